@@ -1,6 +1,5 @@
 import type { Database } from '#core/platform/database/database.ts';
 import { listOrders, type Order } from './order.ts';
-import { isPaymentSeen } from './seen.ts';
 
 /** What a buyer is shown of an order. */
 export type OrderView =
@@ -70,4 +69,16 @@ export async function findOpenOrder(
   const { orders } = await listOrders(database, { accountId }, undefined, recentOrders);
   const found = orders.find((order) => ['waiting', 'preparing', 'wrong'].includes(viewOf(order)));
   return found && { order: found, view: await readView(found, database) };
+}
+
+/** True while a notification about this order has arrived and has not been decided on: buyers should not pay again. */
+export async function isPaymentSeen(database: Pick<Database, 'query'>, orderId: string): Promise<boolean> {
+  const [row] = await database.query<{ is_seen: boolean }>(
+    `select exists (
+       select 1 from payment_notification n join payment_attempt a on a.reference = n.reference
+       where n.next_try_at is not null and a.order_id = ?
+     ) as is_seen`,
+    [orderId],
+  );
+  return row?.is_seen === true;
 }

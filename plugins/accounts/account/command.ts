@@ -94,16 +94,14 @@ function defineBlock(parser: Parser, context: CommandContext): void {
       `${handles}\nThe key is refused within a second. Answers that are being streamed finish; paid time runs on.${examples(['daypass account block ani@example.com --reason "resells the key"'])}`,
     )
     .action((account: string, options: { reason: string } & Output) =>
-      change(context, options, account, (_known, host, id) => act(host, 'account.block', id, { note: options.reason })),
+      change(context, options, account, 'account.block', { note: options.reason }),
     );
 }
 
 function defineUnblock(parser: Parser, context: CommandContext): void {
   accountCommandOf(parser, 'unblock', 'serve a blocked account again, with the same key')
     .addHelpText('after', handles + examples(['daypass account unblock ani@example.com']))
-    .action((account: string, options: Output) =>
-      change(context, options, account, (_known, host, id) => act(host, 'account.unblock', id, {})),
-    );
+    .action((account: string, options: Output) => change(context, options, account, 'account.unblock', {}));
 }
 
 function defineGrant(parser: Parser, context: CommandContext): void {
@@ -123,9 +121,7 @@ function defineGrant(parser: Parser, context: CommandContext): void {
       if (options.days === 0)
         throw new CommandFailed('--days 0 changes nothing: pass days to add, or -3 to take three back', 2);
       const { days, note, label } = options;
-      return change(context, options, account, (_known, host, id) =>
-        act(host, 'account.add_days', id, { days, label, note }),
-      );
+      return change(context, options, account, 'account.add_days', { days, label, note });
     });
 }
 
@@ -138,9 +134,7 @@ function defineRevoke(parser: Parser, context: CommandContext): void {
       handles + ledgerHelp + examples(['daypass account revoke ani@example.com --days 2 --note "granted twice"']),
     )
     .action((account: string, { days, ...options }: { days: number; note: string } & Output) =>
-      change(context, options, account, (_known, host, id) =>
-        act(host, 'account.add_days', id, { days: -days, note: options.note }),
-      ),
+      change(context, options, account, 'account.add_days', { days: -days, note: options.note }),
     );
 }
 
@@ -237,34 +231,30 @@ function defineAction(
   addActionOptions(accountCommandOf(parser, name, kind.summary), kind)
     .addHelpText('after', `${handles}\nIt is recorded with the reason and the user of this machine.${exitCodes}`)
     .action((account: string, options: Output) =>
-      change(context, options, account, (_known, host, id) =>
-        act(host, action, id, readActionInput(kind, { ...options })),
-      ),
+      change(context, options, account, action, readActionInput(kind, { ...options })),
     );
 }
 
+type ActionName = Parameters<typeof actionKind>[0];
+
 /** Does an action, and records that it was done here. */
-async function act(
-  host: Host,
-  action: Parameters<typeof actionKind>[0],
-  id: string,
-  input: ActionWords,
-): Promise<void> {
+async function act(host: Host, action: ActionName, id: string, input: ActionWords): Promise<void> {
   await runAction(host, commandOperator(), actionKind(action), id, input);
 }
 
-/** Changes an account and prints it. */
+/** Does an action on an account and prints the account. */
 function change(
   context: CommandContext,
   output: Output,
   handle: string,
-  work: (known: Awaited<ReturnType<typeof operations>>, host: Host, accountId: string) => Promise<void>,
+  action: ActionName,
+  input: ActionWords,
 ): Promise<void> {
   return run(context, output, async (host) => {
-    const known = await operations();
-    const { id } = await known.findAccountByHandle(host, handle);
-    await work(known, host, id);
-    return known.readDetails(host, id);
+    const { findAccountByHandle, readDetails } = await operations();
+    const { id } = await findAccountByHandle(host, handle);
+    await act(host, action, id, input);
+    return readDetails(host, id);
   });
 }
 

@@ -11,7 +11,7 @@ import {
   type Send,
 } from './actions.ts';
 import { findCharge } from './charges.ts';
-import { parseCount } from './parse-count.ts';
+import { parseInteger } from '#core/extension/commands/arguments.ts';
 
 const timeout = 5_000; // ms
 
@@ -45,8 +45,8 @@ function define(parser: Parser, context: CommandContext, action: SandboxAction):
     .argument('<reference>', 'order or payment')
     .addHelpText('after', help);
   if (action === 'pay-wrong-amount')
-    command.option('--amount <rupiah>', 'what is paid; default: half', parseCount(1e12));
-  command.option('--times <n>', 'notifications that are sent, at once', parseCount(1_000));
+    command.option('--amount <rupiah>', 'what is paid; default: half', parseInteger(1, 1e12));
+  command.option('--times <n>', 'notifications that are sent, at once', parseInteger(1, 1_000));
   command.action(async (reference: string, options: ActionOptions) => {
     const { charge, statuses } = await context.withHost((host) => run(host, action, reference, options));
     const paid = charge.paidAmount === undefined ? '' : `, ${formatMoney(charge.paidAmount, charge.currency)}`;

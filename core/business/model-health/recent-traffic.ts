@@ -2,20 +2,8 @@ import type { Catalog } from '#core/config/catalog/catalog.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { ownFaults } from '#core/gateway/facts.ts';
 import { timestamp } from '#core/gateway/records/filter.ts';
+import { toRecord } from '#core/platform/database/rows.ts';
 import { type RecentTraffic, trafficWindow } from './trouble.ts';
-
-interface Row {
-  readonly model: string;
-  readonly answered: number;
-  readonly failed: number;
-  readonly timed: number;
-  readonly first_token_ms: number | null;
-  readonly failed_accounts: number;
-  readonly failed_in_row: number;
-  readonly served_in_row: number;
-  readonly last_failed: number | null; // epoch ms
-  readonly last_served: number | null;
-}
 
 /**
  * What the records of the last minutes say of each model, by public name. Counted from records, not from the hourly usage, whose
@@ -30,7 +18,7 @@ export async function readRecentTraffic(
   now: number,
 ): Promise<ReadonlyMap<string, RecentTraffic>> {
   const isOwn = `attempts IS NOT NULL AND (${ownFaults.map((fault) => `attempts @> '[{"fault": "${fault}"}]'`).join(' OR ')})`;
-  const rows = await database.query<Row>(
+  const rows = await database.query<{ readonly model: string } & RecentTraffic>(
     `WITH recent AS MATERIALIZED (
        SELECT coalesce(alias_of, model) AS model, account_id, first_content_ms, outcome = 'answered' AS is_answered,
          outcome = 'answered' AND first_content_ms IS NOT NULL AND cache IS DISTINCT FROM 'hit' AS is_served,
@@ -43,35 +31,22 @@ export async function readRecentTraffic(
      )
      SELECT recent.model, count(*) FILTER (WHERE is_answered)::float8 AS answered,
        count(*) FILTER (WHERE is_failed)::float8 AS failed, count(*) FILTER (WHERE is_served)::float8 AS timed,
-       percentile_disc(0.5) WITHIN GROUP (ORDER BY first_content_ms) FILTER (WHERE is_served)::float8 AS first_token_ms,
-       count(DISTINCT account_id) FILTER (WHERE is_failed)::float8 AS failed_accounts,
-       count(*) FILTER (WHERE is_failed AND (served IS NULL OR at > served))::float8 AS failed_in_row,
-       count(*) FILTER (WHERE is_served AND (failed IS NULL OR at > failed))::float8 AS served_in_row,
-       (extract(epoch FROM min(latest.failed)) * 1000)::float8 AS last_failed,
-       (extract(epoch FROM min(latest.served)) * 1000)::float8 AS last_served
+       percentile_disc(0.5) WITHIN GROUP (ORDER BY first_content_ms) FILTER (WHERE is_served)::float8 AS "firstTokenMs",
+       count(DISTINCT account_id) FILTER (WHERE is_failed)::float8 AS "failedAccounts",
+       count(*) FILTER (WHERE is_failed AND (served IS NULL OR at > served))::float8 AS "failedInRow",
+       count(*) FILTER (WHERE is_served AND (failed IS NULL OR at > failed))::float8 AS "servedInRow",
+       (extract(epoch FROM min(latest.failed)) * 1000)::float8 AS "lastFailedAt",
+       (extract(epoch FROM min(latest.served)) * 1000)::float8 AS "lastServedAt"
      FROM recent JOIN latest USING (model) GROUP BY recent.model`,
     [timestamp(now - trafficWindow), timestamp(now)],
   );
   const byModel = new Map<string, RecentTraffic>();
   for (const row of rows) {
-    const name = catalog.resolve(row.model)?.publicName;
-    if (name !== undefined) byModel.set(name, add(byModel.get(name), toTraffic(row)));
+    const { model, ...traffic } = toRecord(row);
+    const name = catalog.resolve(model)?.publicName;
+    if (name !== undefined) byModel.set(name, add(byModel.get(name), traffic));
   }
   return byModel;
-}
-
-function toTraffic(row: Row): RecentTraffic {
-  return {
-    answered: row.answered,
-    failed: row.failed,
-    timed: row.timed,
-    firstTokenMs: row.first_token_ms ?? undefined,
-    failedAccounts: row.failed_accounts,
-    failedInRow: row.failed_in_row,
-    servedInRow: row.served_in_row,
-    lastFailedAt: row.last_failed ?? undefined,
-    lastServedAt: row.last_served ?? undefined,
-  };
 }
 
 /** Requests by a former name are added to those by the present one; of two medians the one of more answers counts. */

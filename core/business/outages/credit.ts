@@ -2,12 +2,13 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { type Database, uuid } from '#core/platform/database/database.ts';
-import { epoch, epochs } from '#core/platform/database/rows.ts';
+import { epoch, epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import { AccountError } from '../accounts/account-error.ts';
 import { recordEvent } from '../accounts/account-events.ts';
 import { lockAccount, prolongPeriod } from '../accounts/ledger.ts';
 import { periodsInForce } from '../accounts/periods-in-force.ts';
 import { creditedTime, type CreditSpan } from './credited-time.ts';
+import type { OutageRow } from './entities.ts';
 import { outagesSection } from './section.ts';
 
 type Queries = Pick<Database, 'query'>;
@@ -38,15 +39,10 @@ export function isWaiting({ creditedAt, declinedAt }: ConfirmedOutage): boolean 
   return creditedAt === undefined && declinedAt === undefined;
 }
 
-interface OutageColumns {
-  readonly id: string;
-  readonly incident_id: string;
-  readonly model: string;
-  readonly from_at: number;
-  readonly until_at: number;
-  readonly credited_at: number | null;
-  readonly declined_at: number | null;
-}
+type OutageColumns = Row<
+  typeof OutageRow,
+  'id' | 'incident_id' | 'model' | 'from_at' | 'until_at' | 'credited_at' | 'declined_at'
+>;
 
 const columns = `id, incident_id, model, ${epochs('o.from_at', 'o.until_at', 'o.credited_at', 'o.declined_at')}`;
 
@@ -69,15 +65,8 @@ export async function findOutage(database: Queries, id: string): Promise<Confirm
 }
 
 function toOutage(row: OutageColumns): ConfirmedOutage {
-  return {
-    id: row.id,
-    incidentId: row.incident_id,
-    model: row.model,
-    from: new Date(row.from_at),
-    until: new Date(row.until_at),
-    creditedAt: row.credited_at === null ? undefined : new Date(row.credited_at),
-    declinedAt: row.declined_at === null ? undefined : new Date(row.declined_at),
-  };
+  const { fromAt: from, untilAt: until, ...outage } = toRecord(row);
+  return { ...outage, from, until };
 }
 
 /**

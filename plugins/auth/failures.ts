@@ -29,7 +29,6 @@ export class FailedAuthentications {
     return Math.max(0, this.#read(networkOf(address), limits).wait / 1_000_000);
   }
 
-  /** Counts one failure. */
   count(address: string | undefined, limits: FailureLimits): void {
     const network = networkOf(address);
     const { now, debt, interval } = this.#read(network, limits);

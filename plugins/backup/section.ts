@@ -30,7 +30,6 @@ export const backupSection = defineSection({
   ),
 });
 
-/** The folder of backups. */
 export function backupFolder({ section, dataFolder }: Pick<Host, 'section' | 'dataFolder'>): string {
   return resolve(dataFolder, section(backupSection).to);
 }

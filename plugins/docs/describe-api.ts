@@ -15,7 +15,6 @@ export interface DescribedEndpoint {
   readonly summary: string;
 }
 
-/** A header with its text. */
 export interface DescribedHeader extends Omit<DocumentedHeader, 'text' | 'values'> {
   readonly text: string;
 }

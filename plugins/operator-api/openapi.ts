@@ -3,7 +3,6 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { configurationActions } from './configuration-actions.ts';
 import { readings } from './readings.ts';
 
-/** Where the API is. */
 export const root = '/operator/api';
 
 /** All that the API does. */

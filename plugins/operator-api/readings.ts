@@ -27,7 +27,6 @@ import { readConfiguration } from './configuration-actions.ts';
 const pageSize = 100;
 /** Entries of a list without pages. */
 const largestList = 1_000;
-/** Hours of usage. */
 const usageHours = 30 * 24;
 
 /** What margins are added up by. */

@@ -33,7 +33,6 @@ const providerSchema = object(['client_id', 'client_secret'], {
   }),
 });
 
-/** The settings of one provider. */
 export type ProviderSettings = Infer<typeof providerSchema>;
 
 /** `sign_in` in gateway.yaml: providers by name. */

@@ -50,7 +50,6 @@ function afterExpiry(since: number): number | undefined {
   return next === undefined ? undefined : next - since;
 }
 
-/** The job that checks one payment. */
 export const checkJob = 'check-payment';
 
 /**

@@ -132,7 +132,6 @@ export interface FlaggedMoney {
   readonly statedAmount: number | undefined;
 }
 
-/** The order of a flag. */
 interface FlaggedOrder {
   readonly id: string;
   readonly code: string;

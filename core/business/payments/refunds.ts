@@ -12,7 +12,6 @@ import { settleRefund } from './refund-status.ts';
 import type { Row } from '#core/platform/database/rows.ts';
 import type { Payment as PaymentEntity, Refund } from './entities.ts';
 
-/** How a payment is refunded. */
 export interface RefundOptions {
   /** In the smallest unit that the currency is paid in; default: all that is left of the payment. */
   readonly amount?: number | undefined;

@@ -13,7 +13,6 @@ export function findNode(root: Node, path: YamlPath): Node | undefined {
   return isNode(node) ? node : undefined;
 }
 
-/** The path of the key at an offset. */
 export function pathOfKey(document: Document | undefined, offset: number): YamlPath {
   let path: YamlPath = [];
   visit(document ?? null, {

@@ -164,7 +164,6 @@ function isRegularExpression(alias: string): boolean {
   return /(?:^|[^A-Za-z0-9])\.[*+]|\.\+|^\^|\$$|[|\\()[\]]/.test(alias);
 }
 
-/** The sections of the catalog. */
 export const catalogSections: readonly Section[] = [upstreams, models, aliases];
 
 /** The prefix of public names. That of an invalid section is missing and matches nothing. */

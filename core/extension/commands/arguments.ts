@@ -2,7 +2,6 @@ import { InvalidArgumentError } from 'commander';
 
 const control = /\p{Cc}/u;
 
-/** One line of text. */
 export function parseLine(text: string): string {
   const line = text.trim();
   if (line === '') throw new InvalidArgumentError('It must not be empty.');

@@ -121,7 +121,6 @@ export const columns = {
   ...deliveryColumns,
 } as const;
 
-/** A request on record. */
 export type RequestRecord = RecordRow<typeof columns>;
 
 /** When the values of a source are known: when the request arrives, before it goes upstream, when it is over. */

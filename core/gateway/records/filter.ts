@@ -11,7 +11,6 @@ export interface RequestFilter {
   readonly outcome?: RequestRecord['outcome'] | undefined;
   /** True for requests that were refused, failed or were interrupted. */
   readonly errors?: true | undefined;
-  /** The lowest and the highest status. */
   readonly status?: readonly [lowest: number, highest: number] | undefined;
   /** True for requests that more than one route was tried for. */
   readonly hasFailover?: boolean | undefined;
@@ -69,7 +68,6 @@ function isNotable({ outcome, errors, status, hasFailover }: RequestFilter): boo
   return errors === true || hasFailover === true || isOtherStatus || (outcome !== undefined && outcome !== 'answered');
 }
 
-/** All of the conditions. */
 export function joinConditions(conditions: readonly Condition[]): Conditions {
   return {
     sql: conditions.map(([sql]) => sql).join(' AND '),

@@ -83,7 +83,6 @@ export interface GroupCache {
   set(group: string, entries: ReadonlyMap<string, Buffer>, limits: GroupLimits): Promise<void>;
 }
 
-/** The limits of a group. */
 export interface GroupLimits {
   readonly seconds: number; // that a value lives
   readonly entries: number;

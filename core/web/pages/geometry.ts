@@ -10,7 +10,6 @@ interface Rectangle {
   readonly height: number;
 }
 
-/** The ticks of a pass. */
 export interface PassTicks {
   readonly width: number;
   readonly height: number;

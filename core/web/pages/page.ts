@@ -102,7 +102,6 @@ export interface PageForm<S extends JsonSchema = JsonSchema> {
   submit(input: Infer<S>, request: PageRequest): Awaitable<Redirect | object | void>;
 }
 
-/** The account that is signed in. */
 export interface SignedInAccount {
   readonly id: string;
   readonly name: string;

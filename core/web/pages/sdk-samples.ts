@@ -110,7 +110,6 @@ console.log(answer.text);`,
   ],
 };
 
-/** The sample of an SDK in Python. */
 export function pythonSample(sdk: SampledSdk, { baseUrl, model, keyVariable }: SampleValues): SdkSample {
   const key = keyVariable === undefined ? '"YOUR_KEY"' : `os.environ[${text(keyVariable)}]`;
   const [name, code] = python[sdk](baseUrl, model, key);

@@ -57,7 +57,6 @@ export function describeTable<Entry>(
   };
 }
 
-/** Those that have rows. */
 export function withRows(sections: readonly TableSection[]): TableSection[] {
   return sections.filter(({ rows }) => rows.length > 0);
 }

@@ -15,7 +15,6 @@ import { type ModelReading, passes, sortReadings } from './read-models.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format'>;
 
-/** Models of one page. */
 const modelsPerPage = 100;
 
 /** The part of the page below the search, ready to be printed. @param now epoch ms */

@@ -17,7 +17,6 @@ export interface ActionOptions {
   readonly times?: number | undefined;
 }
 
-/** The result of an action. */
 export interface ActionResult {
   readonly charge: SandboxCharge;
   readonly statuses: readonly number[];

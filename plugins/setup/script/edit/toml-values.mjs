@@ -29,7 +29,6 @@ const time = '(?:[01][0-9]|2[0-3]):[0-5][0-9](?::(?:[0-5][0-9]|60)(?:\\.[0-9]+)?
 const date = '[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])';
 const moment = new RegExp(`^(?:${time}|${date}(?:[Tt ]${time}(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])?)?)$`);
 
-/** Reads TOML. */
 export class TomlReader extends Reader {
   skipSpace() {
     this.take(space);

@@ -85,7 +85,6 @@ export function nameOf(id) {
   return id === 'shell' ? 'Shell profile' : (findTool(id)?.name ?? id);
 }
 
-/** The command that runs this script with these options. */
 export function commandLine(options) {
   const { baseUrl } = run.data;
   if (isWindows) return `& ([scriptblock]::Create((irm ${baseUrl}/setup.ps1))) ${options.map(option).join(' ')}`;

@@ -8,6 +8,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { type Formatter, formatterFor } from '#core/web/texts/formatter.ts';
 import { wellKnownPaths } from '#core/web/pages/paths.ts';
 import { type Language, languages, type Translate } from '#core/web/texts/texts.ts';
+import { recordedLabelIn } from '#core/business/accounts/plans.ts';
 import { formatCode } from '#core/business/accounts/vouchers.ts';
 import { readGiftCode } from '#core/business/payments/gifts.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
@@ -122,13 +123,14 @@ const bodies: Readonly<Record<MailedEvent, (context: Context) => Promise<Body | 
 };
 
 async function receipt(context: Context): Promise<Body | string> {
-  const { host, mail, t, format } = context;
+  const { host, mail, t, format, language } = context;
   const order = await readOrder(host.database, { id: mail.payload['orderId'] ?? '' });
   const payment = order?.payments.find(({ outcome }) => outcome === 'activated');
   if (order === undefined || payment === undefined) return 'the order has no payment';
+  const labels = order.label === undefined ? [] : [recordedLabelIn(language, order.label, host)];
   const facts: [string, string][] = [
     [t('order'), order.code],
-    [t('plan'), [t('days', { count: order.days }), order.label].filter((part) => part !== undefined).join(', ')],
+    [t('plan'), [t('days', { count: order.days }), ...labels].join(', ')],
     [t('amount'), format.money(payment.amount, payment.currency)],
     [t('paid_at'), format.time(payment.paidAt).text],
   ];

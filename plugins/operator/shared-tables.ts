@@ -1,12 +1,13 @@
+import { recordedLabelIn } from '#core/business/accounts/plans.ts';
 import type { LedgerEntry } from '#core/business/accounts/ledger-entries.ts';
 import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { describeTable, type TableSection } from '#core/web/pages/table.ts';
 
-type Reader = Pick<PageRequest, 't' | 'format'>;
+type Reader = Pick<PageRequest, 't' | 'format' | 'language' | 'host'>;
 
 export function ledgerTable(entries: readonly LedgerEntry[], reader: Reader): TableSection {
-  const { t } = reader;
+  const { t, language, host } = reader;
   const inForce = { text: t('operator.yes'), kind: 'ok' } as const;
   return describeTable(reader, 'ledger', 'operator.ledger', entries, [
     { label: 'operator.written', at: 'hide', cell: ({ createdAt }) => createdAt },
@@ -14,7 +15,12 @@ export function ledgerTable(entries: readonly LedgerEntry[], reader: Reader): Ta
     { label: 'operator.days_column', at: 'end', isNumber: true, cell: ({ days }) => days },
     { label: 'operator.from', at: 'note', cell: ({ startsAt }) => startsAt },
     { label: 'operator.until', at: 'note-end', cell: ({ endsAt }) => endsAt },
-    { label: 'operator.note', fit: 'text', at: 'hide', cell: ({ note, label }) => note ?? label },
+    {
+      label: 'operator.note',
+      fit: 'text',
+      at: 'hide',
+      cell: ({ note, label }) => note ?? (label && recordedLabelIn(language, label, host)),
+    },
     { label: 'operator.in_force', at: 'hide', cell: ({ isInForce }) => (isInForce ? inForce : t('operator.replaced')) },
   ]);
 }

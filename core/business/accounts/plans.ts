@@ -1,4 +1,5 @@
 import { defineSection, type SectionValue, type SectionValues } from '#core/config/section.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import { array, boolean, integer, number, object, string } from '#core/platform/schema.ts';
 import { formatMoney } from './money.ts';
 
@@ -115,6 +116,15 @@ export type PlanLabel = NonNullable<SectionValue<typeof plansSection>[number]['l
 /** The label in a language. Records, receipts of the provider and the API use the English one. */
 export function labelIn(language: 'en' | 'id', label: PlanLabel | undefined): string | undefined {
   return typeof label === 'object' ? label[language] : label;
+}
+
+/**
+ * A label on record, which is the English one, in a language: that of the plan in gateway.yaml which has it. One that no plan has
+ * stays as it was sold.
+ */
+export function recordedLabelIn(language: 'en' | 'id', label: string, { section }: Pick<Host, 'section'>): string {
+  const plan = section(plansSection).find((one) => labelIn('en', one.label) === label);
+  return labelIn(language, plan?.label) ?? label;
 }
 
 /** The section `currency`: the currency of all prices. */

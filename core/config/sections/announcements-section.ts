@@ -5,7 +5,7 @@ import { array, object, string } from '#core/platform/schema.ts';
 const textSchema = string({ minLength: 1, maxLength: 300 });
 const timeSchema = string({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(:\\d\\d)?(Z|[+-]\\d\\d:\\d\\d)$' });
 
-/** `announcements` in gateway.yaml: what customers should know, in both languages, for a span. */
+/** `announcements` in gateway.yaml: what customers should know, for a span. */
 export const announcementsSection = defineSection({
   name: 'announcements',
   schema: array(
@@ -18,10 +18,16 @@ export const announcementsSection = defineSection({
           default: 'note',
           description: 'maintenance: planned work, shown a week ahead with its span. note: shown during its span.',
         },
-        text: object(['en', 'id'], 'What happens, in both languages.', {
-          en: string(textSchema, 'In English.'),
-          id: string(textSchema, 'In Indonesian.'),
-        }),
+        text: {
+          description: 'What happens: one text, or one per language.',
+          anyOf: [
+            textSchema,
+            object(['en', 'id'], {
+              en: string(textSchema, 'In English.'),
+              id: string(textSchema, 'In Indonesian.'),
+            }),
+          ],
+        },
         from: string(timeSchema, 'When it begins, in RFC 3339: 2026-12-01T22:00+07:00.'),
         until: string(timeSchema, 'When it ends.'),
         model: string('Short name of the model that it is about. Default: the whole service.'),

@@ -56,7 +56,7 @@ export async function currentAnnouncements(
 export function configuredAnnouncements({ section, catalog }: Pick<Host, 'section' | 'catalog'>): Announcement[] {
   return section(announcementsSection).map(({ kind, text, from, until, model }) => ({
     kind,
-    text,
+    text: typeof text === 'string' ? { en: text, id: text } : text,
     model: model === undefined ? undefined : (catalog.resolve(model)?.publicName ?? model),
     from: Date.parse(from),
     until: Date.parse(until),

@@ -2,6 +2,7 @@ import type { OpenOrder } from '#core/business/payments/order-view.ts';
 import type { Wait } from '#core/business/sales/waiting-list.ts';
 import type { CreditedTime } from '#core/business/outages/credit.ts';
 import { activePeriod, type AccountRecord } from '#core/business/accounts/account-record.ts';
+import { recordedLabelIn } from '#core/business/accounts/plans.ts';
 import { daysBetween, ticks } from '#core/web/pages/geometry.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 
@@ -115,7 +116,11 @@ export function describeOrder({ order: { code, price, currency, expiresAt }, vie
 }
 
 /** The newest days that an operator has added under a name, for a week: nobody has to ask why there are more. */
-export function describeGrant({ periods }: AccountRecord, now: number, { t, format }: Reader) {
+export function describeGrant(
+  { periods }: AccountRecord,
+  now: number,
+  { t, format, language, host }: Reader & Pick<PageRequest, 'language' | 'host'>,
+) {
   const granted = periods
     .filter(({ grantedAt }) => grantedAt !== undefined && now - grantedAt.getTime() < grantTime)
     .toSorted((one, other) => (one.grantedAt?.getTime() ?? 0) - (other.grantedAt?.getTime() ?? 0))
@@ -123,7 +128,11 @@ export function describeGrant({ periods }: AccountRecord, now: number, { t, form
   if (granted === undefined) return undefined;
   const count = Math.round((granted.endsAt.getTime() - granted.startsAt.getTime()) / 86_400_000);
   const ends = format.dayTime(granted.endsAt).text;
-  return { kind: 'info' as const, title: granted.label, text: t('home.granted', { count, time: ends }) };
+  return {
+    kind: 'info' as const,
+    title: recordedLabelIn(language, granted.label, host),
+    text: t('home.granted', { count, time: ends }),
+  };
 }
 
 /** Time that came back for outages: "+ 23 minutes: dp/gpt-5 was down on 21 Nov". */

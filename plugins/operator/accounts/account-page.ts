@@ -8,6 +8,7 @@ import { type AccountRecord, activePeriod, type PeriodRecord } from '#core/busin
 import { uuid } from '#core/platform/database/database.ts';
 import { findAccount } from '#core/business/accounts/accounts.ts';
 import { listIdentities } from '#core/business/accounts/identity-links.ts';
+import { recordedLabelIn } from '#core/business/accounts/plans.ts';
 import { listLedger } from '#core/business/accounts/ledger-entries.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { listWaits } from '#core/business/sales/waiting-list.ts';
@@ -158,13 +159,16 @@ function factsOf(
     readonly identities: readonly SignIn[];
     readonly sessions: number;
   },
-  { t, format, host }: PageRequest,
+  request: PageRequest,
 ) {
+  const { t, format, host } = request;
   const { id, name, createdAt, blockedAt, key, requestCount, periods, readAt } = record;
   const active = activePeriod(record, readAt);
   const end = periods.at(-1)?.endsAt;
   const plan =
-    active === undefined ? t(end === undefined ? 'operator.plan_none' : 'operator.plan_over') : describePlan(active, t);
+    active === undefined
+      ? t(end === undefined ? 'operator.plan_none' : 'operator.plan_over')
+      : describePlan(active, request);
   const fact = (label: string, value: string) => (value === '' ? [] : [{ name: t(label), value }]);
   return [
     { name: t('operator.id'), value: id, isCode: true },
@@ -188,9 +192,10 @@ function factsOf(
 }
 
 /** Its days, and its label where it has one: `1 day, for trying out`. */
-function describePlan({ days, label, unnamedDays }: PeriodRecord, t: PageRequest['t']): string {
+function describePlan({ days, label, unnamedDays }: PeriodRecord, { t, language, host }: PageRequest): string {
   if (unnamedDays !== undefined) return t('operator.days', { count: unnamedDays });
-  return days === undefined ? label : `${t('operator.days', { count: days })}, ${label}`;
+  const name = recordedLabelIn(language, label, host);
+  return days === undefined ? name : `${t('operator.days', { count: days })}, ${name}`;
 }
 
 /** Local sign-in is no provider with a name. */

@@ -1,4 +1,5 @@
 import type { AccountRecord } from '#core/business/accounts/account-record.ts';
+import { recordedLabelIn } from '#core/business/accounts/plans.ts';
 import type { LedgerEntry } from '#core/business/accounts/ledger-entries.ts';
 import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
 import { severityOf } from '#core/business/payments/flags.ts';
@@ -42,11 +43,11 @@ interface Entry {
   readonly link?: { readonly path: string; readonly label: string };
 }
 
-type Words = Pick<PageRequest, 't' | 'format'>;
+type Words = Pick<PageRequest, 't' | 'format' | 'language' | 'host'>;
 
 /** What happened to an account: money, access and requests in one list, the newest first. `?story=money` narrows it. */
-export function describeStory(sources: StorySources, { t, format, query }: PageRequest) {
-  const words = { t, format };
+export function describeStory(sources: StorySources, words: Words & Pick<PageRequest, 'query'>) {
+  const { t, format, query } = words;
   const topic = topics.find((name) => name === query['story']);
   const path = `/operator/accounts/${sources.record.id}`;
   const entries = [
@@ -159,7 +160,8 @@ function isTold({ reason }: LedgerEntry): boolean {
   return reason !== 'order' && reason !== 'refund' && reason !== 'shift';
 }
 
-function tellEntry({ reason, days, createdAt, endsAt, note, label }: LedgerEntry, { t, format }: Words): Entry {
+function tellEntry({ reason, days, createdAt, endsAt, note, label }: LedgerEntry, words: Words): Entry {
+  const { t, format, language, host } = words;
   return {
     topic: 'access',
     at: createdAt,
@@ -169,7 +171,10 @@ function tellEntry({ reason, days, createdAt, endsAt, note, label }: LedgerEntry
       t(`operator.ledger_reason.${reason}`),
       ...(reason === 'outage' ? [] : [t('operator.days', { count: days })]),
     ].join(': '),
-    text: [note ?? label, t('operator.pass_ends', { time: format.dayTime(endsAt).text })]
+    text: [
+      note ?? (label && recordedLabelIn(language, label, host)),
+      t('operator.pass_ends', { time: format.dayTime(endsAt).text }),
+    ]
       .filter((part) => part !== undefined && part !== '')
       .join(' · '),
   };

@@ -1,5 +1,6 @@
 import type { AccountRecord } from '#core/business/accounts/account-record.ts';
 import { findAccount } from '#core/business/accounts/accounts.ts';
+import { recordedLabelIn } from '#core/business/accounts/plans.ts';
 import { listLedger } from '#core/business/accounts/ledger-entries.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
@@ -90,12 +91,15 @@ function giftFacts({ isGift, gift }: Order, redeemer: AccountRecord | undefined,
   ];
 }
 
-function factsOf(order: Order, { t, format }: PageRequest) {
+function factsOf(order: Order, { t, format, language, host }: PageRequest) {
   const { days, label, isGift, price, currency, provider, createdAt, expiresAt, paidAt, period } = order;
   const plan = t(isGift ? 'operator.days_gift' : 'operator.days', { count: days });
   const time = (value: Date) => format.time(value).text;
   return [
-    { name: t('operator.fact.plan'), value: label === undefined ? plan : `${plan}, ${label}` },
+    {
+      name: t('operator.fact.plan'),
+      value: label === undefined ? plan : `${plan}, ${recordedLabelIn(language, label, host)}`,
+    },
     { name: t('operator.fact.price'), value: format.money(price, currency) },
     { name: t('operator.fact.provider'), value: provider },
     { name: t('operator.created'), value: time(createdAt) },

@@ -153,6 +153,11 @@ describe('days that an operator has added', () => {
     expect(note(granted('Welcome', 168))).toBeUndefined();
   });
 
+  it('have the name of a plan in the language of the reader', () => {
+    const given = { periods: [granted('for weekly work', 2)] } as unknown as AccountRecord;
+    expect(describeGrant(given, now, reader('id'))?.title).toBe('untuk kerja mingguan');
+  });
+
   it('are not mentioned where there are none', () => {
     expect(describeGrant(account([0, 24]), now, reader())).toBeUndefined();
   });

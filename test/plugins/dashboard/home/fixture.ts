@@ -1,3 +1,4 @@
+import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { formatterFor } from '#core/web/texts/formatter.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { defineTexts, type Language } from '#core/web/texts/texts.ts';
@@ -9,7 +10,8 @@ const translator = new Translator([defineTexts({ en, id })]);
 
 /** A reader in Jakarta. */
 export function reader(language: Language = 'en') {
-  return { t: translator.in(language), format: formatterFor(language, 'Asia/Jakarta') };
+  const t = translator.in(language);
+  return { t, format: formatterFor(language, 'Asia/Jakarta'), language, host: createTestHost({ now }) };
 }
 
 /** Half past nine in Jakarta. */

@@ -102,7 +102,8 @@ export type { IssuedSession, OpenSession, SessionRecord, Sessions } from '#core/
 export { type SessionWithRoles, sessionOf, sessionsOf, signIn, signInPath } from '#core/web/sessions/sign-in.ts';
 export { ownPath } from '#core/web/pages/paths.ts';
 export type { Preference } from '#core/web/pages/cookies.ts';
-export { defineTexts, type Language, type Text, type Texts, type Translate } from '#core/web/texts/texts.ts';
+export { defineTexts, type Language, type Texts, type Translate } from '#core/web/texts/texts.ts';
+export { defineSentences, type Text, type TextValues } from '#core/platform/sentences.ts';
 
 // Records of requests.
 export type { RequestRecord } from '#core/gateway/records/columns.ts';

@@ -133,7 +133,7 @@ export class ServedConfig {
       return effective;
     } catch (error) {
       const { log } = this.#parts;
-      log.error(`${file.file} was taken back, but it serves: the configuration before it cannot be used`, error);
+      log.error(`${file.file} was rolled back, but it serves: the configuration before it cannot be used`, error);
       return { document: file, rollback: undefined, kept: undefined };
     }
   }
@@ -143,7 +143,7 @@ export class ServedConfig {
     try {
       await this.reload();
     } catch (error) {
-      this.#parts.log.error('the configuration was not taken back; the running one stays active', error);
+      this.#parts.log.error('the configuration was not rolled back; the running one stays active', error);
     }
   }
 
@@ -160,7 +160,7 @@ export class ServedConfig {
 
   async #release(): Promise<void> {
     if (!(await this.#documents.history.release()))
-      throw new RollbackRefused('gateway.yaml serves already; no change is taken back');
+      throw new RollbackRefused('gateway.yaml serves already; no change is rolled back');
     await this.#follow();
   }
 
@@ -385,7 +385,7 @@ export function describeRollback(file: string, rollback: Rollback): string {
   if (canary !== undefined)
     return `${file} is behind: canary ${canary} of ${operator} serves all accounts since ${createdAt.toISOString()}, as configuration ${configurationId}, until the file changes or "daypass rollback --release". Write it into the file`;
   const why = note === undefined ? '' : ` ("${note}")`;
-  return `${file} was taken back by ${operator} on ${createdAt.toISOString()}${why}: configuration ${configurationId} serves until the file changes or "daypass rollback --release"`;
+  return `${file} was rolled back by ${operator} on ${createdAt.toISOString()}${why}: configuration ${configurationId} serves until the file changes or "daypass rollback --release"`;
 }
 
 function bodyLimitsOf(section: SectionValue<typeof listen>): BodyLimits {

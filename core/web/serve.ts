@@ -2,7 +2,7 @@ import type { Lifecycle, Request, ResponseObject, ResponseToolkit, Server } from
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import { LineThrottle } from '#core/platform/timing/throttle.ts';
 import { AssetTable, routeAssets } from './serving/assets.ts';
-import { accountPage, ownAssets, ownTexts, preferencesPage } from './serving/own-parts.ts';
+import { accountPage, ownAssets, ownTexts, preferencesPage, reasonTexts } from './serving/own-parts.ts';
 import { isHtmx } from './pages/htmx.ts';
 import { errorAsJson, errorAsPage, toPageError, wantsPage } from './serving/error-page.ts';
 import { routeLivePages } from './live/live-route.ts';
@@ -38,7 +38,7 @@ export async function preparePages(server: Server, host: () => Host): Promise<vo
 }
 
 export function registerOwnPages(registry: PageRegistry): void {
-  registry.texts(ownTexts);
+  for (const texts of [ownTexts, ...reasonTexts]) registry.texts(texts);
   for (const source of ownAssets) registry.assets(source);
   registry.page(preferencesPage);
   registry.page(accountPage);

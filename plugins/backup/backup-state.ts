@@ -4,7 +4,11 @@ import { gauge, type Gauge } from '#core/gateway/health/gauge.ts';
 import type { HealthCheck } from '#core/gateway/health/health-check.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { timeOfBackup } from '#core/platform/backup/backup-files.ts';
+import { defineSentences } from '#core/platform/sentences.ts';
 import { backupFolder, backupSection, intervals } from './section.ts';
+import en from './texts/en.json' with { type: 'json' };
+
+const say = defineSentences(en);
 
 /** Share of the interval by which a backup may be late. */
 const tolerance = 0.5;
@@ -75,11 +79,10 @@ export const backupCheck: HealthCheck = {
     const state = backupState(host);
     const { failure } = state;
     if (failure !== undefined)
-      return { ok: false, reason: `The last backup failed: ${failure.reason}`, since: failure.at };
+      return { ok: false, reason: say('backup.reason.failed', { why: failure.reason }), since: failure.at };
     const due = (state.newestIn(backupFolder(host))?.at ?? state.startedAt) + intervals[every] * (1 + tolerance);
     if (host.now() <= due) return { ok: true };
-    const reason = `There was no backup for more than one and a half times "${every}". Read the log for failures of the job "backup", or take one: daypass backup.`;
-    return { ok: false, reason, since: due };
+    return { ok: false, reason: say('backup.reason.missed', { every }), since: due };
   },
 };
 

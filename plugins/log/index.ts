@@ -2,9 +2,12 @@ import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { foldUsage, removeOldUsage } from '#core/gateway/records/fold-usage.ts';
 import { usageDays } from '#core/gateway/records/usage.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
 import { journalReport } from '#core/gateway/records/journal-status.ts';
 import { describeJournal, journalGauges } from './open-log.ts';
 import { partitionJob } from './partitions.ts';
+import en from './texts/en.json' with { type: 'json' };
+import id from './texts/id.json' with { type: 'json' };
 import { recordsCheck } from './records-check.ts';
 import { logStage } from './stage.ts';
 import { requestsCommand } from './commands/requests-command.ts';
@@ -43,5 +46,6 @@ export const plugin: GatewayPlugin = {
     server.gateway.command(usageCommand);
     for (const gauge of journalGauges) server.gateway.gauge(gauge);
     server.gateway.healthCheck(recordsCheck);
+    server.gateway.texts(defineTexts({ en, id }));
   },
 };

@@ -8,6 +8,7 @@ import { FinishedSegments } from './finished-segments.ts';
 import { RequestsInFlight } from './in-flight.ts';
 import type { JournalFolder } from './journal-folder.ts';
 import { type LineSink, LineWriter } from './line-writer.ts';
+import { logReason } from './log-reason.ts';
 import { Losses } from './losses.ts';
 import type { OwnSegment } from './own-segment.ts';
 import { startOf } from './record-line.ts';
@@ -99,12 +100,12 @@ export class Journal implements Disposable {
   /** @param content lines with the bodies of request and reply */
   end(exchange: Exchange, outcome: Outcome, content: readonly string[] = []): void {
     const line = this.#inFlight.end(exchange, outcome);
-    if (line === undefined) return this.#losses.add('the journal is full');
-    if (this.#isClosed || !this.#writer.add(line)) return this.#losses.add('the journal cannot be written');
+    if (line === undefined) return this.#losses.add(logReason('log.reason.full'));
+    if (this.#isClosed || !this.#writer.add(line)) return this.#losses.add(logReason('log.reason.unwritable'));
     this.#records++;
     this.#firstAt ??= performance.now();
     for (const body of content) {
-      if (!this.#writer.add(body)) this.#contentLosses.add('the journal cannot be written');
+      if (!this.#writer.add(body)) this.#contentLosses.add(logReason('log.reason.unwritable'));
     }
     this.#flushSoon();
     this.#ageTimer ??= this.#startAging();
@@ -173,12 +174,12 @@ export class Journal implements Disposable {
     clearTimeout(this.#ageTimer);
     for (const line of this.#inFlight.interrupt()) {
       if (this.#writer.add(line)) this.#records++;
-      else this.#losses.add('the journal cannot be written');
+      else this.#losses.add(logReason('log.reason.unwritable'));
     }
     this.#isClosed = true;
     this.#writer.flush();
     const unwritten = this.#writer.countWaiting(startOf.end);
-    this.#losses.add('the journal cannot be written', unwritten);
+    this.#losses.add(logReason('log.reason.unwritable'), unwritten);
     this.#finish(unwritten);
   }
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { bounds } from '#core/platform/bounds.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { instanceOfLock, InstanceWatch } from './instance-lock.ts';
+import { logReason } from './log-reason.ts';
 import { startOf } from './record-line.ts';
 import { LeftoverSegment, parseSegmentName, type Segment } from './segment.ts';
 
@@ -97,7 +98,7 @@ export class Leftovers {
     return this.#entries().flatMap((entry) => {
       if (entry.isFile()) return entry.name;
       const isInTheWay = parseSegmentName(entry.name) !== undefined || instanceOfLock(entry.name) !== undefined;
-      if (isInTheWay) this.reportObstacle(`${join(this.#folder, entry.name)} is not a file: remove it`);
+      if (isInTheWay) this.reportObstacle(logReason('log.reason.no_file', { path: join(this.#folder, entry.name) }));
       return [];
     });
   }
@@ -115,7 +116,7 @@ export class Leftovers {
     try {
       return this.#watch.isDead(instance);
     } catch (error) {
-      this.reportObstacle(`the lock of instance ${instance} cannot be read: ${String(error)}`);
+      this.reportObstacle(logReason('log.reason.lock', { instance, error: String(error) }));
       return false;
     }
   }

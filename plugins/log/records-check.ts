@@ -1,6 +1,7 @@
 import type { HealthCheck, HealthVerdict } from '#core/gateway/health/health-check.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { openLog } from './open-log.ts';
+import { logReason } from './log-reason.ts';
 import type { RequestLog } from './request-log.ts';
 
 /** Ms for which a lost record makes the check fail; it stays in the metric and on the operator pages. */
@@ -29,7 +30,7 @@ function findLoss({ journal: { losses } }: RequestLog): Wrong | undefined {
   const { latest, total } = losses;
   if (latest === undefined || performance.now() - latest.at > lossShown) return undefined;
   return {
-    reason: `${total === 1 ? '1 request has' : `${total} requests have`} no record since the start (${latest.reason}). Make room for the journal, and the database writable.`,
+    reason: logReason('log.reason.loss', { count: total, why: latest.reason }),
     since: latest.at,
   };
 }
@@ -37,7 +38,7 @@ function findLoss({ journal: { losses } }: RequestLog): Wrong | undefined {
 function findTrouble({ journal: { trouble } }: RequestLog): Wrong | undefined {
   if (trouble === undefined) return undefined;
   return {
-    reason: `The journal cannot be written (${trouble.reason}): records are in memory until the database has them, and a crash would lose them. Put the data folder right.`,
+    reason: logReason('log.reason.journal', { why: trouble.reason }),
     since: trouble.since,
   };
 }
@@ -47,21 +48,16 @@ function findLate({ journal, failure }: RequestLog, lateAfter: number): Wrong | 
   const now = performance.now();
   const since = Math.min(failure?.since ?? now, now - journal.oldestAge);
   if (failure?.isPersistent !== true && now - since <= lateAfter) return undefined;
-  const why = failure === undefined ? '' : ` (${failure.reason})`;
   const count = journal.waitingRecords;
-  const waiting = count === 1 ? '1 record waits' : `${count} records wait`;
-  const what =
-    count === 0
-      ? 'Records could not be stored'
-      : `${waiting} for the database, the oldest for ${seconds(journal.oldestAge)} s`;
-  return { reason: `${what}${why}. Make the database writable; records wait on disk until then.`, since };
+  const values = { count, seconds: Math.round(journal.oldestAge / 1000), why: failure?.reason ?? '' };
+  const what = logReason(
+    `log.reason.${count === 0 ? 'unstored' : 'waiting'}${failure === undefined ? '' : '_why'}`,
+    values,
+  );
+  return { reason: logReason('log.reason.late', { what }), since };
 }
 
 function findObstacle({ leftovers: { obstacle } }: RequestLog): Wrong | undefined {
   if (obstacle === undefined) return undefined;
-  return { reason: `Records of a stopped instance wait: ${obstacle.reason}.`, since: obstacle.since };
-}
-
-function seconds(milliseconds: number): number {
-  return Math.round(milliseconds / 1000);
+  return { reason: logReason('log.reason.obstacle', { why: obstacle.reason }), since: obstacle.since };
 }

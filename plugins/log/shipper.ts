@@ -4,6 +4,7 @@ import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
 import type { Journal } from './journal.ts';
 import { interruptedRecords, type Leftover, type Leftovers } from './leftovers.ts';
+import { logReason } from './log-reason.ts';
 import { startOf } from './record-line.ts';
 import { isPersistent, isRefused, type RecordStore } from './record-store.ts';
 import type { Rejected } from './rejected.ts';
@@ -198,7 +199,7 @@ export class Shipper {
     await segment
       .remove()
       .catch((error: unknown) =>
-        this.#parts.leftovers.reportObstacle(`${path} cannot be removed: ${firstLine(error)}`),
+        this.#parts.leftovers.reportObstacle(logReason('log.reason.unremovable', { path, error: firstLine(error) })),
       );
   }
 

@@ -1,3 +1,4 @@
+import { canaryReasonBy } from '#core/config/history/canary-reason.ts';
 import { type ActionKind, ActionRefused, note, text } from '#core/business/operator-actions/action-kind.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
 import { RollbackRefused } from '#core/config/history/history.ts';
@@ -53,21 +54,17 @@ export const configurationActions: readonly ActionKind[] = [
     summary: 'serve the running canary to all accounts',
     input: object(['number'], { number, note }),
     perform: (host, _subject, { number: id = 0, note: why }, operator) =>
-      change(host, (changes) => changes.makeFull(id, reasonOf(operator.name, why))),
+      change(host, (changes) => changes.makeFull(id, canaryReasonBy('full', operator.name, why))),
   },
   {
     name: 'configuration.canary_end',
     subject: 'configuration',
-    summary: 'take the running canary back',
+    summary: 'end the running canary',
     input: object(['number'], { number, note }),
     perform: (host, _subject, { number: id = 0, note: why }, operator) =>
-      change(host, (changes) => changes.endCanary(id, `taken back ${reasonOf(operator.name, why)}`)),
+      change(host, (changes) => changes.endCanary(id, canaryReasonBy('ended', operator.name, why))),
   },
 ];
-
-function reasonOf(operator: string, why: string | undefined): string {
-  return `by ${operator}${why === undefined ? '' : `, ${why}`}`;
-}
 
 /** @throws ActionRefused with the reason of the configuration's rules */
 async function change<T>(host: Host, work: (changes: ConfigChanges) => Promise<T>): Promise<T> {

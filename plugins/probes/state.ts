@@ -3,9 +3,13 @@ import { gaugeBy } from '#core/gateway/health/gauge.ts';
 import type { HealthCheck } from '#core/gateway/health/health-check.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { demotedRoutes } from '#core/gateway/model-call/demoted-routes.ts';
+import { defineSentences } from '#core/platform/sentences.ts';
 import { checksOf, routesOf } from './probe-route.ts';
 import { type LastResult, readLastResults } from './results.ts';
 import { probesSection } from './section.ts';
+import en from './texts/en.json' with { type: 'json' };
+
+const say = defineSentences(en);
 
 /** Ms after which the results are read again: health checks ask every few seconds, on every instance. */
 const rereadAfter = 30_000;
@@ -91,9 +95,8 @@ export const probesCheck: HealthCheck = {
           .map(({ check }) => check)
           .join(', ')})`,
     );
-    const more = wrong.length > named ? ` and ${wrong.length - named} more` : '';
-    const reason = `Routes do not do what they declare: ${names.join(', ')}${more}. Look at /operator/probes, or run daypass probe.`;
-    return { ok: false, reason, since };
+    const more = wrong.length > named ? `, … (+${wrong.length - named})` : '';
+    return { ok: false, reason: say('probes.reason.drifted', { routes: `${names.join(', ')}${more}` }), since };
   },
 };
 

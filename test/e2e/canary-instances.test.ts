@@ -132,5 +132,5 @@ it('two instances serve a canary to the same accounts, also after a kill, and ta
   for (const gateway of gateways)
     await expect.poll(async () => new Set(await sides(gateway)), { timeout: 20_000 }).toEqual(new Set(['before']));
   for (const { output } of gateways)
-    expect(output()).toMatch(/warn +canary 2 was worse and has been taken back by itself: failures/);
+    expect(output()).toMatch(/warn +canary 2 was worse and has been rolled back automatically: failures/);
 });

@@ -200,7 +200,7 @@ it('the page shows the canary, and takes it back', async () => {
   expect((await operator.get(path)).text).toContain(`Canary ${running?.id} of`);
   expect(await operator.submit(path, path, { number: `${running?.id}`, to: 'end' })).toMatchObject({ status: 303 });
   await everybodyGets(['before']);
-  expect((await canaries.list(1))[0]?.end).toMatchObject({ reason: 'taken back by ops@example.com' });
+  expect((await canaries.list(1))[0]?.end).toMatchObject({ reason: 'rolled back by ops@example.com' });
 });
 
 const newToken = (scope: 'read' | 'act') =>
@@ -260,16 +260,16 @@ it('a file that changes ends the canary, and serves everybody', async () => {
     outcome: 'ended',
     reason: expect.stringMatching(/gateway.yaml has changed/),
   });
-  expect(lines.join('\n')).toMatch(/canary \d+ has ended: gateway.yaml has changed or was taken back/);
+  expect(lines.join('\n')).toMatch(/canary \d+ has ended: gateway.yaml has changed or was rolled back/);
 });
 
-it('a canary of which nothing works is taken back by itself before there are enough requests for a comparison', async () => {
+it('a canary of which nothing works is rolled back automatically before there are enough requests for a comparison', async () => {
   isFailing = true;
   await canary('50%');
   await everybodyGets(['502', 'before'].toSorted());
   await everybodyGets(['before']);
   expect(await command('reload', '--status')).toMatch(
-    /canary \d+ was worse and has been taken back by itself: not one request worked: \d+ of \d+ of \d+ accounts .*, against 0 of \d+/,
+    /canary \d+ was worse and has been rolled back automatically: not one request worked: \d+ of \d+ of \d+ accounts .*, against 0 of \d+/,
   );
   const { body } = await fetch(`${gateway.operatorUrl}/metrics`);
   expect(await new Response(body).text()).toMatch(/config_canary_taken_back 1/);

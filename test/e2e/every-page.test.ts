@@ -4,6 +4,8 @@ import { openScreenWorld, type Reader, type ScreenWorld } from '../screens/world
 import { auditPage } from '../support/audit-page.ts';
 import { type BrowserWindow, launchBrowser, type TestBrowser } from '../support/browser.ts';
 import { createBareDatabase, dropDatabase } from '../support/database.ts';
+import { findEnglish } from '../support/find-english.ts';
+import { PageClient } from '../support/page-client.ts';
 import { type PageWeight, weighPage } from '../support/page-weight.ts';
 import { caseFactor } from '../support/runs.ts';
 
@@ -37,6 +39,9 @@ const looks = [
   { views: [{ language: 'id', theme: 'dark' }], widths, axeWidths: [390] },
   { views: [{ language: 'en', theme: 'light' }], widths, axeWidths: [1280] },
 ] as const;
+
+/** What upstreams, models and the merchant of the sandbox's QR codes say in the sample data. */
+const quoted = /The deployment \S+ is scaling up|I cannot look up the weather|Jakarta is the capital|^DEMO DO NOT PAY$/;
 
 it('every page and state is accessible, fits its window, and violates no content security policy', async () => {
   const wrong: string[] = [];
@@ -111,4 +116,23 @@ it('every page stays below its size limit on a first visit', async () => {
     ({ html, styles, total }) => html > 50 * kilobyte || styles > 10 * kilobyte || total > 100 * kilobyte,
   );
   expect(heavy.map(line)).toEqual([]);
+});
+
+it('pages in Indonesian have no English sentence, nor when something is wrong', async () => {
+  const english: string[] = [];
+  const visit = async (path: string, reader: Reader) => {
+    const client = new PageClient(world.url, { 'accept-language': 'id' });
+    client.cookies.set('dp_session', world.sessions[reader] ?? '');
+    const { text } = await client.get(path);
+    english.push(...findEnglish(text, quoted).map((line) => `${path}: ${line}`));
+    return text;
+  };
+  for (const { path, reader } of screensOf(world)) await visit(path, reader);
+  await world.plantTrouble();
+  const paths = ['/operator', '/operator/routes', '/operator/health', '/status'];
+  const texts = (await Promise.all(paths.map((path) => visit(path, 'operator')))).join('\n');
+  expect(texts).toMatch(/Koneksi ke upstream gagal/);
+  expect(texts).toMatch(/Rute berikut tidak sesuai dengan yang dinyatakan/);
+  expect(texts).toMatch(/ditolak, versi sebelumnya masih dipakai/);
+  expect(english).toEqual([]);
 });

@@ -64,7 +64,7 @@ it('a change is taken back on all instances, stays so over a restart, and ends w
   await gateways.pop()?.end('SIGTERM');
   await start();
   await everywhere('good');
-  expect(gateways.at(-1)?.output()).toMatch(/Note +.*was taken back by .*\("it was bad"\): configuration 1 serves/);
+  expect(gateways.at(-1)?.output()).toMatch(/Note +.*was rolled back by .*\("it was bad"\): configuration 1 serves/);
 
   await home.write(yaml('better'));
   await everywhere('better');
@@ -85,7 +85,7 @@ it('a file that was taken back serves again once that is released', async () => 
   expect(await command('rollback', '--release')).toBe('gateway.yaml serves again.\n');
   await everywhere('better');
   expect(await command('rollback', '--release')).toBe(
-    'Nothing to release: gateway.yaml serves, no change was taken back.\n',
+    'Nothing to release: gateway.yaml serves; no change was rolled back.\n',
   );
 });
 
@@ -101,7 +101,7 @@ it('the page of one instance takes a change back on all, as the command does, an
   const file = await lastNumber();
   expect(await submit(1)).toMatchObject({ status: 303, location: '/operator/configuration' });
   await everywhere('good');
-  expect(await command('history')).toContain('taken back by ops@example.com: configuration 1 serves');
+  expect(await command('history')).toContain('rolled back by ops@example.com: configuration 1 serves');
   expect((await submit(file)).status).toBe(303);
   await everywhere('better');
   expect(await command('rollback', '--release')).toMatch('Nothing to release');

@@ -3,6 +3,7 @@ import { createAccount } from '#core/business/accounts/accounts.ts';
 import { Gateway } from '#core/process/app.ts';
 import { Sessions } from '#core/web/sessions/sessions.ts';
 import { createGatewayFolder } from '../support/gateway-home.ts';
+import { probeState } from '../../plugins/probes/state.ts';
 import { PageClient } from '../support/page-client.ts';
 import { longNames } from './long-names.ts';
 import { grantWeek, writeAccount, writeCanary, writeProbes, writeTraffic } from './seed.ts';
@@ -66,6 +67,8 @@ export interface ScreenWorld extends AsyncDisposable {
   readonly orders: Readonly<Record<OrderState, string>>;
   /** Id of a request of the customer that two routes tried. */
   readonly failover: string;
+  /** Lets a route fail, a health check, and a change of gateway.yaml: for what pages say then. */
+  plantTrouble(): Promise<void>;
   /** Id of the customer's account. */
   readonly customerId: string;
 }
@@ -115,6 +118,18 @@ export async function openScreenWorld(databaseUrl: string, days: number): Promis
     orders,
     failover,
     customerId: customer.accountId,
+    async plantTrouble() {
+      const authorization = `Bearer ${others.key}`;
+      for (let count = 0; count < 6; count++) {
+        const body = JSON.stringify({ model: 'qwen3-coder', messages: [{ role: 'user', content: `Hello ${count}` }] });
+        await fetch(`${gateway.url}/v1/chat/completions`, { method: 'POST', headers: { authorization }, body });
+      }
+      await write(`${yaml}\nprobes: { enabled: true }`);
+      await gateway.reload();
+      await probeState(gateway.host).read(gateway.host);
+      await write(yaml.replace('limit: 60', 'limit: sixty'));
+      await gateway.reload().catch(() => undefined);
+    },
     async [Symbol.asyncDispose]() {
       await gateway.stop();
       await rm(folder, { recursive: true, force: true });

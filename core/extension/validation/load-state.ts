@@ -66,7 +66,7 @@ export interface ConfigChanges {
 /** Ms for which operators are told that a canary was taken back. */
 export const toldFor = 86_400_000;
 
-/** The last canary, if it was taken back by itself within a day. */
+/** The last canary, if it was rolled back automatically within a day. */
 export function canaryTakenBack({ canary }: Pick<ConfigLoadState, 'canary'>, now: number): Canary | undefined {
   return canary?.end?.outcome === 'worse' && now - canary.end.at.getTime() < toldFor ? canary : undefined;
 }
@@ -109,7 +109,7 @@ export const configGauges = [
   ),
   gauge(
     'config_canary_taken_back',
-    '1 for a day after a canary was taken back by itself, because it was worse.',
+    '1 for a day after a canary was rolled back automatically, because it was worse.',
     (host) => (canaryTakenBack(configLoadState(host), host.now()) === undefined ? 0 : 1),
   ),
   gauge(

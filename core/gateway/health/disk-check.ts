@@ -3,6 +3,7 @@ import { gauge } from './gauge.ts';
 import { data } from '#core/config/sections/core-sections.ts';
 import type { Host } from '../host/host.ts';
 import type { HealthCheck } from './health-check.ts';
+import { healthReason } from './health-reason.ts';
 
 /** Share of the minimum that must be free beside it before a full disk passes again: files come and go on one. */
 const reserve = 0.1;
@@ -28,7 +29,8 @@ export const diskCheck: HealthCheck = {
   check(host: Host) {
     const { min_free_bytes: least } = host.section(data);
     const state = host.keep<DiskState>('health/disk', () => ({ fullSince: undefined }));
-    const free = freeDiskBytes(host.dataFolder);
+    const { dataFolder: folder } = host;
+    const free = freeDiskBytes(folder);
     const wanted = state.fullSince === undefined ? least : least * (1 + reserve);
     if (free !== undefined && free >= wanted) {
       state.fullSince = undefined;
@@ -37,8 +39,8 @@ export const diskCheck: HealthCheck = {
     state.fullSince ??= host.now();
     const reason =
       free === undefined
-        ? `The data folder ${host.dataFolder} is gone or cannot be read. Restore it, or mount its volume.`
-        : `${free} bytes are free on the disk of ${host.dataFolder}, ${free < least ? 'less' : 'not yet a tenth more'} than data.min_free_bytes (${least}). Free some space before records are lost.`;
+        ? healthReason('health.reason.disk.gone', { folder })
+        : healthReason(`health.reason.disk.${free < least ? 'low' : 'recovering'}`, { free, folder, least });
     return { ok: false, reason, since: state.fullSince };
   },
 };

@@ -5,7 +5,10 @@ export type HealthVerdict =
   | { readonly ok: true }
   | {
       readonly ok: false;
-      /** One sentence for a person at night: what is wrong, then what to do. Without secrets and addresses. */
+      /**
+       * One sentence for a person at night: what is wrong, then what to do. Without secrets and addresses. English; one of
+       * `defineSentences` is shown on pages in the language of the reader.
+       */
       readonly reason: string;
       /** Since when, epoch ms. */
       readonly since: number;

@@ -3,8 +3,8 @@ import { failingNames } from '#core/platform/names/install.ts';
 import { lostWrites } from '#core/platform/output.ts';
 import { gauge, gaugeBy } from './gauge.ts';
 import type { HealthCheck } from './health-check.ts';
+import { healthReason } from './health-reason.ts';
 import { type MemoryLevel, remembered } from '#core/platform/memory/budget.ts';
-import { actions } from '#core/platform/memory/watch.ts';
 
 /** Whether names in use can be resolved. Their last answers hide it for an hour. */
 export const namesCheck: HealthCheck = {
@@ -12,8 +12,7 @@ export const namesCheck: HealthCheck = {
   check(host) {
     const failing = failingNames();
     if (failing.length === 0) return { ok: true };
-    const count = failing.length === 1 ? 'A host name in use' : `${failing.length} host names in use`;
-    const reason = `${count} cannot be resolved: the last addresses are used for an hour. Check the name servers of this machine; the log has the name.`;
+    const reason = healthReason('health.reason.names', { count: failing.length });
     return { ok: false, reason, since: Math.round(host.now() - performance.now() + Math.min(...failing)) };
   },
 };
@@ -39,7 +38,7 @@ export const jobsCheck: HealthCheck = {
   check({ jobs: { schedules } }) {
     const names = [...schedules.late.keys()];
     if (names.length === 0) return { ok: true };
-    const reason = `Repeated jobs do not run although they are scheduled anew every minute (${names.join(', ')}): read the log for their failures and for the job queue's, and restart the gateway if there are none.`;
+    const reason = healthReason('health.reason.jobs', { names: names.join(', ') });
     return { ok: false, reason, since: Math.min(...schedules.late.values()) };
   },
 };
@@ -59,10 +58,8 @@ export const memoryCheck: HealthCheck = {
     const { level, refusals, refusedAt, refusedSince } = memory;
     const hasRefused = monotonic() - refusedAt <= remembered;
     if (level === 'normal' && !hasRefused) return { ok: true };
-    const { body, reply, request } = refusals;
-    const action = level === 'normal' ? 'what does not fit is refused' : actions[level];
-    const counts = `since the start ${body} request bodies, ${reply} responses and ${request} requests`;
-    const reason = `Memory is scarce: ${action} (${counts}). Give the gateway more, or raise memory.max_bytes.`;
+    const counts = healthReason('health.reason.memory.counts', { ...refusals });
+    const reason = healthReason(`health.reason.memory.${level}`, { counts });
     return { ok: false, reason, since: hasRefused ? refusedSince : now() };
   },
 };

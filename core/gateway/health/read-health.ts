@@ -1,5 +1,6 @@
 import type { Host } from '../host/host.ts';
 import type { HealthCheck, HealthChecks, HealthVerdict } from './health-check.ts';
+import { healthReason } from './health-reason.ts';
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 
@@ -43,8 +44,12 @@ function verdictOf({ name, check }: HealthCheck, host: Host): HealthVerdict {
     firstFailure(host, name, false);
     return verdict;
   } catch (error) {
-    const reason = `the check failed: ${error instanceof Error ? error.message : String(error)}`;
-    return { ok: false, reason, since: firstFailure(host, name, true) };
+    const reason = error instanceof Error ? error.message : String(error);
+    return {
+      ok: false,
+      reason: healthReason('health.reason.check_failed', { error: reason }),
+      since: firstFailure(host, name, true),
+    };
   }
 }
 
@@ -82,13 +87,7 @@ async function ping(name: DependencyState['name'], kind: string, answer: Promise
 }
 
 /** What is wrong with a dependency that does not respond, and what to do. */
-function describeUnavailable({ name, kind, error }: DependencyState): string {
-  if (name === 'shared state')
-    return `Redis is unavailable (${error}): limits apply to each instance separately, and jobs wait. Start it, or correct REDIS_URL.`;
-  const server = kind === 'embedded' ? 'the embedded PostgreSQL' : 'PostgreSQL';
-  const cure =
-    kind === 'embedded'
-      ? 'It is restarted if its files are still there; the log has the reason.'
-      : 'Start it, or correct DATABASE_URL.';
-  return `${server} is unavailable (${error}): known keys are served, and records wait on disk. ${cure}`;
+function describeUnavailable({ name, kind, error = '' }: DependencyState): string {
+  if (name === 'shared state') return healthReason('health.reason.redis', { error });
+  return healthReason(kind === 'embedded' ? 'health.reason.postgres_embedded' : 'health.reason.postgres', { error });
 }

@@ -1,5 +1,6 @@
 import { gauge } from './gauge.ts';
 import type { HealthCheck } from './health-check.ts';
+import { healthReason } from './health-reason.ts';
 import type { StatusReport } from './status-report.ts';
 
 /** Whether the replica of DATABASE_READ_URL is read. */
@@ -9,8 +10,7 @@ export const replicaCheck: HealthCheck = {
   check({ database }) {
     const { fault, since = 0 } = database.records.replica ?? {};
     if (fault === undefined) return { ok: true };
-    const reason = `The replica of PostgreSQL is not read: ${fault}. Requests are listed, exported and counted on the primary until it keeps up; repair it, or correct DATABASE_READ_URL.`;
-    return { ok: false, reason, since };
+    return { ok: false, reason: healthReason('health.reason.replica', { fault }), since };
   },
 };
 

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { bounds } from '#core/platform/bounds.ts';
 import type { Gauge } from '../health/gauge.ts';
 import type { HealthCheck, HealthVerdict } from '../health/health-check.ts';
+import { healthReason } from '../health/health-reason.ts';
 import type { ParserRefusals } from './parser-refusals.ts';
 
 /** Ms after a refusal for which the health check fails. */
@@ -94,7 +95,7 @@ export class ConnectionLimit {
 
   #check(): HealthVerdict {
     if (performance.now() - this.#refusedAt > remembered) return { ok: true };
-    const reason = `New connections get 503 at ${this.#limit} open ones. Raise listen.max_connections, and the limit of open files (ulimit -n, now ${this.#openFiles}), or find out who opens so many.`;
+    const reason = healthReason('health.reason.connections', { limit: this.#limit, files: this.#openFiles });
     return { ok: false, reason, since: this.#since };
   }
 }

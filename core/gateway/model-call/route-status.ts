@@ -1,9 +1,6 @@
 import type { Host } from '../host/host.ts';
 import type { StatusReport, StatusReports } from '../health/status-report.ts';
 
-/** What operators read of a 404 that names no model: the path may not exist at all. */
-export const unclear404 = "404: check base_url and the model's name";
-
 /** A route as operators see it: at `/readyz?verbose`, in `daypass routes` and on the front page. Times are RFC 3339. */
 export interface RouteStatus {
   readonly route: string; // upstream/model

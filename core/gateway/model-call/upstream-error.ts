@@ -1,5 +1,6 @@
 import { type ErrorMeaning, GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { upstreamReason } from './upstream-reason.ts';
 import { parseRetryDelay } from './retry-after.ts';
 
 /** An error as an upstream reports it, in any of many shapes. */
@@ -210,7 +211,7 @@ export function throttled(retryAfter: number = 5, words?: string): GatewayError 
 
 /** An error inside a 200: for the client, the upstream has failed. */
 export function reportedFailure(reported: ReportedError | undefined): GatewayError {
-  const message = withoutSecrets(reported?.message ?? 'no message', 500);
+  const message = withoutSecrets(reported?.message ?? upstreamReason('upstream.reason.no_message'), 500);
   const meaning = reported && (meaningOf(reported) ?? (reported.isRejection === true ? 'rejected' : undefined));
   switch (meaning) {
     case 'overflow':
@@ -235,7 +236,7 @@ export function reportedFailure(reported: ReportedError | undefined): GatewayErr
     default:
       return new GatewayError(
         failureCode(meaning),
-        `The upstream reported an error: ${message}`,
+        upstreamReason('upstream.reason.reported', { words: message }),
         meaning && { meaning },
       );
   }

@@ -1,5 +1,5 @@
 import { inBackground } from '../background.ts';
-import { describeConnectionError } from '../errors/connection-error.ts';
+import { connectionReason, describeConnectionError } from '../errors/connection-error.ts';
 import type { Logger } from '../logger.ts';
 import { withDeadline } from '../timing/deadline.ts';
 import { Throttle } from '../timing/throttle.ts';
@@ -113,7 +113,10 @@ export class Replica implements RecordReads, AsyncDisposable {
     } catch (error) {
       this.#silence.reject(error);
       this.#silence = silence();
-      this.#set(undefined, `it cannot be read (${describeConnectionError(error)})`);
+      this.#set(
+        undefined,
+        connectionReason('connection.reason.replica_unreadable', { error: describeConnectionError(error) }),
+      );
     }
   }
 
@@ -133,12 +136,17 @@ export class Replica implements RecordReads, AsyncDisposable {
     if (written === undefined) return;
     const isSame = written.started === replayed.started;
     if (written.system !== replayed.system || !(replayed.is_replica || isSame))
-      return this.#set(undefined, 'it is no streaming replica of the server of DATABASE_URL');
-    if (!replayed.has_records) return this.#set(undefined, 'its database has no table request_log');
+      return this.#set(undefined, connectionReason('connection.reason.replica_other'));
+    if (!replayed.has_records) return this.#set(undefined, connectionReason('connection.reason.replica_no_table'));
     const ago = replayed.replayed_at === null ? Infinity : Math.max(0, written.time - replayed.replayed_at);
     const lag = Math.min(ago, this.#measuredLag({ lsn: BigInt(written.lsn), at }, BigInt(replayed.lsn)));
-    if (lag === Infinity) return this.#set(undefined, 'how far it is behind is not known yet');
-    this.#set(lag, lag > mostLag ? `it is ${Math.round(lag / 1000)} s behind` : undefined);
+    if (lag === Infinity) return this.#set(undefined, connectionReason('connection.reason.replica_unknown'));
+    this.#set(
+      lag,
+      lag > mostLag
+        ? connectionReason('connection.reason.replica_behind', { seconds: Math.round(lag / 1000) })
+        : undefined,
+    );
   }
 
   /** Ms since the primary had written no more than is replayed by now; infinite when nobody measured then. */

@@ -136,9 +136,9 @@ export class MemoryWatch implements Disposable {
 }
 
 /** What a level does, in the words of a log line. */
-export const actions = {
-  large: 'the caches are empty, and large bodies are refused',
-  all: 'the caches are empty, and new requests are refused',
+const actions = {
+  large: 'the caches are empty, and large bodies are rejected',
+  all: 'the caches are empty, and new requests are rejected',
 } as const;
 
 function megabytes(bytes: number): string {

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { inBackground } from '#core/platform/background.ts';
+import { canaryReason } from '#core/config/history/canary-reason.ts';
 import type { Canaries, Canary } from '#core/config/history/canaries.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import type { Logger } from '#core/platform/logger.ts';
@@ -86,11 +87,11 @@ export class CanaryRun {
   async #begin(canary: Canary, base: Base): Promise<boolean> {
     const { handler, canaries, log, prepare } = this.#parts;
     if (base.digest === canary.digest && base.fileDigest === canary.digest) {
-      await canaries.makeFull(canary, base.fileDigest, `gateway.yaml on ${hostname()} says the same by now`);
+      await canaries.makeFull(canary, base.fileDigest, canaryReason('canary.reason.same', { host: hostname() }));
       return false;
     }
     if (base.digest !== canary.baseDigest) {
-      await canaries.end(canary.id, 'ended', `gateway.yaml has changed or was taken back, as seen on ${hostname()}`);
+      await canaries.end(canary.id, 'ended', canaryReason('canary.reason.changed', { host: hostname() }));
       return false;
     }
     let serving: Serving;
@@ -99,7 +100,7 @@ export class CanaryRun {
     } catch (error) {
       log.error(`canary ${canary.id} cannot be served`, error);
       const why = error instanceof Error ? error.message : String(error);
-      await canaries.end(canary.id, 'ended', `${hostname()} cannot serve it: ${why}`);
+      await canaries.end(canary.id, 'ended', canaryReason('canary.reason.unserved', { host: hostname(), error: why }));
       return false;
     }
     const previous = this.#running;
@@ -156,7 +157,11 @@ export class CanaryRun {
     const { verdict, counts, reason = '' } = judged;
     if (verdict === 'worse') await canaries.end(canary.id, 'worse', reason);
     if (verdict === 'no_worse')
-      await canaries.makeFull(canary, fileDigest, `no worse after its time: ${describeCounts(counts)}`);
+      await canaries.makeFull(
+        canary,
+        fileDigest,
+        canaryReason('canary.reason.no_worse', { counts: describeCounts(counts) }),
+      );
     if (verdict === 'worse' || verdict === 'no_worse') return;
     const current = { ...canary, ...judged };
     onChange(current);

@@ -1,3 +1,4 @@
+import { canaryReason } from '#core/config/history/canary-reason.ts';
 import type { Canary } from '#core/config/history/canaries.ts';
 import type { CanaryBegun } from '#core/extension/validation/load-state.ts';
 import type { CanaryCounts, CanarySide } from '#core/config/history/canary-counts.ts';
@@ -16,7 +17,7 @@ export function describeActive({ accounts: { taken, active } }: Pick<CanaryBegun
   const who = `It takes ${taken} of ${active} active accounts.`;
   if (canJudge(taken, active)) return who;
   if (taken >= totalFailure.accounts && active > taken)
-    return `${who} They are too few for a comparison: it is taken back by itself only where not one of its requests works, and becomes full by your word.`;
+    return `${who} They are too few for a comparison: it is rolled back automatically only where not one of its requests works, and becomes full only when you say so.`;
   return `${who} They are too few for a comparison: it goes on until "daypass reload --full" or "daypass rollback".`;
 }
 
@@ -24,7 +25,7 @@ export function describeActive({ accounts: { taken, active } }: Pick<CanaryBegun
 export function describeEnd({ id, end }: Canary): string {
   const { outcome, reason } = end ?? { outcome: 'ended', reason: 'it is no longer on record' };
   if (outcome === 'full') return `canary ${id} serves all accounts now: ${reason}`;
-  const what = outcome === 'worse' ? 'was worse and has been taken back by itself' : 'has ended';
+  const what = outcome === 'worse' ? 'was worse and has been rolled back automatically' : 'has ended';
   return `canary ${id} ${what}: ${reason}`;
 }
 
@@ -40,16 +41,17 @@ export function describeVerdict({ verdict, counts }: Canary, isOver: boolean): s
   if (verdict === 'no_worse') return 'no worse than the others';
   if (verdict === 'worse') return 'worse than the others';
   return isOver
-    ? 'the counts do not say yet that it is no worse; it goes on with its share until they do, or "daypass reload --full" or "daypass rollback"'
+    ? 'not yet shown to be no worse; it keeps its share until it is, or until "daypass reload --full" or "daypass rollback"'
     : 'no clear difference so far';
 }
 
 /** Both sides, in a line. */
 export function describeCounts({ canary, others }: CanaryCounts): string {
-  return `${describeSide(canary)}, against ${describeSide(others)}`;
+  return canaryReason('canary.reason.counts', { canary: describeSide(canary), others: describeSide(others) });
 }
 
 function describeSide({ requests, accounts, failures, refusals, firstTokenMs }: CanarySide): string {
-  const time = firstTokenMs === undefined ? '' : `, first token after ${firstTokenMs} ms`;
-  return `${failures} failures and ${refusals} refusals of ${requests} requests of ${accounts} accounts${time}`;
+  const counts = { failures, refusals, requests, accounts };
+  if (firstTokenMs === undefined) return canaryReason('canary.reason.side', counts);
+  return canaryReason('canary.reason.side_timed', { ...counts, ms: firstTokenMs });
 }

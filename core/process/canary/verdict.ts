@@ -1,3 +1,4 @@
+import { canaryReason } from '#core/config/history/canary-reason.ts';
 import type { CanaryCounts, CanarySide, CanaryVerdict } from '#core/config/history/canary-counts.ts';
 import type { ComparedAccount, Counts } from './counts.ts';
 import { permutationTest, smallestProbability } from './permutation-test.ts';
@@ -33,14 +34,14 @@ const lookFactor = 1.5;
 const measures: readonly Measure[] = [
   { name: 'failures', alpha: 0.005, worse: 0.01, margin: 0.02, excessOf: rateExcess(({ failures }) => failures) },
   { name: 'refusals', alpha: 0.0025, worse: 0.01, margin: 0.02, excessOf: rateExcess(({ refusals }) => refusals) },
-  { name: 'time to first token', alpha: 0.0025, worse: Math.log(1.25), margin: Math.log(1.5), excessOf: timeExcess },
+  { name: 'time', alpha: 0.0025, worse: Math.log(1.25), margin: Math.log(1.5), excessOf: timeExcess },
 ];
 
 /** The probability that a canary that is worse by the margins becomes full by itself, over all looks after its time. */
 const lateAlpha = 0.1;
 
 interface Measure {
-  readonly name: 'failures' | 'refusals' | 'time to first token';
+  readonly name: 'failures' | 'refusals' | 'time';
   readonly alpha: number;
   readonly worse: number;
   readonly margin: number;
@@ -227,15 +228,33 @@ function sideOf(accounts: readonly ComparedAccount[]): CanarySide {
 }
 
 function describe(name: Measure['name'], { canary, others }: CanaryCounts, probability: number): string {
-  const chance = `p = ${Number(probability.toPrecision(1))}`;
-  if (name === 'time to first token')
-    return `time to first token ${canary.firstTokenMs} ms over ${canary.timed} answers, against ${others.firstTokenMs} ms over ${others.timed} (${chance})`;
-  const words = ({ [name]: count, requests }: CanarySide) => `${count} of ${requests}`;
-  return `${name}: ${words(canary)} requests, against ${words(others)} of the other accounts (${chance})`;
+  const chance = Number(probability.toPrecision(1));
+  if (name === 'time')
+    return canaryReason('canary.reason.time', {
+      ms: canary.firstTokenMs ?? 0,
+      count: canary.timed,
+      other_ms: others.firstTokenMs ?? 0,
+      others: others.timed,
+      chance,
+    });
+  return canaryReason('canary.reason.rate', {
+    measure: canaryReason(`canary.reason.${name}`),
+    count: canary[name],
+    requests: canary.requests,
+    other_count: others[name],
+    others: others.requests,
+    chance,
+  });
 }
 
 function describeTotal({ canary, others }: TotalFailure): string {
-  return `not one request worked: ${canary.wrong} of ${canary.requests} of ${canary.accounts} accounts failed or were refused, against ${others.wrong} of ${others.requests} of the other accounts`;
+  return canaryReason('canary.reason.total', {
+    count: canary.wrong,
+    requests: canary.requests,
+    accounts: canary.accounts,
+    other_count: others.wrong,
+    others: others.requests,
+  });
 }
 
 function median(values: readonly number[]): number {

@@ -3,6 +3,7 @@ import type { Command as Parser } from 'commander';
 import { readDocument } from '#core/config/file/document.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { ConfigHistory, Served } from '#core/config/history/history.ts';
+import { canaryReasonBy } from '#core/config/history/canary-reason.ts';
 import { diffLines } from '#core/config/history/text-diff.ts';
 import { parseInteger, parseLine } from '#core/extension/commands/arguments.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';
@@ -79,7 +80,7 @@ async function rollBack(context: CoreCommandContext, id: number | undefined, opt
       return context.print(
         hasReleased
           ? 'gateway.yaml serves again.'
-          : 'Nothing to release: gateway.yaml serves, no change was taken back.',
+          : 'Nothing to release: gateway.yaml serves; no change was rolled back.',
       );
     }
     if (id === undefined && (await endCanary(history, host, options.note)))
@@ -105,7 +106,7 @@ async function endCanary(history: ConfigHistory, host: Host, note: string | unde
   const { Canaries } = await import('#core/config/history/canaries.ts');
   const canaries = new Canaries(host.database, history);
   const canary = await canaries.running();
-  const reason = `taken back by ${userInfo().username}${note === undefined ? '' : `, ${note}`}`;
+  const reason = canaryReasonBy('ended', userInfo().username, note);
   return canary !== undefined && (await canaries.end(canary.id, 'ended', reason));
 }
 
@@ -134,7 +135,7 @@ async function describe(history: ConfigHistory, fileDigest: string, host: Host, 
   const rows = all.map(({ id, servedAt, broughtBy }) => [
     `${id}`,
     formatTime(servedAt, timeZone),
-    broughtBy === 'file' ? 'gateway.yaml' : isCanary(broughtBy) ? broughtBy : `taken back by ${broughtBy}`,
+    broughtBy === 'file' ? 'gateway.yaml' : isCanary(broughtBy) ? broughtBy : `rolled back by ${broughtBy}`,
   ]);
   return [
     ...formatTable(['', `serves since (${timeZone})`, 'from'], rows, { numbers: [0] }),
@@ -142,7 +143,7 @@ async function describe(history: ConfigHistory, fileDigest: string, host: Host, 
       ? []
       : [
           rollback.canary === undefined
-            ? `\ntaken back by ${rollback.operator}: configuration ${rollback.configurationId} serves until the file changes`
+            ? `\nrolled back by ${rollback.operator}: configuration ${rollback.configurationId} serves until the file changes`
             : `\ncanary ${rollback.canary} of ${rollback.operator} became full: configuration ${rollback.configurationId} serves until the file changes`,
         ]),
     ...(tried.length === 0 ? [] : ['']),

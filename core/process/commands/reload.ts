@@ -2,6 +2,7 @@ import { userInfo } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { type Command as Parser, InvalidArgumentError, Option } from 'commander';
 import { readDocument } from '#core/config/file/document.ts';
+import { canaryReasonBy } from '#core/config/history/canary-reason.ts';
 import type { Canaries, Canary } from '#core/config/history/canaries.ts';
 import type { CanarySide } from '#core/config/history/canary-counts.ts';
 import { service } from '#core/config/sections/core-sections.ts';
@@ -33,7 +34,7 @@ export function defineReload(parser: Parser, context: CoreCommandContext): void 
     .description('read gateway.yaml again on all instances, or try another file on a share of the accounts')
     .argument(
       '[file]',
-      'the new configuration, for --canary; default: gateway.yaml, where a change of it is taken back',
+      'the new configuration, for --canary; default: gateway.yaml, where a change of it was rolled back',
     )
     .addOption(
       new Option('--canary <share>', 'serve it to this share of the accounts, such as 10%').argParser(parseShare),
@@ -45,8 +46,8 @@ export function defineReload(parser: Parser, context: CoreCommandContext): void 
     .addHelpText(
       'after',
       `
-A canary serves the same accounts on all instances, and is judged by its failures, refusals and time to first token. It is taken back by
-itself where the counts say that it is worse, and becomes full after its time where they say that it is no worse; with too few requests
+A canary serves the same accounts on all instances, and is judged by its failures, refusals and time to first token. It is rolled back
+automatically where the counts say that it is worse, and becomes full after its time where they say that it is no worse; with too few requests
 to tell it goes on. "daypass rollback" ends it. Requests in flight finish where they began.
 
 A changed gateway.yaml is loaded at once, by all: write the change into another file.
@@ -109,7 +110,7 @@ async function start(parts: Parts, registry: Registry, path: string | undefined,
 async function makeFull({ context, documents, canaries, options: { note } }: Parts): Promise<void> {
   const canary = await canaries.running();
   const { digest } = await documents.history.describe(await readDocument(context.file(), process.env));
-  const reason = `by ${userInfo().username}${note === undefined ? '' : `, ${note}`}`;
+  const reason = canaryReasonBy('full', userInfo().username, note);
   if (canary === undefined || !(await canaries.makeFull(canary, digest, reason)))
     throw new CommandFailed('No canary runs.');
   context.print(`canary ${canary.id} serves all accounts now`);

@@ -1,4 +1,5 @@
 import type { HealthCheck, HealthVerdict } from '#core/gateway/health/health-check.ts';
+import { healthReason } from '#core/gateway/health/health-reason.ts';
 import { inBackground } from '#core/platform/background.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import type { OperatorAnswer, OperatorQuestion } from '#core/gateway/operator-listener/server.ts';
@@ -67,7 +68,6 @@ export class SupervisorLink {
   #check(now: number): HealthVerdict {
     if (this.#crash === undefined || now - this.#crash.at > remembered) return { ok: true };
     const { worker, how, at } = this.#crash;
-    const reason = `Worker ${worker} ${how}, and another one was started. Look at the log before that; if the system has killed it, the machine needs more memory or fewer workers.`;
-    return { ok: false, reason, since: at };
+    return { ok: false, reason: healthReason('health.reason.worker', { worker, how }), since: at };
   }
 }

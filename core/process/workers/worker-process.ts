@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { BoundSocket } from '#core/gateway/http/accept.ts';
+import { healthReason } from '#core/gateway/health/health-reason.ts';
 import type { OperatorAnswer, OperatorQuestion } from '#core/gateway/operator-listener/server.ts';
 import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
 import { environmentWithoutFile } from '../environment-file.ts';
@@ -57,9 +58,16 @@ export class WorkerProcess {
       served.resolve(false);
       for (const resolve of this.#waiting.values()) resolve(undefined);
     };
-    this.#child.once('error', ({ message }) => onExit(undefined, `did not start (${message})`));
+    this.#child.once('error', ({ message }) =>
+      onExit(undefined, healthReason('health.reason.worker_not_started', { message })),
+    );
     this.#child.once('exit', (code, signal) =>
-      onExit(code ?? undefined, signal === null ? `exited with code ${code}` : `was killed by ${signal}`),
+      onExit(
+        code ?? undefined,
+        signal === null
+          ? healthReason('health.reason.worker_exited', { code: code ?? 0 })
+          : healthReason('health.reason.worker_killed', { signal }),
+      ),
     );
     this.#child.on('message', (report: WorkerReport) => {
       if (report.kind === 'answer') return this.#waiting.get(report.id)?.(report.answer);

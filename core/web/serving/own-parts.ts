@@ -3,12 +3,28 @@ import { type AssetSource, type Page, defineForm, Redirect } from '../pages/page
 import { defineTexts, languages } from '../texts/texts.ts';
 import en from '../texts/en.json' with { type: 'json' };
 import id from '../texts/id.json' with { type: 'json' };
+import canaryEn from '#core/config/history/texts/en.json' with { type: 'json' };
+import canaryId from '#core/config/history/texts/id.json' with { type: 'json' };
+import healthEn from '#core/gateway/health/texts/en.json' with { type: 'json' };
+import healthId from '#core/gateway/health/texts/id.json' with { type: 'json' };
+import upstreamEn from '#core/gateway/model-call/texts/en.json' with { type: 'json' };
+import upstreamId from '#core/gateway/model-call/texts/id.json' with { type: 'json' };
+import connectionEn from '#core/platform/errors/texts/en.json' with { type: 'json' };
+import connectionId from '#core/platform/errors/texts/id.json' with { type: 'json' };
 import { wellKnownPaths, ownPath } from '../pages/paths.ts';
 import { themes } from './visit.ts';
 import { object, string } from '#core/platform/schema.ts';
 
 /** Texts of the layout, of error pages and of forms. */
 export const ownTexts = defineTexts({ en, id });
+
+/** Sentences of the log that pages show. */
+export const reasonTexts = [
+  defineTexts({ en: connectionEn, id: connectionId }),
+  defineTexts({ en: canaryEn, id: canaryId }),
+  defineTexts({ en: healthEn, id: healthId }),
+  defineTexts({ en: upstreamEn, id: upstreamId }),
+];
 
 /** What the layout loads, and what pages of plugins may: htmx with its extension for server-sent events. */
 export const ownAssets: readonly AssetSource[] = [

@@ -1,11 +1,10 @@
 import accept from '@hapi/accept';
+import type { Text, TextValues } from '#core/platform/sentences.ts';
+
 /** The languages of pages; the first is the fallback. */
 export const languages = ['en', 'id'] as const;
 
 export type Language = (typeof languages)[number];
-
-/** A text, or its plural forms by `count`. `{name}` is replaced with a value. */
-export type Text = string | { readonly one?: string; readonly other: string };
 
 /** The texts of one plugin in every language. Keys are unique in the gateway; they begin with the plugin's name. */
 export interface Texts {
@@ -24,8 +23,11 @@ export function defineTexts<const Keys extends string>(texts: {
   return texts;
 }
 
-/** Looks a text up and fills its values in. Numbers are written as the language does. */
-export type Translate = (key: string, values?: Readonly<Record<string, string | number>>) => string;
+/**
+ * Looks a text up and fills its values in. Numbers are written as the language does. An English sentence of the log, such as the
+ * reason of a health check, may take the place of the key; any other text is returned as it is.
+ */
+export type Translate = (key: string, values?: TextValues) => string;
 
 /** The language of a visitor: as chosen, otherwise as the browser prefers. @param header Accept-Language */
 export function chooseLanguage(chosen: string | undefined, header: string | undefined): Language {

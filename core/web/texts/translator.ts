@@ -1,10 +1,10 @@
-import { type Language, languages, type Text, type Texts, type Translate } from './texts.ts';
-
-const placeholder = /\{(\w+)\}/g;
+import { fillText, SentenceReader, type Text } from '#core/platform/sentences.ts';
+import { type Language, languages, type Texts, type Translate } from './texts.ts';
 
 /** Every registered text, by language. */
 export class Translator {
   readonly #texts: Readonly<Record<Language, ReadonlyMap<string, Text>>>;
+  #sentences: SentenceReader | undefined;
 
   /** @throws Error when two plugins have a text of one key, or a language lacks one that the other has */
   constructor(sources: Iterable<Texts>) {
@@ -27,20 +27,25 @@ export class Translator {
     const numbers = new Intl.NumberFormat(language);
     const plurals = new Intl.PluralRules(language);
     const texts = this.#texts[language];
-    return (key, values = {}) => {
-      const found = texts.get(key) ?? key;
-      const text = typeof found === 'string' ? found : pluralForm(found, plurals, values['count']);
-      return text.replace(placeholder, (whole, name: string) => {
-        const value = values[name];
-        return typeof value === 'number' ? numbers.format(value) : (value ?? whole);
-      });
+    const translate: Translate = (key, values = {}) => {
+      const found = texts.get(key);
+      if (found === undefined) return language === 'en' ? key : this.#readSentence(key, translate);
+      const form = plurals.select(Number(values['count'])) === 'one' ? 'one' : 'other';
+      return fillText(found, values, form, (value) => numbers.format(value));
     };
+    return translate;
   }
-}
 
-function pluralForm(forms: Exclude<Text, string>, rules: Intl.PluralRules, count: string | number | undefined): string {
-  const form = rules.select(Number(count));
-  return (form === 'one' ? forms.one : undefined) ?? forms.other;
+  /** Its values may be sentences as well. */
+  #readSentence(sentence: string, translate: Translate): string {
+    this.#sentences ??= new SentenceReader(this.#texts.en);
+    const read = this.#sentences.read(sentence);
+    if (read === undefined) return sentence;
+    return translate(
+      read.key,
+      Object.fromEntries(Object.entries(read.values).map(([name, value]) => [name, translate(value)])),
+    );
+  }
 }
 
 function addAll(known: Map<string, Text>, added: Readonly<Record<string, Text>>): void {

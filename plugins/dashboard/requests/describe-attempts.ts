@@ -1,3 +1,4 @@
+import { describeFaultText } from '#core/web/pages/fault-text.ts';
 import { axisBar, type LatencyBar } from '#core/web/pages/geometry.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
@@ -34,7 +35,7 @@ export function describeAttempts(record: RequestRecord, reader: Reader, routes: 
             describeFault(attempt, attempts, record, reader.t),
             describeConsequence(attempt, attempts, record, reader.t),
           ];
-    const words = routes.areVendorsShown ? quoteUpstream(error) : '';
+    const words = routes.areVendorsShown ? quoteUpstream(error, reader.t) : '';
     return {
       kind: kindOf(attempt),
       name: label === '' ? reader.t('requests.attempt', { number: position }) : `${position} · ${label}`,
@@ -46,8 +47,8 @@ export function describeAttempts(record: RequestRecord, reader: Reader, routes: 
 }
 
 /** What the upstream said, without the kind of fault that the record has before it. */
-function quoteUpstream(error: string): string {
-  return error === '' ? '' : `“${error.replace(/^\w+: /, '')}”`;
+function quoteUpstream(error: string, t: Reader['t']): string {
+  return error === '' ? '' : `“${describeFaultText(error, t)}”`;
 }
 
 function kindOf({ outcome }: KnownAttempt): AttemptView['kind'] {

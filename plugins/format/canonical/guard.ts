@@ -1,6 +1,7 @@
 import { bounds } from '#core/platform/bounds.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
+import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import {
   BlockQueue,
   CallBlock,
@@ -317,7 +318,7 @@ export class GrammarGuard {
   #hasRoom(size: number): boolean {
     this.#outputBytes += size;
     if (this.#outputBytes <= bounds.translatedReply) return true;
-    this.failure = new GatewayError('upstream_failed', 'The upstream response exceeds the size limit.');
+    this.failure = new GatewayError('upstream_failed', upstreamReason('upstream.reason.over_limit'));
     return false;
   }
 
@@ -330,7 +331,7 @@ export class GrammarGuard {
     this.#queue.closeAll();
     const blocks = this.#queue.complete;
     if (blocks.length === 0 && this.#isSilent) {
-      this.failure = new GatewayError('upstream_failed', 'The upstream sent an empty response.');
+      this.failure = new GatewayError('upstream_failed', upstreamReason('upstream.reason.response_empty'));
       return;
     }
     if (isUnfinished && this.#finish === undefined) this.notes.miss('finish reason');

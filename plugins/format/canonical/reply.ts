@@ -2,6 +2,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { readRefusal, readReportedError, reportedFailure } from '#core/gateway/model-call/upstream-error.ts';
+import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import type { MediaSource, StateKind, ToolForm } from './conversation.ts';
 
 /**
@@ -191,7 +192,7 @@ export function resolveFinish(reported: FinishReason | undefined, hasCalls: bool
 
 /** The failure of a reply that ends inside a tool call without a finish reason: a client might run half a command. */
 export function truncatedCall(): GatewayError {
-  return new GatewayError('upstream_failed', 'The upstream ended its response inside a tool call.');
+  return new GatewayError('upstream_failed', upstreamReason('upstream.reason.in_call'));
 }
 
 const plainType = /^[a-z][a-z0-9_]{0,63}$/;

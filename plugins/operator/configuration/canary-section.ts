@@ -1,6 +1,7 @@
 import { recordAction } from '#core/business/operator-actions/operator-actions.ts';
 import type { Canary } from '#core/config/history/canaries.ts';
 import type { CanarySide } from '#core/config/history/canary-counts.ts';
+import { canaryReasonBy } from '#core/config/history/canary-reason.ts';
 import { RollbackRefused } from '#core/config/history/history.ts';
 import { type ConfigChanges, configLoadState, toldFor } from '#core/extension/validation/load-state.ts';
 import { accountOf, defineForm, FieldErrors, type PageForm, type PageRequest, Redirect } from '#core/web/pages/page.ts';
@@ -29,7 +30,7 @@ export async function readCanary({ canaries }: ConfigChanges, request: PageReque
   const outcome = end?.outcome ?? 'running';
   return {
     status: { kind: kinds[outcome], text: t(`operator.canary_state.${outcome}`, values) },
-    text: end?.reason ?? t(`operator.canary_verdict.${verdictOf(canary, host.now())}`),
+    text: end === undefined ? t(`operator.canary_verdict.${verdictOf(canary, host.now())}`) : t(end.reason),
     table: counts && tableOf(counts.canary, counts.others, request),
     isRunning: end === undefined,
     number,
@@ -88,8 +89,8 @@ export const canaryForm: PageForm = defineForm({
     const note = `canary ${number}`;
     try {
       await recordAction(request.host.database, { operator, action, subject: 'configuration', note }, async () => {
-        if (to === 'full') await changes.makeFull(number, `by ${operator.name}`);
-        else await changes.endCanary(number, `taken back by ${operator.name}`);
+        if (to === 'full') await changes.makeFull(number, canaryReasonBy('full', operator.name));
+        else await changes.endCanary(number, canaryReasonBy('ended', operator.name));
       });
     } catch (error) {
       if (!(error instanceof RollbackRefused)) throw error;

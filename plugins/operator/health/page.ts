@@ -2,11 +2,13 @@ import type { Rollback } from '#core/config/history/history.ts';
 import { configLoadState } from '#core/extension/validation/load-state.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { readHealth } from '#core/gateway/health/read-health.ts';
+import { describeFailure } from '#core/platform/errors/connection-error.ts';
 import type { QueueState } from '#core/platform/jobs/jobs.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { readModelStates } from '#core/business/model-health/model-health.ts';
 import { describeJobs, describeJournal, type FactsCard } from '../overview/cards.ts';
+import { nameOfCheck } from '../check-name.ts';
 import { overviewReadings } from '../readings.ts';
 import { actionTable } from '../shared-tables.ts';
 import { describeTable, type TableSection, withRows } from '#core/web/pages/table.ts';
@@ -80,7 +82,7 @@ async function describeChecks(
     facts: [
       ...checks.map((checked) => ({
         name: nameOfCheck(checked.name, t),
-        value: checked.ok ? describePassing(checked.kind, t) : checked.reason,
+        value: checked.ok ? describePassing(checked.kind, t) : t(checked.reason),
       })),
       ...replicaLag(host.database.records.replica?.lag, { t, format }),
       { name: t('operator.models_down'), value: format.number(down), path: '/operator/routes' },
@@ -90,13 +92,6 @@ async function describeChecks(
 
 function replicaLag(lag: number | undefined, { t, format }: Pick<PageRequest, 't' | 'format'>) {
   return lag === undefined ? [] : [{ name: t('operator.replica_lag'), value: format.duration(lag).text }];
-}
-
-/** In words; checks of other plugins have their own names. */
-function nameOfCheck(name: string, t: PageRequest['t']): string {
-  const key = `operator.check.${name.replaceAll(' ', '_')}`;
-  const text = t(key);
-  return text === key ? name : text;
 }
 
 /** @param kind how a dependency is run: `embedded`, `external`, `memory`, `redis` */
@@ -162,9 +157,15 @@ async function describeVersions({ host, t, format }: PageRequest): Promise<Facts
 }
 
 function failedJobsTable(queue: QueueState | undefined, reader: PageRequest): TableSection {
+  const { t } = reader;
   return describeTable(reader, 'jobs', 'operator.failed_jobs', (queue?.failed ?? []).slice(0, listed), [
     { label: 'operator.job', fit: 'id', at: 'title', cell: ({ name }) => ({ text: name, isCode: true }) },
-    { label: 'operator.error', fit: 'text', at: 'note', cell: ({ reason }) => reason.slice(0, 200) },
+    {
+      label: 'operator.error',
+      fit: 'text',
+      at: 'note',
+      cell: ({ reason }) => t(describeFailure(reason)).slice(0, 200),
+    },
     { label: 'operator.time', at: 'end', cell: ({ failedAt }) => new Date(failedAt) },
   ]);
 }

@@ -4,11 +4,14 @@ import type { Rollback } from '#core/config/history/history.ts';
 import { canaryTakenBack, configLoadState } from '#core/extension/validation/load-state.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { type CheckedHealth, readHealth } from '#core/gateway/health/read-health.ts';
+import { describeFailure } from '#core/platform/errors/connection-error.ts';
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { type ModelHealth, severityOf } from '#core/business/model-health/model-health.ts';
 import { describeModelState } from '#core/web/pages/model-state.ts';
+import { describeFaultText } from '#core/web/pages/fault-text.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { overviewReadings } from '../readings.ts';
+import { nameOfCheck } from '../check-name.ts';
 import { describeBreaker } from '../routes/route-rows.ts';
 import { type Need, readEmphasis, type TextPiece } from './need.ts';
 import { findRejectedKeys, type RejectedKey } from './rejected-keys.ts';
@@ -86,12 +89,12 @@ function describeRoutesOf({ routes }: ModelHealth, reader: Reader): string {
   const open = routes.filter(({ state }) => state !== 'closed');
   return open
     .slice(0, routesOfNeed)
-    .map((status) => ` ${status.route}: ${describeBreaker(status, reader).text}${reasonOf(status)}.`)
+    .map((status) => ` ${status.route}: ${describeBreaker(status, reader).text}${reasonOf(status, reader)}.`)
     .join('');
 }
 
-function reasonOf({ reason }: RouteStatus): string {
-  return reason === null ? '' : inBrackets(shorten(reason.replace(/^\w+: /, '').replace(/\.$/, '')));
+function reasonOf({ reason }: RouteStatus, { t }: Reader): string {
+  return reason === null ? '' : inBrackets(shorten(describeFaultText(reason, t)));
 }
 
 function describeMore(models: readonly ModelHealth[], reader: Reader): Need {
@@ -111,7 +114,7 @@ function describeFailing({ name, reason, since }: FailingCheck, reader: Reader):
   const { t } = reader;
   return {
     status: { kind: 'bad', text: t('operator.check_fails') },
-    pieces: [{ text: name, isStrong: true }, { text: `: ${reason}` }],
+    pieces: [{ text: nameOfCheck(name, t), isStrong: true }, { text: `: ${t(reason)}` }],
     since: sinceOf(since, reader),
     step: { path: '/operator/health', text: t('operator.health'), label: t('operator.check_label') },
   };
@@ -139,7 +142,7 @@ function describeRefusal({ at, reason }: { readonly at: number; readonly reason:
   const { t } = reader;
   return {
     status: { kind: 'bad', text: t('operator.configuration_refused') },
-    pieces: [...readEmphasis(t('operator.refusal_text')), { text: ` ${shorten(reason)}` }],
+    pieces: [...readEmphasis(t('operator.refusal_text')), { text: ' ' }, { text: shorten(reason), isEnglish: true }],
     since: sinceOf(at, reader),
     step: { path: '/operator/health', text: t('operator.health'), label: t('operator.refusal') },
   };
@@ -152,7 +155,7 @@ function describeWorse({ id, end }: Canary, reader: Reader): Need {
     status: { kind: 'bad', text: t('operator.canary') },
     pieces: [
       ...readEmphasis(t('operator.canary_state.worse', { number: id })),
-      { text: inBrackets(shorten(end?.reason ?? '')) },
+      { text: inBrackets(shorten(t(end?.reason ?? ''))) },
     ],
     since: sinceOf(end?.at.getTime() ?? 0, reader),
     step: { path: '/operator/configuration', text: t('operator.configurations'), label: t('operator.configurations') },
@@ -197,7 +200,7 @@ function describeBreakers(statuses: readonly RouteStatus[], reader: Reader): Nee
         pieces: [
           ...readEmphasis(text),
           { text: ` ${describeBreaker(oldest, reader).text}` },
-          { text: reasonOf(oldest) },
+          { text: reasonOf(oldest, reader) },
         ],
         since: sinceOf(openedAt(oldest), reader),
         step: {
@@ -222,7 +225,7 @@ function describeFailedJobs(
       status: { kind: 'warn', text: t('operator.jobs_state.failed') },
       pieces: [
         ...readEmphasis(t('operator.jobs_need', { count: failed.length, name: latest.name })),
-        { text: inBrackets(shorten(latest.reason)) },
+        { text: inBrackets(shorten(t(describeFailure(latest.reason)))) },
       ],
       since: sinceOf(failed.at(-1)?.failedAt ?? latest.failedAt, reader),
       step: { path: '/operator/health', text: t('operator.health'), label: t('operator.failed_jobs') },

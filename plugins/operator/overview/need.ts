@@ -12,6 +12,8 @@ export interface Need {
 export interface TextPiece {
   readonly text: string;
   readonly isStrong?: boolean;
+  /** Words that no language but English has, such as mistakes in gateway.yaml. */
+  readonly isEnglish?: boolean;
   readonly path?: string;
 }
 

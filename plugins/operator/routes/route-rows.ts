@@ -1,6 +1,8 @@
 import type { Model } from '#core/config/catalog/catalog.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { type RouteStatus, unclear404 } from '#core/gateway/model-call/route-status.ts';
+import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
+import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
+import { describeFaultText } from '#core/web/pages/fault-text.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { severityOf } from '#core/business/model-health/model-health.ts';
 import type { OverviewSources } from '../sources.ts';
@@ -15,7 +17,6 @@ export interface RouteRow {
   readonly modelName: string;
   readonly route: string;
   readonly status: { readonly kind: string; readonly text: string };
-  readonly reason: string;
   readonly keys: string;
   readonly requests: string;
   /** Requests of this model that it served, where the attempts are for several models. */
@@ -134,7 +135,6 @@ function describeRoute(
   return {
     route,
     status: describeBreaker(status, reader),
-    reason: status?.reason ?? '',
     keys: cooling === 0 ? '' : t('operator.keys_cooling', { count: cooling }),
     requests: traffic === undefined ? '' : format.number(traffic.attempts),
     requestsOf:
@@ -168,13 +168,14 @@ export function describeBreaker(status: RouteStatus | undefined, { t, format, ho
   const left = status?.open_until == null ? 0 : Math.max(0, Date.parse(status.open_until) - host.now());
   const seconds = Math.max(1, Math.ceil(left / 1_000));
   const time = seconds < 60 ? t('operator.seconds', { count: seconds }) : format.duration(seconds * 1_000).text;
-  const isUnclear = state === 'no_model' && status?.reason?.endsWith(unclear404) === true;
+  const isUnclear =
+    state === 'no_model' && status?.reason?.endsWith(upstreamReason('upstream.reason.unclear_404')) === true;
   return { kind: kinds[state], text: t(`operator.breaker.${isUnclear ? 'unclear_404' : state}`, { time }) };
 }
 
-function describeFault(traffic: RouteTraffic | undefined, { format }: Reader) {
+function describeFault(traffic: RouteTraffic | undefined, { t, format }: Reader) {
   const last = traffic?.lastFault;
   if (last === undefined) return { fault: '', faultAt: '' };
-  const text = (last.error ?? last.fault).replace(`${last.fault}: `, '').replace(/\.$/, ''); // the time follows
+  const text = describeFaultText(last.error ?? last.fault, t); // the time follows
   return { fault: text, faultAt: format.shortTime(new Date(last.at)).text };
 }

@@ -2,6 +2,7 @@ import { bounds } from '#core/platform/bounds.ts';
 import type { ReplyReader } from '#core/gateway/model-call/adapter.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { nextTurn } from '#core/platform/timing/turn.ts';
+import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import type { Answer, AnswerBody } from './contract.ts';
 import { AttemptClock, type TimeoutCause } from './clock.ts';
 import { type CallControl, type CallHandler, isUnanswered } from '../connections/connection.ts';
@@ -236,8 +237,9 @@ export class Attempt implements CallHandler, Answer {
 
   #explain(cause: TimeoutCause): string {
     const { silence, progressLimit } = this.clock;
-    if (cause === 'silence') return `The upstream sent nothing for ${Math.round(silence / 1000)} seconds.`;
-    if (cause === 'no progress') return `The upstream sent no content for ${Math.round(progressLimit / 1000)} seconds.`;
-    return `The upstream did not respond within ${Math.round(this.request.limits.deadline)} seconds.`;
+    if (cause === 'silence') return upstreamReason('upstream.reason.silent', { seconds: Math.round(silence / 1000) });
+    if (cause === 'no progress')
+      return upstreamReason('upstream.reason.no_content', { seconds: Math.round(progressLimit / 1000) });
+    return upstreamReason('upstream.reason.deadline', { seconds: Math.round(this.request.limits.deadline) });
   }
 }

@@ -1,4 +1,5 @@
 import type { Transform } from 'node:stream';
+import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import {
   constants,
   createBrotliDecompress,
@@ -84,7 +85,7 @@ export class DecodedBody implements AnswerBody {
       else this.#break(this.#fault);
     });
     decoder.once('error', (error) =>
-      this.#break(interruptedFault('upstream_failed', 'The upstream sent a damaged or truncated response.', error)),
+      this.#break(interruptedFault('upstream_failed', upstreamReason('upstream.reason.damaged'), error)),
     );
     return decoder;
   }

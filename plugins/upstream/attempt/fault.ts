@@ -1,4 +1,4 @@
-import { unclear404 } from '#core/gateway/model-call/route-status.ts';
+import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import { ClientGone, type ErrorMeaning, GatewayError } from '#core/platform/errors/table.ts';
 import type { FaultKind } from '#core/gateway/facts.ts';
 import type { MemoryShare } from '#core/platform/memory/budget.ts';
@@ -69,7 +69,6 @@ export class Fault extends Error {
 
 /** Codes of our connections and the system for timeouts. */
 const timeouts = new Set(['UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']);
-const unresolved = 'The name of the upstream could not be resolved.';
 /** Codes of an open connection that was closed. */
 const closed = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
@@ -81,10 +80,10 @@ export function connectionFault(thrown: unknown, hasAnswered: boolean): Fault {
   if (thrown instanceof Fault) return thrown;
   const code = errorCode(thrown);
   if (isLocal(thrown)) return localFault(thrown);
-  if (isNameError(thrown)) return routeFault('upstream_failed', unresolved, thrown);
-  if (timeouts.has(code)) return routeFault('upstream_timeout', 'The upstream did not respond in time.', thrown);
-  if (hasAnswered) return interruptedFault('upstream_failed', 'The connection to the upstream failed.', thrown);
-  const error = new GatewayError('upstream_failed', 'The connection to the upstream failed.', { cause: thrown });
+  if (isNameError(thrown)) return routeFault('upstream_failed', upstreamReason('upstream.reason.unresolved'), thrown);
+  if (timeouts.has(code)) return routeFault('upstream_timeout', upstreamReason('upstream.reason.late'), thrown);
+  if (hasAnswered) return interruptedFault('upstream_failed', upstreamReason('upstream.reason.connection'), thrown);
+  const error = new GatewayError('upstream_failed', upstreamReason('upstream.reason.connection'), { cause: thrown });
   const connection = closed.has(code) ? brokenConnection(thrown) : undefined;
   return new Fault('route', error, {
     isStaleConnection: connection !== undefined && isUnanswered(connection),
@@ -99,7 +98,7 @@ function isLocal(thrown: unknown): boolean {
 }
 
 function localFault(cause: unknown): Fault {
-  const message = 'The gateway has too many open connections. Try again later.';
+  const message = upstreamReason('upstream.reason.sockets');
   return new Fault('local', new GatewayError('unavailable', message, { cause, retryAfter: 1 }));
 }
 
@@ -125,7 +124,7 @@ export function routeFault(code: 'upstream_failed' | 'upstream_timeout', message
 /** The response does not fit into the gateway's memory: another route would send as much. */
 export function memoryFault(memory: MemoryShare): Fault {
   memory.refuse('reply');
-  const message = 'The gateway has too little memory for this response now. Try again.';
+  const message = upstreamReason('upstream.reason.memory');
   return new Fault('memory', new GatewayError('unavailable', message, { retryAfter: 1 }));
 }
 
@@ -140,18 +139,21 @@ export function goneFault(reason: unknown): Fault {
 
 /** Ends an attempt because another route has served. */
 export function hedgeLostFault(): Fault {
-  return new Fault('gone', new GatewayError('internal_error', 'Another route was faster.'));
+  return new Fault('gone', new GatewayError('internal_error', upstreamReason('upstream.reason.faster')));
 }
 
 /** For the log and the operator, never for clients: it may name hosts and addresses. */
 export function describeFault(fault: Fault): string {
   const { kind, error, status } = fault;
   // The message tells the client about all routes of the model. The operator needs the upstream's own message.
-  if (fault.isUnclear404) return `${kind}: ${unclear404}`;
+  if (fault.isUnclear404) return `${kind}: ${upstreamReason('upstream.reason.unclear_404')}`;
   if (kind === 'key') return `${kind}: ${refusalOfKey(fault)}`.slice(0, 500);
   const { cause } = error;
   const reason = cause instanceof Error ? ` (${cause.message})` : '';
-  const message = kind === 'throttled' ? `retry after ${Math.ceil(error.details.retryAfter ?? 0)} s` : error.message;
+  const message =
+    kind === 'throttled'
+      ? upstreamReason('upstream.reason.retry_after', { seconds: Math.ceil(error.details.retryAfter ?? 0) })
+      : error.message;
   const isNamed = status === undefined || message.includes(`status ${status}`);
   return `${kind}: ${isNamed ? '' : `${status} `}${message}${reason}`.slice(0, 500);
 }

@@ -1,4 +1,5 @@
 import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
+import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import { type Answer, type AnswerBody, contentTypeOf } from './contract.ts';
 import { isEventStream, looksLikeEvents } from './answer-kind.ts';
 import { canDecode, DecodedBody } from './decoded-body.ts';
@@ -16,7 +17,7 @@ export function openBody(answer: Answer): AnswerBody {
   if (coding === 'identity' || coding === '') return openPlainBody(answer);
   if (canDecode(coding)) return new DecodedBody(answer, coding, openPlainBody);
   if (answer.status >= 300) return new RefusalBody(answer);
-  throw routeFault('upstream_failed', 'The upstream used a content encoding that was not requested.');
+  throw routeFault('upstream_failed', upstreamReason('upstream.reason.encoding'));
 }
 
 function openPlainBody(answer: Answer): AnswerBody {

@@ -2,6 +2,7 @@ import { type ErrorMeaning, GatewayError } from '#core/platform/errors/table.ts'
 import type { FaultKind } from '#core/gateway/facts.ts';
 import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { maxRetryDelay } from '#core/gateway/model-call/retry-after.ts';
+import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import {
   failureCode,
   isClientObjectMissing,
@@ -119,8 +120,8 @@ function outageOf(status: number): ErrorMeaning | undefined {
 }
 
 function statusMessage(status: number): string {
-  if (overloadStatuses.has(status)) return `The upstream is overloaded (status ${status}).`;
-  return `The upstream responded with status ${status}.`;
+  if (overloadStatuses.has(status)) return upstreamReason('upstream.reason.overloaded', { status });
+  return upstreamReason('upstream.reason.status', { status });
 }
 
 function isHtml(body: Buffer): boolean {
@@ -129,7 +130,7 @@ function isHtml(body: Buffer): boolean {
 
 function clientError(status: number, reported: ReportedError, secrets: readonly string[]): GatewayError {
   const redacted = (word: string | undefined) => word && withoutOwn(word, secrets);
-  const message = reported.message ?? `The upstream refused the request with status ${status}.`;
+  const message = reported.message ?? upstreamReason('upstream.reason.rejected', { status });
   return new GatewayError('upstream_rejected', withoutSecrets(message, 4_000, secrets), {
     upstream: {
       // Clients expect 400 for an overlong prompt.

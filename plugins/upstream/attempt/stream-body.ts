@@ -2,6 +2,7 @@ import { bounds } from '#core/platform/bounds.ts';
 import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import { footprint } from '#core/platform/memory/budget.ts';
 import { ReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
+import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import { type Answer, type AnswerBody, finishGrace } from './contract.ts';
 import { answerFault, interruptedFault, type Fault } from './fault.ts';
 
@@ -93,9 +94,9 @@ export class StreamBody implements AnswerBody {
     if (this.#endOnFailure()) return;
     if (reader.hasContent) this.#openSoon();
     else if (reader.isComplete)
-      this.#answer.end(interruptedFault('upstream_failed', 'The upstream ended the stream without content.'));
+      this.#answer.end(interruptedFault('upstream_failed', upstreamReason('upstream.reason.ended_empty')));
     else if (this.#gated.size > bounds.gatedEvents || this.#received > bounds.gatedBytes)
-      this.#answer.end(interruptedFault('upstream_failed', 'The upstream sent a stream without content.'));
+      this.#answer.end(interruptedFault('upstream_failed', upstreamReason('upstream.reason.stream_empty')));
     else this.#limitGrace();
   }
 
@@ -175,5 +176,5 @@ export class StreamBody implements AnswerBody {
 
 /** Made only when it is needed: an error collects its stack. */
 function closedEarly(): Fault {
-  return interruptedFault('upstream_failed', 'The upstream closed the stream before its end.');
+  return interruptedFault('upstream_failed', upstreamReason('upstream.reason.cut'));
 }

@@ -5,6 +5,7 @@ import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import { footprint } from '#core/platform/memory/budget.ts';
 import { inTurns } from '#core/platform/timing/turn.ts';
 import { withoutByteOrderMark } from '#core/gateway/model-call/sse-framer.ts';
+import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import { type Answer, type AnswerBody, contentTypeOf, finishGrace } from './contract.ts';
 import { jsonType } from './answer-kind.ts';
 import { answerFault, interruptedFault, type Fault } from './fault.ts';
@@ -63,7 +64,7 @@ export class WholeBody implements AnswerBody {
     this.#collected.add(chunk);
     if (!this.#answer.hold(this.#collected.size * footprint.reply)) return this.#collected.clear();
     if (this.#collected.size > bounds.wholeReply)
-      this.#answer.end(interruptedFault('upstream_failed', 'The upstream sent a response that is too large.'));
+      this.#answer.end(interruptedFault('upstream_failed', upstreamReason('upstream.reason.too_large')));
     else if (this.#watcher !== undefined) this.#watch(this.#watcher, chunk);
   }
 
@@ -131,7 +132,7 @@ export class WholeBody implements AnswerBody {
     const body = withoutByteOrderMark(this.#collected.bytes());
     if (this.#isStream === request.isStream) return reader.whole(body, jsonType(contentTypeOf(this.#answer)));
     if (reader.convert !== undefined) return reader.convert(body, this.#isStream);
-    const kind = this.#isStream ? 'a stream, although none was requested' : 'no stream, although one was requested';
-    throw new GatewayError('upstream_failed', `The upstream sent ${kind}.`);
+    const kind = this.#isStream ? 'stream_unasked' : 'stream_missing';
+    throw new GatewayError('upstream_failed', upstreamReason(`upstream.reason.${kind}`));
   }
 }

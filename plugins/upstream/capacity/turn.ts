@@ -7,6 +7,7 @@ import { unused } from '#core/platform/shared/slots.ts';
 import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
 import { Fault } from '../attempt/fault.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import { type SlotPools, slotPoolsOf, type QueueOptions } from './slot-pools.ts';
 import type { CapacityPool, Place } from './pool.ts';
 import { readRateHeaders } from './rate-headers.ts';
@@ -150,10 +151,11 @@ export class Turn {
   fault(): Fault {
     const { wait, per_account } = this.#parts.options;
     const retryAfter = Math.min(maxRetryDelay, Math.max(1, Math.ceil((this.#outlook?.expected ?? 1_000) / 1000)));
-    const reason = this.#isCrowded
-      ? `Too many requests wait for this model, of this account (at most ${per_account}) or in all.`
-      : `All capacity for this model is in use, and none became free within ${wait} s.`;
-    const message = `${reason} Try again in ${retryAfter} s.`;
+    const message = upstreamReason(`upstream.reason.${this.#isCrowded ? 'crowded' : 'full'}`, {
+      most: per_account,
+      wait,
+      seconds: retryAfter,
+    });
     const headers = this.headers;
     return new Fault(
       'throttled',

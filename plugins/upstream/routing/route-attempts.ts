@@ -4,6 +4,7 @@ import type { ReplyReader, RouteCalls, UpstreamRequest } from '#core/gateway/mod
 import { keyRefused } from '#core/gateway/model-call/upstream-error.ts';
 import { attemptSpanId, outgoingTrace } from '#core/gateway/trace-context.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
+import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import { Attempt } from '../attempt/attempt.ts';
 import type { AttemptRequest } from '../attempt/contract.ts';
 import { targetOf } from '../connections/connections.ts';
@@ -168,7 +169,11 @@ export class RouteAttempts {
       const token = await parts.tokens?.(this.route).get();
       return this.#isStopped ? hedgeLostFault() : (token ?? '');
     } catch (error) {
-      return new Fault('key', keyRefused(`no token: ${error instanceof Error ? error.message : 'unknown error'}`), {});
+      return new Fault(
+        'key',
+        keyRefused(upstreamReason('upstream.reason.no_token', { error: error instanceof Error ? error.message : '' })),
+        {},
+      );
     }
   }
 

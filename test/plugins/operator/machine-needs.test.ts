@@ -157,7 +157,7 @@ it('a model in trouble explains the breakers of its routes, which have no lines 
 
 it('failing checks, a rejected gateway.yaml and failed jobs lead to the health page', async () => {
   expect(await needsOf([], [], true)).toMatchObject([
-    { kind: 'bad', text: 'disk: 1 MB left. Free some.', path: '/operator/health' },
+    { kind: 'bad', text: 'Disk: 1 MB left. Free some.', path: '/operator/health' },
     {
       kind: 'bad',
       text: expect.stringMatching(/^gateway\.yaml was rejected.*gateway\.yaml:3:1 bad more$/),

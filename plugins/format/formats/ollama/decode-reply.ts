@@ -1,5 +1,6 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { type JsonObject, type JsonValue, isJsonObject } from '#core/platform/json.ts';
+import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import type { ReplyDecoder } from '../../canonical/codec.ts';
 import { readFailure, type FinishReason, type Fragment } from '../../canonical/reply.ts';
 import { count, member, parseBody } from '../../wire/members.ts';
@@ -71,5 +72,5 @@ function readEnd({ done_reason: reason, prompt_eval_count, eval_count }: OllamaR
 }
 
 function nothingAnswered(): Fragment {
-  return { type: 'error', error: new GatewayError('upstream_failed', 'The upstream returned no response.') };
+  return { type: 'error', error: new GatewayError('upstream_failed', upstreamReason('upstream.reason.no_response')) };
 }

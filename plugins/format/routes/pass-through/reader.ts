@@ -120,7 +120,7 @@ export class PassThroughReader implements ReplyReader {
     yield;
     const excess = findExcess(given, bounds.replyValues);
     if (excess !== undefined) {
-      if (this.#readLarge === undefined) throw malformed(`an answer with ${excess}`);
+      if (this.#readLarge === undefined) throw malformed('excess', excess);
       const named = this.#namer?.whole(given) ?? given;
       return { body: Buffer.from(named), contentType, usage: this.#readLarge(given) };
     }
@@ -128,10 +128,10 @@ export class PassThroughReader implements ReplyReader {
     const parsed = parseObject(given);
     yield;
     const value = parsed && (this.#repair?.whole(parsed, given) ?? parsed);
-    if (value === undefined) throw malformed(body.length === 0 ? 'an empty body' : `a body that is not a JSON object`);
+    if (value === undefined) throw malformed(body.length === 0 ? 'body_empty' : 'body_malformed');
     this.#observer.whole(value);
     if (this.#observer.failure !== undefined) throw this.#observer.failure;
-    if (!this.#observer.hasContent) throw malformed('a body without an answer');
+    if (!this.#observer.hasContent) throw malformed('body_unanswered');
     yield;
     const text = value === parsed ? given : JSON.stringify(value);
     yield;
@@ -146,15 +146,13 @@ export class PassThroughReader implements ReplyReader {
     const steps = this.#converting?.steps?.(body, '', kind);
     this.#converted = steps && (yield* steps);
     if (this.#converted !== undefined) return this.#converted;
-    throw malformed(
-      kind.isEventStream ? 'a stream, although none was requested' : 'no stream, although one was requested',
-    );
+    throw malformed(kind.isEventStream ? 'stream_unasked' : 'stream_missing');
   }
 
   push(chunk: Buffer): Buffer {
     if (this.#observer.isOver || this.#isClosed) return none;
     const events = this.#framer.push(chunk);
-    if (this.#framer.isOverfull) this.#damage = malformed('an event that is too large');
+    if (this.#framer.isOverfull) this.#damage = malformed('event_too_large');
     return events.length === 0 ? none : join(this.#pass(events));
   }
 
@@ -208,7 +206,7 @@ export class PassThroughReader implements ReplyReader {
   #observe(event: StreamEvent): void {
     if (event.data === undefined) return;
     if (event.isPlain || !isPing(event)) this.progress++;
-    if (!event.isPlain && isTorn(event)) this.#damage = malformed('a truncated event');
+    if (!event.isPlain && isTorn(event)) this.#damage = malformed('event_truncated');
     else this.#observer.event(event);
   }
 }

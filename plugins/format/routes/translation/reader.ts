@@ -111,7 +111,7 @@ export class TranslatingReader implements ReplyReader {
 
   *#readWhole(body: Buffer): Generator<undefined, WholeReply> {
     const value = yield* parse(body);
-    if (value === undefined) throw malformed(body.length === 0 ? 'an empty body' : 'a body that is not a JSON object');
+    if (value === undefined) throw malformed(body.length === 0 ? 'body_empty' : 'body_malformed');
     this.#push(this.#decoder.whole(value));
     yield;
     return this.#completed((reply) => Buffer.from(JSON.stringify(this.#encoder.whole(reply))), 'application/json');
@@ -134,7 +134,7 @@ export class TranslatingReader implements ReplyReader {
 
   push(chunk: Buffer): Buffer {
     for (const event of this.#framer.push(chunk)) this.#take(event);
-    if (this.#framer.isOverfull) this.#damage = malformed('an event that is too large');
+    if (this.#framer.isOverfull) this.#damage = malformed('event_too_large');
     return this.#taken();
   }
 
@@ -148,13 +148,13 @@ export class TranslatingReader implements ReplyReader {
   #completed(write: (reply: CompleteReply) => Buffer, contentType: string): WholeReply {
     const { reply } = this.#guard;
     if (this.failure !== undefined) throw this.failure;
-    if (reply === undefined) throw malformed('a body without an answer');
+    if (reply === undefined) throw malformed('body_unanswered');
     return { contentType: `${contentType}; charset=utf-8`, body: write(reply), usage: this.usage };
   }
 
   #take({ name, data }: StreamEvent): void {
     if (data === undefined || this.#guard.isOver) return;
-    if (isTruncatedObject(data)) this.#damage = malformed('a truncated event');
+    if (isTruncatedObject(data)) this.#damage = malformed('event_truncated');
     if (this.#damage !== undefined) return;
     this.#write(this.#push(this.#decoder.event(name, data)));
   }
@@ -181,7 +181,7 @@ function* parse(body: Buffer): Generator<undefined, JsonObject | undefined> {
   const text = body.toString();
   yield;
   const excess = findExcess(text, bounds.replyValues);
-  if (excess !== undefined) throw malformed(`an answer with ${excess}`);
+  if (excess !== undefined) throw malformed('excess', excess);
   yield;
   const value = yield* bodySteps(text);
   yield;

@@ -66,7 +66,7 @@ describe('reading the health checks', () => {
       },
     };
     const [, , found] = await readHealth(registryOf(broken), host);
-    expect(found).toEqual({ name: 'broken', ok: false, reason: 'the check failed: no such part', since: 1_000 });
+    expect(found).toEqual({ name: 'broken', ok: false, reason: 'The check failed: no such part', since: 1_000 });
   });
 });
 

@@ -62,8 +62,8 @@ describe('the watch over memory', () => {
     });
     expect(levels).toEqual(['normal', 'large', 'large', 'all', 'normal']);
     expect(lines).toHaveLength(3);
-    expect(lines[0]).toContain('large bodies are refused');
-    expect(lines[1]).toContain('new requests are refused');
+    expect(lines[0]).toContain('large bodies are rejected');
+    expect(lines[1]).toContain('new requests are rejected');
     expect(lines[2]).toContain('sufficient again');
   });
 

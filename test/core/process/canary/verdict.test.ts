@@ -138,7 +138,7 @@ describe('a canary of which nothing works', () => {
     );
     expect([verdict, reason]).toEqual([
       'worse',
-      'not one request worked: 10 of 10 of 2 accounts failed or were refused, against 1 of 12 of the other accounts',
+      'not one request worked: 10 of 10 of 2 accounts failed or were rejected, against 1 of 12 of the other accounts',
     ]);
   });
 

@@ -318,7 +318,7 @@ describe('a refusal', () => {
   it.each(['', 'no', '[]', 'null', '{"error":'])(
     'a refusal of the request with the body %j says the status',
     (body) => {
-      expect(refusal(400, body).error.message).toBe('The upstream refused the request with status 400.');
+      expect(refusal(400, body).error.message).toBe('The upstream rejected the request with status 400.');
     },
   );
 
@@ -357,7 +357,7 @@ describe('a refusal', () => {
   it.each([{ detail: [1, 2] }, { detail: { reason: { a: 1 } } }, { detail: [] }])(
     'of the request with a detail without words (%j) says the status',
     (body) => {
-      expect(refusal(422, body).error.message).toBe('The upstream refused the request with status 422.');
+      expect(refusal(422, body).error.message).toBe('The upstream rejected the request with status 422.');
     },
   );
 

@@ -2,6 +2,7 @@ import type { Profile } from '#core/config/catalog/profile.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
 import { type JsonValue, isJsonObject } from '#core/platform/json.ts';
+import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import { readFailure, type FinishReason, type Fragment } from '../../../canonical/reply.ts';
 import { asText, count, member } from '../../../wire/members.ts';
 import type { ChatChoice, ChatReply, ChatUsage, ChatUsageDetails } from '../../../wire/chat.ts';
@@ -54,7 +55,7 @@ export function readAbort(choice: ChatChoice): GatewayError | undefined {
 /** @param word `insufficient_system_resource` is DeepSeek's name for an overload */
 function aborted(word: JsonValue | undefined): GatewayError {
   const code = word === 'insufficient_system_resource' ? 'unavailable' : 'upstream_failed';
-  return new GatewayError(code, 'The upstream aborted its response.');
+  return new GatewayError(code, upstreamReason('upstream.reason.aborted'));
 }
 
 /** Routes, by their profiles, whose streams have had a finish reason since the last reload. */
@@ -76,7 +77,7 @@ export function endingWithoutFinish(profile: Profile | undefined): 'whole' | 'cu
 
 /** The failure of a stream that ends without the finish reason that its route otherwise gives. */
 export function missingFinish(): GatewayError {
-  return new GatewayError('upstream_failed', 'The upstream ended its response without a finish reason.');
+  return new GatewayError('upstream_failed', upstreamReason('upstream.reason.no_finish'));
 }
 
 /** Reads the usage of a reply or a chunk. Groq reports it in `x_groq`, Moonshot in the choice. */

@@ -2,6 +2,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { parseExactInputs } from '#core/gateway/model-call/exact-json.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
+import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import type { ReplyDecoder } from '../../../canonical/codec.ts';
 import { failed, type Fragment, usageFragment } from '../../../canonical/reply.ts';
 import { readBlock, readFinish, readUsage } from './finish.ts';
@@ -29,7 +30,7 @@ export class GeminiDecoder implements ReplyDecoder {
     const isOver = fragments.some(({ type }) => type === 'finish' || type === 'error' || type === 'end');
     if (isOver) return [...fragments, ...this.#end()];
     if (!fragments.some(({ type }) => type !== 'usage')) {
-      const error = new GatewayError('upstream_failed', 'The upstream sent a response without content.');
+      const error = new GatewayError('upstream_failed', upstreamReason('upstream.reason.without_content'));
       return [{ type: 'error', error }];
     }
     return [...fragments, { type: 'finish', reason: 'stop' }, ...this.#end()];

@@ -1,6 +1,7 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
 import type { JsonValue } from '#core/platform/json.ts';
+import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import type { FinishReason, Fragment } from '../../../canonical/reply.ts';
 import { asText, count, member, sum } from '../../../wire/members.ts';
 import type { GeminiCandidate, GeminiFeedback, GeminiUsage } from '../../../wire/gemini.ts';
@@ -48,8 +49,8 @@ export function readAbort(candidate: JsonValue | undefined): GatewayError | unde
   const reported = finishReasonOf(candidate);
   if (reported === undefined || !failures.has(reported)) return undefined;
   const message = asText(member<GeminiCandidate>(candidate, 'finishMessage'));
-  const why = message === '' ? '' : `: ${message.slice(0, 500)}`;
-  return new GatewayError('upstream_failed', `The upstream ended its response with ${reported}${why}`);
+  const finish = message === '' ? reported : `${reported}: ${message.slice(0, 500)}`;
+  return new GatewayError('upstream_failed', upstreamReason('upstream.reason.finished', { finish }));
 }
 
 /**

@@ -1,6 +1,7 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
 import { type JsonValue, isJsonObject } from '#core/platform/json.ts';
+import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import { type FinishReason, type Fragment, resolveFinish } from '../../../canonical/reply.ts';
 import { member, count, sum } from '../../../wire/members.ts';
 import type { MessagesEnding, MessagesUsage, MessagesUsageDetails } from '../../../wire/messages.ts';
@@ -40,7 +41,7 @@ export function settledStopReason(reported: JsonValue | undefined, hasCalls: boo
 
 /** The failure of a stream in which a second response begins, whose relation to the first is unknown. */
 export function secondStartError(): GatewayError {
-  return new GatewayError('upstream_failed', 'The upstream started its response a second time.');
+  return new GatewayError('upstream_failed', upstreamReason('upstream.reason.second_start'));
 }
 
 /** True for an event that begins another response than the first. Some vendors send the same event twice. */
@@ -53,7 +54,7 @@ export function readFinish(ending: JsonValue | undefined): Extract<Fragment, { t
   const reported = member<MessagesEnding>(ending, 'stop_reason');
   if (typeof reported !== 'string' || reported === '') return undefined;
   if (failures.has(reported)) {
-    const error = new GatewayError('upstream_failed', `The upstream ended its response with ${reported}.`);
+    const error = new GatewayError('upstream_failed', upstreamReason('upstream.reason.finished', { finish: reported }));
     return { type: 'error', error };
   }
   const stopSequence = member<MessagesEnding>(ending, 'stop_sequence');

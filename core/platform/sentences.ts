@@ -1,0 +1,76 @@
+/** A text, or its plural forms by `count`. `{name}` is replaced with a value. */
+export type Text = string | { readonly one?: string; readonly other: string };
+
+export type TextValues = Readonly<Record<string, string | number>>;
+
+const placeholder = /\{(\w+)\}/g;
+
+/** Fills values in. @param form the one that is used where a text has several @param writeNumber how numbers are written */
+export function fillText(
+  text: Text,
+  values: TextValues,
+  form: 'one' | 'other',
+  writeNumber: (value: number) => string = String,
+): string {
+  const template = typeof text === 'string' ? text : ((form === 'one' ? text.one : undefined) ?? text.other);
+  return template.replace(placeholder, (whole, name: string) => {
+    const value = values[name];
+    return typeof value === 'number' ? writeNumber(value) : (value ?? whole);
+  });
+}
+
+/**
+ * Sentences that the log, records and commands have in English, and pages in the language of their reader: a page recognises the
+ * sentence and finds the same key in its language (`SentenceReader`). The keys contain `.reason.`.
+ *
+ * @param texts English ones, which the plugin registers with the others
+ * @returns writes the English sentence
+ */
+export function defineSentences<Key extends string>(
+  texts: Readonly<Record<Key, Text>>,
+): (key: Key, values?: TextValues) => string {
+  return (key, values = {}) => fillText(texts[key], values, values['count'] === 1 ? 'one' : 'other');
+}
+
+/** Characters beyond which nothing is recognised: the words of others are that long. */
+const longest = 2_000;
+
+/** Finds the key of a sentence and the values in it. */
+export class SentenceReader {
+  /** The most specific first. */
+  readonly #templates: readonly { readonly key: string; readonly pattern: RegExp; readonly isOne: boolean }[];
+
+  /** @param texts English ones by key; those whose key does not contain `.reason.` are left out */
+  constructor(texts: ReadonlyMap<string, Text>) {
+    this.#templates = [...texts]
+      .filter(([key]) => key.includes('.reason.'))
+      .flatMap(([key, text]) => {
+        const forms = typeof text === 'string' ? [text] : [text.one ?? text.other, text.other];
+        return forms.map((form, index) => ({ key, form, isOne: forms.length > 1 && index === 0 }));
+      })
+      .toSorted((one, other) => literalsOf(other.form) - literalsOf(one.form))
+      .map(({ key, form, isOne }) => ({ key, isOne, pattern: patternOf(form) }));
+  }
+
+  /** @returns undefined for what is not one of the sentences */
+  read(sentence: string): { readonly key: string; readonly values: Readonly<Record<string, string>> } | undefined {
+    if (sentence.length > longest) return undefined;
+    for (const { key, pattern, isOne } of this.#templates) {
+      const found = pattern.exec(sentence);
+      if (found !== null) return { key, values: { ...(isOne && { count: '1' }), ...found.groups } };
+    }
+    return undefined;
+  }
+}
+
+function literalsOf(form: string): number {
+  return form.replace(placeholder, '').length;
+}
+
+function patternOf(form: string): RegExp {
+  const parts = form.split(placeholder);
+  return new RegExp(
+    `^${parts.map((part, at) => (at % 2 === 0 ? RegExp.escape(part) : `(?<${part}>.+?)`)).join('')}$`,
+    's',
+  );
+}

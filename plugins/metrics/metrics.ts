@@ -13,12 +13,10 @@ const readingsPerTurn = 2_000;
 export class Metrics {
   readonly requests: RequestMeters;
   readonly #registry = new Registry();
-  readonly #host: () => Host;
   #reading: Promise<string> | undefined;
 
   constructor(gauges: Iterable<Gauge>, host: () => Host) {
     this.requests = new RequestMeters(this.#registry);
-    this.#host = host;
     for (const gauge of gauges) registerGauge(gauge, this.#registry, host);
   }
 
@@ -34,14 +32,8 @@ export class Metrics {
 
   /** Those who ask at the same time get the same: readings are replaced in several turns of the event loop. */
   read(): Promise<string> {
-    this.#reading ??= this.#read().finally(() => (this.#reading = undefined));
+    this.#reading ??= this.#registry.metrics().finally(() => (this.#reading = undefined));
     return this.#reading;
-  }
-
-  async #read(): Promise<string> {
-    const text = await this.#registry.metrics();
-    await nextPageTurn();
-    return withFormerNames(text, this.#host().service.slug);
   }
 }
 
@@ -67,18 +59,4 @@ export function registerGauge(gauge: Gauge, metrics: Registry, host: () => Host)
       }
     },
   });
-}
-
-/** Start of each line of the text format that begins with the name of a metric, in `# HELP` and `# TYPE` lines too. */
-const beforeName = /^((?:# (?:HELP|TYPE) )?)daypass_/gm;
-
-/**
- * Adds every metric under its name of version 0.1, which began with the name of the service: `rumah_ai_requests_total`. Removed in
- * the next version. A service named Daypass has had these names all along.
- *
- * @param slug may contain hyphens and begin with a digit, which Prometheus does not accept in metric names
- */
-export function withFormerNames(text: string, slug: string): string {
-  const former = `${slug.replaceAll('-', '_').replace(/^(?=\d)/, '_')}_`;
-  return former === prefix ? text : text + text.replace(beforeName, (_, start: string) => `${start}${former}`);
 }

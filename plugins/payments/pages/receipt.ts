@@ -41,7 +41,8 @@ function describeReceipt(order: Order, request: PageRequest) {
     buyer: [name, email].filter((part) => part !== undefined).join(', '),
     plan: planOf(order, request),
     active:
-      period === undefined
+      // A refund that took all days leaves none of it.
+      period === undefined || period.startsAt >= period.endsAt
         ? ''
         : t('payments.receipt.from_to', {
             from: format.time(period.startsAt).text,

@@ -88,13 +88,13 @@ function defineShow(parser: Parser, context: CommandContext): void {
 
 function defineBlock(parser: Parser, context: CommandContext): void {
   accountCommandOf(parser, 'block', 'refuse an account, end its sessions and prevent its sign-in')
-    .requiredOption('--reason <text>', 'for the operator; its owner does not see it', parseLine)
+    .requiredOption('--reason, --note <text>', 'for the operator; its owner does not see it', parseLine)
     .addHelpText(
       'after',
-      `${handles}\nThe key is refused within a second. Answers that are being streamed finish; paid time runs on.${examples(['daypass account block ani@example.com --reason "resells the key"'])}`,
+      `${handles}\nThe key is refused within a second. Answers that are being streamed finish; paid time runs on.${examples(['daypass account block ani@example.com --note "resells the key"'])}`,
     )
-    .action((account: string, options: { reason: string } & Output) =>
-      change(context, options, account, 'account.block', { note: options.reason }),
+    .action((account: string, options: { note: string } & Output) =>
+      change(context, options, account, 'account.block', { note: options.note }),
     );
 }
 

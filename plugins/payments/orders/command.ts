@@ -152,7 +152,7 @@ interface RefundFlags extends Output {
   readonly payment?: string;
   readonly amount?: number;
   readonly days?: DaysBack;
-  readonly reason: string;
+  readonly note: string;
   readonly manual?: true;
   readonly yes?: true;
 }
@@ -168,16 +168,16 @@ function defineRefund(parser: Parser, context: CommandContext): void {
         'days that go back; default: unused ones with the whole payment, none with a part',
       ).choices(waysOfDaysBack),
     )
-    .requiredOption('--reason <text>', 'for the provider and for bookkeeping', parseLine)
+    .requiredOption('--reason, --note <text>', 'for the provider and for bookkeeping', parseLine)
     .option('--manual', 'the money has been paid back outside of the provider')
     .option('--yes', 'do not ask')
     .addHelpText(
       'after',
       `\nDays go back when the refund is done: the unused ones, or all of them, the used ones from what the account holds besides. Later periods move forward.${examples(
         [
-          'daypass orders refund ORD-7F3K2MQX --reason "bought twice"',
-          'daypass orders refund --payment 5f0c… --amount 30000 --reason "two days without service"',
-          'daypass orders refund ORD-7F3K2MQX --reason "bought twice" --manual',
+          'daypass orders refund ORD-7F3K2MQX --note "bought twice"',
+          'daypass orders refund --payment 5f0c… --amount 30000 --note "two days without service"',
+          'daypass orders refund ORD-7F3K2MQX --note "bought twice" --manual',
         ],
       )}`,
     )
@@ -185,13 +185,13 @@ function defineRefund(parser: Parser, context: CommandContext): void {
       withHost(context, async (host) => {
         const { detailsOf, findOrder, paymentToPayBack } = await operations();
         const { order, payment } = await paymentToPayBack(host, handle, options.payment);
-        const { amount = refundable(order, payment), days, reason } = options;
+        const { amount = refundable(order, payment), days, note } = options;
         if (options.yes !== true) {
           const how = options.manual === true ? 'as paid back by you' : `by ${order.provider}`;
           await confirm([`Refund ${formatMoney(amount, payment.currency)} of order ${order.code} ${how}?`]);
         }
         const { amount: part, manual } = options;
-        const input = { payment: payment.id, amount: part, manual, days_back: days, note: reason };
+        const input = { payment: payment.id, amount: part, manual, days_back: days, note };
         const run = () => runAction(host, commandOperator(), actionKind('order.refund'), order.id, input);
         const refused = await run().then(
           () => undefined,

@@ -133,7 +133,7 @@ describe('account list', () => {
   });
 
   it('has the accounts of one state', async () => {
-    await gateway('block', accountId, '--reason', 'abuse');
+    await gateway('block', accountId, '--note', 'abuse');
     const blocked: { account: string }[] = await gatewayJson('list', '--state', 'blocked', '--json');
     expect(blocked.map(({ account }) => account)).toContain(accountId);
     const active: { account: string }[] = await gatewayJson('list', '--state', 'active', '--json');
@@ -147,7 +147,7 @@ describe('account list', () => {
 
 describe('account block', () => {
   it('shows since when and why, until the account is unblocked', async () => {
-    const blocked = await gatewayJson('block', email, '--reason', 'resells the key', '--json');
+    const blocked = await gatewayJson('block', email, '--note', 'resells the key', '--json');
     expect(blocked).toMatchObject({ blocked_at: expect.any(String), blocked_reason: 'resells the key' });
     const served = await gatewayJson('unblock', email, '--json');
     expect(served).toMatchObject({ blocked_at: null, blocked_reason: null });
@@ -166,7 +166,7 @@ describe('what a command does to an account', () => {
       'days: 4, label: gift, outage',
     ],
     ['account.add_days', ['revoke', '--days', '2', '--note', 'mistake'], 'days: -2, mistake'],
-    ['account.block', ['block', '--reason', 'resells'], 'resells'],
+    ['account.block', ['block', '--note', 'resells'], 'resells'],
     ['account.note', ['note', '--note', 'promised a call'], 'promised a call'],
     ['account.change_email', ['email', '--to', 'NEW', '--note', 'asked'], 'to: NEW, asked'],
     ['account.remove_sign_in', ['remove-sign-in', '--sign-in', 'google', '--note', 'lost'], 'sign_in: google, lost'],
@@ -297,7 +297,7 @@ describe('account export', () => {
 
 it('account show has what operators did and noted, the newest first', async () => {
   await gateway('note', accountId, '--note', 'wants an invoice');
-  await gateway('block', accountId, '--reason', 'resells the key');
+  await gateway('block', accountId, '--note', 'resells the key');
   const by = `command (${userInfo().username})`;
   const { output } = await gateway('show', accountId);
   expect(output).toMatch(/actions[^]*account\.block .*resells the key\n.*account\.note .*wants an invoice/);
@@ -310,7 +310,7 @@ it('account show has what operators did and noted, the newest first', async () =
 describe('account delete', () => {
   it('removes what is personal and keeps what bookkeeping needs', async () => {
     await fill();
-    await gateway('block', accountId, '--reason', 'asked for deletion by ani');
+    await gateway('block', accountId, '--note', 'asked for deletion by ani');
     expect(await gateway('delete', email, '--yes')).toMatchObject({ exitCode: 0 });
     const { output } = await gateway('export', accountId);
     for (const personal of [name, email, 'Ani G', 'my secret diary', '203.0.113.9', 'asked for deletion'])

@@ -265,7 +265,7 @@ describe('orders resolve', () => {
 
 describe('what a command does to an order', () => {
   it.each([
-    ['order.refund', ['refund', '--reason', 'bought twice', '--manual', '--yes'], /bought twice$/],
+    ['order.refund', ['refund', '--note', 'bought twice', '--manual', '--yes'], /bought twice$/],
     ['flag.resolve', ['resolve', '--note', 'paid back'], /paid back$/],
   ])('is recorded as %s, with who and why', async (action, [verb = '', ...words], note) => {
     await flag();
@@ -281,14 +281,14 @@ describe('what a command does to an order', () => {
   });
 
   it('takes back the days that --days names', async () => {
-    const words = ['--days', 'none', '--reason', 'goodwill', '--manual', '--yes'];
+    const words = ['--days', 'none', '--note', 'goodwill', '--manual', '--yes'];
     expect((await gateway('refund', code, ...words)).output).not.toMatch(/refund +7 /);
   });
 });
 
 describe('orders refund', () => {
   it('ends what is left of the period when the operator has paid the money back', async () => {
-    const { output, exitCode } = await gateway('refund', code, '--reason', 'bought twice', '--manual', '--yes');
+    const { output, exitCode } = await gateway('refund', code, '--note', 'bought twice', '--manual', '--yes');
     expect(exitCode).toBe(0);
     expect(output).toMatch(/state +refunded/);
     expect(output).toContain('operator');
@@ -303,13 +303,13 @@ describe('orders refund', () => {
   });
 
   it('is asked about first, and changes nothing where nobody can answer', async () => {
-    expect(await gateway('refund', code, '--reason', 'x')).toMatchObject({ exitCode: 2 });
+    expect(await gateway('refund', code, '--note', 'x')).toMatchObject({ exitCode: 2 });
     expect((await gateway('show', code)).output).toMatch(/state +paid/);
   });
 
   it('of one payment, in part, leaves the days and names what is left', async () => {
     await addSecondPayment();
-    const { output, exitCode, error } = await gateway('refund', code, '--reason', 'x', '--manual', '--yes');
+    const { output, exitCode, error } = await gateway('refund', code, '--note', 'x', '--manual', '--yes');
     expect([exitCode, output]).toEqual([1, '']);
     expect(error).toContain(`Order ${code} has 2 payments`);
     const refund = await gateway(
@@ -318,7 +318,7 @@ describe('orders refund', () => {
       `${id}-2`,
       '--amount',
       '30000',
-      '--reason',
+      '--note',
       'x',
       '--manual',
       '--yes',
@@ -333,7 +333,7 @@ describe('orders refund', () => {
     [['--amount', '0'], 2],
     [['--days', 'some'], 2],
   ])('with %j exits with %i', async (words, exitCode) => {
-    expect(await gateway('refund', ...words, '--reason', 'x', '--yes')).toMatchObject({ exitCode });
+    expect(await gateway('refund', ...words, '--note', 'x', '--yes')).toMatchObject({ exitCode });
   });
 
   it('that is under way is closed by the operator’s word', async () => {
@@ -342,7 +342,7 @@ describe('orders refund', () => {
        select ?, order_id, id, amount, currency, 'sent', 'x' from payment where order_id = ?`,
       [`${code}-R1`, id],
     );
-    expect(await gateway('refund', code, '--reason', 'x', '--manual', '--yes')).toMatchObject({
+    expect(await gateway('refund', code, '--note', 'x', '--manual', '--yes')).toMatchObject({
       exitCode: 1,
       error: expect.stringContaining(`Refund ${code}-R1 of`) as string,
     });
@@ -353,8 +353,8 @@ describe('orders refund', () => {
   });
 
   it('of an order that is not paid exits with 1', async () => {
-    await gateway('refund', code, '--reason', 'x', '--manual', '--yes');
-    expect(await gateway('refund', code, '--reason', 'x', '--manual', '--yes')).toMatchObject({ exitCode: 1 });
+    await gateway('refund', code, '--note', 'x', '--manual', '--yes');
+    expect(await gateway('refund', code, '--note', 'x', '--manual', '--yes')).toMatchObject({ exitCode: 1 });
   });
 });
 
@@ -371,7 +371,7 @@ const exported = async (...words: string[]) =>
 
 describe('orders export', () => {
   it('has a line for each payment and each refund, by the day of the money', async () => {
-    await gateway('refund', code, '--reason', 'x', '--manual', '--yes');
+    await gateway('refund', code, '--note', 'x', '--manual', '--yes');
     const [head, payment, refund, ...rest] = await exported();
     expect(head).toBe(
       'day,time,kind,order,amount,currency,days,label,account,provider,reference,payment_id,issuer,outcome,order_state,flagged,fee,net,reconciled,gift',
@@ -416,7 +416,7 @@ describe('the books', () => {
   it('have a total line for each day and provider, without refunds by hand', async () => {
     await addSecondPayment(340);
     await database.query(`update payment set paid_at = '2027-11-21 19:00Z' where payment_id = ?`, [`${id}-2`]);
-    await gateway('refund', '--payment', `${id}-2`, '--reason', 'x', '--manual', '--yes');
+    await gateway('refund', '--payment', `${id}-2`, '--note', 'x', '--manual', '--yes');
     await database.query(`update refund set finished_at = '2027-11-21 20:00Z' where order_id = ?`, [id]);
     const lines = await whole('2027-11-22');
     expect(lines.map((line) => line.split(',')[2])).toEqual(['payment', 'payment', 'refund', 'total']);

@@ -7,7 +7,6 @@ case $- in
 esac
 
 work='' saved_terminal='' answer='' runtime='' questions=0
-TAB=$(printf '\t')
 NL='
 '
 

@@ -43,7 +43,7 @@ set_up_all() {
   read_key
   printf '\n%s\n' "Settings for $service ($base_url), without Node.js, Bun or Deno: $selected"
   [ -n "$consent" ] || ask_yes 'Write these settings?'
-  mode=write
+  mode='write'
   make_folders "$records/files" && mkdir "$records/lock" && printf '%s\n' $$ >"$records/lock/pid" ||
     fail "The folder $records is not writable. Nothing was changed."
   each_tool

@@ -11,7 +11,6 @@ import { operatorSection } from '#core/config/sections/operator-section.ts';
 import { pipelineNotices } from '#core/extension/validation/pipeline-rules.ts';
 import { productionNotices } from '#core/extension/validation/production-notices.ts';
 import { data, listen, memory } from '#core/config/sections/core-sections.ts';
-import type { HealthCheck } from '#core/gateway/health/health-check.ts';
 import { HealthMonitor } from '#core/gateway/health/health-monitor.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { listenWidely } from '#core/gateway/http/accept.ts';
@@ -35,6 +34,7 @@ import { configuredSecrets } from './secret-remover.ts';
 import { OpenServices } from './services.ts';
 import { unlessAborted, withDeadline } from '#core/platform/timing/deadline.ts';
 import { VendorServers } from '#core/config/sections/vendor-servers.ts';
+import type { SupervisorLink } from './workers/link.ts';
 import type { WorkerSettings } from './workers/settings.ts';
 
 export interface GatewayOptions {
@@ -47,7 +47,7 @@ export interface GatewayOptions {
   /** Ends the start when it aborts. */
   readonly signal?: AbortSignal;
   /** For one of several processes under a supervisor, which has the sockets and the operator's listener. */
-  readonly worker?: (WorkerSettings & { readonly healthCheck: HealthCheck }) | undefined;
+  readonly worker?: (WorkerSettings & { readonly link: SupervisorLink }) | undefined;
 }
 
 /**
@@ -99,7 +99,10 @@ export class Gateway {
     };
     const assembly = await unlessAborted(assemble(document, log, host), signal);
     const config = validate(document, assembly.registry);
-    if (worker !== undefined) assembly.registry.healthCheck(worker.healthCheck);
+    if (worker !== undefined) {
+      assembly.registry.healthCheck(worker.link.healthCheck);
+      assembly.registry.statusReport(worker.link.statusReport);
+    }
     const dataFolder = resolve(dirname(file), config.get(data).folder);
     const processes = worker?.count;
     const limits = memoryLimits(config.get(memory).max_bytes, undefined, undefined, processes);

@@ -3,6 +3,7 @@ import { chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { PageClient } from '../support/page-client.ts';
 import { createUpstream, type FaultyUpstream, type ScriptedResponse } from '../support/faulty-upstream.ts';
 import { createGatewayHome, type GatewayHome, type GatewayProcess, yamlFor } from '../support/gateway.ts';
 import { redisUrl } from '../support/redis.ts';
@@ -34,7 +35,8 @@ let gate = Promise.resolve();
 
 /** Held answers, and a busy machine, break no timeout. */
 const patient = 'upstream: { first_byte_timeout: 120, connect_timeout: 60 }';
-const yaml = () => `workers: 2\n${yamlFor(`${upstream.url}/v1`, '[chat]').replace(/upstream: \{.*\}/, patient)}`;
+const yaml = () =>
+  `workers: 2\noperators: [ops@example.com]\n${yamlFor(`${upstream.url}/v1`, '[chat]').replace(/upstream: \{.*\}/, patient)}`;
 
 async function answer(_request: unknown, response: ScriptedResponse): Promise<void> {
   await gate;
@@ -60,6 +62,17 @@ async function ask(): Promise<number | 'broken'> {
 async function describeWorkers(): Promise<Described[]> {
   const response = await fetch(`${gateway.operatorUrl}/readyz?verbose`);
   return ((await response.json()) as { workers: Described[] }).workers;
+}
+
+/** Processes and crashes, as an operator reads them. */
+async function shownWorkers(): Promise<number[][]> {
+  const client = new PageClient(gateway.url);
+  await client.submit('/sign-in', '/sign-in', { name: 'Ops', email: 'ops@example.com' });
+  const { text } = await client.get('/operator/health');
+  const [, table = ''] = /<h2>Workers<\/h2>([^]*?)<\/table>/.exec(text) ?? [];
+  return [...table.matchAll(/<tr>[^]*?<\/tr>/g)]
+    .slice(1)
+    .map(([row]) => [...row.matchAll(/>(\d+)</g)].map(([, value]) => Number(value)));
 }
 
 /** By worker, from 1 on. */
@@ -145,6 +158,15 @@ describe.skipIf(redisUrl === undefined)('two workers', () => {
     expect(ends.filter((end) => end === 200)).toHaveLength(40 - lost);
     await untilReady();
     expect(await metric('worker_crashes_total')).toEqual([1, 0]);
+    const ids = (await describeWorkers()).map(({ process: id }) => id);
+    await vi.waitFor(
+      async () =>
+        expect(await shownWorkers()).toEqual([
+          [ids[0], 1],
+          [ids[1], 0],
+        ]),
+      { timeout: 30_000 },
+    );
   });
 
   it('are replaced by `daypass restart` without a lost request', async () => {

@@ -62,7 +62,7 @@ async function serve(
     }
   }
   const link = settings && new (await import('../workers/link.ts')).SupervisorLink(signals, log);
-  const worker = settings && link && { ...settings, healthCheck: link.healthCheck };
+  const worker = settings && link && { ...settings, link };
   using _names = installNames(log);
   const gateway = await startUnless(signals, { file: file(), document, environment: process.env, log, worker });
   if (gateway === undefined) return finish(await signals.first);

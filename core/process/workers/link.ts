@@ -1,4 +1,5 @@
 import type { HealthCheck, HealthVerdict } from '#core/gateway/health/health-check.ts';
+import { workersReport, type WorkerStatus } from '#core/gateway/health/worker-status.ts';
 import { healthReason } from '#core/gateway/health/health-reason.ts';
 import { inBackground } from '#core/platform/background.ts';
 import type { Logger } from '#core/platform/logger.ts';
@@ -29,7 +30,9 @@ interface Worker {
  */
 export class SupervisorLink {
   readonly healthCheck: HealthCheck = { name: 'workers', check: ({ now }) => this.#check(now()) };
+  readonly statusReport = workersReport(() => this.#workers);
   #worker: Worker | undefined;
+  #workers: readonly WorkerStatus[] = [];
   #crash: WorkerCrash | undefined;
 
   constructor(signals: StopSignals, log: Logger) {
@@ -49,7 +52,7 @@ export class SupervisorLink {
 
   async #follow(order: Exclude<WorkerOrder, { kind: 'stop' }>): Promise<void> {
     const worker = this.#worker;
-    if (order.kind === 'crash') this.#crash = order.crash;
+    if (order.kind === 'workers') [this.#workers, this.#crash] = [order.workers, order.crash];
     else if (order.kind === 'shed') worker?.shed(order.connections);
     else if (order.kind === 'greet') await worker?.greet(order.operatorUrl);
     else {

@@ -5,6 +5,7 @@ import { openListener } from '#core/gateway/operator-listener/socket.ts';
 import { inBackground } from '#core/platform/background.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
+import type { WorkerStatus } from '#core/gateway/health/worker-status.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { mergeMetrics } from './merge-metrics.ts';
 import type { WorkerProcess } from './worker-process.ts';
@@ -18,8 +19,7 @@ export interface Workers {
   ready(): readonly WorkerProcess[];
   /** Its own metrics, in the text format of Prometheus. */
   metrics(answered: readonly number[]): string;
-  /** For `/readyz?verbose`. */
-  describe(): readonly object[];
+  describe(): readonly WorkerStatus[];
 }
 
 interface Answered {

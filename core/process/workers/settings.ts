@@ -1,3 +1,4 @@
+import type { WorkerStatus } from '#core/gateway/health/worker-status.ts';
 import type { OperatorAnswer, OperatorQuestion } from '#core/gateway/operator-listener/server.ts';
 import type { StopOrder } from '../stop-signals.ts';
 
@@ -26,7 +27,8 @@ export type WorkerOrder =
   | { readonly kind: 'greet'; readonly operatorUrl: string | undefined }
   /** Send some clients to the others: as many of the next answers close their connections. */
   | { readonly kind: 'shed'; readonly connections: number }
-  | { readonly kind: 'crash'; readonly crash: WorkerCrash }
+  /** Whenever one begins to serve or ends by itself. */
+  | { readonly kind: 'workers'; readonly workers: readonly WorkerStatus[]; readonly crash: WorkerCrash | undefined }
   | { readonly kind: 'ask'; readonly id: number; readonly question: OperatorQuestion };
 
 /** Messages of a worker. */

@@ -1,4 +1,5 @@
 import { bindWidely, type BoundSocket } from '#core/gateway/http/accept.ts';
+import type { WorkerStatus } from '#core/gateway/health/worker-status.ts';
 import { inBackground } from '#core/platform/background.ts';
 import { prepareDataFolder } from '#core/platform/data-folder.ts';
 import { StartRefused } from '#core/platform/errors/start-refused.ts';
@@ -10,6 +11,7 @@ import { type Action, ControlSocket } from './control.ts';
 import { writeMetric } from './merge-metrics.ts';
 import { WorkersOperator } from './operator.ts';
 import type { WorkerPlan } from './plan.ts';
+import type { WorkerCrash } from './settings.ts';
 import { type WorkerExit, WorkerProcess } from './worker-process.ts';
 
 /**
@@ -73,6 +75,7 @@ class Supervisor {
   readonly #ended = Promise.withResolvers<boolean>();
   #sockets: readonly BoundSocket[] = [];
   #replacing: Promise<void> | undefined;
+  #crash: WorkerCrash | undefined;
   #isStopping = false;
   #isClean = true;
 
@@ -142,6 +145,7 @@ class Supervisor {
     }
     await Promise.all(others.map((slot) => this.#isStopping || this.#waitForStart(this.#spawn(slot))));
     if (this.#isStopping) return;
+    this.#announce();
     this.#ready[0]?.tell({ kind: 'greet', operatorUrl: this.#operator?.url });
     this.#parts.signals.onReload(() => inBackground(this.#parts.log, 'passing on a reload', () => this.#reload()));
   }
@@ -210,13 +214,16 @@ class Supervisor {
     const delay = backoff.next();
     const then = slot.isReplacing ? 'its successor starts already' : `starting it again in ${Math.ceil(delay)} ms`;
     log.error(`worker ${number} (process ${worker.pid}) ${how}; ${then}`);
-    for (const other of this.#ready) other.tell({ kind: 'crash', crash: { worker: number, how, at: now } });
+    this.#crash = { worker: number, how, at: now };
+    this.#announce();
     if (!slot.isReplacing) this.#startLater(slot, delay);
   }
 
   #startLater(slot: Slot, delay: number): void {
     const start = async () => {
-      if (await this.#waitForStart(this.#spawn(slot))) this.#parts.log.info(`worker ${slot.number} serves again`);
+      if (!(await this.#waitForStart(this.#spawn(slot)))) return;
+      this.#parts.log.info(`worker ${slot.number} serves again`);
+      this.#announce();
     };
     slot.timer = setTimeout(() => inBackground(this.#parts.log, 'starting a worker again', start), delay);
   }
@@ -266,6 +273,7 @@ class Supervisor {
     }
     const former = slot.worker;
     slot.worker = next;
+    this.#announce();
     this.#say(`worker ${number}: process ${next.pid} serves`, tell);
     if (former === undefined) return;
     former.end('replaced');
@@ -303,7 +311,13 @@ class Supervisor {
     return this.#ended.promise;
   }
 
-  #describe(): object[] {
+  /** Pages and health checks are of the workers. */
+  #announce(): void {
+    const order = { kind: 'workers', workers: this.#describe(), crash: this.#crash } as const;
+    for (const worker of this.#ready) worker.tell(order);
+  }
+
+  #describe(): WorkerStatus[] {
     return this.#slots.map(({ number, worker, crashes }) => ({
       worker: number,
       state: worker === undefined ? 'ended' : worker.isReady ? 'ready' : 'starting',

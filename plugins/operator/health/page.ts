@@ -2,6 +2,7 @@ import type { Rollback } from '#core/config/history/history.ts';
 import { configLoadState } from '#core/extension/validation/load-state.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { readHealth } from '#core/gateway/health/read-health.ts';
+import { readWorkers, type WorkerStatus } from '#core/gateway/health/worker-status.ts';
 import { describeFailure } from '#core/platform/errors/connection-error.ts';
 import type { QueueState } from '#core/platform/jobs/jobs.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
@@ -35,7 +36,11 @@ export function healthPage(gateway: Pick<Registry, 'statusReports' | 'healthChec
     ]);
     return {
       cards: [checks, describeJournal(gateway, request), jobs, describeConfiguration(request), versions],
-      sections: withRows([failedJobsTable(queue, request), actionTable(actions, request)]),
+      sections: withRows([
+        workersTable(readWorkers(gateway, host), request),
+        failedJobsTable(queue, request),
+        actionTable(actions, request),
+      ]),
       refusal: configLoadState(host).refusal?.reason ?? '',
       asOf: format.clock(new Date(host.now())),
     };
@@ -154,6 +159,24 @@ async function describeVersions({ host, t, format }: PageRequest): Promise<Facts
       { name: t('operator.memory'), value: format.bytes(process.memoryUsage.rss()).text },
     ],
   };
+}
+
+const kindOfWorker = { ready: 'ok', starting: 'waiting', ended: 'bad' } as const;
+
+/** The processes of this machine; no rows without `workers`. */
+function workersTable(workers: readonly WorkerStatus[], reader: PageRequest): TableSection {
+  const { t } = reader;
+  return describeTable(reader, 'workers', 'operator.workers', workers, [
+    { label: 'operator.worker', at: 'title', cell: ({ worker }) => `${t('operator.worker')} ${worker}` },
+    {
+      label: 'operator.state',
+      at: 'note',
+      cell: ({ state }) => ({ kind: kindOfWorker[state], text: t(`operator.worker_state.${state}`) }),
+    },
+    { label: 'operator.process', at: 'hide', cell: ({ process: pid }) => ({ text: String(pid ?? ''), isCode: true }) },
+    { label: 'operator.crashes', isNumber: true, isNamed: true, at: 'note-end', cell: ({ crashes }) => crashes },
+    { label: 'operator.started', at: 'end', cell: ({ since }) => (since === undefined ? '' : new Date(since)) },
+  ]);
 }
 
 function failedJobsTable(queue: QueueState | undefined, reader: PageRequest): TableSection {

@@ -1,3 +1,4 @@
+import { format as print } from 'node:util';
 import { CommandFailed } from '#core/extension/commands/command.ts';
 import {
   createLogger,
@@ -44,6 +45,13 @@ export function openProcessLog(
       clean = secretRemover(environment, configured);
     },
   };
+}
+
+/** Node.js, libraries such as ioredis, and plugins would print their warnings and errors as text between lines of JSON. */
+export function logWarnings(log: Logger): void {
+  process.removeAllListeners('warning').on('warning', ({ name, message }) => log.warn(`${name}: ${message}`));
+  console.warn = (...words) => log.warn(print(...words));
+  console.error = (...words) => log.error(print(...words));
 }
 
 function choose<T extends string>(environment: NodeJS.ProcessEnv, name: string, values: readonly T[]): T | undefined {

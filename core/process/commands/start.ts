@@ -11,7 +11,7 @@ import { isLoopback } from '#core/platform/names/loopback.ts';
 import { installNames } from '#core/platform/names/install.ts';
 import { version } from '#core/platform/version.ts';
 import type { CoreCommandContext } from './context.ts';
-import { openProcessLog, type ProcessLog } from '../process-log.ts';
+import { logWarnings, openProcessLog, type ProcessLog } from '../process-log.ts';
 import { readWorkerSettings } from '../workers/settings.ts';
 import type { StopCause, StopSignals } from '../stop-signals.ts';
 import { type ForeignPlugins, isForeignRejection, pluginOf } from '#core/extension/origin.ts';
@@ -35,11 +35,6 @@ export function defineStart(parser: Parser, context: CoreCommandContext, createS
         finish(new Error('not started', { cause: error }));
       });
     });
-}
-
-/** Node.js itself would print its warnings as text. */
-function logWarnings(log: Logger): void {
-  process.removeAllListeners('warning').on('warning', ({ name, message }) => log.warn(`${name}: ${message}`));
 }
 
 async function serve(

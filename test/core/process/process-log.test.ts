@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { openProcessLog } from '#core/process/process-log.ts';
+import { logWarnings, openProcessLog } from '#core/process/process-log.ts';
 
 function open(environment: NodeJS.ProcessEnv, isTerminal = false) {
   const lines: string[] = [];
@@ -28,4 +28,23 @@ it('secrets of environment and configuration are in no line and no stack', () =>
   log.info('from-a-file');
   expect(lines.join('')).not.toMatch(/sk-1234567|from-a-file|hunter22|other@/);
   expect(lines).toHaveLength(2);
+});
+
+it('what libraries print as a warning is a line of the log', () => {
+  const before = { ...console };
+  const listeners = process.listeners('warning');
+  const { log, lines } = open({});
+  try {
+    logWarnings(log);
+    console.warn('[WARN] %s of %d', 'one', 2);
+    console.error('three\nfour');
+  } finally {
+    Object.assign(console, before);
+    process.removeAllListeners('warning');
+    for (const listener of listeners) process.on('warning', listener);
+  }
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { level: 'warn', message: '[WARN] one of 2' },
+    { level: 'error', message: 'three\nfour' },
+  ]);
 });

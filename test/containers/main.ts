@@ -1,7 +1,7 @@
 /**
  * `npm run containers`: builds the image, runs it alone, then starts deploy/container/compose.yaml as it is, and replaces one gateway
  * after the other under load. Prints what was seen, and exits with 1 when a figure is missed. Needs Linux, root, podman and
- * podman-compose. Everything runs in a network namespace of its own, so it meets nothing that listens on this machine.
+ * podman-compose. Everything runs in a separate network namespace, so ports that are in use on this machine do not matter.
  *
  *     npm run containers -- --stand-ins    # images of Debian packages under the registry's names, where no registry can be reached
  *     npm run containers -- --built        # with the image daypass as it is
@@ -77,32 +77,14 @@ async function tryImage(folder: string): Promise<void> {
     'data: { folder: /data }\npipeline: [auth, plan, cache, format, upstream, log]\nupstreams: { demo: { vendor: demo } }\nmodels: { demo: { routes: [demo/chatty] } }\n',
   );
   const limits = ['--read-only', '--tmpfs', '/tmp', '--cap-drop', 'all', '--security-opt', 'no-new-privileges'];
-  const check = await tries('podman', [
-    'run',
-    '--rm',
-    ...limits,
-    '-v',
-    `${file}:/config/gateway.yaml:ro`,
-    '-e',
-    'NODE_ENV=',
-    'daypass',
-    'check',
-  ]);
+  const run = ['run', '--rm', ...limits, '-v', `${file}:/config/gateway.yaml:ro`, '-e', 'NODE_ENV=', 'daypass'];
+  const check = await tries('podman', [...run, 'check']);
   figure(
     'daypass check in the image',
     check.code === 0,
     `exit code ${check.code}${check.code === 0 ? '' : check.output}`,
   );
-  const start = await tries('podman', [
-    'run',
-    '--rm',
-    ...limits,
-    '-v',
-    `${file}:/config/gateway.yaml:ro`,
-    '-e',
-    'NODE_ENV=',
-    'daypass',
-  ]);
+  const start = await tries('podman', run);
   figure(
     'without DATABASE_URL it says what to do',
     start.code === 1 && start.output.includes('DATABASE_URL'),

@@ -44,7 +44,7 @@ export async function waitFor(what: string, isSo: () => Promise<boolean>): Promi
 }
 
 /**
- * Runs this program again in a network namespace of its own, where the ports of compose.yaml are free.
+ * Runs this program again in a separate network namespace, where the ports of compose.yaml are free.
  *
  * @returns its exit code
  */

@@ -89,7 +89,7 @@ it('a canary that is no worse becomes full at the end of its time, on both insta
   await home.database.query(
     'update configuration_canary set until = clock_timestamp(), judge_after = clock_timestamp()',
   );
-  // It goes on with its share while the counts do not say enough.
+  // It keeps its share until the counts are sufficient.
   for (let round = 0; round < 50 && (await canaries.running()) !== undefined; round++)
     await sides(gateways[round % gateways.length] as GatewayProcess);
   const [ended] = await canaries.list(1);

@@ -62,7 +62,7 @@ export const paymentGauges = [
   ),
   gauge(
     'payment_unconfirmed_oldest_seconds',
-    'Age of the oldest reported payment that is not confirmed yet; 0 when there is none.',
+    'Age of the oldest reported payment that is not confirmed yet, or 0.',
     async (host) => {
       const oldest = await readOldestUnconfirmed(host.database);
       return oldest === undefined ? 0 : Math.max(0, (host.now() - oldest) / 1000);

@@ -6,9 +6,9 @@ export interface WorkerStatus {
   /** From 1; its successor has the same one. */
   readonly worker: number;
   readonly state: 'ready' | 'starting' | 'ended';
-  /** Its process id; undefined while there is none, as the next. */
+  /** Process id; undefined while no process runs. */
   readonly process: number | undefined;
-  /** ISO time of its start. */
+  /** ISO time at which the process started; undefined while none runs. */
   readonly since: string | undefined;
   /** Since the supervisor started. */
   readonly crashes: number;

@@ -419,7 +419,7 @@ describe('the outline of a long body', () => {
   });
 
   it('frees the bytes of the body when the exchange is over', async () => {
-    // Not from the pool of small buffers: what Node reads from a socket has memory of its own.
+    // Not from the pool of small buffers: Node reads from a socket into separate memory.
     const body = received(Buffer.from(new TextEncoder().encode(asking(long)).buffer), large);
     const { pieces = [] } = (await body.outline()) ?? {};
     body.release();

@@ -15,7 +15,7 @@ describe('freed bytes', () => {
     expect(whole.toString()).toBe('abcdef');
   });
 
-  it('freed bytes are none that the system reads, until the last of its readers has them', () => {
+  it('bytes are not freed while the system still reads them', () => {
     const bytes = Buffer.allocUnsafeSlow(100);
     const slices = [bytes.subarray(0, 50), bytes.subarray(50)];
     lendBytes(slices);

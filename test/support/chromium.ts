@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { access, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -65,12 +65,17 @@ function fontsOf(folder: string): string {
 `;
 }
 
+/** By way of a file: `tar` may end before it has read the padding of an archive, which breaks a pipe to it. */
 async function untar(name: string, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
-  const tar = spawn('tar', ['-x', '-C', folder, '--no-same-owner'], { stdio: ['pipe', 'ignore', 'inherit'] });
-  const exited = new Promise<number | null>((resolve, reject) => tar.on('exit', resolve).on('error', reject));
-  await pipeline(createReadStream(join(packed, `${name}.tar.br`)), createBrotliDecompress(), tar.stdin);
-  if ((await exited) !== 0) throw new Error(`${name}.tar.br cannot be extracted`);
+  const archive = join(folder, `${name}.tar`);
+  await pipeline(
+    createReadStream(join(packed, `${name}.tar.br`)),
+    createBrotliDecompress(),
+    createWriteStream(archive),
+  );
+  await promisify(execFile)('tar', ['-x', '-f', archive, '-C', folder, '--no-same-owner']);
+  await rm(archive);
 }
 
 /** False where the system lacks a library. */

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { hasExited, postmasterPid } from '#core/platform/database/postmaster.ts';
 import { createGatewayFolder } from '../../support/gateway-home.ts';
 import { execute, type TestPostgres, withDatabase } from '../../support/global-postgres.ts';
 import { type BrokenStart, brokenStarts } from '../broken-starts.ts';
@@ -12,6 +13,8 @@ import { type Experiment, inParallel, noneOf } from '../figure.ts';
 const hangsAfter = 60_000;
 /** Ms between the message and the exit. */
 const exitsWithin = 5_000;
+/** Ms after which a server that was told to stop has been left behind: it may outlive a gateway that had to force it. */
+const serverExitsWithin = 10_000;
 
 const pipeline =
   'pipeline: [auth, plan, { rate-limit: { limit: 9, period: 1, burst: 9, concurrent: 9 } }, cache, format, upstream, log]';
@@ -112,11 +115,12 @@ async function runGateway(
 
 /** A server that still runs, a lock of the gateway's, or an open connection. */
 async function findLeftovers(folder: string, url: string, isUsed: boolean): Promise<string | undefined> {
-  const read = (...path: string[]) => readFile(join(folder, 'data', ...path), 'utf8').catch(() => '');
-  const server = Number.parseInt(await read('postgres', 'postmaster.pid'), 10);
-  // A server that was killed, because it did not stop in time, leaves the file.
-  if (!Number.isNaN(server) && runs(server)) return `PostgreSQL runs as process ${server}`;
-  const holder = await read('postgres.lock');
+  // In some of these starts the data folder is a file.
+  const data = join(folder, 'data');
+  const server = await postmasterPid(join(data, 'postgres')).catch(() => undefined);
+  if (server !== undefined && !(await hasExited(server, serverExitsWithin)))
+    return `PostgreSQL runs as process ${server}`;
+  const holder = await readFile(join(data, 'postgres.lock'), 'utf8').catch(() => '');
   if (holder !== '' && holder !== String(process.pid)) return `the lock of process ${holder}`;
   if (!isUsed) return undefined;
   return execute(
@@ -128,12 +132,4 @@ async function findLeftovers(folder: string, url: string, isUsed: boolean): Prom
     () => undefined,
     (error: unknown) => String(error),
   );
-}
-
-function runs(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
 }

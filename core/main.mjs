@@ -7,7 +7,8 @@ if (Number.parseInt(process.versions.node, 10) < oldest) {
   console.error(
     `daypass needs Node.js ${oldest} or newer, and this is ${process.version}: install a newer one from https://nodejs.org`,
   );
-  process.exit(1);
+  // As in platform/exit-codes.ts: no later start can succeed.
+  process.exit(78);
 }
 const { enableCompileCache } = await import('node:module');
 const { join } = await import('node:path');

@@ -123,7 +123,9 @@ async function registerForeignPlugins(document: GatewayDocument, server: Server,
     try {
       await registerForeignPlugin(server, specifier, document.file);
     } catch (error) {
-      registry.unloaded.push(document.mistake(path, ...explainUnloaded(error)));
+      const mistake = document.mistake(path, ...explainUnloaded(error));
+      // Code that is there and fails may ask for something that is not: the next start may load it.
+      registry.unloaded.push({ ...mistake, isTransient: !(error instanceof PluginMissing) });
     }
   }
 }

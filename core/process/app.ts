@@ -21,7 +21,7 @@ import { operatorAddress } from '#core/gateway/operator-listener/address.ts';
 import { type OperatorAnswer, type OperatorQuestion, OperatorServer } from '#core/gateway/operator-listener/server.ts';
 import { EndpointTable } from '#core/gateway/http/paths.ts';
 import { routeExchanges, stopServer } from '#core/gateway/http/server.ts';
-import { StartRefused } from '#core/platform/errors/start-refused.ts';
+import { listenRefused } from '#core/platform/errors/start-refused.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { memoryLimits } from '#core/platform/memory/limits.ts';
 import { MemoryWatch } from '#core/platform/memory/watch.ts';
@@ -299,9 +299,7 @@ export class Gateway {
     try {
       this.#stopAccepting = await listenWidely(listener, place, onError);
     } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
-      const why = code === 'EADDRINUSE' ? 'the port is in use; set listen.port to another one' : message;
-      throw new StartRefused(`cannot listen on ${host}:${port}: ${why}`, { cause: error });
+      throw listenRefused(`${host}:${port}`, 'listen.port', error);
     }
   }
 }

@@ -18,12 +18,10 @@ import { readDocument } from '#core/config/file/document.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
 import { explainFailure } from '#core/extension/import-plugin.ts';
 import { StartRefused } from '#core/platform/errors/start-refused.ts';
+import { exitCodeOf, exitCodes } from '#core/platform/exit-codes.ts';
 import { createLogger, describeError } from '#core/platform/logger.ts';
 import { version } from '#core/platform/version.ts';
 import { resolveSelfReference } from '#core/extension/self-reference.ts';
-
-/** Exit codes: 0 success, 1 failure, 2 usage error; a command may document more in its help. */
-const usageError = 2;
 
 /**
  * The command line.
@@ -67,7 +65,7 @@ export async function runCommandLine(words: readonly string[], signals?: StopSig
   } catch (error) {
     const code = report(error);
     // The command may be one of a plugin that is broken.
-    if (code === usageError) for (const problem of problems) console.error(problem);
+    if (code === exitCodes.usage) for (const problem of problems) console.error(problem);
     return code;
   }
 }
@@ -101,11 +99,11 @@ async function definePluginCommands(parser: Parser, context: CoreCommandContext)
 /** Prints what went wrong; only errors of the gateway itself have a stack. */
 function report(error: unknown): number {
   // The parser has already printed the usage error.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageError;
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
   const isKnown = error instanceof ConfigError || error instanceof CommandFailed || error instanceof StartRefused;
   if (isKnown) console.error(error.message);
   else console.error(process.env['DEBUG'] === undefined ? explain(error) : describeError(error));
-  return error instanceof CommandFailed ? error.exitCode : 1;
+  return exitCodeOf(error);
 }
 
 /** Message and causes without stacks, for errors that an operator can fix. */

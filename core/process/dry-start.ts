@@ -6,6 +6,7 @@ import type { Catalog } from '#core/config/catalog/catalog.ts';
 import { explainFailure } from '#core/extension/import-plugin.ts';
 import { Keeper } from '#core/extension/keeper.ts';
 import { type ConfiguredHook, hookTimeout, type Registry } from '#core/extension/registry.ts';
+import type { YamlPath } from '#core/config/section.ts';
 import { createHost, type Host } from '#core/gateway/host/host.ts';
 import { buildPipeline, type ConfiguredStage } from '#core/gateway/pipeline/build.ts';
 import type { Logger } from '#core/platform/logger.ts';
@@ -53,6 +54,10 @@ export async function dryStart({
 }: DryStartParts): Promise<string[]> {
   const mistakes: Mistake[] = [];
   const notes: string[] = [];
+  const failed = (path: YamlPath, wrong: string) => ({
+    ...document.mistake(path, wrong, 'fix the plugin'),
+    isTransient: true,
+  });
   await using keeper = new Keeper();
   const host = dryHost(config, catalog, keeper, document.isProduction, log);
   useHost(host);
@@ -61,8 +66,7 @@ export async function dryStart({
     const what = `the stage ${definition.name}`;
     const failure = await failureOf(() => createOnce({ definition, options }, host));
     if (failure instanceof NotOpen) notes.push(noteOf(what, failure));
-    else if (failure !== undefined)
-      mistakes.push(document.mistake(path, `cannot be created: ${explainFailure(failure)}`, 'fix the plugin'));
+    else if (failure !== undefined) mistakes.push(failed(path, `cannot be created: ${explainFailure(failure)}`));
   }
   const foreign = [...registry.foreignPlugins.keys()];
   for (const { plugin, hook } of registry.configuredHooks) {
@@ -71,10 +75,7 @@ export async function dryStart({
     // Those of the gateway use the database; the rules of their sections refuse what their hooks would.
     if (index === -1 || failure === undefined) continue;
     if (failure instanceof NotOpen) notes.push(noteOf(`onConfigured of the plugin ${plugin}`, failure));
-    else
-      mistakes.push(
-        document.mistake(['plugins', index], `fails in onConfigured: ${explainFailure(failure)}`, 'fix the plugin'),
-      );
+    else mistakes.push(failed(['plugins', index], `fails in onConfigured: ${explainFailure(failure)}`));
   }
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   await routePages(server, registry, () => host);

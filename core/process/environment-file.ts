@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import { loadEnvFile } from 'node:process';
 import { CommandFailed } from '#core/extension/commands/command.ts';
+import { exitCodes } from '#core/platform/exit-codes.ts';
 
 /** Names of the variables that the file has added. */
 let added: readonly string[] = [];
@@ -21,7 +22,10 @@ export function loadEnvironmentFile(file: string): void {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return;
-    throw new CommandFailed(`${path} cannot be read (${code}); make it readable for the user of the gateway`);
+    throw new CommandFailed(
+      `${path} cannot be read (${code}); make it readable for the user of the gateway`,
+      exitCodes.configuration,
+    );
   }
 }
 

@@ -8,6 +8,7 @@ import {
   type LogLevel,
   logLevels,
 } from '#core/platform/logger.ts';
+import { exitCodes } from '#core/platform/exit-codes.ts';
 import { secretRemover } from './secret-remover.ts';
 import { readWorkerSettings } from './workers/settings.ts';
 
@@ -57,5 +58,5 @@ export function logWarnings(log: Logger): void {
 function choose<T extends string>(environment: NodeJS.ProcessEnv, name: string, values: readonly T[]): T | undefined {
   const value = environment[name] || undefined;
   if (value === undefined || values.includes(value as T)) return value as T | undefined;
-  throw new CommandFailed(`${name} is "${value}"; use ${values.join(', ')}, or leave it out`);
+  throw new CommandFailed(`${name} is "${value}"; use ${values.join(', ')}, or leave it out`, exitCodes.configuration);
 }

@@ -31,6 +31,8 @@ export interface BrokenStart {
   readonly name: string;
   /** What the gateway prints. */
   readonly says: RegExp;
+  /** How it exits. Default: 1; 78 where a later start would be refused as well. */
+  readonly exitCode?: number;
   /** Sends SIGTERM when the gateway has printed this; it then exits with 0. */
   readonly stopAt?: RegExp;
   prepare(place: BrokenStartPlace): Promise<Breakage> | Breakage;
@@ -79,6 +81,7 @@ async function listening({ resources }: BrokenStartPlace, server: Server): Promi
 const configuration = (name: string, says: RegExp, yaml: string): BrokenStart => ({
   name,
   says,
+  exitCode: 78,
   prepare: () => ({ yaml }),
 });
 
@@ -250,6 +253,7 @@ export const brokenStarts: readonly BrokenStart[] = [
   {
     name: 'DATABASE_URL that is not a URL',
     says: /DATABASE_URL is not a valid PostgreSQL URL/,
+    exitCode: 78,
     prepare: () => ({ environment: { DATABASE_URL: 'localhost' } }),
   },
   {

@@ -87,8 +87,8 @@ async function tryImage(folder: string): Promise<void> {
   const start = await tries('podman', run);
   figure(
     'without DATABASE_URL it says what to do',
-    start.code === 1 && start.output.includes('DATABASE_URL'),
-    /"error":"(.*?)\\n/.exec(start.output)?.[1] ?? start.output,
+    start.code === 78 && start.output.includes('DATABASE_URL'),
+    `exit code ${start.code}, ${/"error":"(.*?)"/.exec(start.output)?.[1] ?? start.output}`,
   );
 }
 

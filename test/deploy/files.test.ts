@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { listen } from '#core/config/sections/core-sections.ts';
+import { exitCodes } from '#core/platform/exit-codes.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -146,6 +147,13 @@ describe('compose.yaml', () => {
     }
     expect(read('deploy/container/gateway.yaml')).toContain(compose.networks.inside.ipam.config[0]?.subnet);
   });
+});
+
+it('systemd starts nothing again that only an administrator can mend', () => {
+  const [, codes = ''] = /^RestartPreventExitStatus=(.*)$/m.exec(read('deploy/systemd/daypass.service')) ?? [];
+  expect(codes.split(' ').map(Number)).toEqual([exitCodes.usage, exitCodes.configuration]);
+  // It is older than what could import the table.
+  expect(read('core/main.mjs')).toContain(`process.exit(${exitCodes.configuration});`);
 });
 
 describe('what a gateway does by default', () => {

@@ -226,7 +226,7 @@ describe.skipIf(redisUrl === undefined)('workers', () => {
     await home.write(`${yaml()}plugins: [./missing.ts]\n`, listen);
     const start = command('start', { ...environment, LOG_FORMAT: 'text' });
     await expect(start).rejects.toMatchObject({
-      code: 1,
+      code: 78,
       stderr: expect.stringMatching(/^gateway.yaml:\d+:\d+ plugins.*missing/),
     });
   });

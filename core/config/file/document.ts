@@ -172,8 +172,10 @@ class Reader {
     visit(document, {
       Scalar: (key, node, ancestors) => {
         if (key === 'key' || typeof node.value !== 'string') return;
-        const report = (wrong: string, right: string) =>
-          mistakes.push(this.at({ offset: node.range?.[0] ?? 0, wrong, right }, pathOf(ancestors, node)));
+        const report = (wrong: string, right: string, isTransient = false) => {
+          const mistake = this.at({ offset: node.range?.[0] ?? 0, wrong, right }, pathOf(ancestors, node));
+          mistakes.push(isTransient ? { ...mistake, isTransient } : mistake);
+        };
         const foreign = variableOfProgram(node.value);
         if (foreign !== undefined) {
           report('is a variable in the notation of a program', `write "\${${foreign}}"`);
@@ -190,7 +192,8 @@ class Reader {
           );
         for (const name of unknown)
           report(`the variable ${name} is not set`, `set it, or give it a default: \${${name}:-…}`);
-        for (const [wrong, right] of unreadable) report(wrong, right);
+        // What provides secrets may still be starting.
+        for (const { wrong, right, isMissing } of unreadable) report(wrong, right, isMissing);
         const isUnfilled = unknown.length + malformed.length + unreadable.length > 0;
         if (isUnfilled || filled.length > 0) written.set(node, { text: node.value, filled, isUnfilled });
         node.value = value;

@@ -1,4 +1,4 @@
-import type { SecretFile } from './secret-file.ts';
+import type { SecretFile, UnusableFile } from './secret-file.ts';
 
 export interface Interpolated {
   readonly value: string;
@@ -6,8 +6,8 @@ export interface Interpolated {
   readonly unknown: readonly string[];
   /** The first characters of malformed variables: unclosed, misnamed or nested. */
   readonly malformed: readonly string[];
-  /** Files without a default that could not be used: what is wrong, and how it is put right. */
-  readonly unreadable: readonly (readonly [wrong: string, right: string])[];
+  /** Files without a default that could not be used. */
+  readonly unreadable: readonly UnusableFile[];
   /** Each variable as written, and its value. */
   readonly filled: readonly { readonly written: string; readonly value: string }[];
 }
@@ -45,7 +45,7 @@ export function interpolate(
 ): Interpolated {
   const unknown: string[] = [];
   const malformed: string[] = [];
-  const unreadable: (readonly [string, string])[] = [];
+  const unreadable: UnusableFile[] = [];
   const filled: { written: string; value: string }[] = [];
   const value = text.replace(reference, (match, name?: string, path?: string, fallback?: string) => {
     if (match === '$${') return '${';
@@ -57,7 +57,7 @@ export function interpolate(
       const secret = readSecret(path);
       if ('value' in secret) return fill(secret.value);
       if (secret.isMissing && fallback !== undefined) return fill(fallback);
-      unreadable.push([secret.wrong, secret.right]);
+      unreadable.push(secret);
     } else if (name === undefined) malformed.push(match);
     else {
       const found = environment[name];

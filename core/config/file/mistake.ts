@@ -1,4 +1,5 @@
 import { closestMatch } from 'leven';
+import { exitCodes } from '#core/platform/exit-codes.ts';
 import type { YamlPath } from '../section.ts';
 
 /** One mistake in gateway.yaml: what is wrong, and what is expected. */
@@ -9,17 +10,22 @@ export interface Mistake {
   readonly path: YamlPath;
   readonly wrong: string;
   readonly right: string;
+  /** True when it may be gone at the next start without a change: of a file that comes later, or of code that failed. */
+  readonly isTransient?: boolean;
 }
 
 /** All mistakes of a configuration, in the order of the file. The running configuration has not changed. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly mistakes: readonly Mistake[];
+  readonly exitCode: number;
 
   constructor(mistakes: readonly Mistake[]) {
     const sorted = mistakes.toSorted((a, b) => a.line - b.line || a.column - b.column);
     super([...new Set(sorted.map(formatMistake))].join('\n'));
     this.mistakes = sorted;
+    const isPermanent = sorted.some(({ isTransient }) => isTransient !== true);
+    this.exitCode = isPermanent ? exitCodes.configuration : exitCodes.failure;
   }
 }
 

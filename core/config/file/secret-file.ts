@@ -3,10 +3,15 @@ import { isUtf8 } from 'node:buffer';
 import { dirname, resolve } from 'node:path';
 import { bounds } from '#core/platform/bounds.ts';
 
+/** Why a file cannot be used, and how it is put right. */
+export interface UnusableFile {
+  readonly wrong: string;
+  readonly right: string;
+  readonly isMissing: boolean;
+}
+
 /** The content of a file that holds one secret, or why it cannot be used. */
-export type SecretFile =
-  | { readonly value: string }
-  | { readonly wrong: string; readonly right: string; readonly isMissing: boolean };
+export type SecretFile = { readonly value: string } | UnusableFile;
 
 /**
  * Reads a secret as Docker, Kubernetes and systemd provide them: one file for each. Line breaks at its end are left out, because

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { lstat, unlink } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { connect } from 'node:net';
-import { StartRefused } from '#core/platform/errors/start-refused.ts';
+import { listenRefused } from '#core/platform/errors/start-refused.ts';
 import { describeAddress, type OperatorAddress } from './address.ts';
 
 /** Permissions that a new socket does not get: only the user of the gateway may connect. */
@@ -21,8 +21,8 @@ export async function openListener(server: Server, address: OperatorAddress): Pr
       await tryToListen(server, address);
     });
   } catch (error) {
-    const why = explain(error, address);
-    throw new StartRefused(`cannot listen on ${describeAddress(address)} for the operator: ${why}`, { cause: error });
+    const setting = 'path' in address ? 'operator.socket' : 'operator.port';
+    throw listenRefused(`${describeAddress(address)} for the operator`, setting, error);
   }
 }
 
@@ -50,12 +50,4 @@ async function isAbandoned(path: string): Promise<boolean> {
   } finally {
     socket.destroy();
   }
-}
-
-function explain(error: unknown, address: OperatorAddress): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (code !== 'EADDRINUSE') return message;
-  return 'path' in address
-    ? 'the path is in use; set operator.socket to another path'
-    : 'the port is in use; set operator.port to another one';
 }

@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { access, chmod, cp, mkdir, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { arch, platform } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
+import { StartRefused } from '../errors/start-refused.ts';
 import { canReach, type Identity } from './identity.ts';
 
 export interface Binaries {
@@ -22,7 +23,7 @@ const packages: Readonly<Record<string, string>> = {
  * missing links are created. Where that is impossible, or the server's user cannot reach the files, everything is copied to
  * `fallback`.
  *
- * @throws Error with instructions when there is no PostgreSQL for this machine
+ * @throws StartRefused with instructions when there is no PostgreSQL for this machine
  */
 export async function findBinaries(identity: Identity | undefined, fallback: string): Promise<Binaries> {
   const native = await findPackage();
@@ -52,15 +53,18 @@ async function copyName(native: string): Promise<string> {
 async function findPackage(): Promise<string> {
   const key = `${platform()}-${arch()}`;
   const name = packages[key];
-  if (name === undefined) throw new Error(`No embedded PostgreSQL for ${key}. Set DATABASE_URL to your own server.`);
+  if (name === undefined)
+    throw new StartRefused(`No embedded PostgreSQL for ${key}. Set DATABASE_URL to your own server.`, {
+      isPermanent: true,
+    });
   try {
     const { postgres } = (await import(name)) as Binaries;
     return dirname(dirname(postgres));
   } catch (error) {
-    throw new Error(
+    throw new StartRefused(
       `The embedded PostgreSQL (${name}) is not installed. Set DATABASE_URL to your own PostgreSQL, or install Daypass ` +
         'without --omit=optional; an image has it when built with --build-arg OPTIONAL=include.',
-      { cause: error },
+      { cause: error, isPermanent: true },
     );
   }
 }

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
+import { StartRefused } from '../errors/start-refused.ts';
 
 /** A user of this machine other than the gateway's. */
 export interface Identity {
@@ -17,7 +18,7 @@ const run = promisify(execFile);
 /**
  * The user that PostgreSQL runs as, since it refuses to run as root. Undefined when the gateway is not root.
  *
- * @throws Error when none of the users exists
+ * @throws StartRefused when none of the users exists
  */
 export async function serverIdentity(): Promise<Identity | undefined> {
   if (process.getuid?.() !== 0) return undefined;
@@ -25,8 +26,9 @@ export async function serverIdentity(): Promise<Identity | undefined> {
     const identity = await lookUp(name);
     if (identity !== undefined) return identity;
   }
-  throw new Error(
+  throw new StartRefused(
     'PostgreSQL refuses to run as root, and there is no user daypass, postgres or nobody. Create one, or set DATABASE_URL.',
+    { isPermanent: true },
   );
 }
 

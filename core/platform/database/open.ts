@@ -3,6 +3,7 @@ import pg from 'pg';
 import type { Logger } from '../logger.ts';
 import type { Database, RecordReads } from './database.ts';
 import { explainFullDisk } from '../data-folder.ts';
+import { StartRefused } from '../errors/start-refused.ts';
 import { EmbeddedPostgres } from './embedded.ts';
 import { Lifetime } from './lifetime.ts';
 import { releaseLostClients } from './lost-clients.ts';
@@ -76,7 +77,12 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Opened
   if (directUrl !== undefined) checkUrl(directUrl, 'DATABASE_DIRECT_URL');
   if (readUrl !== undefined) checkUrl(readUrl, 'DATABASE_READ_URL');
   if (readUrl !== undefined && given === undefined)
-    throw new Error('DATABASE_READ_URL is the URL of a replica: set DATABASE_URL to that of its primary as well.');
+    throw new StartRefused(
+      'DATABASE_READ_URL is the URL of a replica: set DATABASE_URL to that of its primary as well.',
+      {
+        isPermanent: true,
+      },
+    );
   if (given !== undefined && directUrl === undefined && mode === 'serve') await warnOfPooler(given, log);
   const embedded = given === undefined ? await openEmbedded(options) : undefined;
   const url = given ?? (embedded as EmbeddedPostgres).url;
@@ -260,12 +266,13 @@ function bind(sql: string, parameters: readonly unknown[]): BoundQuery {
 
 /**
  * @param name of the variable
- * @throws Error, without the URL, which may contain a password, when it is not a PostgreSQL URL
+ * @throws StartRefused, without the URL, which may contain a password, when it is not a PostgreSQL URL
  */
 export function checkUrl(url: string, name = 'DATABASE_URL'): void {
   const protocol = URL.parse(url)?.protocol;
   if (protocol === 'postgres:' || protocol === 'postgresql:') return;
-  throw new Error(`${name} is not a valid PostgreSQL URL. Use postgres://user:password@host:5432/database.`);
+  const use = 'Use postgres://user:password@host:5432/database.';
+  throw new StartRefused(`${name} is not a valid PostgreSQL URL. ${use}`, { isPermanent: true });
 }
 
 /** Names the database of a connection error, without the password. Other errors are returned unchanged. */

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { StartRefused } from '../errors/start-refused.ts';
 
 /** Where a Redis is, for ioredis and for BullMQ: a URL, the sentinels that know it, or some nodes of a cluster. */
 export interface RedisAddress {
@@ -30,14 +31,16 @@ const listForm = /^(rediss?)-(sentinel|cluster):\/\/(?:([^@/]*)@)?([^/?]+)(?:\/(
 const sentinelPort = 26_379;
 const nodePort = 6_379;
 
+type Refuse = (what: string, isPermanent?: boolean) => StartRefused;
+
 /**
  * Reads REDIS_URL or REDIS_QUEUE_URL.
  *
  * @param name of the variable
- * @throws Error, without the URL, which may contain a password, when it is in no known form
+ * @throws StartRefused, without the URL, which may contain a password, when it is in no known form
  */
 export function redisAddress(url: string, name = 'REDIS_URL'): RedisAddress {
-  const refuse = (what: string) => new Error(`${name} ${what}. ${forms}.`);
+  const refuse: Refuse = (what, isPermanent = true) => new StartRefused(`${name} ${what}. ${forms}.`, { isPermanent });
   const [, scheme, kind, credentials = '', hosts = '', path = '', query = ''] = listForm.exec(url) ?? [];
   if (scheme === undefined) return plainAddress(url, refuse);
   const isCluster = kind === 'cluster';
@@ -62,7 +65,7 @@ export function redisAddress(url: string, name = 'REDIS_URL'): RedisAddress {
   };
 }
 
-function plainAddress(url: string, refuse: (what: string) => Error): RedisAddress {
+function plainAddress(url: string, refuse: Refuse): RedisAddress {
   const parsed = URL.parse(url);
   if (parsed === null || (parsed.protocol !== 'redis:' && parsed.protocol !== 'rediss:')) throw refuse('is not valid');
   const tls = parsed.protocol === 'rediss:' ? tlsOf(parsed.searchParams, refuse) : undefined;
@@ -70,12 +73,14 @@ function plainAddress(url: string, refuse: (what: string) => Error): RedisAddres
   return { url: parsed.href, ...(tls !== undefined && { tls }) };
 }
 
-function tlsOf(parameters: URLSearchParams, refuse: (what: string) => Error): Tls {
+function tlsOf(parameters: URLSearchParams, refuse: Refuse): Tls {
   const file = parameters.get('ca');
   if (file === null) return {};
   try {
     return { ca: readFileSync(file) };
   } catch (error) {
-    throw refuse(`names a file ca=${file} that cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    const { code } = error as NodeJS.ErrnoException;
+    // A file may come later.
+    throw refuse(`names a file ca=${file} that cannot be read (${code})`, code !== 'ENOENT');
   }
 }

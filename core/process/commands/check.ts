@@ -22,7 +22,7 @@ export function defineCheck(parser: Parser, { file, load, log, print }: CoreComm
   parser
     .command('check')
     .description(
-      'validate the configuration and print it as the gateway would run it; exit with 1 when it has mistakes',
+      'validate the configuration and print it as the gateway would run it; exit with 78 when it has mistakes',
     )
     .action(async () => {
       const loaded = await load();

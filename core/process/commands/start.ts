@@ -6,6 +6,7 @@ import { guarded, inBackground } from '#core/platform/background.ts';
 import { watchFile } from '#core/config/file/watch.ts';
 import { describeConnectionError, isConnectionError } from '#core/platform/errors/connection-error.ts';
 import { StartRefused } from '#core/platform/errors/start-refused.ts';
+import { exitCodeOf } from '#core/platform/exit-codes.ts';
 import type { LogFormat, Logger } from '#core/platform/logger.ts';
 import { isLoopback } from '#core/platform/names/loopback.ts';
 import { installNames } from '#core/platform/names/install.ts';
@@ -32,7 +33,7 @@ export function defineStart(parser: Parser, context: CoreCommandContext, createS
       await serve(context, own, signals, notice).catch((error: unknown) => {
         const isRefused = error instanceof ConfigError || error instanceof StartRefused;
         own.log.error('the gateway has not started', isRefused ? error.message : error);
-        finish(new Error('not started', { cause: error }));
+        process.exit(exitCodeOf(error));
       });
     });
 }

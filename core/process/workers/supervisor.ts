@@ -2,7 +2,7 @@ import { bindWidely, type BoundSocket } from '#core/gateway/http/accept.ts';
 import type { WorkerStatus } from '#core/gateway/health/worker-status.ts';
 import { inBackground } from '#core/platform/background.ts';
 import { prepareDataFolder } from '#core/platform/data-folder.ts';
-import { StartRefused } from '#core/platform/errors/start-refused.ts';
+import { listenRefused } from '#core/platform/errors/start-refused.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { Backoff } from '#core/platform/timing/backoff.ts';
 import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
@@ -128,9 +128,7 @@ class Supervisor {
     try {
       return await bindWidely({ host, port });
     } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
-      const why = code === 'EADDRINUSE' ? 'the port is in use; set listen.port to another one' : message;
-      throw new StartRefused(`cannot listen on ${host}:${port}: ${why}`, { cause: error });
+      throw listenRefused(`${host}:${port}`, 'listen.port', error);
     }
   }
 

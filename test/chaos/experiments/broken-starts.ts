@@ -69,7 +69,7 @@ async function tryStart(postgres: TestPostgres, broken: BrokenStart): Promise<Re
   // The embedded server may run as another user, which must be able to enter.
   await chmod(folder, 0o755);
   resources.defer(() => rm(folder, { recursive: true, force: true }));
-  const { name, says, stopAt } = broken;
+  const { name, says, stopAt, exitCode = 1 } = broken;
   const breakage = await broken.prepare({ folder, databaseUrl, resources });
   const { listen = 'listen: { port: 0, notice_period: 0 }', yaml: own = '' } = breakage;
   await writeFile(file, [listen, own.includes('pipeline:') ? '' : pipeline, yaml, own].join('\n'));
@@ -77,7 +77,7 @@ async function tryStart(postgres: TestPostgres, broken: BrokenStart): Promise<Re
   const ended = await runGateway(file, { ...variables, ...breakage.environment }, stopAt ?? says, stopAt !== undefined);
   const lines = ended.output.trim();
   if (ended.code === undefined) return { hung: `${name}:\n${lines}`, took: 0 };
-  const isRight = says.test(ended.output) && (stopAt === undefined ? ended.code > 0 : ended.code === 0);
+  const isRight = says.test(ended.output) && ended.code === (stopAt === undefined ? exitCode : 0);
   const left = await findLeftovers(folder, databaseUrl, breakage.environment?.['DATABASE_URL'] === undefined);
   return {
     ...(!isRight && { wrong: `${name}: exit code ${ended.code}:\n${lines}` }),

@@ -116,10 +116,10 @@ describe('daypass check', () => {
     expect([code, errors]).toEqual([0, '']);
   });
 
-  it('prints each mistake on one line, nothing else, and exits with 1', async () => {
+  it('prints each mistake on one line, nothing else, and exits with 78', async () => {
     await writeFile(file, valid.replace('auth', 'auht').replace('one/a', 'oen/a'));
     expect(await run(['check'])).toEqual({
-      code: 1,
+      code: 78,
       out: '',
       errors: [
         'gateway.yaml:1:12 pipeline[0]: names the stage "auht", which does not exist; did you mean "auth"?',
@@ -160,7 +160,7 @@ describe('daypass check', () => {
       .split('\n')
       .map((line) => /plugins\[\d\]: cannot be loaded: (.*); [^;]*$/.exec(line)?.[1]);
     expect([code, wrong]).toEqual([
-      1,
+      78,
       [
         'packages must be JavaScript: Node does not run TypeScript inside node_modules',
         expect.stringMatching(/^Cannot find package 'daypass-nowhere' /),
@@ -211,11 +211,11 @@ describe('daypass schema', () => {
 });
 
 describe('daypass start', () => {
-  it('opens nothing and exits with 1 when gateway.yaml has mistakes', async () => {
+  it('opens nothing and exits with 78 when gateway.yaml has mistakes', async () => {
     await writeFile(file, valid.replace('vendor: openai', 'vendor: opnai'));
     // A database that is tried would be told about: nothing listens there.
     expect(await run(['start'], { DATABASE_URL: 'postgres://127.0.0.1:1/none' })).toEqual({
-      code: 1,
+      code: 78,
       out: '',
       errors:
         'gateway.yaml:4:18 upstreams.off.vendor: names the vendor "opnai", which does not exist; did you mean "openai"?\n',
@@ -226,7 +226,7 @@ describe('daypass start', () => {
     await writeFile(file, valid.replace('vendor: openai', 'vendor: opnai'));
     const { code, out, errors } = await run(['start'], { LOG_FORMAT: '' });
     expect({ code, out, line: JSON.parse(errors) as unknown }).toMatchObject({
-      code: 1,
+      code: 78,
       out: '',
       line: {
         level: 'error',
@@ -261,7 +261,7 @@ describe('daypass start', () => {
     const unless = 'or for a demonstration set service: { unsafe_public_demo: true }';
     const { code, errors } = await run([command]);
     expect({ code, lines: errors.trimEnd().split('\n') }).toEqual({
-      code: 1,
+      code: 78,
       lines: [
         `gateway.yaml:4:8 upstreams.off: is a demo upstream, which is not allowed ${why}; remove it and its routes, ${unless}`,
         expect.stringContaining(
@@ -277,7 +277,7 @@ describe('daypass start', () => {
   it('refuses the demo in production', async () => {
     await writeFile(file, valid.replace('vendor: openai', 'vendor: demo'));
     expect(await run(['start'], { NODE_ENV: 'production' })).toMatchObject({
-      code: 1,
+      code: 78,
       errors:
         'gateway.yaml:4:8 upstreams.off: is a demo upstream, which is not allowed with NODE_ENV=production; remove it and its routes\n',
     });

@@ -126,9 +126,7 @@ describe('the socket of the operator', () => {
 
   it('of another process is not touched', async () => {
     await occupy({ path: path() });
-    await expect(listening({ path: path() })).rejects.toThrow(
-      'the path is in use; set operator.socket to another path',
-    );
+    await expect(listening({ path: path() })).rejects.toThrow('the path is in use; set operator.socket to another one');
     expect((await stat(path())).isSocket()).toBe(true);
   });
 

@@ -2,6 +2,11 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { checkUrl } from '#core/platform/database/open.ts';
+import { listenRefused } from '#core/platform/errors/start-refused.ts';
+import { exitCodeOf } from '#core/platform/exit-codes.ts';
+import { redisAddress } from '#core/platform/shared/redis-url.ts';
+import { openProcessLog } from '#core/process/process-log.ts';
 import { type EndedCommand, runCommand } from '../../../support/command-line.ts';
 
 // Mistakes that operators made, and that were accepted or explained by something else.
@@ -28,7 +33,7 @@ async function check(yaml: string, environment: Readonly<Record<string, string>>
 /** What is wrong with a valid file and more lines above it. */
 async function mistakeIn(lines: string): Promise<string> {
   const { code, errors } = await check(`${lines}\n${valid}`);
-  expect(code).toBe(1);
+  expect(code).toBe(78);
   return errors.trimEnd();
 }
 
@@ -229,8 +234,51 @@ describe('workers', () => {
   it('are refused without Redis, which one process does not need', async () => {
     const wrong =
       'gateway.yaml:1:10 workers: asks for 2 processes, which share limits, cache and queues through Redis, and REDIS_URL is not set; set REDIS_URL, or use `workers: 1`\n';
-    expect(await check(`workers: 2\n${valid}`, { REDIS_URL: '' })).toMatchObject({ code: 1, errors: wrong });
+    expect(await check(`workers: 2\n${valid}`, { REDIS_URL: '' })).toMatchObject({ code: 78, errors: wrong });
     expect(await check(`workers: 2\n${valid}`, { REDIS_URL: 'redis://host' })).toMatchObject({ code: 0 });
     expect(await check(`workers: "\${WORKERS}"\n${valid}`, { REDIS_URL: '', WORKERS: '1' })).toMatchObject({ code: 0 });
+  });
+});
+
+function codeOf(work: () => unknown): number {
+  try {
+    work();
+  } catch (error) {
+    return exitCodeOf(error);
+  }
+  return 0;
+}
+
+function failed(code: string) {
+  return listenRefused('x:80', 'listen.port', Object.assign(new Error(code), { code }));
+}
+
+describe('the exit code says whether a later start may succeed:', () => {
+  const key = (text: string) => valid.replace('[k]', `["${text}"]`);
+  it.each([
+    ['a plugin that is not there', 78, `plugins: [./nowhere.mjs]\n${valid}`],
+    ['a plugin whose code fails, as one does that asks another machine', 1, `plugins: [./ours.mjs]\n${valid}`],
+    ['the file of a secret that is not there yet', 1, key('${file:./later}')],
+    ['the same and a mistake', 78, key('${file:./later}').replace('chat', 'chta')],
+    ['a variable that is not set', 78, key('${DAYPASS_NOT_SET}')],
+  ])('%s, %d', async (_, code, yaml) => {
+    await writeFile(join(folder, 'ours.mjs'), "throw new Error('connect ECONNREFUSED');");
+    expect(await check(yaml)).toMatchObject({ code });
+  });
+
+  it.each([
+    ['a DATABASE_URL that is not one', 78, () => checkUrl('localhost')],
+    ['a REDIS_URL that is not one', 78, () => redisAddress('localhost')],
+    ['a certificate of Redis that is not there yet', 1, () => redisAddress('rediss://host/?ca=/nowhere.pem')],
+    ['a LOG_FORMAT that is not one', 78, () => openProcessLog({ LOG_FORMAT: 'xml' })],
+  ])('%s, %d', (_, code, work) => {
+    expect(codeOf(work)).toBe(code);
+  });
+
+  it('a port that the user may not use, 78, and a port in use or an address that is not there yet, 1', () => {
+    expect(['EACCES', 'EADDRINUSE', 'EADDRNOTAVAIL'].map((code) => failed(code).exitCode)).toEqual([78, 1, 1]);
+    expect(failed('EACCES').message).toBe(
+      'cannot listen on x:80: the user of the gateway may not use the port; set listen.port to another one',
+    );
   });
 });

@@ -106,7 +106,7 @@ describe('daypass check', () => {
   ])('fails without the stage %s', async (stage, work) => {
     const { code, errors } = await runWith(valid.replace(`, ${stage}`, ''), 'check');
     expect([code, errors]).toEqual([
-      1,
+      78,
       `gateway.yaml:1:1 pipeline: has no stage for ${work}; add ${stage} to the list, or "${stage}: false" to do without\n`,
     ]);
   });
@@ -124,7 +124,7 @@ describe('daypass check', () => {
 
   it('explains how to pass another file when gateway.yaml is missing', async () => {
     expect(await run(['--config', file, 'check'])).toEqual({
-      code: 1,
+      code: 78,
       out: '',
       errors: 'gateway.yaml: does not exist; pass another file with --config FILE\n',
     });

@@ -19,6 +19,9 @@ export function printable(text: string): string {
 export const logLevels = ['info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
+/** Of syslog, as sd-daemon(3) has them. */
+const priorities: Readonly<Record<LogLevel, number>> = { info: 6, warn: 4, error: 3 };
+
 /** For people, or a JSON object per line for a collector. */
 export const logFormats = ['text', 'json'] as const;
 export type LogFormat = (typeof logFormats)[number];
@@ -31,6 +34,8 @@ export interface LogSettings {
   readonly clean?: (text: string) => string;
   /** Which of several processes writes to the same output. */
   readonly worker?: number | undefined;
+  /** True for journald, which reads the priority of a line from its beginning. */
+  readonly hasPriorities?: boolean;
 }
 
 /** Anywhere in a line: the gateway's own request ids. */
@@ -43,8 +48,9 @@ const requestId = /\breq_[\da-f]{32}\b/;
  * causes) where there is one, and `request_id`, the first one that the line names.
  */
 export function createLogger(write: (line: string) => void = writeLogLine, settings: LogSettings = {}): Logger {
-  const { format = 'text', level: lowest = 'info', clean = (text: string) => text, worker } = settings;
-  const render = format === 'json' ? jsonLine : textLine;
+  const { format = 'text', level: lowest = 'info', clean = (text: string) => text, worker, hasPriorities } = settings;
+  const plain = format === 'json' ? jsonLine : textLine;
+  const render = hasPriorities === true ? (line: Line) => withPriority(line.level, plain(line)) : plain;
   const log = (level: LogLevel, message: string, error?: string) => {
     if (logLevels.indexOf(level) < logLevels.indexOf(lowest)) return;
     write(render({ level, worker, message: clean(message), error: error === undefined ? undefined : clean(error) }));
@@ -72,6 +78,12 @@ function textLine({ level, worker, message, error }: Line): string {
 function jsonLine({ level, worker, message, error }: Line): string {
   const request_id = requestId.exec(message)?.[0] ?? requestId.exec(error ?? '')?.[0];
   return `${JSON.stringify({ time: new Date().toISOString(), level, worker, message, error, request_id })}\n`;
+}
+
+/** With the priority before each line: a text may have several. */
+function withPriority(level: LogLevel, text: string): string {
+  const mark = `<${priorities[level]}>`;
+  return mark + text.replaceAll(/\n(?!$)/g, `\n${mark}`);
 }
 
 /** An error's stack, followed by those of its causes. Never throws, whatever was thrown. */

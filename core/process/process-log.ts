@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs';
 import { format as print } from 'node:util';
 import { CommandFailed } from '#core/extension/commands/command.ts';
 import {
@@ -22,7 +23,7 @@ export interface ProcessLog {
 
 /**
  * Opens the log as LOG_FORMAT (text or json; default: text on a terminal, else json) and LOG_LEVEL (info, warn or error; default:
- * info) say.
+ * info) say. Where journald reads it, each line begins with its priority.
  *
  * @throws CommandFailed for other values
  */
@@ -41,11 +42,19 @@ export function openProcessLog(
       level,
       clean: (text) => clean(text),
       worker: readWorkerSettings(environment)?.number,
+      hasPriorities: isJournal(environment),
     }),
     hideSecrets(configured) {
       clean = secretRemover(environment, configured);
     },
   };
+}
+
+/** True where stderr leads to journald: systemd gives the device and the inode of that stream, systemd.exec(5). */
+function isJournal({ JOURNAL_STREAM: stream }: NodeJS.ProcessEnv): boolean {
+  if (stream === undefined) return false;
+  const { dev, ino } = fstatSync(2, { bigint: true });
+  return stream === `${dev}:${ino}`;
 }
 
 /** Node.js, libraries such as ioredis, and plugins would print their warnings and errors as text between lines of JSON. */

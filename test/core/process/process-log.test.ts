@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { logWarnings, openProcessLog } from '#core/process/process-log.ts';
 
@@ -28,6 +29,24 @@ it('secrets of environment and configuration are in no line and no stack', () =>
   log.info('from-a-file');
   expect(lines.join('')).not.toMatch(/sk-1234567|from-a-file|hunter22|other@/);
   expect(lines).toHaveLength(2);
+});
+
+it('lines have a priority where stderr is the stream of journald, and nowhere else', () => {
+  const { dev, ino } = fstatSync(2, { bigint: true });
+  const journal = { JOURNAL_STREAM: `${dev}:${ino}` };
+  for (const environment of [journal, { ...journal, LOG_FORMAT: 'text' }]) {
+    const { log, lines } = open(environment);
+    log.info('one');
+    log.warn('two\u2028');
+    log.error('three\nfour');
+    const marks = lines.flatMap((line) => line.trimEnd().split('\n')).map((line) => line.slice(0, 3));
+    expect(marks).toEqual(['<6>', '<4>', '<3>', ...('LOG_FORMAT' in environment ? ['<3>'] : [])]);
+  }
+  for (const environment of [{}, { JOURNAL_STREAM: `${dev}:${ino + 1n}` }]) {
+    const { log, lines } = open(environment);
+    log.error('one');
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ message: 'one' });
+  }
 });
 
 it('what libraries print as a warning is a line of the log', () => {

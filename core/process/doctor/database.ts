@@ -31,14 +31,23 @@ export function databaseDiagnoses(
       checks: ({ dataFolder, now }) => [
         {
           subject: databaseUrl === undefined ? 'embedded' : 'DATABASE_URL',
-          run: () => ask(databaseUrl, dataFolder, (client) => checkServer(client, now)),
+          run: () =>
+            ask(databaseUrl, dataFolder, (client) =>
+              checkServer(client, now, databaseUrl === undefined ? undefined : 'DATABASE_URL'),
+            ),
         },
         ...(directUrl === undefined
           ? []
           : [
               {
                 subject: 'DATABASE_DIRECT_URL',
-                run: () => ask(directUrl, dataFolder, (client) => checkServer(client, now), 'DATABASE_DIRECT_URL'),
+                run: () =>
+                  ask(
+                    directUrl,
+                    dataFolder,
+                    (client) => checkServer(client, now, 'DATABASE_DIRECT_URL'),
+                    'DATABASE_DIRECT_URL',
+                  ),
               },
             ]),
         ...(readUrl === undefined
@@ -119,39 +128,48 @@ function explainFailure(error: unknown, variable: string | undefined): Finding {
     : { ...known, advice: 'Read postgres.log in the data folder, then restart the gateway.' };
 }
 
-interface ServerRow {
+/** What a server says of itself. */
+export interface ServerRow {
   readonly version: string;
   readonly standby: boolean;
   readonly read_only: boolean;
+  /** The file that makes it so; null where the database or its user does. */
+  readonly read_only_file: string | null;
   readonly at: number;
   readonly used: number;
   readonly most: number;
   readonly creates: boolean;
 }
 
-async function checkServer(client: pg.Client, now: () => number): Promise<Finding> {
+async function checkServer(client: pg.Client, now: () => number, variable: string | undefined): Promise<Finding> {
   const asked = now();
   const { rows } = await client.query<ServerRow>(
     `select current_setting('server_version') as version, pg_is_in_recovery() as standby,
        current_setting('default_transaction_read_only')::boolean as read_only,
+       (select sourcefile from pg_settings where name = 'default_transaction_read_only') as read_only_file,
        (extract(epoch from clock_timestamp()) * 1000)::float8 as at,
        (select count(*) from pg_stat_activity)::int as used, current_setting('max_connections')::int as most,
        coalesce(has_schema_privilege(current_schema(), 'create'), false) as creates`,
   );
   const [server] = rows;
   if (server === undefined) throw new Error('PostgreSQL returned nothing');
-  return judge(server, (asked + now()) / 2);
+  return judgeServer(server, (asked + now()) / 2, variable);
 }
 
-function judge({ version, standby, read_only, at, used, most, creates }: ServerRow, time: number): Finding {
+/**
+ * @param time by this machine's clock, ms
+ * @param variable that has the server's URL; undefined for the embedded one
+ */
+export function judgeServer(server: ServerRow, time: number, variable: string | undefined): Finding {
+  const { version, standby, read_only, at, used, most, creates } = server;
   const name = `PostgreSQL ${version}`;
   if (standby || read_only)
-    return { state: 'failed', text: `${name} is read-only`, advice: 'Point DATABASE_URL to the primary server.' };
+    return { state: 'failed', text: `${name} is read-only`, advice: howToWrite(server, variable) };
   if (!creates)
     return {
       state: 'failed',
       text: `${name}: its user may not create tables`,
-      advice: 'As its owner: GRANT CREATE ON SCHEMA public TO the user of DATABASE_URL.',
+      advice: `As its owner: GRANT CREATE ON SCHEMA public TO the user of ${variable}.`,
     };
   const difference = Math.round(Math.abs(at - time) / 1000);
   if (difference * 1000 > tolerance)
@@ -167,6 +185,20 @@ function judge({ version, standby, read_only, at, used, most, creates }: ServerR
       advice: 'Raise max_connections, or run fewer instances.',
     };
   return { state: 'ok', text: `${name}, ${used} of ${most} connections` };
+}
+
+function howToWrite({ standby, read_only_file: file }: ServerRow, variable: string | undefined): string {
+  const setting = 'default_transaction_read_only';
+  if (standby)
+    return variable === undefined
+      ? 'Remove standby.signal and recovery.signal from the folder postgres in the data folder, then restart the gateway.'
+      : `Point ${variable} to the primary server.`;
+  const reset = `ALTER DATABASE … RESET ${setting}, or ALTER ROLE … for its user`;
+  if (variable !== undefined)
+    return `Many hosts make a server read-only while its disk is full: give it space. Otherwise, as its owner: ${reset}.`;
+  return file === null
+    ? `Port and password are in postgres.json in the data folder: connect with psql, and ${reset}.`
+    : `Remove the line ${setting} from ${file}, then restart the gateway.`;
 }
 
 /** The tables of which a gateway reads a replica. */

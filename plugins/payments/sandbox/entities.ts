@@ -38,13 +38,3 @@ export const SandboxRefund = defineEntity({
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
   },
 });
-
-/** The secret that signs notifications; one row. */
-export const SandboxSecret = defineEntity({
-  name: 'SandboxSecret',
-  tableName: 'payments_sandbox_secret',
-  properties: {
-    id: p.boolean().primary().default(true).check('id'),
-    secret: impersonal(p.text()),
-  },
-});

@@ -7,7 +7,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, isDeeperThan, type JsonObject, maxJsonDepth, parseObject } from '#core/platform/json.ts';
 import { findExcess } from '#core/platform/json-measure.ts';
 import { outlineOf } from '#core/platform/json-outline/outline.ts';
-import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
+import { CollectedBytes, sizeOf } from '#core/platform/memory/collected-bytes.ts';
 import { footprint, type MemoryShare } from '#core/platform/memory/budget.ts';
 import { freeBytes } from '#core/platform/memory/freed-bytes.ts';
 import type { BodyOutline, BodySource } from '../pipeline/exchange.ts';
@@ -119,7 +119,7 @@ export class RequestBody implements BodySource {
   async #outline(): Promise<BodyOutline | undefined> {
     requireJsonType(this.#request.headers['content-type']);
     const pieces = this.#pieces ?? (await this.#read());
-    const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    const length = sizeOf(pieces);
     if (length < shortBody) return undefined;
     await turnFor(length);
     const outline = outlineOf(pieces);
@@ -137,14 +137,19 @@ export class RequestBody implements BodySource {
     const isLong = text.length > bounds.stepwiseBody;
     if (isLong) await nextTurn();
     requireUtf8(await this.bytes(), text);
+    if (isLong) await nextTurn();
     requireReadable(text);
     if (isLong) await nextTurn();
     return parseJsonBody(text);
   }
 
   async #decode(): Promise<string> {
-    const bytes = await this.bytes();
-    if (bytes.length > bounds.stepwiseBody) await nextTurn();
+    const isLong = sizeOf(this.#pieces ?? (await this.#read())) > bounds.stepwiseBody;
+    this.#isGiven = true; // not to be freed while this waits
+    // Joining 30 MB of pieces takes 15 ms, and who asks may have looked for their outline in this turn.
+    if (isLong) await nextTurn();
+    const bytes = this.received as Buffer;
+    if (isLong) await nextTurn();
     const text = bytes.toString();
     const isWide = text.length < bytes.length;
     if (isWide && !this.#memory.grow(text.length * footprint.wideText)) throw tooMuch(this.#memory);

@@ -97,3 +97,8 @@ export class CollectedBytes {
 function isLarge(chunk: Buffer): boolean {
   return chunk.length >= largeChunk && chunk.length * 4 >= chunk.buffer.byteLength;
 }
+
+/** Bytes of all pieces together. */
+export function sizeOf(pieces: readonly Buffer[]): number {
+  return pieces.reduce((sum, { length }) => sum + length, 0);
+}

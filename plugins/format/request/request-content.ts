@@ -2,6 +2,7 @@ import { bounds } from '#core/platform/bounds.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { exactInputSteps, mayHoldLongNumbers } from '#core/gateway/model-call/exact-json.ts';
 import type { BodyOutline, BodySource } from '#core/gateway/pipeline/exchange.ts';
+import { sizeOf } from '#core/platform/memory/collected-bytes.ts';
 import { inTurns, turnFor } from '#core/platform/timing/turn.ts';
 import { parseBody } from '../wire/members.ts';
 
@@ -71,14 +72,15 @@ export class RequestContent {
    * @throws GatewayError `unavailable` when there is too little memory
    */
   async load(source: BodySource): Promise<void> {
+    await this.loadBody(source);
+    if (!this.isLong || this.#exact !== undefined) return;
+    await turnFor(this.text.length);
+    if (mayHoldLongNumbers(this.text)) this.#exact = (await inTurns(exactInputSteps(this.text))) as JsonObject;
+  }
+
+  /** Reads the body alone, where nobody needs long numbers as they were written. */
+  async loadBody(source: BodySource): Promise<void> {
     this.#body ??= await source.json();
     this.#text ??= await source.text();
-    if (!this.isLong || this.#exact !== undefined) return;
-    await turnFor(this.#text.length);
-    if (mayHoldLongNumbers(this.#text)) this.#exact = (await inTurns(exactInputSteps(this.#text))) as JsonObject;
   }
-}
-
-function sizeOf(pieces: readonly Buffer[]): number {
-  return pieces.reduce((sum, { length }) => sum + length, 0);
 }

@@ -1,7 +1,7 @@
 import { bounds } from '#core/platform/bounds.ts';
 import type { ReplyReader } from '#core/gateway/model-call/adapter.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
-import { nextTurn } from '#core/platform/timing/turn.ts';
+import { nextTurn, turnFor } from '#core/platform/timing/turn.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import type { Answer, AnswerBody } from './contract.ts';
 import { AttemptClock, type TimeoutCause } from './clock.ts';
@@ -91,13 +91,22 @@ export class Attempt implements CallHandler, Answer {
 
   /** @throws Fault when the route did not serve and nothing has gone to the client */
   run(): Promise<Reply> {
+    const { body } = this.request;
+    const turn = typeof body === 'string' ? turnFor(body.length) : undefined;
+    // The turn that has written a long body is not the one that turns it into bytes.
+    if (turn === undefined) this.#send();
+    else void turn.then(() => this.#send());
+    return this.#result.promise;
+  }
+
+  #send(): void {
+    if (this.#isOver) return;
     const { agent, origin, path, headers, body } = this.request;
     try {
       agent.dispatch({ origin, path, method: 'POST', headers, body }, this);
     } catch (error) {
       this.end(connectionFault(error, false));
     }
-    return this.#result.promise;
   }
 
   onRequestStart(controller: CallControl): void {

@@ -22,6 +22,8 @@ const budgets = {
   long: { requests: 150, answers: 110, crowds: 40 },
 };
 const progressInterval = 10_000; // ms
+/** How many of the longest are printed. */
+const shown = 5;
 
 /** JSON from clients and upstreams that takes long to read: how long the event loop of the gateway stands still. */
 export const eventLoop: Experiment = {
@@ -71,6 +73,8 @@ export const eventLoop: Experiment = {
         clearInterval(progress);
       }
       show();
+      for (const { name, lengths } of turns.toSorted((a, b) => shortest(b) - shortest(a)).slice(0, shown))
+        print(`    ${lengths.join(', ')} ms: ${name}`);
       return turns;
     };
     const requests = hostileRequests(isShort);
@@ -99,7 +103,11 @@ function inMixedOrder<T>(list: readonly T[]): T[] {
 
 /** Of what was sent again, the shortest counts. */
 function longestOf(turns: readonly Turn[]): number {
-  return Math.max(0, ...turns.map(({ lengths }) => Math.min(...lengths)));
+  return Math.max(0, ...turns.map(shortest));
+}
+
+function shortest({ lengths }: Turn): number {
+  return Math.min(...lengths);
 }
 
 function minutesOf(seconds: Readonly<Record<string, number>>): number {
@@ -126,7 +134,7 @@ function figuresOf(what: string, turns: readonly Turn[]): Figure[] {
       isMet: longest <= aim,
       isTimed: true,
       limit: { ms: aim, of: 'processor' },
-      details: turns.filter(({ lengths }) => Math.min(...lengths) > aim).map(describe),
+      details: turns.filter((turn) => shortest(turn) > aim).map(describe),
     },
     {
       name: `times that ${what} kept the event loop for more than ${gross} ms`,

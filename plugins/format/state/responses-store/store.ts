@@ -64,6 +64,7 @@ export class ResponsesStore {
 
   async #resolve(exchange: Exchange, request: ClientRequest): Promise<ClientRequest> {
     const host = this.#host;
+    if (request.content.isLong) await request.content.loadBody(exchange.body);
     const { previous_response_id: id, ...body }: ResponsesRequest = request.body;
     const previousId = typeof id === 'string' ? id : undefined;
     const accountId = exchange.find(principal)?.accountId;

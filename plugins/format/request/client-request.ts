@@ -126,17 +126,32 @@ async function unambiguous(text: string, format: ClientFormat): Promise<RequestC
   return RequestContent.whole(written, JSON.parse(written) as JsonObject);
 }
 
-/** What the reply to a client's request is written with. */
+/**
+ * What the reply to a client's request is written with. A class: for an object literal with a getter, V8 makes a map that keeps the
+ * getter, and with it the request, in memory until the next full collection of garbage.
+ */
+class ClientReplyContext implements ReplyContext {
+  readonly id: string;
+  readonly model: string;
+  readonly created: number;
+  readonly outline: JsonObject;
+  readonly #client: ClientRequest;
+
+  constructor(exchange: Exchange, client: ClientRequest) {
+    this.id = shortId(exchange.id);
+    this.model = client.model;
+    this.created = Math.floor(exchange.receivedAt / 1000);
+    this.outline = client.outline;
+    this.#client = client;
+  }
+
+  get request(): JsonObject {
+    return { ...this.#client.body, previous_response_id: this.#client.previousId };
+  }
+}
+
 export function replyContext(exchange: Exchange, client: ClientRequest): ReplyContext {
-  return {
-    id: shortId(exchange.id),
-    model: client.model,
-    created: Math.floor(exchange.receivedAt / 1000),
-    outline: client.outline,
-    get request() {
-      return { ...client.body, previous_response_id: client.previousId };
-    },
-  };
+  return new ClientReplyContext(exchange, client);
 }
 
 /** The exchange's id without its prefix: each format has its own. */

@@ -1,25 +1,27 @@
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import { defineFact } from '#core/gateway/pipeline/fact.ts';
+import { type Link, LinkedList } from '#core/gateway/pipeline/linked-list.ts';
 import type { Observer } from '#core/gateway/pipeline/stage.ts';
+
+const runningFact = defineFact<Link<number>>('operator_running');
 
 /** Counts the model calls that this instance is serving. */
 export class RunningRequests implements Observer {
   readonly name = 'running-requests';
-  /**
-   * Time of arrival by id, epoch ms. Not the exchanges: V8 replaces the table of a collection that is always changing, and an
-   * outgrown table would keep their bodies in memory until the next full collection.
-   */
-  readonly #running = new Map<string, number>();
+  /** Times of arrival, epoch ms. */
+  readonly #running = new LinkedList<number>();
 
-  start({ endpoint, id, receivedAt }: Exchange): void {
-    if (endpoint.isMetered) this.#running.set(id, receivedAt);
+  start(exchange: Exchange): void {
+    if (exchange.endpoint.isMetered) exchange.set(runningFact, this.#running.add(exchange.receivedAt));
   }
 
-  done({ id }: Exchange): void {
-    this.#running.delete(id);
+  done(exchange: Exchange): void {
+    const link = exchange.find(runningFact);
+    if (link !== undefined) this.#running.remove(link);
   }
 
   /** @param age ms @param now epoch ms */
   countOlderThan(age: number, now: number): number {
-    return [...this.#running.values()].filter((receivedAt) => now - receivedAt > age).length;
+    return this.#running.items().filter((receivedAt) => now - receivedAt > age).length;
   }
 }

@@ -47,22 +47,22 @@ export class LocalFallback implements Limiter {
 
   #ask(call: 'take' | 'peek', key: string, limits: Limits): Take | Promise<Take> {
     let isLocal = false;
+    let isWaiting = false;
     const share = () => shareOf(limits, this.#shared.instances);
     const local = () => this.#local[call](key, share());
     // A late store has counted the request or will. The share may let it pass meanwhile; to refuse it is for the store.
     const fallback = () => {
-      if (call === 'take' && !this.#hasRoom(key, share())) return undefined;
+      // A store whose replies are late calls this before it returns.
+      if (call === 'take' && !this.#hasRoom(key, share(), isWaiting ? 0 : 1)) return undefined;
       const take = local();
       isLocal = take.refusedBy === undefined;
-      if (isLocal) this.#wait(key, -1);
+      if (isLocal && isWaiting) this.#wait(key, -1);
       return isLocal ? take : undefined;
     };
-    this.#wait(key, 1);
     const take = this.#shared[call](key, limits, fallback);
-    if (!(take instanceof Promise)) {
-      this.#wait(key, -1);
-      return take;
-    }
+    if (!(take instanceof Promise)) return take;
+    isWaiting = !isLocal;
+    if (isWaiting) this.#wait(key, 1);
     return take.then(
       (found) => {
         if (isLocal) return found;
@@ -81,11 +81,13 @@ export class LocalFallback implements Limiter {
   /**
    * True when half of the share would be left with all requests that wait. Other instances may have used up what this one
    * does not know of, so a key that is near its limit waits until the store answers or is down.
+   *
+   * @param more requests that do not wait yet
    */
-  #hasRoom(key: string, share: Limits): boolean {
+  #hasRoom(key: string, share: Limits, more: number): boolean {
     if (this.#shared.instances <= 1) return true;
     const { remaining } = this.#local.peek(key, share);
-    return remaining - (this.#waiting.get(key) ?? 0) >= share.burst / 2;
+    return remaining - (this.#waiting.get(key) ?? 0) - more >= share.burst / 2;
   }
 
   #wait(key: string, change: 1 | -1): void {

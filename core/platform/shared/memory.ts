@@ -44,7 +44,7 @@ const monotonic = () => performance.now();
 /** A limited key: its theoretical arrival time, and its slots in use. */
 interface Account {
   arrival: number; // µs
-  readonly leases: Set<string>;
+  leases: Set<string>;
 }
 
 /** Slots need no expiry: they end with the process. */
@@ -98,7 +98,11 @@ export class MemoryLimiter implements Limiter {
   }
 
   release(key: string, lease: string): void {
-    this.#accounts.get(key)?.leases.delete(lease);
+    const account = this.#accounts.get(key);
+    if (account?.leases.has(lease) !== true) return;
+    // A set that is emptied again and again leaves a chain of tables behind, which only a full collection of garbage ends.
+    if (account.leases.size === 1) account.leases = new Set();
+    else account.leases.delete(lease);
   }
 
   #microseconds(): number {

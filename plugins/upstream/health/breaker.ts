@@ -112,7 +112,8 @@ export class Breaker {
     this.#window.count(now, false);
     if (this.#isOpen && !this.isProbedBy(admission)) return false;
     this.#consecutive = 0;
-    this.#failedInRow.clear();
+    // Clearing an empty set makes a new table, see LinkedList.
+    if (this.#failedInRow.size > 0) this.#failedInRow.clear();
     if (!this.#isOpen) return false;
     this.reset();
     return true;

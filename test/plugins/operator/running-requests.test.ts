@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
-import { createRequestId } from '#core/gateway/records/request-id.ts';
+import { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { readEmphasis } from '../../../plugins/operator/overview/need.ts';
 import { RunningRequests } from '../../../plugins/operator/running-requests.ts';
+import { chatEndpoint, createExchange, modelsEndpoint } from '../../support/exchange.ts';
 
 function exchange(receivedAt: number, isMetered = true): Exchange {
-  return { id: createRequestId(receivedAt), receivedAt, endpoint: { isMetered } } as Exchange;
+  return new Exchange({ ...createExchange({ endpoint: isMetered ? chatEndpoint : modelsEndpoint }), receivedAt });
 }
 
 it('running model calls are counted by age until they are over', () => {

@@ -192,9 +192,7 @@ export class Shipper {
 
   async #shipSegment(segment: Segment): Promise<void> {
     const { path } = segment;
-    for await (const lines of segment.read()) {
-      for (const batch of batches(lines)) await this.#shipLines(path, batch);
-    }
+    for await (const lines of segment.read()) await this.#shipLines(path, lines);
     // A file that cannot be removed is shipped again by the next start, which changes nothing.
     await segment
       .remove()
@@ -205,9 +203,10 @@ export class Shipper {
 
   async #shipLines(path: string, lines: readonly string[]): Promise<void> {
     const records = lines.filter((line) => line.startsWith(startOf.end));
-    await this.#insert(path, records);
+    for (const batch of batches(records)) await this.#insert(path, batch);
     const contents = lines.filter((line) => line.startsWith(startOf.content));
-    await this.#insert(path, contents, (_, some) => this.#parts.store.insertContent(some));
+    for (const batch of batches(contents))
+      await this.#insert(path, batch, (_, some) => this.#parts.store.insertContent(some));
     await this.#parts.spool?.add([...records, ...contents]);
     for (const line of lines) {
       if (!isKnown(line)) await this.#parts.rejected.add(path, line, 'unknown kind of line');

@@ -38,6 +38,21 @@ test('records wait in few files while the database is unavailable, and are shipp
   await until(() => log.out.some((line) => line.includes('written to the database again')));
 });
 
+test('lines that are no records take no place in a statement', async () => {
+  using folder = new TemporaryFolder();
+  const store = new MemoryStore();
+  await using log = openLog({ folder, store, segmentAge: 60_000 });
+  for (let index = 0; index < 300; index++) {
+    const exchange = arrive();
+    log.journal.begin(exchange);
+    await Promise.resolve();
+    log.journal.end(exchange, outcome());
+  }
+  log.journal.roll();
+  await until(() => store.records.size === 300);
+  expect(store.inserts).toBe(1);
+});
+
 test('a malformed line is moved aside and the others are shipped', async () => {
   using folder = new TemporaryFolder();
   const store = new MemoryStore();

@@ -73,6 +73,7 @@ function readNewest(folder: string): Newest | undefined {
 /** Fails after a scheduled backup that has failed, and when there was none for one and a half intervals. */
 export const backupCheck: HealthCheck = {
   name: 'backup',
+  appliesTo: (host) => host.section(backupSection).every !== undefined,
   check(host) {
     const { every } = host.section(backupSection);
     if (every === undefined) return { ok: true };

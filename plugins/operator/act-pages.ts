@@ -4,6 +4,7 @@ import { actionKind } from '#core/business/operator-actions/actions.ts';
 import type { OperatorAction } from '#core/business/operator-actions/operator-actions.ts';
 import { readOrder } from '#core/business/payments/order.ts';
 import { findOrderOfRefund } from '#core/business/payments/refunds.ts';
+import { nameOfAccount } from '#core/web/pages/account-name.ts';
 import { FieldErrors, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { requireAccount } from './accounts/account-page.ts';
@@ -21,8 +22,8 @@ interface Subject {
 }
 
 async function accountSubject(request: PageRequest): Promise<Subject> {
-  const { id, email, name } = await requireAccount(request);
-  return { id, name: email ?? (name === '' ? id : name), path: `/operator/accounts/${id}` };
+  const account = await requireAccount(request);
+  return { id: account.id, name: nameOfAccount(account, request.t), path: `/operator/accounts/${account.id}` };
 }
 
 async function orderSubject(request: PageRequest): Promise<Subject> {

@@ -73,6 +73,13 @@ export interface ActionDefinition {
   readonly errors?: Readonly<Record<string, readonly [field: string, text: string]>>;
 }
 
+/** What the page that follows an action says: that it is done. '' where none was. */
+export function describeDone({ query, t }: Pick<PageRequest, 'query' | 't'>): string {
+  const key = `operator.did.${query['done'] ?? ''}`;
+  const action = t(key);
+  return action === key ? '' : t('operator.done_now', { action });
+}
+
 /** Characters of a note. */
 const longestNote = 500;
 
@@ -80,6 +87,7 @@ const longestNote = 500;
 export function actionPage(definition: ActionDefinition): Page {
   const { path, title, action, ask, subject, next } = definition;
   const kind = actionKind(action);
+  const needsLine = kind.input.required?.some((name) => name === lineOf(kind)) === true;
   const needsNote = kind.input.required?.includes('note') === true;
   const form = defineForm({
     fields: object(needsNote ? ['note'] : [], {
@@ -95,10 +103,11 @@ export function actionPage(definition: ActionDefinition): Page {
     async submit({ note = '', days = 0, amount = '', choice = '', line = '', manual = false, route = '' }, request) {
       const money = amount === '' ? undefined : requireAmount(amount);
       const input = { note: note.trim(), days, amount: money, choice, line: line.trim(), isManual: manual, route };
+      if (input.line === '' && needsLine) throw new FieldErrors({ line: 'form.required' });
       const about = await subject(request, input);
       const words = definition.words?.(input, request) ?? wordsOf(kind, input);
       await act(request, kind, about, words, definition.errors);
-      return new Redirect(await next(request));
+      return new Redirect(`${await next(request)}?done=${action}`);
     },
   });
   return {

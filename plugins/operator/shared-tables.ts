@@ -12,7 +12,7 @@ export function ledgerTable(entries: readonly LedgerEntry[], reader: Reader): Ta
   return describeTable(reader, 'ledger', 'operator.ledger', entries, [
     { label: 'operator.written', at: 'hide', cell: ({ createdAt }) => createdAt },
     { label: 'operator.reason', at: 'title', cell: ({ reason }) => t(`operator.ledger_reason.${reason}`) },
-    { label: 'operator.days_column', at: 'end', isNumber: true, cell: ({ days }) => days },
+    { label: 'operator.days_column', at: 'end', isNumber: true, isNamed: true, cell: ({ days }) => days },
     { label: 'operator.from', at: 'note', cell: ({ startsAt }) => startsAt },
     { label: 'operator.until', at: 'note-end', cell: ({ endsAt }) => endsAt },
     {
@@ -21,7 +21,12 @@ export function ledgerTable(entries: readonly LedgerEntry[], reader: Reader): Ta
       at: 'hide',
       cell: ({ note, label }) => note ?? (label && recordedLabelIn(language, label, host)),
     },
-    { label: 'operator.in_force', at: 'hide', cell: ({ isInForce }) => (isInForce ? inForce : t('operator.replaced')) },
+    {
+      label: 'operator.in_force',
+      at: 'hide',
+      cell: ({ isInForce, startsAt, endsAt }) =>
+        isInForce ? (startsAt < endsAt ? inForce : t('operator.no_time_left')) : t('operator.replaced'),
+    },
   ]);
 }
 
@@ -37,7 +42,7 @@ export function actionTable(actions: readonly RecordedAction[], reader: Reader):
   return describeTable(reader, 'actions', 'operator.actions', actions, [
     { label: 'operator.time', at: 'note', cell: ({ createdAt }) => createdAt },
     { label: 'operator.action', at: 'title', cell: ({ action }) => t(`operator.did.${action}`) },
-    { label: 'operator.by', fit: 'id', at: 'hide', cell: ({ operator }) => operator },
+    { label: 'operator.by', fit: 'brief', at: 'hide', cell: ({ operator }) => operator },
     { label: 'operator.note', fit: 'text', at: 'below', cell: wordsOf },
     {
       label: 'operator.outcome',

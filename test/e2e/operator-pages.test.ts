@@ -177,7 +177,7 @@ describe('the operator pages', () => {
     const order = await buy(1_000);
     const path = `/operator/flags/${order.flags[0]?.id}`;
     const open = await client.submit(path, path, { note: 'paid back' });
-    expect(open).toMatchObject({ status: 303, location: '/operator' });
+    expect(open).toMatchObject({ status: 303, location: '/operator?done=flag.resolve' });
     expect((await client.get(path)).status).toBe(404);
   });
 });
@@ -198,7 +198,7 @@ describe('an operator', () => {
     const path = `/operator/orders/${order.code}/refund/${order.payments[0]?.id}`;
     expect((await client.submit(path, path, { note: '  ' })).status).toBe(422);
     const reply = await client.submit(path, path, { note: 'bought twice', manual: 'true' });
-    expect(reply).toMatchObject({ status: 303, location: `/operator/orders/${order.code}` });
+    expect(reply).toMatchObject({ status: 303, location: `/operator/orders/${order.code}?done=order.refund` });
     const refunded = await readOrder(gateway.database, { id: order.id });
     expect(refunded).toMatchObject({ state: 'refunded', refunds: [{ isManual: true, reason: 'bought twice' }] });
     expect(await actionsOn(order.id)).toMatchObject([
@@ -240,7 +240,9 @@ describe('an operator', () => {
     for (let count = 0; count < 6; count++) await callModel();
     expect(await breakerState()).not.toBe('closed');
     const path = '/operator/routes/reset';
-    expect((await client.submit(`${path}?route=one/model-there`, path)).location).toBe('/operator/routes');
+    expect((await client.submit(`${path}?route=one/model-there`, path)).location).toBe(
+      '/operator/routes?done=route.reset',
+    );
     await expect.poll(breakerState).toBe('closed');
     expect((await client.get(`${path}?route=one/unknown`)).status).toBe(404);
     // Nothing is left to reset.

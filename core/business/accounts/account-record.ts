@@ -105,16 +105,6 @@ export async function readAccounts(
   return rows.map(readAccount);
 }
 
-/** What operators know accounts by: the address, else the name, else the id. */
-export async function readAccountNames(
-  database: Pick<Database, 'query'>,
-  ids: readonly (string | null)[],
-): Promise<ReadonlyMap<string, string>> {
-  const known = new Set(ids.filter((id) => id !== null));
-  const accounts = await readAccounts(database, 'id', [...known]);
-  return new Map(accounts.map(({ id, email, name }) => [id, email ?? (name === '' ? id : name)]));
-}
-
 function readAccount({ key_id: keyId, digest, hint, limits, is_shown: isShown, ...row }: AccountRow): AccountRecord {
   const { keyCreatedAt: createdAt, keyRotatedAt: rotatedAt, periods, ...account } = toRecord(row);
   const key = { digest, hint, limits: limits ?? undefined, createdAt, rotatedAt, isShown };

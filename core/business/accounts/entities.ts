@@ -2,6 +2,9 @@ import { defineEntity, p } from '@mikro-orm/core';
 import type { RateLimits } from '#core/gateway/facts.ts';
 import { impersonal, personal } from '#core/platform/database/personal.ts';
 
+/** The name that is left of a deleted account. */
+export const deletedName = 'Deleted account';
+
 /** Someone who buys days and calls models. */
 export const Account = defineEntity({
   name: 'Account',
@@ -10,7 +13,7 @@ export const Account = defineEntity({
     email: personal(p.text().nullable()),
     /** Gets the mail about a changed address. */
     formerEmail: personal(p.text().nullable()),
-    name: personal(p.text(), { replacement: 'Deleted account' }),
+    name: personal(p.text(), { replacement: deletedName }),
     avatarUrl: personal(p.text().nullable()),
     /** Metered requests on record; raised together with the records, so it lags as they do. */
     requestCount: p.bigint('number').defaultRaw('0'),

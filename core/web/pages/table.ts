@@ -6,6 +6,8 @@ export interface TableCell {
   /** An icon of a status before the text. */
   readonly kind?: 'ok' | 'warn' | 'bad' | 'info' | 'waiting' | undefined;
   readonly path?: string;
+  /** True: the path is an action, not what the row is about. */
+  readonly isButton?: boolean;
   /** For machines, where the text is a time. */
   readonly iso?: string;
   readonly isCode?: boolean;
@@ -16,8 +18,10 @@ interface TableColumn {
   readonly isNumber?: boolean;
   /** True: on phones, where columns have no heads, its label stands before the value. */
   readonly isNamed?: boolean;
-  /** `id`: identifiers, shortened in the middle; `text`: sentences, wrapped. Others are as wide as what they hold. */
-  readonly fit?: 'id' | 'text';
+  /** True: left out on tablets. */
+  readonly isSpare?: boolean;
+  /** `id`, and `brief` with half the room: identifiers, shortened in the middle; `text`: sentences, wrapped. Others are as wide as what they hold. */
+  readonly fit?: 'id' | 'brief' | 'text';
   /** Its position in the two lines of a row on phones. */
   readonly at: 'title' | 'end' | 'note' | 'note-end' | 'below' | 'hide';
 }
@@ -38,14 +42,15 @@ export interface ColumnOf<Entry> extends TableColumn {
 
 /** A table with a row for each entry. @param title key of the texts */
 export function describeTable<Entry>(
-  { t, format }: Pick<PageRequest, 't' | 'format'>,
+  { t, format, host }: Pick<PageRequest, 't' | 'format' | 'host'>,
   id: string,
   title: string,
   entries: readonly Entry[],
   columns: readonly ColumnOf<Entry>[],
 ): TableSection {
+  const now = new Date(host.now());
   const print = (value: ReturnType<ColumnOf<Entry>['cell']>): TableCell => {
-    if (value instanceof Date) return { ...format.dayTime(value) };
+    if (value instanceof Date) return { ...format.dayTime(value, now) };
     if (typeof value === 'object') return value;
     return { text: typeof value === 'number' ? format.number(value) : (value ?? '') };
   };

@@ -37,8 +37,26 @@ export function parseFields(fields: Readonly<Record<string, string | string[]>>,
   const validate = validatorFor(schema);
   if (validate(input)) return input;
   const errors: Record<string, string> = {};
-  for (const error of validate.errors ?? []) errors[fieldOf(error)] ??= textFor(error);
-  throw new FieldErrors(errors);
+  let bounds: Bounds | undefined;
+  for (const error of validate.errors ?? []) {
+    const field = fieldOf(error);
+    if (errors[field] !== undefined) continue;
+    // The placeholders of the texts are those of the whole form, so that one field can say its bounds.
+    const own = bounds === undefined ? boundsOf(schema.properties?.[field]) : undefined;
+    errors[field] = own === undefined || error.keyword === 'required' ? textFor(error) : 'form.number';
+    if (errors[field] === 'form.number') bounds = own;
+  }
+  throw new FieldErrors(errors, { ...bounds });
+}
+
+interface Bounds {
+  readonly minimum: number;
+  readonly maximum: number;
+}
+
+/** Of a whole number; undefined for anything else. */
+function boundsOf({ type, minimum, maximum }: JsonSchema = {}): Bounds | undefined {
+  return type === 'integer' && minimum !== undefined && maximum !== undefined ? { minimum, maximum } : undefined;
 }
 
 function validatorFor(schema: JsonSchema): ValidateFunction {

@@ -25,8 +25,8 @@ export interface Formatter {
   clock(value: Date): FormattedTime;
   /** `14:32`. */
   shortTime(value: Date): FormattedTime;
-  /** A time within a year: `Wed 25 Nov, 21:40`. */
-  dayTime(value: Date): FormattedTime;
+  /** `Wed 25 Nov, 21:40`; with its year where `now` is given and the day is too far from it to go without. */
+  dayTime(value: Date, now?: Date): FormattedTime;
   /** `Wed 18 Nov`. */
   shortDay(value: Date): FormattedTime;
   /** `12 min ago`, `yesterday`; the day once it is a week away. */
@@ -82,6 +82,7 @@ function createFormatter(language: Language, timeZone: string): Formatter {
   const day = time({ dateStyle: 'medium' });
   const shortTime = time(minutes);
   const shortDay = withoutComma(time(weekday));
+  const shortDayOfYear = withoutComma(time({ ...weekday, year: 'numeric' }));
   return {
     timeZone,
     money: formatMoney,
@@ -94,7 +95,13 @@ function createFormatter(language: Language, timeZone: string): Formatter {
     day,
     clock: time({ ...minutes, second: '2-digit' }),
     shortTime,
-    dayTime: (value) => ({ iso: value.toISOString(), text: `${shortDay(value).text}, ${shortTime(value).text}` }),
+    dayTime: (value, now) => {
+      const isFar = now !== undefined && Math.abs(value.getTime() - now.getTime()) > far;
+      return {
+        iso: value.toISOString(),
+        text: `${(isFar ? shortDayOfYear : shortDay)(value).text}, ${shortTime(value).text}`,
+      };
+    },
     shortDay,
     relative: (value, now) =>
       Math.abs(value.getTime() - now.getTime()) < week
@@ -107,6 +114,8 @@ function createFormatter(language: Language, timeZone: string): Formatter {
 }
 
 const week = 7 * 86_400_000;
+/** Ms from which on a day without its year could be one of another year. */
+const far = 300 * 86_400_000;
 
 type TimeFormat = (value: Date) => FormattedTime;
 

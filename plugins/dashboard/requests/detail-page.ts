@@ -7,7 +7,7 @@ import { describeAttempts } from './describe-attempts.ts';
 import { describeFacts } from './describe-facts.ts';
 import { type AccountLabel, columnsOf, firstTokenOf, labelAccount, nameOf } from './describe-row.ts';
 import { describeStatus } from './describe-status.ts';
-import { readAccountNames } from '#core/business/accounts/account-record.ts';
+import { readAccountNames } from '#core/web/pages/account-name.ts';
 import { operatorRequestsPath, requestsPath, type RequestsQuery } from './query.ts';
 
 /** One request at an address of its own, which can be bookmarked and shared, and the same beneath its row. */
@@ -52,7 +52,7 @@ async function describeOwn(request: PageRequest) {
 async function describeAny(request: PageRequest) {
   const record = await findRequest(request.host.database, request.params['id'] ?? '');
   if (record === undefined) throw unknown(operatorRequestsPath);
-  const names = await readAccountNames(request.host.database, [record.account_id]);
+  const names = await readAccountNames(request.host.database, [record.account_id], request.t);
   return describeRequest(record, operatorRequestsPath, request, labelAccount(record, names));
 }
 

@@ -1,7 +1,7 @@
 import { accountOf, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { AccountError } from '#core/business/accounts/account-error.ts';
 import { findAccountByHandle } from '#core/business/accounts/account-list.ts';
-import { readAccountNames } from '#core/business/accounts/account-record.ts';
+import { readAccountNames } from '#core/web/pages/account-name.ts';
 import type { RequestFilter } from '#core/gateway/records/filter.ts';
 import { countRequests, type RequestCount } from '#core/gateway/records/count-requests.ts';
 import { listUsedModels } from '#core/gateway/records/usage.ts';
@@ -70,7 +70,7 @@ async function describeList(query: RequestsQuery, request: PageRequest) {
   ]);
   const routes = routeNamesFor(request);
   const ids = page.records.map(({ account_id: id }) => id);
-  const accounts = query.path === operatorRequestsPath ? await readAccountNames(host.database, ids) : undefined;
+  const accounts = query.path === operatorRequestsPath ? await readAccountNames(host.database, ids, t) : undefined;
   const why = page.records.length > 0 ? undefined : await whyEmpty(query, filter, request);
   return {
     isLive: query.isLive && query.before === '',
@@ -114,6 +114,9 @@ function describeEmpty(why: Awaited<ReturnType<typeof whyEmpty>>, query: Request
     unmatched: addressOf(query, { account: '', show: 'all', model: '', status: '' }),
     end: addressOf(query),
   };
+  // Operators do not send the requests of others.
+  if (why === 'none' && query.path === operatorRequestsPath)
+    return { title: t('requests.empty.none'), text: t('requests.empty.text.none_of_all') };
   return {
     title: t(`requests.empty.${why}`),
     text: t(`requests.empty.text.${why}`),

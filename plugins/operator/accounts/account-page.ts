@@ -8,10 +8,12 @@ import { type AccountRecord, activePeriod, type PeriodRecord } from '#core/busin
 import { uuid } from '#core/platform/database/database.ts';
 import { findAccount } from '#core/business/accounts/accounts.ts';
 import { listIdentities } from '#core/business/accounts/identity-links.ts';
+import { providerTitles } from '#core/business/accounts/provider-titles.ts';
 import { recordedLabelIn } from '#core/business/accounts/plans.ts';
 import { listLedger } from '#core/business/accounts/ledger-entries.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { listWaits } from '#core/business/sales/waiting-list.ts';
+import { nameOfAccount, nameOfPerson } from '#core/web/pages/account-name.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { sessionsOf } from '#core/web/sessions/sign-in.ts';
@@ -27,6 +29,7 @@ import {
 import { orderTable } from '../orders/list-page.ts';
 import { actionTable, ledgerTable } from '../shared-tables.ts';
 import { describeTable, type TableSection, withRows } from '#core/web/pages/table.ts';
+import { describeDone } from '../action-page.ts';
 import { accountLinks } from './account-links.ts';
 import { describeAccountTiles } from './account-tiles.ts';
 import { accountStateCell } from './list-page.ts';
@@ -70,9 +73,10 @@ export const accountPage: Page = {
     const { text, kind } = accountStateCell(stateOf(record), t);
     const byRequests = usage.toSorted((one, other) => other.requests - one.requests);
     return {
-      account: record.email ?? record.name,
-      heading: record.name === '' ? (record.email ?? id) : record.name,
+      account: nameOfAccount(record, t),
+      heading: record.name === '' ? nameOfAccount(record, t) : nameOfPerson(record.name, t),
       about: aboutOf(record, identities, request),
+      done: describeDone(request),
       status: { kind: kind ?? '', text },
       tiles,
       story: describeStory({ record, orders, ledger, actions, waits, sessions, hours }, request),
@@ -80,7 +84,11 @@ export const accountPage: Page = {
       requestsPath: `/operator/requests?${new URLSearchParams({ account: id, time: '30d' }).toString()}`,
       notes: actions
         .filter(({ action, outcome }) => action === 'account.note' && outcome === 'done')
-        .map(({ note, operator, createdAt }) => ({ note, operator, time: format.dayTime(createdAt) })),
+        .map(({ note, operator, createdAt }) => ({
+          note,
+          operator,
+          time: format.dayTime(createdAt, new Date(host.now())),
+        })),
       notePath: record.deletedAt === undefined ? `/operator/accounts/${id}/note` : undefined,
       facts: factsOf(record, blockedReason, { identities, sessions: sessions.length }, request),
       actions: accountLinks(record, identities.length > 0, request),
@@ -172,7 +180,7 @@ function factsOf(
   const fact = (label: string, value: string) => (value === '' ? [] : [{ name: t(label), value }]);
   return [
     { name: t('operator.id'), value: id, isCode: true },
-    ...fact('operator.name', name),
+    ...fact('operator.name', nameOfPerson(name, t)),
     ...fact('operator.created', format.time(createdAt).text),
     ...fact('operator.blocked_since', blockedAt === undefined ? '' : format.time(blockedAt).text),
     ...fact('operator.blocked_reason', blockedReason),
@@ -200,7 +208,7 @@ function describePlan({ days, label, unnamedDays }: PeriodRecord, { t, language,
 
 /** Local sign-in is no provider with a name. */
 export function signInName(provider: string, t: PageRequest['t']): string {
-  return provider === 'local' ? t('operator.local_sign_in') : provider;
+  return provider === 'local' ? t('operator.local_sign_in') : (providerTitles[provider] ?? provider);
 }
 
 type OfModel<Usage> = Usage & Pick<UsageKeys, 'model'>;

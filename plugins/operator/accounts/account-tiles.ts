@@ -58,8 +58,10 @@ export async function describeAccountTiles(
       label: t('operator.requests_30d'),
       value: format.number(sum('requests')),
       note: joined(
-        t('operator.requests_split', { refused: share(sum('refused')), failed: share(sum('failed')) }),
-        money.cost,
+        sum('requests') === 0
+          ? ''
+          : t('operator.requests_split', { refused: share(sum('refused')), failed: share(sum('failed')) }),
+        sum('requests') === 0 ? '' : money.cost,
       ),
     },
     describeKeyUse(use.get(id), { t, format }),

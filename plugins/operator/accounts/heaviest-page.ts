@@ -1,6 +1,7 @@
 import { type AccountRecord, readAccounts } from '#core/business/accounts/account-record.ts';
 import { type AccountLoad, type Measure, measures } from '#core/gateway/records/heaviest-accounts.ts';
 import type { KeyUse } from '#core/gateway/records/key-use.ts';
+import { nameOfAccount } from '#core/web/pages/account-name.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { loadReadings } from '../readings.ts';
 import { type Span, spanOf, spans } from '../span.ts';
@@ -57,12 +58,12 @@ function loadTable(
   use: ReadonlyMap<string, KeyUse>,
   reader: PageRequest,
 ): TableSection {
-  const { format } = reader;
+  const { t, format } = reader;
   const failedOf = ({ failed, requests }: AccountLoad) =>
     `${format.number(failed)} (${format.percent(requests === 0 ? 0 : failed / requests)})`;
   const hidden = { at: 'hide', isNumber: true } as const;
   return describeTable(reader, 'heaviest', 'operator.heaviest', loads, [
-    { label: 'operator.account', fit: 'id', at: 'title', cell: ({ accountId }) => accountCell(accountId, accounts) },
+    { label: 'operator.account', fit: 'id', at: 'title', cell: ({ accountId }) => accountCell(accountId, accounts, t) },
     { label: 'operator.requests', at: 'end', isNumber: true, cell: ({ requests }) => requests },
     { label: 'operator.share', ...hidden, cell: ({ share }) => format.percent(share) },
     { label: 'operator.failed_share', at: 'note-end', isNumber: true, isNamed: true, cell: failedOf },
@@ -74,9 +75,12 @@ function loadTable(
   ]);
 }
 
-function accountCell(accountId: string, accounts: ReadonlyMap<string, AccountRecord>): TableCell {
-  const { email, name = '' } = accounts.get(accountId) ?? {};
-  return { text: email ?? (name === '' ? accountId : name), path: `/operator/accounts/${accountId}` };
+function accountCell(accountId: string, accounts: ReadonlyMap<string, AccountRecord>, t: PageRequest['t']): TableCell {
+  const account = accounts.get(accountId);
+  return {
+    text: account === undefined ? accountId : nameOfAccount(account, t),
+    path: `/operator/accounts/${accountId}`,
+  };
 }
 
 /** Who collects refusals for policy, with the way to block them: a vendor may ban the key that all share. */
@@ -89,14 +93,14 @@ function policyTable(
   const block = ({ accountId }: AccountLoad) => {
     const { blockedAt, deletedAt } = accounts.get(accountId) ?? {};
     if (blockedAt !== undefined || deletedAt !== undefined) return t('operator.blocked_or_deleted');
-    return { text: t('operator.act.account.block'), path: `/operator/accounts/${accountId}/block` };
+    return { text: t('operator.act.account.block'), path: `/operator/accounts/${accountId}/block`, isButton: true };
   };
   const shareOf = ({ policyRefusals, requests }: AccountLoad) => format.percent(policyRefusals / Math.max(1, requests));
   return describeTable(reader, 'heaviest', 'operator.heaviest', loads, [
-    { label: 'operator.account', fit: 'id', at: 'title', cell: ({ accountId }) => accountCell(accountId, accounts) },
+    { label: 'operator.account', fit: 'id', at: 'title', cell: ({ accountId }) => accountCell(accountId, accounts, t) },
     { label: 'operator.for_policy', at: 'end', isNumber: true, cell: ({ policyRefusals }) => policyRefusals },
     { label: 'operator.requests', at: 'note', isNumber: true, isNamed: true, cell: ({ requests }) => requests },
-    { label: 'operator.share', at: 'hide', isNumber: true, cell: shareOf },
+    { label: 'operator.share_of_requests', at: 'hide', isNumber: true, cell: shareOf },
     { label: 'operator.action', at: 'note-end', cell: block },
   ]);
 }

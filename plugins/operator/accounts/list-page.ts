@@ -5,6 +5,7 @@ import {
   listAccounts,
 } from '#core/business/accounts/account-list.ts';
 import { uuid } from '#core/platform/database/database.ts';
+import { nameOfAccount, nameOfPerson } from '#core/web/pages/account-name.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { nextPath } from '../orders/list-page.ts';
 import { describeTable, type TableCell, type TableSection } from '#core/web/pages/table.ts';
@@ -38,6 +39,7 @@ export const accountsPage: Page = {
         { path: '/operator/accounts/heaviest', label: t('operator.heaviest') },
         { path: '/operator/accounts/outage', label: t('operator.outage') },
       ],
+      none: { title: t('operator.nothing'), text: t('operator.nothing_more') },
       searchLabel: t('operator.accounts_search'),
       words,
       state: state ?? '',
@@ -60,16 +62,17 @@ export function accountStateCell(state: AccountState, t: PageRequest['t']): Tabl
   return { text: t(`operator.account_state.${state}`), kind: kinds[state] };
 }
 
-function linkTo({ id, email, name }: AccountSummary): TableCell {
-  return { text: email ?? (name === '' ? id : name), path: `/operator/accounts/${id}` };
-}
-
 function accountTable(accounts: readonly AccountSummary[], reader: PageRequest): TableSection {
+  const { t } = reader;
+  const linkTo = (account: AccountSummary) => ({
+    text: nameOfAccount(account, t),
+    path: `/operator/accounts/${account.id}`,
+  });
   return describeTable(reader, 'accounts', 'operator.accounts', accounts, [
     { label: 'operator.account', fit: 'id', at: 'title', cell: linkTo },
-    { label: 'operator.name', fit: 'id', at: 'hide', cell: ({ name }) => name },
-    { label: 'operator.key', at: 'note', cell: ({ hint = '' }) => ({ text: hint, isCode: true }) },
-    { label: 'operator.state', at: 'end', cell: ({ state }) => accountStateCell(state, reader.t) },
+    { label: 'operator.name', fit: 'id', at: 'hide', cell: ({ name }) => nameOfPerson(name, t) },
+    { label: 'operator.key', isSpare: true, at: 'note', cell: ({ hint = '' }) => ({ text: hint, isCode: true }) },
+    { label: 'operator.state', at: 'end', cell: ({ state }) => accountStateCell(state, t) },
     { label: 'operator.plan_until', at: 'note-end', cell: ({ endsAt }) => endsAt },
     { label: 'operator.requests', at: 'hide', isNumber: true, cell: ({ requestCount }) => requestCount },
   ]);

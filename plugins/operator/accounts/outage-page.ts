@@ -13,9 +13,10 @@ import {
   previewCredit,
 } from '#core/business/outages/credit.ts';
 import { actionKind } from '#core/business/operator-actions/actions.ts';
+import { nameOfAccount } from '#core/web/pages/account-name.ts';
 import { defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
-import { act, actionPage } from '../action-page.ts';
+import { act, actionPage, describeDone } from '../action-page.ts';
 import { nextPath } from '../orders/list-page.ts';
 import { instantOf, localTime } from '../local-time.ts';
 import type { TableSection } from '#core/web/pages/table.ts';
@@ -143,7 +144,7 @@ export const outagePage: Page = {
       more: accounts !== undefined && accounts.length > listed ? accounts.length - listed : 0,
       done:
         query['granted'] === undefined
-          ? ''
+          ? describeDone(request)
           : t('operator.outage.done', {
               granted: query['granted'],
               skipped: query['skipped'] ?? '0',
@@ -182,9 +183,9 @@ function tableOf(accounts: readonly AffectedAccount[], { t }: PageRequest): Tabl
       { label: t('operator.account'), fit: 'id', at: 'title' },
       { label: t('operator.name'), fit: 'id', at: 'note' },
     ],
-    rows: accounts.map(({ id, name, email }) => [
-      { text: email ?? (name === '' ? id : name), path: `/operator/accounts/${id}` },
-      { text: name },
+    rows: accounts.map((account) => [
+      { text: nameOfAccount(account, t), path: `/operator/accounts/${account.id}` },
+      { text: account.name },
     ]),
   };
 }

@@ -47,7 +47,8 @@ type Words = Pick<PageRequest, 't' | 'format' | 'language' | 'host'>;
 
 /** What happened to an account: money, access and requests in one list, the newest first. `?story=money` narrows it. */
 export function describeStory(sources: StorySources, words: Words & Pick<PageRequest, 'query'>) {
-  const { t, format, query } = words;
+  const { t, format, query, host } = words;
+  const now = new Date(host.now());
   const topic = topics.find((name) => name === query['story']);
   const path = `/operator/accounts/${sources.record.id}`;
   const entries = [
@@ -66,13 +67,13 @@ export function describeStory(sources: StorySources, words: Words & Pick<PageReq
       label: t(name === undefined ? 'operator.all' : `operator.story.${name}`),
       isCurrent: name === topic,
     })),
-    entries: entries.slice(0, shown.entries).map(({ at, ...entry }) => ({ ...entry, time: format.dayTime(at) })),
+    entries: entries.slice(0, shown.entries).map(({ at, ...entry }) => ({ ...entry, time: format.dayTime(at, now) })),
   };
 }
 
 function tellOrder(order: Order, words: Words): Entry[] {
   const { t, format } = words;
-  const { code, days, price, currency, payments, refunds, flags, expiresAt } = order;
+  const { code, state, days, price, currency, payments, refunds, flags, expiresAt } = order;
   const open = flags.filter(({ resolvedAt }) => resolvedAt === undefined);
   const money = new Set([...payments.map(({ id }) => id), ...refunds.map(({ key }) => key)]);
   const link = { path: `/operator/orders/${code}`, label: code };
@@ -82,10 +83,12 @@ function tellOrder(order: Order, words: Words): Entry[] {
       at: order.createdAt,
       icon: 'info',
       title: t('operator.story.ordered', { days: t('operator.days', { count: days }) }),
-      text: t('operator.story.ordered_text', {
-        price: format.money(price, currency),
-        time: format.shortTime(expiresAt).text,
-      }),
+      text: [
+        format.money(price, currency),
+        state === 'cancelled' || state === 'failed'
+          ? t(`operator.order_state.${state}`).toLowerCase()
+          : t('operator.story.pay_until', { time: format.shortTime(expiresAt).text }),
+      ].join(' · '),
       link,
     },
     ...payments.map((payment) => tellPayment(payment, order, open, words)),
@@ -173,7 +176,7 @@ function tellEntry({ reason, days, createdAt, endsAt, note, label }: LedgerEntry
     ].join(': '),
     text: [
       note ?? (label && recordedLabelIn(language, label, host)),
-      t('operator.pass_ends', { time: format.dayTime(endsAt).text }),
+      t('operator.pass_ends', { time: format.dayTime(endsAt, new Date(host.now())).text }),
     ]
       .filter((part) => part !== undefined && part !== '')
       .join(' · '),

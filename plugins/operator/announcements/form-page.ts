@@ -1,5 +1,6 @@
 import { findAnnouncement, isOpen, type StoredAnnouncement } from '#core/business/announcements/announcements.ts';
 import { actionKind, type ActionWords } from '#core/business/operator-actions/actions.ts';
+import type { OperatorAction } from '#core/business/operator-actions/operator-actions.ts';
 import { sendsMail } from '#core/business/mail/section.ts';
 import { defineForm, type Page, type PageForm, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
@@ -20,8 +21,11 @@ const errors = {
 const text = string({ minLength: 1, maxLength: 300, pattern: '\\S' });
 const time = string({ maxLength: 19, pattern: localTime.source });
 
-/** @param save with the words of an action */
-function formOf(save: (request: PageRequest, words: ActionWords, isMailed: boolean) => Promise<unknown>): PageForm {
+/** @param save with the words of the action */
+function formOf(
+  action: OperatorAction['action'],
+  save: (request: PageRequest, words: ActionWords, isMailed: boolean) => Promise<unknown>,
+): PageForm {
   return defineForm({
     fields: object(['kind', 'audience', 'since', 'until', 'text_en', 'text_id'], {
       kind: { enum: ['maintenance', 'note'] },
@@ -37,7 +41,7 @@ function formOf(save: (request: PageRequest, words: ActionWords, isMailed: boole
     async submit({ model = '', since, until, mail = false, ...words }, request) {
       const span = { since: await instantOf(request, since), until: await instantOf(request, until) };
       await save(request, { ...words, ...span, ...(model !== '' && { model }) }, mail);
-      return new Redirect(announcementsPath);
+      return new Redirect(`${announcementsPath}?done=${action}`);
     },
   });
 }
@@ -58,7 +62,7 @@ export const newAnnouncementPage: Page = {
     return describe(request, { kind: 'note', audience: 'all', from: now, until: now + 24 * hour });
   },
   forms: [
-    formOf((request, words, isMailed) =>
+    formOf('announcement.create', (request, words, isMailed) =>
       act(request, actionKind('announcement.create'), '', { ...words, ...(isMailed && { mail: true }) }, errors),
     ),
   ],
@@ -73,7 +77,7 @@ export const editAnnouncementPage: Page = {
     return describe(request, await requireAnnouncement(request));
   },
   forms: [
-    formOf(async (request, words) => {
+    formOf('announcement.change', async (request, words) => {
       const { id } = await requireAnnouncement(request);
       return act(request, actionKind('announcement.change'), id, words, errors);
     }),

@@ -2,6 +2,7 @@ import { isOpen, listAnnouncements, type StoredAnnouncement } from '#core/busine
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { type Announcement, configuredAnnouncements } from '#core/web/pages/announcements.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
+import { describeDone } from '../action-page.ts';
 import { actionTable } from '../shared-tables.ts';
 import { describeTable, type TableCell, type TableSection, withRows } from '#core/web/pages/table.ts';
 
@@ -28,6 +29,7 @@ export const announcementsPage: Page = {
     const open = [...stored.filter((one) => isOpen(one, now)), ...configured];
     const over = stored.filter((one) => !isOpen(one, now));
     return {
+      done: describeDone(request),
       isEmpty: stored.length === 0 && configured.length === 0,
       sections: withRows([
         announcementTable(
@@ -59,14 +61,14 @@ function announcementTable(
     { label: 'operator.announcement_kind', at: 'note', cell: ({ kind }) => t(`operator.announcement_kind.${kind}`) },
     {
       label: 'operator.announcement_for',
-      fit: 'id',
+      fit: 'brief',
       at: 'below',
       cell: ({ model, audience }) => model ?? t(`operator.audience.${audience}`),
     },
     { label: 'operator.from', at: 'hide', cell: ({ from }) => new Date(from) },
     { label: 'operator.until', at: 'note-end', cell: ({ until }) => new Date(until) },
     { label: 'operator.state', at: 'end', cell: (one) => stateOf(one, now, t) },
-    { label: 'operator.by', fit: 'id', at: 'hide', cell: (one) => ('id' in one ? one.createdBy : 'gateway.yaml') },
+    { label: 'operator.by', fit: 'brief', at: 'hide', cell: (one) => ('id' in one ? one.createdBy : 'gateway.yaml') },
   ]);
 }
 

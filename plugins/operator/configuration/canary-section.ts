@@ -26,7 +26,12 @@ export async function readCanary({ canaries }: ConfigChanges, request: PageReque
   if (canary === undefined || (canary.end !== undefined && host.now() - canary.end.at.getTime() > toldFor))
     return undefined;
   const { end, id: number, share, operator, until, counts } = canary;
-  const values = { number, operator, share: `${Number((share * 100).toFixed(2))} %`, time: format.time(until).text };
+  const values = {
+    number,
+    operator,
+    share: format.percent(share, Number.isInteger(share * 100) ? 0 : 2),
+    time: format.time(until).text,
+  };
   const outcome = end?.outcome ?? 'running';
   return {
     status: { kind: kinds[outcome], text: t(`operator.canary_state.${outcome}`, values) },
@@ -47,8 +52,7 @@ function verdictOf({ verdict, until }: Canary, now: number): string {
 function tableOf(canary: CanarySide, others: CanarySide, { t, format }: PageRequest): TableSection {
   const count = (value: number): TableCell => ({ text: format.number(value) });
   const share = (value: number, { requests }: CanarySide): TableCell => ({
-    text:
-      requests === 0 ? format.number(value) : `${format.number(value)} (${((100 * value) / requests).toFixed(1)} %)`,
+    text: requests === 0 ? format.number(value) : `${format.number(value)} (${format.percent(value / requests)})`,
   });
   const row = (side: CanarySide, name: string): TableCell[] => [
     { text: t(name) },
@@ -56,7 +60,7 @@ function tableOf(canary: CanarySide, others: CanarySide, { t, format }: PageRequ
     count(side.requests),
     share(side.failures, side),
     share(side.refusals, side),
-    { text: side.firstTokenMs === undefined ? '' : `${format.number(side.firstTokenMs)} ms` },
+    { text: side.firstTokenMs === undefined ? '' : format.duration(side.firstTokenMs).text },
     count(side.timed),
   ];
   const column = (key: string) => ({ label: t(key), isNumber: true, isNamed: true, at: 'below' }) as const;

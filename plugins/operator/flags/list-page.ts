@@ -1,6 +1,6 @@
 import { listOpenFlags } from '#core/business/payments/flags.ts';
 import type { Page } from '#core/web/pages/page.ts';
-import { describeNeed } from '../overview/needs.ts';
+import { describeNeed, describeTotal } from '../overview/needs.ts';
 
 /** Flags on one page; when some are resolved, others follow. */
 const listed = 200;
@@ -16,7 +16,7 @@ export const flagsPage: Page = {
     const { flags, total } = await listOpenFlags(request.host.database, listed);
     return {
       needs: flags.map((flag) => describeNeed(flag, request)),
-      needsTotal: request.t('operator.needs_open', { count: total }),
+      needsTotal: describeTotal(total, request),
       moreNeeds: '',
     };
   },

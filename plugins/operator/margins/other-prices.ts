@@ -4,6 +4,7 @@ import { fromSmallest, toSmallest } from '#core/business/margins/exact-money.ts'
 import type { Margins } from '#core/business/margins/margins.ts';
 import { readTypedAmount } from '#core/business/payments/amount.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
+import { formatExact } from './beside-use.ts';
 
 const highestPrice = 999_999_999_999;
 
@@ -11,7 +12,7 @@ const highestPrice = 999_999_999_999;
 export function describeOtherPrices({ earnings, span, currency }: Margins, by: string, request: PageRequest) {
   const { host, t, format } = request;
   const sold = new Map(host.section(plansSection).map(({ days, price }) => [String(days), price]));
-  const money = (value: bigint) => format.money(toSmallest(value, currency), currency);
+  const money = (value: bigint) => formatExact(value, request);
   const plans = [...Map.groupBy(earnings, ({ plan }) => plan)].toSorted(
     ([one], [other]) => Number(one) - Number(other),
   );

@@ -1,5 +1,4 @@
-import { readAccountNames } from '#core/business/accounts/account-record.ts';
-import { toSmallest } from '#core/business/margins/exact-money.ts';
+import { readAccountNames } from '#core/web/pages/account-name.ts';
 import {
   groupMargins,
   type Margin,
@@ -11,6 +10,7 @@ import { type MarginSpan, marginReadings, marginSpans } from '#core/business/mar
 import { readPrices } from '#core/business/margins/prices.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { describeTable, type TableCell, type TableSection } from '#core/web/pages/table.ts';
+import { formatExact } from './beside-use.ts';
 import { describeOtherPrices, planName } from './other-prices.ts';
 
 export const marginsPath = '/operator/orders/margins';
@@ -23,7 +23,7 @@ const listedRows = 100;
 /** Accounts that cost more than they pay, listed at most. */
 const listedLosses = 10;
 
-type Reader = Pick<PageRequest, 't' | 'format'>;
+type Reader = Pick<PageRequest, 't' | 'format' | 'host'>;
 
 /** `/operator/orders/margins`: what was used, what it cost and what it earned, by plan, model, route, account or day. */
 export const marginsPage: Page = {
@@ -46,8 +46,9 @@ export const marginsPage: Page = {
     const names = await readAccountNames(
       host.database,
       named.map(({ key }) => key),
+      t,
     );
-    const { unpriced, currency } = margins;
+    const { unpriced } = margins;
     return {
       isDeclared: true,
       since: describeSpan(margins, request),
@@ -55,9 +56,9 @@ export const marginsPage: Page = {
       groupings: groupings.map((one) => linkTo({ span, by: one }, t(`operator.margins_by.${one}`), one === by)),
       tiles: describeTiles(margins, request),
       unpriced: unpriced.length === 0 ? '' : t('operator.margins_unpriced', { routes: namesOf(unpriced) }),
-      table: marginTable(by, shown, { currency, names }, request),
+      table: marginTable(by, shown, names, request),
       cut: groups.length > shown.length ? t('operator.margins_cut', { count: shown.length }) : '',
-      losses: { ...marginTable('account', lost, { currency, names }, request), title: t('operator.margins_losses') },
+      losses: { ...marginTable('account', lost, names, request), title: t('operator.margins_losses') },
       ...(span === 'month' && { otherPrices: describeOtherPrices(margins, by, request) }),
     };
   },
@@ -90,16 +91,17 @@ function byLoss(one: Margin, other: Margin): number {
   );
 }
 
-function describeTiles({ lines, currency }: Margins, { t, format }: Reader) {
+function describeTiles({ lines }: Margins, reader: Reader) {
+  const { t, format } = reader;
   const { counts, cost, earned } = sumMargins(lines);
-  const money = (value: bigint) => format.money(toSmallest(value, currency), currency);
+  const money = (value: bigint) => formatExact(value, reader);
   return [
     { label: t('operator.margins_earned'), value: money(earned), note: t('operator.margins_earned_note') },
     { label: t('operator.margins_cost'), value: money(cost), note: t('operator.margins_cost_note') },
     {
       label: t('operator.margins_margin'),
       value: money(earned - cost),
-      note: shareOf({ cost, earned }, { t, format }),
+      note: shareOf({ cost, earned }, reader),
     },
     {
       label: t('operator.requests'),
@@ -120,10 +122,10 @@ function shareOf({ cost, earned }: Pick<Margin, 'cost' | 'earned'>, { t, format 
 function marginTable(
   by: Grouping,
   groups: readonly MarginGroup[],
-  { currency, names }: { readonly currency: string; readonly names: ReadonlyMap<string, string> },
+  names: ReadonlyMap<string, string>,
   reader: Reader,
 ): TableSection {
-  const money = (value: bigint) => reader.format.money(toSmallest(value, currency), currency);
+  const money = (value: bigint) => formatExact(value, reader);
   const fit = by === 'account' || by === 'route' || by === 'model' ? ({ fit: 'id' } as const) : {};
   const hidden = { at: 'hide', isNumber: true } as const;
   return describeTable(reader, 'margins', 'operator.margins', groups, [

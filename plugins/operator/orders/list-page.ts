@@ -1,6 +1,6 @@
 import { isDay } from '#core/extension/commands/days.ts';
 import { rangeOfDays } from '#core/platform/database/day-range.ts';
-import { readAccountNames } from '#core/business/accounts/account-record.ts';
+import { readAccountNames } from '#core/web/pages/account-name.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { listOrders, type Order, type OrderFilter, type OrderState } from '#core/business/payments/order.ts';
 import { orderStates } from '#core/business/payments/order-types.ts';
@@ -38,6 +38,7 @@ export const ordersPage: Page = {
     const buyers = await readAccountNames(
       host.database,
       orders.map(({ accountId }) => accountId),
+      t,
     );
     return {
       path: '/operator/orders',
@@ -47,6 +48,7 @@ export const ordersPage: Page = {
         { path: marginsPath, label: t('operator.margins') },
         { path: '/operator/flags', label: t('operator.flags_open') },
       ],
+      none: { title: t('operator.orders_none'), text: t('operator.orders_none_text') },
       searchLabel: t('operator.orders_search'),
       words,
       state,
@@ -71,7 +73,7 @@ function filterOf(words: string, state: string): OrderFilter {
 export function orderTable(
   orders: readonly Order[],
   buyers: ReadonlyMap<string, string> | undefined,
-  reader: Pick<PageRequest, 't' | 'format'>,
+  reader: Pick<PageRequest, 't' | 'format' | 'host'>,
 ): TableSection {
   const { t, format } = reader;
   const buyer: ColumnOf<Order> = {

@@ -3,11 +3,13 @@ import { findAccount } from '#core/business/accounts/accounts.ts';
 import { recordedLabelIn } from '#core/business/accounts/plans.ts';
 import { listLedger } from '#core/business/accounts/ledger-entries.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
+import { nameOfAccount } from '#core/web/pages/account-name.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { severityOf } from '#core/business/payments/flags.ts';
 import { type Order, readOrder, refundable } from '#core/business/payments/order.ts';
 import { listAttempts, listNotifications } from '#core/business/payments/order-trail.ts';
+import { describeDone } from '../action-page.ts';
 import { actionTable, ledgerTable } from '../shared-tables.ts';
 import { withRows } from '#core/web/pages/table.ts';
 import { stateCell } from './list-page.ts';
@@ -41,9 +43,10 @@ export const orderPage: Page = {
       order: order.code,
       heading: t('operator.order_heading', { order: order.code }),
       status: { kind: kind ?? '', text },
+      done: describeDone(request),
       back: { path: '/operator/orders', label: t('operator.orders') },
       facts: [
-        accountFact(t('operator.fact.buyer'), account),
+        accountFact('operator.fact.buyer', account, t),
         ...factsOf(order, request),
         ...giftFacts(order, redeemer, request),
       ],
@@ -71,8 +74,8 @@ export async function requireOrder({ host, params }: PageRequest): Promise<Order
   });
 }
 
-function accountFact(name: string, { id, email, name: called }: Pick<AccountRecord, 'id' | 'email' | 'name'>) {
-  return { name, value: email ?? called, path: `/operator/accounts/${id}` };
+function accountFact(name: string, account: AccountRecord, t: PageRequest['t']) {
+  return { name: t(name), value: nameOfAccount(account, t), path: `/operator/accounts/${account.id}` };
 }
 
 /** What has become of a gift, and who has its days. */
@@ -84,7 +87,7 @@ function giftFacts({ isGift, gift }: Order, redeemer: AccountRecord | undefined,
   const time = (value: Date) => format.time(value).text;
   return [
     { name, value: t(`operator.gift.${state}`, { hint, time: time(redeemedAt ?? revokedAt ?? expiresAt) }) },
-    ...(redeemer === undefined ? [] : [accountFact(t('operator.fact.redeemed_by'), redeemer)]),
+    ...(redeemer === undefined ? [] : [accountFact('operator.fact.redeemed_by', redeemer, t)]),
     ...(period === undefined
       ? []
       : [{ name: t('operator.fact.period'), value: `${time(period.startsAt)} – ${time(period.endsAt)}` }]),

@@ -5,7 +5,7 @@ import type { AttemptTrail, NotificationTrail } from '#core/business/payments/or
 import { uuid } from '#core/platform/database/database.ts';
 import { describeTable, type TableCell, type TableSection } from '#core/web/pages/table.ts';
 
-type Reader = Pick<PageRequest, 't' | 'format'>;
+type Reader = Pick<PageRequest, 't' | 'format' | 'host'>;
 
 const amountColumn = { label: 'operator.amount', at: 'end', isNumber: true } as const;
 const referenceColumn = { label: 'operator.reference', fit: 'id', at: 'title' } as const;
@@ -112,7 +112,7 @@ export function notificationTable(notifications: readonly NotificationTrail[], r
   return describeTable(reader, 'notifications', 'operator.notifications', notifications, [
     { label: 'operator.received', at: 'note', cell: ({ receivedAt }) => receivedAt },
     { ...referenceColumn, cell: ({ reference }) => ({ text: reference, isCode: true }) },
-    { label: 'operator.tries', at: 'note-end', isNumber: true, cell: ({ tries }) => tries },
+    { label: 'operator.tries', at: 'note-end', isNumber: true, isNamed: true, cell: ({ tries }) => tries },
     { label: 'operator.outcome', at: 'end', cell: outcomeOf },
   ]);
 }

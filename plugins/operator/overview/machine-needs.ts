@@ -116,7 +116,10 @@ function describeFailing({ name, reason, since }: FailingCheck, reader: Reader):
     status: { kind: 'bad', text: t('operator.check_fails') },
     pieces: [{ text: nameOfCheck(name, t), isStrong: true }, { text: `: ${t(reason)}` }],
     since: sinceOf(since, reader),
-    step: { path: '/operator/health', text: t('operator.health'), label: t('operator.check_label') },
+    step:
+      name === 'probes'
+        ? { path: '/operator/probes', text: t('operator.probes'), label: t('operator.probes') }
+        : { path: '/operator/health', text: t('operator.health'), label: t('operator.check_label') },
   };
 }
 
@@ -244,7 +247,8 @@ function describeBackups(reader: Reader): Need[] {
     {
       status: { kind: 'info', text: t('operator.backup') },
       pieces: readEmphasis(t('operator.backup_need', { count: alone.length, models: models.join(', ') })),
-      since: sinceOf(configLoadState(host).loadedAt, reader),
+      // As long as gateway.yaml says so, which nobody needs to know.
+      since: undefined,
       step: { path: '/operator/routes', text: t('operator.routes'), label: t('operator.backup_label') },
     },
   ];

@@ -28,9 +28,14 @@ export async function describeNeeds(
   const needs = [...machine, ...outages, ...flags.map((flag) => describeNeed(flag, request))];
   return {
     needs: needs.toSorted((one, other) => rank(one) - rank(other)),
-    needsTotal: request.t('operator.needs_open', { count: total + machine.length + outages.length }),
+    needsTotal: describeTotal(total + machine.length + outages.length, request),
     moreNeeds: total > flags.length ? request.t('operator.needs_more', { count: total - flags.length }) : '',
   };
+}
+
+/** '' for none: that is said by itself. */
+export function describeTotal(count: number, { t }: Pick<PageRequest, 't'>): string {
+  return count === 0 ? '' : t('operator.needs_open', { count });
 }
 
 function rank({ status }: Need): number {

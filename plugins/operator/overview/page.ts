@@ -1,6 +1,7 @@
 import type { Registry } from '#core/extension/registry.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
+import { describeDone } from '../action-page.ts';
 import { countRoutes, describeRoutes } from '../routes/route-rows.ts';
 import type { RunningRequests } from '../running-requests.ts';
 import { describeJobs, describeJournal } from './cards.ts';
@@ -24,6 +25,7 @@ export function overviewPage(
     const span = spanOf(request);
     const zone = request.host.section(service).time_zone;
     return {
+      done: describeDone(request),
       heading: request.t(`operator.span_heading.${span}`),
       // Days are those of the service, times those of the reader.
       daysZone:

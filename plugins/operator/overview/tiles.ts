@@ -113,22 +113,26 @@ function describeFailures(
   const failed = sum(now, 'failed');
   const finished = failed + sum(now, 'answered');
   const failovers = sum(now, 'failovers');
+  const shareBefore = shareOf(before);
   return {
     label: t('operator.failed'),
-    value: format.percent(finished === 0 ? 0 : failed / finished),
+    value: finished === 0 ? '—' : format.percent(failed / finished),
     note: joined(
-      t('operator.failed_note', { failed: format.number(failed), finished: format.number(finished) }),
+      finished === 0
+        ? ''
+        : t('operator.failed_note', { failed: format.number(failed), finished: format.number(finished) }),
+      beforeOf(span, shareBefore === undefined ? '—' : format.percent(shareBefore), t),
       failovers === 0 ? '' : t('operator.failover_note', { share: format.percent(failovers / sum(now, 'requests')) }),
-      beforeOf(span, format.percent(shareOf(before)), t),
     ),
     spark: { ...drawSpark(points.map((point) => point.failed)), isBad: failed > 0 },
   };
 }
 
-function shareOf(days: readonly DailyUsage[]): number {
+/** Undefined where nothing was answered and nothing failed. */
+function shareOf(days: readonly DailyUsage[]): number | undefined {
   const failed = sum(days, 'failed');
   const finished = failed + sum(days, 'answered');
-  return finished === 0 ? 0 : failed / finished;
+  return finished === 0 ? undefined : failed / finished;
 }
 
 /** "Rp 2.190.000 yesterday", "… in the 7 days before". */

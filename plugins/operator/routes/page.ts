@@ -7,7 +7,7 @@ import { routeIdsOf } from '#core/gateway/model-call/route-reset.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { readMarginsBeside } from '#core/business/margins/margin-readings.ts';
 import { costsByRoute } from '#core/business/margins/margins.ts';
-import { actionPage } from '../action-page.ts';
+import { actionPage, describeDone } from '../action-page.ts';
 import { formatExact } from '../margins/beside-use.ts';
 
 /** Routes on the page, those of models with trouble first; `daypass routes` lists all. */
@@ -29,6 +29,7 @@ export function routesPage(gateway: Pick<Registry, 'statusReports'>): Page {
       routes,
       listed: routes.length < all ? t('operator.routes_listed', { shown: routes.length, count: all }) : '',
       routesSince: t('operator.requests_since', { time: format.shortTime(new Date(sources.recent.since)).text }),
+      done: describeDone(request),
       hasCosts: margins !== undefined,
       canReset: true,
       asOf: format.clock(new Date(host.now())),

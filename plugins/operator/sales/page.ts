@@ -1,4 +1,4 @@
-import { readAccountNames } from '#core/business/accounts/account-record.ts';
+import { readAccountNames } from '#core/web/pages/account-name.ts';
 import {
   type PlaceCount,
   placeKinds,
@@ -48,6 +48,7 @@ async function waitingTable(waiting: readonly ReportedWait[], request: PageReque
   const names = await readAccountNames(
     request.host.database,
     waiting.map(({ accountId }) => accountId),
+    request.t,
   );
   const account = ({ accountId }: ReportedWait) => ({
     text: names.get(accountId) ?? accountId,

@@ -219,8 +219,8 @@ const pages: readonly ActionPage[] = [
     wrong: [
       [{ days: '3', note: '' }, 'Fill in this field.'],
       [{ days: '0', note: reason }, 'Enter a number other than 0.'],
-      [{ days: '1.5', note: reason }, 'Check this field.'],
-      [{ days: '366', note: reason }, 'Check this field.'],
+      [{ days: '1.5', note: reason }, 'Enter a whole number from -365 to 365.'],
+      [{ days: '366', note: reason }, 'Enter a whole number from -365 to 365.'],
     ],
     right: { days: '3', note: reason },
     does: [0, 3],
@@ -247,7 +247,7 @@ const pages: readonly ActionPage[] = [
     },
     wrong: [
       [{ line: 'other@example.com', note: '' }, 'Fill in this field.'],
-      [{ line: '', note: reason }, 'That is not an e-mail address.'],
+      [{ line: '', note: reason }, 'Fill in this field.'],
       [{ line: 'nobody', note: reason }, 'That is not an e-mail address.'],
       [{ line: 'OPS@example.com', note: reason }, 'That is an operator&#39;s address.'],
       [{ line: 'Customer@example.com', note: reason }, 'Another account has this address.'],
@@ -280,7 +280,7 @@ const pages: readonly ActionPage[] = [
     },
     wrong: [
       [{ choice: 'google', line: 'Other', note: '' }, 'Fill in this field.'],
-      [{ choice: 'google', line: '', note: reason }, 'There is no such account or sign-in.'],
+      [{ choice: 'google', line: '', note: reason }, 'Fill in this field.'],
       [{ choice: 'google', line: 'nobody@example.com', note: reason }, 'There is no such account or sign-in.'],
       [{ choice: 'google', line: operator, note: reason }, 'That is an operator&#39;s address.'],
       [{ choice: 'google', line: 'Rani', note: reason }, 'Several accounts match. Use the id.'],
@@ -297,7 +297,7 @@ const pages: readonly ActionPage[] = [
     action: 'account.delete',
     subject: () => account('delete', async (id) => (await findAccount(gateway.database, id)).deletedAt !== undefined),
     wrong: [
-      [{ line: '', note: reason }, 'That is not the address of this account.'],
+      [{ line: '', note: reason }, 'Fill in this field.'],
       [{ line: 'other@example.com', note: reason }, 'That is not the address of this account.'],
       [{ line: operator, note: reason }, 'That is not the address of this account.'],
     ],
@@ -323,7 +323,7 @@ const pages: readonly ActionPage[] = [
     wrong: [
       [{ days: '1', label: 'Sorry', note: '' }, 'Fill in this field.'],
       [{ days: '1', label: ' ', note: reason }, 'Fill in this field.'],
-      [{ days: '31', label: 'Sorry', note: reason }, 'Check this field.'],
+      [{ days: '31', label: 'Sorry', note: reason }, 'Enter a whole number from 1 to 30.'],
       [{ days: '1', label: 'Sorry', note: reason, since: '2026-02-31T10:00' }, 'Check this field.'],
       [{ days: '1', label: 'Sorry', note: reason, until: '2026-01-01T10:00' }, 'The beginning must be before the end.'],
       [{ days: '1', label: 'Sorry', note: reason, model: 'dp/nothing' }, 'This gateway has no such model.'],
@@ -556,7 +556,8 @@ describe.each(pages)('$path', ({ path, action, subject, wrong = [], right, does,
     const form = { ...(await openForm(about)), ...(await rightOf(right, about)) };
     const done = await ops.post(formOf(about), form);
     expect([done.status, done.location.startsWith('/operator')]).toEqual([303, true]);
-    expect((await ops.get(done.location)).status).toBe(200);
+    const next = await ops.get(done.location);
+    expect([next.status, next.text.includes('Done: ')]).toEqual([200, true]);
     expect((await ops.post(formOf(about), form)).status).toBe(409);
     expect(await about.state()).toEqual(does[1]);
     const recorded = (await actionsOn(about.id)).filter(({ id, outcome }) => !known.has(id) && outcome === 'done');

@@ -71,17 +71,22 @@ describe('the story of an account', () => {
 
   it('tells a payment of a wrong amount with the way to resolve it, above its order', () => {
     expect(lines({ orders: [order] }).slice(0, 2)).toEqual([
-      'bad | Paid Rp 144.500 of Rp 289.000 | Order ORD-7DQAJH20: Wrong amount. Not activated. | Resolve',
-      'info | Ordered 30 days | Rp 289.000, to be paid until 11:00. | ORD-7DQAJH20',
+      'bad | Paid Rp 144.500 of Rp 289.000 | Order ORD-7DQAJH20: Wrong amount, not activated | Resolve',
+      'info | Ordered 30 days | Rp 289.000 · to be paid by 11:00 | ORD-7DQAJH20',
     ]);
     expect(lines({ orders: [order] }, 'id')[0]).toMatch(/^bad \| Membayar Rp 144\.500 dari Rp 289\.000 \|/);
+  });
+
+  it('tells of an order that was cancelled that it was', () => {
+    const cancelled = { ...order, state: 'cancelled', payments: [], flags: [] };
+    expect(lines({ orders: [cancelled] })[0]).toBe('info | Ordered 30 days | Rp 289.000 · cancelled | ORD-7DQAJH20');
   });
 
   it('tells how a flag was resolved, and does not ask to resolve it', () => {
     const resolved = { ...order, flags: [{ ...order.flags[0], resolvedAt: ago(0), resolution: 'sent back by bank' }] };
     expect(lines({ orders: [resolved] }).slice(0, 2)).toEqual([
       'ok | Resolved: Wrong amount | ORD-7DQAJH20 · sent back by bank',
-      'info | Paid Rp 144.500 of Rp 289.000 | Order ORD-7DQAJH20: Wrong amount. Not activated.',
+      'info | Paid Rp 144.500 of Rp 289.000 | Order ORD-7DQAJH20: Wrong amount, not activated',
     ]);
   });
 
@@ -129,8 +134,8 @@ describe('the story of an account', () => {
   it('tells of hours with many errors, and shows the requests before their end', () => {
     const hours = [counts(5, 212, 3), counts(6, 0, 19), counts(7, 4, 30)];
     expect(lines({ hours })).toEqual([
-      'warn | 212 requests rejected | Of 300 between 07:00 and 08:00. | Show them',
-      'warn | 30 requests failed | Of 300 between 05:00 and 06:00. | Show them',
+      'warn | 212 requests rejected | Of 300 between 07:00 and 08:00 | Show them',
+      'warn | 30 requests failed | Of 300 between 05:00 and 06:00 | Show them',
       'info | Account created',
     ]);
     const path = new URL(tell({ hours }).entries[0]?.link?.path ?? '', 'http://localhost');

@@ -18,6 +18,14 @@ describe('times in the zone of the reader', () => {
     expect(english[name](time).iso).toBe('2026-11-25T14:40:07.000Z');
   });
 
+  it('dayTime has the year of a day that is far from now', () => {
+    const dayTime = (now: string) => english.dayTime(time, new Date(now)).text;
+    expect(dayTime('2026-12-25')).toBe('Wed 25 Nov, 21:40');
+    expect(dayTime('2027-11-25')).toBe('Wed 25 Nov 2026, 21:40');
+    expect(dayTime('2025-11-25')).toBe('Wed 25 Nov 2026, 21:40');
+    expect(indonesian.dayTime(time, new Date('2027-11-25')).text).toBe('Rab 25 Nov 2026, 21.40');
+  });
+
   it.each([
     [0, 'now', 'sekarang'],
     [-12 * 60, '12 min ago', '12 mnt lalu'],

@@ -164,7 +164,7 @@ describe('the operator pages', () => {
     await row.getByText('Resolve').click();
     await page.getByLabel('What did you do?').fill('paid back by bank transfer');
     await page.getByRole('button', { name: 'Resolve' }).click();
-    await page.waitForURL(`${gateway.url}/operator`);
+    await page.waitForURL(`${gateway.url}/operator?done=flag.resolve`);
     expect(await row.count()).toBe(0);
     const again = await readOrder(gateway.database, { id: order.id });
     expect(again?.flags).toMatchObject([{ kind: 'wrong_amount', resolution: 'paid back by bank transfer' }]);

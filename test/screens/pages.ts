@@ -18,7 +18,7 @@ const minor = new Set(
   [
     'landing-signed-in sign-in docs buy-gift done-gift operator-order-gift pay-expired pay-failed pay-wrong-amount receipt orders-empty key sign-ins delete account preferences',
     'home-empty model connect-windows connect-tool requests-errors requests-empty not-found',
-    'operator-orders operator-order operator-flags operator-accounts operator-account operator-outage operator-requests operator-request operator-heaviest operator-policy operator-sales operator-announcements operator-margins',
+    'operator-orders operator-order operator-flags operator-accounts operator-account operator-account-buyer operator-outage operator-requests operator-request operator-heaviest operator-policy operator-sales operator-announcements operator-margins',
     'operator-routes operator-probes operator-probe operator-health operator-configurations operator-configuration',
   ].flatMap((names) => names.split(' ')),
 );
@@ -28,7 +28,8 @@ export function screensOf({
   orders,
   failover,
   customerId,
-}: Pick<ScreenWorld, 'orders' | 'failover' | 'customerId'>): readonly Screen[] {
+  buyerId,
+}: Pick<ScreenWorld, 'orders' | 'failover' | 'customerId' | 'buyerId'>): readonly Screen[] {
   const screens: [name: string, reader: Reader, path: string, shows: string][] = [
     ['landing', 'visitor', '/', '.hero'],
     ['landing-signed-in', 'customer', '/', '.hero'],
@@ -72,6 +73,7 @@ export function screensOf({
     ['operator-flags', 'operator', '/operator/flags', 'h1'],
     ['operator-accounts', 'operator', '/operator/accounts', 'table'],
     ['operator-account', 'operator', `/operator/accounts/${customerId}`, 'h1'],
+    ['operator-account-buyer', 'operator', `/operator/accounts/${buyerId}?done=account.add_days`, '.flash'],
     ['operator-heaviest', 'operator', '/operator/accounts/heaviest?span=7d', 'table'],
     ['operator-policy', 'operator', '/operator/accounts/heaviest?span=7d&by=policy', 'table'],
     ['operator-sales', 'operator', '/operator/orders/places', 'h1'],

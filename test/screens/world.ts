@@ -71,6 +71,8 @@ export interface ScreenWorld extends AsyncDisposable {
   plantTrouble(): Promise<void>;
   /** Id of the customer's account. */
   readonly customerId: string;
+  /** Id of the buyer's account, with orders and long names. */
+  readonly buyerId: string;
 }
 
 /**
@@ -118,6 +120,7 @@ export async function openScreenWorld(databaseUrl: string, days: number): Promis
     orders,
     failover,
     customerId: customer.accountId,
+    buyerId: buyer.accountId,
     async plantTrouble() {
       const authorization = `Bearer ${others.key}`;
       for (let count = 0; count < 6; count++) {

@@ -35,7 +35,9 @@ export function describeAttempts(record: RequestRecord, reader: Reader, routes: 
             describeFault(attempt, attempts, record, reader.t),
             describeConsequence(attempt, attempts, record, reader.t),
           ];
-    const words = routes.areVendorsShown ? quoteUpstream(error, reader.t) : '';
+    const said = routes.areVendorsShown && error !== '' ? describeFaultText(error, reader.t) : '';
+    // The sentence may be what the upstream said.
+    const words = said === '' || result[0]?.startsWith(said) === true ? '' : `“${said}”`;
     return {
       kind: kindOf(attempt),
       name: label === '' ? reader.t('requests.attempt', { number: position }) : `${position} · ${label}`,
@@ -44,11 +46,6 @@ export function describeAttempts(record: RequestRecord, reader: Reader, routes: 
       bar: barOf(attempt, total),
     };
   });
-}
-
-/** What the upstream said, without the kind of fault that the record has before it. */
-function quoteUpstream(error: string, t: Reader['t']): string {
-  return error === '' ? '' : `“${describeFaultText(error, t)}”`;
 }
 
 function kindOf({ outcome }: KnownAttempt): AttemptView['kind'] {

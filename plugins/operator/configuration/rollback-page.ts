@@ -80,6 +80,9 @@ async function requireServed({ history }: ConfigChanges, { params }: PageRequest
   });
 }
 
-function cut(lines: readonly string[]): string {
-  return [...lines.slice(0, longestDiff), ...(lines.length > longestDiff ? ['  …'] : [])].join('\n');
+const kindOfSign: Readonly<Record<string, string>> = { '+': 'added', '-': 'removed' };
+
+function cut(lines: readonly string[]) {
+  const shown = [...lines.slice(0, longestDiff), ...(lines.length > longestDiff ? ['  …'] : [])];
+  return shown.map((text) => ({ text, kind: kindOfSign[text.charAt(0)] ?? '' }));
 }

@@ -121,7 +121,7 @@ function describeFailures(
       finished === 0
         ? ''
         : t('operator.failed_note', { failed: format.number(failed), finished: format.number(finished) }),
-      beforeOf(span, shareBefore === undefined ? '—' : format.percent(shareBefore), t),
+      shareBefore === undefined ? '' : beforeOf(span, format.percent(shareBefore), t),
       failovers === 0 ? '' : t('operator.failover_note', { share: format.percent(failovers / sum(now, 'requests')) }),
     ),
     spark: { ...drawSpark(points.map((point) => point.failed)), isBad: failed > 0 },

@@ -94,7 +94,7 @@ describe('the story of an account', () => {
     const wait = { days: 30, joinedAt: ago(3), reservedAt: ago(2), reservedUntil: ago(1) };
     const waits = [wait, { ...wait, days: 7, reservedAt: undefined, reservedUntil: undefined, joinedAt: ago(4) }];
     expect(lines({ waits }, 'en', 'access').slice(0, 3)).toEqual([
-      'ok | Place reserved | 30 days · reserved until Mon 12 May, 11:00',
+      'ok | Place reserved | 30 days · Reserved until Mon 12 May, 11:00',
       'waiting | Joined the waiting list | 30 days',
       'waiting | Joined the waiting list | 7 days',
     ]);

@@ -73,7 +73,6 @@ export function screensOf({
     ['operator-flags', 'operator', '/operator/flags', 'h1'],
     ['operator-accounts', 'operator', '/operator/accounts', 'table'],
     ['operator-account', 'operator', `/operator/accounts/${customerId}`, 'h1'],
-    ['operator-account-buyer', 'operator', `/operator/accounts/${buyerId}?done=account.add_days`, '.flash'],
     ['operator-heaviest', 'operator', '/operator/accounts/heaviest?span=7d', 'table'],
     ['operator-policy', 'operator', '/operator/accounts/heaviest?span=7d&by=policy', 'table'],
     ['operator-sales', 'operator', '/operator/orders/places', 'h1'],
@@ -87,6 +86,7 @@ export function screensOf({
     ['operator-health', 'operator', '/operator/health', 'h1'],
     ['operator-configurations', 'operator', '/operator/configuration', 'table'],
     ['operator-configuration', 'operator', '/operator/configuration/1', 'textarea'],
+    ['operator-account-buyer', 'operator', `/operator/accounts/${buyerId}?done=account.add_days`, '.flash'],
     ['not-found', 'visitor', '/nothing', 'h1'],
   ];
   return screens.map(([name, reader, path, shows]) => ({

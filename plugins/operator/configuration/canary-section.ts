@@ -68,7 +68,7 @@ function tableOf(canary: CanarySide, others: CanarySide, { t, format }: PageRequ
     id: 'canary',
     title: t('operator.canary'),
     columns: [
-      { label: '', at: 'title' },
+      { label: t('operator.canary_column.side'), at: 'title' },
       ...['accounts', 'requests', 'failures', 'refusals', 'first_token', 'timed'].map((name) =>
         column(`operator.canary_column.${name}`),
       ),

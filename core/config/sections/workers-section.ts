@@ -4,7 +4,7 @@ import { memoryLimits } from '#core/platform/memory/limits.ts';
 import { memory } from './core-sections.ts';
 import { defineSection, type SectionValue } from '../section.ts';
 
-/** False where sockets cannot be bound for other processes: before Node.js 26.4, and on Windows. */
+/** False where sockets cannot be bound for other processes: before Node.js 26.4, except 24.21, and on Windows. */
 const canShareSockets = 'BoundSocket' in net && process.platform !== 'win32';
 /** Bytes for each worker of `auto` at least. */
 const bytesEach = 512 * 1024 * 1024;

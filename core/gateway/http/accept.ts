@@ -61,7 +61,7 @@ export async function listenWidely(
   };
 }
 
-/** A socket that is bound and does not listen, from Node.js 26.4 on. */
+/** A socket that is bound and does not listen, from Node.js 26.4 on, and in 24.21. */
 export type BoundSocket = net.BoundSocket;
 
 /**

@@ -1,15 +1,17 @@
 /**
  * `npm run bench`: CPU time of the gateway and of a bare forwarder, measured alternately in one run. With `--memory`, also
  * the memory growth over 100,000 requests. With `--dashboards`, only what open home pages cost. With `--against FOLDER`, this
- * checkout's gateway and the one in that folder, alternately.
+ * checkout's gateway and the one in that folder, alternately, all on one PostgreSQL.
  */
 import { type ChildProcess, fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { measureDashboards } from './dashboards.ts';
 import { type Load, loads, sendLoad, translations } from './load.ts';
 import type { Figures, Ready } from './process-figures.ts';
+import { execute, startPostgres, withDatabase } from '../test/support/global-postgres.ts';
 
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 7);
 /** By this factor the rounds against another checkout are shorter, and more of them. */
@@ -37,8 +39,11 @@ interface Measure {
 
 const upstream = await start('upstream', 'upstream.ts', []);
 const url = `http://127.0.0.1:${upstream.port}`;
+// The gateways of two checkouts share a server: one each would take memory and time of the machine.
+const postgres = flags.against === undefined ? undefined : await startPostgres();
+const databases: string[] = [];
 const bare = await start('bare forwarder', 'bare.ts', [url]);
-const gateway = await start('gateway', 'gateway.ts', [url]);
+const gateway = await startGateway('gateway');
 const checkouts = flags.against === undefined ? [] : await startPairs(flags.against);
 try {
   if (checkouts.length > 0) await compareWith(checkouts);
@@ -48,6 +53,10 @@ try {
 } finally {
   for (const subject of new Set([gateway, bare, upstream, ...checkouts.flatMap(({ own, other }) => [own, other])]))
     await stop(subject);
+  if (postgres !== undefined) {
+    for (const name of databases) await execute(postgres.url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    await postgres[Symbol.asyncDispose]();
+  }
 }
 process.exit(0);
 
@@ -67,11 +76,11 @@ interface Pair {
  * a tenth more processor time than the same one started second: in each pair another one is first.
  */
 async function startPairs(folder: string): Promise<Pair[]> {
-  const startOther = () => start('other gateway', resolve(folder, 'bench/gateway.ts'), [url]);
+  const startOther = () => startGateway('other gateway', resolve(folder, 'bench/gateway.ts'));
   const [first, second] = [await startOther(), await startOther()];
   return [
     { own: gateway, other: first },
-    { own: await start('second gateway', 'gateway.ts', [url]), other: second },
+    { own: await startGateway('second gateway'), other: second },
   ];
 }
 
@@ -114,6 +123,15 @@ async function measureOpenPages(): Promise<void> {
   const { port, visitors = [] } = gateway;
   const load = { ...(loads[0] as Load), requests: 10_000 };
   await measureDashboards({ port, visitors, figures: () => ask(gateway) }, load, rounds);
+}
+
+/** On its embedded PostgreSQL, or in a database of the shared one. */
+async function startGateway(name: string, file = 'gateway.ts'): Promise<Subject> {
+  if (postgres === undefined) return start(name, file, [url]);
+  const database = `daypass_bench_${randomUUID().replaceAll('-', '')}`;
+  databases.push(database);
+  await execute(postgres.url, `CREATE DATABASE ${database} TEMPLATE template0`);
+  return start(name, file, [url, withDatabase(postgres.url, database)]);
 }
 
 async function start(name: string, file: string, parameters: string[]): Promise<Subject> {

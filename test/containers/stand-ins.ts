@@ -47,7 +47,7 @@ install -d -o postgres -g postgres /run/postgresql
 if [ ! -s "$folder/PG_VERSION" ]; then
   install -d -o postgres -g postgres -m 700 "$folder"
   echo "$POSTGRES_PASSWORD" > /run/password && chown postgres /run/password
-  as initdb -D "$folder" -U "$POSTGRES_USER" --auth-local=trust --auth-host=scram-sha-256 --pwfile=/run/password
+  as initdb -D "$folder" -U "$POSTGRES_USER" --auth-local=trust --auth-host=scram-sha-256 --encoding=UTF8 --pwfile=/run/password
   echo "host all all all scram-sha-256" >> "$folder/pg_hba.conf"
   as pg_ctl -D "$folder" -o "-c listen_addresses=" -w start
   as createdb -U "$POSTGRES_USER" "$POSTGRES_DB"

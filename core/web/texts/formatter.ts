@@ -26,7 +26,7 @@ export interface Formatter {
   /** `14:32`. */
   shortTime(value: Date): FormattedTime;
   /** `Wed 25 Nov, 21:40`; with its year where `now` is given and the day is too far from it to go without. */
-  dayTime(value: Date, now?: Date): FormattedTime;
+  dayTime(value: Date, now?: Date | number): FormattedTime;
   /** `Wed 18 Nov`. */
   shortDay(value: Date): FormattedTime;
   /** `12 min ago`, `yesterday`; the day once it is a week away. */
@@ -96,7 +96,7 @@ function createFormatter(language: Language, timeZone: string): Formatter {
     clock: time({ ...minutes, second: '2-digit' }),
     shortTime,
     dayTime: (value, now) => {
-      const isFar = now !== undefined && Math.abs(value.getTime() - now.getTime()) > far;
+      const isFar = now !== undefined && Math.abs(+value - +now) > far;
       return {
         iso: value.toISOString(),
         text: `${(isFar ? shortDayOfYear : shortDay)(value).text}, ${shortTime(value).text}`,

@@ -221,8 +221,8 @@ async function describeTime(
     if (!isActive) {
       return { starts: t('payments.buy.starts_now'), ends: t('payments.buy.ends_later', { count: days }), problem: '' };
     }
-    const starts = t('payments.buy.starts_later', { time: format.dayTime(startsAt).text });
-    return { starts, ends: format.dayTime(endsAt).text, problem: '' };
+    const starts = t('payments.buy.starts_later', { time: format.dayTime(startsAt, host.now()).text });
+    return { starts, ends: format.dayTime(endsAt, host.now()).text, problem: '' };
   } catch (error) {
     if (!(error instanceof CheckoutError)) throw error;
     return { starts: '', ends: '', problem: t(textOf(error)) };

@@ -91,7 +91,7 @@ async function startOf({ accountId }: Order, { host, t, format }: PageRequest): 
     .at(-1);
   if (account === undefined || end === undefined || end.getTime() <= account.readAt)
     return t('payments.buy.starts_now');
-  return t('payments.buy.starts_later', { time: format.dayTime(end).text });
+  return t('payments.buy.starts_later', { time: format.dayTime(end, account.readAt).text });
 }
 
 /** Until when it can be paid; ms that are left, and seconds that there were, for the script. */

@@ -49,7 +49,7 @@ function describeOrder(order: Order, request: PageRequest) {
     path: pathOf(order),
     canPay: view === 'waiting' || view === 'preparing',
     hasReceipt: view === 'paid' || view === 'refunded',
-    date: request.format.dayTime(createdAt),
+    date: request.format.dayTime(createdAt, order.readAt),
     plan: planOf(order, request),
     price: request.format.money(price, currency),
     state: { kind: kinds[view], text: request.t(`payments.state.${view}`) },

@@ -77,7 +77,6 @@ async function describeRequest(
     account,
     time: format.clock(startedAt),
     day: format.day(startedAt).text,
-    zone: format.timeZone.replaceAll('_', ' '),
     status: describeStatus(record, t),
     figures: describeFigures(record, request),
     columns: columnsOf(routes),

@@ -58,7 +58,9 @@ export const createDonePage = (gateway: Pages): Page => ({
       isKeyShown: account?.key?.isShown === true,
       isRefunded: order.state === 'refunded',
       isLate: order.isLate,
-      ...(gift === undefined ? describePass(order, account, request) : { paid: gift.title, until: gift.state }),
+      ...(gift === undefined
+        ? describePass(order, account, request)
+        : { kind: gift.kind, paid: gift.title, until: gift.state }),
       gift,
       second: describeSecond(order, request),
       refunds: describeRefunds(order, request),
@@ -99,6 +101,7 @@ function describePass({ days, period, readAt }: Order, account: AccountRecord | 
   const endsAt = active?.endsAt ?? period?.endsAt;
   const until = active === undefined ? 'payments.done.ended' : 'payments.done.until';
   return {
+    kind: 'ok',
     paid: t(`payments.done.${passOf(period, readAt)}`, { count: days }),
     until: endsAt === undefined ? '' : t(until, { time: format.time(endsAt).text }),
   };

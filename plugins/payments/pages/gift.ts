@@ -19,8 +19,9 @@ export async function describeGift(order: Order, request: PageRequest) {
   const ends = { open: gift.expiresAt, expired: gift.expiresAt, redeemed: gift.redeemedAt, revoked: gift.revokedAt };
   const code = await readGiftCode(host.database, order);
   return {
-    title: t('payments.gift.paid', { days: daysOf(days, request) }),
-    state: t(`payments.gift.${gift.state}`, { time: time(ends[gift.state]) }),
+    kind: gift.state === 'open' || gift.state === 'redeemed' ? 'ok' : 'warn',
+    title: t(`payments.gift.${gift.state}`, { days: daysOf(days, request) }),
+    state: t(`payments.gift.${gift.state}_more`, { time: time(ends[gift.state]) }),
     isOpen: gift.state === 'open',
     code: code === undefined ? '' : formatCode(code),
     link: code === undefined ? '' : `${host.service.baseUrl}/redeem?code=${code}`,

@@ -179,7 +179,7 @@ describe('the pay page', () => {
     const text = textOf((await browser.get(path)).payload);
     expect(text).toContain('We received Rp\u00a059.000, not Rp\u00a095.000.');
     expect(text).toMatch(
-      /Do not pay again\. We decide by \d+ \w+ \d{4}, \d\d:\d\d.*: you get your days, or your money back\./,
+      /Do not pay again\. By \d+ \w+ \d{4}, \d\d:\d\d.* you get either your days or your money back\./,
     );
     expect(text).not.toContain('Write to');
     // The page promises to show the decision.
@@ -201,16 +201,16 @@ describe('the pay page', () => {
       [key, id, payments[0]?.id],
     );
     expect(textOf((await browser.get(path)).payload)).toMatch(
-      /We received .* money back\..* Rp\u00a09\.000 is on its way back to you since \d+ \w+ \d{4}, \d\d:\d\d/,
+      /We received .* money back\..* The refund of Rp\u00a09\.000 started on \d+ \w+ \d{4}, \d\d:\d\d/,
     );
     await database.query('update refund set amount = 59000 where key = ?', [key]);
     const underWay = textOf((await browser.get(path)).payload);
-    expect(underWay).toMatch(/We received .* Rp\u00a059\.000 is on its way back to you since/);
-    expect(underWay).not.toContain('We decide by');
+    expect(underWay).toMatch(/We received .* The refund of Rp\u00a059\.000 started on/);
+    expect(underWay).not.toContain('either your days');
     await closeRefund({ database }, key, 'done', 'the provider says so');
     const text = textOf((await browser.get(path)).payload);
     expect(text).toMatch(
-      /We received Rp\u00a059\.000, not Rp\u00a095\.000\. It was decided on .* Rp\u00a059\.000 went back to you on \d+ \w+ \d{4}, \d\d:\d\d/,
+      /We received Rp\u00a059\.000, not Rp\u00a095\.000\. Decided on .* Rp\u00a059\.000 was refunded on \d+ \w+ \d{4}, \d\d:\d\d/,
     );
     expect(text).not.toContain('Paid already?');
   });
@@ -240,10 +240,10 @@ describe('the pay page', () => {
     await resolveFlag(database, (await orderAt(path)).id, 'gave three days');
     const text = textOf((await browser.get(path)).payload);
     expect(text).toMatch(
-      /We received Rp\u00a059\.000, not Rp\u00a095\.000\. It was decided on \d+ \w+ \d{4}, \d\d:\d\d.* Write to help@example\.com with order/,
+      /We received Rp\u00a059\.000, not Rp\u00a095\.000\. Decided on \d+ \w+ \d{4}, \d\d:\d\d.* Write to help@example\.com with order/,
     );
     expect(text).not.toMatch(/Choose a plan|cancelled|Paid already|gave three days/);
-    expect(textOf((await browser.get('/orders')).payload)).toContain('Wrong amount, decided');
+    expect(textOf((await browser.get('/orders')).payload)).toContain('Wrong amount, settled');
   });
 
   it('makes a new code for an expired order', async () => {
@@ -472,10 +472,10 @@ describe('the page of a paid order', () => {
       [key, id, payments[0]?.id],
     );
     const read = async (page: string) => textOf((await browser.get(`${path}/${page}`)).payload);
-    expect(await read('done')).toContain('Money is going back to you. Rp\u00a09.000 is on its way');
+    expect(await read('done')).toContain('A refund is on its way. The refund of Rp\u00a09.000 started on');
     await closeRefund({ database }, key, 'done', 'the provider says so');
     for (const page of ['done', 'receipt'])
-      expect(await read(page)).toContain('Money went back to you. Rp\u00a09.000 went back to you on');
+      expect(await read(page)).toContain('You received a refund. Rp\u00a09.000 was refunded on');
   });
 
   it('leads back to the pay page while it is not paid', async () => {
@@ -533,14 +533,14 @@ describe('a plan that is sold out', () => {
     expect((await waiting.send('/buy', { days: '7', wait: '1' })).statusCode).toBe(303);
     const listed = textOf((await waiting.get('/buy')).payload);
     expect(listed).toContain('You are number 1 on the waiting list. Plan: 7 days.');
-    expect(listed).toContain('No mail is sent: look here again.');
+    expect(listed).toContain('We send no mail about it, so check back here.');
     await cancelOrder(host, order.id);
     await reserveFree(host);
     const reserved = (await waiting.get('/buy')).payload;
     expect(textOf(reserved)).toContain('A place is reserved for you until');
     const { headers } = await waiting.send('/buy', { days: '7' });
     const ordered = textOf((await waiting.get('/buy')).payload);
-    expect([ordered.includes('You have an open order.'), ordered.includes('A place is reserved')]).toEqual([
+    expect([ordered.includes('You have an unpaid order.'), ordered.includes('A place is reserved')]).toEqual([
       true,
       false,
     ]);
@@ -557,7 +557,7 @@ describe('a plan that is sold out', () => {
     });
     const { browser: waiting } = await limited.signIn();
     await waiting.send('/buy', { days: '7', wait: '1' });
-    expect(textOf((await waiting.get('/buy')).payload)).toContain('so does a mail if your account has an address.');
+    expect(textOf((await waiting.get('/buy')).payload)).toContain('we mail you if your account has an e-mail address');
   });
 });
 
@@ -606,7 +606,7 @@ describe('a gift', () => {
     const friend = await createBuyer(database);
     await redeemVoucher(giving.host, friend, code, '192.0.2.1');
     const after = (await browser.get(`${path}/done`)).payload;
-    expect(textOf(after)).toMatch(/It was redeemed on \d+ \w+ \d{4}/);
+    expect(textOf(after)).toMatch(/Your gift of 7 days was redeemed\. The code was used on \d+ \w+ \d{4}/);
     expect(after).not.toContain('gift-code');
     expect(after).not.toContain(friend);
   });
@@ -616,7 +616,7 @@ describe('a gift', () => {
     await pay(path);
     await refundOrder(giving.host, (await orderAt(path)).id, { reason: 'test', isManual: true });
     expect(textOf((await browser.get(`${path}/done`)).payload)).toMatch(
-      /This order was refunded. It was withdrawn on .* Its code no longer works. Rp/,
+      /This order was refunded\. The code stopped working on .*\. Rp/,
     );
   });
 

@@ -31,7 +31,7 @@ describe('the page /redeem', () => {
     const browser = await signedIn('ani');
     const [code = ''] = await create('--count', '1');
     expect(await redeem(browser, code)).toMatch(/7 days were added to your pass\..*Valid from .* to /s);
-    expect(await redeem(browser, code)).toContain('You have redeemed this code before. It added 7 days.');
+    expect(await redeem(browser, code)).toContain('You have already redeemed this code. It added 7 days.');
     const days = await gateway.gateway.host.database.query<{ reason: string; days: number }>(
       `select p.reason, p.days from plan_period p join account a on a.id = p.account_id where a.email = 'ani@example.com'`,
     );

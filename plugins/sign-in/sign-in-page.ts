@@ -81,6 +81,7 @@ export const signInPage: Page = {
     return {
       service: host.service.name,
       error: errorFrom(request),
+      isBlocked: query['error'] === 'blocked',
       providers: offeredProviders(host, next),
       next,
       local,

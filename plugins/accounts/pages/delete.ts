@@ -81,7 +81,7 @@ function isOpen({ state, expiresAt, readAt }: Order): boolean {
   return (state === 'created' || state === 'pending') && expiresAt > readAt;
 }
 
-/** Money of an order that nobody has decided about, or that the order is cancelled; nothing for one that is over. */
+/** Money of an order that nobody has decided about, that it is cancelled, or that the code of a gift is out of sight; nothing for one that is over. */
 function describeLoss(order: Order, { t, format, host }: PageRequest): string[] {
   const { code, price, currency, flags, payments } = order;
   const undecided = payments.flatMap((payment) => {
@@ -97,5 +97,6 @@ function describeLoss(order: Order, { t, format, host }: PageRequest): string[] 
       : t('accounts.delete.undecided', { code, paid, contact });
   });
   if (undecided.length > 0) return undecided;
+  if (order.gift?.state === 'open') return [t('accounts.delete.gift', { code })];
   return isOpen(order) ? [t('accounts.delete.order', { code, price: format.money(price, currency) })] : [];
 }

@@ -4,7 +4,7 @@ import { PageClient } from '../../support/page-client.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {
-  gateway = await startGateway({ yaml: yamlFor('http://127.0.0.1:9') });
+  gateway = await startGateway({ yaml: `${yamlFor('http://127.0.0.1:9')}\npayments: { gifts: true }` });
 });
 afterAll(() => gateway[Symbol.asyncDispose]());
 
@@ -42,7 +42,7 @@ describe('the page that deletes an account', () => {
     const code = (await buy(browser)).split('/').at(-1);
     const { text } = await browser.get(path);
     expect(text).toMatch(/Your remaining time: 2\sd\s23:59:\d\d, until \d+ \w+ \d{4}/);
-    expect(text).toContain(`Order ${code} for Rp\u00a095.000. It is cancelled; do not pay it.`);
+    expect(text).toContain(`Order ${code} for Rp\u00a095.000. It will be cancelled; do not pay it.`);
   });
 
   it('names money that was paid and that nobody has decided about', async () => {
@@ -52,8 +52,17 @@ describe('the page that deletes an account', () => {
     const shown = async () => (await browser.get(path)).text;
     await expect
       .poll(shown, soon)
-      .toContain(`Order ${code}: Rp\u00a047.500 was paid, and nothing is decided about it. Write to the operator`);
+      .toContain(`Order ${code}: Rp\u00a047.500 was paid and is still being checked. Write to the operator`);
     expect(await shown()).not.toContain('do not pay it');
+  });
+
+  it('names a gift whose code can be redeemed but no longer be looked up', async () => {
+    const browser = await signedIn('giving');
+    const code = (await browser.submit('/buy', '/buy', { days: '7', gift: '1' })).location.split('/').at(-1);
+    await browser.submit(`/sandbox/${code}.1`, `/sandbox/${code}.1`, { action: 'pay' });
+    await expect
+      .poll(async () => (await browser.get(path)).text, soon)
+      .toContain(`Order ${code}: the gift code still works, but you can no longer look it up. Copy it first.`);
   });
 
   it('deletes nothing for another text, and keeps what was typed', async () => {
@@ -84,7 +93,7 @@ describe('the page that deletes an account', () => {
   it('asks for the name where the account has no e-mail', async () => {
     const browser = await signedIn('nameless');
     await gateway.database.query('update account set email = null where email = ?', [emailOf('nameless')]);
-    expect((await browser.get(path)).text).toContain('Type your name, nameless');
+    expect((await browser.get(path)).text).toContain('To confirm, type your name: nameless');
     expect((await remove(browser, 'nameless')).location).toBe('/account-deleted');
   });
 

@@ -56,7 +56,7 @@ export async function describeHome(request: PageRequest, gateway: Pick<Registry,
     wait: wait && describeWait(wait, buyPath === '' ? '' : `/buy?days=${wait.days}`, request),
     order: order && describeOrder(order, request),
     grant: describeGrant(account, now, request),
-    credits: describeCredits(credits, request),
+    credit: describeCredits(credits, request),
     pass: { ...describePass(pass, now, request), ...(isUnderWay && pass.kind === 'none' && { text: '' }) },
     stub: {
       key: describeKey(account.key, t),

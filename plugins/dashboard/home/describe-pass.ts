@@ -34,7 +34,7 @@ export function passOf(account: AccountRecord, now: number): PassState {
 /** The pass as the part `pass` prints it. */
 export function describePass({ kind, startsAt, endsAt }: PassState, now: number, { t, format }: Reader) {
   if (kind !== 'active' || startsAt === undefined || endsAt === undefined)
-    return { ...describeInactive({ kind, startsAt, endsAt }, { t, format }), ticks: emptyTicks() };
+    return { ...describeInactive({ kind, startsAt, endsAt }, now, { t, format }), ticks: emptyTicks() };
   const days = daysBetween(startsAt.getTime(), endsAt.getTime());
   const left = Math.round(endsAt.getTime() - now);
   return {
@@ -43,22 +43,22 @@ export function describePass({ kind, startsAt, endsAt }: PassState, now: number,
     left,
     remaining: format.remaining(left),
     ticks: ticks(days, startsAt.getTime(), endsAt.getTime(), now),
-    starts: { label: t('home.pass.started'), ...format.dayTime(startsAt) },
-    ends: { label: t('home.pass.ends'), ...format.dayTime(endsAt) },
+    starts: { label: t('home.pass.started'), ...format.dayTime(startsAt, now) },
+    ends: { label: t('home.pass.ends'), ...format.dayTime(endsAt, now) },
   };
 }
 
-function describeInactive({ kind, startsAt, endsAt }: PassState, { t, format }: Reader) {
+function describeInactive({ kind, startsAt, endsAt }: PassState, now: number, { t, format }: Reader) {
   const label = t('home.pass.yours');
   if (kind === 'starts_later' && startsAt !== undefined)
     return {
       label,
       title: t('home.pass.none'),
-      starts: { label: t('home.pass.starts'), ...format.dayTime(startsAt) },
+      starts: { label: t('home.pass.starts'), ...format.dayTime(startsAt, now) },
     };
   const title = t('home.pass.none');
   if (endsAt === undefined) return { label, title, text: t('home.pass.choose') };
-  return { label, title, ends: { label: t('home.pass.ended'), ...format.dayTime(endsAt) } };
+  return { label, title, ends: { label: t('home.pass.ended'), ...format.dayTime(endsAt, now) } };
 }
 
 function emptyTicks() {
@@ -76,7 +76,7 @@ export function describeReminder(
   if (kind === 'ended' && endsAt !== undefined)
     return {
       kind: 'bad' as const,
-      title: t('home.reminder.ended', { time: format.dayTime(endsAt).text }),
+      title: t('home.reminder.ended', { time: format.dayTime(endsAt, now).text }),
       text: t('home.reminder.ended_more'),
       action,
     };
@@ -127,7 +127,7 @@ export function describeGrant(
     .at(-1);
   if (granted === undefined) return undefined;
   const count = Math.round((granted.endsAt.getTime() - granted.startsAt.getTime()) / 86_400_000);
-  const ends = format.dayTime(granted.endsAt).text;
+  const ends = format.dayTime(granted.endsAt, now).text;
   return {
     kind: 'info' as const,
     title: recordedLabelIn(language, granted.label, host),
@@ -135,12 +135,40 @@ export function describeGrant(
   };
 }
 
-/** Time that came back for outages: "+ 23 minutes: dp/gpt-5 was down on 21 Nov". */
-export function describeCredits(credits: readonly CreditedTime[], { t, format }: Reader): string[] {
-  return credits.map(({ model, from, seconds }) => {
-    const time = t('home.credit_minutes', { count: Math.max(1, Math.round(seconds / 60)) });
-    return t('home.credit', { time, model, day: format.shortDay(from).text });
-  });
+/** Credits that are named, of several. */
+const namedCredits = 3;
+
+/**
+ * Time that came back for outages: "+ 23 minutes: dp/gpt-5 was down on 21 Nov", or the sum of several, with the newest ones;
+ * undefined without any.
+ */
+export function describeCredits(credits: readonly CreditedTime[], { t, format }: Reader) {
+  const [one, ...more] = credits;
+  if (one === undefined) return undefined;
+  const timeOf = (seconds: number) => creditText(Math.max(1, Math.round(seconds / 60)), t);
+  const day = (from: Date) => format.shortDay(from).text;
+  if (more.length === 0)
+    return {
+      kind: 'info' as const,
+      title: t('home.credit', { time: timeOf(one.seconds), model: one.model, day: day(one.from) }),
+    };
+  const named = credits.slice(0, namedCredits).map(({ model, from }) => t('home.credit_of', { model, day: day(from) }));
+  const others = credits.length - named.length;
+  return {
+    kind: 'info' as const,
+    title: t('home.credits', { time: timeOf(credits.reduce((sum, { seconds }) => sum + seconds, 0)) }),
+    text: [...named, ...(others === 0 ? [] : [t('home.credits_more', { count: others })])].join(' · '),
+  };
+}
+
+/** `23 minutes`, `5 hours`, `5 hours 12 minutes`. */
+function creditText(minutes: number, t: Reader['t']): string {
+  const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];
+  const parts = [
+    hours === 0 ? '' : t('home.credit_hours', { count: hours }),
+    rest === 0 ? '' : t('home.credit_minutes', { count: rest }),
+  ];
+  return parts.filter((part) => part !== '').join(' ');
 }
 
 function describeEnd(left: number, t: Reader['t']): string {

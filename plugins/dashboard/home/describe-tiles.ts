@@ -10,6 +10,9 @@ type Reader = Pick<PageRequest, 't' | 'format'>;
 /** Answers of which a percentile says something. */
 const leastTimed = 20;
 
+/** Requests of a day of which a change in percent says something. */
+const leastCompared = 20;
+
 /** Units of a spark's width; CSS stretches it. */
 const sparkWidth = 200;
 const sparkHeight = 32;
@@ -73,6 +76,8 @@ function countSoFar(hours: readonly HourSum[], now: number): number {
 /** '' if nothing was sent yesterday, so that there is nothing to compare with. */
 function compare(all: number, before: number, { t, format }: Reader): string {
   if (before < 1) return '';
+  // "50% more" of two requests says nothing.
+  if (before < leastCompared) return t('home.tile.before', { count: Math.round(before) });
   const change = all / before - 1;
   // Above a factor of ten, a percentage is meaningless.
   if (change > 9) return '';

@@ -6,6 +6,7 @@ import { codePieces } from '#core/web/pages/code-pieces.ts';
 import { defineForm, FieldErrors, type Page, type PageForm, type PageRequest } from '#core/web/pages/page.ts';
 import { exampleCall } from '../code/example-call.ts';
 import { codeLanguages, writeCode } from '../code/write-code.mjs';
+import { describeNoPass } from '../models/models-page.ts';
 import { requestPath, tryPath } from '../paths.ts';
 import { ask, type Asked } from './ask.ts';
 import { readHistory, tryBounds, type TryMessage, writeHistory } from './conversation.ts';
@@ -45,7 +46,10 @@ export function createTryPage(server: Server): Page {
     template: 'dashboard/try/page.eta',
     styles: ['try.css'],
     scripts: tryScripts,
-    show: (request) => describePage(server, request, request.form.values['model'] ?? request.query['model']),
+    show: async (request) => ({
+      ...describePage(server, request, request.form.values['model'] ?? request.query['model']),
+      noPass: await describeNoPass(request),
+    }),
     forms: [createForm(server)],
   };
 }
@@ -84,7 +88,8 @@ function createForm(server: Server): PageForm {
       });
       const values = { system: system ?? '', temperature: String(temperature ?? ''), max_tokens: String(limit ?? '') };
       const answered = describeAnswer(asked, messages, model.publicName, request);
-      return { ...describePage(server, request, name, messages), values, ...answered };
+      // What went wrong says it.
+      return { ...describePage(server, request, name, messages), values, ...answered, noPass: undefined };
     },
   });
 }

@@ -3,6 +3,7 @@ import type { Wait } from '#core/business/sales/waiting-list.ts';
 import type { Order } from '#core/business/payments/order.ts';
 import type { AccountRecord } from '#core/business/accounts/account-record.ts';
 import {
+  describeCredits,
   describeGrant,
   describeOrder,
   describePass,
@@ -103,7 +104,7 @@ describe('an order', () => {
 
   it('that is not paid is on the page with its price, in both languages', () => {
     const shown = describeOrder({ order, view: 'waiting' }, reader());
-    expect(shown.title).toMatch(/^Order ORD-1 waits for your payment of .*25[.,]000\.$/);
+    expect(shown.title).toMatch(/^Order ORD-1 is waiting for your payment of .*25[.,]000\.$/);
     expect(shown.action.path).toBe('/orders/ORD-1');
     expect(describeOrder({ order, view: 'preparing' }, reader('id')).title).toMatch(/menunggu pembayaran/);
   });
@@ -141,6 +142,24 @@ const granted = (label: string, hoursAgo: number) => ({
 
 const note = (...periods: ReturnType<typeof granted>[]) =>
   describeGrant({ periods } as unknown as AccountRecord, now, reader());
+
+it.each([
+  [20, '+ 1 minute: dp/gpt-5 was down on'],
+  [23 * 60, '+ 23 minutes: dp/gpt-5 was down on'],
+  [3600, '+ 1 hour: dp/gpt-5 was down on'],
+  [312 * 60, '+ 5 hours 12 minutes: dp/gpt-5 was down on'],
+])('time that came back for an outage is told in hours and minutes: %i s', (seconds, text) => {
+  const credit = { model: 'dp/gpt-5', from: new Date(now), creditedAt: new Date(now), seconds };
+  expect(describeCredits([credit], reader())?.title).toContain(text);
+});
+
+it('several outages are told in one note: their time together, and the newest of them', () => {
+  const credit = (model: string) => ({ model, from: new Date(now), creditedAt: new Date(now), seconds: 1800 });
+  const note = describeCredits(['a', 'b', 'c', 'd', 'e'].map(credit), reader());
+  expect(note?.title).toBe('+ 2 hours 30 minutes for outages');
+  expect(note?.text).toMatch(/^a on .* · b on .* · c on .* · and 2 more$/);
+  expect(describeCredits([], reader())).toBeUndefined();
+});
 
 describe('days that an operator has added', () => {
   it('are explained by the newest name for a week', () => {

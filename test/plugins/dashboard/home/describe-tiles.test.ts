@@ -27,6 +27,14 @@ describe('the figures of 24 hours', () => {
     expect(figures([row(1, { requests }), row(25, { requests: 100 })]).requests?.note).toBe(note);
   });
 
+  it.each([
+    [0, 1, '1 the day before'],
+    [2, 1, '1 the day before'],
+    [38, 19, '19 the day before'],
+  ])('say of few requests how many there were before: %i after %i', (requests, before, note) => {
+    expect(figures([row(1, { requests }), row(25, { requests: before })]).requests?.note).toBe(note);
+  });
+
   it('name the day on which they begin', () => {
     expect(figures([])).toMatchObject({
       requests: { label: 'Requests since yesterday 10:00' },

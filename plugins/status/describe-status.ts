@@ -109,6 +109,8 @@ function describeBars(model: string, days: readonly DayStatus[], t: Reader['t'])
     label: t('status.bars', { model, count: days.length, bad, none }),
     ago: t('status.ago', { count: days.length }),
     agoOnPhones: t('status.ago', { count: daysOnPhones }),
+    // The share is of all days.
+    ofDays: t('status.of_days', { count: days.length }),
   };
 }
 

@@ -13,6 +13,7 @@ const yaml = `
 service: { name: Daypass, base_url: "http://daypass.localhost", contact: "mailto:hello@daypass.example" }
 operators: [admin@daypass.example]
 payments: { gifts: true }
+outages: { credit: true }
 sign_in:
   google: { client_id: screens, client_secret: screens }
   github: { client_id: screens, client_secret: screens }

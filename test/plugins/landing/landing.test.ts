@@ -136,7 +136,7 @@ describe('front page', () => {
     ['{ weight: 2 }', '{ weight: 2 }', 'Only the time differs.'],
     ['{ weight: 1 }', undefined, 'Only the time differs.'],
     ['{ limit: 5, period: 60 }', '{ period: 60, limit: 5 }', 'Only the time differs.'],
-    ['{ weight: 2 }', undefined, 'Time differs, and the share of a model that is full.'],
+    ['{ weight: 2 }', undefined, 'What differs is the time, and your share of a model when it is full.'],
     ['{ limit: 5 }', undefined, 'Time and limits differ.'],
     ['{ weight: 2, limit: 5 }', undefined, 'Time and limits differ.'],
   ])('the front page says of plans with the limits %s and %s: %s', async (one, other, lead) => {

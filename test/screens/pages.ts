@@ -16,8 +16,8 @@ export interface Screen {
 /** Pages that look like others, and states of them. */
 const minor = new Set(
   [
-    'landing-signed-in sign-in docs buy-gift done-gift operator-order-gift pay-expired pay-failed pay-wrong-amount receipt orders-empty key sign-ins delete account preferences',
-    'home-empty model connect-windows connect-tool requests-errors requests-empty not-found',
+    'landing-signed-in sign-in docs buy-gift done-gift done-gift-redeemed operator-order-gift pay-expired pay-failed pay-wrong-amount receipt orders-empty key sign-ins delete account preferences',
+    'home-empty home-ended model connect-windows connect-tool requests-errors requests-empty not-found',
     'operator-orders operator-order operator-flags operator-accounts operator-account operator-account-buyer operator-outage operator-requests operator-request operator-heaviest operator-policy operator-sales operator-announcements operator-margins',
     'operator-routes operator-probes operator-probe operator-health operator-configurations operator-configuration',
   ].flatMap((names) => names.split(' ')),
@@ -43,9 +43,11 @@ export function screensOf({
     ['pay-wrong-amount', 'buyer', `/orders/${orders.wrong}`, '#pay'],
     ['done', 'buyer', `/orders/${orders.paid}/done`, 'main'],
     ['done-gift', 'buyer', `/orders/${orders.gift}/done`, '#gift-code'],
+    ['done-gift-redeemed', 'buyer', `/orders/${orders.redeemed}/done`, '.flash.ok'],
     ['receipt', 'buyer', `/orders/${orders.paid}/receipt`, '.receipt'],
     ['home', 'customer', '/dashboard', '.pass'],
     ['home-empty', 'newcomer', '/dashboard', '.pass'],
+    ['home-ended', 'former', '/dashboard', '.flash.bad'],
     ['requests', 'customer', '/dashboard/requests', 'table'],
     ['request', 'customer', `/dashboard/requests/${failover}`, '.attempts'],
     ['requests-errors', 'customer', '/dashboard/requests?show=errors', 'table'],

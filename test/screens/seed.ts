@@ -28,6 +28,31 @@ export async function grantWeek(database: Database, accountId: string, now: numb
   );
 }
 
+/** A pass that has ended, with a request, and time that came back for outages. */
+export async function writeFormer(database: Database, accountId: string, now: number): Promise<void> {
+  await database.query(
+    `insert into plan_period (id, account_id, starts_at, ends_at, days, reason) values (?, ?, ?, ?, 7, 'grant')`,
+    [randomUUIDv7(), accountId, new Date(now - 30 * day), new Date(now - 23 * day)],
+  );
+  for (const [model, minutes] of [
+    [`dp/${longNames.model}`, 312],
+    ['dp/gpt-5', 23],
+  ] as const) {
+    const [id, from] = [randomUUIDv7(), now - 26 * day];
+    await database.query(
+      'insert into outage (id, incident_id, model, from_at, until_at, credited_at) values (?, ?, ?, ?, ?, ?)',
+      [id, randomUUIDv7(), model, new Date(from), new Date(from + minutes * minute), new Date(from + day)],
+    );
+    await database.query('insert into outage_credit (outage_id, account_id, seconds, created_at) values (?, ?, ?, ?)', [
+      id,
+      accountId,
+      minutes * 60,
+      new Date(from + day),
+    ]);
+  }
+  await write(database, accountId, [answered(now - 24 * day, () => 0.3)]);
+}
+
 /** What the upstreams of the world serve, busiest first, with the share of requests. */
 const models = [
   { model: 'dp/claude-sonnet-4-5', route: 'claude/claude-sonnet-4-5', share: 0.48, first: 660 },

@@ -6,7 +6,7 @@ import { createGatewayFolder } from '../support/gateway-home.ts';
 import { probeState } from '../../plugins/probes/state.ts';
 import { PageClient } from '../support/page-client.ts';
 import { longNames } from './long-names.ts';
-import { grantWeek, writeAccount, writeCanary, writeProbes, writeTraffic } from './seed.ts';
+import { grantWeek, writeAccount, writeCanary, writeFormer, writeProbes, writeTraffic } from './seed.ts';
 
 /** Nobody calls these upstreams; only the catalog needs them. */
 const yaml = `
@@ -45,8 +45,11 @@ aliases: { sonnet: claude-sonnet-4-5, claude-sonnet-latest: claude-sonnet-4-5, c
 
 const quiet = { info: () => undefined, warn: () => undefined, error: console.error };
 
-/** Whose eyes a page is seen with: an account with requests, one with orders, one without either, the operator, nobody. */
-export const readers = ['customer', 'buyer', 'newcomer', 'operator', 'visitor'] as const;
+/**
+ * Whose eyes a page is seen with: an account with requests, one with orders, one whose pass has ended, one without any of it, the
+ * operator, nobody.
+ */
+export const readers = ['customer', 'buyer', 'former', 'newcomer', 'operator', 'visitor'] as const;
 export type Reader = (typeof readers)[number];
 
 /** Orders of the buyer in the order they were made, with their days and what the sandbox's bank did with them. */
@@ -57,6 +60,7 @@ const orderStates = {
   expired: { days: '3', action: 'expire' },
   waiting: { days: '7', action: undefined },
   gift: { days: '30', action: 'pay', gift: '1' },
+  redeemed: { days: '3', action: 'pay', gift: '1' },
 } as const;
 export type OrderState = keyof typeof orderStates;
 
@@ -88,9 +92,10 @@ export async function openScreenWorld(databaseUrl: string, days: number): Promis
   await gateway.reload();
   await writeCanary(gateway.host.database);
   const { database } = gateway.host;
-  const [customer, buyer, newcomer, operator, others] = await Promise.all([
+  const [customer, buyer, former, newcomer, operator, others] = await Promise.all([
     createAccount(database, 'dp', { name: 'Rani Putri', email: 'rani@example.com' }),
     createAccount(database, 'dp', { name: longNames.person, email: longNames.email }),
+    createAccount(database, 'dp', { name: 'Wayan', email: 'wayan@example.com' }),
     createAccount(database, 'dp', { name: 'Budi', email: 'budi@example.com' }),
     createAccount(database, 'dp', { name: 'Ayu Dewi', email: 'admin@daypass.example' }),
     createAccount(database, 'dp', { name: 'Sari', email: 'sari@example.com', period: { days: 30, reason: 'grant' } }),
@@ -105,13 +110,16 @@ export async function openScreenWorld(databaseUrl: string, days: number): Promis
   const sessions = {
     customer: await tokenFor(customer.accountId),
     buyer: await tokenFor(buyer.accountId),
+    former: await tokenFor(former.accountId),
     newcomer: await tokenFor(newcomer.accountId),
     operator: await tokenFor(operator.accountId),
     visitor: undefined,
   };
   const orders = await makeOrders(gateway.url, sessions.buyer);
   const now = Date.now();
+  await redeem(gateway.url, sessions.buyer, orders.redeemed, await tokenFor(others.accountId));
   await grantWeek(database, customer.accountId, now);
+  await writeFormer(database, former.accountId, now);
   const failover = await writeAccount(database, customer.accountId, now, days);
   await writeTraffic(database, others.accountId, now, days);
   await writeProbes(database, now);
@@ -139,6 +147,15 @@ export async function openScreenWorld(databaseUrl: string, days: number): Promis
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Redeems the code of a gift that the buyer has paid. */
+async function redeem(url: string, buyer: string, order: string, session: string): Promise<void> {
+  const [giving, taking] = [new PageClient(url), new PageClient(url)];
+  giving.cookies.set('dp_session', buyer);
+  taking.cookies.set('dp_session', session);
+  const [, code = ''] = /id="gift-code">([^<]+)/.exec((await giving.get(`/orders/${order}/done`)).text) ?? [];
+  await taking.submit('/redeem', '/redeem', { code });
 }
 
 /** An order in each state, each made and brought there over HTTP. */

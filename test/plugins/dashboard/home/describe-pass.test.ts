@@ -143,21 +143,27 @@ const granted = (label: string, hoursAgo: number) => ({
 const note = (...periods: ReturnType<typeof granted>[]) =>
   describeGrant({ periods } as unknown as AccountRecord, now, reader());
 
+const credit = (model: string, seconds: number) => ({
+  model,
+  from: new Date(now),
+  creditedAt: new Date(now),
+  seconds,
+});
+
 it.each([
   [20, '+ 1 minute: dp/gpt-5 was down on'],
   [23 * 60, '+ 23 minutes: dp/gpt-5 was down on'],
   [3600, '+ 1 hour: dp/gpt-5 was down on'],
   [312 * 60, '+ 5 hours 12 minutes: dp/gpt-5 was down on'],
 ])('time that came back for an outage is told in hours and minutes: %i s', (seconds, text) => {
-  const credit = { model: 'dp/gpt-5', from: new Date(now), creditedAt: new Date(now), seconds };
-  expect(describeCredits([credit], reader())?.title).toContain(text);
+  expect(describeCredits([credit('dp/gpt-5', seconds)], reader())?.title).toContain(text);
 });
 
 it('several outages are told in one note: their time together, and the newest of them', () => {
-  const credit = (model: string) => ({ model, from: new Date(now), creditedAt: new Date(now), seconds: 1800 });
-  const note = describeCredits(['a', 'b', 'c', 'd', 'e'].map(credit), reader());
-  expect(note?.title).toBe('+ 2 hours 30 minutes for outages');
-  expect(note?.text).toMatch(/^a on .* · b on .* · c on .* · and 2 more$/);
+  const credits = ['a', 'b', 'c', 'd', 'e'].map((model) => credit(model, 1800));
+  const told = describeCredits(credits, reader());
+  expect(told?.title).toBe('+ 2 hours 30 minutes for outages');
+  expect(told?.text).toMatch(/^a on .* · b on .* · c on .* · and 2 more$/);
   expect(describeCredits([], reader())).toBeUndefined();
 });
 

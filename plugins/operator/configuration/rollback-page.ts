@@ -84,5 +84,9 @@ const kindOfSign: Readonly<Record<string, string>> = { '+': 'added', '-': 'remov
 
 function cut(lines: readonly string[]) {
   const shown = [...lines.slice(0, longestDiff), ...(lines.length > longestDiff ? ['  …'] : [])];
-  return shown.map((text) => ({ text, kind: kindOfSign[text.charAt(0)] ?? '' }));
+  // Templates leave out line breaks between tags.
+  return shown.map((text, index) => ({
+    text: index < shown.length - 1 ? `${text}\n` : text,
+    kind: kindOfSign[text.charAt(0)] ?? '',
+  }));
 }

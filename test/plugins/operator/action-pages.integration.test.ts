@@ -486,7 +486,10 @@ const pages: readonly ActionPage[] = [
       await expect.poll(async () => (await history.list(1))[0]?.digest).toBe(changes.serving()?.digest);
       const before = await history.previous(changes.serving()?.digest ?? '');
       const state = async () => (await history.rollback())?.note;
-      return { path: `/operator/configuration/${before?.id}`, id: 'configuration', state };
+      const path = `/operator/configuration/${before?.id}`;
+      // Each line of the difference on a line of the page.
+      expect((await ops.get(path)).text).toMatch(/\n<span class="(?:added|removed)">/);
+      return { path, id: 'configuration', state };
     },
     wrong: [noReason, onlySpaces, longReason],
     right: { note: reason },

@@ -16,7 +16,7 @@ import { listOpenFlags } from '#core/business/payments/flags.ts';
 import { listOrders, type OrderFilter, readOrder } from '#core/business/payments/order.ts';
 import { orderStates } from '#core/business/payments/order-types.ts';
 import { readSales } from '#core/business/sales/sales-figures.ts';
-import { isDay } from '#core/extension/commands/days.ts';
+import { isDay } from '#core/platform/timing/time-zone.ts';
 import { rangeOfDays } from '#core/platform/database/day-range.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';

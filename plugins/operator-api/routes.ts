@@ -155,7 +155,7 @@ async function perform(
   input: JsonObject,
 ): Promise<ApiAnswer> {
   const { subject, result } = await runAction(host, { id, name: `api (${name})` }, kind, handle, input);
-  return { status: 200, body: { action: kind.name, [kind.subject]: subject.id, ...result } };
+  return { status: 200, body: { action: kind.name, [kind.subject]: subject.id, ...(toSnakeCase(result) as object) } };
 }
 
 const ajv = new Ajv({ allErrors: true, strict: false });

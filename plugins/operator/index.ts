@@ -7,6 +7,8 @@ import { declinePage, outagePage } from './accounts/outage-page.ts';
 import { accountsPage } from './accounts/list-page.ts';
 import { editAnnouncementPage, newAnnouncementPage } from './announcements/form-page.ts';
 import { announcementsPage } from './announcements/list-page.ts';
+import { booksFile, monthPage } from './books/files.ts';
+import { booksPage } from './books/page.ts';
 import { operatorActionsSection } from './actions-section.ts';
 import { configurationsPage } from './configuration/list-page.ts';
 import { configurationPage } from './configuration/rollback-page.ts';
@@ -36,6 +38,7 @@ export const plugin: GatewayPlugin = {
     gateway.job(actionRetentionJob);
     gateway.texts(defineTexts({ en, id }));
     gateway.assets({ name: 'operator.css', path: 'operator/operator.css' });
+    gateway.assets({ name: 'operator-month.css', path: 'operator/month.css' });
     gateway.assets({ name: 'operator-account.css', path: 'operator/account.css' });
     const pages = [
       overviewPage(gateway, running),
@@ -44,6 +47,9 @@ export const plugin: GatewayPlugin = {
       ordersPage,
       orderPage,
       marginsPage,
+      booksPage,
+      booksFile,
+      monthPage,
       refundPage,
       accountsPage,
       accountPage,

@@ -2,7 +2,7 @@ import { type Command as Parser, Option } from 'commander';
 import { AccountError } from '#core/business/accounts/account-error.ts';
 import { parseInteger, parseLine } from '#core/extension/commands/arguments.ts';
 import { type Command, type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
-import { csvLine } from '#core/extension/commands/csv.ts';
+import { csvLine } from '#core/platform/csv.ts';
 import { parseMonth, zoneOf, type ZoneOptions, zoneOption } from '#core/extension/commands/days.ts';
 import { formatTable } from '#core/extension/commands/table-text.ts';
 import type { Host } from '#core/gateway/host/host.ts';

@@ -33,6 +33,11 @@ export interface ActionWords {
   readonly minutes?: number | undefined;
   /** Of a canary. */
   readonly number?: number | undefined;
+  /** Of the books, such as 2026-11-22. */
+  readonly day?: string | undefined;
+  readonly time_zone?: string | undefined;
+  /** Of payments. */
+  readonly provider?: string | undefined;
   /** Shows that this account is meant; kept in no record. */
   readonly confirm?: string | undefined;
 }
@@ -46,7 +51,7 @@ export class ActionRefused extends Error {
 /** What an action is about: one that has a handle, or all of a kind, such as what an outage has hit. */
 export type SubjectKind = 'account' | 'order' | 'flag' | 'refund' | 'route' | 'announcement' | SubjectWithoutHandle;
 
-const withoutHandle = ['outage', 'announcements', 'configuration'] as const;
+const withoutHandle = ['outage', 'announcements', 'books', 'configuration'] as const;
 type SubjectWithoutHandle = (typeof withoutHandle)[number];
 
 /** False for an action that is about all of a kind, or about what its input says. */

@@ -81,6 +81,7 @@ export async function findSubject(host: Host, kind: SubjectKind, handle: string)
       throw new AccountError('not_found', `There is no announcement ${handle}.`);
     }
     case 'announcements':
+    case 'books':
     case 'configuration':
     case 'outage':
       return at(kind);

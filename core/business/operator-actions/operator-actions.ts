@@ -17,6 +17,7 @@ const operatorActionNames = [
   'order.check',
   'order.cancel',
   'refund.close',
+  'books.reconcile',
   'outage.grant_days',
   'outage.credit',
   'outage.decline',
@@ -39,8 +40,7 @@ export interface OperatorAction {
   readonly action: (typeof operatorActionNames)[number];
   /**
    * Id of an account or an order, or of a flag without one; a route; a voucher or a batch of them; `outage` for all accounts that one
-   * hit, `announcements` for any of them,
-   * `configuration` for gateway.yaml.
+   * hit, `announcements` for any of them, `books` for those of providers, `configuration` for gateway.yaml.
    */
   readonly subject: string;
   /** Why, or how, in the operator's words. */

@@ -1,13 +1,19 @@
 import { CheckoutError } from '../payments/checkout-error.ts';
 import { waysOfDaysBack } from '../payments/order-types.ts';
-import { type ActionKind, note, text } from './action-kind.ts';
+import { type ActionKind, ActionRefused, note, text } from './action-kind.ts';
+import { service } from '#core/config/sections/core-sections.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import { boolean, integer, object } from '#core/platform/schema.ts';
+import { isDay, isTimeZone } from '#core/platform/timing/time-zone.ts';
 
 /*
- * Actions on orders, their refunds and their flags. What is done is loaded when it is: MikroORM would slow all commands down.
+ * Actions on orders, their refunds, their flags and the books. What is done is loaded when it is: MikroORM would slow all commands down.
  */
 
 const checkout = () => import('../payments/checkout.ts');
+/** Ms that a comparison of books may take. */
+export const longestComparison = 15 * 60_000;
+
 const refunds = () => import('../payments/refunds.ts');
 
 export const orderActions: readonly ActionKind[] = [
@@ -85,4 +91,34 @@ export const orderActions: readonly ActionKind[] = [
       throw new CheckoutError('not_open', message);
     },
   },
+  {
+    name: 'books.reconcile',
+    subject: 'books',
+    summary: 'compare payments and refunds of a day with the books of the provider, and flag what differs',
+    input: object(['day'], {
+      day: text('Such as 2026-11-22.', 10),
+      provider: text('Only this one; default: all that had charges.', 60),
+      time_zone: text('Of the day; default: service.time_zone.', 60),
+    }),
+    perform: async (host, _id, { day = '', provider, time_zone: timeZone = host.section(service).time_zone }) => ({
+      compared: await reconcileBooks(host, day, timeZone, provider),
+    }),
+  },
 ];
+
+async function reconcileBooks(host: Host, day: string, timeZone: string, provider: string | undefined) {
+  const [{ reconcileDay }, { paymentProviders }, { PaymentError }] = await Promise.all([
+    import('../payments/reconcile.ts'),
+    import('../payments/connections.ts'),
+    import('../payments/payment-provider.ts'),
+  ]);
+  if (!isDay(day)) throw new ActionRefused(`"${day}" is not a day, such as 2026-11-22.`);
+  if (!isTimeZone(timeZone)) throw new ActionRefused(`"${timeZone}" is not a time zone, such as Asia/Jakarta.`);
+  if (provider !== undefined && !paymentProviders(host).has(provider))
+    throw new CheckoutError('not_found', `Payment provider "${provider}" not found.`);
+  try {
+    return await reconcileDay(host, { day, timeZone, provider }, AbortSignal.timeout(longestComparison));
+  } catch (error) {
+    throw error instanceof PaymentError ? new CheckoutError('no_answer', error.message) : error;
+  }
+}

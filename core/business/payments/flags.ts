@@ -3,9 +3,10 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../accounts/account-events.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import type { FlagKind } from './order-types.ts';
-import { epochs, type Row } from '#core/platform/database/rows.ts';
+import { epoch, epochs, type Row } from '#core/platform/database/rows.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { OrderFlag, PlanOrder } from './entities.ts';
+import type { TimeSpan } from './payment-provider.ts';
 import { paymentsSection } from './section.ts';
 
 /** Flags an order for the operator, once for each subject. @param about the payment or refund that it is about */
@@ -172,8 +173,8 @@ export function decisionDue({ section }: Pick<Host, 'section'>, flaggedAt: Date)
 /** Kinds that come first. */
 export const worstFlags = Object.entries(severities).flatMap(([kind, severity]) => (severity === 'bad' ? [kind] : []));
 
-const select = `
-  select f.id, f.kind, f.subject, ${epochs('f.created_at')}, f.order_id,
+const select = (more = 'null as more') => `
+  select ${more}, f.id, f.kind, f.subject, ${epochs('f.created_at')}, f.order_id,
     o.code, o.account_id, coalesce(a.email, a.name) as buyer, o.days, o.price::float8 as price, o.currency,
     coalesce(p.amount, r.amount, (f.detail ->> 'amount')::bigint)::float8 as amount,
     coalesce(nullif(p.currency, ''), r.currency, f.detail ->> 'currency') as money_currency,
@@ -199,11 +200,42 @@ export async function listOpenFlags(
   limit: number,
 ): Promise<{ readonly flags: readonly OpenFlag[]; readonly total: number }> {
   const rows = await database.query<FlagRow & { total: number }>(
-    `select *, count(*) over ()::float8 as total from (${select} where f.resolved_at is null) x
+    `select *, count(*) over ()::float8 as total from (${select()} where f.resolved_at is null) x
      order by kind in (?) desc, created_at, id limit ?`,
     [worstFlags, limit],
   );
   return { flags: rows.map(toFlag), total: rows[0]?.total ?? 0 };
+}
+
+/** Money that only one side's books have, or each with another amount. */
+export interface FlaggedDifference extends OpenFlag {
+  readonly side: 'here' | 'provider' | 'amount';
+  readonly at: Date;
+  readonly isOpen: boolean;
+}
+
+/** What comparisons of the books have flagged of a time, resolved or not, the oldest first, and its number. */
+export async function listDifferences(
+  database: Pick<Database, 'query'>,
+  { since, until }: TimeSpan,
+  limit: number,
+): Promise<{ readonly differences: readonly FlaggedDifference[]; readonly total: number }> {
+  const at = `coalesce((f.detail ->> 'at')::timestamptz, p.paid_at, r.finished_at)`;
+  const rows = await database.query<FlagRow & { total: number; at: number; is_open: boolean }>(
+    `select *, count(*) over ()::float8 as total from (
+       ${select(`${epoch(at)} as at, f.resolved_at is null as is_open`)}
+       where f.kind in ('not_in_books', 'not_at_provider')
+         and ${at} >= to_timestamp(?::float8 / 1000) and ${at} < to_timestamp(?::float8 / 1000)
+     ) x order by at, id limit ?`,
+    [since.getTime(), until.getTime(), limit],
+  );
+  const differences = rows.map((row) => ({
+    ...toFlag(row),
+    side: row.stated_amount !== null ? 'amount' : row.kind === 'not_in_books' ? 'provider' : 'here',
+    at: new Date(row.at),
+    isOpen: row.is_open,
+  })) satisfies FlaggedDifference[];
+  return { differences, total: rows[0]?.total ?? 0 };
 }
 
 /** A flag, resolved or not, and the order that it is of. */
@@ -220,7 +252,7 @@ export async function findFlag(
 
 /** One unresolved flag. */
 export async function findOpenFlag(database: Pick<Database, 'query'>, id: string): Promise<OpenFlag | undefined> {
-  const [row] = await database.query<FlagRow>(`${select} where f.resolved_at is null and f.id::text = ?`, [id]);
+  const [row] = await database.query<FlagRow>(`${select()} where f.resolved_at is null and f.id::text = ?`, [id]);
   return row && toFlag(row);
 }
 

@@ -20,20 +20,40 @@ const mostMovements = 200_000;
 /** Charges whose status is read at once. */
 const atOnce = 4;
 
-/** Reads the books of a provider. @throws PaymentError when its list cannot be read */
-export async function readProviderBooks(host: Host, provider: string, span: TimeSpan): Promise<ProviderBooks> {
+/**
+ * Reads the books of a provider.
+ *
+ * @param signal no further call is made once it aborts
+ * @throws PaymentError when its list cannot be read, or the signal has aborted
+ */
+export async function readProviderBooks(
+  host: Host,
+  provider: string,
+  span: TimeSpan,
+  signal?: AbortSignal,
+): Promise<ProviderBooks> {
   const isList = paymentConnection(host, provider).listMovements !== undefined;
-  return isList ? readList(host, provider, span) : readCharges(host, provider, span);
+  return isList ? readList(host, provider, span, signal) : readCharges(host, provider, span, signal);
 }
 
-async function readList(host: Host, provider: string, span: TimeSpan): Promise<ProviderBooks> {
+function requireTime(provider: string, signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw new PaymentError('temporary', `the books of ${provider} took too long to read`);
+}
+
+async function readList(
+  host: Host,
+  provider: string,
+  span: TimeSpan,
+  signal: AbortSignal | undefined,
+): Promise<ProviderBooks> {
   const movements: StatedMovement[] = [];
   let cursor: string | undefined;
   do {
+    requireTime(provider, signal);
     const page = await askProvider(
       host,
       provider,
-      async (connection, signal) => connection.listMovements?.(span, cursor, signal),
+      async (connection, ofCall) => connection.listMovements?.(span, cursor, ofCall),
       { urgency: 'books' },
     );
     movements.push(...(page?.movements ?? []));
@@ -53,7 +73,12 @@ interface Charge {
   readonly paymentId: string | null;
 }
 
-async function readCharges(host: Host, provider: string, { since, until }: TimeSpan): Promise<ProviderBooks> {
+async function readCharges(
+  host: Host,
+  provider: string,
+  { since, until }: TimeSpan,
+  signal: AbortSignal | undefined,
+): Promise<ProviderBooks> {
   const charges = await host.database.query<Charge>(
     `with span as (select to_timestamp(?::float8 / 1000) as since, to_timestamp(?::float8 / 1000) as until)
      select distinct a.reference, ${namesAtProvider}
@@ -69,6 +94,7 @@ async function readCharges(host: Host, provider: string, { since, until }: TimeS
   const queue = charges.values();
   const work = async () => {
     for (const charge of queue) {
+      requireTime(provider, signal);
       const evidence = await readCharge(host, provider, charge);
       if (evidence === undefined) unread.add(charge.reference);
       else if (evidence.refunds === undefined) unlisted.add(charge.reference);

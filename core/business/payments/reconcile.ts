@@ -1,6 +1,8 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
+import { rangeOfDays } from '#core/platform/database/day-range.ts';
 import { epoch } from '#core/platform/database/rows.ts';
+import { currencySection } from '../accounts/plans.ts';
 import { configuredProvider, paymentConnection, paymentProviders } from './connections.ts';
 import { flagForeignMoney, flagOrder } from './flags.ts';
 import { type BookTotals, type Entry, feesOf, matchBooks, type Pair, totalsOf } from './match-books.ts';
@@ -46,16 +48,18 @@ const margin = 6 * 3_600_000;
  * Compares our payments and refunds of a time with those of a provider. A payment that the provider has and that was never
  * seen here is settled first. Refunds that were made by hand are not the provider's.
  *
- * @throws PaymentError when the provider's list cannot be read; Error when the provider is not configured
+ * @param signal ends it before the next call to the provider
+ * @throws PaymentError when the provider's list cannot be read, or the signal has aborted; Error when the provider is not configured
  */
 export async function reconcile(
   host: Host,
   provider: string,
   span: TimeSpan,
   currency: string,
+  signal?: AbortSignal,
 ): Promise<Reconciliation> {
   const wide = { since: new Date(span.since.getTime() - margin), until: new Date(span.until.getTime() + margin) };
-  const books = await readProviderBooks(host, provider, wide);
+  const books = await readProviderBooks(host, provider, wide, signal);
   let matches = matchBooks(await readEntries(host.database, provider, wide), books.movements);
   if (books.isList && (await settleUnseen(host, provider, matches.unseen)))
     matches = matchBooks(await readEntries(host.database, provider, wide), books.movements);
@@ -84,6 +88,29 @@ export async function reconcile(
     ],
     unread: books.unread.size,
   };
+}
+
+/**
+ * Compares a day with one provider, or with all whose books may have money of it.
+ *
+ * @param provider one that is configured
+ * @throws as `reconcile`
+ */
+export async function reconcileDay(
+  host: Host,
+  {
+    day,
+    timeZone,
+    provider,
+  }: { readonly day: string; readonly timeZone: string; readonly provider?: string | undefined },
+  signal?: AbortSignal,
+): Promise<Reconciliation[]> {
+  const { since = new Date(0), until = new Date(0) } = await rangeOfDays(host.database, timeZone, day, day);
+  const names = provider === undefined ? await providersOf(host, { since, until }) : [provider];
+  const found: Reconciliation[] = [];
+  for (const name of names)
+    found.push(await reconcile(host, name, { since, until }, host.section(currencySection), signal));
+  return found;
 }
 
 /**
@@ -193,12 +220,18 @@ async function noteMatches(database: Pick<Database, 'query'>, pairs: readonly Pa
   );
   await database.query(
     `update order_flag f set resolved_at = clock_timestamp(), resolution = ?
-     from json_to_recordset(?::json) as m(subjects json), json_array_elements_text(m.subjects) as subject
-     where f.kind in ('not_in_books', 'not_at_provider') and f.resolved_at is null and f.subject = subject`,
-    [`found in the books of ${provider}`, json],
+     from json_to_recordset(?::json) as m(subjects json), json_array_elements_text(m.subjects) as found(subject)
+     where f.kind in ('not_in_books', 'not_at_provider') and f.resolved_at is null and f.subject = found.subject`,
+    [foundIn(provider), json],
   );
 }
 
+/** The resolution of a flag that a later comparison has closed. */
+function foundIn(provider: string): string {
+  return `found in the books of ${provider}`;
+}
+
+/** Flags what differs, once; a flag that a comparison has closed is open again. */
 async function flagDifferences(
   { database }: Host,
   provider: string,
@@ -209,11 +242,10 @@ async function flagDifferences(
   for (const [entry, stated] of [...missing.map((one) => [one, undefined] as const), ...differing]) {
     const { kind, amount, currency } = entry;
     const detail = { kind, amount, currency, provider, ...(stated !== undefined && { statedAmount: stated.amount }) };
-    const about = entry.kind === 'refund' ? entry.id : (entry.provider_id ?? entry.id);
     const order = { orderId: entry.order_id, accountId: entry.account_id };
     await database
       .fork()
-      .transactional((transaction) => flagOrder(transaction, order, 'not_at_provider', about, detail));
+      .transactional((transaction) => flagOrder(transaction, order, 'not_at_provider', subjectOf(entry), detail));
   }
   for (const movement of unseen) {
     const { kind, id, reference, amount, currency, at } = movement;
@@ -234,6 +266,20 @@ async function flagDifferences(
           : flagOrder(transaction, order, 'not_in_books', id, detail),
       );
   }
+  const subjects = [
+    ...[...missing, ...differing.map(([entry]) => entry)].map(subjectOf),
+    ...unseen.flatMap(({ id }) => [id, `${provider}/${id}`]),
+  ];
+  await database.query(
+    `update order_flag f set resolved_at = null, resolution = null from json_array_elements_text(?::json) as differing(subject)
+     where f.kind in ('not_in_books', 'not_at_provider') and f.subject = differing.subject and f.resolution = ?`,
+    [JSON.stringify(subjects), foundIn(provider)],
+  );
+}
+
+/** What a flag calls a movement of ours. */
+function subjectOf({ kind, id, provider_id: name }: Entry): string {
+  return kind === 'refund' ? id : (name ?? id);
 }
 
 function toDifference(side: 'here' | 'amount', entry: Entry, statedAmount: number | undefined): Difference {

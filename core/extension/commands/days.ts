@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Database } from '#core/platform/database/database.ts';
-import { isTimeZone } from '#core/platform/timing/time-zone.ts';
+import { isDay, isMonth, isTimeZone } from '#core/platform/timing/time-zone.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
@@ -13,13 +13,8 @@ export function parseDay(text: string): string {
 
 /** A month, `2026-11`. */
 export function parseMonth(text: string): string {
-  if (/^\d{4}-\d\d$/.test(text) && isDay(`${text}-01`)) return text;
+  if (isMonth(text)) return text;
   throw new InvalidArgumentError('It must be a month, for example 2026-11.');
-}
-
-export function isDay(text: string): boolean {
-  const time = Date.parse(`${text}T00:00:00Z`);
-  return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
 export function parseTimeZone(text: string): string {

@@ -7,6 +7,17 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
+/** True for a day of the calendar, such as `2026-11-22`. */
+export function isDay(text: string): boolean {
+  const time = Date.parse(`${text}T00:00:00Z`);
+  return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+}
+
+/** True for a month, such as `2026-11`. */
+export function isMonth(text: string): boolean {
+  return isDay(`${text}-01`);
+}
+
 /** A formatter takes a millisecond to make, and a thousandth of it to use. Zones come from gateway.yaml and commands, so there are few. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 const mostFormats = 32;

@@ -1,14 +1,11 @@
-import { addAbortSignal, Readable } from 'node:stream';
 import { exportOwnData } from '#core/business/accounts/own-data.ts';
 import { SharedUnavailable } from '#core/platform/shared/shared.ts';
 import { accountOf, Download, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
+import { streamFile } from '#core/web/pages/stream-file.ts';
 
 /** Downloads of one account: each reads all of its records. */
 const limits = { limit: 6, period: 3600, burst: 3 };
-
-/** Timeout of a download in ms, however slowly the client reads. */
-const longest = 15 * 60_000;
 
 /** What the service has about the account, as one JSON file. */
 export const ownDataDownload: Page = {
@@ -20,12 +17,7 @@ export const ownDataDownload: Page = {
     await requireTurn(request);
     const { database, service, log } = request.host;
     const { id } = accountOf(request);
-    const lines = Readable.from(exportOwnData(database, id), { objectMode: false });
-    // The connection then closes without an end, so the browser reports the file as incomplete.
-    lines.once('error', (error) => {
-      if (error.name !== 'AbortError') log.error(`the data export of account ${id} failed`, error);
-    });
-    const body = addAbortSignal(AbortSignal.timeout(longest), lines);
+    const body = streamFile(log, `the data export of account ${id}`, exportOwnData(database, id));
     return new Download(`${service.slug}-account.json`, 'application/json', body);
   },
 };

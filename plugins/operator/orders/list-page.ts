@@ -1,4 +1,4 @@
-import { isDay } from '#core/extension/commands/days.ts';
+import { isDay } from '#core/platform/timing/time-zone.ts';
 import { rangeOfDays } from '#core/platform/database/day-range.ts';
 import { readAccountNames } from '#core/web/pages/account-name.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
@@ -6,6 +6,7 @@ import { listOrders, type Order, type OrderFilter, type OrderState } from '#core
 import { orderStates } from '#core/business/payments/order-types.ts';
 import { severityOf } from '#core/business/payments/flags.ts';
 import { type ColumnOf, describeTable, type TableCell, type TableSection } from '#core/web/pages/table.ts';
+import { booksPath } from '../books/page.ts';
 import { marginsPath } from '../margins/page.ts';
 
 /** Filters of the list. */
@@ -46,6 +47,7 @@ export const ordersPage: Page = {
       links: [
         { path: '/operator/orders/places', label: t('operator.sales') },
         { path: marginsPath, label: t('operator.margins') },
+        { path: booksPath, label: t('operator.books') },
         { path: '/operator/flags', label: t('operator.flags_open') },
       ],
       none: { title: t('operator.orders_none'), text: t('operator.orders_none_text') },

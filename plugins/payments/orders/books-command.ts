@@ -2,6 +2,9 @@ import type { Command as Parser } from 'commander';
 import { parseLine } from '#core/extension/commands/arguments.ts';
 import { type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
 import { parseDay, parseMonth, zoneOf, type ZoneOptions, zoneOption } from '#core/extension/commands/days.ts';
+import { actionKind, commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
+import { taxTimeZone } from '#core/business/payments/month-document.ts';
+import type { Reconciliation } from '#core/business/payments/reconcile.ts';
 import type { FilterOptions } from './operations.ts';
 import { examples, filtered, operations, type Output, subcommand, withHost } from './subcommand.ts';
 
@@ -53,9 +56,11 @@ function defineReconcile(parser: Parser, context: CommandContext): void {
     )
     .action((options: { day: string; provider?: string } & Output) =>
       withHost(context, async (host) => {
-        const { currencyOf, describeReconciliation, reconcileDay } = await operations();
+        const { currencyOf, describeReconciliation } = await operations();
         const zone = zoneOf(host, options);
-        const found = await reconcileDay(host, options.day, zone, options.provider);
+        const words = { day: options.day, provider: options.provider, time_zone: options.timeZone };
+        const { result } = await runAction(host, commandOperator(), actionKind('books.reconcile'), '', words);
+        const found = result['compared'] as Reconciliation[];
         if (options.json === true) context.print(JSON.stringify(found, null, 2));
         else if (found.length === 0)
           context.print(`Nothing to compare on ${options.day}: no provider had charges, and a sandbox moves no money.`);
@@ -74,7 +79,7 @@ function defineMonth(parser: Parser, context: CommandContext): void {
     .description('print the turnover of a month by day, for the tax office')
     .argument('<month>', 'such as 2026-11', parseMonth)
     .option('--html', 'a page to print or to save as PDF, instead of CSV')
-    .addOption(zoneOption().default('Asia/Jakarta', 'Asia/Jakarta'))
+    .addOption(zoneOption().default(taxTimeZone, taxTimeZone))
     .addHelpText('after', examples(['daypass orders month 2026-11 --html > november.html']))
     .action((month: string, options: { html?: true } & ZoneOptions) =>
       withHost(context, async (host) => {

@@ -14,9 +14,7 @@ import {
 } from '#core/business/payments/order.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { findOrderOfPayment, paymentToRefund } from '#core/business/payments/refunds.ts';
-import { paymentProviders } from '#core/business/payments/connections.ts';
 import { currencySection } from '#core/business/accounts/plans.ts';
-import { providersOf, reconcile, type Reconciliation } from '#core/business/payments/reconcile.ts';
 import { listAttempts, listNotifications } from '#core/business/payments/order-trail.ts';
 import type { OrderDetails, OrderOwner } from './describe.ts';
 
@@ -24,9 +22,9 @@ export { listOpenFlags } from '#core/business/payments/flags.ts';
 export { listMovements } from '#core/business/payments/movements.ts';
 export { listOrders } from '#core/business/payments/order.ts';
 export { readMonth } from '#core/business/payments/monthly-books.ts';
-export { BooksCsv } from './books-csv.ts';
+export { BooksCsv } from '#core/business/payments/books-csv.ts';
 export { describeReconciliation } from './describe.ts';
-export { monthToCsv, monthToHtml } from './month.ts';
+export { monthToCsv, monthToHtml } from '#core/business/payments/month-document.ts';
 
 /** Actions of operators that are shown, the newest. */
 const listedActions = 50;
@@ -97,23 +95,6 @@ export async function detailsOf(host: Host, order: Order): Promise<OrderDetails>
     ledger: await listLedger(database, order.gift?.redeemedBy ?? order.accountId, order.id),
     actions: await listActions(database, { subject: order.id, limit: listedActions }),
   };
-}
-
-/** Compares the books of a day with one provider, or with all that had charges. @throws CommandFailed, PaymentError */
-export async function reconcileDay(
-  host: Host,
-  day: string,
-  timeZone: string,
-  provider: string | undefined,
-): Promise<Reconciliation[]> {
-  if (provider !== undefined && !paymentProviders(host).has(provider))
-    throw new CommandFailed(`Payment provider "${provider}" not found.`, 2);
-  const { since, until } = await rangeOfDays(host.database, timeZone, day, day);
-  const span = { since: since ?? new Date(0), until: until ?? new Date(0) };
-  const names = provider === undefined ? await providersOf(host, span) : [provider];
-  const found: Reconciliation[] = [];
-  for (const name of names) found.push(await reconcile(host, name, span, currencyOf(host)));
-  return found;
 }
 
 export function currencyOf(host: Host): string {

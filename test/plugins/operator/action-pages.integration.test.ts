@@ -435,6 +435,22 @@ const pages: readonly ActionPage[] = [
     note: undefined,
   },
   {
+    path: '/operator/orders/books',
+    action: 'books.reconcile',
+    async subject() {
+      const before = (await actionsOn('books')).length;
+      return {
+        path: '/operator/orders/books',
+        id: 'books',
+        state: async () => (await actionsOn('books')).length - before,
+      };
+    },
+    wrong: [[{ day: '2026-02-31' }, 'Check this field.']],
+    right: { day: '2026-11-22' },
+    does: [0, 1],
+    note: 'day: 2026-11-22',
+  },
+  {
     path: '/operator/routes/reset',
     action: 'route.reset',
     async subject() {
@@ -569,15 +585,18 @@ describe.each(pages)('$path', ({ path, action, subject, wrong = [], right, does,
     expect(recorded).toMatchObject([{ operator, action, subject: about.id, note }]);
   });
 
-  it.skipIf(/routes|outage$|new|configuration$/.test(path))('does not exist for what does not exist', async () => {
-    const unknown = path
-      .replace('{outage}', '00000000-0000-0000-0000-000000000000')
-      .replace('{id}', '00000000-0000-0000-0000-000000000000')
-      .replace('{code}', 'ORD-NOTHING')
-      .replace('{key}', 'ORD-NOTHING-R1')
-      .replace('{payment}', '00000000-0000-0000-0000-000000000000');
-    expect((await ops.get(unknown)).status).toBe(404);
-  });
+  it.skipIf(/routes|outage$|new|books$|configuration$/.test(path))(
+    'does not exist for what does not exist',
+    async () => {
+      const unknown = path
+        .replace('{outage}', '00000000-0000-0000-0000-000000000000')
+        .replace('{id}', '00000000-0000-0000-0000-000000000000')
+        .replace('{code}', 'ORD-NOTHING')
+        .replace('{key}', 'ORD-NOTHING-R1')
+        .replace('{payment}', '00000000-0000-0000-0000-000000000000');
+      expect((await ops.get(unknown)).status).toBe(404);
+    },
+  );
 });
 
 const isOutageAsked = async () => (await ops.get('/operator')).text.includes('Decide about the outage of dp/gpt-5');

@@ -395,11 +395,11 @@ describe('orders export', () => {
   it('has every payment of long lists once, also of the same instant', async () => {
     await database.query(
       `insert into payment (id, order_id, reference, provider, payment_id, amount, currency, paid_at, outcome, raw)
-       select gen_random_uuid(), ?, ?, 'sandbox', ? || n, 1, 'IDR', '2026-11-23 00:00Z', 'second', '{}' from generate_series(1, 1200) n`,
+       select gen_random_uuid(), ?, ?, 'sandbox', ? || n, 1, 'IDR', '2026-11-23 00:00Z', 'second', '{}' from generate_series(1, 4200) n`,
       [id, `${code}-1`, id],
     );
     const lines = await exported('--day', '2026-11-23');
-    expect(new Set(lines).size).toBe(1_201);
+    expect(new Set(lines).size).toBe(4_201);
   });
 });
 
@@ -463,6 +463,8 @@ describe('the books', () => {
     expect(JSON.parse(equal.output)).toMatchObject([{ provider: 'bank', differences: [], here: { fees: 665 } }]);
     expect((await whole('2029-03-01'))[0]).toMatch(/,no,665,94335,yes,no$/);
     expect(await gateway('reconcile', '--day', '2029-03-02')).toMatchObject({ exitCode: 0 });
-    expect(await gateway('reconcile', '--day', '2029-03-01', '--provider', 'nobody')).toMatchObject({ exitCode: 2 });
+    expect(await gateway('reconcile', '--day', '2029-03-01', '--provider', 'nobody')).toMatchObject({ exitCode: 3 });
+    const [refused, ...compared] = await listActions(database, { subject: 'books', limit: 9 });
+    expect([refused?.outcome, ...compared.map(({ outcome }) => outcome)]).toEqual(['failed', 'done', 'done', 'done']);
   });
 });

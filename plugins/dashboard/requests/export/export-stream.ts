@@ -1,11 +1,9 @@
-import { addAbortSignal, Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { RequestFilter } from '#core/gateway/records/filter.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { listRequests, maxPage, type RequestPage } from '#core/gateway/records/read-requests.ts';
-
-/** Timeout of an export in ms, however slowly the client reads. */
-const longest = 15 * 60_000;
+import { streamFile } from '#core/web/pages/stream-file.ts';
 
 /** Writes records as text. */
 export interface RecordWriter {
@@ -27,10 +25,7 @@ export async function exportStream(
 ): Promise<Readable> {
   const first = await listRequests(database.records, filter, { limit: maxPage });
   const read = (before: string) => listRequests(database.records, filter, { limit: maxPage, before });
-  const stream = Readable.from(writePages(first, read, writer), { objectMode: false });
-  // hapi destroys the stream of a client that has left without an error.
-  stream.on('error', (error) => log.error('an export of requests failed', error));
-  return addAbortSignal(AbortSignal.timeout(longest), stream);
+  return streamFile(log, 'an export of requests', writePages(first, read, writer));
 }
 
 async function* writePages(

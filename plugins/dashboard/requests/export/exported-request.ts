@@ -1,4 +1,4 @@
-import { csvLine } from '#core/extension/commands/csv.ts';
+import { csvLine } from '#core/platform/csv.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import type { RouteNames } from '../../route-names.ts';
 import { firstTokenOf } from '../describe-row.ts';

@@ -125,6 +125,30 @@ describe('the books of a provider with a list', () => {
     expect(await openFlags(bought)).toEqual([]);
   });
 
+  it('close no flag about other money than they have, and open one again that they lack again', async () => {
+    const [missing] = [await buy(), await buy()];
+    const charge = fake.charges.get(referenceOf(missing));
+    const paid = charge?.paid;
+    const list = (amount: typeof paid) => {
+      if (charge !== undefined) charge.paid = amount;
+      fake.listMoney([{ kind: 'payment', id: `shop-${fake.name}`, amount: 1, currency: 'IDR', at: new Date() }]);
+    };
+    const own = async () => {
+      const { flags } = await listOpenFlags(database, 1_000);
+      return flags.filter(({ subject, order: of }) => subject.endsWith(fake.name) || of?.id === missing.id).length;
+    };
+    for (const [amount, open] of [
+      [undefined, 2],
+      [undefined, 2],
+      [paid, 1],
+      [undefined, 2],
+    ] as const) {
+      list(amount);
+      await compare();
+      expect(await own()).toBe(open);
+    }
+  });
+
   it('have another amount', async () => {
     const bought = await buy();
     fake.listMoney();

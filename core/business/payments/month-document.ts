@@ -1,6 +1,9 @@
 import { formatMoney } from '#core/business/accounts/money.ts';
-import { type BookDay, sumOf } from '#core/business/payments/monthly-books.ts';
-import { csvLine } from '#core/extension/commands/csv.ts';
+import { type BookDay, sumOf } from './monthly-books.ts';
+import { csvLine } from '#core/platform/csv.ts';
+
+/** Of a tax year in Indonesia's capital, whatever the zone of the service is. */
+export const taxTimeZone = 'Asia/Jakarta';
 
 /** What a document of one month is about. */
 export interface MonthDocument {
@@ -22,16 +25,39 @@ export function monthToCsv({ month, currency, days }: MonthDocument): string[] {
   ];
 }
 
-/** One page to print or to save as PDF, in the language of the tax office. */
-export function monthToHtml(document: MonthDocument): string {
-  const { seller, month, timeZone, currency, days } = document;
-  const title = `Rekapitulasi peredaran bruto ${nameOf(month)}`;
-  const total = sumOf(days, 'Jumlah');
+/** A document ready to be printed, in the language of the tax office. */
+export interface PrintedMonth {
+  readonly title: string;
+  readonly about: string;
+  readonly columns: readonly string[];
+  /** Cells in the order of the columns. */
+  readonly rows: readonly (readonly string[])[];
+  readonly total: readonly string[];
+  readonly note: string;
+}
+
+export function printMonth({ seller, month, timeZone, currency, days }: MonthDocument): PrintedMonth {
   const row = ({ day, payments, gross, refunds, refunded, fees }: BookDay) => {
-    const cells = [gross, refunded, gross - refunded, fees].map((amount) => formatMoney(amount, currency));
-    const [came, back, net, fee] = cells.map(escape);
-    return `<tr><td>${escape(day)}</td><td>${payments}</td><td>${came}</td><td>${refunds}</td><td>${back}</td><td>${net}</td><td>${fee}</td></tr>`;
+    const [came = '', back = '', net = '', fee = ''] = [gross, refunded, gross - refunded, fees].map((amount) =>
+      formatMoney(amount, currency),
+    );
+    return [day, String(payments), came, String(refunds), back, net, fee];
   };
+  return {
+    title: `Rekapitulasi peredaran bruto ${nameOf(month)}`,
+    about: `${seller}. Waktu: ${timeZone}. Mata uang: ${currency}.`,
+    columns: ['Tanggal', 'Transaksi', 'Bruto', 'Refund', 'Dikembalikan', 'Neto', 'Biaya penyedia'],
+    rows: days.map(row),
+    total: row(sumOf(days, 'Jumlah')),
+    note: 'Biaya penyedia hanya yang diketahui dari pembukuan penyedia.',
+  };
+}
+
+/** One page to print or to save as PDF. */
+export function monthToHtml(document: MonthDocument): string {
+  const { title, about, columns, rows, total, note } = printMonth(document);
+  const row = (cells: readonly string[], tag = 'td') =>
+    `<tr>${cells.map((cell) => `<${tag}>${escape(cell)}</${tag}>`).join('')}</tr>`;
   return `<!doctype html>
 <html lang="id"><meta charset="utf-8"><title>${escape(title)}</title>
 <style>
@@ -44,15 +70,15 @@ export function monthToHtml(document: MonthDocument): string {
   tfoot td { font-weight: 700; border-top: 0.5mm solid #000 }
 </style>
 <h1>${escape(title)}</h1>
-<p>${escape(seller)}. Waktu: ${escape(timeZone)}. Mata uang: ${escape(currency)}.</p>
+<p>${escape(about)}</p>
 <table>
-<thead><tr><th>Tanggal</th><th>Transaksi</th><th>Bruto</th><th>Refund</th><th>Dikembalikan</th><th>Neto</th><th>Biaya penyedia</th></tr></thead>
+<thead>${row(columns, 'th')}</thead>
 <tbody>
-${days.map(row).join('\n')}
+${rows.map((cells) => row(cells)).join('\n')}
 </tbody>
 <tfoot>${row(total)}</tfoot>
 </table>
-<p>Biaya penyedia hanya yang diketahui dari pembukuan penyedia.</p>
+<p>${escape(note)}</p>
 </html>`;
 }
 

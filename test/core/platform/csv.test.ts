@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { csvLine } from '#core/extension/commands/csv.ts';
+import { csvLine } from '#core/platform/csv.ts';
 
 describe('a line of a CSV file', () => {
   it.each([

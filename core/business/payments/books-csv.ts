@@ -1,4 +1,4 @@
-import { csvLine } from '#core/extension/commands/csv.ts';
+import { csvLine } from '#core/platform/csv.ts';
 import { localTime } from '#core/platform/timing/time-zone.ts';
 import type { Movement } from '#core/business/payments/movements.ts';
 

@@ -1,0 +1,70 @@
+import { service } from '#core/config/sections/core-sections.ts';
+import { currencySection } from '#core/business/accounts/plans.ts';
+import { BooksCsv } from '#core/business/payments/books-csv.ts';
+import { monthToCsv, printMonth, taxTimeZone } from '#core/business/payments/month-document.ts';
+import { readMonth } from '#core/business/payments/monthly-books.ts';
+import { listMovements, type Movement } from '#core/business/payments/movements.ts';
+import { rangeOfDays } from '#core/platform/database/day-range.ts';
+import { isDay, isMonth } from '#core/platform/timing/time-zone.ts';
+import { Download, type Page } from '#core/web/pages/page.ts';
+import { PageError } from '#core/web/pages/page-error.ts';
+import { streamFile } from '#core/web/pages/stream-file.ts';
+import { booksPath } from './page.ts';
+
+const csv = 'text/csv; charset=utf-8; header=present';
+/** Spreadsheets take a file without it for one in an old character set. */
+const byteOrderMark = '\uFEFF';
+
+/** `/operator/orders/books.csv?since=2026-11-01&until=2026-11-30`: payments and refunds of days, as `daypass orders export`. */
+export const booksFile: Page = {
+  path: `${booksPath}.csv`,
+  role: 'operator',
+  title: 'operator.books',
+  async show({ host, query }) {
+    const { since = '', until = since } = query;
+    if (!isDay(since) || !isDay(until) || since > until) throw invalid('operator.books_span');
+    const { time_zone: zone } = host.section(service);
+    const span = await rangeOfDays(host.database, zone, since, until);
+    const lines = writeLines(listMovements(host.database, span), new BooksCsv(zone, true));
+    const name = [host.service.slug, since, ...(until === since ? [] : [until])].join('-');
+    return new Download(`${name}.csv`, csv, streamFile(host.log, 'an export of the books', lines));
+  },
+};
+
+const join = (lines: readonly string[]) => lines.map((line) => `${line}\r\n`).join('');
+
+async function* writeLines(movements: AsyncIterable<Movement>, books: BooksCsv): AsyncGenerator<string> {
+  yield byteOrderMark + join([books.head]);
+  for await (const movement of movements) yield join(books.add(movement));
+  yield join(books.end());
+}
+
+/** `/operator/orders/books/month?month=2026-11`: the turnover of a month for the tax office, to print; `&as=csv`: as a file. */
+export const monthPage: Page = {
+  path: `${booksPath}/month`,
+  role: 'operator',
+  title: 'operator.books_month_title',
+  template: 'operator/month.eta',
+  styles: ['operator.css', 'operator-month.css'],
+  async show({ host, query }) {
+    const { month = '' } = query;
+    if (!isMonth(month)) throw invalid('operator.books_month_invalid');
+    const [currency, timeZone] = [host.section(currencySection), taxTimeZone];
+    const days = await readMonth(host.database, { month, timeZone, currency });
+    const document = { seller: host.service.name, month, timeZone, currency, days };
+    if (query['as'] === 'csv') {
+      const text = [...monthToCsv(document), ''].join('\r\n');
+      return new Download(`${host.service.slug}-${month}.csv`, csv, Buffer.from(byteOrderMark + text));
+    }
+    return {
+      month,
+      back: booksPath,
+      csvPath: `${booksPath}/month?month=${month}&as=csv`,
+      document: printMonth(document),
+    };
+  },
+};
+
+function invalid(text: string): PageError {
+  return new PageError(400, text, { action: { path: booksPath, label: 'operator.books' } });
+}

@@ -1,0 +1,159 @@
+import { service } from '#core/config/sections/core-sections.ts';
+import { actionKind } from '#core/business/operator-actions/actions.ts';
+import { listActions } from '#core/business/operator-actions/operator-actions.ts';
+import { longestComparison } from '#core/business/operator-actions/order-actions.ts';
+import { type FlaggedDifference, listDifferences } from '#core/business/payments/flags.ts';
+import { type ProviderSums, sumMovements } from '#core/business/payments/movements.ts';
+import type { Reconciliation } from '#core/business/payments/reconcile.ts';
+import { inBackground } from '#core/platform/background.ts';
+import { rangeOfDays } from '#core/platform/database/day-range.ts';
+import { object, string } from '#core/platform/schema.ts';
+import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
+import { isDay, localTime } from '#core/platform/timing/time-zone.ts';
+import { defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
+import { describeTable, type TableSection, withRows } from '#core/web/pages/table.ts';
+import { act } from '../action-page.ts';
+import { actionTable } from '../shared-tables.ts';
+
+export const booksPath = '/operator/orders/books';
+
+const kind = actionKind('books.reconcile');
+/** Ms that a browser waits for a comparison, which goes on without it. */
+const patience = 20_000;
+/** Differences of a day that are listed, and the newest comparisons. */
+const listed = { differences: 200, actions: 10 };
+
+const form = defineForm({
+  fields: object(['day'], { day: string({ maxLength: 10 }) }),
+  once: true,
+  async submit({ day }, request) {
+    if (!isDay(day)) throw new FieldErrors({ day: 'form.invalid' });
+    const work = act(request, kind, '', { day });
+    const result = await firstOrTimeout([work], patience);
+    // Its record says how it ends.
+    if (result === timedOut) inBackground(request.host.log, 'a comparison of the books', () => work);
+    else requireAll(result['compared'] as readonly Reconciliation[]);
+    return new Redirect(`${booksPath}?day=${day}`);
+  },
+});
+
+/** @throws FieldErrors when charges could not be read */
+function requireAll(compared: readonly Reconciliation[]): void {
+  const count = compared.reduce((sum, { unread }) => sum + unread, 0);
+  if (count > 0) throw new FieldErrors({ '': 'operator.books_unread' }, { count });
+}
+
+/** `/operator/orders/books`: what of a day only the provider has or only this gateway, and the files for bookkeeping. */
+export const booksPage: Page = {
+  path: booksPath,
+  role: 'operator',
+  title: 'operator.books',
+  template: 'operator/books.eta',
+  styles: ['operator.css', 'tables.css'],
+  async show(request) {
+    const { host, t } = request;
+    const { database } = host;
+    const { time_zone: zone } = host.section(service);
+    const [today, yesterday] = [0, 1].map((ago) => localTime(new Date(host.now() - ago * 86_400_000), zone).day);
+    const asked = request.form.values['day'] ?? request.query['day'] ?? '';
+    const day = isDay(asked) ? asked : (yesterday ?? '');
+    const { since = new Date(0), until = new Date(0) } = await rangeOfDays(database, zone, day, day);
+    const [sums, { differences, total }, actions] = await Promise.all([
+      sumMovements(database, { since, until }),
+      listDifferences(database, { since, until }, listed.differences),
+      listActions(database, { subject: 'books', limit: listed.actions }),
+    ]);
+    const isRunning = actions.some(
+      ({ outcome, createdAt }) => outcome === 'unknown' && host.now() - createdAt.getTime() < longestComparison,
+    );
+    return {
+      path: booksPath,
+      zone: t('operator.days_zone', { zone }),
+      day,
+      today,
+      month: day.slice(0, 7),
+      running: isRunning ? describeRunning(day, t) : undefined,
+      sums: sumTable(sums, request),
+      differences: differenceTable(differences, request),
+      more: total > differences.length ? t('operator.needs_more', { count: total - differences.length }) : '',
+      sections: withRows([actionTable(actions, request)]),
+    };
+  },
+  forms: [form],
+};
+
+function describeRunning(day: string, t: PageRequest['t']) {
+  const action = { path: `${booksPath}?day=${day}`, label: t('operator.books_reload') };
+  return { kind: 'info', title: t('operator.books_running'), text: t('operator.books_running_text'), action };
+}
+
+function sumTable(sums: readonly ProviderSums[], reader: PageRequest): TableSection {
+  const { t, format } = reader;
+  const money = (of: (one: ProviderSums) => number) => (one: ProviderSums) => format.money(of(one), one.currency);
+  const number = { isNumber: true, isNamed: true } as const;
+  return describeTable(reader, 'sums', 'operator.books_here', sums, [
+    { label: 'operator.fact.provider', at: 'title', cell: ({ provider }) => provider },
+    { label: 'operator.payments', ...number, at: 'hide', cell: ({ payments }) => payments },
+    { label: 'operator.books_gross', ...number, at: 'note', cell: money(({ gross }) => gross) },
+    { label: 'operator.refunds', ...number, at: 'hide', cell: ({ refunds }) => refunds },
+    { label: 'operator.books_refunded', ...number, at: 'note-end', cell: money(({ refunded }) => refunded) },
+    { label: 'operator.books_fees', ...number, at: 'hide', cell: money(({ fees }) => fees) },
+    {
+      label: 'operator.books_net',
+      isNumber: true,
+      at: 'end',
+      cell: money(({ gross, refunded, fees }) => gross - refunded - fees),
+    },
+    {
+      label: 'operator.books_found',
+      ...number,
+      at: 'below',
+      cell: ({ found, payments, refunds }) =>
+        t('operator.books_found_of', { found: format.number(found), all: format.number(payments + refunds) }),
+    },
+  ]);
+}
+
+function differenceTable(differences: readonly FlaggedDifference[], reader: PageRequest): TableSection {
+  const { t, format } = reader;
+  const amount = (value: number | undefined, { money }: FlaggedDifference) =>
+    value === undefined || money === undefined ? '' : format.money(value, money.currency);
+  const number = { isNumber: true, isNamed: true } as const;
+  return describeTable(reader, 'differences', 'operator.books_differences', differences, [
+    {
+      label: 'operator.books_difference',
+      at: 'title',
+      cell: ({ side, money }) => t(`operator.books_side.${money?.kind ?? 'payment'}_${side}`),
+    },
+    { label: 'operator.time', at: 'note', cell: ({ at }) => at },
+    {
+      label: 'operator.order',
+      fit: 'id',
+      at: 'note-end',
+      cell: ({ order, subject }) =>
+        order === undefined
+          ? { text: subject, isCode: true }
+          : { text: order.code, path: `/operator/orders/${order.code}`, isCode: true },
+    },
+    {
+      label: 'operator.books_ours',
+      ...number,
+      at: 'hide',
+      cell: (one) => (one.side === 'provider' ? '' : amount(one.money?.amount, one)),
+    },
+    {
+      label: 'operator.books_theirs',
+      ...number,
+      at: 'hide',
+      cell: (one) => amount(one.side === 'provider' ? one.money?.amount : one.money?.statedAmount, one),
+    },
+    {
+      label: 'operator.flag_kind',
+      at: 'end',
+      cell: ({ id, isOpen }) =>
+        isOpen
+          ? { text: t('operator.resolve'), path: `/operator/flags/${id}` }
+          : { text: t('operator.resolved'), kind: 'ok' },
+    },
+  ]);
+}

@@ -172,6 +172,11 @@ export type DaysBack = (typeof waysOfDaysBack)[number];
 /** The usual one first. */
 export const waysOfDaysBack = ['unused', 'whole', 'none'] as const;
 
+/** True while a refund of the payment is neither done nor failed. */
+export function isUnderWay({ refunds }: Pick<Order, 'refunds'>, { id }: Payment): boolean {
+  return refunds.some(({ paymentId, state }) => paymentId === id && (state === 'asked' || state === 'sent'));
+}
+
 /** What is left of a payment to refund: refunds that are under way count as paid back. */
 export function refundable({ refunds }: Pick<Order, 'refunds'>, { id, amount }: Payment): number {
   const back = refunds.filter(({ paymentId, state }) => paymentId === id && state !== 'failed');

@@ -5,6 +5,7 @@ import { epoch } from '#core/platform/database/rows.ts';
 import { currencySection } from '../accounts/plans.ts';
 import { configuredProvider, paymentConnection, paymentProviders } from './connections.ts';
 import { flagForeignMoney, flagOrder } from './flags.ts';
+import { orderReason } from './order-reason.ts';
 import { type BookTotals, type Entry, feesOf, matchBooks, type Pair, totalsOf } from './match-books.ts';
 import type { StatedMovement, TimeSpan } from './payment-provider.ts';
 import { readCharge, readProviderBooks } from './provider-books.ts';
@@ -228,7 +229,7 @@ async function noteMatches(database: Pick<Database, 'query'>, pairs: readonly Pa
 
 /** The resolution of a flag that a later comparison has closed. */
 function foundIn(provider: string): string {
-  return `found in the books of ${provider}`;
+  return orderReason('orders.reason.in_books', { provider });
 }
 
 /** Flags what differs, once; a flag that a comparison has closed is open again. */

@@ -3,6 +3,7 @@ import { recordEvent } from '../accounts/account-events.ts';
 import { endOrderPeriod, takeBackOrder } from '../accounts/ledger.ts';
 import { flagOrder, resolveFlags } from './flags.ts';
 import { withdrawGift } from './gifts.ts';
+import { orderReason } from './order-reason.ts';
 import type { DaysBack, FlagKind, OrderState } from './order-types.ts';
 import { epochOf, statedTime } from './stated-time.ts';
 import { toStoredJson } from './stored-json.ts';
@@ -78,7 +79,7 @@ async function applyRefund(transaction: EntityManager, finished: Finished): Prom
     await recordRefunded(transaction, orderId, accountId);
   }
   if (back > amount) await flagOrder(transaction, finished, 'refunded_twice', paymentId);
-  await resolveRefunded(transaction, finished, `refunded: ${key}`);
+  await resolveRefunded(transaction, finished, orderReason('orders.reason.refunded', { refund: key }));
 }
 
 /** From the account that has them: the buyer's, or the one that has redeemed the gift. One that nobody has redeemed is withdrawn. */
@@ -133,7 +134,8 @@ export async function failRefund(
     [toStoredJson(raw), key],
   );
   if (failed === undefined) return;
-  await resolveFlags(transaction, failed.orderId, [{ kind: 'refund_unconfirmed', subject: key }], `failed: ${key}`);
+  const resolution = orderReason('orders.reason.failed', { refund: key });
+  await resolveFlags(transaction, failed.orderId, [{ kind: 'refund_unconfirmed', subject: key }], resolution);
   if (isFlagged) await flagOrder(transaction, failed, 'refund_failed', key);
 }
 

@@ -82,7 +82,7 @@ async function settleWithin(
     recorded: recorded?.outcome,
   });
   const payment = (await apply(transaction, provider, subject, evidence, decision)) ?? recorded;
-  await noteStatement(transaction, subject, evidence);
+  await noteStatement(transaction, subject, evidence, paymentIdOf(subject, evidence));
   const outcome = decision.state ?? (decision.flag === undefined ? 'unchanged' : 'flagged');
   const isBack = payment !== undefined && (evidence.state === 'refunded' || (evidence.refunds?.length ?? 0) > 0);
   if (!isBack) return { outcome: outcome as SettlementOutcome, orderId, accountId };
@@ -298,18 +298,22 @@ async function recordPayment(
   return { id, orderId, amount, outcome };
 }
 
-/** Stores the provider's report of the charge. A paid charge needs no more checks. */
+/** Stores the provider's report of the charge, which is refunded once all of its payments are. A paid charge needs no more checks. */
 async function noteStatement(
   transaction: EntityManager,
   { reference }: Subject,
   { state, providerReference }: PaymentEvidence,
+  paymentId: string,
 ): Promise<void> {
   const isFinal = state === 'paid' || state === 'refunded';
   await transaction.execute(
-    `update payment_attempt set state = ?, provider_reference = coalesce(provider_reference, ?),
+    `update payment_attempt a set state = case when ?::boolean and exists (
+         select from payment p where p.reference = a.reference and p.payment_id <> ? and p.amount >
+           (select coalesce(sum(amount), 0) from refund r where r.payment_id = p.id and r.state = 'done')
+       ) then 'paid' else ? end, provider_reference = coalesce(provider_reference, ?),
        charge = case when charge in ('unknown', 'none') and ?::boolean then 'created' else charge end,
        next_check_at = case when ?::boolean then null else next_check_at end
      where reference = ?`,
-    [state, providerReference ?? null, state !== 'unknown', isFinal, reference],
+    [state === 'refunded', paymentId, state, providerReference ?? null, state !== 'unknown', isFinal, reference],
   );
 }

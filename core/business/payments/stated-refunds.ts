@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { orderReason } from './order-reason.ts';
 import type { PaymentEvidence, StatedRefund } from './payment-provider.ts';
 import { failRefund, finishRefund, insertRefund } from './refund-effects.ts';
 import type { Fields } from '#core/platform/database/rows.ts';
@@ -12,7 +13,7 @@ type Known = Fields<typeof Refund, 'key' | 'amount' | 'state' | 'isManual' | 'pr
 };
 
 /** Of refunds that were made in the provider's dashboard. */
-const reason = 'refunded at the provider';
+const reason = orderReason('orders.reason.at_provider');
 
 /**
  * Brings the refunds of one payment to what the provider states of them: those of the gateway are found by their key, others

@@ -129,7 +129,7 @@ function tellRefund(refund: OrderRefund, order: Order, open: readonly OrderFlag[
     at: refund.createdAt,
     icon: refundIcons[refund.state],
     title: t('operator.story.refund', { amount: format.money(refund.amount, refund.currency) }),
-    text: [`${order.code}, ${t(`operator.refund_state.${refund.state}`).toLowerCase()}`, refund.reason]
+    text: [`${order.code}, ${t(`operator.refund_state.${refund.state}`).toLowerCase()}`, t(refund.reason)]
       .filter((part) => part !== '')
       .join(' · '),
     ...(flag !== undefined && { link: resolveLink(flag, t) }),
@@ -150,7 +150,7 @@ function tellFlag(flag: OrderFlag, { code }: Order, { t }: Words): Entry {
 function tellResolution({ kind, resolvedAt, resolution }: OrderFlag, { code }: Order, { t }: Words): Entry[] {
   if (resolvedAt === undefined) return [];
   const title = t('operator.story.resolved', { flag: t(`operator.flag.${kind}`) });
-  const text = [code, resolution].filter((part) => part !== undefined && part !== '').join(' · ');
+  const text = [code, resolution && t(resolution)].filter((part) => part !== undefined && part !== '').join(' · ');
   return [{ topic: 'money', at: resolvedAt, icon: 'ok', title, text }];
 }
 

@@ -8,6 +8,7 @@ import { PageError } from '#core/web/pages/page-error.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { severityOf } from '#core/business/payments/flags.ts';
 import { type Order, readOrder, refundable } from '#core/business/payments/order.ts';
+import { isUnderWay } from '#core/business/payments/order-types.ts';
 import { listAttempts, listNotifications } from '#core/business/payments/order-trail.ts';
 import { describeDone } from '../action-page.ts';
 import { actionTable, ledgerTable } from '../shared-tables.ts';
@@ -140,11 +141,11 @@ function actionsOf(order: Order, { t, format }: PageRequest) {
   ];
 }
 
-/** Of several payments, each says which one it is. */
+/** Of several payments, each says which one it is. While a refund of one is under way, another one would be refused. */
 function refundLinks(order: Order, { t, format }: Pick<PageRequest, 't' | 'format'>) {
   const open = order.payments
     .map((payment) => ({ payment, left: refundable(order, payment) }))
-    .filter(({ left }) => left > 0);
+    .filter(({ payment, left }) => left > 0 && !isUnderWay(order, payment));
   return open.map(({ payment: { id, currency, outcome }, left }) => {
     const words = { amount: format.money(left, currency), outcome: t(`operator.payment_outcome.${outcome}`) };
     return {

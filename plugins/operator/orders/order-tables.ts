@@ -34,7 +34,7 @@ export function flagTable(
     { label: 'operator.about', fit: 'id', at: 'hide', cell: ({ subject }) => about(subject) },
     { label: 'operator.fact.since', at: 'note', cell: ({ createdAt }) => createdAt },
     { label: 'operator.resolved', at: 'end', cell: ({ resolvedAt }) => resolvedAt },
-    { label: 'operator.resolution', fit: 'text', at: 'below', cell: ({ resolution }) => resolution },
+    { label: 'operator.resolution', fit: 'text', at: 'below', cell: ({ resolution }) => resolution && t(resolution) },
   ]);
 }
 
@@ -75,7 +75,7 @@ export function refundTable(
       at: 'hide',
       cell: ({ isManual }) => t(isManual ? 'operator.by_operator' : 'operator.by_provider'),
     },
-    { label: 'operator.reason', fit: 'text', at: 'below', cell: ({ reason }) => reason },
+    { label: 'operator.reason', fit: 'text', at: 'below', cell: ({ reason }) => t(reason) },
     { ...amountColumn, cell: ({ amount, currency }) => format.money(amount, currency) },
   ]);
 }

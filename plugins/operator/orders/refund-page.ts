@@ -1,7 +1,7 @@
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { type Order, type Payment, refundable } from '#core/business/payments/order.ts';
-import { waysOfDaysBack } from '#core/business/payments/order-types.ts';
+import { isUnderWay, waysOfDaysBack } from '#core/business/payments/order-types.ts';
 import { actionPage } from '../action-page.ts';
 import { requireOrder } from './order-page.ts';
 
@@ -58,12 +58,13 @@ export const refundPage: Page = actionPage({
   },
 });
 
-/** @throws PageError 404, 409 when nothing of it is left */
+/** @throws PageError 404; 409 when nothing of it is left, or a refund of it is under way */
 async function requirePayment(request: PageRequest): Promise<{ order: Order; payment: Payment; left: number }> {
   const order = await requireOrder(request);
   const payment = order.payments.find(({ id }) => id === request.params['payment']);
   const left = payment === undefined ? 0 : refundable(order, payment);
-  if (payment !== undefined && left > 0) return { order, payment, left };
+  if (payment !== undefined && left > 0 && !isUnderWay(order, payment)) return { order, payment, left };
   const action = { path: `/operator/orders/${order.code}`, label: 'operator.order' } as const;
+  if (payment !== undefined && left > 0) throw new PageError(409, 'operator.refund_open', { action });
   throw new PageError(payment === undefined ? 404 : 409, 'operator.not_paid', { action });
 }

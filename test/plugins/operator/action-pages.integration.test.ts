@@ -661,6 +661,44 @@ it('a part that is refunded leaves the days, unless the operator has chosen othe
   expect(first).toBe('');
 });
 
+it('a payment whose refund is under way offers no other one', async () => {
+  const paid = await order(95_000);
+  const path = `/operator/orders/${paid.code}/refund/${paid.payments[0]?.id}`;
+  const offered = async () => (await ops.get(`/operator/orders/${paid.code}`)).text.includes(path);
+  expect(await offered()).toBe(true);
+  await gateway.database.query(
+    `insert into refund (key, order_id, payment_id, amount, currency, state, days, is_manual, reason)
+     values (?, ?, ?, 30000, 'IDR', 'sent', 'none', false, 'asked for')`,
+    [`${paid.code}-R1`, paid.id, paid.payments[0]?.id],
+  );
+  expect(await offered()).toBe(false);
+  const { status, text } = await ops.get(path);
+  expect([status, text.includes('A refund of this payment is under way.')]).toEqual([409, true]);
+});
+
+it('a page in Indonesian says in Indonesian what no operator has written of a refund and a flag', async () => {
+  const paid = await order(95_000);
+  await gateway.database.query(
+    `insert into refund (key, order_id, payment_id, amount, currency, state, days, is_manual, reason, finished_at)
+     values (?, ?, ?, 95000, 'IDR', 'done', 'none', false, 'refunded at the provider', now())`,
+    [`${paid.code}-R1`, paid.id, paid.payments[0]?.id],
+  );
+  await gateway.database.query(
+    `insert into order_flag (id, order_id, kind, subject, resolved_at, resolution)
+     values (gen_random_uuid(), ?, 'not_at_provider', 'one', now(), 'found in the books of sandbox')`,
+    [paid.id],
+  );
+  for (const page of [`orders/${paid.code}`, `accounts/${paid.accountId}`]) {
+    const { text } = await ops.get(`/operator/${page}`, { 'accept-language': 'id' });
+    expect([page, text.includes('di-refund di penyedia'), text.includes('ditemukan di pembukuan sandbox')]).toEqual([
+      page,
+      true,
+      true,
+    ]);
+    expect(text).not.toMatch(/refunded at the provider|found in the books/);
+  }
+});
+
 it('the page of an order tells its payments apart', async () => {
   const paid = await order(95_000);
   await gateway.database.query(

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createAccount } from '#core/business/accounts/accounts.ts';
 import { marginReadings } from '#core/business/margins/margin-readings.ts';
 import { createToken } from '../../../plugins/operator-api/tokens.ts';
 import { RecordBook } from '../../core/gateway/records/record-fixture.ts';
@@ -24,8 +25,27 @@ beforeAll(async () => {
     { ...answer, model: 'dp/test', input_tokens: 7_000, output_tokens: 111 },
     { ...answer, model: 'dp/other', input_tokens: 20_000, output_tokens: 222 },
   );
+  await sellLastMonth();
 }, 60_000);
 afterAll(() => gateway?.[Symbol.asyncDispose]());
+
+/** A plan of 7 days whose money was earned at once, in the middle of the last month. */
+async function sellLastMonth(): Promise<void> {
+  const { accountId } = await createAccount(gateway.database, 'dp', { name: 'Budi' });
+  await gateway.database.query(
+    `with o as (
+       insert into plan_order (id, code, account_id, days, price, currency, provider, state, created_at, expires_at, paid_at)
+       select gen_random_uuid(), 'ORD-MONTH', ?, 7, 95000, 'IDR', 'test', 'paid', at, at, at
+       from (select date_trunc('month', now()) - interval '15 days' as at) t returning id, created_at as at
+     ), a as (
+       insert into payment_attempt (reference, order_id, number, provider, amount, currency, expires_at)
+       select 'ORD-MONTH.1', id, 1, 'test', 95000, 'IDR', at from o
+     )
+     insert into payment (id, order_id, reference, provider, payment_id, amount, currency, paid_at, outcome, raw)
+     select gen_random_uuid(), id, 'ORD-MONTH.1', 'test', 'month', 95000, 'IDR', at, 'activated', '{}' from o`,
+    [accountId],
+  );
+}
 
 async function signIn(email: string): Promise<PageClient> {
   const client = new PageClient(gateway.url);
@@ -84,6 +104,21 @@ it.each([
   ['?by=day&account=x', 'an account has no margins by day'],
 ])('the operator API refuses margins%s', async (query, message) => {
   expect(await margins(query)).toMatchObject({ status: 400, json: { error: { message } } });
+});
+
+it.each([
+  ['30000', '30000', 'Rp 30.000'],
+  ['30.000', '30000', 'Rp 30.000'],
+  ['Rp 30,000', '30000', 'Rp 30.000'],
+  ['30.00', '95000', 'Rp 95.000'],
+  ['much', '95000', 'Rp 95.000'],
+])('the price %s of a plan that Margins tries counts as %s', async (typed, price, other) => {
+  const client = await signIn('ops@example.com');
+  const path = `/operator/orders/margins?${new URLSearchParams({ span: 'month', price_7: typed })}`;
+  expect(await textOf(client, path)).toContain(`Earned Rp 95.000; at this price ${other}`);
+  expect((await client.get(path)).text).toContain(
+    `name="price_7" type="text" maxlength="40" required inputmode="numeric" autocomplete="off" value="${price}"`,
+  );
 });
 
 it('customers read nothing of them', async () => {

@@ -80,6 +80,19 @@ describe('a refund of', () => {
     expect(await held()).toBe(7 * day);
   });
 
+  it('one of two payments of a charge does not make the charge refunded, of both it does', async () => {
+    const first = await pay();
+    const second = await payAgain();
+    const stateOf = async () =>
+      (await database.query('select state from payment_attempt where reference = ?', [referenceOf(order)]))[0];
+    fake.giveBack(referenceOf(order), price, second.paymentId);
+    await settleNow(second.paymentId);
+    expect(await stateOf()).toEqual({ state: 'paid' });
+    fake.giveBack(referenceOf(order), price, first.paymentId);
+    await settleNow(first.paymentId);
+    expect(await stateOf()).toEqual({ state: 'refunded' });
+  });
+
   it('the first payment leaves the second one, whose flag stays', async () => {
     const { id } = await pay();
     await payAgain();

@@ -1,0 +1,5 @@
+import { defineSentences } from '#core/platform/sentences.ts';
+import en from './texts/en.json' with { type: 'json' };
+
+/** Why money went back or a flag was closed, where no operator has said so: the sentence on record, which pages recognise. */
+export const orderReason = defineSentences(en);

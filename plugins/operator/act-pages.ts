@@ -1,4 +1,3 @@
-import { signInName } from './accounts/account-page.ts';
 import { listIdentities } from '#core/business/accounts/identity-links.ts';
 import { actionKind } from '#core/business/operator-actions/actions.ts';
 import type { OperatorAction } from '#core/business/operator-actions/operator-actions.ts';
@@ -12,6 +11,7 @@ import { type ActionDefinition, type ActionQuestion, actionPage, choiceOf, lineO
 import { requireAnnouncement } from './announcements/form-page.ts';
 import { announcementsPath } from './announcements/list-page.ts';
 import { requireOrder } from './orders/order-page.ts';
+import { signInName } from './tell-action.ts';
 
 /** What a page needs to know of what it is about. */
 interface Subject {

@@ -1,6 +1,7 @@
 import { recordedLabelIn } from '#core/business/accounts/plans.ts';
 import type { LedgerEntry } from '#core/business/accounts/ledger-entries.ts';
 import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
+import { tellAction } from './tell-action.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { describeTable, type TableSection } from '#core/web/pages/table.ts';
 
@@ -32,18 +33,18 @@ export function ledgerTable(entries: readonly LedgerEntry[], reader: Reader): Ta
 
 const outcomeKinds = { done: 'ok', failed: 'bad', unknown: 'waiting' } as const;
 
-function wordsOf({ note, error }: RecordedAction): string {
-  return [note, error].filter((part) => part !== undefined).join(' – ');
-}
-
-/** What operators have done. */
-export function actionTable(actions: readonly RecordedAction[], reader: Reader): TableSection {
+/** What operators have done. @param names of accounts, by id */
+export function actionTable(
+  actions: readonly RecordedAction[],
+  reader: Reader,
+  names?: ReadonlyMap<string, string>,
+): TableSection {
   const { t } = reader;
   return describeTable(reader, 'actions', 'operator.actions', actions, [
     { label: 'operator.time', at: 'note', cell: ({ createdAt }) => createdAt },
     { label: 'operator.action', at: 'title', cell: ({ action }) => t(`operator.did.${action}`) },
     { label: 'operator.by', fit: 'brief', at: 'hide', cell: ({ operator }) => operator },
-    { label: 'operator.note', fit: 'text', at: 'below', cell: wordsOf },
+    { label: 'operator.note', fit: 'text', at: 'below', cell: (action) => tellAction(action, reader, names) },
     {
       label: 'operator.outcome',
       at: 'end',

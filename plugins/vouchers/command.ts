@@ -78,7 +78,7 @@ Examples:
           operator: commandOperator(),
           action: 'voucher.create',
           subject: 'vouchers',
-          note: words,
+          words: { count, days, source: options.source, for: options.for, label, note },
         } as const;
         const { batch, codes } = await recordAction(host.database, action, () =>
           createVouchers(host.database, { ...made, validDays: options.valid }),
@@ -163,7 +163,7 @@ function defineRevoke(parser: Parser, context: CommandContext): void {
         // The record names a code as exports do.
         const isCode = handle.length <= 30 && !/^ORD-/i.test(handle);
         const subject = isCode ? `…${normalizeCode(handle).slice(-4)}` : handle;
-        const action = { operator: commandOperator(), action: 'voucher.revoke', subject, note } as const;
+        const action = { operator: commandOperator(), action: 'voucher.revoke', subject, words: { note } } as const;
         const count = await recordAction(host.database, action, () => revokeVouchers(host.database, handle));
         context.print(`${count} revoked`);
       }),

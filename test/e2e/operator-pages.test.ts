@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
 import { activePeriod } from '#core/business/accounts/account-record.ts';
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
-import { listActions } from '#core/business/operator-actions/operator-actions.ts';
+import { listToldActions } from '../support/told-actions.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
@@ -88,7 +88,7 @@ async function breakerState(): Promise<string | undefined> {
   return routes[0]?.state;
 }
 
-const actionsOn = (subject: string) => listActions(gateway.database, { subject, limit: 10 });
+const actionsOn = (subject: string) => listToldActions(gateway.database, { subject, limit: 10 });
 
 describe('the operator pages', () => {
   it('are forbidden for other accounts, and redirect visitors to the sign-in', async () => {

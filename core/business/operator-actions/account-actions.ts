@@ -1,7 +1,7 @@
 import { AccountError } from '../accounts/account-error.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { AccountRecord } from '../accounts/account-record.ts';
-import { type ActionKind, type ActionWords, describeWords, note, text, time } from './action-kind.ts';
+import { type ActionKind, type ActionWords, note, text, time } from './action-kind.ts';
 import { recordAction } from './operator-actions.ts';
 import { integer, object } from '#core/platform/schema.ts';
 
@@ -19,6 +19,18 @@ const emailAddress = '^[^@\\s<>,;"]+@[^@\\s<>,;"]+$';
 async function findOther(host: Host, { to = '' }: ActionWords): Promise<AccountRecord> {
   const { findAccountByHandle } = await import('../accounts/account-list.ts');
   return findAccountByHandle(host, to);
+}
+
+/** Says in the record what was down and when. One that does not exist is refused by `perform`, on record. */
+async function nameOutage({ database }: Host, input: ActionWords): Promise<ActionWords> {
+  const { findOutage } = await import('../outages/credit.ts');
+  try {
+    const { model, from, until } = await findOutage(database, input.outage ?? '');
+    return { ...input, model, since: from.toISOString(), until: until.toISOString() };
+  } catch (error) {
+    if (error instanceof AccountError) return input;
+    throw error;
+  }
 }
 
 export const accountActions: readonly ActionKind[] = [
@@ -152,7 +164,7 @@ export const accountActions: readonly ActionKind[] = [
       let [granted, skipped] = [0, 0];
       const grant = { days, label, note: why };
       for (const { id } of await findAffected(host.database, await readOutage(host, { since, until, model }))) {
-        const action = { operator, action: 'account.add_days', subject: id, note: describeWords(grant) } as const;
+        const action = { operator, action: 'account.add_days', subject: id, words: grant } as const;
         try {
           const isNew =
             !(await hasGrant(host, id, why)) &&
@@ -173,6 +185,7 @@ export const accountActions: readonly ActionKind[] = [
     summary:
       'give the time of an outage back to all whom it has hit, once; after the first one, this is done without being asked',
     input: object(['outage'], { outage: text('Id of the outage.', 36) }),
+    resolve: nameOutage,
     async perform(host, _id, { outage = '' }) {
       const { approveOutage } = await import('../outages/credit.ts');
       return { ...(await approveOutage(host, outage)) };
@@ -183,6 +196,7 @@ export const accountActions: readonly ActionKind[] = [
     subject: 'outage',
     summary: 'give the time of an outage back to nobody; refused once somebody has it',
     input: object(['outage', 'note'], { outage: text('Id of the outage.', 36), note }),
+    resolve: nameOutage,
     async perform({ database }, _id, { outage = '' }) {
       const { declineOutage } = await import('../outages/credit.ts');
       await declineOutage(database, outage);

@@ -1,46 +1,8 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import type { JsonSchema } from '#core/platform/schema.ts';
-import type { DaysBack } from '../payments/order-types.ts';
-import type { OperatorAction } from './operator-actions.ts';
+import type { ActionWords, OperatorAction } from './operator-actions.ts';
 
-/** What an operator says with an action. Which members it takes is in its schema. */
-export interface ActionWords {
-  /** Why, or what was done. */
-  readonly note?: string | undefined;
-  readonly days?: number | undefined;
-  readonly to?: string | undefined;
-  readonly sign_in?: string | undefined;
-  readonly payment?: string | undefined;
-  readonly amount?: number | undefined;
-  readonly manual?: boolean | undefined;
-  readonly days_back?: DaysBack | undefined;
-  readonly as?: 'done' | 'failed' | undefined;
-  readonly label?: string | undefined;
-  readonly since?: string | undefined;
-  readonly until?: string | undefined;
-  readonly model?: string | undefined;
-  /** Id of one outage. */
-  readonly outage?: string | undefined;
-  readonly kind?: 'maintenance' | 'note' | undefined;
-  readonly audience?: 'all' | 'customers' | undefined;
-  readonly text_en?: string | undefined;
-  readonly text_id?: string | undefined;
-  readonly mail?: boolean | undefined;
-  /** Of the canary's configuration, beside gateway.yaml. */
-  readonly file?: string | undefined;
-  /** Of the accounts, such as 10%. */
-  readonly share?: string | undefined;
-  readonly minutes?: number | undefined;
-  /** Of a canary. */
-  readonly number?: number | undefined;
-  /** Of the books, such as 2026-11-22. */
-  readonly day?: string | undefined;
-  readonly time_zone?: string | undefined;
-  /** Of payments. */
-  readonly provider?: string | undefined;
-  /** Shows that this account is meant; kept in no record. */
-  readonly confirm?: string | undefined;
-}
+export type { ActionWords } from './operator-actions.ts';
 
 /** Why an action that is about neither accounts nor orders was not done. The message is for people. */
 export class ActionRefused extends Error {
@@ -69,10 +31,11 @@ export interface ActionKind {
   readonly input: JsonSchema & { readonly properties: Readonly<Record<string, JsonSchema>> };
   /** True: it could lock an operator out, and is refused for the account of one. */
   readonly sparesOperators?: boolean;
-  /** Puts ids in the place of handles in the input: what is recorded of one account holds nothing personal of another. */
+  /**
+   * The input as it is recorded and done: ids in the place of handles, because what is recorded of one account holds nothing personal
+   * of another, and what an id alone would not say.
+   */
   resolve?(host: Host, input: ActionWords): Promise<ActionWords>;
-  /** The input for the record, where a list of its members would not read well. */
-  describe?(input: ActionWords): string;
   /**
    * @param operator for actions that record others
    * @returns what came of it, where that is more than done; JSON
@@ -96,10 +59,10 @@ export const time = {
 
 export const note = text('Why, for the record.', 500);
 
-/** The input in one line, the operator's words last. */
+/** For commands: the input in one line, the operator's words last. */
 export function describeWords({ note: words, ...rest }: ActionWords): string | undefined {
   const parts = Object.entries(rest).flatMap(([name, value]) =>
-    value === undefined || name === 'confirm' ? [] : [`${name}: ${String(value)}`],
+    value === undefined ? [] : [`${name}: ${String(value)}`],
   );
   return [...parts, ...(words === undefined ? [] : [words])].join(', ') || undefined;
 }

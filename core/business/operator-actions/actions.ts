@@ -6,7 +6,7 @@ import { uuid } from '#core/platform/database/database.ts';
 import { AccountError } from '../accounts/account-error.ts';
 import { CheckoutError } from '../payments/checkout-error.ts';
 import { accountActions } from './account-actions.ts';
-import { type ActionKind, ActionRefused, type ActionWords, describeWords, type SubjectKind } from './action-kind.ts';
+import { type ActionKind, ActionRefused, type ActionWords, type SubjectKind } from './action-kind.ts';
 import { type OperatorAction, recordAction } from './operator-actions.ts';
 import { announcementActions } from './announcement-actions.ts';
 import { orderActions } from './order-actions.ts';
@@ -120,7 +120,7 @@ export async function runAction(
     operator,
     action: kind.name,
     subject: subject.recordedAt,
-    note: kind.describe?.(words) ?? describeWords(words),
+    words,
   };
   const result = await recordAction(host.database, action, async () => {
     if (kind.sparesOperators === true) await requireCustomer(host, subject.id);

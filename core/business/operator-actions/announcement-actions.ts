@@ -26,15 +26,6 @@ function wordsOf({ kind = 'note', audience = 'all', model, since = '', until = '
   return { kind, audience, model, since, until, text: { en: en.trim(), id: id.trim() } };
 }
 
-/** `note for customers, 2026-11-22 13:00 to 2026-11-22 15:00 UTC: We move. / Kami pindah.` */
-function describe(input: ActionWords): string {
-  const { kind, audience, model, since, until, text: said } = wordsOf(input);
-  const [from, to] = [since, until].map((at) => new Date(at).toISOString().slice(0, 16).replace('T', ' '));
-  const about = model === undefined ? '' : ` about ${model}`;
-  const mailed = input.mail === true ? ', mailed' : '';
-  return `${kind} for ${audience === 'all' ? 'everyone' : audience}${about}, ${from} to ${to} UTC${mailed}: ${said.en} / ${said.id}`;
-}
-
 export const announcementActions: readonly ActionKind[] = [
   {
     name: 'announcement.create',
@@ -44,7 +35,6 @@ export const announcementActions: readonly ActionKind[] = [
       ...members,
       mail: boolean('Whether accounts with paid time get a mail; about a model, those that used it in 30 days.'),
     }),
-    describe,
     async perform(host, _id, input, operator) {
       const { createAnnouncement } = await announcements();
       const { id, mails } = await createAnnouncement(host, wordsOf(input), operator.name, input.mail === true);
@@ -56,7 +46,6 @@ export const announcementActions: readonly ActionKind[] = [
     subject: 'announcement',
     summary: 'change an announcement that has not ended; nobody gets a mail again',
     input: object(required, members),
-    describe,
     async perform(host, id, input) {
       await (await announcements()).changeAnnouncement(host, id, wordsOf(input));
     },

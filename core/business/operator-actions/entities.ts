@@ -20,6 +20,7 @@ export const OperatorActionRow = defineEntity({
     action: impersonal(p.text()),
     /** Id of the account or order, or the route. */
     subject: impersonal(p.text()),
+    /** What the operator said with it: a note as it is, anything else as JSON. */
     note: personal(p.text().nullable(), { isHidden: true, ofAccount }),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
     /** Null: running, or the process died meanwhile. */

@@ -1,6 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { InferEntity } from '@mikro-orm/core';
 import type { Database } from '#core/platform/database/database.ts';
+import { parseObject } from '#core/platform/json.ts';
+import type { DaysBack } from '../payments/order-types.ts';
 import type { OperatorActionRow } from './entities.ts';
 
 const operatorActionNames = [
@@ -34,6 +36,51 @@ const operatorActionNames = [
   'configuration.canary_end',
 ] as const;
 
+/** What an operator says with an action. Which members it takes is in its schema. */
+export interface ActionWords {
+  /** Why, or what was done. */
+  readonly note?: string | undefined;
+  readonly days?: number | undefined;
+  readonly to?: string | undefined;
+  readonly sign_in?: string | undefined;
+  readonly payment?: string | undefined;
+  readonly amount?: number | undefined;
+  readonly manual?: boolean | undefined;
+  readonly days_back?: DaysBack | undefined;
+  readonly as?: 'done' | 'failed' | undefined;
+  readonly label?: string | undefined;
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+  readonly model?: string | undefined;
+  /** Id of one outage. */
+  readonly outage?: string | undefined;
+  readonly kind?: 'maintenance' | 'note' | undefined;
+  readonly audience?: 'all' | 'customers' | undefined;
+  readonly text_en?: string | undefined;
+  readonly text_id?: string | undefined;
+  readonly mail?: boolean | undefined;
+  /** Of the canary's configuration, beside gateway.yaml. */
+  readonly file?: string | undefined;
+  /** Of the accounts, such as 10%. */
+  readonly share?: string | undefined;
+  readonly minutes?: number | undefined;
+  /** Of a canary. */
+  readonly number?: number | undefined;
+  /** Of the books, such as 2026-11-22. */
+  readonly day?: string | undefined;
+  readonly time_zone?: string | undefined;
+  /** Of payments. */
+  readonly provider?: string | undefined;
+  /** Of gateway.yaml. */
+  readonly configuration?: number | undefined;
+  /** Of vouchers. */
+  readonly count?: number | undefined;
+  readonly source?: 'sold' | 'given' | undefined;
+  readonly for?: 'all' | 'new' | undefined;
+  /** Shows that this account is meant; kept in no record. */
+  readonly confirm?: string | undefined;
+}
+
 /** What an operator does, on a page, by a command or over the API. */
 export interface OperatorAction {
   readonly operator: { readonly id: string; readonly name: string };
@@ -43,8 +90,7 @@ export interface OperatorAction {
    * hit, `announcements` for any of them, `books` for those of providers, `configuration` for gateway.yaml.
    */
   readonly subject: string;
-  /** Why, or how, in the operator's words. */
-  readonly note: string | undefined;
+  readonly words: ActionWords;
 }
 
 /** One on record. */
@@ -53,7 +99,10 @@ export interface RecordedAction {
   readonly operator: string;
   readonly action: OperatorAction['action'];
   readonly subject: string;
+  /** Why, or how, in the operator's words. Of earlier versions, all that is on record. */
   readonly note: string | undefined;
+  /** The rest of the input. */
+  readonly details: Omit<ActionWords, 'note'>;
   readonly createdAt: Date;
   /** `unknown`: the process died meanwhile, or it is still running. */
   readonly outcome: 'done' | 'failed' | 'unknown';
@@ -74,7 +123,7 @@ const loadEntity = async () => (await import('./entities.ts')).OperatorActionRow
  */
 export async function recordAction<T>(
   database: Pick<Database, 'fork' | 'query'>,
-  { operator, action, subject, note }: OperatorAction,
+  { operator, action, subject, words }: OperatorAction,
   work: () => Promise<T>,
 ): Promise<T> {
   const id = randomUUIDv7();
@@ -84,7 +133,7 @@ export async function recordAction<T>(
     operator: operator.name,
     action,
     subject,
-    note: note ?? null,
+    note: writeWords(words),
   });
   try {
     const result = await work();
@@ -122,6 +171,19 @@ export async function removeOldActions(database: Pick<Database, 'query'>, days: 
   ]);
 }
 
+/** A note alone is stored as it is, anything else as JSON. */
+function writeWords({ confirm: _confirm, ...words }: ActionWords): string | null {
+  const { note = '', ...details } = words;
+  const hasDetails = Object.values(details).some((value) => value !== undefined);
+  return hasDetails || note.startsWith('{') ? JSON.stringify(words) : note === '' ? null : note;
+}
+
+function readWords(stored: string | null | undefined): Pick<RecordedAction, 'note' | 'details'> {
+  const words = parseObject(stored ?? '') as ActionWords | undefined;
+  const { note, ...details } = words ?? { note: stored ?? undefined };
+  return { note, details };
+}
+
 function toAction(row: InferEntity<typeof OperatorActionRow>): RecordedAction {
   const outcome = row.finishedAt === null ? 'unknown' : 'done';
   return {
@@ -129,7 +191,7 @@ function toAction(row: InferEntity<typeof OperatorActionRow>): RecordedAction {
     operator: row.operator,
     action: row.action as OperatorAction['action'],
     subject: row.subject,
-    note: row.note ?? undefined,
+    ...readWords(row.note),
     createdAt: row.createdAt,
     outcome: row.error === null ? outcome : 'failed',
     error: row.error ?? undefined,

@@ -1,4 +1,5 @@
 import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
+import { describeWords } from '#core/business/operator-actions/action-kind.ts';
 import { formatTable, formatTime } from './table-text.ts';
 
 /** What operators have done, for people; nothing without any. */
@@ -6,12 +7,12 @@ export function formatActions(actions: readonly RecordedAction[], timeZone: stri
   if (actions.length === 0) return [];
   return formatTable(
     ['time', 'action', 'by', 'outcome', 'note'],
-    actions.map(({ createdAt, action, operator, outcome, error, note }) => [
+    actions.map(({ createdAt, action, operator, outcome, error, note, details }) => [
       formatTime(createdAt, timeZone),
       action,
       operator,
       error ?? outcome,
-      note ?? '',
+      describeWords({ ...details, note }) ?? '',
     ]),
     { longest: 500 },
   );

@@ -8,7 +8,6 @@ import { type AccountRecord, activePeriod, type PeriodRecord } from '#core/busin
 import { uuid } from '#core/platform/database/database.ts';
 import { findAccount } from '#core/business/accounts/accounts.ts';
 import { listIdentities } from '#core/business/accounts/identity-links.ts';
-import { providerTitles } from '#core/business/accounts/provider-titles.ts';
 import { recordedLabelIn } from '#core/business/accounts/plans.ts';
 import { listLedger } from '#core/business/accounts/ledger-entries.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
@@ -27,6 +26,7 @@ import {
   type UsageKeys,
 } from '#core/gateway/records/usage.ts';
 import { orderTable } from '../orders/list-page.ts';
+import { nameAccounts, signInName } from '../tell-action.ts';
 import { actionTable, ledgerTable } from '../shared-tables.ts';
 import { describeTable, type TableSection, withRows } from '#core/web/pages/table.ts';
 import { describeDone } from '../action-page.ts';
@@ -49,7 +49,7 @@ export const accountPage: Page = {
   template: 'operator/account.eta',
   styles: ['operator.css', 'tables.css', 'operator-account.css'],
   async show(request) {
-    const { host, t, format } = request;
+    const { host, t, format, language, query } = request;
     const { database } = host;
     const record = await requireAccount(request);
     const { id } = record;
@@ -69,6 +69,7 @@ export const accountPage: Page = {
         readMarginsBeside(host, '30d'),
       ]);
     const lines = margins?.lines.filter(({ account }) => account === id);
+    const names = await nameAccounts(request, actions);
     const tiles = await describeAccountTiles(record, usage, lines && sumMargins(lines), request);
     const { text, kind } = accountStateCell(stateOf(record), t);
     const byRequests = usage.toSorted((one, other) => other.requests - one.requests);
@@ -79,7 +80,10 @@ export const accountPage: Page = {
       done: describeDone(request),
       status: { kind: kind ?? '', text },
       tiles,
-      story: describeStory({ record, orders, ledger, actions, waits, sessions, hours }, request),
+      story: describeStory(
+        { record, orders, ledger, actions, waits, sessions, hours },
+        { t, format, host, language, query, names },
+      ),
       models: describeModels(byRequests, request),
       requestsPath: `/operator/requests?${new URLSearchParams({ account: id, time: '30d' }).toString()}`,
       notes: actions
@@ -96,7 +100,7 @@ export const accountPage: Page = {
         usageTable(byRequests, timed, lines, request),
         orderTable(orders, undefined, request),
         ledgerTable(ledger, request),
-        actionTable(actions, request),
+        actionTable(actions, request, names),
       ]),
     };
   },
@@ -204,11 +208,6 @@ function describePlan({ days, label, unnamedDays }: PeriodRecord, { t, language,
   if (unnamedDays !== undefined) return t('operator.days', { count: unnamedDays });
   const name = recordedLabelIn(language, label, host);
   return days === undefined ? name : `${t('operator.days', { count: days })}, ${name}`;
-}
-
-/** Local sign-in is no provider with a name. */
-export function signInName(provider: string, t: PageRequest['t']): string {
-  return provider === 'local' ? t('operator.local_sign_in') : (providerTitles[provider] ?? provider);
 }
 
 type OfModel<Usage> = Usage & Pick<UsageKeys, 'model'>;

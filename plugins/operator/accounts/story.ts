@@ -8,6 +8,7 @@ import type { PastWait } from '#core/business/sales/waiting-list.ts';
 import { createRequestId } from '#core/gateway/records/request-id.ts';
 import { type UsageCounts, usageHour, type UsageKeys } from '#core/gateway/records/usage.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
+import { tellAction } from '../tell-action.ts';
 import { describeDevice } from '#core/web/sessions/device.ts';
 import type { SessionRecord } from '#core/web/sessions/sessions.ts';
 
@@ -43,7 +44,10 @@ interface Entry {
   readonly link?: { readonly path: string; readonly label: string };
 }
 
-type Words = Pick<PageRequest, 't' | 'format' | 'language' | 'host'>;
+type Words = Pick<PageRequest, 't' | 'format' | 'language' | 'host'> & {
+  /** Of accounts that actions name, by id. */
+  readonly names?: ReadonlyMap<string, string>;
+};
 
 /** What happened to an account: money, access and requests in one list, the newest first. `?story=money` narrows it. */
 export function describeStory(sources: StorySources, words: Words & Pick<PageRequest, 'query'>) {
@@ -54,7 +58,7 @@ export function describeStory(sources: StorySources, words: Words & Pick<PageReq
   const entries = [
     ...sources.orders.flatMap((order) => tellOrder(order, words)),
     ...sources.ledger.filter(isTold).map((entry) => tellEntry(entry, words)),
-    ...sources.actions.filter(isOfAccess).map((action) => tellAction(action, words)),
+    ...sources.actions.filter(isOfAccess).map((action) => tellDone(action, words)),
     ...sources.waits.flatMap((wait) => tellWait(wait, words)),
     ...tellAccess(sources, words),
     ...tellErrors(sources, words),
@@ -190,13 +194,14 @@ function isOfAccess({ action, outcome }: RecordedAction): boolean {
 
 const actionIcons = { done: 'info', failed: 'bad', unknown: 'waiting' } as const;
 
-function tellAction({ action, createdAt, note, operator, outcome, error }: RecordedAction, { t }: Words): Entry {
+function tellDone(done: RecordedAction, words: Words): Entry {
+  const { action, createdAt, operator, outcome } = done;
   return {
     topic: 'access',
     at: createdAt,
     icon: actionIcons[outcome],
-    title: t(`operator.did.${action}`),
-    text: [note, error, operator].filter((part) => part !== undefined && part !== '').join(' · '),
+    title: words.t(`operator.did.${action}`),
+    text: [tellAction(done, words, words.names), operator].filter((part) => part !== '').join(' · '),
   };
 }
 

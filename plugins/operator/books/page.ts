@@ -12,7 +12,7 @@ import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
 import { isDay, localTime } from '#core/platform/timing/time-zone.ts';
 import { defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { describeTable, type TableSection, withRows } from '#core/web/pages/table.ts';
-import { act } from '../action-page.ts';
+import { act, describeDone } from '../action-page.ts';
 import { actionTable } from '../shared-tables.ts';
 
 export const booksPath = '/operator/orders/books';
@@ -31,9 +31,12 @@ const form = defineForm({
     const work = act(request, kind, '', { day });
     const result = await firstOrTimeout([work], patience);
     // Its record says how it ends.
-    if (result === timedOut) inBackground(request.host.log, 'a comparison of the books', () => work);
-    else requireAll(result['compared'] as readonly Reconciliation[]);
-    return new Redirect(`${booksPath}?day=${day}`);
+    if (result === timedOut) {
+      inBackground(request.host.log, 'a comparison of the books', () => work);
+      return new Redirect(`${booksPath}?day=${day}`);
+    }
+    requireAll(result['compared'] as readonly Reconciliation[]);
+    return new Redirect(`${booksPath}?day=${day}&done=${kind.name}`);
   },
 });
 
@@ -72,6 +75,7 @@ export const booksPage: Page = {
       day,
       today,
       month: day.slice(0, 7),
+      done: describeDone(request),
       running: isRunning ? describeRunning(day, t) : undefined,
       sums: sumTable(sums, request),
       differences: differenceTable(differences, request),

@@ -90,9 +90,9 @@ export const canaryForm: PageForm = defineForm({
     const { id, email, name } = accountOf(request);
     const operator = { id, name: email ?? name };
     const action = to === 'full' ? 'configuration.canary_full' : 'configuration.canary_end';
-    const note = `canary ${number}`;
+    const words = { number };
     try {
-      await recordAction(request.host.database, { operator, action, subject: 'configuration', note }, async () => {
+      await recordAction(request.host.database, { operator, action, subject: 'configuration', words }, async () => {
         if (to === 'full') await changes.makeFull(number, canaryReasonBy('full', operator.name));
         else await changes.endCanary(number, canaryReasonBy('ended', operator.name));
       });

@@ -55,9 +55,9 @@ async function goBack(changes: ConfigChanges, served: Served, note: string, requ
   const operator = { id, name: email ?? name };
   const isRelease = isFile(served, request);
   const action = isRelease ? 'configuration.release' : 'configuration.rollback';
-  const words = `configuration: ${served.id}, ${note}`;
+  const words = { configuration: served.id, note };
   try {
-    await recordAction(request.host.database, { operator, action, subject: configurationSubject, note: words }, () =>
+    await recordAction(request.host.database, { operator, action, subject: configurationSubject, words }, () =>
       isRelease ? changes.release() : changes.takeBack(served.id, operator.name, note),
     );
   } catch (error) {

@@ -12,6 +12,7 @@ import { describeJobs, describeJournal, type FactsCard } from '../overview/cards
 import { nameOfCheck } from '../check-name.ts';
 import { overviewReadings } from '../readings.ts';
 import { actionTable } from '../shared-tables.ts';
+import { nameAccounts } from '../tell-action.ts';
 import { describeTable, type TableSection, withRows } from '#core/web/pages/table.ts';
 import { version } from '#core/platform/version.ts';
 import type { Database } from '#core/platform/database/database.ts';
@@ -39,7 +40,7 @@ export function healthPage(gateway: Pick<Registry, 'statusReports' | 'healthChec
       sections: withRows([
         workersTable(readWorkers(gateway, host), request),
         failedJobsTable(queue, request),
-        actionTable(actions, request),
+        actionTable(actions, request, await nameAccounts(request, actions)),
       ]),
       refusal: configLoadState(host).refusal?.reason ?? '',
       asOf: format.clock(new Date(host.now())),

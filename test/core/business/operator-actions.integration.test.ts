@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
 import { findAffected, grantForOutage } from '#core/business/accounts/outage-grant.ts';
 import { actionKind, actionKinds, commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
-import { listActions } from '#core/business/operator-actions/operator-actions.ts';
+import { listToldActions } from '../../support/told-actions.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
 import { flagForeignMoney, flagOrder, listOpenFlags } from '#core/business/payments/flags.ts';
 import { listOrders, readOrder } from '#core/business/payments/order.ts';
@@ -25,7 +25,7 @@ afterAll(() => database[Symbol.asyncDispose]());
 
 const run = (name: Parameters<typeof actionKind>[0], handle: string, input: object = {}) =>
   runAction(host, commandOperator(), actionKind(name), handle, input);
-const record = async (subject: string) => (await listActions(database, { subject, limit: 1 }))[0];
+const record = async (subject: string) => (await listToldActions(database, { subject, limit: 1 }))[0];
 
 describe('an action of an operator', () => {
   it('is recorded with who, why and what came of it', async () => {
@@ -69,7 +69,7 @@ describe('an action of an operator', () => {
     await run('account.remove_sign_in', accountId, { sign_in: 'google', note: 'lost' }).catch(() => undefined);
     await run('account.delete', accountId, { confirm: email, note: 'too early' }).catch(() => undefined);
     await run('account.delete', accountId, { confirm: accountId, note: 'asked by letter' });
-    const kept = await listActions(database, { subject: accountId, limit: 10 });
+    const kept = await listToldActions(database, { subject: accountId, limit: 10 });
     expect(kept.map(({ action, note, outcome, error }) => ({ action, note, outcome, error }))).toEqual([
       { action: 'account.delete', note: 'asked by letter', outcome: 'done', error: undefined },
       { action: 'account.delete', note: undefined, outcome: 'failed', error: 'removed with the account' },
@@ -198,7 +198,7 @@ describe('a flag', () => {
     await run('flag.resolve', order.code, { note: 'the others' });
     const { flags = [] } = (await readOrder(database, { id: order.id })) ?? {};
     expect(flags.map(({ resolution }) => resolution)).toEqual(['one', 'the others', 'the others']);
-    expect((await listActions(database, { subject: order.id, limit: 5 })).map(({ note }) => note)).toEqual([
+    expect((await listToldActions(database, { subject: order.id, limit: 5 })).map(({ note }) => note)).toEqual([
       'the others',
       'one',
     ]);
@@ -289,7 +289,7 @@ describe('an outage', () => {
       outcome: 'done',
     });
     expect((await run('outage.grant_days', '', words)).result).toMatchObject({ granted: 0 });
-    expect((await listActions(database, { subject: day, limit: 9 })).map(({ note }) => note)).toEqual([
+    expect((await listToldActions(database, { subject: day, limit: 9 })).map(({ note }) => note)).toEqual([
       `days: 1, label: Sorry for today, outage ${day}`,
       'days: 1, bought',
     ]);

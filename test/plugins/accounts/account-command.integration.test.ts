@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { Command as Parser, CommanderError } from 'commander';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { listActions } from '#core/business/operator-actions/operator-actions.ts';
+import { listToldActions } from '../../support/told-actions.ts';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
@@ -184,7 +184,7 @@ describe('what a command does to an account', () => {
     const named = (text: string) => text.replace('NEW', `new-${email}`).replace('OTHER', other);
     expect(await gateway(verb, accountId, ...words.map(named))).toMatchObject({ exitCode: 0 });
     const by = { operator: `command (${userInfo().username})`, outcome: 'done' };
-    expect(await listActions(database, { subject: accountId, limit: 5 })).toMatchObject([
+    expect(await listToldActions(database, { subject: accountId, limit: 5 })).toMatchObject([
       { action, note: named(note), ...by },
     ]);
   });
@@ -330,7 +330,7 @@ describe('account delete', () => {
 
   it('is recorded with who and why', async () => {
     await gateway('delete', accountId, '--yes', '--note', 'asked by mail');
-    expect(await listActions(database, { subject: accountId, limit: 5 })).toMatchObject([
+    expect(await listToldActions(database, { subject: accountId, limit: 5 })).toMatchObject([
       {
         action: 'account.delete',
         operator: `command (${userInfo().username})`,
@@ -383,7 +383,7 @@ describe('account grant-outage', () => {
       /granted 0, had them already [1-9]/,
     );
     expect(Math.round((await secondsLeft()) / 86_400)).toBe(4);
-    expect((await listActions(database, { subject: 'outage', limit: 1 }))[0]).toMatchObject({
+    expect((await listToldActions(database, { subject: 'outage', limit: 1 }))[0]).toMatchObject({
       action: 'outage.grant_days',
     });
   });
@@ -423,9 +423,9 @@ describe('account credit-outage', () => {
     expect(await gateway('credit-outage', outage, '--decline', 'our own test')).toMatchObject({ exitCode: 2 });
     const declined = await gateway('credit-outage', outage, '--decline', 'our own test', '--yes');
     expect(declined).toMatchObject({ exitCode: 0, output: 'declined: nobody gets the time of this outage back' });
-    expect((await listActions(database, { subject: 'outage', limit: 1 }))[0]).toMatchObject({
+    expect((await listToldActions(database, { subject: 'outage', limit: 1 }))[0]).toMatchObject({
       action: 'outage.decline',
-      note: `outage: ${outage}, our own test`,
+      note: expect.stringMatching(`^outage: ${outage}, model: .+, since: .+Z, until: .+Z, our own test$`) as string,
       outcome: 'done',
     });
     expect((await gateway('credit-outage')).output).toMatch(new RegExp(`${outage}.+ declined`));

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Server } from '@hapi/hapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
-import { listActions } from '#core/business/operator-actions/operator-actions.ts';
+import { listToldActions } from '../../support/told-actions.ts';
 import { flagForeignMoney } from '#core/business/payments/flags.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
 import type { Host } from '#core/gateway/host/host.ts';
@@ -93,9 +93,22 @@ describe('a call', () => {
     const answer = await call('POST', `/accounts/${accountId}/add-days`, { token, body: { days: 2, note: 'outage' } });
     expect(answer).toEqual({ status: 200, json: { action: 'account.add_days', account: accountId } });
     const [{ name } = { name: '' }] = await listTokens(database);
-    expect(await listActions(database, { subject: accountId, limit: 5 })).toMatchObject([
+    expect(await listToldActions(database, { subject: accountId, limit: 5 })).toMatchObject([
       { operator: `api (${name})`, action: 'account.add_days', note: 'days: 2, outage', outcome: 'done' },
     ]);
+  });
+
+  it('compares a day with the books of the providers that had charges', async () => {
+    const token = await newToken('act');
+    const answer = await call('POST', '/books/reconcile', { token, body: { day: '2020-02-29' } });
+    expect(answer).toEqual({ status: 200, json: { action: 'books.reconcile', books: 'books', compared: [] } });
+    for (const body of [{ day: '2021-02-29' }, { day: '2020-02-29', time_zone: 'Mars' }])
+      expect(await call('POST', '/books/reconcile', { token, body })).toMatchObject({
+        status: 409,
+        json: { error: { code: 'refused' } },
+      });
+    const body = { day: '2020-02-29', provider: 'nobody' };
+    expect((await call('POST', '/books/reconcile', { token, body })).status).toBe(404);
   });
 
   it.each([
@@ -108,7 +121,7 @@ describe('a call', () => {
     const answer = await call('POST', `/accounts/${accountId}/add-days`, { token: await newToken('act'), body });
     expect([answer.status, answer.json.error.code]).toEqual([400, 'invalid']);
     expect(answer.json.error.message).toMatch(message);
-    expect(await listActions(database, { subject: accountId, limit: 1 })).toEqual([]);
+    expect(await listToldActions(database, { subject: accountId, limit: 1 })).toEqual([]);
   });
 
   it('over the limit is told when to try again', async () => {

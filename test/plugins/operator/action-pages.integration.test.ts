@@ -5,7 +5,7 @@ import { createAnnouncement, findAnnouncement, listAnnouncements } from '#core/b
 import { grantDays } from '#core/business/accounts/ledger.ts';
 import { redeemVoucher } from '#core/business/accounts/vouchers.ts';
 import { listIdentities } from '#core/business/accounts/identity-links.ts';
-import { listActions, type OperatorAction } from '#core/business/operator-actions/operator-actions.ts';
+import type { OperatorAction } from '#core/business/operator-actions/operator-actions.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
 import { readGiftCode } from '#core/business/payments/gifts.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
@@ -14,6 +14,7 @@ import { configLoadState } from '#core/extension/validation/load-state.ts';
 import { findOutage } from '#core/business/outages/credit.ts';
 import { Registry } from '#core/extension/registry.ts';
 import { plugin } from '../../../plugins/operator/index.ts';
+import { listToldActions } from '../../support/told-actions.ts';
 import { startGateway, type TestGateway, yamlFor } from '../../support/gateway.ts';
 import { hiddenFields, PageClient } from '../../support/page-client.ts';
 
@@ -231,7 +232,7 @@ const pages: readonly ActionPage[] = [
     action: 'account.note',
     subject: () =>
       account('note', async (id) => {
-        const notes = await listActions(gateway.database, { subject: id, limit: 10 });
+        const notes = await listToldActions(gateway.database, { subject: id, limit: 10 });
         return notes.filter(({ outcome }) => outcome === 'done').map(({ note }) => note);
       }),
     wrong: [noReason, onlySpaces, longReason],
@@ -343,7 +344,7 @@ const pages: readonly ActionPage[] = [
     wrong: [noReason, onlySpaces, longReason],
     right: { note: reason },
     does: [false, true],
-    note: expect.stringMatching(`^outage: [\\w-]{36}, ${reason}$`),
+    note: expect.stringMatching(`^outage: [\\w-]{36}, model: dp/gpt-5, since: .+Z, until: .+Z, ${reason}$`),
   },
   {
     path: '/operator/refunds/{key}/close',
@@ -407,7 +408,9 @@ const pages: readonly ActionPage[] = [
     ],
     right: announced,
     does: [0, 1],
-    note: expect.stringMatching(/^note for customers, .* to .* UTC: We move\. \/ Kami pindah\.$/),
+    note: expect.stringMatching(
+      /^kind: note, audience: customers, text_en: We move\., text_id: Kami pindah\., since: .+Z, until: .+Z$/,
+    ),
   },
   {
     path: '/operator/announcements/{id}',
@@ -420,7 +423,7 @@ const pages: readonly ActionPage[] = [
     wrong: [lateAnnouncement],
     right: announced,
     does: ['all', 'customers'],
-    note: expect.stringMatching(/^note for customers, /),
+    note: expect.stringMatching(/^kind: note, audience: customers, /),
   },
   {
     path: '/operator/announcements/{id}/end',
@@ -487,7 +490,7 @@ const pages: readonly ActionPage[] = [
     },
     right: { to: 'end' },
     does: [undefined, 'ended'],
-    note: expect.stringMatching(/^canary \d+$/),
+    note: expect.stringMatching(/^number: \d+$/),
   },
   {
     path: '/operator/configuration/{number}',
@@ -514,7 +517,7 @@ const pages: readonly ActionPage[] = [
   },
 ];
 
-const actionsOn = (subject: string) => listActions(gateway.database, { subject, limit: 20 });
+const actionsOn = (subject: string) => listToldActions(gateway.database, { subject, limit: 20 });
 /** Where its form is sent. */
 const formOf = ({ path }: Subject) => path.split('?')[0] ?? '';
 const rightOf = (right: ActionPage['right'], about: Subject) => (typeof right === 'function' ? right(about) : right);

@@ -118,7 +118,14 @@ describe('the story of an account', () => {
   });
 
   it('tells what operators did, with how it ended, but not their notes', () => {
-    const action = { operator: 'ani', createdAt: ago(4), error: undefined, note: 'abuse', outcome: 'done' };
+    const action = {
+      operator: 'ani',
+      createdAt: ago(4),
+      error: undefined,
+      note: 'abuse',
+      details: {},
+      outcome: 'done',
+    };
     const actions = [
       { ...action, action: 'account.block' },
       { ...action, action: 'account.unblock', outcome: 'failed', error: 'no database' },
@@ -126,7 +133,7 @@ describe('the story of an account', () => {
     ];
     expect(lines({ actions })).toEqual([
       'info | Blocked the account | abuse · ani',
-      'bad | Unblocked the account | abuse · no database · ani',
+      'bad | Unblocked the account | abuse – no database · ani',
       'info | Account created',
     ]);
   });

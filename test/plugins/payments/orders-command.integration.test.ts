@@ -8,7 +8,7 @@ import { addDays } from '#core/business/accounts/ledger.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { listActions } from '#core/business/operator-actions/operator-actions.ts';
+import { listToldActions } from '../../support/told-actions.ts';
 import { flagForeignMoney, flagOrder } from '#core/business/payments/flags.ts';
 import { keepProviders } from '#core/business/payments/connections.ts';
 import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
@@ -249,7 +249,7 @@ describe('orders resolve', () => {
     const flagId = line.split(' ')[0] ?? '';
     expect((await gateway('resolve', flagId, '--note', 'sent back')).output).toBe(`resolved ${flagId}`);
     expect((await gateway('flags', '--limit', '1000')).output).not.toContain(about);
-    expect(await listActions(database, { subject: flagId, limit: 2 })).toMatchObject([
+    expect(await listToldActions(database, { subject: flagId, limit: 2 })).toMatchObject([
       { action: 'flag.resolve', operator: `command (${userInfo().username})`, note: 'sent back' },
     ]);
     expect(await gateway('resolve', flagId, '--note', 'again')).toMatchObject({ exitCode: 1 });
@@ -270,7 +270,7 @@ describe('what a command does to an order', () => {
   ])('is recorded as %s, with who and why', async (action, [verb = '', ...words], note) => {
     await flag();
     expect(await gateway(verb, code, ...words)).toMatchObject({ exitCode: 0 });
-    expect(await listActions(database, { subject: id, limit: 5 })).toMatchObject([
+    expect(await listToldActions(database, { subject: id, limit: 5 })).toMatchObject([
       {
         action,
         operator: `command (${userInfo().username})`,
@@ -293,7 +293,7 @@ describe('orders refund', () => {
     expect(output).toMatch(/state +refunded/);
     expect(output).toContain('operator');
     expect(output).toMatch(/refund +7 /);
-    expect(await listActions(database, { subject: id, limit: 5 })).toMatchObject([
+    expect(await listToldActions(database, { subject: id, limit: 5 })).toMatchObject([
       {
         action: 'order.refund',
         outcome: 'done',
@@ -464,7 +464,7 @@ describe('the books', () => {
     expect((await whole('2029-03-01'))[0]).toMatch(/,no,665,94335,yes,no$/);
     expect(await gateway('reconcile', '--day', '2029-03-02')).toMatchObject({ exitCode: 0 });
     expect(await gateway('reconcile', '--day', '2029-03-01', '--provider', 'nobody')).toMatchObject({ exitCode: 3 });
-    const [refused, ...compared] = await listActions(database, { subject: 'books', limit: 9 });
+    const [refused, ...compared] = await listToldActions(database, { subject: 'books', limit: 9 });
     expect([refused?.outcome, ...compared.map(({ outcome }) => outcome)]).toEqual(['failed', 'done', 'done', 'done']);
   });
 });

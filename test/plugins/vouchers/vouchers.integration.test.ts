@@ -78,7 +78,7 @@ describe('daypass voucher', () => {
     );
     expect(action).toEqual({
       action: 'voucher.create',
-      note: '250 × 7 d, given, for new accounts: Tokopedia',
+      note: '{"count":250,"days":7,"source":"given","for":"new","note":"Tokopedia"}',
       error: null,
     });
   });

@@ -13,7 +13,7 @@ afterAll(() => database[Symbol.asyncDispose]());
 it('removes actions over their age, whatever became of them', async () => {
   const operator = { id: randomUUID(), name: 'op@example.com' };
   const act = (subject: string, work: () => Promise<void>) =>
-    recordAction(database, { operator, action: 'order.refund', subject, note: 'why' }, work);
+    recordAction(database, { operator, action: 'order.refund', subject, words: { note: 'why' } }, work);
   await act('young', () => Promise.resolve());
   await act('old', () => Promise.resolve());
   await act('failed', () => Promise.reject(new Error('no'))).catch(() => undefined);

@@ -129,20 +129,34 @@ describe('an operator’s action', () => {
     operator: { id: '00000000-0000-4000-8000-000000000000', name: 'ops@example.com' },
     action: 'order.refund' as const,
     subject: 'order-1',
-    note: 'bought twice',
+    words: { note: 'bought twice', days_back: 'none' as const, confirm: 'secret' },
   };
 
   it('is recorded with name, note and outcome', async () => {
     expect(await recordAction(database, action, () => Promise.resolve(7))).toBe(7);
-    const failed = recordAction(database, { ...action, note: undefined }, () =>
+    const failed = recordAction(database, { ...action, words: { note: '{"amount": 1}' } }, () =>
       Promise.reject(new Error('the provider is away')),
     );
     await expect(failed).rejects.toThrow('the provider is away');
     expect(await listActions(database, { subject: 'order-1', limit: 10 })).toMatchObject([
-      { operator: 'ops@example.com', outcome: 'failed', error: 'the provider is away', note: undefined },
-      { action: 'order.refund', outcome: 'done', error: undefined, note: 'bought twice' },
+      {
+        operator: 'ops@example.com',
+        outcome: 'failed',
+        error: 'the provider is away',
+        note: '{"amount": 1}',
+        details: {},
+      },
+      {
+        action: 'order.refund',
+        outcome: 'done',
+        error: undefined,
+        note: 'bought twice',
+        details: { days_back: 'none' },
+      },
     ]);
     expect(await listActions(database, { subject: 'order-2', limit: 10 })).toEqual([]);
+    const [stored] = await database.query(`select note from operator_action where note like '%bought twice%'`);
+    expect(stored).toEqual({ note: '{"note":"bought twice","days_back":"none"}' });
   });
 
   it('is on record before it has ended', async () => {

@@ -1,0 +1,99 @@
+import { providerTitles } from '#core/business/accounts/provider-titles.ts';
+import { currencySection } from '#core/business/accounts/plans.ts';
+import type { ActionWords, RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
+import { uuid } from '#core/platform/database/database.ts';
+import { readAccountNames } from '#core/web/pages/account-name.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
+
+type Reader = Pick<PageRequest, 't' | 'format' | 'language' | 'host'>;
+type Details = RecordedAction['details'];
+type Telling = Reader & { readonly names: ReadonlyMap<string, string> };
+
+const time =
+  (name: 'since' | 'until') =>
+  (value: string, { t, format }: Telling) =>
+    t(`operator.told.${name}`, { time: format.time(new Date(value)).text });
+const choice =
+  <Value extends string>(key: string) =>
+  (value: Value, { t }: Telling) =>
+    t(`${key}.${value}`);
+const itself = (value: string) => value;
+const quoted = (value: string) => `“${value}”`;
+/** What another member says, or an id that says nothing to people. */
+const untold = () => '';
+
+/** How each member of the input of an action is told, in the sequence in which they are. */
+const members: {
+  readonly [Name in keyof Required<Details>]: (value: NonNullable<Details[Name]>, telling: Telling) => string;
+} = {
+  kind: choice('operator.announcement_kind'),
+  audience: choice('operator.audience'),
+  configuration: (number, { t }) => t('operator.configuration_number', { number }),
+  number: (number, { t }) => t('operator.told.canary', { number }),
+  file: itself,
+  share: (share, { t }) => t('operator.told.share', { share }),
+  minutes: (count, { t }) => t('operator.credit_minutes', { count }),
+  count: (count, { t }) => t('operator.told.vouchers', { count }),
+  // The zone of the service where none is named; amounts are in the currency of its plans.
+  amount: (amount, { format, host }) => format.money(amount, host.section(currencySection)),
+  days: (days, { t }) => t(days < 0 ? 'operator.told.days_taken' : 'operator.days', { count: Math.abs(days) }),
+  source: choice('operator.told.source'),
+  for: choice('operator.told.for'),
+  days_back: choice('operator.told.days_back'),
+  manual: (isManual, { t }) => (isManual ? t('operator.told.manual') : ''),
+  as: choice('operator.refund_state'),
+  sign_in: (provider, { t }) => signInName(provider, t),
+  to: (to, { t, names }) => t('operator.told.to', { to: uuid.test(to) ? nameOf(to, names, t) : to }),
+  day: itself,
+  time_zone: itself,
+  provider: itself,
+  model: itself,
+  since: time('since'),
+  until: time('until'),
+  label: quoted,
+  text_en: (text, { language }) => (language === 'en' ? quoted(text) : ''),
+  text_id: (text, { language }) => (language === 'id' ? quoted(text) : ''),
+  mail: (isMailed, { t }) => (isMailed ? t('operator.told.mail') : ''),
+  payment: untold,
+  outage: untold,
+  confirm: untold,
+};
+
+/** An account without a name has its id for one. */
+function nameOf(id: string, names: ReadonlyMap<string, string>, t: Reader['t']): string {
+  const name = names.get(id);
+  return name === undefined || name === id ? t('operator.told.other') : name;
+}
+
+/**
+ * What an operator said with an action, in words, and how it failed.
+ *
+ * @param names of the accounts that it may name, by id
+ */
+export function tellAction(
+  { details, note, error }: Pick<RecordedAction, 'details' | 'note' | 'error'>,
+  { t, format, language, host }: Reader,
+  names: ReadonlyMap<string, string> = new Map(),
+): string {
+  const telling = { t, format, language, host, names };
+  const told = (Object.keys(members) as (keyof Details)[]).flatMap((name) => {
+    const value: ActionWords[typeof name] = details[name];
+    return value === undefined ? [] : [(members[name] as (of: unknown, to: Telling) => string)(value, telling)];
+  });
+  const said = told.filter((part) => part !== '').join(', ');
+  return [said, note, error && t(error)].filter((part) => part !== undefined && part !== '').join(' – ');
+}
+
+/** Names of the accounts that actions name by id. */
+export function nameAccounts(
+  { host, t }: Pick<PageRequest, 'host' | 't'>,
+  actions: readonly Pick<RecordedAction, 'details'>[],
+): Promise<ReadonlyMap<string, string>> {
+  const ids = actions.flatMap(({ details: { to = '' } }) => (uuid.test(to) ? [to] : []));
+  return readAccountNames(host.database, ids, t);
+}
+
+/** Local sign-in is no provider with a name. */
+export function signInName(provider: string, t: PageRequest['t']): string {
+  return provider === 'local' ? t('operator.local_sign_in') : (providerTitles[provider] ?? provider);
+}

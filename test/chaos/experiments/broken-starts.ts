@@ -30,6 +30,8 @@ export const brokenStart: Experiment = {
   description: 'starts that cannot succeed end, say why, and leave nothing behind',
   async run({ postgres, isShort, print }) {
     const chosen = isShort ? brokenStarts.filter((_, index) => index % 5 === 0) : brokenStarts;
+    // The first start of a checkout also writes what it has compiled, 3,000 files, which takes a minute on a busy machine.
+    await tryStart(postgres, brokenStarts.find(({ name }) => name === 'a port in use') as BrokenStart);
     const results = await inParallel(chosen.length, 2, (index) => tryStart(postgres, chosen[index] as BrokenStart));
     const slowest = Math.max(...results.map(({ took }) => took));
     print(`  the slowest exit came ${Math.round(slowest)} ms after the message`);

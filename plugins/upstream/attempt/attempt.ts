@@ -95,7 +95,7 @@ export class Attempt implements CallHandler, Answer {
     const turn = typeof body === 'string' ? turnFor(body.length) : undefined;
     // The turn that has written a long body is not the one that turns it into bytes.
     if (turn === undefined) this.#send();
-    else void turn.then(() => this.#send());
+    else turn.then(() => this.#send()).catch((error: unknown) => this.#fail(error));
     return this.#result.promise;
   }
 

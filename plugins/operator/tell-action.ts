@@ -1,4 +1,4 @@
-import { providerTitles } from '#core/business/accounts/provider-titles.ts';
+import { providerTitles } from '#core/business/accounts/shown-names.ts';
 import { currencySection } from '#core/business/accounts/plans.ts';
 import type { ActionWords, RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
 import { uuid } from '#core/platform/database/database.ts';

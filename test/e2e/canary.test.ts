@@ -168,12 +168,12 @@ it('a canary that becomes full serves everybody, as the newest configuration, un
 
 it('what the process has once cannot be tried, and the command names it', async () => {
   await next(yamlFor(after.url, 'service: { name: Other }\nsales: { max_active: 3 }'));
-  await expect(canary('10%')).rejects.toThrow(/`service` and `sales` differ, and the process has them only once/);
+  await expect(canary('50%')).rejects.toThrow(/`service` and `sales` differ, and the process has them only once/);
   await next(yamlFor(after.url).replace('failures: 3', 'failures: 4'));
-  await expect(canary('10%')).rejects.toThrow(/cannot serve it: `pipeline.upstream.breaker` differs/);
+  await expect(canary('50%')).rejects.toThrow(/cannot serve it: `pipeline.upstream.breaker` differs/);
   await next(yamlFor(after.url).replace('sk-one', 'sk-two'));
-  await expect(canary('10%')).rejects.toThrow(/the canary has a secret in line \d+ that .* does not have/);
-  await expect(command('reload', '--canary', '10%')).rejects.toThrow(/gateway.yaml serves already/);
+  await expect(canary('50%')).rejects.toThrow(/the canary has a secret in line \d+ that .* does not have/);
+  await expect(command('reload', '--canary', '50%')).rejects.toThrow(/gateway.yaml serves already/);
   await expect(canary('100%')).rejects.toThrow(/share of the accounts from 0.01% to 99.99%/);
   await everybodyGets(['before']);
 });
@@ -197,7 +197,7 @@ it('the page shows the canary, and takes it back', async () => {
   const operator = new PageClient(gateway.url);
   await operator.submit('/sign-in', '/sign-in', { name: 'Ops', email: 'ops@example.com' });
   const path = '/operator/configuration';
-  expect((await operator.get(path)).text).toContain(`Canary ${running?.id} of`);
+  expect((await operator.get(path)).text).toContain(`Canary ${running?.id}, begun by`);
   expect(await operator.submit(path, path, { number: `${running?.id}`, to: 'end' })).toMatchObject({ status: 303 });
   await everybodyGets(['before']);
   expect((await canaries.list(1))[0]?.end).toMatchObject({ reason: 'rolled back by ops@example.com' });

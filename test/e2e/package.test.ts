@@ -68,7 +68,7 @@ describe('a package', () => {
   it('says in one line which Node.js it needs on an older one', async () => {
     const older = "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '22.19.0' } })";
     const output = await command(['--version'], { node: ['--import', `data:text/javascript,${older}`] });
-    expect(output).toMatch(/^exit 1\ndaypass needs Node\.js 24 or newer, and this is v\S+: .*\n$/);
+    expect(output).toMatch(/^exit 78\ndaypass needs Node\.js 24 or newer, and this is v\S+: .*\n$/);
   });
 
   it('prints its version', async () => {

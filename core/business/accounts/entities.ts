@@ -1,9 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { RateLimits } from '#core/gateway/facts.ts';
 import { impersonal, personal } from '#core/platform/database/personal.ts';
-
-/** The name that is left of a deleted account. */
-export const deletedName = 'Deleted account';
+import { deletedName } from './shown-names.ts';
 
 /** Someone who buys days and calls models. */
 export const Account = defineEntity({

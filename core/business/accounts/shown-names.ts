@@ -1,3 +1,6 @@
+/** The name that is left of a deleted account. */
+export const deletedName = 'Deleted account';
+
 /** The providers that @hapi/bell knows, as readers know them. A list, so that checking gateway.yaml does not load bell. */
 export const providerTitles: Readonly<Record<string, string>> = {
   arcgisonline: 'ArcGIS Online',

@@ -18,7 +18,14 @@ import type { Database } from '#core/platform/database/database.ts';
 import { MemoryShared } from '#core/platform/shared/memory.ts';
 import { FakeProvider } from '../core/business/payments/fake-provider.ts';
 import { createPaymentHost } from '../core/business/payments/fixture.ts';
-import { type DaysBack, ModelAccount, ModelOrder, type ModelPayment, type StatedRefund } from './sequence-model.ts';
+import {
+  type DaysBack,
+  ModelAccount,
+  ModelOrder,
+  type ModelPayment,
+  type ModelRefund,
+  type StatedRefund,
+} from './sequence-model.ts';
 
 /*
  * Random business over two instances on one database, against a model. The database's clock is a row that only this file
@@ -218,18 +225,21 @@ export class Buyer {
   /** After a sweep of the refunds: each that is under way is asked for again, or about. */
   applySweep(): void {
     for (const order of this.#model.orders)
-      for (const refund of order.refunds.filter(({ state, isManual }) => /asked|sent/.test(state) && !isManual)) {
-        const stated = this.#charge(order).refunds.get(refund.key);
-        if (refund.isLeft) continue;
-        if (refund.state === 'sent') this.#observe(order, refund.payment.id);
-        else if (stated?.state === 'done') this.#model.finish(order, refund, this.#world.now);
-        else if (stated?.state === 'failed') this.#model.fail(order, refund, this.#world.now);
-        else {
-          refund.state = 'sent';
-          continue; // it has yet to be asked about
-        }
-        this.#model.leave(order, refund, this.#world.now);
-      }
+      for (const refund of order.refunds.filter(({ state, isManual }) => /asked|sent/.test(state) && !isManual))
+        if (!refund.isLeft) this.#pursue(order, refund);
+  }
+
+  /** Asks for a refund whose answer was lost once more, and about any other that is under way. */
+  #pursue(order: ModelOrder, refund: ModelRefund): void {
+    const { now } = this.#world;
+    if (refund.state === 'sent') {
+      this.#observe(order, refund.payment.id);
+      return this.#model.leave(order, refund, now);
+    }
+    const stated = this.#charge(order).refunds.get(refund.key);
+    if (stated?.state === 'done') this.#model.finish(order, refund, now);
+    else if (stated?.state === 'failed') this.#model.fail(order, refund, now);
+    else refund.state = 'sent'; // it has yet to be asked about
   }
 
   /** All that the provider knows arrives at last. */
@@ -428,12 +438,8 @@ export class Buyer {
     if (expected === undefined || payment === undefined) return;
     const { refund, isNew } = expected;
     if (isManual) return this.#model.finish(order, refund, now);
-    // A refund that was asked for, and whose answer was lost, waits for its next try.
-    if (!isNew) {
-      if (refund.state !== 'sent') return;
-      this.#observe(order, paymentId);
-      return this.#model.leave(order, refund, now);
-    }
+    // The pause after a lost answer is shorter than that between two steps.
+    if (!isNew) return this.#pursue(order, refund);
     if (way === 'done') this.#model.finish(order, refund, now);
     if (way === 'pending') refund.state = 'sent';
     if (way === 'rejected') {

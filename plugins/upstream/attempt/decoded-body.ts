@@ -44,7 +44,7 @@ export class DecodedBody implements AnswerBody {
   constructor(answer: Answer, coding: string, open: (decoded: Answer) => AnswerBody) {
     this.#answer = answer;
     this.#coding = coding;
-    this.#body = open(this.#decoded());
+    this.#body = open(new DecodedAnswer(answer, () => this.#decoder));
   }
 
   take(chunk: Buffer): void {
@@ -95,31 +95,60 @@ export class DecodedBody implements AnswerBody {
     if (this.#body.disconnect === undefined) this.#answer.end(fault);
     else this.#body.disconnect(fault);
   }
+}
 
-  /** The answer as the body inside sees it: a slow reader pauses the decoder, and a full decoder the upstream. */
-  #decoded(): Answer {
-    const answer = this.#answer;
-    const { request, reader, clock, status, headers } = answer;
-    return {
-      request,
-      reader,
-      clock,
-      status,
-      headers,
-      get isOver() {
-        return answer.isOver;
-      },
-      get isDisconnected() {
-        return answer.isDisconnected;
-      },
-      get isYielding() {
-        return answer.isYielding;
-      },
-      handOver: (reply, contentType) => answer.handOver(reply, contentType),
-      end: (fault) => answer.end(fault),
-      hold: (bytes) => answer.hold(bytes),
-      pause: () => this.#decoder?.pause(),
-      resume: () => this.#decoder?.resume(),
-    };
+/**
+ * The answer as the body inside sees it: a slow reader pauses the decoder, and a full decoder the upstream. A class: V8 keeps
+ * what the getters of an object literal close over until the next full collection of garbage.
+ */
+class DecodedAnswer implements Answer {
+  readonly request: Answer['request'];
+  readonly reader: Answer['reader'];
+  readonly clock: Answer['clock'];
+  readonly status: number;
+  readonly headers: Answer['headers'];
+  readonly #answer: Answer;
+  readonly #decoder: () => Transform | undefined;
+
+  constructor(answer: Answer, decoder: () => Transform | undefined) {
+    this.request = answer.request;
+    this.reader = answer.reader;
+    this.clock = answer.clock;
+    this.status = answer.status;
+    this.headers = answer.headers;
+    this.#answer = answer;
+    this.#decoder = decoder;
+  }
+
+  get isOver(): boolean {
+    return this.#answer.isOver;
+  }
+
+  get isDisconnected(): boolean {
+    return this.#answer.isDisconnected;
+  }
+
+  get isYielding(): boolean {
+    return this.#answer.isYielding;
+  }
+
+  handOver(...reply: Parameters<Answer['handOver']>): void {
+    this.#answer.handOver(...reply);
+  }
+
+  end(fault?: Fault): void {
+    this.#answer.end(fault);
+  }
+
+  hold(bytes: number): boolean {
+    return this.#answer.hold(bytes);
+  }
+
+  pause(): void {
+    this.#decoder()?.pause();
+  }
+
+  resume(): void {
+    this.#decoder()?.resume();
   }
 }

@@ -175,7 +175,7 @@ export async function removeOldActions(database: Pick<Database, 'query'>, days: 
 function writeWords({ confirm: _confirm, ...words }: ActionWords): string | null {
   const { note = '', ...details } = words;
   const hasDetails = Object.values(details).some((value) => value !== undefined);
-  return hasDetails || note.startsWith('{') ? JSON.stringify(words) : note === '' ? null : note;
+  return hasDetails || note.trimStart().startsWith('{') ? JSON.stringify(words) : note === '' ? null : note;
 }
 
 function readWords(stored: string | null | undefined): Pick<RecordedAction, 'note' | 'details'> {

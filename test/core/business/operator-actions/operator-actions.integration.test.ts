@@ -28,3 +28,11 @@ it('removes actions over their age, whatever became of them', async () => {
   await removeOldActions(database, 100);
   expect((await listActions(database, { limit: 10 })).map(({ subject }) => subject)).toEqual(['young']);
 });
+
+it.each(['why', '{"days": 30}', ' {"days": 30}', ''])('keeps the note %j as it was written', async (note) => {
+  const operator = { id: randomUUID(), name: 'op@example.com' };
+  const subject = randomUUID();
+  await recordAction(database, { operator, action: 'account.note', subject, words: { note } }, () => Promise.resolve());
+  const [action] = await listActions(database, { subject, limit: 1 });
+  expect([action?.note ?? '', action?.details]).toEqual([note, {}]);
+});

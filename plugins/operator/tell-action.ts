@@ -22,7 +22,7 @@ const quoted = (value: string) => `“${value}”`;
 /** What another member says, or an id that says nothing to people. */
 const untold = () => '';
 
-/** How each member of the input of an action is told, in the sequence in which they are. */
+/** The words for each member of an action's input, in the order in which they are shown. */
 const members: {
   readonly [Name in keyof Required<Details>]: (value: NonNullable<Details[Name]>, telling: Telling) => string;
 } = {
@@ -34,7 +34,7 @@ const members: {
   share: (share, { t }) => t('operator.told.share', { share }),
   minutes: (count, { t }) => t('operator.credit_minutes', { count }),
   count: (count, { t }) => t('operator.told.vouchers', { count }),
-  // The zone of the service where none is named; amounts are in the currency of its plans.
+  // In the currency of the plans, which no action names.
   amount: (amount, { format, host }) => format.money(amount, host.section(currencySection)),
   days: (days, { t }) => t(days < 0 ? 'operator.told.days_taken' : 'operator.days', { count: Math.abs(days) }),
   source: choice('operator.told.source'),

@@ -2,7 +2,7 @@ import { formatMoney } from '#core/business/accounts/money.ts';
 import { type BookDay, sumOf } from './monthly-books.ts';
 import { csvLine } from '#core/platform/csv.ts';
 
-/** Of a tax year in Indonesia's capital, whatever the zone of the service is. */
+/** The tax office counts days in Jakarta, not in the zone of the service. */
 export const taxTimeZone = 'Asia/Jakarta';
 
 /** What a document of one month is about. */

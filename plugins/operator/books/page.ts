@@ -18,7 +18,7 @@ import { actionTable } from '../shared-tables.ts';
 export const booksPath = '/operator/orders/books';
 
 const kind = actionKind('books.reconcile');
-/** Ms that a browser waits for a comparison, which goes on without it. */
+/** Ms that a browser waits for a comparison; the comparison itself continues. */
 const patience = 20_000;
 /** Differences of a day that are listed, and the newest comparisons. */
 const listed = { differences: 200, actions: 10 };

@@ -70,7 +70,7 @@ function tell(names: readonly string[], language: 'en' | 'id', accounts = new Ma
 }
 
 describe.each(['en', 'id'] as const)('in %s', (language) => {
-  it.each(actions)('%s is told without the name of a field or an id', (action, names) => {
+  it.each(actions)('%s reads without the name of a field or an id', (action, names) => {
     const told = tell(names, language);
     expect(texts.in(language)(`operator.did.${action}`)).not.toContain('operator.');
     expect(told).not.toMatch(/operator\.|[a-z]_[a-z]|[\da-f]{8}-[\da-f]{4}-|\b(true|false|undefined)\b|a secret/);

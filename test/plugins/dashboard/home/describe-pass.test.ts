@@ -155,11 +155,11 @@ it.each([
   [23 * 60, '+ 23 minutes: dp/gpt-5 was down on'],
   [3600, '+ 1 hour: dp/gpt-5 was down on'],
   [312 * 60, '+ 5 hours 12 minutes: dp/gpt-5 was down on'],
-])('time that came back for an outage is told in hours and minutes: %i s', (seconds, text) => {
+])('credited time reads in hours and minutes: %i s', (seconds, text) => {
   expect(describeCredits([credit('dp/gpt-5', seconds)], reader())?.title).toContain(text);
 });
 
-it('several outages are told in one note: their time together, and the newest of them', () => {
+it('several outages share one note: their total time, and the newest of them', () => {
   const credits = ['a', 'b', 'c', 'd', 'e'].map((model) => credit(model, 1800));
   const told = describeCredits(credits, reader());
   expect(told?.title).toBe('+ 2 hours 30 minutes for outages');

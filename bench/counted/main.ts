@@ -51,11 +51,10 @@ function report(load: Load, figures: Budget): void {
 }
 
 async function allocations(load: Load): Promise<Budget> {
-  await send(load, load.unitsPerRequest === 1 ? warmUp : 1);
-  const { allocated } = await lowest(load, () => ask<Figures>('figures'));
-  if (load.unitsPerRequest > 1) return { 'heap bytes': allocated };
-  // Of more requests: jobs in the background leave something too.
-  const { old } = await lowest(load, () => ask<Figures>('collect young'), warmUp);
+  const isEvents = load.unitsPerRequest > 1;
+  await send(load, isEvents ? 1 : warmUp);
+  // Of many requests: V8 hands out its heap in areas that are larger than what a few need, and jobs in the background allocate too.
+  const { allocated, old } = await lowest(load, () => ask<Figures>('collect young'), isEvents ? 1 : warmUp);
   return { 'heap bytes': allocated, 'old heap bytes': old };
 }
 

@@ -42,6 +42,12 @@ const released = [
     key: 'dp-EDOYKgVtRXAcRhZKmDPUjZgb8o6OsSU7kKSNfsLu1LQ33TZas',
     order: 'ORD-95CCPJH6',
   },
+  {
+    version: '0.5.0',
+    commit: 'a58a3b7187ed6439a47a276bb4d6e3ffad5521a4',
+    key: 'dp-x8WRiovWdGAW8q4oZkEYBaxwU5itx45IavtJi0dSKQZ04j585',
+    order: 'ORD-QAYQ5W09',
+  },
 ] as const;
 
 const yaml = `pipeline: [auth, plan, rate-limit, cache, format, upstream, log]

@@ -7,6 +7,8 @@ const CR = 0x0d;
 const COLON = 0x3a;
 const SPACE = 0x20;
 const none: readonly StreamEvent[] = [];
+/** Bytes of an event with an image or a whole answer, rather than with a piece of one. */
+const long = 65_536;
 /** A line end followed by an empty line, in any of the three spellings. */
 const blankLine = /(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n))/g;
 const otherLineEnds = /\r\n?/g;
@@ -113,12 +115,11 @@ function isBlankBefore(chunk: Buffer, end: number, tail: Buffer): boolean {
 /** @param bytes the last event may lack its blank line */
 function split(bytes: Buffer): readonly StreamEvent[] {
   const text = bytes.toString();
-  // One character a byte, so that positions are the same in both.
-  const scanned = text.length === bytes.length ? text : bytes.toString('latin1');
-  const endAfter = scanned.includes('\r') ? behindBlankLine : behindLineFeeds;
+  const scanned = text.length === bytes.length ? text : searchable(bytes);
+  const hasOtherLineEnds = typeof scanned === 'string' && scanned.includes('\r');
   const events: StreamEvent[] = [];
   for (let begin = 0, end = 0; begin < scanned.length; begin = end) {
-    end = endAfter(scanned, begin);
+    end = hasOtherLineEnds ? behindBlankLine(scanned, begin) : behindLineFeeds(scanned, begin);
     const isAll = end - begin === scanned.length;
     const own = isAll ? text : scanned === text ? text.slice(begin, end) : bytes.toString('utf8', begin, end);
     events.push(new StreamEvent(fieldsOf(own), own, bytes, begin, end));
@@ -126,8 +127,13 @@ function split(bytes: Buffer): readonly StreamEvent[] {
   return events;
 }
 
+/** One character a byte, so that positions are those of the bytes; long ones themselves, of which a copy takes longer than the search. */
+function searchable(bytes: Buffer): string | Buffer {
+  return bytes.length > long && !bytes.includes(CR) ? bytes : bytes.toString('latin1');
+}
+
 /** Index behind the next blank line of a text without CR; the text's length when there is none. */
-function behindLineFeeds(text: string, begin: number): number {
+function behindLineFeeds(text: string | Buffer, begin: number): number {
   const at = text.indexOf('\n\n', begin);
   return at === -1 ? text.length : at + 2;
 }

@@ -138,6 +138,13 @@ describe('SseFramer', () => {
     );
   });
 
+  it.each(['\n', '\r\n'])('finds long events in other letters, between short ones and with %j', (lineEnd) => {
+    const written = ['ü', '語'.repeat(30_000), '😀', '😀'.repeat(20_000)];
+    const events = frame(written.map((data) => `data: ${data}${lineEnd}${lineEnd}`).join(''), [3, 90_000]);
+    expect(fieldsOf(events).map(({ data }) => data)).toEqual(written);
+    expect(rawOf(events).toString()).toBe(events.map(({ text }) => text).join(''));
+  });
+
   it('joins ten megabytes from small pieces', () => {
     const framer = new SseFramer();
     const piece = Buffer.alloc(1024, 0x61);

@@ -42,6 +42,8 @@ export interface ActionSubject {
   readonly id: string;
   /** Where the action is on record: at the order of a flag or refund. */
   readonly recordedAt: string;
+  /** What the record says beside the input, where that place is not enough. */
+  readonly detail?: Pick<ActionWords, 'refund' | 'flag'>;
 }
 
 /**
@@ -62,14 +64,14 @@ export async function findSubject(host: Host, kind: SubjectKind, handle: string)
     case 'flag': {
       const { findFlag } = await import('../payments/flags.ts');
       const flag = uuid.test(handle) ? await findFlag(host.database, handle.toLowerCase()) : undefined;
-      if (flag !== undefined) return { id: flag.id, recordedAt: flag.orderId ?? flag.id };
+      if (flag !== undefined) return { id: flag.id, recordedAt: flag.orderId ?? flag.id, detail: { flag: flag.kind } };
       return at((await findOrder(host, handle)).id);
     }
     case 'refund': {
       const { findOrderOfRefund } = await import('../payments/refunds.ts');
       const orderId = await findOrderOfRefund(host.database, handle);
       if (orderId === undefined) throw new CheckoutError('not_found', `There is no refund ${handle}.`);
-      return { id: handle, recordedAt: orderId };
+      return { id: handle, recordedAt: orderId, detail: { refund: handle } };
     }
     case 'route':
       if (routeIdsOf(host).includes(handle)) return at(handle);
@@ -120,7 +122,7 @@ export async function runAction(
     operator,
     action: kind.name,
     subject: subject.recordedAt,
-    words,
+    words: { ...words, ...subject.detail },
   };
   const result = await recordAction(host.database, action, async () => {
     if (kind.sparesOperators === true) await requireCustomer(host, subject.id);

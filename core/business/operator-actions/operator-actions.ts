@@ -77,6 +77,10 @@ export interface ActionWords {
   readonly count?: number | undefined;
   readonly source?: 'sold' | 'given' | undefined;
   readonly for?: 'all' | 'new' | undefined;
+  /** Key of the refund that it was about, whose order has the record. */
+  readonly refund?: string | undefined;
+  /** Kind of the flag that it was about, likewise. */
+  readonly flag?: string | undefined;
   /** Shows that this account is meant; kept in no record. */
   readonly confirm?: string | undefined;
 }

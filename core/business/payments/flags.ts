@@ -242,12 +242,12 @@ export async function listDifferences(
 export async function findFlag(
   database: Pick<Database, 'query'>,
   id: string,
-): Promise<{ readonly id: string; readonly orderId: string | undefined } | undefined> {
-  const [row] = await database.query<Row<typeof OrderFlag, 'id' | 'order_id'>>(
-    'select id, order_id from order_flag where id::text = ?',
+): Promise<{ readonly id: string; readonly kind: string; readonly orderId: string | undefined } | undefined> {
+  const [row] = await database.query<Row<typeof OrderFlag, 'id' | 'kind' | 'order_id'>>(
+    'select id, kind, order_id from order_flag where id::text = ?',
     [id],
   );
-  return row && { id: row.id, orderId: row.order_id ?? undefined };
+  return row && { id: row.id, kind: row.kind, orderId: row.order_id ?? undefined };
 }
 
 /** One unresolved flag. */

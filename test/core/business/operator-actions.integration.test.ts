@@ -181,7 +181,11 @@ describe('a flag', () => {
     const flag = (await listOpenFlags(database, 100)).flags.find(({ subject }) => subject === about);
     await run('flag.resolve', flag?.id ?? '', { note: 'sent back' });
     expect((await listOpenFlags(database, 100)).flags.some(({ subject }) => subject === about)).toBe(false);
-    expect(await record(flag?.id ?? '')).toMatchObject({ action: 'flag.resolve', note: 'sent back', outcome: 'done' });
+    expect(await record(flag?.id ?? '')).toMatchObject({
+      action: 'flag.resolve',
+      note: 'flag: not_in_books, sent back',
+      outcome: 'done',
+    });
     await expect(run('flag.resolve', flag?.id ?? '', { note: 'again' })).rejects.toMatchObject({ kind: 'not_open' });
   });
 
@@ -200,7 +204,7 @@ describe('a flag', () => {
     expect(flags.map(({ resolution }) => resolution)).toEqual(['one', 'the others', 'the others']);
     expect((await listToldActions(database, { subject: order.id, limit: 5 })).map(({ note }) => note)).toEqual([
       'the others',
-      'one',
+      'flag: disputed, one',
     ]);
   });
 });
@@ -215,7 +219,10 @@ describe('a refund', () => {
     fake.refundState = 'done';
     await run('refund.close', `${order.code}-R1`, { as: 'done', note: 'ticket 8123' });
     expect((await readOrder(database, { id: order.id }))?.state).toBe('refunded');
-    expect(await record(order.id)).toMatchObject({ action: 'refund.close', note: 'as: done, ticket 8123' });
+    expect(await record(order.id)).toMatchObject({
+      action: 'refund.close',
+      note: `as: done, refund: ${order.code}-R1, ticket 8123`,
+    });
     await expect(run('refund.close', 'ORD-NONE-R1', { as: 'done', note: 'x' })).rejects.toMatchObject({
       kind: 'not_found',
     });

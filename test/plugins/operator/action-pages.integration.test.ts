@@ -171,6 +171,7 @@ const pages: readonly ActionPage[] = [
     wrong: [noReason, onlySpaces, longReason],
     right: { note: reason },
     does: [[undefined], [reason]],
+    note: `flag: wrong_amount, ${reason}`,
   },
   {
     path: '/operator/orders/{code}/refund/{payment}',
@@ -362,7 +363,7 @@ const pages: readonly ActionPage[] = [
     wrong: [noReason, onlySpaces, longReason, [{ note: reason }, 'Fill in this field.']],
     right: { choice: 'failed', note: reason },
     does: [['sent'], ['failed']],
-    note: `as: failed, ${reason}`,
+    note: expect.stringMatching(`^as: failed, refund: ORD-\\w+-R1, ${reason}$`),
   },
   {
     path: '/operator/orders/{code}/check',

@@ -47,6 +47,8 @@ const sample: { readonly [Name in keyof Required<ActionWords>]: NonNullable<Acti
   count: 100,
   source: 'given',
   for: 'new',
+  refund: 'ORD-7K2M9Q4T-R1',
+  flag: 'wrong_amount',
   confirm: 'a secret',
 };
 /** Recorded by commands and pages of their own: their input. */

@@ -250,7 +250,7 @@ describe('orders resolve', () => {
     expect((await gateway('resolve', flagId, '--note', 'sent back')).output).toBe(`resolved ${flagId}`);
     expect((await gateway('flags', '--limit', '1000')).output).not.toContain(about);
     expect(await listToldActions(database, { subject: flagId, limit: 2 })).toMatchObject([
-      { action: 'flag.resolve', operator: `command (${userInfo().username})`, note: 'sent back' },
+      { action: 'flag.resolve', operator: `command (${userInfo().username})`, note: 'flag: not_in_books, sent back' },
     ]);
     expect(await gateway('resolve', flagId, '--note', 'again')).toMatchObject({ exitCode: 1 });
   });

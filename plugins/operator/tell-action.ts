@@ -1,13 +1,16 @@
 import { providerTitles } from '#core/business/accounts/shown-names.ts';
 import { currencySection } from '#core/business/accounts/plans.ts';
 import type { ActionWords, RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
+import { readOrderCodes } from '#core/business/payments/order.ts';
 import { uuid } from '#core/platform/database/database.ts';
 import { readAccountNames } from '#core/web/pages/account-name.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
+import type { TableCell } from '#core/web/pages/table.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format' | 'language' | 'host'>;
 type Details = RecordedAction['details'];
-type Telling = Reader & { readonly names: ReadonlyMap<string, string> };
+type Names = ReadonlyMap<string, string>;
+type Telling = Reader & { readonly names: Names };
 
 const time =
   (name: 'since' | 'until') =>
@@ -62,7 +65,7 @@ const members: {
 };
 
 /** An account without a name has its id for one. */
-function nameOf(id: string, names: ReadonlyMap<string, string>, t: Reader['t']): string {
+function nameOf(id: string, names: Names, t: Reader['t']): string {
   const name = names.get(id);
   return name === undefined || name === id ? t('operator.told.other') : name;
 }
@@ -75,7 +78,7 @@ function nameOf(id: string, names: ReadonlyMap<string, string>, t: Reader['t']):
 export function tellAction(
   { details, note, error }: Pick<RecordedAction, 'details' | 'note' | 'error'>,
   { t, format, language, host }: Reader,
-  names: ReadonlyMap<string, string> = new Map(),
+  names: Names = new Map(),
 ): string {
   const telling = { t, format, language, host, names };
   const told = (Object.keys(members) as (keyof Details)[]).flatMap((name) => {
@@ -86,13 +89,26 @@ export function tellAction(
   return [said, note, error && t(error)].filter((part) => part !== undefined && part !== '').join(' – ');
 }
 
-/** Names of the accounts that actions name by id. */
-export function nameAccounts(
-  { host, t }: Pick<PageRequest, 'host' | 't'>,
-  actions: readonly Pick<RecordedAction, 'details'>[],
-): Promise<ReadonlyMap<string, string>> {
-  const ids = actions.flatMap(({ details: { to = '' } }) => (uuid.test(to) ? [to] : []));
+/** Names of the accounts that actions are about or name, by id. */
+export function nameAccounts({ host, t }: Reader, actions: readonly RecordedAction[]): Promise<Names> {
+  const ids = actions.flatMap(({ subject, details: { to = '' } }) => [subject, to].filter((id) => uuid.test(id)));
   return readAccountNames(host.database, ids, t);
+}
+
+/** Accounts, orders and routes that actions are about, with their pages, by their ids. */
+export async function readSubjects(
+  { host }: Reader,
+  actions: readonly RecordedAction[],
+  names: Names,
+): Promise<ReadonlyMap<string, TableCell>> {
+  const ids = actions.map(({ subject }) => subject).filter((id) => uuid.test(id));
+  const codes = await readOrderCodes(host.database, ids);
+  const routes = actions.filter(({ action }) => action === 'route.reset').map(({ subject }) => subject);
+  return new Map<string, TableCell>([
+    ...Array.from(names, ([id, text]) => [id, { text, path: `/operator/accounts/${id}` }] as const),
+    ...Array.from(codes, ([id, text]) => [id, { text, path: `/operator/orders/${text}` }] as const),
+    ...routes.map((text) => [text, { text, path: '/operator/routes' }] as const),
+  ]);
 }
 
 /** Local sign-in is no provider with a name. */

@@ -51,6 +51,15 @@ export async function readOrder(
   return toOrder(row);
 }
 
+/** Codes of orders by their ids. @param ids UUIDs; of what else there is, there is no code */
+export async function readOrderCodes(database: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const rows = await database.query<Pick<OrderRow, 'id' | 'code'>>(
+    'select id, code from plan_order where id in (select value::uuid from json_array_elements_text(?))',
+    [JSON.stringify(ids)],
+  );
+  return new Map(rows.map(({ id, code }) => [id, code]));
+}
+
 /** Lists orders, the newest or the worst first. @param cursor `next` of the page before; @param limit at most 1,000 */
 export async function listOrders(
   database: Reader,

@@ -12,7 +12,7 @@ import { describeJobs, describeJournal, type FactsCard } from '../overview/cards
 import { nameOfCheck } from '../check-name.ts';
 import { overviewReadings } from '../readings.ts';
 import { actionTable } from '../shared-tables.ts';
-import { nameAccounts } from '../tell-action.ts';
+import { nameAccounts, readSubjects } from '../tell-action.ts';
 import { describeTable, type TableSection, withRows } from '#core/web/pages/table.ts';
 import { version } from '#core/platform/version.ts';
 import type { Database } from '#core/platform/database/database.ts';
@@ -35,12 +35,13 @@ export function healthPage(gateway: Pick<Registry, 'statusReports' | 'healthChec
         .catch(() => undefined),
       listActions(host.database, { limit: listed }),
     ]);
+    const names = await nameAccounts(request, actions);
     return {
       cards: [checks, describeJournal(gateway, request), jobs, describeConfiguration(request), versions],
       sections: withRows([
         workersTable(readWorkers(gateway, host), request),
         failedJobsTable(queue, request),
-        actionTable(actions, request, await nameAccounts(request, actions)),
+        actionTable(actions, request, names, await readSubjects(request, actions, names)),
       ]),
       refusal: configLoadState(host).refusal?.reason ?? '',
       asOf: format.clock(new Date(host.now())),

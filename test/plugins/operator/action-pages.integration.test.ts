@@ -5,7 +5,7 @@ import { createAnnouncement, findAnnouncement, listAnnouncements } from '#core/b
 import { grantDays } from '#core/business/accounts/ledger.ts';
 import { redeemVoucher } from '#core/business/accounts/vouchers.ts';
 import { listIdentities } from '#core/business/accounts/identity-links.ts';
-import type { OperatorAction } from '#core/business/operator-actions/operator-actions.ts';
+import { type OperatorAction, recordAction } from '#core/business/operator-actions/operator-actions.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
 import { readGiftCode } from '#core/business/payments/gifts.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
@@ -732,6 +732,26 @@ it('the page of a flag leads to its order, where the payment can be refunded', a
   const { code, flags } = await order(1_000);
   const { text } = await ops.get(`/operator/flags/${flags[0]?.id}`);
   expect(text).toContain(`<a href="/operator/orders/${code}">${code}</a>`);
+});
+
+it('the record of all actions leads to the account, order or route that each was about', async () => {
+  const { id, code, accountId } = await order(95_000);
+  const subjects = [
+    ['account.note', accountId, `/operator/accounts/${accountId}`],
+    ['order.check', id, `/operator/orders/${code}`],
+    ['route.reset', 'one/model-there', '/operator/routes'],
+    ['outage.grant_days', 'outage', undefined],
+  ] as const;
+  for (const [action, subject] of subjects)
+    await recordAction(
+      gateway.database,
+      { operator: { id: crypto.randomUUID(), name: operator }, action, subject, words: {} },
+      () => Promise.resolve(),
+    );
+  const { text } = await ops.get('/operator/health');
+  const table = text.slice(text.indexOf('Operator actions'));
+  const rows = [...table.matchAll(/<tr[^>]*>.*?<\/tr>/gs)].slice(1, subjects.length + 1);
+  expect(rows.map(([row]) => /href="([^"]*)"/.exec(row)?.[1])).toEqual(subjects.map(([, , path]) => path).toReversed());
 });
 
 it('an account without a sign-in offers none to move or remove', async () => {

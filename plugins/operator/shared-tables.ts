@@ -54,7 +54,7 @@ export function actionTable(
     {
       label: 'operator.by',
       fit: 'brief',
-      at: 'hide',
+      at: subjects === undefined ? 'note-end' : 'hide',
       isSpare: subjects !== undefined,
       cell: ({ operator }) => operator,
     },

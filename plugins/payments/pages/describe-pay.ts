@@ -1,4 +1,3 @@
-import { contactOf } from '#core/gateway/host/contact.ts';
 import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { paymentProviders } from '#core/business/payments/connections.ts';
 import { type Order, type Payment, refundable } from '#core/business/payments/order.ts';
@@ -7,7 +6,7 @@ import { paymentsSection } from '#core/business/payments/section.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { qrPath } from '../qr-image/qr-path.ts';
 import { planOf } from './gift.ts';
-import { describeDecision, describeRefunds } from './order-view.ts';
+import { describeDecided, describeDecision, describeRefunds } from './order-view.ts';
 import { isOpenView, isWrong, type OrderView } from '#core/business/payments/order-view.ts';
 
 /** A note with an icon, as `views/parts/flash.eta` prints it. */
@@ -49,7 +48,7 @@ export async function describePay(order: Order, view: OrderView, request: PageRe
 
 /** What has become of the order, in one note. */
 export function describeState(order: Order, view: OrderView, request: PageRequest): Note {
-  if (view === 'decided') return describeDecided(order, request);
+  if (view === 'decided') return describeSettled(order, request);
   const { t } = request;
   const usual = {
     kind: kinds[view] ?? 'waiting',
@@ -160,17 +159,8 @@ function describeWrong(order: Order, request: PageRequest): Note {
 }
 
 /** What came, when the operator decided about it, what went back, and whom to ask. */
-function describeDecided(order: Order, request: PageRequest): Note {
-  const { t, format, host } = request;
-  const { code, flags } = order;
-  const decidedAt = flags.findLast(({ kind, resolvedAt }) => isWrong(kind) && resolvedAt !== undefined)?.resolvedAt;
-  const contact = contactOf(host.service);
-  const parts = [
-    decidedAt === undefined ? '' : t('payments.pay.decided_more', { time: format.time(decidedAt).text }),
-    describeRefunds(order, request),
-    contact === undefined
-      ? t('payments.pay.decided_no_contact', { code })
-      : t('payments.pay.decided_ask', { code, contact }),
-  ];
+function describeSettled(order: Order, request: PageRequest): Note {
+  const [decided, ask] = describeDecided(order, isWrong, request);
+  const parts = [decided, describeRefunds(order, request), ask];
   return { kind: 'info', title: titleOfWrong(order, request), text: parts.filter((part) => part !== '').join(' ') };
 }

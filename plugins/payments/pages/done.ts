@@ -1,13 +1,13 @@
 import { revealKey } from '#core/business/accounts/account-key.ts';
 import { type AccountRecord, activePeriod, readAccounts } from '#core/business/accounts/account-record.ts';
 import type { Registry } from '#core/extension/registry.ts';
-import type { Order } from '#core/business/payments/order.ts';
+import { type Order, refundable } from '#core/business/payments/order.ts';
 import { accountOf, defineForm, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { hasSetup } from '#core/web/pages/setup-command.ts';
 import { wellKnownPaths } from '#core/web/pages/paths.ts';
 import { listRequests } from '#core/gateway/records/read-requests.ts';
 import { describeGift } from './gift.ts';
-import { describeDecision, describeRefunds, ownOrder, pathOf, titleOfRefunds } from './order-view.ts';
+import { describeDecided, describeDecision, describeRefunds, ownOrder, pathOf, titleOfRefunds } from './order-view.ts';
 import { firstSamples, setupToolSample, type ToolSample } from './samples.ts';
 
 /** Seconds between two looks for the first request, where JavaScript does not run. */
@@ -114,11 +114,20 @@ function passOf(period: Order['period'], now: Date): 'added' | 'paid' | 'over' {
 
 const isSecond = (kind: string) => kind === 'second_payment';
 
-/** Money that came a second time, and what happens to it; undefined when the operator has decided. */
-function describeSecond(order: Order, request: PageRequest): string | undefined {
-  if (!order.flags.some(({ kind, resolvedAt }) => isSecond(kind) && resolvedAt === undefined)) return undefined;
+/** Money that came a second time, and what happens to it or that it was decided; undefined when all of it went back. */
+function describeSecond(order: Order, request: PageRequest): { kind: string; text: string } | undefined {
   const second = order.payments.findLast(({ outcome }) => outcome === 'second');
   const paid = second === undefined ? '' : request.format.money(second.amount, second.currency);
-  const texts = ['payments.done.second_more', 'payments.done.second_late', 'payments.done.second_no_contact'] as const;
-  return `${request.t('payments.done.second_held', { paid })} ${describeDecision(order, isSecond, texts, request)}`;
+  if (order.flags.some(({ kind, resolvedAt }) => isSecond(kind) && resolvedAt === undefined)) {
+    const texts = [
+      'payments.done.second_more',
+      'payments.done.second_late',
+      'payments.done.second_no_contact',
+    ] as const;
+    const held = request.t('payments.done.second_held', { paid });
+    return { kind: 'warn', text: `${held} ${describeDecision(order, isSecond, texts, request)}` };
+  }
+  if (second === undefined || refundable(order, second) <= 0) return undefined;
+  const text = [request.t('payments.done.second_kept', { paid }), ...describeDecided(order, isSecond, request)];
+  return { kind: 'info', text: text.join(' ') };
 }

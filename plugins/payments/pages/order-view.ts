@@ -30,13 +30,18 @@ export function nextOf({ next }: CheckoutError, { format }: Pick<PageRequest, 'f
 }
 
 /** What went back of all that was paid for an order, or is on its way; empty when nothing did. */
-export function describeRefunds({ refunds }: Order, { t, format }: Pick<PageRequest, 't' | 'format'>): string {
+export function describeRefunds(
+  { refunds, payments }: Order,
+  { t, format }: Pick<PageRequest, 't' | 'format'>,
+): string {
   return refunds
     .filter(({ state }) => state !== 'failed')
-    .map(({ amount: back, currency, createdAt, finishedAt }) => {
+    .map(({ paymentId, amount: back, currency, createdAt, finishedAt }) => {
       const amount = format.money(back, currency);
       if (finishedAt === undefined) return t('payments.refund.sent', { amount, time: format.time(createdAt).text });
-      return t('payments.refund.done', { amount, time: format.time(finishedAt).text });
+      const isSecond = payments.some(({ id, outcome }) => id === paymentId && outcome === 'second');
+      const key = isSecond ? 'payments.refund.done_second' : 'payments.refund.done';
+      return t(key, { amount, time: format.time(finishedAt).text });
     })
     .join(' ');
 }
@@ -45,6 +50,22 @@ export function describeRefunds({ refunds }: Order, { t, format }: Pick<PageRequ
 export function titleOfRefunds({ refunds }: Order, { t }: Pick<PageRequest, 't'>): string {
   const isUnderWay = refunds.some(({ state }) => state === 'asked' || state === 'sent');
   return t(isUnderWay ? 'payments.refund.title' : 'payments.refund.title_done');
+}
+
+/** When the operator decided about money that activated nothing, and whom to ask. */
+export function describeDecided(
+  { code, flags }: Order,
+  isAbout: (kind: FlagKind) => boolean,
+  { t, host, format }: Pick<PageRequest, 't' | 'host' | 'format'>,
+): readonly [decided: string, ask: string] {
+  const at = flags.findLast(({ kind, resolvedAt }) => isAbout(kind) && resolvedAt !== undefined)?.resolvedAt;
+  const contact = contactOf(host.service);
+  return [
+    at === undefined ? '' : t('payments.pay.decided_more', { time: format.time(at).text }),
+    contact === undefined
+      ? t('payments.pay.decided_no_contact', { code })
+      : t('payments.pay.decided_ask', { code, contact }),
+  ];
 }
 
 /**

@@ -478,6 +478,36 @@ describe('the page of a paid order', () => {
       expect(await read(page)).toContain('You received a refund. Rp\u00a09.000 was refunded on');
   });
 
+  it('tells what becomes of a second payment: held, kept after a decision, or paid back', async () => {
+    const path = await buy();
+    await pay(path);
+    const { id } = await orderAt(path);
+    await database.query(
+      `insert into payment (id, order_id, reference, provider, payment_id, amount, currency, paid_at, outcome, raw)
+       select gen_random_uuid(), order_id, reference, provider, 'second ' || order_id, 95000, 'IDR', now(), 'second', '{}'
+       from payment where order_id = ?`,
+      [id],
+    );
+    await database.query(
+      `insert into order_flag (id, order_id, kind, subject) values (gen_random_uuid(), ?, 'second_payment', 'second')`,
+      [id],
+    );
+    const read = async () => textOf((await browser.get(`${path}/done`)).payload);
+    expect(await read()).toContain('paid twice. We are holding Rp\u00a095.000 for you. You get it back by');
+    await resolveFlag(database, id, 'gave seven days');
+    expect(await read()).toMatch(
+      /paid twice\. The second payment was Rp\u00a095\.000\. Decided on .* Write to help@example\.com/,
+    );
+    await database.query(
+      `insert into refund (key, order_id, payment_id, amount, currency, state, days, reason, finished_at)
+       select ?, order_id, id, 95000, 'IDR', 'done', 'none', 'paid twice', now() from payment where order_id = ? and outcome = 'second'`,
+      [`${codeOf(path)}-R1`, id],
+    );
+    const text = await read();
+    expect(text).toContain('You received a refund. The second payment: Rp\u00a095.000 was refunded on');
+    expect(text).not.toContain('Decided on');
+  });
+
   it('leads back to the pay page while it is not paid', async () => {
     const path = await buy();
     expect((await browser.get(`${path}/done`)).headers.location).toBe(path);

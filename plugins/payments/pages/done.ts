@@ -127,7 +127,9 @@ function describeSecond(order: Order, request: PageRequest): { kind: string; tex
     const held = request.t('payments.done.second_held', { paid });
     return { kind: 'warn', text: `${held} ${describeDecision(order, isSecond, texts, request)}` };
   }
-  if (second === undefined || refundable(order, second) <= 0) return undefined;
-  const text = [request.t('payments.done.second_kept', { paid }), ...describeDecided(order, isSecond, request)];
+  const kept = order.payments.findLast((one) => one.outcome === 'second' && refundable(order, one) > 0);
+  if (kept === undefined) return undefined;
+  const money = request.format.money(kept.amount, kept.currency);
+  const text = [request.t('payments.done.second_kept', { paid: money }), ...describeDecided(order, isSecond, request)];
   return { kind: 'info', text: text.join(' ') };
 }

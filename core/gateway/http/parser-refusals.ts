@@ -37,6 +37,7 @@ const malformed: Refusal = {
 
 /** RFC 9112 §3.2. */
 const withoutHost: Refusal = { ...malformed, message: 'An HTTP/1.1 request needs a Host header.' };
+const severalHosts: Refusal = { ...malformed, message: 'A request has one Host header, not several.' };
 
 /** RFC 9110 §10.1.1. */
 const unknownExpectation: Refusal = {
@@ -110,8 +111,10 @@ export class ParserRefusals {
     const handlers = server.listeners('request') as RequestListener[];
     server.removeAllListeners('request');
     server.on('request', (request, response) => {
-      if (request.httpVersion === '1.1' && request.headers.host === undefined)
+      const hosts = countHosts(request.rawHeaders);
+      if (hosts === 0 && request.httpVersion === '1.1')
         return this.#answer(withoutHost, 'no Host header', request, response);
+      if (hosts > 1) return this.#answer(severalHosts, 'several Host headers', request, response);
       for (const handle of handlers) handle.call(server, request, response);
     });
     server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
@@ -176,6 +179,16 @@ export class ParserRefusals {
     this.#log.warn(`request from ${what}${others}`);
     this.#unlogged = 0;
   }
+}
+
+/** @param raw names and values in turn, as they arrived: `headers` keeps only the first of several */
+function countHosts(raw: readonly string[]): number {
+  let count = 0;
+  for (let index = 0; index < raw.length; index += 2) {
+    const name = raw[index] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host') count++;
+  }
+  return count;
 }
 
 /** In the shape of OpenAI's errors: nothing is known about the client. */

@@ -1,11 +1,17 @@
 import type { Database } from '#core/platform/database/database.ts';
 
+/*
+ * Money that came, whatever it was for, less what went back: as the documents of a month have it. A second payment that was kept
+ * and one of a wrong amount are in both.
+ */
+
 /** What one day has brought, in one currency. */
 export interface DailyRevenue {
   /** `2026-11-22`, in the requested time zone. */
   readonly day: string;
-  /** Payments that activated an order, less what was paid back of them that day; in the smallest unit of the currency. */
+  /** Payments less what was paid back that day, in the smallest unit of the currency. */
   readonly amount: number;
+  /** Those that a payment has activated. */
   readonly orders: number;
 }
 
@@ -17,12 +23,12 @@ export async function readPaid(
 ): Promise<{ readonly amount: number; readonly orders: number }> {
   const [row] = await database.query<{ amount: number; orders: number }>(
     `with paid as (
-       select p.id, p.amount, p.order_id from payment p join plan_order o on o.id = p.order_id
-       where o.account_id = ? and p.outcome = 'activated' and p.currency = ?
+       select p.id, p.amount, p.outcome from payment p join plan_order o on o.id = p.order_id
+       where o.account_id = ? and p.currency = ?
      )
      select (coalesce(sum(amount), 0) - coalesce((
          select sum(r.amount) from refund r join paid on paid.id = r.payment_id where r.state = 'done'
-       ), 0))::float8 as amount, count(distinct order_id)::float8 as orders
+       ), 0))::float8 as amount, count(*) filter (where outcome = 'activated')::float8 as orders
      from paid`,
     [accountId, currency],
   );
@@ -42,12 +48,11 @@ export async function readRevenue(
     `with span as (select (clock_timestamp() at time zone ?)::date as today),
        first as (select (today - ?::integer)::timestamp at time zone ? as at from span),
        moved as (
-         select (p.paid_at at time zone ?)::date as day, p.amount, 1 as orders
-         from payment p, first where p.outcome = 'activated' and p.currency = ? and p.paid_at >= first.at
+         select (paid_at at time zone ?)::date as day, amount, (outcome = 'activated')::int as orders
+         from payment, first where currency = ? and paid_at >= first.at
          union all
-         select (r.finished_at at time zone ?)::date, -r.amount, 0
-         from refund r join payment p on p.id = r.payment_id, first
-         where r.state = 'done' and p.outcome = 'activated' and r.currency = ? and r.finished_at >= first.at
+         select (finished_at at time zone ?)::date, -amount, 0
+         from refund, first where state = 'done' and currency = ? and finished_at >= first.at
        )
      select to_char(d, 'YYYY-MM-DD') as day, coalesce(sum(m.amount), 0)::float8 as amount,
        coalesce(sum(m.orders), 0)::float8 as orders

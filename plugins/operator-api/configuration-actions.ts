@@ -43,7 +43,7 @@ export const configurationActions: readonly ActionKind[] = [
         note: why,
         operator: operator.name,
       };
-      if (wish.share === 0) throw new ActionRefused('The share must be from 0.01% to 99.99%, such as 10%.');
+      if (wish.share === 0) throw new ActionRefused('The share must be from 0.01% to 99.99%, such as 10%.', 'invalid');
       const { canary, accounts } = await change(host, (changes) => changes.beginCanary(file, wish));
       return { number: canary.id, until: canary.until, accounts };
     },

@@ -1,6 +1,12 @@
 import type { Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import { Ajv, type ValidateFunction } from 'ajv';
-import { type ActionKind, hasHandle, isActionError, runAction } from '#core/business/operator-actions/actions.ts';
+import {
+  type ActionError,
+  type ActionKind,
+  hasHandle,
+  isActionError,
+  runAction,
+} from '#core/business/operator-actions/actions.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import { SharedUnavailable } from '#core/platform/shared/shared.ts';
@@ -78,7 +84,7 @@ async function answerTo(host: Host, request: Request): Promise<ApiAnswer> {
   } catch (error) {
     if (error instanceof InvalidQuery) return fail(400, 'invalid', error.message);
     if (!isActionError(error)) throw error;
-    return fail(error.kind === 'not_found' ? 404 : 409, error.kind, error.message);
+    return refuse(error);
   }
 }
 
@@ -137,9 +143,7 @@ async function act(host: Host, caller: Caller, call: Call): Promise<ApiAnswer> {
     );
   if (earlier !== undefined) return earlier;
   const answer = await perform(host, caller, kind, handle, input).catch(async (error: unknown) => {
-    const failed = isActionError(error)
-      ? fail(error.kind === 'not_found' ? 404 : 409, error.kind, error.message)
-      : fail(500, 'internal', '');
+    const failed = isActionError(error) ? refuse(error) : fail(500, 'internal', '');
     await finishKey(host.database, caller.id, key, failed);
     throw error;
   });
@@ -165,6 +169,13 @@ function findMistake(kind: ActionKind, input: JsonObject): string | undefined {
   const validate = validators.get(kind) ?? ajv.compile(kind.input);
   validators.set(kind, validate);
   return validate(input) ? undefined : ajv.errorsText(validate.errors, { dataVar: 'The body', separator: '; ' });
+}
+
+const statuses: Readonly<Record<string, number>> = { not_found: 404, invalid: 400 };
+
+/** An action that was not done; 409 unless the kind of its error says more. */
+function refuse({ kind, message }: ActionError): ApiAnswer {
+  return fail(statuses[kind] ?? 409, kind, message);
 }
 
 function fail(status: number, code: string, message: string): ApiAnswer {

@@ -7,7 +7,13 @@ export type { ActionWords } from './operator-actions.ts';
 /** Why an action that is about neither accounts nor orders was not done. The message is for people. */
 export class ActionRefused extends Error {
   override readonly name = 'ActionRefused';
-  readonly kind = 'refused';
+  readonly kind: 'refused' | 'invalid';
+
+  /** @param kind `invalid` for an input that could never be done */
+  constructor(message: string, kind: ActionRefused['kind'] = 'refused') {
+    super(message);
+    this.kind = kind;
+  }
 }
 
 /** What an action is about: one that has a handle, or all of a kind, such as what an outage has hit. */

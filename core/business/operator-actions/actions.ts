@@ -155,7 +155,9 @@ function userName(): string {
   }
 }
 
-/** True for an error whose message is for people. */
-export function isActionError(error: unknown): error is AccountError | CheckoutError | ActionRefused {
+/** Why an action was not done. The message is for people. */
+export type ActionError = AccountError | CheckoutError | ActionRefused;
+
+export function isActionError(error: unknown): error is ActionError {
   return error instanceof AccountError || error instanceof CheckoutError || error instanceof ActionRefused;
 }

@@ -112,8 +112,9 @@ async function reconcileBooks(host: Host, day: string, timeZone: string, provide
     import('../payments/connections.ts'),
     import('../payments/payment-provider.ts'),
   ]);
-  if (!isDay(day)) throw new ActionRefused(`"${day}" is not a day, such as 2026-11-22.`);
-  if (!isTimeZone(timeZone)) throw new ActionRefused(`"${timeZone}" is not a time zone, such as Asia/Jakarta.`);
+  if (!isDay(day)) throw new ActionRefused(`"${day}" is not a day, such as 2026-11-22.`, 'invalid');
+  if (!isTimeZone(timeZone))
+    throw new ActionRefused(`"${timeZone}" is not a time zone, such as Asia/Jakarta.`, 'invalid');
   if (provider !== undefined && !paymentProviders(host).has(provider))
     throw new CheckoutError('not_found', `Payment provider "${provider}" not found.`);
   try {

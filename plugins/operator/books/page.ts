@@ -18,6 +18,8 @@ import { actionTable } from '../shared-tables.ts';
 export const booksPath = '/operator/orders/books';
 
 const kind = actionKind('books.reconcile');
+/** What is said in its place when no provider had books of the day. */
+const nothing = 'nothing';
 /** Ms that a browser waits for a comparison; the comparison itself continues. */
 const patience = 20_000;
 /** Differences of a day that are listed, and the newest comparisons. */
@@ -35,8 +37,9 @@ const form = defineForm({
       inBackground(request.host.log, 'a comparison of the books', () => work);
       return new Redirect(`${booksPath}?day=${day}`);
     }
-    requireAll(result['compared'] as readonly Reconciliation[]);
-    return new Redirect(`${booksPath}?day=${day}&done=${kind.name}`);
+    const compared = result['compared'] as readonly Reconciliation[];
+    requireAll(compared);
+    return new Redirect(`${booksPath}?day=${day}&done=${compared.length === 0 ? nothing : kind.name}`);
   },
 });
 
@@ -75,7 +78,7 @@ export const booksPage: Page = {
       day,
       today,
       month: day.slice(0, 7),
-      done: describeDone(request),
+      done: request.query['done'] === nothing ? t('operator.books_nothing') : describeDone(request),
       running: isRunning ? describeRunning(day, t) : undefined,
       sums: sumTable(sums, request),
       differences: differenceTable(differences, request),

@@ -104,8 +104,8 @@ describe('a call', () => {
     expect(answer).toEqual({ status: 200, json: { action: 'books.reconcile', books: 'books', compared: [] } });
     for (const body of [{ day: '2021-02-29' }, { day: '2020-02-29', time_zone: 'Mars' }])
       expect(await call('POST', '/books/reconcile', { token, body })).toMatchObject({
-        status: 409,
-        json: { error: { code: 'refused' } },
+        status: 400,
+        json: { error: { code: 'invalid' } },
       });
     const body = { day: '2020-02-29', provider: 'nobody' };
     expect((await call('POST', '/books/reconcile', { token, body })).status).toBe(404);

@@ -112,6 +112,7 @@ function frame(
 
 const bodies: Readonly<Record<MailedEvent, (context: Context) => Promise<Body | string>>> = {
   'order.paid': receipt,
+  'payment.refunded': refunded,
   'plan.ending': planEnding,
   'plan.ended': planEnded,
   'session.created': signIn,
@@ -175,6 +176,28 @@ async function giftReceipt(
     ],
     facts: [...gift, ...facts],
     action: { label: t('gift.open'), url: `${host.service.baseUrl}/orders/${order.code}/done` },
+  };
+}
+
+async function refunded({ host, mail, t, format }: Context): Promise<Body | string> {
+  const order = await readOrder(host.database, { id: mail.payload['orderId'] ?? '' });
+  const refund = order?.refunds.find(({ key }) => key === mail.payload['refund']);
+  if (order === undefined || refund === undefined) return 'the order has no such refund';
+  const payment = order.payments.find(({ id }) => id === refund.paymentId);
+  const days = payment?.outcome === 'activated' ? refund.days : 'none';
+  const amount = format.money(refund.amount, refund.currency);
+  return {
+    subject: t('refund.subject', { amount }),
+    paragraphs: [
+      t(refund.isManual ? 'refund.text_manual' : 'refund.text', { amount }),
+      ...(days === 'none' ? [] : [t(order.isGift ? 'refund.gift' : `refund.days.${days}`)]),
+    ],
+    facts: [
+      [t('order'), order.code],
+      [t('refund.amount'), amount],
+      [t('time'), format.time(refund.finishedAt ?? mail.createdAt).text],
+    ],
+    action: { label: t('refund.open'), url: `${host.service.baseUrl}/orders/${order.code}` },
   };
 }
 

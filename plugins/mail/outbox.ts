@@ -9,6 +9,7 @@ type Queries = Pick<Database, 'query'>;
 /** Events that customers get a mail about. */
 export const mailedEvents = [
   'order.paid',
+  'payment.refunded',
   'plan.ending',
   'plan.ended',
   'session.created',

@@ -124,7 +124,7 @@ export function actionPage(definition: ActionDefinition): Page {
 /** @throws FieldErrors for what is no amount of money, or none of it */
 function requireAmount(text: string): number {
   const amount = readTypedAmount(text) ?? 0;
-  if (amount === 0) throw new FieldErrors({ amount: 'form.invalid' });
+  if (amount === 0) throw new FieldErrors({ amount: 'operator.amount_invalid' });
   return amount;
 }
 

@@ -7,7 +7,7 @@ export const mailSection = defineSection({
   name: 'mail',
   schema: object(
     { default: {} },
-    'Mail to customers: receipts, plan ends, sign-ins, new keys. Nothing is sent without `smtp`.',
+    'Mail to customers: receipts, refunds, plan ends, sign-ins, new keys. Nothing is sent without `smtp`.',
     {
       smtp: string(
         { writeOnly: true },

@@ -17,8 +17,12 @@ import type { Payment, Refund } from './entities.ts';
 
 /** A finished refund with its payment and order. */
 interface Finished
-  extends Fields<typeof Refund, 'key' | 'days'>, Fields<typeof Payment, 'amount' | 'paymentId' | 'outcome'> {
+  extends
+    Fields<typeof Refund, 'key' | 'days' | 'currency'>,
+    Fields<typeof Payment, 'amount' | 'paymentId' | 'outcome'> {
   readonly payment: string;
+  /** Of this refund alone. */
+  readonly refunded: number;
   readonly orderId: string;
   readonly accountId: string;
   readonly orderState: OrderState;
@@ -59,7 +63,7 @@ export async function finishRefund(
          finished_at = ${statedTime('clock_timestamp()')}
        where key = ? and state <> 'done' returning *
      )
-     select r.key, r.days, p.id as payment, p.amount::float8 as amount, p.payment_id as "paymentId", p.outcome,
+     select r.key, r.days, r.currency, r.amount::float8 as refunded, p.id as payment, p.amount::float8 as amount, p.payment_id as "paymentId", p.outcome,
        o.id as "orderId", o.account_id as "accountId", o.state as "orderState", o.is_gift as "isGift",
        (r.amount + (select coalesce(sum(amount), 0) from refund d
          where d.payment_id = p.id and d.state = 'done' and d.key <> r.key))::float8 as back,
@@ -72,7 +76,9 @@ export async function finishRefund(
 }
 
 async function applyRefund(transaction: EntityManager, finished: Finished): Promise<void> {
-  const { orderId, accountId, amount, back, outcome, paymentId, key } = finished;
+  const { orderId, accountId, amount, refunded, currency, back, outcome, paymentId, key } = finished;
+  const about = { orderId, accountId, refund: key, amount: refunded, currency };
+  await recordEvent(transaction, 'payment.refunded', about, `payment.refunded:${key}`);
   if (outcome === 'activated') await takeDays(transaction, finished);
   if (outcome === 'activated' && back >= amount && finished.orderState === 'paid') {
     await transaction.execute(`update plan_order set state = 'refunded' where id = ?`, [orderId]);

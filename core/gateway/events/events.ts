@@ -19,6 +19,8 @@ export interface EventTypes {
   'order.flagged': OrderEvent & { readonly reason: string; readonly flagId: string };
   /** Money has come for an order, whatever it did: it activated the order, or is flagged. */
   'payment.received': OrderEvent & PaymentEvent & { readonly paymentId: string; readonly outcome: string };
+  /** Money of a payment has gone back, in whole or in part, by the provider or by the operator's hand. `refund`: its key. */
+  'payment.refunded': OrderEvent & PaymentEvent & { readonly refund: string };
   /** The books of a provider have money that belongs to no order of this gateway. */
   'payment.unknown': PaymentEvent & { readonly provider: string; readonly kind: 'payment' | 'refund' };
   /** Access has begun after a time without a period. */

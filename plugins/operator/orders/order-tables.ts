@@ -75,6 +75,7 @@ export function refundTable(
       at: 'hide',
       cell: ({ isManual }) => t(isManual ? 'operator.by_operator' : 'operator.by_provider'),
     },
+    { label: 'operator.reference', fit: 'id', at: 'hide', cell: ({ key }) => ({ text: key, isCode: true }) },
     { label: 'operator.reason', fit: 'text', at: 'below', cell: ({ reason }) => t(reason) },
     { ...amountColumn, cell: ({ amount, currency }) => format.money(amount, currency) },
   ]);

@@ -93,6 +93,53 @@ function decode(raw: string): string {
 
 const words = (index = 0) => decode(server.received[index]?.raw ?? '');
 
+describe('a refund', () => {
+  it.each([
+    [
+      'en',
+      'unused',
+      false,
+      'Rp 30.000 of your order has been refunded',
+      'through the payment provider',
+      'was left of the',
+    ],
+    [
+      'en',
+      'whole',
+      false,
+      'Rp 30.000 of your order has been refunded',
+      'through the payment provider',
+      'All days of the',
+    ],
+    ['id', 'unused', true, 'Rp 30.000 dari pesanan kamu sudah', 'operator sudah mengembalikan', 'Sisa masa aktif'],
+  ])('says in %s what went back, how, and what became of the days: %s', async (language, days, isManual, ...parts) => {
+    await database.query('update account set language = ? where id = ?', [language, accountId]);
+    await sendRefund({ days, isManual });
+    for (const part of [...parts, 'ORD-TEST', '23 Nov 2026', '/orders/ORD-TEST']) expect(plainWords()).toContain(part);
+  });
+
+  it('that took no days, or of a payment that gave none, says nothing of them', async () => {
+    await sendRefund({ days: 'none', isManual: false });
+    expect(plainWords()).toContain('has gone back to you');
+    expect(plainWords()).not.toMatch(/days of the order|was left/);
+  });
+});
+
+const plainWords = () => words().replaceAll('\u00a0', ' ');
+
+async function sendRefund({ days, isManual }: { days: string; isManual: boolean }): Promise<void> {
+  const orderId = await addOrder();
+  await database.query(
+    `insert into refund (key, order_id, payment_id, amount, currency, state, days, is_manual, reason, finished_at)
+     select 'ORD-TEST-R1', order_id, id, 30000, currency, 'done', ?, ?::boolean, 'asked for', '2026-11-22 20:00Z'
+     from payment where order_id = ?`,
+    [days, isManual, orderId],
+  );
+  const about = { orderId, accountId, refund: 'ORD-TEST-R1', amount: 30_000, currency: 'IDR' };
+  await record('payment.refunded', about);
+  await send();
+}
+
 describe('a receipt', () => {
   it('states order, plan, amount and time, in the zone of the gateway', async () => {
     await record('order.paid', { orderId: await addOrder(), accountId });

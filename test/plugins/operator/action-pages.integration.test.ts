@@ -185,9 +185,9 @@ const pages: readonly ActionPage[] = [
     wrong: [
       [{ note: '', amount: '30000' }, 'Fill in this field.'],
       [{ note: reason, amount: '95001', manual: 'true' }, 'That is more than is left of this payment.'],
-      [{ note: reason, amount: '0', manual: 'true' }, 'Check this field.'],
-      [{ note: reason, amount: 'all of it', manual: 'true' }, 'Check this field.'],
-      [{ note: reason, amount: '30.00', manual: 'true' }, 'Check this field.'],
+      [{ note: reason, amount: '0', manual: 'true' }, 'That is not an amount above 0.'],
+      [{ note: reason, amount: 'all of it', manual: 'true' }, 'That is not an amount above 0.'],
+      [{ note: reason, amount: '30.00', manual: 'true' }, 'That is not an amount above 0.'],
     ],
     // As it is written in Indonesia; as a number it would be 30 rupiah.
     right: { note: reason, amount: '30.000', choice: 'none', manual: 'true' },

@@ -162,6 +162,26 @@ describe('a refund', () => {
     expect(await reread()).toMatchObject({ flags: [{ kind: 'refund_failed' }], refunds: [{ state: 'failed' }] });
   });
 
+  it('is an event of its money, of a part and of what the provider returned besides', async () => {
+    fake.refundState = 'pending';
+    await refundOrder(host, order.id, { reason: 'part', isManual: false, amount: 30_000 });
+    const events = () =>
+      database.query(
+        "select payload from account_event where name = 'payment.refunded' and payload ->> 'orderId' = ?",
+        [order.id],
+      );
+    expect(await events()).toEqual([]);
+    fake.end(referenceOf(order), 'refunded');
+    await makeDue();
+    await sweepPayments(host);
+    await settle(database, 'fake', fake.evidence(referenceOf(order)));
+    const about = { orderId: order.id, accountId, currency: 'IDR' };
+    expect(await events()).toEqual([
+      { payload: { ...about, refund: `${order.code}-R1`, amount: 30_000 } },
+      { payload: { ...about, refund: `${order.code}-R2`, amount: 65_000 } },
+    ]);
+  });
+
   it('is an event, once, however it was confirmed', async () => {
     const events = () =>
       database.query("select payload from account_event where name = 'order.refunded' and payload ->> 'orderId' = ?", [

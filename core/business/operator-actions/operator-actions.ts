@@ -168,6 +168,28 @@ export async function listActions(
   return rows.map(toAction);
 }
 
+/**
+ * Actions that were running when their process ended, and were not asked for again since, the oldest first.
+ *
+ * @param between epoch ms of their begin; those that are younger may still run
+ */
+export async function listUnfinished(
+  database: Pick<Database, 'query' | 'fork'>,
+  { from, until }: { readonly from: number; readonly until: number },
+  limit: number,
+): Promise<RecordedAction[]> {
+  const rows = await database.query<{ id: string }>(
+    `select a.id::text from operator_action a
+     where a.finished_at is null and a.created_at between to_timestamp(?::float8 / 1000) and to_timestamp(?::float8 / 1000)
+       and not exists (select 1 from operator_action b
+         where b.subject = a.subject and b.action = a.action and b.created_at > a.created_at)
+     order by a.created_at limit ?`,
+    [from, until, limit],
+  );
+  const found = await database.fork().find(await loadEntity(), { id: { $in: rows.map(({ id }) => id) } });
+  return found.map(toAction).toSorted((one, other) => +one.createdAt - +other.createdAt);
+}
+
 /** Removes actions that began before so many days. */
 export async function removeOldActions(database: Pick<Database, 'query'>, days: number): Promise<void> {
   await database.query('delete from operator_action where created_at < clock_timestamp() - make_interval(days => ?)', [

@@ -4,6 +4,9 @@ import { listOpenFlags, type OpenFlag, severityOf } from '#core/business/payment
 import { hasCredited, isWaiting, listOutages } from '#core/business/outages/credit.ts';
 import { outagesSection } from '#core/business/outages/section.ts';
 import { readMachineNeeds } from './machine-needs.ts';
+import { listUnfinished } from '#core/business/operator-actions/operator-actions.ts';
+import { longestComparison } from '#core/business/operator-actions/order-actions.ts';
+import { nameAccounts, readSubjects } from '../tell-action.ts';
 import { type Need, readEmphasis } from './need.ts';
 import type { OverviewSources } from '../sources.ts';
 
@@ -11,6 +14,8 @@ import type { OverviewSources } from '../sources.ts';
 const listedFlags = 10;
 /** Outages that are looked at. */
 const listedOutages = 5;
+/** Actions that were not finished, and the ms for which they are shown: the next operator of a weekend sees them. */
+const unfinished = { listed: 5, shownFor: 3 * 86_400_000 };
 
 const kinds = ['bad', 'warn', 'info'];
 
@@ -20,15 +25,16 @@ export async function describeNeeds(
   request: PageRequest,
   sources: OverviewSources,
 ) {
-  const [{ flags, total }, machine, outages] = await Promise.all([
+  const [{ flags, total }, machine, outages, actions] = await Promise.all([
     listOpenFlags(request.host.database, listedFlags),
     readMachineNeeds(gateway, request, sources),
     readOutageNeeds(request),
+    readUnfinishedNeeds(request),
   ]);
-  const needs = [...machine, ...outages, ...flags.map((flag) => describeNeed(flag, request))];
+  const needs = [...machine, ...outages, ...actions, ...flags.map((flag) => describeNeed(flag, request))];
   return {
     needs: needs.toSorted((one, other) => rank(one) - rank(other)),
-    needsTotal: describeTotal(total + machine.length + outages.length, request),
+    needsTotal: describeTotal(total + machine.length + outages.length + actions.length, request),
     moreNeeds: total > flags.length ? request.t('operator.needs_more', { count: total - flags.length }) : '',
   };
 }
@@ -42,7 +48,7 @@ function rank({ status }: Need): number {
   return kinds.indexOf(status.kind);
 }
 
-type Reader = Pick<PageRequest, 't' | 'format' | 'host'>;
+type Reader = Pick<PageRequest, 't' | 'format' | 'language' | 'host'>;
 
 /** Outages whose time waits for an operator, who has never given any back: later ones do not wait. */
 async function readOutageNeeds({ host, t, format }: Reader): Promise<Need[]> {
@@ -63,8 +69,31 @@ async function readOutageNeeds({ host, t, format }: Reader): Promise<Need[]> {
   });
 }
 
+/** What was asked for when a process ended, and nobody knows whether it was done. */
+async function readUnfinishedNeeds(request: Reader): Promise<Need[]> {
+  const { host, t, format } = request;
+  const span = { from: host.now() - unfinished.shownFor, until: host.now() - longestComparison };
+  const actions = await listUnfinished(host.database, span, unfinished.listed);
+  if (actions.length === 0) return [];
+  const subjects = await readSubjects(request, actions, await nameAccounts(request, actions));
+  return actions.map(({ action, operator, subject, createdAt }) => {
+    const about = subjects.get(subject);
+    const label = t('operator.need_unfinished_label', { action: t(`operator.did.${action}`) });
+    return {
+      status: { kind: 'warn', text: t('operator.done.unknown') },
+      pieces: [
+        ...(about === undefined ? [] : [about, { text: ', ' }]),
+        { text: t(`operator.did.${action}`), isStrong: true },
+        { text: ` ${t('operator.need_unfinished_text', { operator })}` },
+      ],
+      since: format.relative(createdAt, new Date(host.now())),
+      step: { path: about?.path ?? '/operator/health', text: t('operator.need_unfinished_step'), label },
+    };
+  });
+}
+
 /** One flag, ready to be printed. */
-export function describeNeed(flag: OpenFlag, { t, format, host }: Reader): Need {
+export function describeNeed(flag: OpenFlag, { t, format, host }: Pick<Reader, 't' | 'format' | 'host'>): Need {
   const { id, kind, order, createdAt } = flag;
   const status = { kind: severityOf(kind), text: t(`operator.flag.${kind}`) };
   const code = order?.code ?? '';

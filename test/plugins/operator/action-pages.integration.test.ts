@@ -754,6 +754,23 @@ it('the record of all actions leads to the account, order or route that each was
   expect(rows.map(([row]) => /href="([^"]*)"/.exec(row)?.[1])).toEqual(subjects.map(([, , path]) => path).toReversed());
 });
 
+it('the overview names an action whose process ended meanwhile, and leads to what it was about', async () => {
+  const { id: subject, code } = await order(95_000);
+  const { database } = gateway;
+  const by = { id: crypto.randomUUID(), name: operator };
+  await recordAction(database, { operator: by, action: 'order.refund', subject, words: {} }, () => Promise.resolve());
+  await database.query(
+    `update operator_action set finished_at = null, created_at = now() - interval '1 hour' where subject = ?`,
+    [subject],
+  );
+  const { text } = await ops.get('/operator');
+  const line = text.slice(text.indexOf('Not finished')).split('</li>')[0] ?? '';
+  expect(line.replaceAll(/<svg.*?<\/svg>|<[^>]*>/gs, '')).toContain(
+    `${code}, Refunded (${operator}): the process ended`,
+  );
+  expect(line).toContain(`href="/operator/orders/${code}"`);
+});
+
 it('an account without a sign-in offers none to move or remove', async () => {
   const { id } = await account('', signInsOf);
   const offered = async () => (await ops.get(`/operator/accounts/${id}`)).text.match(/\/(?:move|remove)-sign-in"/g);

@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '#core/platform/database/database.ts';
-import { listActions, recordAction, removeOldActions } from '#core/business/operator-actions/operator-actions.ts';
+import {
+  listActions,
+  listUnfinished,
+  recordAction,
+  removeOldActions,
+} from '#core/business/operator-actions/operator-actions.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 
 let database: Database;
@@ -35,4 +40,26 @@ it.each(['why', '{"days": 30}', ' {"days": 30}', ''])('keeps the note %j as it w
   await recordAction(database, { operator, action: 'account.note', subject, words: { note } }, () => Promise.resolve());
   const [action] = await listActions(database, { subject, limit: 1 });
   expect([action?.note ?? '', action?.details]).toEqual([note, {}]);
+});
+
+it('lists what was running when its process ended, until it is asked for again', async () => {
+  const operator = { id: randomUUID(), name: 'op@example.com' };
+  const act = (subject: string) =>
+    recordAction(database, { operator, action: 'order.check', subject, words: {} }, () => Promise.resolve());
+  for (const subject of ['cut', 'cut and repeated', 'running', 'long ago', 'whole']) await act(subject);
+  await database.query(`update operator_action set finished_at = null where subject <> 'whole'`);
+  for (const [minutes, subject] of [
+    [30, 'cut'],
+    [31, 'cut and repeated'],
+    [5_000, 'long ago'],
+    [32, 'whole'],
+  ])
+    await database.query('update operator_action set created_at = now() - make_interval(mins => ?) where subject = ?', [
+      minutes,
+      subject,
+    ]);
+  await act('cut and repeated');
+  const now = Date.now();
+  const span = { from: now - 4_000 * 60_000, until: now - 15 * 60_000 };
+  expect(await listUnfinished(database, span, 5)).toMatchObject([{ subject: 'cut', outcome: 'unknown' }]);
 });

@@ -1,6 +1,7 @@
 import { formatMoney } from '#core/business/accounts/money.ts';
 import { type BookDay, sumOf } from './monthly-books.ts';
 import { csvLine } from '#core/platform/csv.ts';
+import { localTime } from '#core/platform/timing/time-zone.ts';
 
 /** The tax office counts days in Jakarta, not in the zone of the service. */
 export const taxTimeZone = 'Asia/Jakarta';
@@ -11,15 +12,27 @@ export interface MonthDocument {
   readonly month: string; // 2026-11
   readonly timeZone: string;
   readonly currency: string;
+  /** All of the month. */
   readonly days: readonly BookDay[];
+  /** When they were read. */
+  readonly madeAt: Date;
 }
 
-/** Lines of CSV: each day, then the month. */
-export function monthToCsv({ month, currency, days }: MonthDocument): string[] {
+/** Without days that are still to come: a document has no zeros for them. */
+function begunDays({ days, madeAt, timeZone }: MonthDocument): readonly BookDay[] {
+  const today = localTime(madeAt, timeZone).day;
+  const lastMoved = days.findLast(({ payments, refunds }) => payments + refunds > 0)?.day ?? '';
+  return days.filter(({ day }) => day <= today || day <= lastMoved);
+}
+
+/** Lines of CSV: each day, then the month as `total`. */
+export function monthToCsv(document: MonthDocument): string[] {
+  const { currency } = document;
+  const days = begunDays(document);
   const heading = csvLine(['day', 'payments', 'gross', 'refunds', 'refunded', 'net', 'fees', 'currency']);
   return [
     heading,
-    ...[...days, sumOf(days, month)].map(({ day, payments, gross, refunds, refunded, fees }) =>
+    ...[...days, sumOf(days, 'total')].map(({ day, payments, gross, refunds, refunded, fees }) =>
       csvLine([day, payments, gross, refunds, refunded, gross - refunded, fees, currency]),
     ),
   ];
@@ -36,7 +49,9 @@ export interface PrintedMonth {
   readonly note: string;
 }
 
-export function printMonth({ seller, month, timeZone, currency, days }: MonthDocument): PrintedMonth {
+export function printMonth(document: MonthDocument): PrintedMonth {
+  const { seller, month, timeZone, currency, madeAt } = document;
+  const days = begunDays(document);
   const row = ({ day, payments, gross, refunds, refunded, fees }: BookDay) => {
     const [came = '', back = '', net = '', fee = ''] = [gross, refunded, gross - refunded, fees].map((amount) =>
       formatMoney(amount, currency),
@@ -44,8 +59,8 @@ export function printMonth({ seller, month, timeZone, currency, days }: MonthDoc
     return [day, String(payments), came, String(refunds), back, net, fee];
   };
   return {
-    title: `Rekapitulasi peredaran bruto ${nameOf(month)}`,
-    about: `${seller}. Waktu: ${timeZone}. Mata uang: ${currency}.`,
+    title: `Rekapitulasi peredaran bruto ${nameOf(month)}${isOver(document) ? '' : ' (sementara)'}`,
+    about: `${seller}. Waktu: ${timeZone}. Mata uang: ${currency}. Dibuat: ${timeOf(madeAt, timeZone)}.`,
     columns: ['Tanggal', 'Transaksi', 'Bruto', 'Refund', 'Dikembalikan', 'Neto', 'Biaya penyedia'],
     rows: days.map(row),
     total: row(sumOf(days, 'Jumlah')),
@@ -80,6 +95,14 @@ ${rows.map((cells) => row(cells)).join('\n')}
 </table>
 <p>${escape(note)}</p>
 </html>`;
+}
+
+function isOver({ days, madeAt, timeZone }: MonthDocument): boolean {
+  return (days.at(-1)?.day ?? '') < localTime(madeAt, timeZone).day;
+}
+
+function timeOf(time: Date, timeZone: string): string {
+  return new Intl.DateTimeFormat('id', { dateStyle: 'long', timeStyle: 'short', timeZone }).format(time);
 }
 
 function nameOf(month: string): string {

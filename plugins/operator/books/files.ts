@@ -51,7 +51,8 @@ export const monthPage: Page = {
     if (!isMonth(month)) throw invalid('operator.books_month_invalid');
     const [currency, timeZone] = [host.section(currencySection), taxTimeZone];
     const days = await readMonth(host.database, { month, timeZone, currency });
-    const document = { seller: host.service.name, month, timeZone, currency, days };
+    const madeAt = new Date(host.now());
+    const document = { seller: host.service.name, month, timeZone, currency, days, madeAt };
     if (query['as'] === 'csv') {
       const text = [...monthToCsv(document), ''].join('\r\n');
       return new Download(`${host.service.slug}-${month}.csv`, csv, Buffer.from(byteOrderMark + text));

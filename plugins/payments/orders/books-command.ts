@@ -86,7 +86,8 @@ function defineMonth(parser: Parser, context: CommandContext): void {
         const { currencyOf, monthToCsv, monthToHtml, readMonth } = await operations();
         const [currency, timeZone] = [currencyOf(host), zoneOf(host, options)];
         const days = await readMonth(host.database, { month, timeZone, currency });
-        const document = { seller: host.service.name, month, timeZone, currency, days };
+        const madeAt = new Date(host.now());
+        const document = { seller: host.service.name, month, timeZone, currency, days, madeAt };
         for (const line of options.html === true ? [monthToHtml(document)] : monthToCsv(document)) context.print(line);
       }),
     );

@@ -434,7 +434,7 @@ describe('the books', () => {
       'day,payments,gross,refunds,refunded,net,fees,currency',
       '2028-02-28,0,0,0,0,0,0,IDR',
       '2028-02-29,1,95000,0,0,95000,0,IDR',
-      '2028-02,1,95000,0,0,95000,0,IDR',
+      'total,1,95000,0,0,95000,0,IDR',
     ]);
     expect((await gateway('month', '2028-02', '--time-zone', 'UTC')).output).toContain('2028-02-28,1,95000');
     const page = (await gateway('month', '2028-02', '--html')).output;

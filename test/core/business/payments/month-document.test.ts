@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { monthToCsv, monthToHtml, printMonth } from '#core/business/payments/month-document.ts';
+
+const nothing = { payments: 0, gross: 0, refunds: 0, refunded: 0, fees: 0 };
+const days = ['2026-02-26', '2026-02-27', '2026-02-28'].map((day) => ({ day, ...nothing }));
+const documentOf = (madeAt: string, paidOn = '2026-02-26') => ({
+  seller: 'Daypass <&>',
+  month: '2026-02',
+  timeZone: 'Asia/Jakarta',
+  currency: 'IDR',
+  days: days.map((one) => (one.day === paidOn ? { ...one, payments: 1, gross: 95_000, fees: 665 } : one)),
+  madeAt: new Date(madeAt),
+});
+
+describe('the document of a month', () => {
+  it('has no days that are still to come, and says that it is not final and when it was made', () => {
+    // In Jakarta the 27th has begun.
+    const { title, about, rows, total } = printMonth(documentOf('2026-02-26T17:30:00Z'));
+    expect(title).toBe('Rekapitulasi peredaran bruto Februari 2026 (sementara)');
+    expect(about).toMatch(/Dibuat: 27 Februari 2026 pukul 00\.30\.$/);
+    expect(rows.map(([day]) => day)).toEqual(['2026-02-26', '2026-02-27']);
+    expect(total.slice(0, 2)).toEqual(['Jumlah', '1']);
+  });
+
+  it('is final with the first moment of the next month', () => {
+    expect(printMonth(documentOf('2026-02-28T16:59:59Z')).title).toMatch(/ \(sementara\)$/);
+    expect(printMonth(documentOf('2026-02-28T17:00:00Z')).title).toBe('Rekapitulasi peredaran bruto Februari 2026');
+  });
+
+  it('leaves no money out, even of a day that has not begun by this clock', () => {
+    expect(monthToCsv(documentOf('2026-02-01T00:00:00Z', '2026-02-27'))).toEqual([
+      'day,payments,gross,refunds,refunded,net,fees,currency',
+      '2026-02-26,0,0,0,0,0,0,IDR',
+      '2026-02-27,1,95000,0,0,95000,665,IDR',
+      'total,1,95000,0,0,95000,665,IDR',
+    ]);
+  });
+
+  it('takes the name of the seller for text', () => {
+    expect(monthToHtml(documentOf('2026-03-01T00:00:00Z'))).toContain('<p>Daypass &#60;&#38;&#62;. Waktu:');
+  });
+});

@@ -1,6 +1,7 @@
 import pg from 'pg';
+import { StartRefused } from '../errors/start-refused.ts';
 import type { Logger } from '../logger.ts';
-import { listMigrations, type MigrationFiles, migrationConnection, migrationTable } from './migration-files.ts';
+import { listMigrations, migrationConnection, migrationTable } from './migration-files.ts';
 import type { PluginTables } from './tables.ts';
 
 /** "daypass" in ASCII, cut to eight bytes: the lock under which one process at a time migrates. */
@@ -11,6 +12,8 @@ const lockTimeout = 120_000;
 /**
  * Applies pending migrations, core's first, and returns their names. Any number of processes may call it at once: one
  * migrates, the others wait. The lock ends with its connection, so a dead process does not hold it.
+ *
+ * @throws StartRefused for a new database that cannot hold every text
  */
 export async function migrate(url: string, log: Logger, plugins: Iterable<PluginTables> = []): Promise<string[]> {
   const sets = await listMigrations(plugins);
@@ -19,7 +22,14 @@ export async function migrate(url: string, log: Logger, plugins: Iterable<Plugin
   await client.connect();
   try {
     // Usually nothing is: a start then needs neither the lock nor the migrations and what runs them.
-    if (!(await hasPending(client, sets))) return [];
+    const mistake = await findEncodingMistake(client);
+    const applied = await readApplied(client);
+    if (mistake !== undefined) {
+      const { reason, advice } = mistake;
+      if (applied === undefined) throw new StartRefused(`${reason}. ${advice}`, { isPermanent: true });
+      log.error(`${reason}: other letters fail. ${advice} Then restore a backup into it.`);
+    }
+    if (sets.every(({ files }) => files.keys().every((name) => applied?.has(name) === true))) return [];
     await lock(client, log);
     const { applyMigrations } = await import('./apply-migrations.ts');
     return await applyMigrations(url, sets);
@@ -28,14 +38,29 @@ export async function migrate(url: string, log: Logger, plugins: Iterable<Plugin
   }
 }
 
-async function hasPending(client: pg.Client, sets: readonly MigrationFiles[]): Promise<boolean> {
+/** Undefined for a database that no gateway has migrated. */
+async function readApplied(client: pg.Client): Promise<ReadonlySet<string> | undefined> {
   const { rows: tables } = await client.query<{ exists: boolean }>('SELECT to_regclass($1) IS NOT NULL AS exists', [
     migrationTable,
   ]);
-  if (tables[0]?.exists !== true) return true;
+  if (tables[0]?.exists !== true) return undefined;
   const { rows } = await client.query<{ name: string }>(`SELECT name FROM ${migrationTable}`);
-  const applied = new Set(rows.map(({ name }) => name));
-  return sets.some(({ files }) => files.keys().some((name) => !applied.has(name)));
+  return new Set(rows.map(({ name }) => name));
+}
+
+/** Why a database cannot hold every text, and what to do; undefined for one that can. */
+export async function findEncodingMistake(
+  client: pg.Client,
+): Promise<{ readonly reason: string; readonly advice: string } | undefined> {
+  const { rows } = await client.query<{ encoding: string; name: string }>(
+    `SELECT current_setting('server_encoding') AS encoding, current_database() AS name`,
+  );
+  const { encoding, name } = rows[0] ?? { encoding: '', name: '' };
+  if (encoding === 'UTF8') return undefined;
+  return {
+    reason: `database ${name} has the encoding ${encoding}, not UTF8`,
+    advice: `Create another one: CREATE DATABASE daypass ENCODING 'UTF8' TEMPLATE template0.`,
+  };
 }
 
 async function lock(client: pg.Client, log: Logger): Promise<void> {

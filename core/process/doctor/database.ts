@@ -3,6 +3,7 @@ import pg from 'pg';
 import type { Diagnosis, Finding } from '#core/gateway/diagnosis/diagnosis.ts';
 import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
+import { findEncodingMistake } from '#core/platform/database/migrate.ts';
 import { listMigrations, migrationTable } from '#core/platform/database/migration-files.ts';
 import { checkUrl } from '#core/platform/database/open.ts';
 import { postmasterPid } from '#core/platform/database/postmaster.ts';
@@ -153,6 +154,8 @@ async function checkServer(client: pg.Client, now: () => number, variable: strin
   );
   const [server] = rows;
   if (server === undefined) throw new Error('PostgreSQL returned nothing');
+  const mistake = await findEncodingMistake(client);
+  if (mistake !== undefined) return { state: 'failed', text: mistake.reason, advice: mistake.advice };
   return judgeServer(server, (asked + now()) / 2, variable);
 }
 

@@ -56,6 +56,27 @@ describe('a database that cannot be opened', () => {
     },
   );
 
+  it('is refused when it is new and cannot hold every text, and one in use is complained of', async () => {
+    const name = `daypass_test_${randomUUID().replaceAll('-', '')}`;
+    const create = `CREATE DATABASE ${name} ENCODING 'LATIN1' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0`;
+    const url = withDatabase(database.url, name);
+    await execute(withDatabase(database.url, 'postgres'), create);
+    try {
+      const refusal = await open(url).catch((error: unknown) => error);
+      expect(refusal).toMatchObject({ name: 'StartRefused', exitCode: 78 });
+      expect(String(refusal)).toContain(`database ${name} has the encoding LATIN1, not UTF8. Create another one:`);
+      await execute(url, 'CREATE TABLE migration (id serial, name text, executed_at timestamptz default now())');
+      const lines: string[] = [];
+      const log = { ...silentLog, error: (line: string) => lines.push(line) };
+      await (
+        await openDatabase({ url, dataFolder: tmpdir(), log, mode: 'command', isShared: true })
+      )[Symbol.asyncDispose]();
+      expect(lines).toEqual([expect.stringContaining('has the encoding LATIN1, not UTF8: other letters fail.')]);
+    } finally {
+      await dropDatabase(url);
+    }
+  });
+
   it('is named without its password, with the reason', async () => {
     const failure = open('postgres://ani:secret@127.0.0.1:1/daypass');
     await expect(failure).rejects.toMatchObject({

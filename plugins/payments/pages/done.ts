@@ -1,13 +1,23 @@
 import { revealKey } from '#core/business/accounts/account-key.ts';
 import { type AccountRecord, activePeriod, readAccounts } from '#core/business/accounts/account-record.ts';
 import type { Registry } from '#core/extension/registry.ts';
-import { type Order, refundable } from '#core/business/payments/order.ts';
+import { type Order, type Payment, refundable } from '#core/business/payments/order.ts';
 import { accountOf, defineForm, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { hasSetup } from '#core/web/pages/setup-command.ts';
 import { wellKnownPaths } from '#core/web/pages/paths.ts';
 import { listRequests } from '#core/gateway/records/read-requests.ts';
 import { describeGift } from './gift.ts';
-import { describeDecided, describeDecision, describeRefunds, ownOrder, pathOf, titleOfRefunds } from './order-view.ts';
+import {
+  describeDaysLeft,
+  describeDecided,
+  describeDecision,
+  describeRefunds,
+  extraPayments,
+  isPaidTwice,
+  ownOrder,
+  pathOf,
+  titleOfRefunds,
+} from './order-view.ts';
 import { firstSamples, setupToolSample, type ToolSample } from './samples.ts';
 
 /** Seconds between two looks for the first request, where JavaScript does not run. */
@@ -62,7 +72,8 @@ export const createDonePage = (gateway: Pages): Page => ({
         ? describePass(order, account, request)
         : { kind: gift.kind, paid: gift.title, until: gift.state }),
       gift,
-      second: describeSecond(order, request),
+      extra: describeExtra(order, request),
+      refundedMore: describeDaysLeft(order, request),
       refunds: describeRefunds(order, request),
       refundsTitle: titleOfRefunds(order, request),
       samples: samplesFor(gateway, request, 'YOUR_KEY'),
@@ -112,24 +123,41 @@ function passOf(period: Order['period'], now: Date): 'added' | 'paid' | 'over' {
   return period.startsAt > now ? 'added' : 'paid';
 }
 
-const isSecond = (kind: string) => kind === 'second_payment';
+const needsDecision = new Set(['second_payment', 'wrong_amount', 'wrong_currency', 'wrong_reference']);
+const isExtra = (kind: string) => needsDecision.has(kind);
 
-/** Money that came a second time, and what happens to it or that it was decided; undefined when all of it went back. */
-function describeSecond(order: Order, request: PageRequest): { kind: string; text: string } | undefined {
-  const second = order.payments.findLast(({ outcome }) => outcome === 'second');
-  const paid = second === undefined ? '' : request.format.money(second.amount, second.currency);
-  if (order.flags.some(({ kind, resolvedAt }) => isSecond(kind) && resolvedAt === undefined)) {
-    const texts = [
-      'payments.done.second_more',
-      'payments.done.second_late',
-      'payments.done.second_no_contact',
-    ] as const;
-    const held = request.t('payments.done.second_held', { paid });
-    return { kind: 'warn', text: `${held} ${describeDecision(order, isSecond, texts, request)}` };
+/** Money that came beside the payment of the order: what is held and what happens to it, and what was kept after a decision. */
+function describeExtra(order: Order, request: PageRequest) {
+  const { t } = request;
+  const extra = extraPayments(order);
+  const left = extra.filter((payment) => refundable(order, payment) > 0);
+  const open = new Set(order.flags.flatMap((one) => (isExtra(one.kind) && !one.resolvedAt ? [one.subject] : [])));
+  const [held, kept] = [true, false].map((isOpen) => left.filter(({ paymentId }) => open.has(paymentId) === isOpen));
+  const texts: string[] = [];
+  if (held?.length) {
+    const keys = ['payments.done.second_more', 'payments.done.second_late', 'payments.done.second_no_contact'] as const;
+    texts.push(t('payments.done.second_held', { paid: sumLeft(order, held, request) }));
+    texts.push(describeDecision(order, isExtra, keys, request));
   }
-  const kept = order.payments.findLast((one) => one.outcome === 'second' && refundable(order, one) > 0);
-  if (kept === undefined) return undefined;
-  const money = request.format.money(kept.amount, kept.currency);
-  const text = [request.t('payments.done.second_kept', { paid: money }), ...describeDecided(order, isSecond, request)];
-  return { kind: 'info', text: text.join(' ') };
+  if (kept?.length) {
+    const key = isPaidTwice(extra) ? 'payments.done.second_kept' : 'payments.done.other_kept';
+    texts.push(t(key, { paid: sumLeft(order, kept, request) }), ...describeDecided(order, isExtra, request));
+  }
+  if (texts.length === 0) return undefined;
+  return {
+    kind: held?.length ? 'warn' : 'info',
+    title: t(isPaidTwice(extra) ? 'payments.done.second' : 'payments.done.others'),
+    text: texts.join(' '),
+  };
+}
+
+/** What is left of some payments, by currency: `Rp 36.000`. */
+function sumLeft(order: Order, payments: readonly Payment[], { format }: Pick<PageRequest, 'format'>): string {
+  const byCurrency = Map.groupBy(payments, ({ currency }) => currency);
+  return Array.from(byCurrency, ([currency, some]) =>
+    format.money(
+      some.reduce((sum, payment) => sum + refundable(order, payment), 0),
+      currency,
+    ),
+  ).join(' + ');
 }

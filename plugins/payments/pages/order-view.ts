@@ -2,7 +2,7 @@ import { contactOf } from '#core/gateway/host/contact.ts';
 import type { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { decisionDue } from '#core/business/payments/flags.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
-import type { FlagKind } from '#core/business/payments/order-types.ts';
+import type { FlagKind, Payment } from '#core/business/payments/order-types.ts';
 import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 
@@ -29,21 +29,42 @@ export function nextOf({ next }: CheckoutError, { format }: Pick<PageRequest, 'f
   return next === undefined ? {} : { time: format.time(next).text };
 }
 
+/** Payments that came for an order beside the one that paid it; none while nothing has. */
+export function extraPayments({ payments }: Pick<Order, 'payments'>): readonly Payment[] {
+  if (!payments.some(({ outcome }) => outcome === 'activated')) return [];
+  return payments.filter(({ outcome }) => outcome !== 'activated' && outcome !== 'returned');
+}
+
+/** True where "the second payment" says which one is meant. */
+export function isPaidTwice(extra: readonly Payment[]): boolean {
+  return extra.length === 1 && extra[0]?.outcome === 'second';
+}
+
 /** What went back of all that was paid for an order, or is on its way; empty when nothing did. */
-export function describeRefunds(
-  { refunds, payments }: Order,
-  { t, format }: Pick<PageRequest, 't' | 'format'>,
-): string {
-  return refunds
+export function describeRefunds(order: Order, { t, format }: Pick<PageRequest, 't' | 'format'>): string {
+  const extra = extraPayments(order);
+  return order.refunds
     .filter(({ state }) => state !== 'failed')
     .map(({ paymentId, amount: back, currency, createdAt, finishedAt }) => {
       const amount = format.money(back, currency);
       if (finishedAt === undefined) return t('payments.refund.sent', { amount, time: format.time(createdAt).text });
-      const isSecond = payments.some(({ id, outcome }) => id === paymentId && outcome === 'second');
-      const key = isSecond ? 'payments.refund.done_second' : 'payments.refund.done';
-      return t(key, { amount, time: format.time(finishedAt).text });
+      const time = format.time(finishedAt).text;
+      const other = extra.find(({ id }) => id === paymentId);
+      if (other === undefined) return t('payments.refund.done', { amount, time });
+      const paid = format.money(other.amount, other.currency);
+      return t(isPaidTwice(extra) ? 'payments.refund.done_second' : 'payments.refund.done_other', {
+        amount,
+        time,
+        paid,
+      });
     })
     .join(' ');
+}
+
+/** What a refund of all that paid an order has left of its days. */
+export function describeDaysLeft({ period, readAt }: Order, { t, format }: Pick<PageRequest, 't' | 'format'>): string {
+  if (period === undefined || period.endsAt <= readAt) return t('payments.done.refunded_more');
+  return t('payments.done.refunded_kept', { time: format.time(period.endsAt).text });
 }
 
 /** Money of an order is on its way back, or has gone back. */

@@ -4,7 +4,7 @@ import type { Order } from '#core/business/payments/order.ts';
 import { accountOf, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { planOf } from './gift.ts';
-import { describeRefunds, ownOrder, titleOfRefunds } from './order-view.ts';
+import { describeDaysLeft, describeRefunds, ownOrder, titleOfRefunds } from './order-view.ts';
 
 /** The receipt of a paid order, printed on one sheet. */
 export const receiptPage: Page = {
@@ -52,7 +52,7 @@ function describeReceipt(order: Order, request: PageRequest) {
     reference: payment?.paymentId ?? '',
     total: format.money(payment?.amount ?? order.price, payment?.currency ?? order.currency),
     // Whether somebody has the days of a gift is said on the page of the order.
-    refundedMore: order.isGift ? '' : t('payments.done.refunded_more'),
+    refundedMore: order.isGift ? '' : describeDaysLeft(order, request),
     refunds: describeRefunds(order, request),
     refundsTitle: titleOfRefunds(order, request),
   };

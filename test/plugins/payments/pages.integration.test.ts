@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '#core/platform/database/database.ts';
 import { endOrderPeriod, grantDays } from '#core/business/accounts/ledger.ts';
@@ -455,7 +456,7 @@ describe('the page of a paid order', () => {
   it('of a refunded order offers plans instead of the key', async () => {
     const path = await buy();
     await pay(path);
-    await setState(path, 'refunded');
+    await refundOrder(shop.host, (await orderAt(path)).id, { reason: 'sorry', isManual: true });
     const { payload } = await browser.get(`${path}/done`);
     expect(textOf(payload)).toContain('This order was refunded. Its days have ended.');
     expect(payload).not.toContain('/key"');
@@ -478,34 +479,87 @@ describe('the page of a paid order', () => {
       expect(await read(page)).toContain('You received a refund. Rp\u00a09.000 was refunded on');
   });
 
+  /** Enters money that came beside the payment of an order, and its flag. */
+  async function addExtra(
+    orderId: string,
+    amount: number,
+    [outcome, kind]: readonly [string, string],
+  ): Promise<string> {
+    const name = randomUUID();
+    await database.query(
+      `insert into payment (id, order_id, reference, provider, payment_id, amount, currency, paid_at, outcome, raw)
+       select gen_random_uuid(), order_id, reference, provider, ?, ?, 'IDR', now(), ?, '{}'
+       from payment where order_id = ? and outcome = 'activated'`,
+      [name, amount, outcome, orderId],
+    );
+    await database.query(`insert into order_flag (id, order_id, kind, subject) values (gen_random_uuid(), ?, ?, ?)`, [
+      orderId,
+      kind,
+      name,
+    ]);
+    return name;
+  }
+
+  let refunded = 0;
+  const giveBack = (paymentId: string, amount: number) =>
+    database.query(
+      `insert into refund (key, order_id, payment_id, amount, currency, state, days, reason, finished_at)
+       select ?, order_id, id, ?, 'IDR', 'done', 'none', 'paid twice', now() from payment where payment_id = ?`,
+      [`R${++refunded}`, amount, paymentId],
+    );
+
+  /** Resolves the flag of a payment without giving its money back. */
+  async function decide(subject: string): Promise<void> {
+    const [flag] = await database.query<{ id: string }>('select id::text from order_flag where subject = ?', [subject]);
+    await resolveFlag(database, flag?.id ?? '', 'gave seven days');
+  }
+
+  const secondPayment = ['second', 'second_payment'] as const;
+
   it('tells what becomes of a second payment: held, kept after a decision, or paid back', async () => {
     const path = await buy();
     await pay(path);
     const { id } = await orderAt(path);
-    await database.query(
-      `insert into payment (id, order_id, reference, provider, payment_id, amount, currency, paid_at, outcome, raw)
-       select gen_random_uuid(), order_id, reference, provider, 'second ' || order_id, 95000, 'IDR', now(), 'second', '{}'
-       from payment where order_id = ?`,
-      [id],
-    );
-    await database.query(
-      `insert into order_flag (id, order_id, kind, subject) values (gen_random_uuid(), ?, 'second_payment', 'second')`,
-      [id],
-    );
+    const second = await addExtra(id, 95_000, secondPayment);
     const read = async () => textOf((await browser.get(`${path}/done`)).payload);
     expect(await read()).toContain('paid twice. We are holding Rp\u00a095.000 for you. You get it back by');
-    await resolveFlag(database, id, 'gave seven days');
+    await giveBack(second, 10_000);
+    expect(await read()).toContain('paid twice. We are holding Rp\u00a085.000 for you. You get it back by');
+    await decide(second);
     expect(await read()).toMatch(
-      /paid twice\. The second payment was Rp\u00a095\.000\. Decided on .* Write to help@example\.com/,
+      /paid twice\. The second payment was Rp\u00a085\.000\. Decided on .* Write to help@example\.com/,
     );
-    await database.query(
-      `insert into refund (key, order_id, payment_id, amount, currency, state, days, reason, finished_at)
-       select ?, order_id, id, 95000, 'IDR', 'done', 'none', 'paid twice', now() from payment where order_id = ? and outcome = 'second'`,
-      [`${codeOf(path)}-R1`, id],
-    );
+    await giveBack(second, 85_000);
     const text = await read();
-    expect(text).toContain('You received a refund. The second payment: Rp\u00a095.000 was refunded on');
+    expect(text).toContain('You received a refund. The second payment: Rp\u00a010.000 was refunded on');
     expect(text).not.toContain('Decided on');
+  });
+
+  it('counts all money that came beside its payment, also of a wrong amount', async () => {
+    const path = await buy();
+    await pay(path);
+    const { id } = await orderAt(path);
+    const third = [await addExtra(id, 95_000, secondPayment), await addExtra(id, 95_000, secondPayment)][1] ?? '';
+    const wrong = await addExtra(id, 12_000, ['wrong_amount', 'wrong_amount']);
+    const read = async () => textOf((await browser.get(`${path}/done`)).payload);
+    expect(await read()).toContain('More money came for this order. We are holding Rp\u00a0202.000 for you.');
+    await decide(third);
+    expect(await read()).toMatch(
+      /We are holding Rp\u00a0107\.000 for you\..* Paid in addition: Rp\u00a095\.000\. Decided on/,
+    );
+    await giveBack(wrong, 12_000);
+    expect(await read()).toContain('The other payment of Rp\u00a012.000: Rp\u00a012.000 was refunded on');
+  });
+
+  it('says that the days stay where a refund of all has left them', async () => {
+    const path = await buy();
+    await pay(path);
+    const { id } = await orderAt(path);
+    await refundOrder(shop.host, id, { reason: 'sorry', isManual: true, days: 'none' });
+    for (const page of ['done', 'receipt']) {
+      const text = textOf((await browser.get(`${path}/${page}`)).payload);
+      expect(text).toMatch(/This order was refunded\. You keep its days, until .*Rp\u00a095\.000 was refunded on/);
+    }
   });
 
   it('leads back to the pay page while it is not paid', async () => {

@@ -208,7 +208,8 @@ export class MonthModel {
       this.#alerted.add(`${order.id} ${flag}`);
       const [reason = '', subject = ''] = flag.split(' ');
       const amount = order.payments.get(subject)?.amount;
-      this.alerts.push(`order.flagged ${order.code} ${reason} ${order.price} ${amount} ${isoOf(this.now + day)}`);
+      const due = /^(?:wrong_|second_payment)/.test(reason) ? isoOf(this.now + day) : null;
+      this.alerts.push(`order.flagged ${order.code} ${reason} ${order.price} ${amount} ${due}`);
     }
     return news.length > 0;
   }
@@ -216,21 +217,16 @@ export class MonthModel {
   /** The daily report: revenue and orders of the day before, and flags that are open now. */
   report(): void {
     const yesterday = dayOf(this.now - day);
-    let [revenue, orders] = [0, 0];
+    const revenue = this.money.reduce((sum, { at, amount }) => (dayOf(at) === yesterday ? sum + amount : sum), 0);
+    let orders = 0;
     const open = new Map<string, number>();
     for (const { order, paidAt } of this.sold) {
       for (const [flag, isResolved] of order.flags) {
         const [kind = ''] = flag.split(' ');
         if (!isResolved) open.set(kind, (open.get(kind) ?? 0) + 1);
       }
-      const payment = [...order.payments.values()].find(({ outcome }) => outcome === 'activated');
-      if (payment === undefined) continue;
-      if (paidAt !== undefined && dayOf(paidAt) === yesterday) {
-        revenue += payment.amount;
-        orders++;
-      }
-      for (const refund of order.refunds)
-        if (refund.payment.id === payment.id && dayOf(refund.finishedAt ?? 0n) === yesterday) revenue -= refund.amount;
+      const isActivated = [...order.payments.values()].some(({ outcome }) => outcome === 'activated');
+      if (isActivated && paidAt !== undefined && dayOf(paidAt) === yesterday) orders++;
     }
     const flags = [...open].map(([kind, count]) => `${kind} ${count}`).toSorted();
     this.alerts.push(`day.reported ${yesterday} ${revenue} ${orders} [${flags.join(', ')}]`);

@@ -9,6 +9,13 @@ import type { OrderFlag, PlanOrder } from './entities.ts';
 import type { TimeSpan } from './payment-provider.ts';
 import { paymentsSection } from './section.ts';
 
+const promised = new Set<string>(['second_payment', 'wrong_amount', 'wrong_currency', 'wrong_reference']);
+
+/** Flags of money that bought nothing: the page of the order promises its buyer a decision by `decisionDue`. */
+export function isDecisionPromised(kind: string): boolean {
+  return promised.has(kind);
+}
+
 /** Flags an order for the operator, once for each subject. @param about the payment or refund that it is about */
 export async function flagOrder(
   transaction: EntityManager,

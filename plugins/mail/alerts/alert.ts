@@ -1,5 +1,5 @@
 import { currencySection } from '#core/business/accounts/plans.ts';
-import { decisionDue } from '#core/business/payments/flags.ts';
+import { decisionDue, isDecisionPromised } from '#core/business/payments/flags.ts';
 import { readOrder } from '#core/business/payments/order.ts';
 import { countChecks, countOpenFlags, readOldestUnconfirmed } from '#core/business/payments/payment-figures.ts';
 import { readRevenue } from '#core/business/payments/revenue.ts';
@@ -62,7 +62,7 @@ async function orderFlagged({ host, payload, t, format }: Context): Promise<Aler
       reason === 'deleted_account' ? outcome === 'activated' : paymentId === flag?.subject,
     ) ?? order.refunds.find(({ key }) => key === flag?.subject);
   const money = about === undefined ? undefined : { amount: about.amount, currency: about.currency };
-  const due = decisionDue(host, flag?.createdAt ?? order.readAt);
+  const due = isDecisionPromised(reason) ? decisionDue(host, flag?.createdAt ?? order.readAt) : undefined;
   return {
     title: t('alert.flagged.title', { code: order.code, reason: t(`alert.reason.${reason}`) }),
     text: t('alert.flagged.text'),
@@ -70,7 +70,7 @@ async function orderFlagged({ host, payload, t, format }: Context): Promise<Aler
       [t('order'), order.code],
       [t('alert.price'), format.money(order.price, order.currency)],
       ...(money === undefined ? [] : [[t('alert.money'), format.money(money.amount, money.currency)] as const]),
-      [t('alert.due'), format.time(due).text],
+      ...(due === undefined ? [] : [[t('alert.due'), format.time(due).text] as const]),
     ],
     path: `/operator/orders/${order.code}`,
     data: {
@@ -81,7 +81,7 @@ async function orderFlagged({ host, payload, t, format }: Context): Promise<Aler
       price: order.price,
       currency: order.currency,
       money: money ?? null,
-      decide_by: due.toISOString(),
+      decide_by: due?.toISOString() ?? null,
     },
   };
 }

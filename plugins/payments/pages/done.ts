@@ -1,6 +1,7 @@
 import { revealKey } from '#core/business/accounts/account-key.ts';
 import { type AccountRecord, activePeriod, readAccounts } from '#core/business/accounts/account-record.ts';
 import type { Registry } from '#core/extension/registry.ts';
+import { isDecisionPromised } from '#core/business/payments/flags.ts';
 import { type Order, type Payment, refundable } from '#core/business/payments/order.ts';
 import { accountOf, defineForm, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { hasSetup } from '#core/web/pages/setup-command.ts';
@@ -123,25 +124,24 @@ function passOf(period: Order['period'], now: Date): 'added' | 'paid' | 'over' {
   return period.startsAt > now ? 'added' : 'paid';
 }
 
-const needsDecision = new Set(['second_payment', 'wrong_amount', 'wrong_currency', 'wrong_reference']);
-const isExtra = (kind: string) => needsDecision.has(kind);
-
 /** Money that came beside the payment of the order: what is held and what happens to it, and what was kept after a decision. */
 function describeExtra(order: Order, request: PageRequest) {
   const { t } = request;
   const extra = extraPayments(order);
   const left = extra.filter((payment) => refundable(order, payment) > 0);
-  const open = new Set(order.flags.flatMap((one) => (isExtra(one.kind) && !one.resolvedAt ? [one.subject] : [])));
+  const open = new Set(
+    order.flags.flatMap((one) => (isDecisionPromised(one.kind) && !one.resolvedAt ? [one.subject] : [])),
+  );
   const [held, kept] = [true, false].map((isOpen) => left.filter(({ paymentId }) => open.has(paymentId) === isOpen));
   const texts: string[] = [];
   if (held?.length) {
     const keys = ['payments.done.second_more', 'payments.done.second_late', 'payments.done.second_no_contact'] as const;
     texts.push(t('payments.done.second_held', { paid: sumLeft(order, held, request) }));
-    texts.push(describeDecision(order, isExtra, keys, request));
+    texts.push(describeDecision(order, isDecisionPromised, keys, request));
   }
   if (kept?.length) {
     const key = isPaidTwice(extra) ? 'payments.done.second_kept' : 'payments.done.other_kept';
-    texts.push(t(key, { paid: sumLeft(order, kept, request) }), ...describeDecided(order, isExtra, request));
+    texts.push(t(key, { paid: sumLeft(order, kept, request) }), ...describeDecided(order, isDecisionPromised, request));
   }
   if (texts.length === 0) return undefined;
   return {

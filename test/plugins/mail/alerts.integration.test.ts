@@ -199,6 +199,18 @@ describe('a flagged order', () => {
     expect((await sendMails()).replaceAll('\u00a0', ' ')).toContain('10:00');
   });
 
+  it('names no time where the buyer was promised nothing', async () => {
+    await flagAgain(await flagged('ORD-BANK'), 'disputed', 'py-ORD-BANK');
+    await sendWebhooks();
+    const due = calls.map(({ body }) => JSON.parse(body).data).map((data) => [data.reason, data.decide_by !== null]);
+    expect(due.toSorted()).toEqual([
+      ['disputed', false],
+      ['wrong_amount', true],
+    ]);
+    await sendMails();
+    expect(mails.received.filter(({ raw }) => raw.includes('Buyer was promised'))).toHaveLength(1);
+  });
+
   it('has words for its reason in both languages', async () => {
     const kinds = await database.query<{ kind: string }>(
       `select unnest(regexp_matches(pg_get_constraintdef(oid), '''(\\w+)''', 'g')) as kind from pg_constraint

@@ -168,7 +168,13 @@ const validators = new WeakMap<ActionKind, ValidateFunction>();
 function findMistake(kind: ActionKind, input: JsonObject): string | undefined {
   const validate = validators.get(kind) ?? ajv.compile(kind.input);
   validators.set(kind, validate);
-  return validate(input) ? undefined : ajv.errorsText(validate.errors, { dataVar: 'The body', separator: '; ' });
+  if (validate(input)) return undefined;
+  return (validate.errors ?? [])
+    .map(({ instancePath, keyword, message, params }) => {
+      const name = keyword === 'additionalProperties' ? `: ${String(params['additionalProperty'])}` : '';
+      return `The body${instancePath} ${message}${name}`;
+    })
+    .join('; ');
 }
 
 const statuses: Readonly<Record<string, number>> = { not_found: 404, invalid: 400 };

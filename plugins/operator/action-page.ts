@@ -88,6 +88,7 @@ export function actionPage(definition: ActionDefinition): Page {
   const { path, title, action, ask, subject, next } = definition;
   const kind = actionKind(action);
   const needsLine = kind.input.required?.some((name) => name === lineOf(kind)) === true;
+  const takesAmount = kind.input.properties['amount'] !== undefined;
   const needsNote = kind.input.required?.includes('note') === true;
   const form = defineForm({
     fields: object(needsNote ? ['note'] : [], {
@@ -101,7 +102,7 @@ export function actionPage(definition: ActionDefinition): Page {
     }),
     once: true,
     async submit({ note = '', days = 0, amount = '', choice = '', line = '', manual = false, route = '' }, request) {
-      const money = amount === '' ? undefined : requireAmount(amount);
+      const money = takesAmount ? requireAmount(amount) : undefined;
       const input = { note: note.trim(), days, amount: money, choice, line: line.trim(), isManual: manual, route };
       if (input.line === '' && needsLine) throw new FieldErrors({ line: 'form.required' });
       const about = await subject(request, input);
@@ -121,8 +122,9 @@ export function actionPage(definition: ActionDefinition): Page {
   };
 }
 
-/** @throws FieldErrors for what is no amount of money, or none of it */
+/** @throws FieldErrors for what is no amount of money, or none of it: only commands and the API take nothing for all */
 function requireAmount(text: string): number {
+  if (text.trim() === '') throw new FieldErrors({ amount: 'form.required' });
   const amount = readTypedAmount(text) ?? 0;
   if (amount === 0) throw new FieldErrors({ amount: 'operator.amount_invalid' });
   return amount;

@@ -177,8 +177,11 @@ export function isUnderWay({ refunds }: Pick<Order, 'refunds'>, { id }: Payment)
   return refunds.some(({ paymentId, state }) => paymentId === id && (state === 'asked' || state === 'sent'));
 }
 
-/** What is left of a payment to refund: refunds that are under way count as paid back. */
+/** What is left of a payment to refund, at least 0: refunds that are under way count as paid back, and one may be refunded twice. */
 export function refundable({ refunds }: Pick<Order, 'refunds'>, { id, amount }: Payment): number {
   const back = refunds.filter(({ paymentId, state }) => paymentId === id && state !== 'failed');
-  return back.reduce((rest, refund) => rest - refund.amount, amount);
+  return Math.max(
+    0,
+    back.reduce((rest, refund) => rest - refund.amount, amount),
+  );
 }

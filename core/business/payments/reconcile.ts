@@ -72,6 +72,7 @@ export async function reconcile(
   const differing = matches.pairs.filter(([entry, stated]) => isOfSpan(entry) && entry.amount !== stated.amount);
   await noteMatches(host.database, matches.pairs, provider);
   await flagDifferences(host, provider, missing, unseen, differing);
+  if (books.isList) await closeUnlisted(host.database, provider, span, matches.unseen);
   const seen = matches.pairs;
   const ours = [...seen.map(([entry]) => entry), ...matches.missing].filter(isOfSpan);
   const theirs = books.movements.filter(isOfSpan);
@@ -227,12 +228,38 @@ async function noteMatches(database: Pick<Database, 'query'>, pairs: readonly Pa
   );
 }
 
-/** The resolution of a flag that a later comparison has closed. */
+/** Closes flags of money that only the provider had, which it lists no more. @param unseen what it still lists */
+async function closeUnlisted(
+  database: Pick<Database, 'query'>,
+  provider: string,
+  { since, until }: TimeSpan,
+  unseen: readonly StatedMovement[],
+): Promise<void> {
+  await database.query(
+    `update order_flag f set resolved_at = clock_timestamp(), resolution = ?
+     where f.kind = 'not_in_books' and f.resolved_at is null and f.detail ->> 'provider' = ?
+       and (f.detail ->> 'at')::timestamptz >= to_timestamp(?::float8 / 1000)
+       and (f.detail ->> 'at')::timestamptz < to_timestamp(?::float8 / 1000)
+       and f.subject not in (select json_array_elements_text(?::json))`,
+    [unlistedBy(provider), provider, +since, +until, JSON.stringify(namesOf(unseen, provider))],
+  );
+}
+
+/** What flags call movements of a provider, with an order or without. */
+function namesOf(movements: readonly StatedMovement[], provider: string): string[] {
+  return movements.flatMap(({ id }) => [id, `${provider}/${id}`]);
+}
+
+/** The resolutions of flags that a later comparison has closed. */
 function foundIn(provider: string): string {
   return orderReason('orders.reason.in_books', { provider });
 }
 
-/** Flags what differs, once; a flag that a comparison has closed is open again. */
+function unlistedBy(provider: string): string {
+  return orderReason('orders.reason.unlisted', { provider });
+}
+
+/** Flags what differs, once, and marks it as not found; a flag that a comparison has closed is open again. */
 async function flagDifferences(
   { database }: Host,
   provider: string,
@@ -267,14 +294,18 @@ async function flagDifferences(
           : flagOrder(transaction, order, 'not_in_books', id, detail),
       );
   }
-  const subjects = [
-    ...[...missing, ...differing.map(([entry]) => entry)].map(subjectOf),
-    ...unseen.flatMap(({ id }) => [id, `${provider}/${id}`]),
-  ];
+  const ours = [...missing, ...differing.map(([entry]) => entry)];
+  for (const kind of ['payment', 'refund'] as const)
+    await database.query(
+      `update ${kind} set reconciled_at = null
+       where reconciled_at is not null and ${kind === 'payment' ? 'id::text' : 'key'} in (select json_array_elements_text(?::json))`,
+      [JSON.stringify(ours.filter((entry) => entry.kind === kind).map(({ id }) => id))],
+    );
+  const subjects = [...ours.map(subjectOf), ...namesOf(unseen, provider)];
   await database.query(
     `update order_flag f set resolved_at = null, resolution = null from json_array_elements_text(?::json) as differing(subject)
-     where f.kind in ('not_in_books', 'not_at_provider') and f.subject = differing.subject and f.resolution = ?`,
-    [JSON.stringify(subjects), foundIn(provider)],
+     where f.kind in ('not_in_books', 'not_at_provider') and f.subject = differing.subject and f.resolution in (?)`,
+    [JSON.stringify(subjects), [foundIn(provider), unlistedBy(provider)]],
   );
 }
 

@@ -228,7 +228,9 @@ export function describeReconciliation(found: Reconciliation, currency: string, 
     ...(isList
       ? []
       : [`  ${provider} has no list of payments: each charge was read, and money without a charge is not seen.`]),
-    ...(unread === 0 ? [] : [`  ${unread} charges could not be read. Reconcile the day again later.`]),
+    ...(unread === 0
+      ? []
+      : [`  ${unread} ${unread === 1 ? 'charge' : 'charges'} could not be read. Reconcile the day again later.`]),
     ...(unread === 0 && differences.length === 0 ? ['  no differences'] : []),
     ...table(
       '  differences, each flagged',

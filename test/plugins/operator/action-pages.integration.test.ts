@@ -185,6 +185,8 @@ const pages: readonly ActionPage[] = [
     wrong: [
       [{ note: '', amount: '30000' }, 'Fill in this field.'],
       [{ note: reason, amount: '95001', manual: 'true' }, 'That is more than is left of this payment.'],
+      [{ note: reason, amount: ' ', manual: 'true' }, 'Fill in this field.'],
+      [{ note: reason, manual: 'true' }, 'Fill in this field.'],
       [{ note: reason, amount: '0', manual: 'true' }, 'That is not an amount above 0.'],
       [{ note: reason, amount: 'all of it', manual: 'true' }, 'That is not an amount above 0.'],
       [{ note: reason, amount: '30.00', manual: 'true' }, 'That is not an amount above 0.'],
@@ -766,7 +768,7 @@ it('the overview names an action whose process ended meanwhile, and leads to wha
   const { text } = await ops.get('/operator');
   const line = text.slice(text.indexOf('Not finished')).split('</li>')[0] ?? '';
   expect(line.replaceAll(/<svg.*?<\/svg>|<[^>]*>/gs, '')).toContain(
-    `${code}, Refunded (${operator}): the process ended`,
+    `${code}, Asked for a refund (${operator}): the process ended`,
   );
   expect(line).toContain(`href="/operator/orders/${code}"`);
 });

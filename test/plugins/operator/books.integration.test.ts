@@ -129,7 +129,7 @@ describe('the page of the books', () => {
     const agreed = await ops.follow(await compare(day));
     const states = cellsOf(agreed.text, 'Differences').map(([what, , , , , state]) => [what, state]);
     expect(states.toSorted()).toEqual([
-      ['Payment only at the provider', 'Resolve'],
+      ['Payment only at the provider', 'Resolved'],
       ['Payment only here', 'Resolved'],
       ['Payment with another amount', 'Resolved'],
     ]);

@@ -47,6 +47,39 @@ async function buy(days = 7): Promise<string> {
   return String(headers.location);
 }
 
+/** Enters money that came beside the payment of an order, and its flag. */
+async function addExtra(orderId: string, amount: number, [outcome, kind]: readonly [string, string]): Promise<string> {
+  const name = randomUUID();
+  await database.query(
+    `insert into payment (id, order_id, reference, provider, payment_id, amount, currency, paid_at, outcome, raw)
+     select gen_random_uuid(), order_id, reference, provider, ?, ?, 'IDR', now(), ?, '{}'
+     from payment where order_id = ? and outcome = 'activated'`,
+    [name, amount, outcome, orderId],
+  );
+  await database.query(`insert into order_flag (id, order_id, kind, subject) values (gen_random_uuid(), ?, ?, ?)`, [
+    orderId,
+    kind,
+    name,
+  ]);
+  return name;
+}
+
+let refunded = 0;
+const giveBack = (paymentId: string, amount: number) =>
+  database.query(
+    `insert into refund (key, order_id, payment_id, amount, currency, state, days, reason, finished_at)
+     select ?, order_id, id, ?, 'IDR', 'done', 'none', 'paid twice', now() from payment where payment_id = ?`,
+    [`R${++refunded}`, amount, paymentId],
+  );
+
+/** Resolves the flag of a payment without giving its money back. */
+async function decide(subject: string): Promise<void> {
+  const [flag] = await database.query<{ id: string }>('select id::text from order_flag where subject = ?', [subject]);
+  await resolveFlag(database, flag?.id ?? '', 'gave seven days');
+}
+
+const secondPayment = ['second', 'second_payment'] as const;
+
 const codeOf = (path: string) => path.split('/')[2] ?? '';
 const orderAt = async (path: string) => (await readOrder(database, { code: codeOf(path) }))!;
 const setState = (path: string, state: string) =>
@@ -478,43 +511,6 @@ describe('the page of a paid order', () => {
     for (const page of ['done', 'receipt'])
       expect(await read(page)).toContain('You received a refund. Rp\u00a09.000 was refunded on');
   });
-
-  /** Enters money that came beside the payment of an order, and its flag. */
-  async function addExtra(
-    orderId: string,
-    amount: number,
-    [outcome, kind]: readonly [string, string],
-  ): Promise<string> {
-    const name = randomUUID();
-    await database.query(
-      `insert into payment (id, order_id, reference, provider, payment_id, amount, currency, paid_at, outcome, raw)
-       select gen_random_uuid(), order_id, reference, provider, ?, ?, 'IDR', now(), ?, '{}'
-       from payment where order_id = ? and outcome = 'activated'`,
-      [name, amount, outcome, orderId],
-    );
-    await database.query(`insert into order_flag (id, order_id, kind, subject) values (gen_random_uuid(), ?, ?, ?)`, [
-      orderId,
-      kind,
-      name,
-    ]);
-    return name;
-  }
-
-  let refunded = 0;
-  const giveBack = (paymentId: string, amount: number) =>
-    database.query(
-      `insert into refund (key, order_id, payment_id, amount, currency, state, days, reason, finished_at)
-       select ?, order_id, id, ?, 'IDR', 'done', 'none', 'paid twice', now() from payment where payment_id = ?`,
-      [`R${++refunded}`, amount, paymentId],
-    );
-
-  /** Resolves the flag of a payment without giving its money back. */
-  async function decide(subject: string): Promise<void> {
-    const [flag] = await database.query<{ id: string }>('select id::text from order_flag where subject = ?', [subject]);
-    await resolveFlag(database, flag?.id ?? '', 'gave seven days');
-  }
-
-  const secondPayment = ['second', 'second_payment'] as const;
 
   it('tells what becomes of a second payment: held, kept after a decision, or paid back', async () => {
     const path = await buy();

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startOrder } from '#core/business/payments/checkout.ts';
 import { listOpenFlags } from '#core/business/payments/flags.ts';
+import { sumMovements } from '#core/business/payments/movements.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
 import { PaymentError, type StatedMovement } from '#core/business/payments/payment-provider.ts';
 import { providersOf, reconcile, type Reconciliation } from '#core/business/payments/reconcile.ts';
@@ -115,6 +116,29 @@ describe('the books of a provider with a list', () => {
     expect(events).toHaveLength(1);
   });
 
+  it('close the flag of money that they list no more, and open it again with the money', async () => {
+    const foreign = {
+      kind: 'payment',
+      id: `gone-${fake.name}`,
+      amount: 77_777,
+      currency: 'IDR',
+      at: new Date(),
+    } as const;
+    const isOpen = async () =>
+      (await listOpenFlags(database, 1_000)).flags.some(({ subject }) => subject === `${fake.name}/${foreign.id}`);
+    const seen: boolean[] = [];
+    for (const listed of [[foreign], [], [foreign]]) {
+      fake.listMoney(listed);
+      // Of other days, it says nothing.
+      if (listed.length === 0)
+        await compare({ since: new Date(Date.now() - 48 * hour), until: new Date(Date.now() - 24 * hour) });
+      seen.push(await isOpen());
+      await compare();
+      seen.push(await isOpen());
+    }
+    expect(seen).toEqual([false, true, true, false, false, true]);
+  });
+
   it('lack a payment of ours, until they have it', async () => {
     const bought = await buy();
     fake.connection.listMovements = () => Promise.resolve({ movements: [] });
@@ -123,6 +147,11 @@ describe('the books of a provider with a list', () => {
     fake.listMoney();
     expect((await compare()).differences).toEqual([]);
     expect(await openFlags(bought)).toEqual([]);
+    const isFound = async () => (await sumMovements(database, span())).find((one) => one.provider === fake.name)?.found;
+    expect(await isFound()).toBe(1);
+    fake.connection.listMovements = () => Promise.resolve({ movements: [] });
+    await compare();
+    expect(await isFound()).toBe(0);
   });
 
   it('close no flag about other money than they have, and open one again that they lack again', async () => {

@@ -1,3 +1,4 @@
+import { nameOfPerson } from '#core/web/pages/account-name.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { listOpenFlags, type OpenFlag, severityOf } from '#core/business/payments/flags.ts';
@@ -102,7 +103,7 @@ export function describeNeed(flag: OpenFlag, { t, format, host }: Pick<Reader, '
     status,
     pieces: [
       ...(order === undefined ? [] : about),
-      { text: order?.buyer ?? t('operator.need_without_order') },
+      { text: order === undefined ? t('operator.need_without_order') : nameOfPerson(order.buyer, t) },
       ...readEmphasis(describeMoney(flag, { t, format })),
     ],
     since: format.relative(createdAt, new Date(host.now())),

@@ -53,6 +53,13 @@ it.each([
   expect(sentenceOf('en', { kind, money: of })).toMatch(sentence);
 });
 
+it('a buyer who has deleted the account is called so in the language of the reader', () => {
+  const gone = { ...order, buyer: 'Deleted account' };
+  expect(sentenceOf('id', { kind: 'deleted_account', money: money('payment', 95_000), order: gone })).toMatch(
+    /^Pesanan ORD-7F3K2MQX, Akun yang dihapus/,
+  );
+});
+
 it('a refund without an order says so in Indonesian too', () => {
   const sentence = sentenceOf('id', { kind: 'not_in_books', money: money('refund', 30_000), order: undefined });
   expect(sentence).toMatch(/: penyedia mencatat refund Rp 30\.000 yang tidak ada di sini$/);

@@ -85,6 +85,8 @@ export interface ReplyReader {
   readonly hasContent: boolean;
   /** Grows with every event that carries something: pings and comments do not, nor does a part of an event. */
   readonly progress: number;
+  /** Characters that the reader keeps of the answer until its end; left out where it keeps none. */
+  readonly held?: number;
   /** True once all of the answer has passed. A stream that ends before that was cut. */
   readonly isComplete: boolean;
   /**

@@ -6,8 +6,9 @@ import { bounds } from '../bounds.ts';
  * event as all of that, and written again as text and as bytes within the same turn.
  * A form with files is held as it comes and as one piece, and never decoded.
  * A text with characters beyond ASCII takes two bytes for each character, twice.
+ * Of a stream that is translated, what reads it and what writes it keep each character once.
  */
-export const footprint = { request: 5, form: 2, wideText: 2, reply: 4, event: 8 } as const;
+export const footprint = { request: 5, form: 2, wideText: 2, reply: 4, event: 8, kept: 2 } as const;
 
 /** How scarce memory is by the figures of the process: from `large` on large bodies are refused, then new requests too. */
 export type MemoryLevel = 'normal' | 'large' | 'all';

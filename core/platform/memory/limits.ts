@@ -8,7 +8,7 @@ const MiB = 1024 * 1024;
 export interface MemoryLimits {
   /** Of its resident memory. */
   readonly process: number;
-  /** Of V8's heap. */
+  /** Of V8's old generation: when it is full, the process ends. */
   readonly heap: number;
 }
 
@@ -29,12 +29,32 @@ const least = 16 * MiB;
 export function memoryLimits(
   chosen?: number,
   constrained = process.constrainedMemory(),
-  heap = getHeapStatistics().heap_size_limit,
+  heap = oldGeneration(getHeapStatistics().heap_size_limit),
   processes = 1,
 ): MemoryLimits {
   // 0 or an enormous number where there is no limit.
   const given = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
   return { process: Math.min(chosen ?? given, given) / processes, heap };
+}
+
+/** MiB of a semi-space unless an option of V8 says otherwise, and how many of them the young generation has at most. */
+const semiSpace = 32;
+const semiSpaces = 3;
+
+/**
+ * The limit of the heap without the young generation, which is part of what V8 calls the limit: beside an old generation of 256 MB
+ * it is a quarter of it.
+ *
+ * @param options of Node, in which the size of a semi-space may be
+ */
+export function oldGeneration(
+  limit: number,
+  options = [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''].join(' '),
+): number {
+  const given = /--max[-_]semi[-_]space[-_]size[= ](\d+)/.exec(options)?.[1];
+  const young = semiSpaces * Number(given ?? semiSpace) * MiB;
+  // A heap of less than that has a smaller young generation.
+  return Math.max(limit - young, limit / 2);
 }
 
 /** Bytes that bodies and caches may hold. */

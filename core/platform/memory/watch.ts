@@ -1,4 +1,4 @@
-import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Logger } from '../logger.ts';
 import { Throttle } from '../timing/throttle.ts';
@@ -8,15 +8,15 @@ import { base, type MemoryLimits } from './limits.ts';
 /** Ms between two readings of the process's figures, and between two collections of garbage that they cause. */
 const readEvery = 100;
 const collectEvery = 1_000;
-/** Parts of a limit from which a level applies. */
-const marks = { large: 0.75, all: 0.95 } as const;
+/** Parts of a limit from which a level applies. V8 gives up soon after its heap is full to 80 %, if it finds hardly any garbage. */
+const marks = { large: 0.75, all: { process: 0.95, heap: 0.85 } } as const;
 
 /** Ms that a process must have been quiet for, and the share of the event loop's time that counts as such. */
 const quiet = { period: 10_000, share: 0.05 };
 /** How often a process that has become quiet collects its garbage: V8 sees at the second time that little is allocated. */
 const quietCollections = 2;
 
-/** What the process uses, in bytes. */
+/** What the process uses, in bytes: resident, and of V8's old generation. */
 export interface MemoryFigures {
   readonly process: number;
   readonly heap: number;
@@ -25,8 +25,16 @@ export interface MemoryFigures {
 /** What this process uses now. */
 const readFigures = (): MemoryFigures => ({
   process: process.memoryUsage.rss(),
-  heap: getHeapStatistics().used_heap_size,
+  heap: getHeapStatistics().used_heap_size - readYoung(),
 });
+
+/** Bytes in the young generation, most of which are garbage. */
+function readYoung(): number {
+  return getHeapSpaceStatistics().reduce(
+    (sum, { space_name: name, space_used_size: used }) => (name.startsWith('new_') ? sum + used : sum),
+    0,
+  );
+}
 
 /** What `MemoryWatch` reads and does; tests give their own. */
 export interface MemoryWatchOptions {
@@ -110,9 +118,9 @@ export class MemoryWatch implements Disposable {
 
   #levelOf(used: MemoryFigures): MemoryLevel {
     const { limits } = this.#options;
-    const part = Math.max(used.process / limits.process, used.heap / limits.heap);
-    if (part < marks.large) return 'normal';
-    return part < marks.all ? 'large' : 'all';
+    const [ofProcess, ofHeap] = [used.process / limits.process, used.heap / limits.heap];
+    if (Math.max(ofProcess, ofHeap) < marks.large) return 'normal';
+    return ofProcess < marks.all.process && ofHeap < marks.all.heap ? 'large' : 'all';
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { Block, Citation, ReplyEvent, BlockHead, CallHead, Logprob } from './reply.ts';
+import { CollectedText } from '#core/platform/memory/collected-text.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import type { MediaSource, StateKind } from './conversation.ts';
 import type { NamedTool } from './tool-names.ts';
@@ -50,7 +51,7 @@ export class BlockQueue {
   }
 
   append(block: OpenBlock, text: string, logprobs?: readonly Logprob[]): void {
-    block.text += text;
+    block.add(text);
     if (logprobs !== undefined && block instanceof TextBlock) block.logprobs.push(...logprobs);
     if (this.#isLive(block)) this.#delta(block, text, logprobs);
   }
@@ -83,7 +84,7 @@ export class BlockQueue {
       this.#closeLive(live);
       this.#open.shift();
       const next = this.#open[0];
-      if (next !== undefined && !next.isHeldBack && next.text !== '') this.#release(next);
+      if (next !== undefined && !next.isHeldBack && next.hasText) this.#release(next);
     }
   }
 
@@ -131,10 +132,22 @@ export type StateTagger = (kind: StateKind, data: string) => string;
 /** A block that is not complete. */
 export abstract class OpenBlock {
   abstract readonly head: BlockHead;
-  /** The text so far. */
-  text = '';
+  readonly #text = new CollectedText();
   /** True when nothing will be added. */
   isClosed = false;
+  /** The text so far. */
+  get text(): string {
+    return this.#text.text;
+  }
+
+  get hasText(): boolean {
+    return this.#text.length > 0;
+  }
+
+  add(text: string): void {
+    this.#text.add(text);
+  }
+
   /** True when it can only be emitted as a whole. */
   get isHeldBack(): boolean {
     return false;
@@ -202,7 +215,7 @@ export class CallBlock extends OpenBlock {
   /** True once it is queued: id and name are final. */
   hasBegun = false;
   /** Input that came before the name. */
-  early = '';
+  readonly early = new CollectedText();
   /** True for a freeform tool that travels as a function: its input is the one string in an object. */
   isWrapped = false;
 

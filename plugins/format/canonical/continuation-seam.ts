@@ -46,6 +46,7 @@ export class ContinuationSeam {
       case 'citation':
         // Offsets count from the seam, and the block began before it.
         return [{ ...fragment, citation: { ...fragment.citation, start: undefined, end: undefined } }];
+      case 'held':
       case 'dropped':
       case 'usage':
       case 'tier':

@@ -20,6 +20,7 @@ import {
   type FinishReason,
   type Fragment,
   type Logprob,
+  perBlock,
   type ReplyEvent,
   resolveFinish,
   truncatedCall,
@@ -120,6 +121,11 @@ export class GrammarGuard {
     return this.#reply;
   }
 
+  /** Characters that are kept of the answer. */
+  get held(): number {
+    return this.#outputBytes;
+  }
+
   /** True once a part of the answer has come. */
   get hasContent(): boolean {
     return this.#hasStarted;
@@ -177,6 +183,9 @@ export class GrammarGuard {
       case 'call_end':
         this.#endCall(fragment.key, fragment.input);
         return;
+      case 'held':
+        this.#hasRoom(fragment.characters);
+        return;
       case 'dropped':
         this.notes.drop(fragment.what);
         return;
@@ -205,7 +214,8 @@ export class GrammarGuard {
   #say({ text, logprobs = [] }: Extract<Fragment, { type: 'text' }>): void {
     if (logprobs.length === 0) return this.#text('text', text);
     if (this.#options.hasLogprobs !== true) this.notes.drop('logprobs in the answer');
-    else this.#logprobs.push(...logprobs);
+    else if (this.#hasRoom(JSON.stringify(logprobs).length)) this.#logprobs.push(...logprobs);
+    else return;
     // Text comes with its tokens, and with those before it that have none.
     this.#text('text', text);
   }
@@ -214,6 +224,7 @@ export class GrammarGuard {
     if (text === '') return;
     const tail = this.#queue.last;
     if (tail !== undefined && !tail.isClosed && tail.head.type === type) return this.#append(tail, text);
+    if (!this.#hasRoom(perBlock)) return;
     this.#append(this.#queue.add(type === 'reasoning' ? new ReasoningBlock() : new TextBlock(type)), text);
   }
 
@@ -224,6 +235,7 @@ export class GrammarGuard {
     }
     const tail = this.#queue.last;
     const isOpen = tail instanceof ReasoningBlock && !tail.isClosed && kind !== 'redacted';
+    if (!this.#hasRoom(data.length + (isOpen ? 0 : perBlock))) return;
     const block = isOpen ? tail : this.#queue.add(new ReasoningBlock());
     block.state = { kind, data };
     if (!isOpen) this.#usage.wrote(data.length / 4);
@@ -234,7 +246,7 @@ export class GrammarGuard {
   #image(source: MediaSource): void {
     const { images = 'any' } = this.#options;
     if (images === 'any' || (images === 'data' && source.type === 'base64')) {
-      if (this.#hasRoom(sizeOf(source))) this.#queue.add(new OpenImage(source));
+      if (this.#hasRoom(perBlock + sizeOf(source))) this.#queue.add(new OpenImage(source));
       this.#usage.wrote(charactersPerImage);
       return;
     }
@@ -247,7 +259,7 @@ export class GrammarGuard {
   #cite({ citation }: Extract<Fragment, { type: 'citation' }>): void {
     const tail = this.#queue.last;
     if (!(tail instanceof TextBlock) || tail.head.type !== 'text' || tail.isClosed) return;
-    this.#queue.cite(tail, citation);
+    if (this.#hasRoom(JSON.stringify(citation).length)) this.#queue.cite(tail, citation);
   }
 
   /** Closes the open block at the end of the queue, so that a new one follows. Calls end by themselves. */
@@ -261,6 +273,7 @@ export class GrammarGuard {
     let call = this.#calls.get(key);
     // Some vendors give every call the index 0 and distinguish them only by id.
     if (call === undefined || (call.hasBegun && isAnotherId(id, call.givenId))) {
+      if (!this.#hasRoom(perBlock)) return;
       call = new CallBlock();
       this.#calls.set(key, call);
     }
@@ -279,7 +292,7 @@ export class GrammarGuard {
     if (call === undefined || call.isClosed || text === '') return;
     if (call.name !== undefined) this.#begin(call);
     if (call.hasBegun) this.#append(call, text);
-    else call.early += text;
+    else if (this.#hasRoom(text.length)) call.early.add(text);
   }
 
   #endCall(key: string | number, whole: string | undefined): void {
@@ -304,17 +317,16 @@ export class GrammarGuard {
     this.#callCount++;
     call.hasBegun = true;
     this.#queue.add(call);
-    if (call.early !== '') this.#append(call, call.early);
+    if (call.early.length > 0) this.#append(call, call.early.text);
   }
 
   #append(block: OpenBlock, text: string): void {
     this.#usage.wrote(text.length);
     const logprobs = block.head.type === 'text' && this.#logprobs.length > 0 ? this.#logprobs.splice(0) : undefined;
-    const size = logprobs === undefined ? 0 : JSON.stringify(logprobs).length;
-    if (this.#hasRoom(text.length + size)) this.#queue.append(block, text, logprobs);
+    if (this.#hasRoom(text.length)) this.#queue.append(block, text, logprobs);
   }
 
-  /** Counts what is added to the answer, and fails one that becomes too large. */
+  /** Counts what is kept of the answer, and fails one that becomes too large. */
   #hasRoom(size: number): boolean {
     this.#outputBytes += size;
     if (this.#outputBytes <= bounds.translatedReply) return true;

@@ -40,6 +40,8 @@ export type Fragment =
   | { readonly type: 'call_end'; readonly key: string | number; readonly input?: string | undefined }
   /** A part of the answer that no reply format can express, in the words of `Notes.drop`: `images in the answer`. */
   | { readonly type: 'dropped'; readonly what: string }
+  /** The reader keeps so many characters besides what it has passed on, such as the start of a signature. */
+  | { readonly type: 'held'; readonly characters: number }
   /** Counts so far: later ones replace earlier ones, member by member. */
   | { readonly type: 'usage'; readonly usage: Usage }
   /** The tier that served, by the names of OpenAI: `default`, `priority`, `flex`. */
@@ -49,6 +51,9 @@ export type Fragment =
   /** `isUnfinished`: the upstream gave no finish reason, and it is unknown whether it ever does. */
   | { readonly type: 'end'; readonly isUnfinished?: true }
   | { readonly type: 'error'; readonly error: GatewayError };
+
+/** Characters that a block, a call or an item counts for, however small it is. */
+export const perBlock = 256;
 
 /** `pause`: the vendor's own tools need another request. */
 export type FinishReason =

@@ -178,10 +178,11 @@ export class Attempt implements CallHandler, Answer {
     this.request.onEnd(fault);
   }
 
-  hold(bytes: number): boolean {
+  hold(bytes: number, mustFit = true): boolean {
     const { memory } = this.request;
     const change = bytes - this.#held;
-    if (change > 0 && !memory.grow(change)) this.end(memoryFault(memory));
+    if (!mustFit) memory.add(change);
+    else if (change > 0 && !memory.grow(change)) this.end(memoryFault(memory));
     else if (change < 0) memory.shrink(-change);
     if (!this.#isOver) this.#held = bytes;
     return !this.#isOver;

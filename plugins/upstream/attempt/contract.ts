@@ -66,8 +66,12 @@ export interface Answer {
   handOver(reply: Pick<Reply, 'body' | 'renderFailure'>, contentType: string): void;
   /** Ends the attempt: with a fault when the answer is incomplete. */
   end(fault?: Fault): void;
-  /** Reserves memory for this many bytes of the answer, in place of the bytes before. Returns false when that has ended the attempt. */
-  hold(bytes: number): boolean;
+  /**
+   * Reserves memory for this many bytes of the answer, in place of the bytes before. Returns false when that has ended the attempt.
+   *
+   * @param mustFit false: they are counted, and there whether or not there is room
+   */
+  hold(bytes: number, mustFit?: boolean): boolean;
   /** Stops and restarts the bytes of the upstream. */
   pause(): void;
   resume(): void;

@@ -6,6 +6,10 @@ import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import { type Answer, type AnswerBody, finishGrace } from './contract.ts';
 import { answerFault, interruptedFault, type Fault } from './fault.ts';
 
+/** Characters that a reader keeps of an answer before memory is reserved for more: most answers are shorter. */
+const keptStep = 65_536;
+/** Characters of an answer that is not given up for what others hold: 64,000 tokens. */
+const usualReply = 262_144;
 /** Bytes that one read of a socket brings at most. */
 const longestPacket = 65_536;
 
@@ -22,6 +26,7 @@ export class StreamBody implements AnswerBody {
   #isOpening = false; // the first content has arrived
   #receivedAtContent = 0; // bytes
   #unfinished = 0; // bytes of events that are not complete
+  #kept = 0; // characters that the reader keeps, for which memory is reserved
   #stream: ReplyStream | undefined; // once a byte may go to the client
   #isInGrace = false;
 
@@ -65,12 +70,20 @@ export class StreamBody implements AnswerBody {
     else this.#stream?.breakOff(fault.error);
   }
 
-  /** Reserves memory for a long event, such as an image, and for the events before the first content. @returns false when none is left */
+  /**
+   * Reserves memory for a long event, such as an image, for the events before the first content, and for what the reader keeps of
+   * the answer. @returns false when none is left
+   */
   #reserve(chunk: Buffer): boolean {
+    const { held = 0 } = this.#answer.reader;
+    const hasKept = held - this.#kept >= keptStep;
+    if (hasKept) this.#kept = held;
+    // Of a long one, the end is reserved, too: some formats write all of it again there.
+    const kept = this.#kept * (this.#kept > usualReply ? footprint.reply : footprint.kept);
     const before = this.#unfinished;
     this.#unfinished += chunk.length;
-    if (this.#unfinished > bounds.smallBody) return this.#answer.hold(this.#unfinished * footprint.event);
-    return before > 0 || this.#answer.hold(0);
+    if (this.#unfinished > bounds.smallBody) return this.#answer.hold(kept + this.#unfinished * footprint.event);
+    return (before > 0 && !hasKept) || this.#answer.hold(kept, this.#kept > usualReply);
   }
 
   /** The upstream sends nothing more. @param fault for an answer that has not finished; without one, it was closed */

@@ -103,6 +103,8 @@ export interface ReplyRepair {
   event(event: StreamEvent): readonly StreamEvent[];
   /** The whole reply. @param text of which the body was parsed */
   whole(body: JsonObject, text: string): JsonObject;
+  /** See `ReplyReader`. */
+  readonly held?: number;
   /** Parts that were left out, for the record. */
   readonly notes?: readonly string[];
 }

@@ -90,6 +90,10 @@ export class PassThroughReader implements ReplyReader {
     return this.#converting?.notes ?? this.#repair?.notes;
   }
 
+  get held(): number {
+    return this.#converting?.held ?? this.#repair?.held ?? 0;
+  }
+
   finished(): JsonObject | undefined {
     if (this.#converting !== undefined) return this.#converting.finished?.();
     const { finished, usage } = this.#observer;

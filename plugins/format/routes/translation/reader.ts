@@ -80,6 +80,10 @@ export class TranslatingReader implements ReplyReader {
     return this.#guard.usage;
   }
 
+  get held(): number {
+    return this.#guard.held;
+  }
+
   get isPolicyRefusal(): boolean {
     return this.#guard.isPolicyRefusal;
   }

@@ -1,8 +1,9 @@
+import { getHeapStatistics } from 'node:v8';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createTestHost } from '#core/extension/testing/index.ts';
 import { createLogger } from '#core/platform/logger.ts';
 import { ProcessMemory } from '#core/platform/memory/budget.ts';
-import { cacheSizes, capacityOf, memoryLimits } from '#core/platform/memory/limits.ts';
+import { cacheSizes, capacityOf, memoryLimits, oldGeneration } from '#core/platform/memory/limits.ts';
 import { memoryCheck } from '#core/gateway/health/process-checks.ts';
 import { MemoryWatch } from '#core/platform/memory/watch.ts';
 
@@ -56,7 +57,7 @@ describe('the watch over memory', () => {
   it('refuses large bodies from 75 % of a limit, new requests from 95 %, and logs each change once', () => {
     const { watch, figures } = watchFigures();
     const levels = [740, 760, 870, 960, 500].map((bytes) => {
-      figures.heap = bytes;
+      figures.process = bytes;
       watch.look();
       return budget.level;
     });
@@ -65,6 +66,16 @@ describe('the watch over memory', () => {
     expect(lines[0]).toContain('large bodies are rejected');
     expect(lines[1]).toContain('new requests are rejected');
     expect(lines[2]).toContain('sufficient again');
+  });
+
+  it('refuses new requests from 85 % of the heap, before V8 gives up', () => {
+    const { watch, figures } = watchFigures();
+    const levels = [740, 760, 860, 500].map((bytes) => {
+      figures.heap = bytes;
+      watch.look();
+      return budget.level;
+    });
+    expect(levels).toEqual(['normal', 'large', 'all', 'normal']);
   });
 
   it('gives caches back and collects garbage before it refuses anything', () => {
@@ -170,6 +181,15 @@ describe('the limits of memory', () => {
     expect(memoryLimits(undefined, 512 * MiB, heap)).toEqual({ process: 512 * MiB, heap });
     expect(memoryLimits(400 * MiB, 512 * MiB, heap).process).toBe(400 * MiB);
     expect(memoryLimits(900 * MiB, 512 * MiB, heap).process).toBe(512 * MiB);
+  });
+
+  it('of the heap are those of the old generation, whatever the size of the young one', () => {
+    const options = ['', '--max-semi-space-size=4', '--max_semi_space_size 16'];
+    const limits = options.map((given) => oldGeneration(352 * MiB, given) / MiB);
+    expect(limits).toEqual([256, 340, 304]);
+    expect(oldGeneration(100 * MiB, '')).toBe(50 * MiB);
+    // Those of this process, by V8's own figures: no space of the old generation can be larger.
+    expect(memoryLimits().heap).toBeLessThan(getHeapStatistics().heap_size_limit);
   });
 
   it('are divided by the processes that share them', () => {

@@ -133,6 +133,53 @@ describe('memory', () => {
     expect(memory.bytes).toBe(0);
   });
 
+  it('that what a reader keeps of a stream does not fit into ends the stream', async () => {
+    const budget = new ProcessMemory(2_000_000);
+    const reader = new PassThroughReader(new ChatObserver('req_test'));
+    const push = reader.push.bind(reader);
+    const begun = Promise.withResolvers<void>();
+    let held = 0;
+    Object.defineProperty(reader, 'held', { get: () => held });
+    reader.push = (chunk) => {
+      held += chunk.length;
+      return push(chunk);
+    };
+    await using upstream = await createUpstream(async (_request, response) => {
+      response.sse();
+      const event = `data: ${JSON.stringify(content('a'))}\n\n`;
+      await response.write(event);
+      await begun.promise;
+      for (let sent = 0; sent < 1_000; sent++) await response.write(event.repeat(100));
+      await response.closed;
+    });
+    const { body } = await attemptAt(upstream.url, true, { memory: budget.share('a'), reader }).run();
+    begun.resolve();
+    const most: number[] = [];
+    (body as Readable).on('data', () => most.push(budget.reserved));
+    await new Promise((resolve) => (body as Readable).on('error', resolve).on('close', resolve));
+    expect(events).toEqual(['content', 'end unavailable']);
+    expect(budget.refusals.reply).toBe(1);
+    // Reserved as it grew, and no more than there was.
+    expect(Math.max(...most)).toBeGreaterThan(1_000_000);
+    expect(held).toBeLessThan(1_000_000);
+  });
+
+  it('that others hold does not end a stream of usual length', async () => {
+    const budget = new ProcessMemory(1_000_000);
+    budget.share('other').add(2_000_000);
+    const reader = new PassThroughReader(new ChatObserver('req_test'));
+    Object.defineProperty(reader, 'held', { value: 200_000 });
+    await using upstream = await createUpstream((_request, response) => {
+      response.sse(content('a'), { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }, '[DONE]');
+      response.end();
+    });
+    const memory = budget.share('a');
+    const { body } = await attemptAt(upstream.url, true, { memory, reader }).run();
+    for await (const _chunk of body as Readable);
+    expect(events).toEqual(['content', 'end well']);
+    expect(memory.bytes).toBe(400_000);
+  });
+
   it('is held for the bytes of an answer until its exchange is over', async () => {
     const memory = new ProcessMemory(10_000_000).share('a');
     await using upstream = await createUpstream((_request, response) => response.json(200, long));

@@ -1,3 +1,4 @@
+import { CollectedText } from '#core/platform/memory/collected-text.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { MediaSource } from '../../../canonical/conversation.ts';
 import { plainMediaType } from '../../../canonical/media.ts';
@@ -25,7 +26,7 @@ export class PartReader {
   /** True once text or a call has come. */
   hasSpoken = false;
   /** The answer so far, in which citations are searched. */
-  #text = '';
+  readonly #text = new CollectedText();
   #count = 0;
   /** A call whose arguments arrive in pieces. */
   #open: { readonly key: number; readonly args: PartialArgs } | undefined;
@@ -35,7 +36,7 @@ export class PartReader {
     const fragments = (Array.isArray(parts) ? parts : []).flatMap((part) =>
       isJsonObject(part) ? this.#part(part) : [],
     );
-    const cited = [...readCitations(candidate, this.#text), ...readFound(candidate)];
+    const cited = [...readCitations(candidate, () => this.#text.text), ...readFound(candidate)];
     // Citations belong to the text, which a signature may follow.
     return fragments.toSpliced(fragments.findLastIndex(({ type }) => type === 'text') + 1, 0, ...cited);
   }
@@ -70,7 +71,7 @@ export class PartReader {
     if (text === '') return [];
     if (part.thought === true) return [{ type: 'reasoning', text }];
     this.hasSpoken = true;
-    this.#text += text;
+    this.#text.add(text);
     return [{ type: 'text', text }];
   }
 
@@ -85,7 +86,8 @@ export class PartReader {
     if (isJsonObject(args) && isNew) return [...before, ...head, ...wholeCall(key, args)];
     this.#open ??= { key, args: new PartialArgs() };
     this.#open.args.add(call.partialArgs);
-    return [...before, ...head, ...(call.willContinue === true ? [] : this.finish())];
+    const held: Fragment = { type: 'held', characters: JSON.stringify(call.partialArgs ?? '').length };
+    return [...before, ...head, held, ...(call.willContinue === true ? [] : this.finish())];
   }
 }
 
@@ -148,13 +150,16 @@ function readSignature(value: JsonValue | undefined): Extract<Fragment, { type: 
  *
  * Source: Gemini API reference, "GroundingMetadata", "CitationMetadata".
  */
-function readCitations(candidate: GeminiCandidate, text: string): Fragment[] {
+function readCitations(candidate: GeminiCandidate, said: () => string): Fragment[] {
   const grounding = candidate.groundingMetadata;
   const chunks = asList(member<GeminiGrounding>(grounding, 'groundingChunks'));
   const supports = asList(member<GeminiGrounding>(grounding, 'groundingSupports'));
+  const cited = citationsIn(candidate);
+  if (chunks.length + supports.length + cited.length === 0) return [];
+  const text = said();
   const supported = supports.flatMap((support) => readSupport(support, chunks, text));
   const found = supports.length > 0 ? supported : chunks.flatMap((chunk) => cite(sourceOf(chunk), undefined, text));
-  const repeated = citationsIn(candidate).flatMap((source) =>
+  const repeated = cited.flatMap((source) =>
     cite(
       { uri: member<GeminiCitation>(source, 'uri'), title: member<GeminiCitation>(source, 'title') },
       undefined,

@@ -1,3 +1,4 @@
+import { CollectedText } from '#core/platform/memory/collected-text.ts';
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import { droppedPart, type Fragment } from '../../../canonical/reply.ts';
 import { asText, member } from '../../../wire/members.ts';
@@ -10,7 +11,7 @@ interface OpenBlock {
   readonly type: string;
   readonly id: JsonValue | undefined;
   /** Signatures come in pieces too. */
-  signature: string;
+  readonly signature: CollectedText;
   /** The whole input, where the start has it; later deltas only repeat it. */
   readonly input: string | undefined;
   /** Citations of its text, which Anthropic sends before the text. */
@@ -35,7 +36,7 @@ export class BlockReader {
     if (before?.type === 'tool_use' && type === 'tool_use' && before.id === id) return [];
     const closed = before === undefined ? [] : this.stop(index);
     const input = readInput(member<MessagesBlock>(content, 'input'));
-    const block: OpenBlock = { key: this.#count++, type, id, signature: '', input, citations: [] };
+    const block: OpenBlock = { key: this.#count++, type, id, signature: new CollectedText(), input, citations: [] };
     this.#open.set(index, block);
     this.#latest = index;
     return isJsonObject(content) ? [...closed, ...this.#begin(block, content)] : closed;
@@ -49,7 +50,9 @@ export class BlockReader {
     const citations = readCitation(delta.citation);
     if (block === undefined) return [...fragments, ...citations];
     block.citations.push(...citations);
-    block.signature += asText(delta.signature);
+    const signature = asText(delta.signature);
+    block.signature.add(signature);
+    if (signature !== '') fragments.push({ type: 'held', characters: signature.length });
     const input = readInput(delta.partial_json);
     if (input !== undefined) fragments.push({ type: 'input', key: block.key, text: input });
     return fragments;
@@ -60,7 +63,8 @@ export class BlockReader {
     this.#open.delete(index);
     if (block === undefined) return [{ type: 'break' }];
     if (block.type === 'tool_use') return [{ type: 'call_end', key: block.key, input: block.input }];
-    const { signature, citations } = block;
+    const { citations } = block;
+    const signature = block.signature.text;
     const state: Fragment[] = signature === '' ? [] : [{ type: 'reasoning_state', kind: 'signature', data: signature }];
     return [...citations, ...state, { type: 'break' }];
   }
@@ -76,7 +80,7 @@ export class BlockReader {
       case 'text':
         return [head, ...this.#say('text', content.text), ...readCitations(content.citations)];
       case 'thinking':
-        block.signature = asText(content.signature);
+        block.signature.add(asText(content.signature));
         return [head, ...this.#say('reasoning', content.thinking)];
       case 'redacted_thinking':
         return [head, ...readRedacted(asText(content.data))];

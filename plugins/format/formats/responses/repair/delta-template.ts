@@ -23,6 +23,8 @@ export class DeltaTemplate {
   #name: string | undefined;
   #pieces: Pieces | undefined;
   #grown: GrowingText | undefined;
+  /** Characters of all texts that were taken. */
+  taken = 0;
   /** Times in a row that something was learned and did not apply. */
   #misses = 0;
 
@@ -54,6 +56,7 @@ export class DeltaTemplate {
     if (!isSame) return false;
     this.#misses = 0;
     const text = data.slice(textAt, textEnd);
+    this.taken += text.length;
     this.#grown?.add(text.includes('\\') ? unescape(text) : text);
     return true;
   }

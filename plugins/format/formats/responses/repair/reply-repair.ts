@@ -36,6 +36,8 @@ export class ResponsesReplyRepair implements ReplyRepair {
   /** Id of the response; undefined until it was sent to the client. */
   #id: string | undefined;
   #isOver = false;
+  /** Characters of what is kept, without those that the template has taken. */
+  #held = 0;
 
   /** @param keepsUnknown true for OpenAI itself, whose new events clients may know */
   constructor(context: ReplyContext, keepsUnknown: boolean) {
@@ -46,6 +48,10 @@ export class ResponsesReplyRepair implements ReplyRepair {
 
   get notes(): readonly string[] {
     return this.#notes.entries;
+  }
+
+  get held(): number {
+    return this.#held + this.#template.taken;
   }
 
   whole(body: JsonObject): JsonObject {
@@ -66,6 +72,10 @@ export class ResponsesReplyRepair implements ReplyRepair {
     if (!given.startsWith('response.') && readReportedError(data) !== undefined) return [asError(event)];
     const type = eventType(given, data);
     if (!isKnownEvent(type)) return this.#unknown(event, type, data);
+    // Items are kept as they began and as they ended, parts by their text alone.
+    const { delta } = data;
+    if (typeof delta === 'string') this.#held += delta.length;
+    else if (type.startsWith('response.output_item')) this.#held += event.data?.length ?? 0;
     const typed = withMembers<ResponsesEvent>(data, { type });
     const drafts = this.#repaired(type, typed);
     const isClean = drafts.length === 1 && drafts[0] === data && (event.name ?? type) === type;

@@ -1,3 +1,4 @@
+import { CollectedText } from '#core/platform/memory/collected-text.ts';
 import type { JsonValue } from '#core/platform/json.ts';
 import type { TrackedItem } from '../reply/item-tracker.ts';
 import { type StreamedText, textPartOf, writeTextPart } from '../reply/text-parts.ts';
@@ -214,18 +215,23 @@ export class StreamedPart {
 export class GrowingText {
   /** The quoted members by which its deltas name their place. */
   readonly names: readonly string[];
-  text = '';
+  readonly #collected = new CollectedText();
 
   constructor(names: readonly string[]) {
     this.names = names.map((name) => `"${name}"`);
   }
 
+  get text(): string {
+    return this.#collected.text;
+  }
+
   add(delta: string): void {
-    if (this.text.length < bounds.translatedReply) this.text += delta;
+    if (this.#collected.length < bounds.translatedReply) this.#collected.add(delta);
   }
 
   /** The missing end of the whole text; empty if the text so far differs. */
   restOf(whole: string): string {
-    return whole.startsWith(this.text) ? whole.slice(this.text.length) : '';
+    const { text } = this;
+    return whole.startsWith(text) ? whole.slice(text.length) : '';
   }
 }

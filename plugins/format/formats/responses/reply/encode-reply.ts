@@ -1,3 +1,4 @@
+import { CollectedText } from '#core/platform/memory/collected-text.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
 import type { ReplyContext, ReplyEncoder } from '../../../canonical/codec.ts';
@@ -98,7 +99,7 @@ export class ResponsesEncoder implements ReplyEncoder {
   #open(index: number, head: BlockHead): string {
     this.#hasSummary = false;
     this.#citations = 0;
-    this.#begun = { index, head, text: '', citations: [] };
+    this.#begun = { index, head, collected: new CollectedText(), citations: [] };
     const item = writeOpenItem(this.#itemId(index, head), head);
     const added = this.#end() + this.#write('response.output_item.added', { output_index: index, item });
     if (head.type === 'text') return added + this.#part('added', index, { ...head, text: '', citations: [] });
@@ -108,7 +109,7 @@ export class ResponsesEncoder implements ReplyEncoder {
   }
 
   #delta(index: number, head: BlockHead, delta: string, tokens?: readonly Logprob[]): string {
-    if (this.#begun !== undefined) this.#begun.text += delta;
+    this.#begun?.collected.add(delta);
     const place = this.#place(index, head);
     switch (head.type) {
       case 'text':
@@ -199,7 +200,8 @@ export class ResponsesEncoder implements ReplyEncoder {
     return this.#write(`${inputEvents[form]}.done`, { ...this.#place(index, call), ...whole });
   }
 
-  #broken({ index, head, text, citations }: BegunItem): ResponsesItem {
+  #broken({ index, head, collected, citations }: BegunItem): ResponsesItem {
+    const { text } = collected;
     const id = this.#itemId(index, head);
     switch (head.type) {
       case 'text':
@@ -242,7 +244,7 @@ export class ResponsesEncoder implements ReplyEncoder {
 interface BegunItem {
   readonly index: number;
   readonly head: BlockHead;
-  text: string;
+  readonly collected: CollectedText;
   readonly citations: Citation[];
 }
 

@@ -1,3 +1,4 @@
+import type { CollectedText } from '#core/platform/memory/collected-text.ts';
 import { member } from '../../../wire/members.ts';
 import type { ResponsesEvent, ResponsesItem } from '../../../wire/responses.ts';
 
@@ -9,7 +10,7 @@ export interface TrackedItem {
   type: string | undefined;
   call: string | undefined;
   /** The text so far of each part, by its kind and index. */
-  readonly parts: Map<string, string>;
+  readonly parts: Map<string, CollectedText>;
   lastPart: string | undefined;
   citations: number;
   /** Its reasoning state has been passed on, or can no longer be. */

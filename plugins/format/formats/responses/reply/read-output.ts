@@ -1,7 +1,8 @@
+import { CollectedText } from '#core/platform/memory/collected-text.ts';
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ToolForm } from '../../../canonical/conversation.ts';
 import { mediaTypeIn } from '../../../canonical/made-images.ts';
-import { droppedPart, type Citation, type Fragment } from '../../../canonical/reply.ts';
+import { droppedPart, type Citation, type Fragment, perBlock } from '../../../canonical/reply.ts';
 import { asList, asText, member } from '../../../wire/members.ts';
 import { toolSearchName } from '../request/read-tools.ts';
 import type { ItemTracker, TrackedItem } from './item-tracker.ts';
@@ -47,7 +48,9 @@ export class ItemFragments {
   added(event: ResponsesEvent): Fragment[] {
     const tracked = this.#tracker.open(event);
     const { item } = event;
-    return isJsonObject(item) && isCall(item) ? nameCall(item, tracked) : [{ type: 'break' }];
+    return isJsonObject(item) && isCall(item)
+      ? nameCall(item, tracked)
+      : [{ type: 'held', characters: perBlock }, { type: 'break' }];
   }
 
   /** Reads an event about a part of an item; nothing for an unknown one. */
@@ -107,10 +110,17 @@ function addText(tracked: TrackedItem, kind: TextKind, part: string, text: strin
   const piece: Fragment = { type: kind, text, ...(logprobs.length > 0 && { logprobs }) };
   const isNext = tracked.lastPart !== undefined && tracked.lastPart !== part;
   tracked.lastPart = part;
-  tracked.parts.set(part, (tracked.parts.get(part) ?? '') + text);
-  if (!isNext) return [piece];
+  const known = tracked.parts.get(part);
+  const collected = known ?? new CollectedText();
+  collected.add(text);
+  if (known === undefined) tracked.parts.set(part, collected);
+  const held: Fragment[] = known === undefined ? [{ type: 'held', characters: perBlock }] : [];
+  if (!isNext) return [...held, piece];
   // Parts of reasoning are paragraphs of one text; parts of a message are separate.
-  return kind === 'reasoning' ? [{ type: kind, text: `\n\n${text}` }] : [{ type: 'break' }, piece];
+  return [
+    ...held,
+    ...(kind === 'reasoning' ? [{ type: kind, text: `\n\n${text}` }] : [{ type: 'break' as const }, piece]),
+  ];
 }
 
 /** Adds the missing end of a text. Text that differs from the deltas is ignored, because the client has those. */
@@ -121,7 +131,7 @@ function completeText(
   whole: string,
   tokens?: JsonValue,
 ): Fragment[] {
-  const had = tracked.parts.get(part) ?? '';
+  const had = tracked.parts.get(part)?.text ?? '';
   if (had === '' && whole !== '') return addText(tracked, kind, part, whole, tokens);
   return whole.startsWith(had) ? addText(tracked, kind, part, whole.slice(had.length)) : [];
 }
@@ -173,7 +183,7 @@ function readReasoning(item: ResponsesItem, tracked: TrackedItem): Fragment[] {
     asList(item[name]).flatMap((part, index) => {
       const text = asText(member<ResponsesPart>(part, 'text'));
       // Some vendors stream it as one kind and repeat it as the other.
-      return [...tracked.parts.values()].includes(text)
+      return tracked.parts.values().some((known) => known.text === text)
         ? []
         : completeText(tracked, 'reasoning', `${name} ${index}`, text);
     }),

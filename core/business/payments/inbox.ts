@@ -1,5 +1,6 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
+import { LineThrottle } from '#core/platform/timing/throttle.ts';
 import { paymentConnection, paymentProviders } from './connections.ts';
 import { inboxQueue } from './work-queue.ts';
 import { InboxWriter } from './inbox-writer.ts';
@@ -50,13 +51,21 @@ export async function receiveNotification(
   return connection.acknowledgement ?? empty(200);
 }
 
+/** Ms between two lines of a kind: anyone can call these paths. */
+const logInterval = 60_000;
+
+function complain(host: Host, what: string, error?: unknown): void {
+  const lines = host.keep('payments/inbox-lines', () => new LineThrottle(logInterval));
+  const more = lines.pass(what, error);
+  if (more !== undefined) host.log.error(`${what}${more}`, error);
+}
+
 function connect(host: Host, providerName: string): PaymentConnection | undefined {
   try {
     return paymentConnection(host, providerName);
   } catch (error) {
-    // Anyone can call this path, so the log gets one line and no stack.
     const reason = (error as Error).message;
-    host.log.error(`rejected a notification from ${providerName}: the provider is not configured: ${reason}`);
+    complain(host, `rejected a notification from ${providerName}: the provider is not configured: ${reason}`);
     return undefined;
   }
 }
@@ -70,7 +79,7 @@ function read(
   try {
     return connection.readNotification(raw);
   } catch (error) {
-    host.log.error(`a notification from ${providerName} could not be read`, error);
+    complain(host, `a notification from ${providerName} could not be read`, error);
     return undefined;
   }
 }

@@ -115,9 +115,23 @@ export const attacks: Readonly<Record<string, (attack: Attack) => Promise<string
   'answers of 50 MB': (attack) => post(attack, ask('large')),
   'answers into the cache': (attack) => post(attack, ask('medium'), { 'x-daypass-cache': '3600' }),
   'events of 15 MB': (attack) => post(attack, ask('event', { stream: true })),
+  'endless small deltas': (attack) => readFor(5_000, attack, ask('deltas', { stream: true, max_tokens: 100 })),
   'a stream that is not read': ({ url, key }) => leave(url, key, ask('long', { stream: true }), 2_000),
   'a body that stalls': ({ url, key }) => leave(url, key, bodies.image31.subarray(0, 5_000_000), 1_000, 31_000_000),
 };
+
+/** Reads a stream as a client of another format than its route's, and leaves after a while. */
+async function readFor(ms: number, { url, key, dispatcher }: Attack, body: Buffer): Promise<string> {
+  const { statusCode, body: answer } = await request(`${url}/v1/messages`, {
+    dispatcher,
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body,
+    signal: AbortSignal.timeout(ms),
+  });
+  await answer.dump({ limit: Number.MAX_SAFE_INTEGER }).catch(() => undefined);
+  return String(statusCode);
+}
 
 /** Sends a request, reads nothing, and leaves after a while. */
 async function leave(url: string, key: string, body: Buffer, after: number, length = body.length): Promise<string> {
@@ -174,4 +188,12 @@ export const models = {
   medium: json(message('y'.repeat(3_000_000))),
   event: events(event('z'.repeat(15_000_000))),
   long: events(event('w'.repeat(1_000)).repeat(20_000)),
+  deltas: (response: ServerResponse): void => {
+    const chunk = event('hello world').repeat(100);
+    const write = () => {
+      while (!response.destroyed && response.write(chunk));
+    };
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).on('drain', write);
+    write();
+  },
 };

@@ -197,12 +197,16 @@ describe('an operator', () => {
     const order = await buy();
     const path = `/operator/orders/${order.code}/refund/${order.payments[0]?.id}`;
     expect((await client.submit(path, path, { note: '  ' })).status).toBe(422);
-    const reply = await client.submit(path, path, { note: 'bought twice', manual: 'true' });
+    const amount = String(order.price);
+    const reply = await client.submit(path, path, { amount, note: 'bought twice', manual: 'true' });
     expect(reply).toMatchObject({ status: 303, location: `/operator/orders/${order.code}?done=order.refund` });
     const refunded = await readOrder(gateway.database, { id: order.id });
     expect(refunded).toMatchObject({ state: 'refunded', refunds: [{ isManual: true, reason: 'bought twice' }] });
     expect(await actionsOn(order.id)).toMatchObject([
-      { action: 'order.refund', note: expect.stringMatching(/^payment: [\w-]{36}, manual: true, bought twice$/) },
+      {
+        action: 'order.refund',
+        note: expect.stringMatching(/^payment: [\w-]{36}, amount: \d+, manual: true, bought twice$/),
+      },
     ]);
     expect((await client.get(path)).status).toBe(409);
   });

@@ -178,11 +178,17 @@ it('what the process has once cannot be tried, and the command names it', async 
   await everybodyGets(['before']);
 });
 
+/** What the command says, whether or not it begins a canary. */
+const tryCanary = (share: string) => canary(share).then(String, (error: Error) => error.message);
+
 it('a canary in which no active account would be is refused at once', async () => {
-  await expect(canary('0.01%')).rejects.toThrow(
-    /Nothing has changed: none of the 41 active accounts is among the 0.01% that were drawn/,
-  );
-  expect(await canaries.running()).toBeUndefined();
+  let outcome = await tryCanary('0.01%');
+  // One draw in 250 has an account of these.
+  for (let running = await canaries.running(); running !== undefined; running = await canaries.running()) {
+    await canaries.end(running.id, 'ended', 'an account was drawn');
+    outcome = await tryCanary('0.01%');
+  }
+  expect(outcome).toMatch(/Nothing has changed: none of the 41 active accounts is among the 0.01% that were drawn/);
 });
 
 it('a second canary is refused while one runs', async () => {

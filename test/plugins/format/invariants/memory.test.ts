@@ -63,6 +63,17 @@ describe.each(formats)('a stream of small deltas from %s', (upstream) => {
   );
 });
 
+it('blocks that begin and never end are counted, of which the reader keeps a record', () => {
+  const reader = readerBetween(exchange, requestOf('chat'), route, conversational.messages);
+  for (let index = 0; index < 1_000; index++)
+    reader.push(
+      Buffer.from(
+        `event: content_block_start\ndata: {"type":"content_block_start","index":${index},"content_block":{"type":"text","text":""}}\n\n`,
+      ),
+    );
+  expect(reader.held).toBeGreaterThanOrEqual(100_000);
+});
+
 describe('what is kept besides text', () => {
   const token = { token: '', logprob: -1, bytes: [1], top_logprobs: [] };
   it.each<[string, (index: number) => Fragment[]]>([

@@ -1,6 +1,6 @@
 import { CollectedText } from '#core/platform/memory/collected-text.ts';
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
-import { droppedPart, type Fragment } from '../../../canonical/reply.ts';
+import { droppedPart, type Fragment, perBlock } from '../../../canonical/reply.ts';
 import { asText, member } from '../../../wire/members.ts';
 import type { MessagesBlock, MessagesCitation, MessagesDelta } from '../../../wire/messages.ts';
 
@@ -39,7 +39,8 @@ export class BlockReader {
     const block: OpenBlock = { key: this.#count++, type, id, signature: new CollectedText(), input, citations: [] };
     this.#open.set(index, block);
     this.#latest = index;
-    return isJsonObject(content) ? [...closed, ...this.#begin(block, content)] : closed;
+    const held: Fragment = { type: 'held', characters: perBlock };
+    return [...closed, held, ...(isJsonObject(content) ? this.#begin(block, content) : [])];
   }
 
   delta(index: JsonValue | undefined, value: JsonValue | undefined): Fragment[] {

@@ -171,11 +171,11 @@ export async function listActions(
 /**
  * Actions that were running when their process ended, and were not asked for again since, the oldest first.
  *
- * @param between epoch ms of their begin; those that are younger may still run
+ * @param span when they began, epoch ms; a younger one may still run
  */
 export async function listUnfinished(
   database: Pick<Database, 'query' | 'fork'>,
-  { from, until }: { readonly from: number; readonly until: number },
+  span: { readonly from: number; readonly until: number },
   limit: number,
 ): Promise<RecordedAction[]> {
   const rows = await database.query<{ id: string }>(
@@ -184,7 +184,7 @@ export async function listUnfinished(
        and not exists (select 1 from operator_action b
          where b.subject = a.subject and b.action = a.action and b.created_at > a.created_at)
      order by a.created_at limit ?`,
-    [from, until, limit],
+    [span.from, span.until, limit],
   );
   const found = await database.fork().find(await loadEntity(), { id: { $in: rows.map(({ id }) => id) } });
   return found.map(toAction).toSorted((one, other) => +one.createdAt - +other.createdAt);

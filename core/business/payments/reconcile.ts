@@ -298,7 +298,8 @@ async function flagDifferences(
   for (const kind of ['payment', 'refund'] as const)
     await database.query(
       `update ${kind} set reconciled_at = null
-       where reconciled_at is not null and ${kind === 'payment' ? 'id::text' : 'key'} in (select json_array_elements_text(?::json))`,
+       where reconciled_at is not null
+         and ${kind === 'payment' ? 'id in (select json_array_elements_text(?::json)::uuid)' : 'key in (select json_array_elements_text(?::json))'}`,
       [JSON.stringify(ours.filter((entry) => entry.kind === kind).map(({ id }) => id))],
     );
   const subjects = [...ours.map(subjectOf), ...namesOf(unseen, provider)];

@@ -63,7 +63,8 @@ export async function finishRefund(
          finished_at = ${statedTime('clock_timestamp()')}
        where key = ? and state <> 'done' returning *
      )
-     select r.key, r.days, r.currency, r.amount::float8 as refunded, p.id as payment, p.amount::float8 as amount, p.payment_id as "paymentId", p.outcome,
+     select r.key, r.days, r.currency, r.amount::float8 as refunded,
+       p.id as payment, p.amount::float8 as amount, p.payment_id as "paymentId", p.outcome,
        o.id as "orderId", o.account_id as "accountId", o.state as "orderState", o.is_gift as "isGift",
        (r.amount + (select coalesce(sum(amount), 0) from refund d
          where d.payment_id = p.id and d.state = 'done' and d.key <> r.key))::float8 as back,

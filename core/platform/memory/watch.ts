@@ -8,7 +8,7 @@ import { base, type MemoryLimits } from './limits.ts';
 /** Ms between two readings of the process's figures, and between two collections of garbage that they cause. */
 const readEvery = 100;
 const collectEvery = 1_000;
-/** Parts of a limit from which a level applies. V8 gives up soon after its heap is full to 80 %, if it finds hardly any garbage. */
+/** Shares of a limit at which a level begins. From 80 % of its heap on, V8 ends the process when collections free almost nothing. */
 const marks = { large: 0.75, all: { process: 0.95, heap: 0.85 } } as const;
 
 /** Ms that a process must have been quiet for, and the share of the event loop's time that counts as such. */

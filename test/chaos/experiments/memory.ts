@@ -57,7 +57,7 @@ async function attackAt(
       statuses.push(`${name}: ${status}`);
     }
   });
-  // Messages has a status of its own for it.
+  // 529 is the 503 of the Messages format.
   const wrong = statuses.filter((status) => /: 5(?!03|29)/.test(status));
   const served = statuses.filter((status) => status.endsWith(': 200'));
   const title = `${megabytes} MB`;

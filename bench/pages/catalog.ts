@@ -1,9 +1,9 @@
 /** Models of the seeded records, with their routes: what the benchmarked gateway serves, and what happened before. */
 export const models: Readonly<Record<string, readonly [primary: string, backup: string]>> = {
-  'gpt-5': ['openai/gpt-5', 'azure/gpt-5'],
-  'gpt-5-mini': ['openai/gpt-5-mini', 'azure/gpt-5-mini'],
-  'claude-sonnet': ['anthropic/claude-sonnet-4-5', 'bedrock/claude-sonnet-4-5'],
-  'gemini-pro': ['google/gemini-2.5-pro', 'openrouter/gemini-2.5-pro'],
+  'gpt-6-sol': ['openai/gpt-6-sol', 'azure/gpt-6-sol'],
+  'gpt-6-luna': ['openai/gpt-6-luna', 'azure/gpt-6-luna'],
+  'claude-sonnet': ['anthropic/claude-sonnet-5-5', 'bedrock/claude-sonnet-5-5'],
+  'gemini-flash': ['google/gemini-3.8-flash', 'openrouter/gemini-3.8-flash'],
   'llama-4-maverick-instruct': ['groq/llama-4-maverick', 'together/llama-4-maverick'],
   'qwen3-coder': ['dashscope/qwen3-coder-plus', 'openrouter/qwen3-coder'],
 };

@@ -2,7 +2,7 @@ import type { Vendor } from './catalog/catalog.ts';
 import type { WireFormats } from './catalog/formats.ts';
 import type { Infer, JsonSchema } from '#core/platform/schema.ts';
 
-/** A place in gateway.yaml: `['models', 'gpt-5', 'routes', 0]`. */
+/** A place in gateway.yaml: `['models', 'gpt-6-sol', 'routes', 0]`. */
 export type YamlPath = readonly (string | number)[];
 
 /**

@@ -10,7 +10,7 @@ export const dashboardSection = defineSection({
       enum: ['names', 'numbers', 'hidden'],
       default: 'names',
       description:
-        'How customers see routes: `openai/gpt-5` (names), "Route 1" by place in the list of the model (numbers), or not at all (hidden). Operators see names.',
+        'How customers see routes: `openai/gpt-6-sol` (names), "Route 1" by place in the list of the model (numbers), or not at all (hidden). Operators see names.',
     },
     higher_limits: string(
       { pattern: '^(mailto:|https?://)\\S+$' },

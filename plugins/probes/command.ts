@@ -24,7 +24,7 @@ export function probeCommand(gateway: Registry): Command {
         .description('try whether a route does what it declares, or a vendor before it is bought')
         .argument(
           '[target]',
-          'a route, such as openai/gpt-5, or the base URL of a vendor; without one, lists the last results',
+          'a route, such as openai/gpt-6-sol, or the base URL of a vendor; without one, lists the last results',
         )
         .option('--baseline', 'take the answers of the route as those that later fingerprints are compared with')
         .option('--model <model>', 'of a URL: the vendor’s name of the model')
@@ -41,7 +41,7 @@ The requests of a probe are billed by the vendor, count towards probes.daily_tok
 Of a URL it prints what gateway.yaml needs, with what the vendor deviates in; the key is not part of it.
 
 Examples:
-  daypass probe openai/gpt-5
+  daypass probe openai/gpt-6-sol
   PROBE_KEY=… daypass probe https://api.example.com/v1 --model example-large > vendor.yaml
 
 Exit codes: 0 success, 1 a check failed or nothing could be found out, 2 invalid usage.`,

@@ -112,7 +112,7 @@ async function tryCompose(parent: string): Promise<void> {
   const url = `http://172.30.0.1:${(upstream.address() as AddressInfo).port}/v1`;
   const yaml = (await readFile(join(folder, 'gateway.yaml'), 'utf8'))
     .replace('openai: { vendor: openai,', `openai: { format: chat, base_url: "${url}",`)
-    .replace('gpt-5: {', 'rolled: {')
+    .replace('gpt-6-sol: {', 'rolled: {')
     .replace(
       /limit: 60, period: 60, burst: 20, concurrent: 8/,
       'limit: 1000000, period: 60, burst: 100000, concurrent: 1000',

@@ -32,8 +32,8 @@ ${at('plain', 'format: [chat, embeddings, images], end_user: hash')}
 ${at('mistral', 'vendor: mistral, end_user: hash')}
 ${at('free', 'format: chat')}
 models:
-  gpt: { routes: [openai/gpt-5] }
-  claude: { routes: [claude/claude-sonnet-4-5] }
+  gpt: { routes: [openai/gpt-6-sol] }
+  claude: { routes: [claude/claude-sonnet-5-5] }
   other: { routes: [plain/other] }
   mistral: { routes: [mistral/mistral-large-latest] }
   free: { routes: [free/free] }

@@ -334,8 +334,8 @@ describe('README.md', () => {
       });
       const config = validate(document, registry);
       const catalog = buildCatalog(config, registry.vendors, registry.formats);
-      const routes = catalog.resolve('gpt-5')?.routes.filter(({ upstream: { isEnabled } }) => isEnabled);
-      expect(routes?.map(({ id }) => id)).toContain('openai/gpt-5');
+      const routes = catalog.resolve('gpt-6-sol')?.routes.filter(({ upstream: { isEnabled } }) => isEnabled);
+      expect(routes?.map(({ id }) => id)).toContain('openai/gpt-6-sol');
       if ('plugins' in example) {
         expect(config.stages.map(({ definition }) => definition.name)).toContain('stopwatch');
         expect(routes).toHaveLength(2);

@@ -53,7 +53,7 @@ export function screensOf({
     ['requests-errors', 'customer', '/dashboard/requests?show=errors', 'table'],
     ['requests-empty', 'newcomer', '/dashboard/requests', '.empty'],
     ['models', 'customer', '/dashboard/models', 'table'],
-    ['model', 'customer', '/dashboard/models/dp/claude-sonnet-4-5', '.uptimes'],
+    ['model', 'customer', '/dashboard/models/dp/claude-sonnet-5-5', '.uptimes'],
     ['try', 'customer', '/dashboard/try', '.composer'],
     ['connect', 'customer', '/dashboard/connect?system=linux', '.by-command'],
     ['connect-windows', 'customer', '/dashboard/connect?tool=all&system=windows', '.setup-steps'],

@@ -36,7 +36,7 @@ export async function writeFormer(database: Database, accountId: string, now: nu
   );
   for (const [model, minutes] of [
     [`dp/${longNames.model}`, 312],
-    ['dp/gpt-5', 23],
+    ['dp/gpt-6-sol', 23],
   ] as const) {
     const [id, from] = [randomUUIDv7(), now - 26 * day];
     await database.query(
@@ -55,14 +55,20 @@ export async function writeFormer(database: Database, accountId: string, now: nu
 
 /** What the upstreams of the world serve, busiest first, with the share of requests. */
 const models = [
-  { model: 'dp/claude-sonnet-4-5', route: 'claude/claude-sonnet-4-5', share: 0.48, first: 660 },
-  { model: 'dp/gpt-5', route: 'openai/gpt-5', share: 0.73, first: 580 },
-  { model: 'dp/gemini-2.5-pro', route: 'google/gemini-2.5-pro', share: 0.85, first: 1400 },
+  { model: 'dp/claude-sonnet-5-5', route: 'claude/claude-sonnet-5-5', share: 0.48, first: 660 },
+  { model: 'dp/gpt-6-sol', route: 'openai/gpt-6-sol', share: 0.73, first: 580 },
+  { model: 'dp/gemini-3.8-flash', route: 'google/gemini-3.8-flash', share: 0.85, first: 1400 },
   { model: `dp/${longNames.model}`, route: `fireworks/${longNames.model}`, share: 0.9, first: 930 },
   { model: 'dp/qwen3-coder', route: 'other/qwen3-coder', share: 1, first: 410 },
   // Not in the customer's log, whose pages are about conversations.
   { model: 'dp/text-embedding-3-large', route: 'openai/text-embedding-3-large', share: 1, first: 90, isStream: false },
-  { model: 'dp/gpt-image-1', route: 'openai/gpt-image-1', share: 1, first: 6100, isStream: false },
+  {
+    model: 'dp/gpt-image-2.6-sunburst',
+    route: 'openai/gpt-image-2.6-sunburst',
+    share: 1,
+    first: 6100,
+    isStream: false,
+  },
 ] as const satisfies readonly { model: string; route: string; share: number; first: number; isStream?: false }[];
 
 const clients = ['openai-python/1.54.0', 'claude-cli/2.0.1 (external, cli)', 'codex_cli_rs/0.46.0', 'curl/8.7.1'];
@@ -96,8 +102,8 @@ function answered(at: number, random: () => number): Draft {
 function latest(now: number, random: () => number): Draft[] {
   const plain = (seconds: number, changes: Draft): Draft => ({ ...answered(now - seconds * 1000, random), ...changes });
   const sonnet = {
-    model: 'dp/claude-sonnet-4-5',
-    route: 'claude/claude-sonnet-4-5',
+    model: 'dp/claude-sonnet-5-5',
+    route: 'claude/claude-sonnet-5-5',
     format: 'messages',
     endpoint: 'messages',
     path: '/v1/messages',
@@ -106,8 +112,8 @@ function latest(now: number, random: () => number): Draft[] {
   return [
     plain(8, { ...sonnet, first_content_ms: 710, duration_ms: 6840, input_tokens: 8412, output_tokens: 1106 }),
     plain(23, {
-      model: 'dp/gpt-5',
-      route: 'other/gpt-5',
+      model: 'dp/gpt-6-sol',
+      route: 'other/gpt-6-sol',
       has_failover: true,
       first_content_ms: 1090,
       duration_ms: 4280,
@@ -116,7 +122,7 @@ function latest(now: number, random: () => number): Draft[] {
       user_agent: 'openai-python/1.54.0',
       attempts: [
         {
-          route: 'openai/gpt-5',
+          route: 'openai/gpt-6-sol',
           outcome: 'failed',
           started_ms: 0,
           duration_ms: 412,
@@ -124,12 +130,12 @@ function latest(now: number, random: () => number): Draft[] {
           fault: 'route',
           error: 'route: 503 overloaded',
         },
-        { route: 'other/gpt-5', outcome: 'served', started_ms: 412, duration_ms: 3868, status: 200 },
+        { route: 'other/gpt-6-sol', outcome: 'served', started_ms: 412, duration_ms: 3868, status: 200 },
       ] as never,
     }),
     plain(35, {
-      model: 'dp/gemini-2.5-pro',
-      route: 'google/gemini-2.5-pro',
+      model: 'dp/gemini-3.8-flash',
+      route: 'google/gemini-3.8-flash',
       input_tokens: 23_907,
       output_tokens: 88,
       duration_ms: 2020,
@@ -138,7 +144,7 @@ function latest(now: number, random: () => number): Draft[] {
     plain(54, { ...sonnet, input_tokens: 7960, output_tokens: 2371, duration_ms: 9610, first_content_ms: 660 }),
     plain(77, {
       ...none,
-      model: 'dp/gpt-5',
+      model: 'dp/gpt-6-sol',
       cache: 'hit',
       duration_ms: 12,
       first_content_ms: 9,
@@ -156,8 +162,8 @@ function latest(now: number, random: () => number): Draft[] {
       input_tokens: null,
     }),
     plain(104, {
-      model: 'dp/gpt-5',
-      route: 'openai/gpt-5',
+      model: 'dp/gpt-6-sol',
+      route: 'openai/gpt-6-sol',
       input_tokens: 3118,
       output_tokens: 640,
       is_policy_refusal: true,
@@ -204,8 +210,8 @@ function latest(now: number, random: () => number): Draft[] {
     }),
     plain(183, { model: 'dp/qwen3-coder', route: 'other/qwen3-coder', input_tokens: 2046, output_tokens: 311 }),
     plain(215, {
-      model: 'dp/gpt-5',
-      route: 'openai/gpt-5',
+      model: 'dp/gpt-6-sol',
+      route: 'openai/gpt-6-sol',
       outcome: 'aborted',
       duration_ms: 1220,
       first_content_ms: 380,
@@ -240,16 +246,16 @@ export async function writeTraffic(database: Database, accountId: string, now: n
   /** Days ago, and the share of failures then. */
   const badDays = new Map([
     [
-      'dp/gpt-5',
+      'dp/gpt-6-sol',
       [
         [50, 0.04],
         [49, 0.6],
         [13, 0.03],
       ],
     ],
-    ['dp/claude-sonnet-4-5', [[28, 0.03]]],
+    ['dp/claude-sonnet-5-5', [[28, 0.03]]],
     [
-      'dp/gemini-2.5-pro',
+      'dp/gemini-3.8-flash',
       [
         [79, 0.04],
         [78, 0.5],
@@ -302,9 +308,9 @@ async function write(database: Database, accountId: string, records: readonly Dr
 export async function writeProbes(database: Database, now: number): Promise<void> {
   const drifted = `other/${longNames.backup}`;
   const rows = [
-    ['openai/gpt-5', 'streams', 'ok', null, null, 640, 71.5, null],
-    ['openai/gpt-5', 'fingerprint', 'ok', null, null, null, null, 97],
-    ['claude/claude-sonnet-4-5', 'fingerprint', 'failed', 'other_maker', 'Anthropic → DeepSeek', null, null, 31],
+    ['openai/gpt-6-sol', 'streams', 'ok', null, null, 640, 71.5, null],
+    ['openai/gpt-6-sol', 'fingerprint', 'ok', null, null, null, null, 97],
+    ['claude/claude-sonnet-5-5', 'fingerprint', 'failed', 'other_maker', 'Anthropic → DeepSeek', null, null, 31],
     [drifted, 'answers', 'ok', null, null, null, null, null],
     [drifted, 'streams', 'ok', null, null, 1_480, 38.2, null],
     [

@@ -33,14 +33,14 @@ upstreams:
   fireworks: { format: [chat], base_url: "http://127.0.0.1:9/v1" }
 exchange_rates: { USD: 16400 }
 models:
-  claude-sonnet-4-5: { routes: [claude/claude-sonnet-4-5, other/claude-sonnet-4-5], max_input_tokens: 200000, max_tokens: 64000 }
-  gpt-5: { routes: [openai/gpt-5, other/gpt-5], max_input_tokens: 400000, max_tokens: 128000 }
-  gemini-2.5-pro: { routes: [google/gemini-2.5-pro, other/gemini-2.5-pro], max_input_tokens: 1048576, max_tokens: 65536 }
+  claude-sonnet-5-5: { routes: [claude/claude-sonnet-5-5, other/claude-sonnet-5-5], max_input_tokens: 200000, max_tokens: 64000 }
+  gpt-6-sol: { routes: [openai/gpt-6-sol, other/gpt-6-sol], max_input_tokens: 400000, max_tokens: 128000 }
+  gemini-3.8-flash: { routes: [google/gemini-3.8-flash, other/gemini-3.8-flash], max_input_tokens: 1048576, max_tokens: 65536 }
   qwen3-coder: { routes: [other/qwen3-coder], max_input_tokens: 262144, capabilities: { images: false, reasoning: false } }
   ${longNames.model}: { routes: [fireworks/${longNames.model}, other/${longNames.backup}], capabilities: { reasoning: false } }
   text-embedding-3-large: { routes: [openai/text-embedding-3-large], max_input_tokens: 8191 }
-  gpt-image-1: { routes: [openai/gpt-image-1] }
-aliases: { sonnet: claude-sonnet-4-5, claude-sonnet-latest: claude-sonnet-4-5, claude-3-7-sonnet: claude-sonnet-4-5, gpt-demo: gpt-5 }
+  gpt-image-2.6-sunburst: { routes: [openai/gpt-image-2.6-sunburst] }
+aliases: { sonnet: claude-sonnet-5-5, claude-sonnet-latest: claude-sonnet-5-5, claude-haiku-latest: claude-sonnet-5-5, gpt-demo: gpt-6-sol }
 `;
 
 const quiet = { info: () => undefined, warn: () => undefined, error: console.error };
@@ -85,7 +85,7 @@ export interface ScreenWorld extends AsyncDisposable {
  * @param days of traffic behind the status page and the chart
  */
 export async function openScreenWorld(databaseUrl: string, days: number): Promise<ScreenWorld> {
-  const { folder, file, write } = await createGatewayFolder(yaml.replace(', gpt-demo: gpt-5', ''));
+  const { folder, file, write } = await createGatewayFolder(yaml.replace(', gpt-demo: gpt-6-sol', ''));
   const gateway = await Gateway.start({ file, environment: { DATABASE_URL: databaseUrl }, log: quiet });
   // A change to go back from.
   await write(yaml);

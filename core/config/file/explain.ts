@@ -219,7 +219,7 @@ function typeOf(value: unknown): string {
   return Number.isInteger(value) ? 'integer' : typeof value;
 }
 
-/** `/models/gpt-5/routes/0` → `['models', 'gpt-5', 'routes', 0]`; digits are indexes. */
+/** `/models/gpt-6-sol/routes/0` → `['models', 'gpt-6-sol', 'routes', 0]`; digits are indexes. */
 export function parsePointer(pointer: string): (string | number)[] {
   return pointer
     .split('/')

@@ -29,7 +29,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** `gateway.yaml:12:5 models.gpt-5.routes[0]: what is wrong; what is expected` */
+/** `gateway.yaml:12:5 models.gpt-6-sol.routes[0]: what is wrong; what is expected` */
 export function formatMistake({ file, line, column, path, wrong, right }: Mistake): string {
   const place = line === 0 ? file : `${file}:${line}:${column}`;
   const name = formatPath(path);

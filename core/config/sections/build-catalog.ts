@@ -166,7 +166,7 @@ class FixedCatalog implements Catalog {
 
   suggest(name: string): string | undefined {
     const names = [...this.#byName.keys()];
-    // Clients also send the prefix of another service, such as openai/gpt-5.
+    // Clients also send the prefix of another service, such as openai/gpt-6-sol.
     const closest = closestName(name, names) ?? closestName(name.slice(name.indexOf('/') + 1), names);
     const model = closest === undefined ? undefined : this.#byName.get(closest);
     return closest === undefined || model === undefined ? undefined : nameInReply(model, closest);

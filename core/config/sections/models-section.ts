@@ -41,7 +41,7 @@ export const models = defineSection({
             anyOf: [
               string(),
               object(['to'], {
-                to: string('UPSTREAM/MODEL, such as openai/gpt-5.'),
+                to: string('UPSTREAM/MODEL, such as openai/gpt-6-sol.'),
                 priority: integer(
                   { minimum: 0 },
                   'Lower values are tried first. Default: the position in the list, from 0. Routes with the same priority share requests.',
@@ -187,7 +187,7 @@ function checkName(name: string, publicPrefix: string, report: Report): void {
 
 function checkRoute(to: string, path: YamlPath, known: readonly string[] | undefined, report: Report): void {
   const [upstream, model] = splitRoute(to);
-  if (upstream === '' || model === '') report(path, `is "${to}"`, 'write UPSTREAM/MODEL, such as openai/gpt-5');
+  if (upstream === '' || model === '') report(path, `is "${to}"`, 'write UPSTREAM/MODEL, such as openai/gpt-6-sol');
   else if (model.includes('*'))
     report(
       path,

@@ -139,7 +139,7 @@ export function describeGrant(
 const namedCredits = 3;
 
 /**
- * Time that came back for outages: "+ 23 minutes: dp/gpt-5 was down on 21 Nov", or the sum of several, with the newest ones;
+ * Time that came back for outages: "+ 23 minutes: dp/gpt-6-sol was down on 21 Nov", or the sum of several, with the newest ones;
  * undefined without any.
  */
 export function describeCredits(credits: readonly CreditedTime[], { t, format }: Reader) {

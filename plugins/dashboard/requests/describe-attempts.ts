@@ -9,7 +9,7 @@ import { describeConsequence, describeFault } from './describe-fault.ts';
 /** One try on one route, ready to be printed. */
 export interface AttemptView {
   readonly kind: 'ok' | 'bad' | 'info';
-  /** "1 · openai/gpt-5", or "Attempt 1" where routes are hidden. */
+  /** "1 · openai/gpt-6-sol", or "Attempt 1" where routes are hidden. */
   readonly name: string;
   /** "412 ms – 4.28 s". */
   readonly span: string;

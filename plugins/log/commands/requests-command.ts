@@ -42,7 +42,7 @@ function defineList(parser: Parser, context: CommandContext): void {
     .description('list requests, the newest first, follow new ones, or show one')
     .addOption(accountOption())
     .option('--model <model>', 'of this model, whichever name the client used', parseLine)
-    .option('--route <route>', 'served by this route, such as openai/gpt-5', parseLine)
+    .option('--route <route>', 'served by this route, such as openai/gpt-6-sol', parseLine)
     .option('--status <status>', 'a status such as 429 or 5xx, error, or an outcome such as refused', parseStatus)
     .option('--failover', 'only requests that more than one route was tried for')
     .option('--cached', 'only replies from the cache')
@@ -60,7 +60,7 @@ aborted (the client left), interrupted (the gateway's process ended). Requests a
         [
           'daypass requests --status error --since 7d',
           'daypass requests --account ani@example.com --follow',
-          'daypass requests --model dp/gpt-5 --failover --json',
+          'daypass requests --model dp/gpt-6-sol --failover --json',
           'daypass requests show req_019…',
         ],
       )}`,

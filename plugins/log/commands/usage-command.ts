@@ -24,7 +24,7 @@ export const usageCommand: Command = {
       )
       .addOption(accountOption())
       .option('--model <model>', 'of this model, whichever name the client used', parseLine)
-      .option('--route <route>', 'served by this route, such as openai/gpt-5', parseLine)
+      .option('--route <route>', 'served by this route, such as openai/gpt-6-sol', parseLine)
       .addOption(sinceOption())
       .option('--json', 'print JSON')
       .addOption(zoneOption())
@@ -32,7 +32,7 @@ export const usageCommand: Command = {
         'after',
         `
 Usage is kept by hour (UTC) for 400 days, longer than the requests themselves. With --by route, tries are all attempts on the route,
-whichever one served in the end. Where gateway.yaml declares costs, all but hours have cost, revenue earned and margin.${examples(['daypass usage --by account --since 30d', 'daypass usage --by hour --model dp/gpt-5 --json'])}`,
+whichever one served in the end. Where gateway.yaml declares costs, all but hours have cost, revenue earned and margin.${examples(['daypass usage --by account --since 30d', 'daypass usage --by hour --model dp/gpt-6-sol --json'])}`,
       )
       .action((options: UsageOptions) =>
         explainErrors(

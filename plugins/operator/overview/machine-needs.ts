@@ -84,7 +84,7 @@ function describeModel(model: ModelHealth, reader: Reader): Need {
   };
 }
 
-/** Why its routes take no requests: " openai/gpt-5: Open, next probe in 22 s (503 overloaded)." */
+/** Why its routes take no requests: " openai/gpt-6-sol: Open, next probe in 22 s (503 overloaded)." */
 function describeRoutesOf({ routes }: ModelHealth, reader: Reader): string {
   const open = routes.filter(({ state }) => state !== 'closed');
   return open

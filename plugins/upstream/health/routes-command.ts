@@ -14,7 +14,7 @@ export const routesCommand: Command = {
       .description('list the routes of the running gateway with their breakers, or reset one')
       .option(
         '--reset <route>',
-        'close the breaker of this route, such as openai/gpt-5, and end the cooldowns of its keys, on every instance',
+        'close the breaker of this route, such as openai/gpt-6-sol, and end the cooldowns of its keys, on every instance',
       )
       .option('--url <url>', 'URL of the operator listener (default: from gateway.yaml)')
       .option('--json', 'print JSON')

@@ -415,7 +415,7 @@ describe('account credit-outage', () => {
     const outage = randomUUID();
     await database.query(
       `insert into outage (id, incident_id, model, from_at, until_at)
-       values (?, ?, 'dp/gpt-5', clock_timestamp() - interval '2 hours', clock_timestamp() - interval '1 hour')`,
+       values (?, ?, 'dp/gpt-6-sol', clock_timestamp() - interval '2 hours', clock_timestamp() - interval '1 hour')`,
       [outage, randomUUID()],
     );
     expect((await gateway('credit-outage')).output).toMatch(new RegExp(`${outage}.+ 0 accounts would get 0 min`));

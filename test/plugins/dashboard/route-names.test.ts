@@ -17,7 +17,7 @@ const routes = [routeTo(upstreamAt('http://127.0.0.1:1')), routeTo(upstreamAt('h
 
 function hostWith(yaml = '', contact?: string): Host {
   const config = readYaml(`pipeline: [any]\n${yaml}`, known);
-  const { catalog, service } = hostOf([modelOf('gpt-5', ['chat'], { routes })]);
+  const { catalog, service } = hostOf([modelOf('gpt-6-sol', ['chat'], { routes })]);
   const host: Partial<Host> = { catalog, service: { ...service, contact }, section: (section) => config.get(section) };
   return host as Host;
 }
@@ -26,13 +26,13 @@ const t = (key: string, values = {}) => [key, ...Object.values(values)].join(' '
 
 function labelsAs(sight: string, isOperator = false) {
   const names = routeNamesFor({ host: hostWith(`dashboard: { routes: ${sight} }`), isOperator, t });
-  return ['vendor-0/gpt', 'vendor-1/gpt', 'gone/gpt'].map((route) => names.label(route, 'dp/gpt-5'));
+  return ['vendor-0/gpt', 'vendor-1/gpt', 'gone/gpt'].map((route) => names.label(route, 'dp/gpt-6-sol'));
 }
 
 describe('routes that customers see', () => {
   it('have their names unless gateway.yaml says otherwise', () => {
     const names = routeNamesFor({ host: hostWith(), isOperator: false, t: String });
-    expect([names.label('vendor-0/gpt', 'dp/gpt-5'), names.areVendorsShown]).toEqual(['vendor-0/gpt', false]);
+    expect([names.label('vendor-0/gpt', 'dp/gpt-6-sol'), names.areVendorsShown]).toEqual(['vendor-0/gpt', false]);
   });
 
   it('have the number of their place in the list of the model', () => {

@@ -49,7 +49,7 @@ export function identify(exchange: Exchange, account: string = accountId): Excha
     limits: undefined,
     requestCount: 0,
   });
-  exchange.set(adapter, { model: { publicName: 'gpt-5' }, modelName: 'gpt-5', isStream: false } as Adapter);
+  exchange.set(adapter, { model: { publicName: 'gpt-6-sol' }, modelName: 'gpt-6-sol', isStream: false } as Adapter);
   return exchange;
 }
 

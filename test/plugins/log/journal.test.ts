@@ -35,7 +35,7 @@ test('a request that passes every stage synchronously has one line', async () =>
   log.journal.begin(exchange);
   log.journal.enter(identify(exchange));
   await Promise.resolve();
-  expect(linesOf(folder)).toMatchObject([{ at: 'begin', id: exchange.id, model: 'gpt-5' }]);
+  expect(linesOf(folder)).toMatchObject([{ at: 'begin', id: exchange.id, model: 'gpt-6-sol' }]);
 });
 
 test('a request that spans segments begins in each and is recorded once', async () => {
@@ -51,12 +51,12 @@ test('a request that spans segments begins in each and is recorded once', async 
       log.journal.begin(short);
       log.journal.end(short, outcome());
       await until(() => store.records.size === round && log.journal.finished.length === 0);
-      expect(linesOf(folder)).toMatchObject([{ at: 'begin', id: long.id, model: 'gpt-5' }]);
+      expect(linesOf(folder)).toMatchObject([{ at: 'begin', id: long.id, model: 'gpt-6-sol' }]);
     }
     log.journal.end(long, outcome());
   }
   expect(store.records.size).toBe(4);
-  expect(store.records.get(long.id)).toMatchObject({ outcome: 'answered', model: 'gpt-5' });
+  expect(store.records.get(long.id)).toMatchObject({ outcome: 'answered', model: 'gpt-6-sol' });
   expect(folder.journal()).toEqual([]);
 });
 

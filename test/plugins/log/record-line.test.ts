@@ -13,7 +13,7 @@ test('an end line is the whole record', async () => {
     identify(exchange).set(delivery, {
       attempts: [
         {
-          route: 'openai/gpt-5',
+          route: 'openai/gpt-6-sol',
           startedAt: 1.2,
           duration: 30.6,
           outcome: 'failed',
@@ -21,9 +21,9 @@ test('an end line is the whole record', async () => {
           fault: 'route',
           error: 'answered 500',
         },
-        { route: 'other/gpt-5', format: 'messages', startedAt: 32, duration: 90, outcome: 'served', status: 200 },
+        { route: 'other/gpt-6-sol', format: 'messages', startedAt: 32, duration: 90, outcome: 'served', status: 200 },
       ],
-      servedBy: 'other/gpt-5',
+      servedBy: 'other/gpt-6-sol',
       usage: { input: 100, output: 20, cacheRead: 50, reasoning: 7 },
       notes: ['dropped logit_bias', 'approximated "x"'],
       firstContentAfter: 99.6,
@@ -44,9 +44,9 @@ test('an end line is the whole record', async () => {
       endpoint: 'chat',
       is_metered: true,
       format: 'chat',
-      model: 'gpt-5',
+      model: 'gpt-6-sol',
       is_stream: false,
-      route: 'other/gpt-5',
+      route: 'other/gpt-6-sol',
       has_failover: true,
       outcome: 'answered',
       status: 200,
@@ -63,7 +63,7 @@ test('an end line is the whole record', async () => {
       notes: ['dropped logit_bias', 'approximated "x"'],
       attempts: [
         {
-          route: 'openai/gpt-5',
+          route: 'openai/gpt-6-sol',
           outcome: 'failed',
           started_ms: 1,
           duration_ms: 31,
@@ -71,7 +71,14 @@ test('an end line is the whole record', async () => {
           fault: 'route',
           error: 'answered 500',
         },
-        { route: 'other/gpt-5', format: 'messages', outcome: 'served', started_ms: 32, duration_ms: 90, status: 200 },
+        {
+          route: 'other/gpt-6-sol',
+          format: 'messages',
+          outcome: 'served',
+          started_ms: 32,
+          duration_ms: 90,
+          status: 200,
+        },
       ],
       remote_address: '203.0.113.7',
       user_agent: 'OpenAI/JS 7.55.0',

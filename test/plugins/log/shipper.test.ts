@@ -123,7 +123,11 @@ test('segments of a dead instance are shipped, its requests in flight are interr
     [carried.id]: 'interrupted',
     [cut.id]: 'interrupted',
   });
-  expect(store.records.get(running.id)).toMatchObject({ instance: 'dead', model: 'gpt-5', key_hint: 'dp-a1b2…wxyz' });
+  expect(store.records.get(running.id)).toMatchObject({
+    instance: 'dead',
+    model: 'gpt-6-sol',
+    key_hint: 'dp-a1b2…wxyz',
+  });
   expect(folder.journal().filter((name) => name.startsWith('dead'))).toEqual([]);
   expect(log.out.filter((line) => line.includes('was moved to'))).toHaveLength(1);
 });

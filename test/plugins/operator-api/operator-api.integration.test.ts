@@ -184,7 +184,7 @@ describe('a call', () => {
     const outage = randomUUID();
     await database.query(
       `insert into outage (id, incident_id, model, from_at, until_at)
-       values (?, ?, 'dp/gpt-5', clock_timestamp() - interval '2 hours', clock_timestamp() - interval '1 hour')`,
+       values (?, ?, 'dp/gpt-6-sol', clock_timestamp() - interval '2 hours', clock_timestamp() - interval '1 hour')`,
       [outage, randomUUID()],
     );
     const token = await newToken('act');

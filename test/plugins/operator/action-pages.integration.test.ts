@@ -133,7 +133,7 @@ async function addOutage(): Promise<string> {
   const id = crypto.randomUUID();
   await gateway.database.query(
     `insert into outage (id, incident_id, model, from_at, until_at)
-     values (?, ?, 'dp/gpt-5', clock_timestamp() - interval '2 hours', clock_timestamp() - interval '1 hour')`,
+     values (?, ?, 'dp/gpt-6-sol', clock_timestamp() - interval '2 hours', clock_timestamp() - interval '1 hour')`,
     [id, crypto.randomUUID()],
   );
   return id;
@@ -347,7 +347,7 @@ const pages: readonly ActionPage[] = [
     wrong: [noReason, onlySpaces, longReason],
     right: { note: reason },
     does: [false, true],
-    note: expect.stringMatching(`^outage: [\\w-]{36}, model: dp/gpt-5, since: .+Z, until: .+Z, ${reason}$`),
+    note: expect.stringMatching(`^outage: [\\w-]{36}, model: dp/gpt-6-sol, since: .+Z, until: .+Z, ${reason}$`),
   },
   {
     path: '/operator/refunds/{key}/close',
@@ -605,7 +605,7 @@ describe.each(pages)('$path', ({ path, action, subject, wrong = [], right, does,
   );
 });
 
-const isOutageAsked = async () => (await ops.get('/operator')).text.includes('Decide about the outage of dp/gpt-5');
+const isOutageAsked = async () => (await ops.get('/operator')).text.includes('Decide about the outage of dp/gpt-6-sol');
 
 it('the overview asks about an outage until the operator has decided', async () => {
   const id = await addOutage();

@@ -29,7 +29,7 @@ const sample: { readonly [Name in keyof Required<ActionWords>]: NonNullable<Acti
   label: 'Maaf',
   since: '2026-11-22T13:00:00Z',
   until: '2026-11-22T15:00:00Z',
-  model: 'dp/gpt-5',
+  model: 'dp/gpt-6-sol',
   outage: account,
   kind: 'maintenance',
   audience: 'customers',

@@ -26,15 +26,15 @@ describe('entry of all tools', () => {
   });
 
   it('the entry of all tools hands a chosen model over, and leaves the choice to the script otherwise', () => {
-    expect(shown('linux', 'dp/gpt-5').command).toMatch(/\| sh -s -- --model dp\/gpt-5$/);
+    expect(shown('linux', 'dp/gpt-6-sol').command).toMatch(/\| sh -s -- --model dp\/gpt-6-sol$/);
     expect(shown('linux').command).not.toContain('--model');
   });
 
   it('the entry of all tools hands a chosen model to each way of running it that shows or writes settings', () => {
-    const { options, longWay } = shown('linux', 'dp/gpt-5');
-    expect(options.map(({ code }) => code.endsWith('--model dp/gpt-5'))).toEqual([true, true, false, false]);
-    expect(longWay[3]).toBe('sh setup.sh --model dp/gpt-5');
-    expect(shown('windows', 'dp/gpt-5').longWay[3]).toMatch(/ -File setup\.ps1 -Model dp\/gpt-5$/);
+    const { options, longWay } = shown('linux', 'dp/gpt-6-sol');
+    expect(options.map(({ code }) => code.endsWith('--model dp/gpt-6-sol'))).toEqual([true, true, false, false]);
+    expect(longWay[3]).toBe('sh setup.sh --model dp/gpt-6-sol');
+    expect(shown('windows', 'dp/gpt-6-sol').longWay[3]).toMatch(/ -File setup\.ps1 -Model dp\/gpt-6-sol$/);
   });
 
   it.each([

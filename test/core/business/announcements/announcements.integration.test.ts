@@ -19,7 +19,7 @@ import { RecordBook } from '../../gateway/records/record-fixture.ts';
 
 const hour = 3_600_000;
 const catalog = {
-  resolve: (name: string) => (name === 'gpt-5' ? { publicName: 'dp/gpt-5' } : undefined),
+  resolve: (name: string) => (name === 'gpt-6-sol' ? { publicName: 'dp/gpt-6-sol' } : undefined),
 } as unknown as Catalog;
 
 let database: Database;
@@ -63,11 +63,11 @@ const mailed = async (id: string) =>
   ).map(({ account }) => account);
 
 it('is read as it was written, with who has', async () => {
-  const { id } = await announce({ kind: 'maintenance', audience: 'customers', model: 'gpt-5' });
+  const { id } = await announce({ kind: 'maintenance', audience: 'customers', model: 'gpt-6-sol' });
   expect(await findAnnouncement(database, id)).toMatchObject({
     kind: 'maintenance',
     audience: 'customers',
-    model: 'dp/gpt-5',
+    model: 'dp/gpt-6-sol',
     text: { en: 'We move.', id: 'Kami pindah.' },
     createdBy: 'ops@example.com',
     endedAt: undefined,
@@ -123,7 +123,7 @@ it('is mailed once to each account with an address and paid time that is not blo
 it('about a model is mailed to those that used it', async () => {
   const [user] = [await customer(7), await customer(7)];
   const book = new RecordBook(database);
-  await book.write({ account_id: user ?? null, started_at: Date.now() - hour, model: 'dp/gpt-5' });
-  const { id } = await announce({ model: 'gpt-5' }, true);
+  await book.write({ account_id: user ?? null, started_at: Date.now() - hour, model: 'dp/gpt-6-sol' });
+  const { id } = await announce({ model: 'gpt-6-sol' }, true);
   expect(await mailed(id)).toEqual([user]);
 });

@@ -61,14 +61,14 @@ async function customer(from = now() - 30 * 86_400_000, until = now() + 86_400_0
   return id;
 }
 
-const request = (accountId: string, time: number, outcome = 'failed', model = 'dp/gpt-5') =>
+const request = (accountId: string, time: number, outcome = 'failed', model = 'dp/gpt-6-sol') =>
   database.query(
     `insert into request_log (id, started_at, instance, account_id, endpoint, method, path, outcome, model, is_metered, duration_ms)
      values (?, ?, 'test', ?, 'chat', 'POST', '/v1/chat/completions', ?, ?, true, 0)`,
     [randomUUID(), at(time), accountId, outcome, model],
   );
 
-async function incident(from: number, until: number, model = 'dp/gpt-5'): Promise<string> {
+async function incident(from: number, until: number, model = 'dp/gpt-6-sol'): Promise<string> {
   const id = randomUUID();
   await database.query(
     `insert into incident (id, model, kind, cause, started_at, opened_at, checked_at, ended_at)
@@ -78,7 +78,7 @@ async function incident(from: number, until: number, model = 'dp/gpt-5'): Promis
   return id;
 }
 
-const addOutage = async (from: number, until: number, model = 'dp/gpt-5') => {
+const addOutage = async (from: number, until: number, model = 'dp/gpt-6-sol') => {
   const id = randomUUID();
   await database.query('insert into outage (id, incident_id, model, from_at, until_at) values (?, ?, ?, ?, ?)', [
     id,
@@ -119,7 +119,7 @@ describe('an outage', () => {
     await creditOutages(hostWith());
     await Promise.all([creditOutages(hostWith()), creditOutages(hostWith())]);
     expect(await listOutages(database, 10)).toMatchObject([
-      { model: 'dp/gpt-5', from: new Date(from), until: new Date(from + 23 * minute), creditedAt: undefined },
+      { model: 'dp/gpt-6-sol', from: new Date(from), until: new Date(from + 23 * minute), creditedAt: undefined },
     ]);
   });
 
@@ -220,7 +220,7 @@ describe('the credit for an outage', () => {
     expect((await creditedIncidents(database, 0)).get(second.incidentId)).toBe(10 * minute);
     expect(await listCredits(database, account, 30)).toMatchObject([
       { seconds: 600 },
-      { seconds: 1_380, model: 'dp/gpt-5' },
+      { seconds: 1_380, model: 'dp/gpt-6-sol' },
     ]);
   });
 

@@ -7,7 +7,7 @@ import { formats, read, vendors } from '../fixture.ts';
 const build = (text: string, environment?: NodeJS.ProcessEnv) =>
   buildCatalog(read(text, environment), vendors, formats);
 
-const twoModels = 'models: { claude-sonnet: { routes: [one/a] }, gpt-5: { routes: [one/b] } }\n';
+const twoModels = 'models: { claude-sonnet: { routes: [one/a] }, gpt-6-sol: { routes: [one/b] } }\n';
 const withAliases = (aliases: string) => build(`${twoModels}aliases: ${aliases}`);
 
 const listed = (aliases: string) => withAliases(aliases).listed.map(({ name, model }) => [name, model.id]);
@@ -125,24 +125,24 @@ describe('a model of the catalog', () => {
 
 describe('the name of a model', () => {
   it.each([
-    ['a model by its name', '{}', 'gpt-5', 'gpt-5'],
-    ['a model by its public name', '{}', 'dp/gpt-5', 'gpt-5'],
-    ['a public name before a wildcard that fits it', '{ "dp/*": claude-sonnet }', 'dp/gpt-5', 'gpt-5'],
-    ['an alias', '{ fast: gpt-5 }', 'fast', 'gpt-5'],
-    ['an alias of an alias', '{ fast: quick, quick: gpt-5 }', 'fast', 'gpt-5'],
+    ['a model by its name', '{}', 'gpt-6-sol', 'gpt-6-sol'],
+    ['a model by its public name', '{}', 'dp/gpt-6-sol', 'gpt-6-sol'],
+    ['a public name before a wildcard that fits it', '{ "dp/*": claude-sonnet }', 'dp/gpt-6-sol', 'gpt-6-sol'],
+    ['an alias', '{ fast: gpt-6-sol }', 'fast', 'gpt-6-sol'],
+    ['an alias of an alias', '{ fast: quick, quick: gpt-6-sol }', 'fast', 'gpt-6-sol'],
     ['a wildcard at the end', '{ "claude-*": claude-sonnet }', 'claude-haiku-4-5', 'claude-sonnet'],
     ['a wildcard that stands for nothing', '{ "claude-*": claude-sonnet }', 'claude-', 'claude-sonnet'],
-    ['a wildcard at the beginning', '{ "*-mini": gpt-5 }', 'gpt-5-mini', 'gpt-5'],
-    ['two wildcards', '{ "a*b*c": gpt-5 }', 'a-b-c', 'gpt-5'],
-    ['a wildcard for everything', '{ "*": gpt-5 }', 'anything at all', 'gpt-5'],
-    ['a wildcard by way of another alias', '{ "o*": fast, fast: gpt-5 }', 'o3', 'gpt-5'],
-    ['a model before a wildcard that fits it', '{ "gpt-*": claude-sonnet }', 'gpt-5', 'gpt-5'],
-    ['an alias before a wildcard that fits it', '{ "o*": claude-sonnet, o3: gpt-5 }', 'o3', 'gpt-5'],
-    ['the first of two wildcards that fit', '{ "o*": claude-sonnet, "o3*": gpt-5 }', 'o3-mini', 'claude-sonnet'],
-    ['an alias with the prefix', '{ fast: gpt-5 }', 'dp/fast', 'gpt-5'],
+    ['a wildcard at the beginning', '{ "*-mini": gpt-6-sol }', 'o3-mini', 'gpt-6-sol'],
+    ['two wildcards', '{ "a*b*c": gpt-6-sol }', 'a-b-c', 'gpt-6-sol'],
+    ['a wildcard for everything', '{ "*": gpt-6-sol }', 'anything at all', 'gpt-6-sol'],
+    ['a wildcard by way of another alias', '{ "o*": fast, fast: gpt-6-sol }', 'o3', 'gpt-6-sol'],
+    ['a model before a wildcard that fits it', '{ "gpt-*": claude-sonnet }', 'gpt-6-sol', 'gpt-6-sol'],
+    ['an alias before a wildcard that fits it', '{ "o*": claude-sonnet, o3: gpt-6-sol }', 'o3', 'gpt-6-sol'],
+    ['the first of two wildcards that fit', '{ "o*": claude-sonnet, "o3*": gpt-6-sol }', 'o3-mini', 'claude-sonnet'],
+    ['an alias with the prefix', '{ fast: gpt-6-sol }', 'dp/fast', 'gpt-6-sol'],
     ['a wildcard with the prefix', '{ "claude-*": claude-sonnet }', 'dp/claude-haiku-4-5', 'claude-sonnet'],
-    ['an alias with the prefix before a wildcard', '{ "*": claude-sonnet, fast: gpt-5 }', 'dp/fast', 'gpt-5'],
-    ['an alias called like a member of objects', '{ constructor: gpt-5 }', 'constructor', 'gpt-5'],
+    ['an alias with the prefix before a wildcard', '{ "*": claude-sonnet, fast: gpt-6-sol }', 'dp/fast', 'gpt-6-sol'],
+    ['an alias called like a member of objects', '{ constructor: gpt-6-sol }', 'constructor', 'gpt-6-sol'],
   ])('resolves %s', (_name, aliases, name, id) => {
     expect(withAliases(aliases).resolve(name)?.id).toBe(id);
   });
@@ -150,12 +150,12 @@ describe('the name of a model', () => {
   it.each([
     ['an unknown name', '{}', 'gpt-6'],
     ['another case', '{}', 'GPT-5'],
-    ['a name with another prefix', '{}', 'xp/gpt-5'],
-    ['an alias with another prefix', '{ fast: gpt-5 }', 'xp/fast'],
-    ['an alias with the prefix twice', '{ fast: gpt-5 }', 'dp/dp/fast'],
-    ['a name that a wildcard only begins like', '{ "a*b": gpt-5 }', 'a-b-c'],
-    ['a name that fits only if dots stood for anything', '{ "gpt-4.*": gpt-5 }', 'gpt-41'],
-    ['a name too long to be one', '{ "*": gpt-5 }', 'x'.repeat(257)],
+    ['a name with another prefix', '{}', 'xp/gpt-6-sol'],
+    ['an alias with another prefix', '{ fast: gpt-6-sol }', 'xp/fast'],
+    ['an alias with the prefix twice', '{ fast: gpt-6-sol }', 'dp/dp/fast'],
+    ['a name that a wildcard only begins like', '{ "a*b": gpt-6-sol }', 'a-b-c'],
+    ['a name that fits only if dots stood for anything', '{ "gpt-4.*": gpt-6-sol }', 'gpt-41'],
+    ['a name too long to be one', '{ "*": gpt-6-sol }', 'x'.repeat(257)],
     ['a member of objects', '{}', 'constructor'],
   ])('does not resolve %s', (_name, aliases, name) => {
     expect(withAliases(aliases).resolve(name)).toBeUndefined();
@@ -174,16 +174,16 @@ describe('the name of a model', () => {
 
 describe('the list of models', () => {
   it('has the public names of the models, then the aliases', () => {
-    expect(listed('{ fast: quick, quick: gpt-5 }')).toEqual([
+    expect(listed('{ fast: quick, quick: gpt-6-sol }')).toEqual([
       ['dp/claude-sonnet', 'claude-sonnet'],
-      ['dp/gpt-5', 'gpt-5'],
-      ['dp/fast', 'gpt-5'],
-      ['dp/quick', 'gpt-5'],
+      ['dp/gpt-6-sol', 'gpt-6-sol'],
+      ['dp/fast', 'gpt-6-sol'],
+      ['dp/quick', 'gpt-6-sol'],
     ]);
   });
 
   it('has no wildcards', () => {
-    expect(listed('{ "claude-*": claude-sonnet }').map(([name]) => name)).toEqual(['dp/claude-sonnet', 'dp/gpt-5']);
+    expect(listed('{ "claude-*": claude-sonnet }').map(([name]) => name)).toEqual(['dp/claude-sonnet', 'dp/gpt-6-sol']);
   });
 
   it('has no model whose upstreams are off, and no alias of one', () => {
@@ -204,11 +204,11 @@ describe('a model whose upstreams are off', () => {
 describe('the list of Claude Code', () => {
   it.each([
     ['dp/claude-sonnet', 'claude-sonnet'],
-    ['dp/gpt-5', 'anthropic/dp/gpt-5'],
+    ['dp/gpt-6-sol', 'anthropic/dp/gpt-6-sol'],
     ['dp/fast', 'anthropic/dp/fast'],
   ])('has %s as %s, which leads to it', (name, picked) => {
     expect(pickerNameOf('dp', name)).toBe(picked);
-    const catalog = withAliases('{ fast: gpt-5, "anthropic/*": claude-sonnet }');
+    const catalog = withAliases('{ fast: gpt-6-sol, "anthropic/*": claude-sonnet }');
     expect(catalog.resolve(picked)).toBe(catalog.resolve(name));
   });
 });
@@ -242,11 +242,11 @@ describe('the kind of a model', () => {
 });
 
 describe('the name of a model in answers', () => {
-  const model = { id: 'gpt-5', publicName: 'dp/gpt-5' };
+  const model = { id: 'gpt-6-sol', publicName: 'dp/gpt-6-sol' };
 
   it.each([
-    ['the public name for the short one', 'gpt-5', 'dp/gpt-5'],
-    ['the public name for itself', 'dp/gpt-5', 'dp/gpt-5'],
+    ['the public name for the short one', 'gpt-6-sol', 'dp/gpt-6-sol'],
+    ['the public name for itself', 'dp/gpt-6-sol', 'dp/gpt-6-sol'],
     ['the alias for an alias', 'claude-fable-4', 'claude-fable-4'],
     ['the alias with the prefix for itself', 'dp/claude-fable-4', 'dp/claude-fable-4'],
   ])('is %s', (_name, requested, name) => {
@@ -256,21 +256,21 @@ describe('the name of a model in answers', () => {
 
 describe('a suggestion', () => {
   it.each([
-    ['gpt5', 'dp/gpt-5'],
+    ['gpt6-sol', 'dp/gpt-6-sol'],
     ['claude-sonet', 'dp/claude-sonnet'],
-    ['dp/gpt5', 'dp/gpt-5'],
-    ['openrouter/gpt-5', 'dp/gpt-5'],
+    ['dp/gpt6-sol', 'dp/gpt-6-sol'],
+    ['openrouter/gpt-6-sol', 'dp/gpt-6-sol'],
     ['fsat', 'fast'],
   ])('for %s is %s', (name, near) => {
-    expect(withAliases('{ fast: gpt-5, "o*": gpt-5 }').suggest(name)).toBe(near);
+    expect(withAliases('{ fast: gpt-6-sol, "o*": gpt-6-sol }').suggest(name)).toBe(near);
   });
 
   it('is not made for a name without a similar one', () => {
-    expect(withAliases('{ fast: gpt-5 }').suggest('mistral-large')).toBeUndefined();
+    expect(withAliases('{ fast: gpt-6-sol }').suggest('mistral-large')).toBeUndefined();
   });
 
   it('is never a pattern', () => {
-    expect(withAliases('{ "zz-*": gpt-5 }').suggest('zz-')).toBeUndefined();
+    expect(withAliases('{ "zz-*": gpt-6-sol }').suggest('zz-')).toBeUndefined();
   });
 });
 
@@ -296,7 +296,7 @@ models:
   });
 
   it.each([
-    ['openai/gpt-5', ['openai', 'gpt-5']],
+    ['openai/gpt-6-sol', ['openai', 'gpt-6-sol']],
     ['router/org/model', ['router', 'org/model']],
     ['openai', ['openai', '']],
   ])('%s is taken apart at its first slash', (to, parts) => {

@@ -282,17 +282,17 @@ describe('the section models', () => {
     [
       'a route without a model',
       '{ routes: [one] }',
-      '28 models.test.routes[0]: is "one"; write UPSTREAM/MODEL, such as openai/gpt-5',
+      '28 models.test.routes[0]: is "one"; write UPSTREAM/MODEL, such as openai/gpt-6-sol',
     ],
     [
       'a route that ends with the slash',
       '{ routes: [one/] }',
-      '28 models.test.routes[0]: is "one/"; write UPSTREAM/MODEL, such as openai/gpt-5',
+      '28 models.test.routes[0]: is "one/"; write UPSTREAM/MODEL, such as openai/gpt-6-sol',
     ],
     [
       'a route that begins with the slash',
       '{ routes: [/x] }',
-      '28 models.test.routes[0]: is "/x"; write UPSTREAM/MODEL, such as openai/gpt-5',
+      '28 models.test.routes[0]: is "/x"; write UPSTREAM/MODEL, such as openai/gpt-6-sol',
     ],
     ['a number for a route', '{ routes: [5] }', '28 models.test.routes[0]: is 5; must be a string or a map'],
     [
@@ -313,7 +313,7 @@ describe('the section models', () => {
     [
       'a map without the route',
       '{ routes: [{ weight: 1 }] }',
-      '28 models.test.routes[0].to: is missing; add it: UPSTREAM/MODEL, such as openai/gpt-5.',
+      '28 models.test.routes[0].to: is missing; add it: UPSTREAM/MODEL, such as openai/gpt-6-sol.',
     ],
     [
       'resume, and nobody to go on',

@@ -21,14 +21,14 @@ upstreams:
       - sk-second
   own: { format: chat, base_url: "https://llm.example.com/v1" }
 models:
-  gpt-5: { routes: [openai/gpt-5] }
+  gpt-6-sol: { routes: [openai/gpt-6-sol] }
   claude-sonnet:
     routes:
-      - claude/claude-sonnet-4-5
-      - openai/gpt-5
+      - claude/claude-sonnet-5-5
+      - openai/gpt-6-sol
 aliases:
   "claude-*": claude-sonnet
-  gpt: gpt-5
+  gpt: gpt-6-sol
 plans:
   - { days: 1, price: 18000, label: for trying out }
   - days: 30
@@ -85,9 +85,9 @@ const rows: readonly Row[] = [
   [
     'a base URL with a model and a method of Gemini',
     'format: chat, base_url: "https://llm.example.com/v1"',
-    'format: gemini, base_url: "https://g.example/v1beta/models/gemini-2.5-pro:generateContent"',
+    'format: gemini, base_url: "https://g.example/v1beta/models/gemini-3.8-flash:generateContent"',
     [
-      '21:36 upstreams.own.base_url: ends in /models/gemini-2.5-pro:generateContent, the path of an endpoint; remove it: the gateway appends the path of the format',
+      '21:36 upstreams.own.base_url: ends in /models/gemini-3.8-flash:generateContent, the path of an endpoint; remove it: the gateway appends the path of the format',
     ],
   ],
   [
@@ -106,15 +106,15 @@ const rows: readonly Row[] = [
   ],
   [
     'the same route twice',
-    '- openai/gpt-5',
-    '- claude/claude-sonnet-4-5',
-    ['27:9 models.claude-sonnet.routes[1]: lists the route "claude/claude-sonnet-4-5" twice; keep one of them'],
+    '- openai/gpt-6-sol',
+    '- claude/claude-sonnet-5-5',
+    ['27:9 models.claude-sonnet.routes[1]: lists the route "claude/claude-sonnet-5-5" twice; keep one of them'],
   ],
   [
     'the same route twice, once with options',
-    '- openai/gpt-5',
-    '- { to: claude/claude-sonnet-4-5, weight: 2 }',
-    ['27:9 models.claude-sonnet.routes[1]: lists the route "claude/claude-sonnet-4-5" twice; keep one of them'],
+    '- openai/gpt-6-sol',
+    '- { to: claude/claude-sonnet-5-5, weight: 2 }',
+    ['27:9 models.claude-sonnet.routes[1]: lists the route "claude/claude-sonnet-5-5" twice; keep one of them'],
   ],
   [
     'a timeout above the deadline',
@@ -134,42 +134,42 @@ const rows: readonly Row[] = [
   ],
   [
     'a timeout of a route above the deadline',
-    '- openai/gpt-5',
-    '- { to: openai/gpt-5, first_byte_timeout: 600 }',
+    '- openai/gpt-6-sol',
+    '- { to: openai/gpt-6-sol, first_byte_timeout: 600 }',
     [
-      '27:49 models.claude-sonnet.routes[1].first_byte_timeout: is 600 s, longer than the deadline of 180 s for all attempts together; shorten it, or raise the deadline of the stage upstream',
+      '27:53 models.claude-sonnet.routes[1].first_byte_timeout: is 600 s, longer than the deadline of 180 s for all attempts together; shorten it, or raise the deadline of the stage upstream',
     ],
   ],
   [
     'hedging after the deadline',
-    'gpt-5: { routes',
-    'gpt-5: { hedge_after: 600, routes',
+    'gpt-6-sol: { routes',
+    'gpt-6-sol: { hedge_after: 600, routes',
     [
-      '23:25 models.gpt-5.hedge_after: is 600 s, longer than the deadline of 180 s for all attempts together; shorten it, or raise the deadline of the stage upstream',
+      '23:29 models.gpt-6-sol.hedge_after: is 600 s, longer than the deadline of 180 s for all attempts together; shorten it, or raise the deadline of the stage upstream',
     ],
   ],
   [
     'a pattern for a model name',
-    '  gpt-5: {',
+    '  gpt-6-sol: {',
     '  "openai/*": {',
     [
       '23:15 models.openai/*: contains a *, but model names are matched exactly; name one model here, and put patterns such as "gpt-*" under aliases',
-      '30:8 aliases.gpt: refers to the model "gpt-5", which does not exist; use one of: openai/*, claude-sonnet',
+      '30:8 aliases.gpt: refers to the model "gpt-6-sol", which does not exist; use one of: openai/*, claude-sonnet',
     ],
   ],
   [
     'a pattern for a route',
-    '[openai/gpt-5]',
+    '[openai/gpt-6-sol]',
     '["openai/*"]',
     [
-      '23:21 models.gpt-5.routes[0]: is "openai/*", and the upstream would get the * in the name; write the name of one model of the upstream',
+      '23:25 models.gpt-6-sol.routes[0]: is "openai/*", and the upstream would get the * in the name; write the name of one model of the upstream',
     ],
   ],
   [
     'a pattern for the model of an alias',
-    'gpt: gpt-5',
+    'gpt: gpt-6-sol',
     'gpt: "gpt-*"',
-    ['30:8 aliases.gpt: refers to the model "gpt-*", which does not exist; did you mean "gpt-5"?'],
+    ['30:8 aliases.gpt: refers to the model "gpt-*", which does not exist; use one of: gpt-6-sol, claude-sonnet'],
   ],
   [
     'no log stage',
@@ -345,15 +345,15 @@ const rows: readonly Row[] = [
   ['a number in quotes', 'port: 8080', 'port: "8080"', ['7:9 listen.port: is "8080"; must be an integer: 8080']],
   [
     'yes for true',
-    'gpt-5: { routes',
-    'gpt-5: { resume: yes, routes',
-    ['23:20 models.gpt-5.resume: is "yes"; must be true or false: write true, without quotes'],
+    'gpt-6-sol: { routes',
+    'gpt-6-sol: { resume: yes, routes',
+    ['23:24 models.gpt-6-sol.resume: is "yes"; must be true or false: write true, without quotes'],
   ],
   [
     'true in quotes',
-    'gpt-5: { routes',
-    'gpt-5: { resume: "true", routes',
-    ['23:20 models.gpt-5.resume: is "true"; must be true or false: write true, without quotes'],
+    'gpt-6-sol: { routes',
+    'gpt-6-sol: { resume: "true", routes',
+    ['23:24 models.gpt-6-sol.resume: is "true"; must be true or false: write true, without quotes'],
   ],
   [
     'an unquoted pattern',
@@ -375,10 +375,10 @@ const rows: readonly Row[] = [
   ],
   [
     'an unquoted pattern in brackets',
-    'gpt-5: { routes: [openai/gpt-5] }',
-    'gpt-5: { routes: [*openai/gpt-5] }',
+    'gpt-6-sol: { routes: [openai/gpt-6-sol] }',
+    'gpt-6-sol: { routes: [*openai/gpt-6-sol] }',
     [
-      '23:21 models.gpt-5.routes[0]: begins with *, which refers to an anchor in YAML; put it in quotes: "*openai/gpt-5"',
+      '23:25 models.gpt-6-sol.routes[0]: begins with *, which refers to an anchor in YAML; put it in quotes: "*openai/gpt-6-sol"',
     ],
   ],
   [
@@ -483,8 +483,8 @@ const rows: readonly Row[] = [
   ],
   [
     'an open quote after which there is no other',
-    '"claude-*": claude-sonnet\n  gpt: gpt-5',
-    'x: claude-sonnet\n  gpt: "gpt-5',
+    '"claude-*": claude-sonnet\n  gpt: gpt-6-sol',
+    'x: claude-sonnet\n  gpt: "gpt-6-sol',
     ['30:8: opens a quote (") that is not closed on its line; close it, or remove it'],
   ],
   [
@@ -501,9 +501,9 @@ const rows: readonly Row[] = [
   ],
   [
     'an open quote in brackets',
-    '[openai/gpt-5]',
-    '["openai/gpt-5]',
-    ['23:21: opens a quote (") that is not closed on its line; close it, or remove it'],
+    '[openai/gpt-6-sol]',
+    '["openai/gpt-6-sol]',
+    ['23:25: opens a quote (") that is not closed on its line; close it, or remove it'],
   ],
   [
     'an open quote before another',
@@ -538,15 +538,15 @@ const rows: readonly Row[] = [
   ],
   [
     'an open bracket inside braces',
-    '[openai/gpt-5]',
-    '[openai/gpt-5',
-    ['23:34: has a } where a ] is expected; close every [ with ] and every { with }'],
+    '[openai/gpt-6-sol]',
+    '[openai/gpt-6-sol',
+    ['23:42: has a } where a ] is expected; close every [ with ] and every { with }'],
   ],
   [
     'an open brace',
-    'gpt-5: { routes: [openai/gpt-5] }',
-    'gpt-5: { routes: [openai/gpt-5]',
-    ['23:10: opens a { that is not closed; close it with }'],
+    'gpt-6-sol: { routes: [openai/gpt-6-sol] }',
+    'gpt-6-sol: { routes: [openai/gpt-6-sol]',
+    ['23:14: opens a { that is not closed; close it with }'],
   ],
   [
     'an open brace in the last line',
@@ -556,16 +556,21 @@ const rows: readonly Row[] = [
   ],
   [
     'a bracket too many',
-    '[openai/gpt-5]',
-    '[openai/gpt-5]]',
-    ['23:34: has a ] where a } is expected; close every [ with ] and every { with }'],
+    '[openai/gpt-6-sol]',
+    '[openai/gpt-6-sol]]',
+    ['23:42: has a ] where a } is expected; close every [ with ] and every { with }'],
   ],
-  ['a brace too many', '[openai/gpt-5] }', '[openai/gpt-5] }}', ['23:36: has a } that closes nothing; remove it']],
+  [
+    'a brace too many',
+    '[openai/gpt-6-sol] }',
+    '[openai/gpt-6-sol] }}',
+    ['23:44: has a } that closes nothing; remove it'],
+  ],
   [
     'round brackets',
-    '[openai/gpt-5]',
-    '(openai/gpt-5)',
-    ['23:20 models.gpt-5.routes: is "(openai/gpt-5)"; must be a list: write ["(openai/gpt-5)"]'],
+    '[openai/gpt-6-sol]',
+    '(openai/gpt-6-sol)',
+    ['23:24 models.gpt-6-sol.routes: is "(openai/gpt-6-sol)"; must be a list: write ["(openai/gpt-6-sol)"]'],
   ],
   [
     'no comma in braces',
@@ -637,7 +642,7 @@ const rows: readonly Row[] = [
   ],
   [
     'routes without entries',
-    '      - claude/claude-sonnet-4-5\n      - openai/gpt-5\n',
+    '      - claude/claude-sonnet-5-5\n      - openai/gpt-6-sol\n',
     '',
     ['25:12 models.claude-sonnet.routes: is empty; must be a list: write [a, b]'],
   ],
@@ -719,46 +724,48 @@ const rows: readonly Row[] = [
   ],
   [
     'a misspelled upstream',
-    '[openai/gpt-5]',
-    '[opnai/gpt-5]',
-    ['23:21 models.gpt-5.routes[0]: refers to the upstream "opnai", which does not exist; did you mean "openai"?'],
+    '[openai/gpt-6-sol]',
+    '[opnai/gpt-6-sol]',
+    ['23:25 models.gpt-6-sol.routes[0]: refers to the upstream "opnai", which does not exist; did you mean "openai"?'],
   ],
   [
     'a route without its upstream',
-    '[openai/gpt-5]',
-    '[gpt-5]',
-    ['23:21 models.gpt-5.routes[0]: is "gpt-5"; write UPSTREAM/MODEL, such as openai/gpt-5'],
+    '[openai/gpt-6-sol]',
+    '[gpt-6-sol]',
+    ['23:25 models.gpt-6-sol.routes[0]: is "gpt-6-sol"; write UPSTREAM/MODEL, such as openai/gpt-6-sol'],
   ],
   [
     'spaces around the slash of a route',
-    '[openai/gpt-5]',
-    '[openai / gpt-5]',
-    ['23:21 models.gpt-5.routes[0]: refers to the upstream "openai ", which does not exist; did you mean "openai"?'],
+    '[openai/gpt-6-sol]',
+    '[openai / gpt-6-sol]',
+    [
+      '23:25 models.gpt-6-sol.routes[0]: refers to the upstream "openai ", which does not exist; did you mean "openai"?',
+    ],
   ],
   [
     'a route without its list',
-    '[openai/gpt-5]',
-    'openai/gpt-5',
-    ['23:20 models.gpt-5.routes: is "openai/gpt-5"; must be a list: write ["openai/gpt-5"]'],
+    '[openai/gpt-6-sol]',
+    'openai/gpt-6-sol',
+    ['23:24 models.gpt-6-sol.routes: is "openai/gpt-6-sol"; must be a list: write ["openai/gpt-6-sol"]'],
   ],
   [
     'a colon and a space in a route',
-    '[openai/gpt-5]',
+    '[openai/gpt-6-sol]',
     '[openai/llama: 8b]',
     [
-      '23:21 models.gpt-5.routes[0].to: is missing; add it: UPSTREAM/MODEL, such as openai/gpt-5.',
-      '23:21 models.gpt-5.routes[0].openai/llama: is not a known key; use one of: to, priority, weight, connect_timeout, first_byte_timeout, idle_timeout, max_input_tokens, cost, capabilities, quirks',
+      '23:25 models.gpt-6-sol.routes[0].to: is missing; add it: UPSTREAM/MODEL, such as openai/gpt-6-sol.',
+      '23:25 models.gpt-6-sol.routes[0].openai/llama: is not a known key; use one of: to, priority, weight, connect_timeout, first_byte_timeout, idle_timeout, max_input_tokens, cost, capabilities, quirks',
     ],
   ],
   [
     'an alias of an unknown model',
-    'gpt: gpt-5',
-    'gpt: gpt-6',
-    ['30:8 aliases.gpt: refers to the model "gpt-6", which does not exist; did you mean "gpt-5"?'],
+    'gpt: gpt-6-sol',
+    'gpt: gpt-6.1-sol',
+    ['30:8 aliases.gpt: refers to the model "gpt-6.1-sol", which does not exist; did you mean "gpt-6-sol"?'],
   ],
   [
     'an alias of itself',
-    'gpt: gpt-5',
+    'gpt: gpt-6-sol',
     'gpt: gpt',
     ['30:8 aliases.gpt: refers back to itself; point one of the aliases to a model'],
   ],

@@ -18,7 +18,7 @@ const times = [-hour - 1, -hour, -1, 0, 1, hour - 1, hour, 2 * hour + 1].map((of
 describe('the number of matching requests', () => {
   it.each<[string, RequestFilter]>([
     ['all', {}],
-    ['a model', { model: 'dp/gpt-5' }],
+    ['a model', { model: 'dp/gpt-6-sol' }],
     ['a route', { route: 'a/b' }],
     ['errors', { errors: true }],
     ['failovers', { hasFailover: true }],
@@ -32,8 +32,8 @@ describe('the number of matching requests', () => {
     const book = new RecordBook(database);
     for (const started_at of times)
       await book.write(
-        { started_at, model: 'dp/gpt-5', route: 'a/b' },
-        { started_at, model: 'short', alias_of: 'dp/gpt-5', outcome: 'failed', status: 502, has_failover: true },
+        { started_at, model: 'dp/gpt-6-sol', route: 'a/b' },
+        { started_at, model: 'short', alias_of: 'dp/gpt-6-sol', outcome: 'failed', status: 502, has_failover: true },
         { started_at, outcome: 'refused', status: 429, is_metered: false, cache: 'hit' },
         { started_at, outcome: 'aborted', has_failover: true },
       );

@@ -26,9 +26,9 @@ describe('one request', () => {
       is_stream: true,
       duration_ms: 5_000_000_000,
       bytes_out: 412,
-      route: 'openai/gpt-5',
+      route: 'openai/gpt-6-sol',
       has_failover: true,
-      attempts: [{ route: 'openai/gpt-5', outcome: 'served', started_ms: 3, duration_ms: 812, status: 200 }],
+      attempts: [{ route: 'openai/gpt-6-sol', outcome: 'served', started_ms: 3, duration_ms: 812, status: 200 }],
       notes: ['dropped logit_bias', 'approximated "x"'],
       input_tokens: 2_147_483_647,
       usage_estimated: false,
@@ -136,7 +136,7 @@ describe('a page of requests', () => {
   });
 
   it.each<[string, RequestFilter, Partial<RequestRecord>, Partial<RequestRecord>]>([
-    ['model', { model: 'claude' }, { model: 'claude' }, { model: 'gpt-5' }],
+    ['model', { model: 'claude' }, { model: 'claude' }, { model: 'gpt-6-sol' }],
     ['route', { route: 'a/b' }, { route: 'a/b' }, { route: 'a/c' }],
     ['outcome', { outcome: 'aborted' }, { outcome: 'aborted' }, { outcome: 'answered' }],
     ['status', { status: [400, 499] }, { status: 429 }, { status: 500 }],

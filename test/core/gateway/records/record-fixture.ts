@@ -30,7 +30,7 @@ export class RecordBook {
         path: '/v1/chat/completions',
         endpoint: 'chat',
         is_metered: true,
-        model: 'gpt-5',
+        model: 'gpt-6-sol',
         outcome: 'answered',
         status: 200,
         ...record,

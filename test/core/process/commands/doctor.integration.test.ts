@@ -26,7 +26,7 @@ interface Line {
 }
 
 const goodKey = 'sk-good-1234567890';
-const models = { data: [{ id: 'gpt-5' }, { id: 'gpt-5-mini' }] };
+const models = { data: [{ id: 'gpt-6-sol' }, { id: 'gpt-6-luna' }] };
 /** A vendor: a list of models for a good key. */
 const vendor: Handler = (request, response) =>
   request.headers.authorization === `Bearer ${goodKey}`
@@ -76,7 +76,7 @@ interface Setup {
 function yamlOf({
   key = goodKey,
   upstreamUrl = upstream.url,
-  model = 'gpt-5',
+  model = 'gpt-6-sol',
   mailPassword = 'mail-password',
   serverKey = midtrans.serverKey,
   secret = 'github-secret',

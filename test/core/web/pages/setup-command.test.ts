@@ -31,7 +31,7 @@ describe('the command that sets up tools', () => {
   });
 
   it.each([
-    ['dp/gpt-5@latest', 'dp/gpt-5@latest'],
+    ['dp/gpt-6-sol@latest', 'dp/gpt-6-sol@latest'],
     ['dp/$(id)', `'dp/$(id)'`],
     [`a'b`, `'a'\\''b'`],
   ])('writes the word %s so that a POSIX shell hands it over as it is', (model, written) => {

@@ -45,8 +45,8 @@ export function gallery() {
     ],
     rows: kinds.map((kind, index) => ({
       time: '14:32:07',
-      model: index === 3 ? `dp/${'long-model-name-'.repeat(4)}` : 'dp/claude-sonnet-4-5',
-      route: 'claude/claude-sonnet-4-5',
+      model: index === 3 ? `dp/${'long-model-name-'.repeat(4)}` : 'dp/claude-sonnet-5-5',
+      route: 'claude/claude-sonnet-5-5',
       attempts: index === 1,
       status: { kind, text: ['200', '200', '429 rate limit', '502 all routes'][index] },
       input: '8,412',
@@ -56,14 +56,14 @@ export function gallery() {
     attempts: [
       {
         kind: 'bad',
-        name: '1 · openai/gpt-5',
+        name: '1 · openai/gpt-6-sol',
         span: format.span(0, 412),
         text: '503 overloaded, before the first token. Next route tried.',
         bar: { run: axisBar(0, 412, 4280), isFailed: true },
       },
       {
         kind: 'ok',
-        name: '2 · other/gpt-5',
+        name: '2 · other/gpt-6-sol',
         span: format.span(412, 4280),
         text: '200, first token at 1.09 s. 1,284 in, 402 out.',
         bar: { wait: axisBar(412, 1090, 4280), run: axisBar(1090, 4280, 4280) },

@@ -151,12 +151,12 @@ const credit = (model: string, seconds: number) => ({
 });
 
 it.each([
-  [20, '+ 1 minute: dp/gpt-5 was down on'],
-  [23 * 60, '+ 23 minutes: dp/gpt-5 was down on'],
-  [3600, '+ 1 hour: dp/gpt-5 was down on'],
-  [312 * 60, '+ 5 hours 12 minutes: dp/gpt-5 was down on'],
+  [20, '+ 1 minute: dp/gpt-6-sol was down on'],
+  [23 * 60, '+ 23 minutes: dp/gpt-6-sol was down on'],
+  [3600, '+ 1 hour: dp/gpt-6-sol was down on'],
+  [312 * 60, '+ 5 hours 12 minutes: dp/gpt-6-sol was down on'],
 ])('credited time reads in hours and minutes: %i s', (seconds, text) => {
-  expect(describeCredits([credit('dp/gpt-5', seconds)], reader())?.title).toContain(text);
+  expect(describeCredits([credit('dp/gpt-6-sol', seconds)], reader())?.title).toContain(text);
 });
 
 it('several outages share one note: their total time, and the newest of them', () => {

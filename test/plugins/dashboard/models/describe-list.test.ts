@@ -119,6 +119,6 @@ describe('the address of the page', () => {
     ['dp mistral', false],
     ['', true],
   ])('finds by words in any case: %s', (search, isFound) => {
-    expect(matches(search, ['dp/gpt-5', 'Anthropic'])).toBe(isFound);
+    expect(matches(search, ['dp/gpt-6-sol', 'Anthropic'])).toBe(isFound);
   });
 });

@@ -27,7 +27,7 @@ const lost: Partial<RequestRecord> = { outcome: 'failed', status: 502, attempts:
 describe('attempts', () => {
   it('say what failed, when, and that the next route was tried', () => {
     expect(attemptsOf()[0]).toMatchObject({
-      name: '1 · openai/gpt-5',
+      name: '1 · openai/gpt-6-sol',
       kind: 'bad',
       span: '0 – 412\u00a0ms',
       text: '503 overloaded, before the first token. Next route tried.',
@@ -36,7 +36,7 @@ describe('attempts', () => {
 
   it('say what served, with the first token and the tokens', () => {
     expect(attemptsOf()[1]).toMatchObject({
-      name: '2 · other/gpt-5',
+      name: '2 · other/gpt-6-sol',
       kind: 'ok',
       text: '200, first token at 1.09\u00a0s. 1,284 in, 402 out.',
     });
@@ -97,7 +97,7 @@ describe('attempts', () => {
 
   it('that were under way when the client left say so', () => {
     const attempts: Attempts = [
-      { route: 'openai/gpt-5', outcome: 'aborted', fault: 'gone', started_ms: 0, duration_ms: 900 },
+      { route: 'openai/gpt-6-sol', outcome: 'aborted', fault: 'gone', started_ms: 0, duration_ms: 900 },
     ];
     expect(attemptsOf({ outcome: 'aborted', attempts })[0]?.text).toBe('Stopped by client.');
   });

@@ -15,8 +15,8 @@ describe('a row', () => {
   it('has time, model, the route that served, and how many were tried', () => {
     expect(rowOf(failover)).toMatchObject({
       time: { text: '21:32:07' },
-      name: 'dp/gpt-5',
-      route: 'other/gpt-5',
+      name: 'dp/gpt-6-sol',
+      route: 'other/gpt-6-sol',
       attempts: '2 attempts',
       input: '1,284',
       output: '402',
@@ -31,7 +31,7 @@ describe('a row', () => {
   });
 
   it('of a request that failed has the route that was tried last', () => {
-    expect(rowOf({ ...failover, route: null, outcome: 'failed', status: 502 })?.route).toBe('other/gpt-5');
+    expect(rowOf({ ...failover, route: null, outcome: 'failed', status: 502 })?.route).toBe('other/gpt-6-sol');
   });
 
   it('of a cached response has its first byte, since tokens were not counted', () => {
@@ -47,9 +47,9 @@ describe('a row', () => {
   });
 
   it('of an unknown model has the name that was typed', () => {
-    const message = 'Model "gpt-5o" not found. Did you mean "dp/gpt-5"?';
+    const message = 'Model "gpt-6-so" not found. Did you mean "dp/gpt-6-sol"?';
     const unknown = { model: null, error_code: 'model_not_found', error_message: message } as Partial<RequestRecord>;
-    expect(rowOf(unknown)).toMatchObject({ name: 'gpt-5o', isModelCall: true });
+    expect(rowOf(unknown)).toMatchObject({ name: 'gpt-6-so', isModelCall: true });
   });
 
   it('of a model that is out of service has the name that was typed', () => {

@@ -39,7 +39,7 @@ describe('the status of a request', () => {
 
   it('tells a model that is out of service from an unknown one', () => {
     const refused = { outcome: 'refused', status: 404, error_code: 'model_not_found' } as const;
-    const off = 'Model "gpt-5" is out of service: all of its routes are off. GET /v1/models lists the others.';
+    const off = 'Model "gpt-6-sol" is out of service: all of its routes are off. GET /v1/models lists the others.';
     expect(statusOf({ ...refused, error_message: off }).text).toBe('404 model out of service');
     expect(statusOf({ ...refused, error_message: 'Model "gpt-6" not found.' }).text).toBe('404 unknown model');
   });

@@ -31,11 +31,11 @@ describe('an exported request', () => {
   it('has every attempt in JSON, without what the vendor said', () => {
     const line = toJsonLine(recordOf(failover), routesAs('names', true));
     expect(JSON.parse(line)).toMatchObject({
-      model: 'dp/gpt-5',
+      model: 'dp/gpt-6-sol',
       first_token_ms: 1090,
       attempts: [
-        { route: 'openai/gpt-5', outcome: 'failed', status: 503, fault: 'route', started_ms: 0, ended_ms: 412 },
-        { route: 'other/gpt-5', outcome: 'served', status: 200, fault: null, started_ms: 412, ended_ms: 4280 },
+        { route: 'openai/gpt-6-sol', outcome: 'failed', status: 503, fault: 'route', started_ms: 0, ended_ms: 412 },
+        { route: 'other/gpt-6-sol', outcome: 'served', status: 200, fault: null, started_ms: 412, ended_ms: 4280 },
       ],
     });
     expect(line).not.toContain('org-acme');

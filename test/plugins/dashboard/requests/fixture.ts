@@ -30,7 +30,7 @@ export function recordOf(settings: Partial<RequestRecord> = {}): RequestRecord {
     endpoint: 'responses',
     format: 'responses',
     is_stream: true,
-    model: 'dp/gpt-5',
+    model: 'dp/gpt-6-sol',
     outcome: 'answered',
     status: 200,
     duration_ms: 4280,
@@ -42,13 +42,13 @@ export function recordOf(settings: Partial<RequestRecord> = {}): RequestRecord {
 /** Two attempts, the second of which served. */
 export const failover = {
   has_failover: true,
-  route: 'other/gpt-5',
+  route: 'other/gpt-6-sol',
   first_content_ms: 1090,
   input_tokens: 1284,
   output_tokens: 402,
   attempts: [
     {
-      route: 'openai/gpt-5',
+      route: 'openai/gpt-6-sol',
       outcome: 'failed',
       started_ms: 0,
       duration_ms: 412,
@@ -56,14 +56,14 @@ export const failover = {
       fault: 'route',
       error: 'route: 503 The engine of org-acme is overloaded',
     },
-    { route: 'other/gpt-5', outcome: 'served', started_ms: 412, duration_ms: 3868, status: 200 },
+    { route: 'other/gpt-6-sol', outcome: 'served', started_ms: 412, duration_ms: 3868, status: 200 },
   ],
 } as const satisfies Partial<RequestRecord>;
 
-const routes = ['openai/gpt-5', 'other/gpt-5'].map((route) => ({ id: route }));
+const routes = ['openai/gpt-6-sol', 'other/gpt-6-sol'].map((route) => ({ id: route }));
 
-/** Names of the routes of dp/gpt-5, as customers see them. */
+/** Names of the routes of dp/gpt-6-sol, as customers see them. */
 export function routesAs(sight: RouteVisibility = 'names', areVendorsShown = false) {
-  const catalog = { resolve: (name: string) => (name === 'dp/gpt-5' ? { routes } : undefined) };
+  const catalog = { resolve: (name: string) => (name === 'dp/gpt-6-sol' ? { routes } : undefined) };
   return createRouteNames(sight, catalog as never, readerOf().t, areVendorsShown);
 }

@@ -8,7 +8,7 @@ const filterFor = (query: Record<string, string>) => filterOf(readQuery(query), 
 describe('the address of the list', () => {
   it('is read and written again without loss', () => {
     const before = createRequestId(now);
-    const query = { show: 'errors', model: 'dp/gpt-5', status: '502', time: '7d', before, live: '0' };
+    const query = { show: 'errors', model: 'dp/gpt-6-sol', status: '502', time: '7d', before, live: '0' };
     const written = new URL(addressOf(readQuery(query), { before }), 'http://localhost');
     expect(Object.fromEntries(written.searchParams)).toEqual(query);
   });
@@ -76,11 +76,11 @@ describe('the filter of the list', () => {
     ['failover', { hasFailover: true }],
     ['cached', { isCached: true }],
   ])('of the chip %s is %o', (show, filter) => {
-    expect(filterFor({ show, model: 'dp/gpt-5' })).toMatchObject({ ...filter, model: 'dp/gpt-5' });
+    expect(filterFor({ show, model: 'dp/gpt-6-sol' })).toMatchObject({ ...filter, model: 'dp/gpt-6-sol' });
   });
 
   it('does not narrow the list if it only has a time', () => {
-    expect([isNarrowed(readQuery({ time: '7d' })), isNarrowed(readQuery({ model: 'dp/gpt-5' }))]).toEqual([
+    expect([isNarrowed(readQuery({ time: '7d' })), isNarrowed(readQuery({ model: 'dp/gpt-6-sol' }))]).toEqual([
       false,
       true,
     ]);

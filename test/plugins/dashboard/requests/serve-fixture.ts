@@ -11,7 +11,10 @@ import { RecordBook } from '../../../core/gateway/records/record-fixture.ts';
 import { hostOf, modelOf } from '../../format/catalog/catalog-fixture.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 
-const routes = ['openai/gpt-5', 'other/gpt-5'].map((id) => ({ ...routeTo(upstreamAt('http://127.0.0.1:1')), id }));
+const routes = ['openai/gpt-6-sol', 'other/gpt-6-sol'].map((id) => ({
+  ...routeTo(upstreamAt('http://127.0.0.1:1')),
+  id,
+}));
 
 const signInPage = pageAt('/sign-in', {
   forms: [
@@ -40,7 +43,7 @@ export async function serveRequests(database: Database, settings: RequestsHost =
   const base = pageHost({ operators: settings.operators ?? [] });
   const host = pageHost({
     database,
-    catalog: hostOf([modelOf('gpt-5', ['chat'], { routes })]).catalog,
+    catalog: hostOf([modelOf('gpt-6-sol', ['chat'], { routes })]).catalog,
     section: ((section: Section) =>
       section.name === dashboardSection.name
         ? { routes: settings.routes ?? 'names' }
@@ -62,7 +65,7 @@ async function signIn(browser: Browser, database: Database, email?: string) {
   await browser.send('/sign-in', { account: accountId });
   const book = new RecordBook(database);
   const write: RecordBook['write'] = (...records) =>
-    book.write(...records.map((record) => ({ account_id: accountId, model: 'dp/gpt-5', ...record })));
+    book.write(...records.map((record) => ({ account_id: accountId, model: 'dp/gpt-6-sol', ...record })));
   return { browser, accountId, write };
 }
 

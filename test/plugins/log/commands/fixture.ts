@@ -13,11 +13,11 @@ export interface CommandResult {
   readonly error: string;
 }
 
-/** A host whose times are in UTC, with the model `gpt-5` and its alias `alias`. */
+/** A host whose times are in UTC, with the model `gpt-6-sol` and its alias `alias`. */
 export function createCommandHost(database: Database, now: number): Host {
   return Object.assign(createStageHost(database), {
     now: () => now,
-    catalog: hostOf([modelOf('gpt-5')]).catalog,
+    catalog: hostOf([modelOf('gpt-6-sol')]).catalog,
     section: (section: unknown) => (section === service ? { time_zone: 'UTC' } : {}),
   }) as Host;
 }

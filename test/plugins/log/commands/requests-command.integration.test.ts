@@ -61,7 +61,7 @@ describe('daypass requests', () => {
   it('selects by account, any name of a model, route, status, failover and time', async () => {
     const budi = await createAccount(database, 'dp', { name: 'Budi', email: 'budi@example.com' });
     const [own] = await write({ account_id: budi.accountId });
-    const [alias] = await write({ model: 'alias', alias_of: 'dp/gpt-5' });
+    const [alias] = await write({ model: 'alias', alias_of: 'dp/gpt-6-sol' });
     const [routed] = await write({ route: 'only/here' });
     const [teapot] = await write({ status: 418, outcome: 'refused' });
     const [interrupted] = await write({ outcome: 'interrupted', status: null });
@@ -69,7 +69,7 @@ describe('daypass requests', () => {
     const [moved] = await write({ has_failover: true });
     const [hit] = await write({ cache: 'hit', endpoint: 'cached' });
     expect(await idsOf('--account', 'budi@example.com')).toEqual([own]);
-    expect(await idsOf('--model', 'gpt-5')).toEqual([alias]);
+    expect(await idsOf('--model', 'gpt-6-sol')).toEqual([alias]);
     expect(await idsOf('--model', 'alias')).toEqual([alias]);
     expect(await idsOf('--route', 'only/here')).toEqual([routed]);
     expect(await idsOf('--route', 'only/here', '--since', '2031-05-11')).toEqual([routed, old]);

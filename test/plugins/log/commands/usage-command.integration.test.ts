@@ -28,7 +28,7 @@ beforeAll(async () => {
     },
     { route: 'b/m', outcome: 'served' as const },
   ];
-  const own = { account_id: accountId, model: 'dp/gpt-5', route: 'b/m', started_at: now, attempts };
+  const own = { account_id: accountId, model: 'dp/gpt-6-sol', route: 'b/m', started_at: now, attempts };
   await new RecordBook(database).write(
     { ...own, first_content_ms: 700, input_tokens: 1_000, has_failover: true },
     { ...own, started_at: now - 2 * day },
@@ -47,7 +47,7 @@ it('counts by model in the last 24 hours, and says what it covers', async () => 
   expect(table[0]).toBe('model|requests|errors|failed|failovers|cached|tokens in|tokens out|first token|95 % below');
   expect(table.slice(1, 4).toSorted()).toEqual([
     '(no model)|1|1 (100%)|0|0|0|0|0',
-    expect.stringMatching(/^dp\/gpt-5\|1\|0 \(0%\)\|0\|1\|0\|1,000\|0\|0\.\d\d s\|0\.\d\d s$/),
+    expect.stringMatching(/^dp\/gpt-6-sol\|1\|0 \(0%\)\|0\|1\|0\|1,000\|0\|0\.\d\d s\|0\.\d\d s$/),
     'dp/other|1|1 (100%)|1|0|0|0|0',
   ]);
   expect(table).toContain('since 2031-05-11 13:00:00 (UTC), by whole hours in UTC');

@@ -8,7 +8,7 @@ import { exec, podman } from './podman.ts';
  * The programs are real; their versions, entry points and sizes differ from those of the registry.
  */
 
-const node = 'docker.io/library/node:26-trixie-slim';
+const node = 'docker.io/library/node:26.12.1-trixie-slim';
 const certificates = '/etc/ssl/certs/ca-certificates.crt';
 
 const base = `FROM scratch

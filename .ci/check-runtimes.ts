@@ -1,0 +1,52 @@
+/**
+ * Compares pinned runtimes with the list of fixed releases in runtimes.ts, and fails where a package with the fixes exists. The
+ * registry is asked only for packages that are behind; when it does not answer in time, the output says so and the build goes on.
+ */
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findOldPins, readPins } from './runtimes.ts';
+
+const root = join(import.meta.dirname, '..');
+
+/** Seconds for the registry to answer. */
+const registryTimeout = 15;
+
+let isRegistryThere = true;
+const pins = readPins((file) => readFileSync(join(root, file), 'utf8'));
+const old = await findOldPins(pins, versionsOf);
+for (const { text, isSevere } of old) {
+  if (isSevere) console.error(text);
+  else console.log(text);
+}
+if (old.some(({ isSevere }) => isSevere)) process.exit(1);
+console.log(`runtimes: ${pins.length} pins, ${old.length} of them wait for a fixed package`);
+
+/** One that has not answered once is not asked again. */
+async function versionsOf(name: string): Promise<readonly string[] | undefined> {
+  if (!isRegistryThere) return undefined;
+  const output = await view(name);
+  isRegistryThere = output !== undefined;
+  return output === undefined ? undefined : readVersions(output);
+}
+
+function view(name: string): Promise<string | undefined> {
+  const limits = ['--fetch-retries=0', `--fetch-timeout=${registryTimeout * 1000}`];
+  return new Promise((resolve) => {
+    execFile(
+      'npm',
+      ['view', name, 'versions', '--json', ...limits],
+      { cwd: root, timeout: registryTimeout * 1000, killSignal: 'SIGKILL' },
+      (error, stdout) => resolve(error === null ? stdout : undefined),
+    );
+  });
+}
+
+/** npm prints a single version without a list. */
+function readVersions(output: string): readonly string[] | undefined {
+  try {
+    return [JSON.parse(output) as string | string[]].flat();
+  } catch {
+    return undefined;
+  }
+}

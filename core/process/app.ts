@@ -9,6 +9,7 @@ import { type GatewayDocument, readDocument } from '#core/config/file/document.t
 import { type Config, validate } from '#core/extension/validation/load.ts';
 import { operatorSection } from '#core/config/sections/operator-section.ts';
 import { pipelineNotices } from '#core/extension/validation/pipeline-rules.ts';
+import { nodeNotices } from '#core/platform/node-release.ts';
 import { productionNotices } from '#core/extension/validation/production-notices.ts';
 import { data, listen, memory } from '#core/config/sections/core-sections.ts';
 import { HealthMonitor } from '#core/gateway/health/health-monitor.ts';
@@ -196,6 +197,7 @@ export class Gateway {
     const { rollback } = configLoadState(this.host);
     return [
       ...(rollback === undefined ? [] : [describeRollback(this.#parts.file, rollback)]),
+      ...nodeNotices(),
       ...pipelineNotices(this.config.stages, this.#parts.assembly.registry),
       ...productionNotices(this.config, this.#parts.services.services.isProduction),
       ...planNotices(this.config),

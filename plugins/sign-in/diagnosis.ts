@@ -1,6 +1,7 @@
 import type { Diagnosis, DiagnosisHost, Finding } from '#core/gateway/diagnosis/diagnosis.ts';
 import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
 import { isLoopback } from '#core/platform/names/loopback.ts';
+import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { parseObject } from '#core/platform/json.ts';
 import { type BellProviders, buildProvider } from './providers/build.ts';
 import { maxAnswer } from './providers/fetch-profile.ts';
@@ -57,7 +58,7 @@ async function exchange(
   const form = { grant_type: 'authorization_code', code: 'daypass-doctor', redirect_uri: callback };
   const basic = `Basic ${Buffer.from(`${client_id}:${client_secret}`).toString('base64')}`;
   try {
-    const response = await fetch(url, {
+    const response = await outgoingFetch(url, {
       method: 'POST',
       headers: { accept: 'application/json', ...(isBasic && { authorization: basic }) },
       body: new URLSearchParams({ ...form, client_id, ...(!isBasic && { client_secret }) }),

@@ -2,6 +2,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { TelemetrySettings, TelemetrySignal } from '#core/config/sections/telemetry-section.ts';
 import { describeConnectionError, isConnectionError } from '#core/platform/errors/connection-error.ts';
+import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { decodePercent } from '#core/platform/percent-encoding.ts';
 import { version } from '#core/platform/version.ts';
 import { exports, type Resource } from './otlp.ts';
@@ -40,7 +41,7 @@ export class Collector {
     const { endpoint, headers, timeout } = this.#settings;
     const body = JSON.stringify(request(this.#resource, this.#scope, items as never));
     try {
-      const response = await fetch(`${endpoint.replace(/\/+$/, '')}/${path}`, {
+      const response = await outgoingFetch(`${endpoint.replace(/\/+$/, '')}/${path}`, {
         method: 'POST',
         headers: {
           ...Object.fromEntries(pairsOf(headers)),

@@ -2,6 +2,7 @@ import type { Catalog, Upstream } from '#core/config/catalog/catalog.ts';
 import type { Diagnosis, DiagnosticCheck, Finding } from '#core/gateway/diagnosis/diagnosis.ts';
 import { checkOrigin, explainNetworkError } from '#core/gateway/diagnosis/network.ts';
 import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
+import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { tokenReader } from './credentials/read-token.ts';
 import { authHeaders } from './routing/credentials.ts';
 
@@ -57,7 +58,7 @@ async function checkKey(upstream: Upstream, key: string, catalog: Catalog, signa
   const path = formats.includes('ollama') ? '/tags' : '/models';
   const version = formats.includes('messages') ? { 'anthropic-version': '2023-06-01' } : {};
   try {
-    const response = await fetch(baseUrl + path, {
+    const response = await outgoingFetch(baseUrl + path, {
       headers: { accept: 'application/json', ...version, ...headers, ...authHeaders(auth, key) },
       redirect: 'error',
       signal,

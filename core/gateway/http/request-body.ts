@@ -10,6 +10,7 @@ import { outlineOf } from '#core/platform/json-outline/outline.ts';
 import { CollectedBytes, sizeOf } from '#core/platform/memory/collected-bytes.ts';
 import { footprint, type MemoryShare } from '#core/platform/memory/budget.ts';
 import { freeBytes } from '#core/platform/memory/freed-bytes.ts';
+import { decodesBrotli } from '#core/platform/node-release.ts';
 import type { BodyOutline, BodySource } from '../pipeline/exchange.ts';
 import { stalledTime } from '#core/platform/timing/loop-lag.ts';
 import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
@@ -32,13 +33,34 @@ export function longestUpload({ maxBytes, timeout, minRate }: BodyLimits): numbe
   return timeout + maxBytes / minRate;
 }
 
-const decoders = new Map<string, () => NodeJS.ReadWriteStream & Readable>([
+type OpenDecoder = () => NodeJS.ReadWriteStream & Readable;
+
+const decoders = new Map<string, OpenDecoder>([
   ['gzip', () => createGunzip()],
   ['x-gzip', () => createGunzip()],
   ['deflate', () => createInflate()],
   ['br', () => createBrotliDecompress()],
   ['zstd', () => createZstdDecompress()],
 ]);
+
+/**
+ * @param encoding the Content-Encoding of a request, in lower case
+ * @param node version of Node.js, such as `26.12.1`
+ * @returns undefined for a body that is not encoded
+ * @throws GatewayError `unsupported_media_type`
+ */
+export function decoderFor(encoding: string, node: string = process.versions.node): OpenDecoder | undefined {
+  if (encoding === 'identity') return undefined;
+  const isBrotliOff = !decodesBrotli(node);
+  const open = isBrotliOff && encoding === 'br' ? undefined : decoders.get(encoding);
+  if (open !== undefined) return open;
+  const why = isBrotliOff && encoding === 'br' ? 'is off until the operator updates Node.js' : 'is not supported';
+  const others = isBrotliOff ? 'gzip or zstd' : 'gzip, br or zstd';
+  throw new GatewayError(
+    'unsupported_media_type',
+    `Content-Encoding "${encoding}" ${why}. Send the body uncompressed, or as ${others}.`,
+  );
+}
 
 /**
  * Reads a request's body from the socket when a stage asks for it, once, within bounds of size and time. The body of a
@@ -167,13 +189,7 @@ export class RequestBody implements BodySource {
     const { maxBytes } = this.#limits;
     if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
     const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
-    const decode = decoders.get(encoding);
-    if (decode === undefined && encoding !== 'identity') {
-      throw new GatewayError(
-        'unsupported_media_type',
-        `Content-Encoding "${encoding}" is not supported. Send the body uncompressed, or as gzip, br or zstd.`,
-      );
-    }
+    const decode = decoderFor(encoding);
     this.#sendContinue();
     this.#isReading = true;
     // Node's parser has called us with the head, and reads the rest of the packet, often all of the body, when we return.

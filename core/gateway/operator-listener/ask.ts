@@ -2,6 +2,7 @@ import { operatorSection } from '#core/config/sections/operator-section.ts';
 import { listen } from '#core/config/sections/core-sections.ts';
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
+import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import type { Host } from '../host/host.ts';
 import { describeAddress, type OperatorAddress, operatorAddress } from './address.ts';
 
@@ -39,12 +40,12 @@ async function read(
   address: OperatorAddress | undefined,
 ): Promise<[number, string]> {
   // Loaded here: commands that ask are registered by every start and by every other command.
-  const { Agent, fetch } = await import('undici');
+  const { Agent } = await import('undici');
   const isSocket = address !== undefined && 'path' in address;
-  const dispatcher = new Agent(isSocket ? { connect: { socketPath: address.path } } : {});
+  const agent = new Agent(isSocket ? { connect: { socketPath: address.path } } : {});
   try {
     const url = new URL('/readyz?verbose', isSocket ? 'http://localhost' : place);
-    const response = await fetch(url, { dispatcher, headers, signal: AbortSignal.timeout(askTimeout) });
+    const response = await outgoingFetch(url, { headers, signal: AbortSignal.timeout(askTimeout) }, { agent });
     return [response.status, await response.text()];
   } catch (error) {
     const code =
@@ -52,6 +53,6 @@ async function read(
     const why = code === 'ENOENT' ? 'no such socket' : describeConnectionError(error);
     throw new OperatorUnavailable(`No gateway responds at ${place}: ${why}.`);
   } finally {
-    await dispatcher.destroy();
+    await agent.destroy();
   }
 }

@@ -6,6 +6,7 @@ import { models } from '#core/config/sections/models-section.ts';
 import type { GatewayDocument } from '#core/config/file/document.ts';
 import type { Config } from '#core/extension/validation/load.ts';
 import { pipelineNotices } from '#core/extension/validation/pipeline-rules.ts';
+import { nodeNotices } from '#core/platform/node-release.ts';
 import { productionNotices } from '#core/extension/validation/production-notices.ts';
 import { productionOf } from '#core/config/sections/production.ts';
 import { maskSecrets } from '#core/config/file/hide-secrets.ts';
@@ -42,6 +43,7 @@ export function defineCheck(parser: Parser, { file, load, log, print }: CoreComm
         ...describeCatalog(catalog, config.get(service).prefix),
         ...registry.catalogReviews.flatMap((review) => review.describe(catalog)),
         ...[
+          ...nodeNotices(),
           ...pipelineNotices(config.stages, registry),
           ...productionNotices(config, document.isProduction),
           ...planNotices(config),

@@ -25,7 +25,7 @@ export function defineDoctor(parser: Parser, context: CoreCommandContext): void 
   parser
     .command('doctor')
     .description(
-      'check everything that the gateway depends on, and say what to do: configuration, database, Redis, disk, clock, upstreams and their keys, payments, mail, sign-in, public URL',
+      'check everything that the gateway depends on, and say what to do: configuration, Node.js, database, Redis, disk, clock, upstreams and their keys, payments, mail, sign-in, public URL',
     )
     .option('--json', 'print JSON: { ok, checks: [{ check, subject, state, text, advice, ms }] }')
     .option('--only <checks>', 'only these, such as database,api_keys', (text: string) => text.split(','))
@@ -79,6 +79,7 @@ async function checksOf({ document, config, registry }: Loaded, { file }: CoreCo
   ]);
   const { DATABASE_URL, DATABASE_DIRECT_URL, DATABASE_READ_URL, REDIS_URL, REDIS_QUEUE_URL } = process.env;
   const diagnoses: Diagnosis[] = [
+    machine.nodeDiagnosis,
     machine.gatewayDiagnosis,
     ...databaseDiagnoses(
       DATABASE_URL || undefined,

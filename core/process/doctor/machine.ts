@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { data, service } from '#core/config/sections/core-sections.ts';
 import type { Diagnosis, DiagnosisHost, Finding } from '#core/gateway/diagnosis/diagnosis.ts';
 import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
+import { decodesBrotli, fixedReleases } from '#core/platform/node-release.ts';
+import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { askOperator, OperatorUnavailable } from '#core/gateway/operator-listener/ask.ts';
 
 /** Bytes on the disk below which it is a warning, beyond what the health check wants. */
@@ -14,6 +16,22 @@ const clockTolerance = 30_000;
 const clocks = 3;
 
 const megabytes = (bytes: number) => `${Math.round(bytes / 1_000_000).toLocaleString('en')} MB`;
+
+/** Whether the running Node.js has the security fixes that this version knows of. */
+export const nodeDiagnosis: Diagnosis = {
+  name: 'node',
+  checks: () => [{ subject: process.versions.node, run: async () => describeNode(process.versions.node) }],
+};
+
+/** @param version of Node.js, such as `26.12.1` */
+export function describeNode(version: string): Finding {
+  if (decodesBrotli(version)) return { state: 'ok', text: 'has the known security fixes' };
+  return {
+    state: 'warning',
+    text: 'lacks the security fixes of October 2026 for Brotli, TLS and DNS; bodies in br are refused and never decoded',
+    advice: `Install Node.js ${fixedReleases.join(', ')} or newer.`,
+  };
+}
 
 /** Room, and permission to write, in the data folder. */
 export const diskDiagnosis: Diagnosis = {
@@ -79,7 +97,7 @@ async function checkClock({ catalog, now }: DiagnosisHost, signal: AbortSignal):
 /** Ms by which this machine is ahead of a server. */
 async function clockDifference(origin: string, now: () => number, signal: AbortSignal): Promise<number | undefined> {
   const began = now();
-  const response = await fetch(origin, { method: 'HEAD', redirect: 'manual', signal });
+  const response = await outgoingFetch(origin, { method: 'HEAD', redirect: 'manual', signal });
   const at = Date.parse(response.headers.get('date') ?? '');
   // The header has whole seconds.
   return Number.isNaN(at) ? undefined : (began + now()) / 2 - (at + 500);
@@ -122,7 +140,7 @@ async function checkBaseUrl(host: DiagnosisHost, signal: AbortSignal): Promise<F
   const url = host.service.baseUrl;
   let response: Response;
   try {
-    response = await fetch(`${url}/livez`, { redirect: 'manual', signal });
+    response = await outgoingFetch(`${url}/livez`, { redirect: 'manual', signal });
   } catch (error) {
     const { text, advice } = explainNetworkError(error);
     return {

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { HealthChecks } from '#core/gateway/health/health-check.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { claimMessage, type ClaimedAlert, closeAbandoned, collectMessages, finishMessage } from '../outbox.ts';
 import { composeAlert } from './alert.ts';
 import { alertsSection } from './section.ts';
@@ -62,7 +63,7 @@ async function writeBody(host: Host, gateway: HealthChecks, claimed: ClaimedAler
 async function post(host: Host, id: string, body: string, deadline: number): Promise<void> {
   const { url = '', secret = '' } = host.section(alertsSection).webhook ?? {};
   const timestamp = String(Math.floor(host.now() / 1000));
-  const response = await fetch(url, {
+  const response = await outgoingFetch(url, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',

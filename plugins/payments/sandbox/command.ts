@@ -11,6 +11,7 @@ import {
   type Send,
 } from './actions.ts';
 import { findCharge } from './charges.ts';
+import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { parseInteger } from '#core/extension/commands/arguments.ts';
 
 const timeout = 5_000; // ms
@@ -80,7 +81,7 @@ async function run(
 
 const send: Send = async ({ notificationUrl }, body, headers) => {
   const request = { method: 'POST', body, headers, signal: AbortSignal.timeout(timeout) };
-  const answer = await fetch(notificationUrl, request).catch(() => undefined);
+  const answer = await outgoingFetch(notificationUrl, request).catch(() => undefined);
   await answer?.body?.cancel();
   return answer?.status ?? 0;
 };

@@ -1,5 +1,6 @@
 import { parseJson } from '#core/platform/json.ts';
 import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
+import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 
 /** Ms within which a provider must answer. */
 export const providerTimeout = 10_000;
@@ -17,7 +18,7 @@ export async function fetchProfile(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<unknown> {
   const { origin, pathname } = new URL(uri);
-  const response = await fetch(uri, {
+  const response = await outgoingFetch(uri, {
     headers: { accept: 'application/json', ...headers, authorization: `Bearer ${token}` },
     redirect: 'error',
     signal: AbortSignal.timeout(providerTimeout),

@@ -8,6 +8,7 @@ import {
   createInflateRaw,
   createZstdDecompress,
 } from 'node:zlib';
+import { decodesBrotli } from '#core/platform/node-release.ts';
 import type { Answer, AnswerBody } from './contract.ts';
 import { type Fault, interruptedFault } from './fault.ts';
 
@@ -24,9 +25,9 @@ const decoders: Readonly<Record<string, (first: number) => Transform>> = {
   zstd: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: zstdWindow } }),
 };
 
-/** True for a content coding that can be decompressed. */
-export function canDecode(coding: string): boolean {
-  return Object.hasOwn(decoders, coding);
+/** True for a content coding that can be decompressed. @param node version of Node.js, such as `26.12.1` */
+export function canDecode(coding: string, node: string = process.versions.node): boolean {
+  return Object.hasOwn(decoders, coding) && (coding !== 'br' || decodesBrotli(node));
 }
 
 /**

@@ -1,6 +1,9 @@
 import { readFile } from 'node:fs/promises';
+import type * as googleAuth from 'google-auth-library';
 import type { CloudCredentials } from '#core/config/catalog/credentials.ts';
 import { parseObject } from '#core/platform/json.ts';
+import { decodesBrotli } from '#core/platform/node-release.ts';
+import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import type { ReadToken, Token } from './token-source.ts';
 
 type Aws = NonNullable<CloudCredentials['aws']>;
@@ -60,7 +63,7 @@ async function requestEntraToken(entra: Entra): Promise<Token> {
           client_assertion: (await readFile(file, 'utf8')).trim(),
         };
   const base = authority ?? 'https://login.microsoftonline.com';
-  const response = await fetch(`${base}/${encodeURIComponent(tenant)}/oauth2/v2.0/token`, {
+  const response = await outgoingFetch(`${base}/${encodeURIComponent(tenant)}/oauth2/v2.0/token`, {
     method: 'POST',
     body: new URLSearchParams({ grant_type: 'client_credentials', client_id, scope, ...proof }),
     signal: AbortSignal.timeout(entraTimeout),
@@ -72,6 +75,33 @@ async function requestEntraToken(entra: Entra): Promise<Token> {
   throw new Error(`Entra answered ${response.status}${typeof error === 'string' ? ` (${error.slice(0, 100)})` : ''}`);
 }
 
+type GoogleLibrary = typeof googleAuth;
+
+/** Google's library, which decodes Brotli by itself unless it is told to ask for no compression, and to decode none. */
+class GoogleAuthLibrary {
+  #loading: Promise<GoogleLibrary> | undefined;
+
+  load(): Promise<GoogleLibrary> {
+    return (this.#loading ??= this.#load());
+  }
+
+  async #load(): Promise<GoogleLibrary> {
+    const library = await import('google-auth-library');
+    if (!decodesBrotli()) decodeNothing(library.gaxios.Gaxios);
+    return library;
+  }
+}
+
+const google = new GoogleAuthLibrary();
+
+/** In all of its clients, some of which it makes where no option reaches. `compress` is an option of node-fetch, which it calls. */
+function decodeNothing({ prototype }: GoogleLibrary['gaxios']['Gaxios']): void {
+  const { request } = prototype;
+  prototype.request = function requestPlain(this: typeof prototype, options = {}) {
+    return request.call(this, { ...options, compress: false } as typeof options);
+  } as typeof request;
+}
+
 const googleScope = 'https://www.googleapis.com/auth/cloud-platform';
 /** Seconds that a token of Google is taken to live where the library does not say. */
 const googleLifetime = 1_800;
@@ -81,7 +111,7 @@ const googleLifetime = 1_800;
  * its own for each token: the library would return the one that it has.
  */
 async function requestGoogleToken({ key_file: keyFile }: Google): Promise<Token> {
-  const { GoogleAuth } = await import('google-auth-library');
+  const { GoogleAuth } = await google.load();
   const auth = new GoogleAuth({ scopes: [googleScope], ...(keyFile !== undefined && { keyFile }) });
   const client = await auth.getClient();
   const { token } = await client.getAccessToken();

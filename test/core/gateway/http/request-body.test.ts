@@ -3,9 +3,10 @@ import { Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { GatewayError } from '#core/platform/errors/table.ts';
-import { parseJsonBody, RequestBody } from '#core/gateway/http/request-body.ts';
+import { decoderFor, parseJsonBody, RequestBody } from '#core/gateway/http/request-body.ts';
 import { ProcessMemory, type MemoryShare, unlimitedMemory } from '#core/platform/memory/budget.ts';
 import { maxJsonDepth } from '#core/platform/json.ts';
+import { runAsNode } from '../../../support/as-node.ts';
 
 interface Sending {
   readonly headers?: Record<string, string>;
@@ -228,6 +229,27 @@ describe('a content-encoding', () => {
     ['only half', gzipSync(text).subarray(0, 12)],
   ])('that turns out to be %s is refused', async (_name, bytes) => {
     expect(await codeOf(received(bytes, { headers: { 'content-encoding': 'gzip' } }).bytes())).toBe('invalid_request');
+  });
+});
+
+describe('a content-encoding on a Node.js whose decoder of Brotli is not safe', () => {
+  it('of br is refused with the reason', async () => {
+    using _old = runAsNode('26.10.0');
+    const refused = received(brotliCompressSync('{}'), { headers: { 'content-encoding': 'br' } }).bytes();
+    await expect(refused).rejects.toMatchObject({
+      code: 'unsupported_media_type',
+      message:
+        'Content-Encoding "br" is off until the operator updates Node.js. Send the body uncompressed, or as gzip or zstd.',
+    });
+  });
+
+  it.each(['gzip', 'x-gzip', 'deflate', 'zstd', 'identity'])('of %s is undone as ever', (encoding) => {
+    expect(typeof decoderFor(encoding, '24.22.0')).toBe(typeof decoderFor(encoding, '26.12.1'));
+  });
+
+  it('of another kind is refused without br among those to use', () => {
+    expect(() => decoderFor('compress', '24.22.0')).toThrow(/not supported\. .* or as gzip or zstd\.$/);
+    expect(() => decoderFor('compress', '26.12.1')).toThrow(/not supported\. .* or as gzip, br or zstd\.$/);
   });
 });
 

@@ -5,7 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { decodesBrotli } from '#core/platform/node-release.ts';
 import { startMailServer, type TestMailServer } from '../../../plugins/mail/fixture.ts';
+import { runAsNode } from '../../../support/as-node.ts';
 import { runCommand } from '../../../support/command-line.ts';
 import { createBareDatabase, dropDatabase } from '../../../support/database.ts';
 import { closedPort, createSilentPort } from '../../../support/dead-ends.ts';
@@ -150,6 +152,7 @@ describe('daypass doctor', () => {
         'mail ok',
         // The tables of plugins.
         'migrations warning',
+        decodesBrotli() ? 'node ok' : 'node warning',
         'payments ok',
         redisUrl === undefined ? 'redis skipped' : 'redis ok',
         'sign_in ok',
@@ -172,6 +175,13 @@ describe('daypass doctor', () => {
     expect(found.get('gateway')).toBe('ok: runs, ok');
     expect(found.get('migrations')).toMatch(/^ok: all \d+ are applied$/);
     expect(found.get('disk')).toMatch(/^(ok|warning): /);
+    using _old = runAsNode('26.10.0');
+    const only = ['--config', gateway.file, 'doctor', '--json', '--only', 'gateway,node'];
+    const { checks: again } = JSON.parse((await runCommand(only)).out) as { checks: Line[] };
+    expect(again.map(({ check, state, text }) => `${check} ${state}: ${text}`)).toEqual([
+      expect.stringMatching(/^node warning: lacks the security fixes of October 2026 /),
+      'gateway ok: runs, ok',
+    ]);
   });
 
   it('prints lines for people, with what to do, and exits with 1', async () => {

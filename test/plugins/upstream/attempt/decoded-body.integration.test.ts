@@ -10,6 +10,7 @@ import {
 } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { bounds } from '#core/platform/bounds.ts';
+import { runAsNode } from '../../../support/as-node.ts';
 import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
 import {
   answer,
@@ -63,6 +64,29 @@ async function ask(handler: Handler, isStream = false) {
 }
 const served = ['one/model-there served 200'];
 const failedOver = ['one/model-there failed 200', 'two/model-there served 200'];
+
+describe('an answer in br on a Node.js whose decoder of Brotli is not safe', () => {
+  it.each([
+    ['whole', body, false, 'application/json'],
+    ['streamed', stream, true, 'text/event-stream'],
+  ])('is not decoded, and fails over: %s', async (_kind, text, isStream, type) => {
+    using _old = runAsNode('26.10.0');
+    const { attempts } = await ask(sending(brotliCompressSync(text), 'br', 200, type), isStream);
+    expect(attempts).toEqual(failedOver);
+  });
+
+  it('is not decoded when it refuses the request', async () => {
+    using _old = runAsNode('26.10.0');
+    const refusal = brotliCompressSync(JSON.stringify({ error: { message: 'max_tokens is too large' } }));
+    const refused = await refusalOf(ask(sending(refusal, 'br', 400)));
+    expect(refused.message).not.toContain('max_tokens');
+  });
+
+  it.each(codings.filter(([coding]) => coding !== 'br'))('is read as ever in %s', async (coding, compress) => {
+    using _old = runAsNode('24.22.0');
+    expect(await ask(sending(compress(body), coding))).toEqual({ text: body, attempts: served });
+  });
+});
 
 describe('an answer that is compressed unasked', () => {
   it.each(codings)('an answer that is compressed unasked is read: whole in %s', async (coding, compress) => {

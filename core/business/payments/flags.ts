@@ -160,6 +160,7 @@ const severities: Readonly<Record<FlagKind, 'bad' | 'warn'>> = {
   refund_unconfirmed: 'warn',
   reversed: 'bad',
   invalid_qr: 'bad',
+  unusual_qr: 'warn',
   second_payment: 'warn',
   wrong_reference: 'warn',
   deleted_account: 'warn',

@@ -115,6 +115,7 @@ export const paymentOutcomes = [
  * had come. `not_in_books`: the provider's books have money that is not on record here, with or without an order.
  * `not_at_provider`: this gateway has money on record that the provider's books have not, or with another amount.
  * `invalid_qr`: the provider's QR code was not for the order's amount, and was not shown.
+ * `unusual_qr`: it was for the order's amount and was shown, but may be paid twice, or is not as the standard asks.
  */
 export type FlagKind = (typeof flagKinds)[number];
 
@@ -131,6 +132,7 @@ export const flagKinds = [
   'not_in_books',
   'not_at_provider',
   'invalid_qr',
+  'unusual_qr',
   'refund_unconfirmed',
 ] as const;
 

@@ -7,10 +7,10 @@ export const claudeCode: SetupTool = {
   group: 'agents',
   order: 1,
   formats: ['messages'],
-  seen: '2.1.329',
+  seen: '2.1.332',
   npm: {
     package: '@anthropic-ai/claude-code',
-    tried: '2026-11-22',
+    tried: '2026-11-28',
     // It refuses to skip permissions as root.
     allow: ['--allowedTools', 'Bash'],
     offline: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },

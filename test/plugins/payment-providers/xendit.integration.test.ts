@@ -52,7 +52,7 @@ describe('a charge at Xendit', () => {
       channel_code: 'QRIS',
     });
     expect(request?.headers).toMatchObject({
-      authorization: `Basic ${Buffer.from('xnd_development_TESTKEY:').toString('base64')}`,
+      authorization: `Basic ${Buffer.from('xnd_production_TESTKEY:').toString('base64')}`,
       'api-version': '2024-11-11',
     });
   });
@@ -84,6 +84,26 @@ describe('a charge at Xendit', () => {
   ])('that comes back with %s may exist', async (_title, body) => {
     await using xendit = await connectTo({ '/v3/payment_requests': { status: 'REQUIRES_ACTION', ...body } });
     await expect(xendit.connection.charge(requestFor(), signal)).rejects.toMatchObject({ kind: 'unknown' });
+  });
+
+  it('in test mode names the command that simulates its payment, without the key', async () => {
+    await using xendit = await open({ secretKey: 'xnd_development_TESTKEY' });
+    const { providerReference, qr } = await xendit.connection.charge(requestFor(), signal);
+    expect(qr).toBe('some-random-qr-string');
+    const command = xendit.connection.simulation?.({
+      reference: ours,
+      providerReference,
+      amount: 25_000,
+      currency: 'IDR',
+    });
+    expect(command).toBe(
+      `curl -u "$XENDIT_SECRET_KEY:" -H 'api-version: 2024-11-11' -H 'content-type: application/json' -d '{"amount":25000}' ${xendit.fake.url}/v3/payment_requests/${providerReference}/simulate`,
+    );
+  });
+
+  it('with a live key is paid by its code alone', async () => {
+    await using xendit = await open();
+    expect(xendit.connection.simulation).toBeUndefined();
   });
 
   it('that failed at once is rejected', async () => {

@@ -279,6 +279,16 @@ describe('decoding a Responses reply', () => {
       expect(guarded(responsesCodec.createDecoder().whole(response)).losses).toEqual(told);
     });
 
+    it.each([
+      ['model_mismatch', ['dropped reasoning of the request at the upstream']],
+      ['turn_boundary', []],
+    ])('reasoning of the request that OpenAI withholds (%s) is noted unless its turn is over', (reason, notes) => {
+      const withheld = [{ id: 'rs_1', type: 'reasoning', action: 'removed', reason }];
+      const answer = { status: 'completed', output: [said], usage, input_transformations: withheld };
+      expect(guarded(responsesCodec.createDecoder().whole(answer)).losses).toEqual(notes);
+      expect(guarded(fragmentsOf([{ type: 'response.completed', response: answer }])).losses).toEqual(notes);
+    });
+
     it('a Responses stream that repeats everything at its end has each note once', () => {
       const events = items.map((item, output_index) => ({ type: 'response.output_item.done', output_index, item }));
       const { losses, reply } = guarded(fragmentsOf([...events, { type: 'response.completed', response }]));

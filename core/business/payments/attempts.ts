@@ -206,7 +206,7 @@ async function recordCharge(
     const recorded = await transaction.execute<unknown[]>(
       `update payment_attempt set charge = 'created', provider_reference = ?, qr = ?,
          payment_url = ?, amount = coalesce(?::bigint, amount), error = null, failures = 0,
-         expires_at = ${statedTime('expires_at', `clock_timestamp() + interval '30 days'`)},
+         expires_at = ${statedTime('expires_at', { latest: `clock_timestamp() + interval '30 days'` })},
          next_check_at = clock_timestamp() + make_interval(secs => ?)
        where reference = ? and coalesce(provider_reference, ?) = ? returning 1`,
       [

@@ -236,6 +236,8 @@ export interface StatedRefund {
 /** The status of a refund. `unknown`: the provider has no such refund, or not yet. */
 export interface Refund {
   readonly state: 'pending' | 'done' | 'failed' | 'unknown';
+  /** When the money was returned, where the provider says so. Books date the refund by it. */
+  readonly at?: Date | undefined;
   readonly raw: unknown;
 }
 

@@ -325,6 +325,7 @@ describe('a refund at Xendit', () => {
     await expect(second).rejects.toMatchObject({ kind: 'rejected' });
   });
 
+  const updated = new Date('2026-11-28T16:30:00Z');
   it.each([
     ['SUCCEEDED', 'done'],
     ['FAILED', 'failed'],
@@ -332,14 +333,24 @@ describe('a refund at Xendit', () => {
     ['PENDING', 'pending'],
     ['REQUIRES_ACTION', 'pending'],
   ])('that is %s is %s', async (status, state) => {
-    const made = { id: 'rfd-1', payment_request_id: 'pr-1', payment_id: 'py-1', reference_id: refund.key, status };
+    const made = {
+      id: 'rfd-1',
+      payment_request_id: 'pr-1',
+      payment_id: 'py-1',
+      reference_id: refund.key,
+      status,
+      updated,
+    };
     const answers = {
       [statusPath]: paidRequest,
       [paymentPath]: captured,
       '/refunds?payment_request_id=pr-1': { data: [{ ...made, amount: 25_000 }] },
     };
     await using xendit = await connectTo(answers);
-    expect((await xendit.connection.refundStatus?.({ ...charge, ...refund }, signal))?.state).toBe(state);
+    expect(await xendit.connection.refundStatus?.({ ...charge, ...refund }, signal)).toMatchObject({
+      state,
+      at: updated,
+    });
     expect((await xendit.connection.status(charge, signal)).refunds).toMatchObject([{ id: 'rfd-1', state }]);
   });
 

@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../accounts/account-events.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import type { FlagKind } from './order-types.ts';
+import type { FlagKind, FlagOutcome } from './order-types.ts';
 import { epoch, epochs, type Row } from '#core/platform/database/rows.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { OrderFlag, PlanOrder } from './entities.ts';
@@ -77,14 +77,19 @@ export async function flagForeignMoney(
  *
  * @param id of one flag, or of an order for all of its flags
  * @param resolution what was done, for bookkeeping
+ * @param outcome what the buyer reads about money that bought nothing; only that it was decided, when left out
  * @returns the number of flags
  */
-export async function resolveFlag(database: Pick<Database, 'query'>, id: string, resolution: string): Promise<number> {
-  const [counted] = await database.query<{ resolved: number }>(resolving('(id::text = ? or order_id::text = ?)'), [
-    resolution,
-    id,
-    id,
-  ]);
+export async function resolveFlag(
+  database: Pick<Database, 'query'>,
+  id: string,
+  resolution: string,
+  outcome?: FlagOutcome,
+): Promise<number> {
+  const [counted] = await database.query<{ resolved: number }>(
+    resolving('(id::text = ? or order_id::text = ?)', 'case when kind in (?) then ?::text end'),
+    [resolution, [...promised], outcome ?? null, id, id],
+  );
   return counted?.resolved ?? 0;
 }
 
@@ -103,10 +108,10 @@ export async function resolveFlags(
   );
 }
 
-/** The statement that resolves flags. Parameters: the resolution, then those of the condition. */
-function resolving(condition: string): string {
+/** The statement that resolves flags. Parameters: the resolution, then those of the outcome and of the condition. */
+function resolving(condition: string, outcome = 'null'): string {
   return `with resolved as (
-       update order_flag set resolved_at = clock_timestamp(), resolution = ?
+       update order_flag set resolved_at = clock_timestamp(), resolution = ?, outcome = ${outcome}
        where ${condition} and resolved_at is null returning order_id, kind
      ), cancelled as (
        update plan_order o set state = 'cancelled'

@@ -132,9 +132,14 @@ export const flagKinds = [
   'not_in_books',
   'not_at_provider',
   'invalid_qr',
-  'unusual_qr',
   'refund_unconfirmed',
+  'unusual_qr',
 ] as const;
+
+/** What became of money that bought nothing, as the operator decided: its buyer reads it. */
+export type FlagOutcome = (typeof flagOutcomes)[number];
+
+export const flagOutcomes = ['days_given', 'money_back', 'kept'] as const;
 
 /** Something about an order that the operator must decide. */
 export interface OrderFlag {
@@ -145,6 +150,7 @@ export interface OrderFlag {
   readonly createdAt: Date;
   readonly resolvedAt: Date | undefined;
   readonly resolution: string | undefined;
+  readonly outcome: FlagOutcome | undefined;
 }
 
 /** Money of one payment that goes back, in full or in part. */

@@ -297,6 +297,19 @@ describe('the pay page', () => {
     expect(textOf((await browser.get('/orders')).payload)).toContain('Wrong amount, settled');
   });
 
+  it.each([
+    ['days_given', 'you were given days for it.', 'kamu mendapat hari sebagai gantinya.'],
+    ['money_back', 'the money goes back to you.', 'uangnya dikembalikan kepadamu.'],
+    ['kept', 'the payment was kept.', 'pembayaran ini tidak dikembalikan.'],
+  ] as const)('says what the operator decided about another amount: %s', async (outcome, english, indonesian) => {
+    const path = await buy();
+    await pay(path, 59_000);
+    await resolveFlag(database, (await orderAt(path)).id, 'a note', outcome);
+    expect(textOf((await browser.get(path)).payload)).toContain(english);
+    const { payload } = await browser.get(path, { 'accept-language': 'id' });
+    expect(textOf(payload)).toContain(indonesian);
+  });
+
   it('makes a new code for an expired order', async () => {
     const path = await buy();
     await setState(path, 'expired');

@@ -4,6 +4,7 @@ import type { RouteCalls } from '#core/gateway/model-call/adapter.ts';
 import { throttled } from '#core/gateway/model-call/upstream-error.ts';
 import { Fault } from '../attempt/fault.ts';
 import type { Admission } from '../health/breaker.ts';
+import type { Requester } from '../health/requester.ts';
 import type { Allowance } from './allowance.ts';
 import type { CapacityPool } from '../capacity/pool.ts';
 import type { Slot, Turn } from '../capacity/turn.ts';
@@ -46,6 +47,7 @@ type CandidateParts = Pick<RelayParts, 'health' | 'demoted' | 'keys' | 'monotoni
 export class Candidates {
   readonly #parts: CandidateParts;
   readonly #allowance: Allowance;
+  readonly #requester: Requester;
   /** Where the request waits for slots; undefined where no upstream has a capacity. */
   readonly #turn: Turn | undefined;
   #routes: Route[];
@@ -61,17 +63,20 @@ export class Candidates {
     parts: CandidateParts,
     allowance: Allowance,
     { routes }: Model,
+    requester: Requester,
     session: string | undefined,
     turn?: Turn,
   ) {
     this.#parts = parts;
     this.#turn = turn;
     this.#allowance = allowance;
+    this.#requester = requester;
     const { demoted } = parts;
     const ordered = orderRoutes(routes, session);
     this.#routes = availableFirst(
       demoted.size === 0 ? ordered : availableFirst(ordered, ({ id }) => !demoted.has(id)),
-      (route) => parts.keys(route).isReady(parts.monotonic(), route.model) && parts.health.isAvailable(route),
+      (route) =>
+        parts.keys(route).isReady(parts.monotonic(), route.model) && parts.health.isAvailable(route, requester),
     );
   }
 
@@ -161,7 +166,7 @@ export class Candidates {
         else if (waits || turn.timeLeft <= 0) this.#passOver(route, throttling);
         continue;
       }
-      if (this.#parts.health.waitFor([route]) > 0) {
+      if (this.#parts.health.waitFor([route], this.#requester) > 0) {
         this.#passOver(route);
         continue;
       }
@@ -231,7 +236,7 @@ export class Candidates {
       ({ route, fault }) => fault.kind === 'key' && keys(route).isReady(monotonic(), route.model),
     );
     if (hasKeys || this.#isOverBudget || !this.isEmpty) return 0;
-    return this.#skipped.length > 0 ? health.waitFor(this.#skipped) : undefined;
+    return this.#skipped.length > 0 ? health.waitFor(this.#skipped, this.#requester) : undefined;
   }
 
   #admit(route: Route): AdmittedRoute | undefined | Promise<AdmittedRoute | undefined> {
@@ -242,7 +247,7 @@ export class Candidates {
       return undefined;
     }
     const isHealthy = this.#isHealthy(route);
-    const admission = health.admit(route);
+    const admission = health.admit(route, this.#requester);
     return admission instanceof Promise
       ? admission.then((claimed) => this.#charge(route, claimed, isHealthy))
       : this.#charge(route, admission, isHealthy);
@@ -262,7 +267,7 @@ export class Candidates {
 
   #isHealthy(route: Route): boolean {
     const { health, keys, monotonic } = this.#parts;
-    return health.isHealthy(route) && keys(route).isReady(monotonic(), route.model);
+    return health.isHealthy(route, this.#requester) && keys(route).isReady(monotonic(), route.model);
   }
 }
 

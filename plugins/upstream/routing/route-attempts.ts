@@ -99,14 +99,14 @@ export class RouteAttempts {
   }
 
   async #try(): Promise<RouteAnswer | Fault> {
-    const { parts, exchange, adapter, session, notes, hedgeTimer } = this.#context;
+    const { parts, exchange, adapter, requester, session, notes, hedgeTimer } = this.#context;
     const { route, keys } = this.#admitted;
     const isContinuation = this.#calls !== adapter;
     const key = keys.pick(parts.monotonic(), route.model, session);
     const request = this.#calls.encode(route);
     const reader = this.#calls.read(route);
     const ending: RouteAnswer['ending'] = { fault: undefined };
-    const report = new AttemptReport(parts, exchange, this.#admitted, { key, format: request.format });
+    const report = new AttemptReport(parts, exchange, this.#admitted, { key, format: request.format, requester });
     const credential = route.upstream.credentials === undefined ? key : await this.#token();
     if (credential instanceof Fault) {
       report.over(credential, undefined, undefined);

@@ -73,6 +73,9 @@ const properties = {
   betas: boolean(
     'True when the vendor of the format, such as Anthropic for Messages, is behind the endpoint: beta features, and the headers that belong to them, are passed on.',
   ),
+  safeguards: boolean(
+    'True when a Messages endpoint without betas reviews tool calls for the auto mode of Claude Code: safeguards and their beta header are passed on.',
+  ),
   vertex: boolean(
     'True for Claude on Google Vertex AI: the path names the model, and the body has anthropic_version in its place.',
   ),
@@ -148,6 +151,7 @@ export const defaultQuirks: Quirks = {
   inline_thinking: false,
   finish_reason: true,
   betas: false,
+  safeguards: false,
   vertex: false,
   refuses: [],
   accepts: [],

@@ -38,6 +38,7 @@ export const pi: SetupTool = {
       kind: 'file',
       place: { path: '~/.pi/agent/settings.json' },
       format: 'json',
+      dialect: 'plain',
       settings: { defaultProvider: providerId, defaultModel: model.name },
     },
     { kind: 'environment', key: keyVariable },

@@ -4,7 +4,7 @@ import { withoutSecrets } from '#core/gateway/model-call/upstream-error.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Requester } from '../health/requester.ts';
 import type { AdmittedRoute } from './candidates.ts';
-import { describeFault, type Fault, faultEffects, refusalOfKey } from '../attempt/fault.ts';
+import { describeFault, type Fault, faultEffects, upstreamRefusal } from '../attempt/fault.ts';
 import { secretsOf } from './credentials.ts';
 import type { RouteFailure } from '../health/evidence.ts';
 import type { RelayParts } from './relay-parts.ts';
@@ -98,7 +98,7 @@ export class AttemptReport {
     if (seconds === 0) return;
     const which = `key ${keys.positionOf(key)} of ${keys.size}`;
     const what = `upstream ${route.upstream.name} rejected ${which} for ${this.#exchange.id}`;
-    log.warn(`${what}; not used for ${seconds} s: ${refusalOfKey(fault)}`);
+    log.warn(`${what}; not used for ${seconds} s: ${upstreamRefusal(fault)}`);
   }
 
   #record(fault: Fault | undefined, status: number | undefined): void {

@@ -2,6 +2,7 @@ import type { Model, Route } from '#core/config/catalog/catalog.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { RouteCalls } from '#core/gateway/model-call/adapter.ts';
 import { throttled } from '#core/gateway/model-call/upstream-error.ts';
+import type { FaultKind } from '#core/gateway/facts.ts';
 import { Fault } from '../attempt/fault.ts';
 import type { Admission } from '../health/breaker.ts';
 import type { Requester } from '../health/requester.ts';
@@ -219,9 +220,9 @@ export class Candidates {
     this.#routes.push(route);
   }
 
-  /** Keeps only the routes with a larger context window than this one. */
-  keepWiderThan(route: Route): void {
-    this.#routes = widerThan(route, this.#routes);
+  /** Keeps only the routes with a larger context window than this one. @param window tokens, as its upstream has named them */
+  keepWiderThan(route: Route, window: number | undefined): void {
+    this.#routes = widerThan({ maxInputTokens: route.maxInputTokens ?? window }, this.#routes);
   }
 
   /** The error that the client gets when no route served. @param failed the routes that were asked */
@@ -289,6 +290,26 @@ export function throttlingOf({ keys, monotonic }: CandidateParts, route: Route, 
  * @param wait ms until a route or key that was not tried may be used; undefined without one
  */
 export function summarize(faults: readonly Fault[], wait: number | undefined): GatewayError {
+  const unsupported = unsupportedBy(faults);
+  // A route that was not asked because it is down may support the request.
+  if (unsupported !== undefined) return wait !== undefined && wait > 0 ? unavailable(wait) : unsupported;
+  return summarizeFailures(
+    faults.filter(({ kind }) => !isUnsupported(kind)),
+    wait,
+  );
+}
+
+function isUnsupported(kind: FaultKind): boolean {
+  return kind === 'unsupported' || kind === 'setup';
+}
+
+/** The error where no route that was asked could serve the request now or later: the client's words before the operator's. */
+function unsupportedBy(faults: readonly Fault[]): GatewayError | undefined {
+  if (!faults.every(({ kind }) => isUnsupported(kind) || kind === 'no_model')) return undefined;
+  return (faults.find(({ kind }) => kind === 'unsupported') ?? faults.find(({ kind }) => kind === 'setup'))?.error;
+}
+
+function summarizeFailures(faults: readonly Fault[], wait: number | undefined): GatewayError {
   const last = faults.at(-1);
   if (last === undefined) return unavailable(wait);
   // Even if wider routes failed: a shorter request would have been served, and the client can send one.

@@ -135,7 +135,7 @@ export class Relay {
       const { next } = faultEffects[result.kind];
       if (next === 'stop') refusal = failure;
       if (result.kind === 'throttled') candidates.waitAgain(attempts.route);
-      if (next === 'wider') candidates.keepWiderThan(attempts.route);
+      if (next === 'wider') candidates.keepWiderThan(attempts.route, result.error.details.contextWindow);
       if (this.#running.size === 0 && refusal === undefined) await this.#startNext();
       this.#report(failure);
     }

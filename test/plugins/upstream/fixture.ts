@@ -104,11 +104,13 @@ export function exchangeFor(
     prompt = 'hi',
     history = [] as JsonObject[],
     account = undefined as string | undefined,
+    members = {} as JsonObject,
   } = {},
 ): Exchange {
   const body = {
     model: 'test',
     messages: [{ role: 'user', content: prompt }, ...history],
+    ...members,
     ...(isStream && { stream: true, stream_options: { include_usage: true } }),
   };
   const text = JSON.stringify(body);

@@ -58,6 +58,7 @@ async function books() {
   return { amounts, state, flags: flags.filter(({ resolvedAt }) => !resolvedAt).map(({ kind }) => kind) };
 }
 const asked = { reason: 'asked for', isManual: false };
+const hoursAgo = (count: number) => new Date(Date.now() - count * 3_600_000);
 const byHand = { reason: 'by transfer', isManual: true };
 const makeDue = () =>
   database.query('update refund set next_check_at = clock_timestamp() where next_check_at is not null');
@@ -362,11 +363,10 @@ describe('a refund that is under way', () => {
     expect([await pauseAt('1 min'), await pauseAt('6 hours'), await pauseAt('6 days')]).toEqual([10, 60, 360]);
   });
 
-  const hours = (count: number) => new Date(Date.now() - count * 3_600_000);
   it.each([
-    ['at the time that the provider states', hours(14), -14],
-    ['when it was read, if the provider states a time before the request', hours(30), 0],
-    ['when it was read, if the provider states a time to come', hours(-2), 0],
+    ['at the time that the provider states', hoursAgo(14), -14],
+    ['when it was read, if the provider states a time before the request', hoursAgo(30), 0],
+    ['when it was read, if the provider states a time to come', hoursAgo(-2), 0],
     ['when it was read, if the provider states none', undefined, 0],
   ])('and confirmed before it is read is booked %s', async (_title, at, expected) => {
     await askLongAgo('pending', '20 hours');

@@ -49,6 +49,11 @@ const properties = {
     { enum: ['json_schema', 'subset'] },
     'Schema language for tools: full JSON Schema, or the OpenAPI subset of older Gemini APIs.',
   ),
+  schema_subset: string(
+    { enum: ['format', 'any', 'anthropic', 'openai', 'gemini', 'groq', 'cerebras', 'mistral'] },
+    'Whose subset of JSON Schema structured output and strict tools support; the other rules of a schema are moved into its ' +
+      'description in translated requests. format: that of Anthropic for Messages, of Google for Gemini, else any.',
+  ),
   tool_call_ids: string(
     { enum: ['any', 'nine_characters'] },
     'Format of tool call ids; Mistral requires nine letters or digits.',
@@ -112,6 +117,9 @@ export type QuirkSettings = Infer<typeof quirksSchema>;
 /** How reasoning is requested. */
 export type ReasoningStyle = NonNullable<QuirkSettings['reasoning']>;
 
+/** A subset of JSON Schema. */
+export type SchemaSubsetName = NonNullable<QuirkSettings['schema_subset']>;
+
 /** How a vendor deviates from the plain form of a format, on a route. */
 export type Quirks = Resolved<Omit<QuirkSettings, 'max_output_tokens' | 'by_format'>> & {
   readonly max_output_tokens: number | undefined;
@@ -138,6 +146,7 @@ export const defaultQuirks: Quirks = {
   hosted_search: false,
   tool_result_images: true,
   tool_schema: 'json_schema',
+  schema_subset: 'format',
   tool_call_ids: 'any',
   text_content: false,
   stop: 4,

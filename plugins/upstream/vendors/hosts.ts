@@ -46,7 +46,11 @@ export const hostVendors: readonly Vendor[] = [
     // Only Claude verifies the signatures of its thinking.
     models: [
       { match: '*embed*', kind: 'embedding' },
-      { match: '*anthropic/*', quirks: { by_format: { messages: { signed_thinking: true } } } },
+      { match: '*openai/*', quirks: { schema_subset: 'openai' } },
+      {
+        match: '*anthropic/*',
+        quirks: { schema_subset: 'anthropic', by_format: { messages: { signed_thinking: true } } },
+      },
     ],
   },
   {
@@ -60,6 +64,8 @@ export const hostVendors: readonly Vendor[] = [
       { match: '*-tts*', kind: 'speech' },
       // They would see the tags as text.
       { match: 'llama*', capabilities: { reasoning: false } },
+      // The only models that enforce a schema.
+      { match: '*gpt-oss*', quirks: { schema_subset: 'groq' } },
     ],
     capabilities: { files: false, audio: false, video: false },
     quirks: {
@@ -82,6 +88,7 @@ export const hostVendors: readonly Vendor[] = [
       late_system: true,
       text_content: true,
       replay_as: 'think_tags',
+      schema_subset: 'cerebras',
       strict_calls: true,
       refuses: cerebrasRefusals,
     },

@@ -230,6 +230,7 @@ export const labVendors: readonly Vendor[] = [
       replay_as: 'thinking_parts',
       tool_call_ids: 'nine_characters',
       strict_calls: true,
+      schema_subset: 'mistral',
       seed_name: 'random_seed',
       stream_usage: false,
       end_user: false,

@@ -13,7 +13,6 @@ const openaiReasoning = {
 } as const;
 /** Claude from 4.7 on: decides how long to think; refuses budgets, sampling and prefilled answers. */
 const claudeAdaptive = { quirks: { reasoning: 'adaptive', sampling: false, prefill: false } } as const;
-
 const openaiFormats = [
   'responses',
   'chat',
@@ -62,6 +61,7 @@ const openaiModels = {
     replay_reasoning: 'never',
     late_system: true,
     strict_tools: true,
+    schema_subset: 'openai',
     freeform_tools: true,
     hosted_search: true,
     betas: true,

@@ -105,8 +105,7 @@ function readFormat(value: JsonValue | undefined, path: string): OutputFormat | 
     name: undefined,
     description: undefined,
     schema: readObject(format.schema, `${path}.schema`),
-    // The client's schema was not made for the stricter rules of other vendors.
-    strict: undefined,
+    strict: 'fitting',
   };
 }
 

@@ -43,7 +43,27 @@ export function encodeForRoute(
     endUser: target.endUser,
   });
   const usage = target.isStream ? missingUsageOption(format, adapted, target.profile) : undefined;
-  return usage === undefined ? adapted : { ...adapted, [usage.name]: usage.value };
+  return inCacheOrder(usage === undefined ? adapted : { ...adapted, [usage.name]: usage.value });
+}
+
+const stableMembers = ['anthropic_version', 'model', 'tools', 'system', 'instructions', 'systemInstruction'];
+const dialogues: ReadonlySet<string> = new Set(['messages', 'input', 'contents']);
+
+/**
+ * The members in one order: tools and instructions, which stay the same from turn to turn, first, and the dialogue, which grows,
+ * last. Some caches compare bodies byte by byte: with the dialogue before the tools, a turn shares nothing with the next.
+ * Source: bifrost#6406, Claude on Vertex AI; openclaw#78747.
+ */
+function inCacheOrder(body: JsonObject): JsonObject {
+  const ordered: JsonObject = {};
+  const put = (name: string) => {
+    if (body[name] !== undefined) ordered[name] = body[name];
+  };
+  stableMembers.forEach(put);
+  const others = Object.keys(body).filter((name) => !stableMembers.includes(name));
+  others.filter((name) => !dialogues.has(name)).forEach(put);
+  others.filter((name) => dialogues.has(name)).forEach(put);
+  return ordered;
 }
 
 /** Finds the data of the states that an upstream has made and takes back in a format; undefined for any other state. */

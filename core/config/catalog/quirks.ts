@@ -17,9 +17,21 @@ const properties = {
   ),
   single_system: boolean('True when only one system message is accepted; leading ones are merged.'),
   reasoning: string(
-    { enum: ['effort', 'thinking', 'enable_thinking', 'openrouter', 'adaptive', 'budget', 'level', 'none'] },
-    'How reasoning is requested. Chat: effort (reasoning_effort), thinking ({type}), enable_thinking, openrouter ' +
-      '(reasoning). Responses: effort. Messages: adaptive, budget. Gemini: budget, level. none: not requested.',
+    {
+      enum: [
+        'effort',
+        'thinking',
+        'thinking_off',
+        'enable_thinking',
+        'openrouter',
+        'adaptive',
+        'budget',
+        'level',
+        'none',
+      ],
+    },
+    'How reasoning is requested. Chat: effort (reasoning_effort), thinking ({type}), thinking_off ({type} to ' +
+      'turn it off only), enable_thinking, openrouter (reasoning). Responses: effort. Messages: adaptive, budget. Gemini: budget, level. none: not requested.',
   ),
   efforts: array(
     { items: string({ enum: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] }), minItems: 1 },

@@ -170,7 +170,8 @@ export const labVendors: readonly Vendor[] = [
     quirks: {
       max_tokens_name: 'max_completion_tokens',
       single_system: true,
-      reasoning: 'none',
+      // Source: MiniMax API docs, "Compatible OpenAI API": on by default; models before M3 always reason.
+      reasoning: 'thinking_off',
       replay_reasoning: 'tool_turns',
       inline_thinking: true,
       strict_calls: true,
@@ -178,7 +179,7 @@ export const labVendors: readonly Vendor[] = [
       stop: 0,
       end_user: false,
     },
-    models: [{ match: 'MiniMax-M2*', ...minimaxText }],
+    models: [{ match: 'MiniMax-M2*', ...minimaxText, quirks: { reasoning: 'none' } }],
   },
   {
     name: 'minimax-anthropic',
@@ -229,8 +230,8 @@ export const labVendors: readonly Vendor[] = [
       efforts: ['none', 'high'],
       replay_as: 'thinking_parts',
       tool_call_ids: 'nine_characters',
-      strict_calls: true,
       schema_subset: 'mistral',
+      strict_calls: true,
       seed_name: 'random_seed',
       stream_usage: false,
       end_user: false,

@@ -21,7 +21,7 @@ export const chat: ClientTextFormat = {
   kind: 'chat',
   dialect: 'openai',
   statuses: { not_supported: 400 },
-  reasoningStyles: ['effort', 'thinking', 'enable_thinking', 'openrouter', 'none'],
+  reasoningStyles: ['effort', 'thinking', 'thinking_off', 'enable_thinking', 'openrouter', 'none'],
   replyText: chatReplyText,
   path: () => '/chat/completions',
   betaHeaders: openaiBetaHeaders,

@@ -35,7 +35,7 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
   const maxTokens = writeLimit(conversation, target);
   const { format, instruction } = writeFormat(conversation.output, target);
   const { thinking, effort } = writeThinking(conversation.reasoning, turns, maxTokens, target);
-  const isThinking = thinking !== undefined;
+  const isThinking = thinking !== undefined && thinking.type !== 'disabled';
   noteUnsaid(conversation, target);
   const request: MessagesRequest = {
     model,

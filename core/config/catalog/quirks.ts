@@ -93,6 +93,9 @@ const properties = {
   safeguards: boolean(
     'True when a Messages endpoint without betas reviews tool calls for the auto mode of Claude Code: safeguards and their beta header are passed on.',
   ),
+  claude: boolean(
+    'Messages: true when Claude is behind the endpoint, at Anthropic or a cloud: fallback blocks and cache_control.scope are passed on.',
+  ),
   vertex: boolean(
     'True for Claude on Google Vertex AI: the path names the model, and the body has anthropic_version in its place.',
   ),
@@ -173,6 +176,7 @@ export const defaultQuirks: Quirks = {
   finish_reason: true,
   betas: false,
   safeguards: false,
+  claude: false,
   vertex: false,
   refuses: [],
   accepts: [],

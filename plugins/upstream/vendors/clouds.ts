@@ -10,6 +10,7 @@ const claude = {
   capabilities: { audio: false, video: false },
   quirks: {
     reasoning: 'budget',
+    claude: true,
     late_system: true,
     strict_tools: true,
     stop: 8_191,

@@ -137,6 +137,7 @@ export const originVendors: readonly Vendor[] = [
       strict_tools: true,
       hosted_search: true,
       betas: true,
+      claude: true,
       automatic_caching: true,
       stop: 8_191,
       count_tokens: true,

@@ -17,6 +17,7 @@ import {
 import { messagesBounds } from './parameters.ts';
 import { MessagesHistoryReader } from './read-messages.ts';
 import { readToolChoice, readTools } from './read-tools.ts';
+import { toolsInForce } from './tool-changes.ts';
 import type {
   MessagesMetadata,
   MessagesOutputConfig,
@@ -43,7 +44,7 @@ export function decodeRequest(body: MessagesRequest, notes: Notes): Conversation
   const reader = new MessagesHistoryReader(notes);
   reader.readSystem(body.system, 'system');
   reader.readMessages(body.messages);
-  const tools = readTools(body.tools, notes);
+  const tools = readTools(toolsInForce(body, notes), notes);
   const output: MessagesOutputConfig = maybeObject(body.output_config, 'output_config') ?? {};
   for (const [name, value] of Object.entries(output)) {
     if (!knownOfOutput.has(name) && !isMissing(value)) notes.drop(`output_config.${name}`);

@@ -117,5 +117,5 @@ export const adaptResponses = inOrder(
   reasoning,
   adaptOutput(probe, outputWording),
   callIds,
-  adaptRefused(internalMembers),
+  adaptRefused(({ betas }) => (betas ? [] : internalMembers)),
 );

@@ -67,8 +67,9 @@ const properties = {
       'description in translated requests. format: that of Anthropic for Messages, of Google for Gemini, else any.',
   ),
   tool_call_ids: string(
-    { enum: ['any', 'nine_characters'] },
-    'Format of tool call ids; Mistral requires nine letters or digits.',
+    { enum: ['any', 'unique', 'nine_characters', 'functions'] },
+    'Tool call ids that are accepted: any; unique if an id must not come twice in a conversation (Anthropic, OpenAI); ' +
+      'nine_characters if they must be nine letters or digits (Mistral); functions if they must be functions.NAME:N (Kimi).',
   ),
   text_content: boolean('True when message content must be a string, not a list of parts.'),
   stop: integer({ minimum: 0 }, 'Maximum number of stop sequences.'),

@@ -13,6 +13,7 @@ const claude = {
     claude: true,
     late_system: true,
     strict_tools: true,
+    tool_call_ids: 'unique',
     stop: 8_191,
     prefill: true,
     safeguards: true,

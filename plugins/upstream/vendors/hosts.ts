@@ -25,6 +25,9 @@ const groqRefusals = [
 /** Answered with 400. Source: Cerebras docs, "OpenAI Compatibility". */
 const cerebrasRefusals = [...foreignReasoning, 'frequency_penalty', 'presence_penalty', 'logit_bias'];
 
+/** Kimi reads the ids of its calls in the prompt. Source: MoonshotAI/K2-Vendor-Verifier; vLLM recipes, "Kimi K2". */
+const kimiIds = { tool_call_ids: 'functions' } as const;
+
 /** Vendors and servers of other people's models. */
 export const hostVendors: readonly Vendor[] = [
   {
@@ -46,11 +49,16 @@ export const hostVendors: readonly Vendor[] = [
     // Only Claude verifies the signatures of its thinking.
     models: [
       { match: '*embed*', kind: 'embedding' },
-      { match: '*openai/*', quirks: { schema_subset: 'openai' } },
+      { match: '*openai/*', quirks: { schema_subset: 'openai', tool_call_ids: 'unique' } },
       {
         match: '*anthropic/*',
-        quirks: { schema_subset: 'anthropic', by_format: { messages: { signed_thinking: true } } },
+        quirks: {
+          schema_subset: 'anthropic',
+          tool_call_ids: 'unique',
+          by_format: { messages: { signed_thinking: true } },
+        },
       },
+      { match: '*kimi*', quirks: { by_format: { chat: kimiIds } } },
     ],
   },
   {
@@ -62,6 +70,7 @@ export const hostVendors: readonly Vendor[] = [
     models: [
       { match: 'whisper*', kind: 'transcription' },
       { match: '*-tts*', kind: 'speech' },
+      { match: '*kimi*', quirks: kimiIds },
       // They would see the tags as text.
       { match: 'llama*', capabilities: { reasoning: false } },
       // The only models that enforce a schema.
@@ -106,6 +115,7 @@ export const hostVendors: readonly Vendor[] = [
       { match: '*stable-diffusion*', kind: 'image' },
       { match: '*embed*', kind: 'embedding' },
       { match: '*rerank*', kind: 'rerank' },
+      { match: '*Kimi*', quirks: kimiIds },
     ],
     capabilities: { files: false, audio: false },
     quirks: { late_system: true, strict_calls: true },
@@ -143,6 +153,8 @@ export const hostVendors: readonly Vendor[] = [
       { match: '*embed*', kind: 'embedding' },
       { match: '*rerank*', kind: 'rerank' },
       { match: '*whisper*', kind: 'transcription' },
+      { match: '*kimi*', quirks: kimiIds },
+      { match: '*Kimi*', quirks: kimiIds },
     ],
     // Chat templates differ: several fail on a system message that is not the first.
     quirks: { single_system: true, strict_calls: true, by_format: { messages: compatibleMessages } },

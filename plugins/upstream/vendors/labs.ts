@@ -87,7 +87,14 @@ export const labVendors: readonly Vendor[] = [
     baseUrl: 'https://api.moonshot.ai/v1',
     auth: 'bearer',
     capabilities: { files: false, audio: false },
-    quirks: { late_system: true, reasoning: 'thinking', replay_reasoning: 'tool_turns', strict_calls: true, stop: 5 },
+    quirks: {
+      late_system: true,
+      reasoning: 'thinking',
+      replay_reasoning: 'tool_turns',
+      strict_calls: true,
+      tool_call_ids: 'functions',
+      stop: 5,
+    },
     models: [
       { match: 'kimi-k2*', quirks: { forced_tools: false } },
       { match: 'kimi-k3*', quirks: { reasoning: 'effort', efforts: ['low', 'high', 'max'], sampling: false } },
@@ -101,7 +108,7 @@ export const labVendors: readonly Vendor[] = [
     baseUrl: 'https://api.moonshot.ai/anthropic/v1',
     auth: 'bearer',
     capabilities: { files: false, audio: false, video: false, structured_output: 'none' },
-    quirks: compatibleMessages,
+    quirks: { ...compatibleMessages, tool_call_ids: 'functions' },
   },
   {
     name: 'zhipu',

@@ -3,6 +3,7 @@ import type { Notes } from '../../canonical/notes.ts';
 import { canReason, isForeignEffort } from '../../canonical/reasoning.ts';
 import { plainNames } from '../../canonical/tool-names.ts';
 import { asList, member } from '../../wire/members.ts';
+import { adaptCallIds } from '../adaptation/adapt-call-ids.ts';
 import { adaptLateSystem } from '../adaptation/adapt-late-system.ts';
 import { adaptMedia } from '../adaptation/adapt-media.ts';
 import { isSet, withMember, without } from '../adaptation/adapt-members.ts';
@@ -30,6 +31,7 @@ import {
 } from '../adaptation/adapt-tools.ts';
 import { type Adaptation, inOrder, type Probe, type AdaptationTarget, rewriteMembers } from '../contract/adaptation.ts';
 import { adaptMessages } from './adapt-messages.ts';
+import { writeCallIds } from './request/call-ids.ts';
 import { chatCodec } from './codec.ts';
 import { isSingleAnswer } from './request/parameters.ts';
 import { noteReasoningDropped, refusesToolsWithReasoning } from './request/encode-request.ts';
@@ -173,6 +175,7 @@ export const adaptChat = inOrder(
   adaptReasoning,
   adaptOutput(probe, outputWording),
   adaptMessages,
+  adaptCallIds(writeCallIds),
   adaptRefused(),
 );
 

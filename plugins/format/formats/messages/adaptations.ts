@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import type { Quirks } from '#core/config/catalog/quirks.ts';
 import { isWebSearch } from '../../canonical/tools.ts';
 import { member } from '../../wire/members.ts';
+import { adaptCallIds, plainIds } from '../adaptation/adapt-call-ids.ts';
 import { adaptLateSystem } from '../adaptation/adapt-late-system.ts';
 import { adaptMedia } from '../adaptation/adapt-media.ts';
 import { mapEntries, withMember, isSet, without } from '../adaptation/adapt-members.ts';
@@ -27,6 +28,7 @@ import {
 import { type Adaptation, type AdaptationTarget, type Probe, rewriteMembers, inOrder } from '../contract/adaptation.ts';
 import { adaptThinking, replayThinking } from './adapt-thinking.ts';
 import { messagesCodec, stateKinds, toolNames } from './codec.ts';
+import { writeCallIds } from './request/call-ids.ts';
 import { referenceText } from './request/read-content.ts';
 import { adaptBillingHeader } from './request/read-messages.ts';
 import { isPlaceholder } from './request/read-tools.ts';
@@ -185,6 +187,7 @@ export const adaptMessagesRequest = inOrder(
   adaptForcedTools(freeTools),
   adaptThinking(probe),
   replayThinking,
+  adaptCallIds(writeCallIds, plainIds),
   adaptOutput(probe, outputWording),
   adaptRefused(foreignMembers),
   adaptVertex,

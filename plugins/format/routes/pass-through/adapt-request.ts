@@ -50,7 +50,8 @@ interface Settled {
 /** Undefined when something changes, or may be refused, for which all of the request is read. */
 function settleUnchanged(client: ClientRequest, route: Route): Settled | undefined {
   const { outline, content } = client;
-  if (content.cut === undefined) return undefined;
+  // Kept reasoning is found by the whole inputs of calls.
+  if (content.cut === undefined || client.kept?.hasFound === true) return undefined;
   try {
     const settled = settle(client, outline, route);
     return settled.body === outline ? settled : undefined;

@@ -49,6 +49,10 @@ const properties = {
   ),
   signed_thinking: boolean('Messages: true when thinking blocks are rejected without a signature of the endpoint.'),
   forced_tools: boolean('False when tool_choice must be auto or none.'),
+  named_tools: boolean(
+    'Chat Completions: false when a tool_choice that names a tool is ignored; that tool alone is sent, and required.',
+  ),
+  no_tools: boolean('False when tool_choice none is ignored; the tools are left out instead.'),
   strict_tools: boolean('True when tools support strict.'),
   freeform_tools: boolean('True when tools support free-form input (custom tools).'),
   strict_calls: boolean(
@@ -156,6 +160,8 @@ export const defaultQuirks: Quirks = {
   replay_as: 'reasoning_content',
   signed_thinking: true,
   forced_tools: true,
+  named_tools: true,
+  no_tools: true,
   strict_tools: false,
   freeform_tools: false,
   strict_calls: false,

@@ -1,5 +1,4 @@
 import type { Vendor } from '#core/config/catalog/catalog.ts';
-import { compatibleMessages } from './origins.ts';
 
 /** Members of a history from OpenAI or another vendor. */
 const foreignReasoning = ['messages.reasoning_content', 'messages.reasoning_details'];
@@ -26,9 +25,9 @@ const groqRefusals = [
 const cerebrasRefusals = [...foreignReasoning, 'frequency_penalty', 'presence_penalty', 'logit_bias'];
 
 /** Kimi reads the ids of its calls in the prompt. Source: MoonshotAI/K2-Vendor-Verifier; vLLM recipes, "Kimi K2". */
-const kimiIds = { tool_call_ids: 'functions' } as const;
+export const kimiIds = { tool_call_ids: 'functions' } as const;
 
-/** Vendors and servers of other people's models. */
+/** Vendors of other people's models. */
 export const hostVendors: readonly Vendor[] = [
   {
     name: 'openrouter',
@@ -119,44 +118,5 @@ export const hostVendors: readonly Vendor[] = [
     ],
     capabilities: { files: false, audio: false },
     quirks: { late_system: true, strict_calls: true },
-  },
-  {
-    name: 'ollama',
-    title: 'Ollama',
-    formats: ['chat', 'responses', 'messages', 'completions', 'embeddings'],
-    baseUrl: 'http://127.0.0.1:11434/v1',
-    auth: 'none',
-    models: [{ match: '*embed*', kind: 'embedding' }],
-    capabilities: { files: false, audio: false, video: false },
-    quirks: {
-      late_system: true,
-      replay_as: 'reasoning',
-      by_format: { messages: { ...compatibleMessages, late_system: false } },
-    },
-  },
-  {
-    name: 'ollama-native',
-    title: 'Ollama, native endpoint',
-    formats: ['ollama'],
-    baseUrl: 'http://127.0.0.1:11434/api',
-    auth: 'none',
-    capabilities: { files: false, audio: false, video: false },
-    quirks: { late_system: true },
-  },
-  {
-    name: 'vllm',
-    title: 'vLLM',
-    formats: ['chat', 'responses', 'messages', 'completions', 'embeddings', 'rerank', 'transcriptions'],
-    baseUrl: 'http://127.0.0.1:8000/v1',
-    auth: 'none',
-    models: [
-      { match: '*embed*', kind: 'embedding' },
-      { match: '*rerank*', kind: 'rerank' },
-      { match: '*whisper*', kind: 'transcription' },
-      { match: '*kimi*', quirks: kimiIds },
-      { match: '*Kimi*', quirks: kimiIds },
-    ],
-    // Chat templates differ: several fail on a system message that is not the first.
-    quirks: { single_system: true, strict_calls: true, by_format: { messages: compatibleMessages } },
   },
 ];

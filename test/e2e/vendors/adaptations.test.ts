@@ -11,7 +11,6 @@ const messagesVendors = [
   'xai/grok-4',
   'openrouter/z-ai/glm-5',
   'ollama/qwen3',
-  'vllm/qwen3',
 ];
 const chatVendors = ['mistral/mistral-large', 'minimax/MiniMax-M3', 'vllm/qwen3'];
 const knowing = [

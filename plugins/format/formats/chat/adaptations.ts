@@ -25,6 +25,7 @@ import {
   adaptParallelCalls,
   adaptStrictTools,
   adaptTools,
+  adaptUnusedTools,
   freeChoice,
   isForced,
   withoutStrict,
@@ -132,6 +133,18 @@ function isDeveloper(message: JsonValue): boolean {
   return member<ChatMessage>(message, 'role') === 'developer';
 }
 
+const toolMembers = ['tools', 'functions', 'tool_choice', 'function_call', 'parallel_tool_calls'];
+
+/** The only tool that is required is the one that was named. */
+const requireNamedTool: Adaptation = (body: ChatRequest, { profile }) => {
+  const { tools, tool_choice: choice } = body;
+  if (profile.quirks.named_tools || !Array.isArray(tools)) return body;
+  const name = member(member(choice, 'function'), 'name');
+  if (typeof name !== 'string') return body;
+  const named = tools.filter((tool) => member(member<ChatTool>(tool, 'function'), 'name') === name);
+  return named.length === 0 ? body : { ...body, tools: named, tool_choice: 'required' };
+};
+
 function freeTools(name: string, value: JsonValue): JsonValue {
   if (name !== 'function_call') return freeChoice(name, value);
   return isForced(value) || isJsonObject(value) ? 'auto' : value;
@@ -168,9 +181,14 @@ export const adaptChat = inOrder(
   adaptMedia(probe, ['messages']),
   madeImages,
   adaptStrictTools(relaxTool),
-  adaptTools(['tools', 'functions', 'tool_choice', 'function_call', 'parallel_tool_calls']),
+  adaptTools(toolMembers),
+  adaptUnusedTools(
+    ({ tool_choice, function_call }: ChatRequest) => [tool_choice, function_call].includes('none'),
+    toolMembers,
+  ),
   hostedSearch,
   adaptForcedTools(freeTools),
+  requireNamedTool,
   adaptParallelCalls,
   adaptReasoning,
   adaptOutput(probe, outputWording),

@@ -22,6 +22,7 @@ import {
   adaptForcedTools,
   adaptStrictTools,
   adaptTools,
+  adaptUnusedTools,
   isForced,
   withoutStrict,
 } from '../adaptation/adapt-tools.ts';
@@ -183,6 +184,10 @@ export const adaptMessagesRequest = inOrder(
   adaptToolReferences,
   adaptStrictTools(withoutStrict),
   adaptTools(['tools', 'tool_choice']),
+  adaptUnusedTools(
+    ({ tool_choice: choice }: MessagesRequest) => member<MessagesToolChoice>(choice, 'type') === 'none',
+    ['tools', 'tool_choice'],
+  ),
   oneCallAtATime,
   adaptForcedTools(freeTools),
   adaptThinking(probe),

@@ -25,6 +25,7 @@ import {
   adaptParallelCalls,
   adaptStrictTools,
   adaptTools,
+  adaptUnusedTools,
   freeChoice,
 } from '../adaptation/adapt-tools.ts';
 import { type Adaptation, type AdaptationTarget, inOrder, type Probe, rewriteMembers } from '../contract/adaptation.ts';
@@ -101,6 +102,7 @@ export const adaptResponses = inOrder(
   adaptHostedTools(hostedSearch),
   adaptStrictTools(relaxTool),
   adaptTools(['tools', 'tool_choice', 'parallel_tool_calls']),
+  adaptUnusedTools(({ tool_choice: choice }) => choice === 'none', ['tools', 'tool_choice', 'parallel_tool_calls']),
   adaptForcedTools(freeChoice),
   adaptParallelCalls,
   reasoning,

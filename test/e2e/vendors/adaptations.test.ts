@@ -127,7 +127,7 @@ it.each(['minimax/MiniMax-M3', 'vllm/qwen3'])('several leading system messages a
 describe('adaptive thinking', () => {
   const asked = { max_tokens: 20_000, thinking: { type: 'adaptive' }, output_config: { effort: 'high' } };
   const messages = [{ role: 'user', content: 'Hi' }];
-  const others = messagesVendors.filter((to) => !/^(minimax-anthropic.MiniMax-M3|openrouter)/.test(to));
+  const others = messagesVendors.filter((to) => !/^(minimax-anthropic.MiniMax-M3|openrouter|ollama)/.test(to));
 
   it.each(others)('is a budget at %s', async (to) => {
     const { body } = await gateway.ask(to, 'messages', { ...asked, messages });
@@ -135,9 +135,12 @@ describe('adaptive thinking', () => {
     expect(body['output_config']).toBeUndefined();
   });
 
-  it.each(['minimax-anthropic/MiniMax-M3', 'anthropic/claude-sonnet-4-6'])('stays at %s', async (to) => {
-    expect((await gateway.ask(to, 'messages', { ...asked, messages })).body).toMatchObject(asked);
-  });
+  it.each(['minimax-anthropic/MiniMax-M3', 'anthropic/claude-sonnet-4-6', 'ollama/qwen3', 'vllm/qwen3'])(
+    'stays at %s',
+    async (to) => {
+      expect((await gateway.ask(to, 'messages', { ...asked, messages })).body).toMatchObject(asked);
+    },
+  );
 });
 
 describe('thoughts of another vendor in a tool loop', () => {
@@ -152,7 +155,12 @@ describe('thoughts of another vendor in a tool loop', () => {
   it.each(messagesVendors)('stay as text, and the model continues reasoning at %s', async (to) => {
     const { body } = await gateway.ask(to, 'messages', { ...asked, messages });
     const kept = { ...thoughts, signature: '' };
-    expect(body).toMatchObject({ ...asked, messages: [{}, { content: [kept, { ...call, id: anyId }] }, {}] });
+    const thinking = to.startsWith('ollama') ? { type: 'adaptive' } : asked.thinking;
+    expect(body).toMatchObject({
+      ...asked,
+      thinking,
+      messages: [{}, { content: [kept, { ...call, id: anyId }] }, {}],
+    });
   });
 
   it('are left out at OpenRouter for Claude, which checks signatures', async () => {

@@ -59,23 +59,23 @@ it('a late system message stays one at vLLM’s Messages endpoint, and is user t
 });
 
 describe('a choice of tools that a server ignores', () => {
-  it.each([
+  it.each<[string, FormatName, JsonObject]>([
     ['ollama', 'chat', { tools: [named('look')], tool_choice: 'none' }],
     ['ollama', 'responses', { tools: [{ type: 'function', name: 'look', parameters: {} }], tool_choice: 'none' }],
     ['ollama', 'messages', { tools: [tool], tool_choice: { type: 'none' } }],
     ['transformers-serve', 'chat', { tools: [named('look')], tool_choice: 'none', parallel_tool_calls: false }],
     ['transformers-serve', 'chat', { functions: [{ name: 'look' }], function_call: 'none' }],
-  ] as const)('leaves the tools out when it forbids calls: %s, %s', (vendor, format, members) => {
+  ])('leaves the tools out when it forbids calls: %s, %s', (vendor, format, members) => {
     const input = format === 'responses' ? { input: 'hi' } : { messages: [hi] };
     expect(adapted(vendor, format, { ...input, ...members })).toEqual({ body: input, notes: [] });
   });
 
-  it.each([
+  it.each<[string, FormatName, JsonObject]>([
     ['ollama', 'chat', { tools: [named('look')], tool_choice: 'required' }],
     ['ollama', 'messages', { tools: [tool], tool_choice: { type: 'any' } }],
     ['ollama', 'messages', { tools: [tool], tool_choice: { type: 'tool', name: 'look' } }],
     ['transformers-serve', 'chat', { tools: [named('look')], tool_choice: named('look') }],
-  ] as const)('is noted when it forces a call: %s, %s', (vendor, format, members) => {
+  ])('is noted when it forces a call: %s, %s', (vendor, format, members) => {
     expect(adapted(vendor, format, { messages: [hi], ...members }).notes).toContain(
       'approximated forced tool_choice as auto',
     );

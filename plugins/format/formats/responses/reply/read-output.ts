@@ -2,7 +2,7 @@ import { CollectedText } from '#core/platform/memory/collected-text.ts';
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ToolForm } from '../../../canonical/conversation.ts';
 import { mediaTypeIn } from '../../../canonical/made-images.ts';
-import { droppedPart, type Citation, type Fragment, perBlock } from '../../../canonical/reply.ts';
+import { droppedAudio, droppedPart, type Citation, type Fragment, perBlock } from '../../../canonical/reply.ts';
 import { asList, asText, member } from '../../../wire/members.ts';
 import { toolSearchName } from '../request/read-tools.ts';
 import type { ItemTracker, TrackedItem } from './item-tracker.ts';
@@ -74,7 +74,7 @@ export class ItemFragments {
       case 'response.custom_tool_call_input.done':
         return endInput(this.#tracker.find(event), event.input);
       default:
-        return type.startsWith('response.audio.') ? [droppedPart('audio', '')] : [];
+        return type.startsWith('response.audio.') ? [droppedAudio] : [];
     }
   }
 

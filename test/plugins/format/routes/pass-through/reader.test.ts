@@ -296,6 +296,26 @@ describe('a responses stream', () => {
     );
   });
 
+  it('is not complete with a last event that is cut, wherever that is', () => {
+    const whole = completed.trimEnd();
+    for (let length = 0; length < whole.length; length++) {
+      const reader = responses();
+      reader.push(bytes(created, delta, whole.slice(0, length)));
+      expect([reader.end().toString(), reader.isComplete]).toEqual(['', false]);
+    }
+    const reader = responses();
+    reader.push(bytes(created, delta, whole));
+    expect(reader.end().toString().trimEnd()).toBe(whole);
+    expect(reader.isComplete).toBe(true);
+  });
+
+  it.each(['', '{"type":"response.completed","response":{"id":}}'])('fails with a last event of %j', (data) => {
+    const reader = responses();
+    const ending = `event: response.completed\ndata: ${data}\n\n`;
+    expect(reader.push(bytes(created, delta, ending)).toString()).toBe(created + delta);
+    expect(reader.failure?.code).toBe('upstream_failed');
+  });
+
   it('fails under the id and the next sequence number of the response that was announced', () => {
     const reader = responses();
     reader.push(bytes(created, delta, 'event: error\ndata: {"type":"error","sequence_number":5,"message":"gone"}\n\n'));

@@ -88,14 +88,18 @@ export class Instance {
     const take = await this.#limiter.take(key, limits);
     if (take.refusedBy !== undefined) return figures.count(`refused by ${take.refusedBy}`);
     onGrant(key);
-    const admission = await this.health.admit(route);
+    const requester = { account: key, conversation: key };
+    const admission = await this.health.admit(route, requester);
     if (admission === undefined) figures.count('not admitted');
     else {
       figures.count(admission.isProbe ? 'probes' : 'upstream calls');
       if (await upstream(route)) {
-        this.health.noteContent(route, admission);
-        this.health.served(route, admission, undefined, () => key);
-      } else this.health.failed(route, admission, 'HTTP 500', undefined);
+        this.health.noteContent(route, admission, requester);
+        this.health.served(route, admission, undefined, requester);
+      } else {
+        const reason = 'HTTP 503';
+        this.health.failed(route, admission, { reason, requester, mayBeCausedByRequest: false });
+      }
     }
     onEnd(key);
     if (take.lease !== undefined) this.#limiter.release(key, take.lease);

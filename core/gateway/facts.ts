@@ -71,6 +71,8 @@ export interface RateLimitState extends AllowanceState {
  * - `throttled`: too many requests to this upstream.
  * - `route`: the route is faulty.
  * - `no_model`: the route does not have this model.
+ * - `unsupported`: the server of the route does not support something in the request; another may.
+ * - `setup`: the operator has not set up the server of the route for the request.
  * - `memory`: the response did not fit into the gateway's memory.
  * - `local`: the gateway could not open a connection, because the system had no descriptor or port left for it.
  * - `gone`: the exchange is over: the client left, the gateway stops, or another route was faster.
@@ -82,6 +84,8 @@ export type FaultKind =
   | 'throttled'
   | 'route'
   | 'no_model'
+  | 'unsupported'
+  | 'setup'
   | 'memory'
   | 'local'
   | 'gone';

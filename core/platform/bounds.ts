@@ -154,6 +154,14 @@ export const bounds = {
   lineKinds: 200,
   /** Failing conversations that a breaker remembers; the oldest are evicted. */
   failingConversations: 1_000,
+  /** Accounts whose calls a breaker counts in a sixth of its window; further ones do not count. */
+  countedAccounts: 1_000,
+  /** Accounts that a breaker remembers for having opened it, and reports to other instances; the oldest are evicted. */
+  openingAccounts: 16,
+  /** Accounts that a breaker leaves out because the upstream asked them to wait; the oldest are evicted. */
+  waitingAccounts: 1_000,
+  /** Conversations and accounts that a route has failed, for which it may come last; the oldest are evicted. */
+  setbacks: 2_000,
 
   /** Host names whose addresses are kept; the oldest are forgotten. */
   names: 1_000,

@@ -1,6 +1,8 @@
 import { flushCompileCache } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { dirname, resolve } from 'node:path';
+import { readAbilities } from '#core/config/catalog/abilities.ts';
+import type { Model } from '#core/config/catalog/catalog.ts';
 import { assemble } from '#core/extension/assembly.ts';
 import { noteFailure } from '#core/platform/background.ts';
 import { planNotices } from '#core/business/accounts/plans.ts';
@@ -204,6 +206,14 @@ export class Gateway {
       ...this.#parts.assembly.registry.configReviews.flatMap(({ describe }) => describe(this.host).notice ?? []),
       ...catalogNotices(this.host.catalog),
     ];
+  }
+
+  /** Models that Chat Completions can call. */
+  get chatModels(): readonly Model[] {
+    const { registry } = this.#parts.assembly;
+    return this.host.catalog.models.filter((model) =>
+      readAbilities(registry, model).conversations.some(({ format }) => format === 'chat'),
+    );
   }
 
   /** Secrets of the running configuration. */

@@ -105,7 +105,7 @@ export const formatStage = defineStage({
         if (threaded.thread?.origin !== undefined && model.routes.length > 1) exchange.set(hasBackups, true);
         exchange.set(storedCall, call);
         exchange.set(adapter, call);
-        const detached = store.detach(exchange, request);
+        const detached = store.detach(exchange, request, call);
         if (detached !== undefined) await detached;
       },
     };

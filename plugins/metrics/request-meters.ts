@@ -49,7 +49,7 @@ export class RequestMeters implements Observer {
     });
     this.#attempts = new Counter({
       name: `${prefix}attempts_total`,
-      help: 'Attempts by outcome (served, failed, aborted) and fault (client, overflow, key, throttled, route, no_model, local, gone, none).',
+      help: 'Attempts by outcome (served, failed, aborted) and fault (client, overflow, key, throttled, route, no_model, unsupported, setup, memory, local, gone, none).',
       labelNames: ['route', 'outcome', 'fault'],
       registers,
     });

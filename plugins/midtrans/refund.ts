@@ -31,7 +31,7 @@ export async function readMidtransRefund(
 /** @param unlisted the state of one that is not listed, which may be on its way */
 function readRefund(body: JsonObject, key: string, unlisted: Refund['state']): Refund {
   const refund = refundsIn(body)?.find((one) => one.key === key);
-  return { state: refund?.state ?? unlisted, raw: body };
+  return { state: refund?.state ?? unlisted, at: refund?.at, raw: body };
 }
 
 /** The refunds of a charge; undefined when its status does not list them. One is done when the bank has confirmed it. */

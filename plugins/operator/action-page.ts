@@ -155,7 +155,7 @@ export function slugOf(action: string): string {
 
 /** The members that the one line of text and the one choice of a form are for. */
 const lines = ['to', 'confirm', 'label'] as const;
-const choices = ['sign_in', 'as'] as const;
+const choices = ['sign_in', 'as', 'outcome'] as const;
 
 export function lineOf({ input }: ActionKind): (typeof lines)[number] | undefined {
   return lines.find((name) => input.properties[name] !== undefined);

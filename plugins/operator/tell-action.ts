@@ -47,6 +47,7 @@ const members: {
   days_back: choice('operator.told.days_back'),
   manual: (isManual, { t }) => (isManual ? t('operator.told.manual') : ''),
   as: choice('operator.refund_state'),
+  outcome: choice('operator.flag_outcome'),
   sign_in: (provider, { t }) => signInName(provider, t),
   to: (to, { t, names }) => t('operator.told.to', { to: uuid.test(to) ? nameOf(to, names, t) : to }),
   day: itself,

@@ -30,8 +30,12 @@ export interface FileStep {
   readonly isOwn?: boolean;
   /** Members by which an entry of a list is recognised, so that it is added to the list or replaced; otherwise a list is a value. */
   readonly identity?: readonly string[];
-  /** Members of a YAML file that are only for files without them: where one has them, they stay as they are. */
+  /** Members that are only for files without them: where one has them, they stay as they are. In JSON, paths: `a.b`. */
   readonly initial?: readonly string[];
+  /** Files of JSON that the tool reads as well, or folders of them (`/etc/tool/`): initial members that one has are left out. */
+  readonly elsewhere?: readonly FilePlace[];
+  /** The JSON that the tool reads, where that is less than comments and trailing commas: neither, or comments only. */
+  readonly dialect?: 'plain' | 'comments';
   /** The place of new entries of a list. Tools that take the first entry as default get theirs at the start. */
   readonly at?: 'start';
 }
@@ -105,6 +109,8 @@ export interface ToolScript {
   /** True for what is set up only when it is named. */
   readonly isOnRequest?: true;
   readonly places?: readonly MovedFolder[];
+  /** Files in which the tool keeps what it has asked the gateway: an undo removes those that name the gateway. */
+  readonly caches?: readonly FilePlace[];
   /** The steps of the script where those of the page suit only people. A command without a place is how the tool is started. */
   steps?(values: SetupValues): readonly ScriptedStep[];
   /** The words behind its command with which it answers a prompt without a terminal: the script tries it with them. */

@@ -13,6 +13,8 @@ export interface SetupModel {
   readonly maxInputTokens: number | undefined;
   readonly maxOutputTokens: number | undefined;
   readonly canSeeImages: boolean;
+  /** Whether its vendor reviews tool calls for the auto mode of Claude Code. */
+  readonly hasSafeguards: boolean;
 }
 
 /**
@@ -81,8 +83,9 @@ export function valuesWith(
 
 export function toSetupModel({ name, model }: ListedModel, registry: Abilities): SetupModel {
   const abilities = readAbilities(registry, model);
-  const { maxInputTokens, maxOutputTokens } = abilities;
-  return { name, maxInputTokens, maxOutputTokens, canSeeImages: bestSupport(abilities, 'images') !== 'no' };
+  const { maxInputTokens, maxOutputTokens, settings } = abilities;
+  const canSeeImages = bestSupport(abilities, 'images') !== 'no';
+  return { name, maxInputTokens, maxOutputTokens, canSeeImages, hasSafeguards: settings.safeguards };
 }
 
 function plainName(name: string): string {

@@ -34,11 +34,16 @@ export function toOtlpMetrics(families: readonly MetricFamily[], startedAt: stri
   });
 }
 
-/** UCUM, by the unit that names end with. */
+/**
+ * UCUM, by the unit that names end with; '' for counts. The unit 1 means a ratio: behind a collector, Prometheus knows a gauge
+ * of it by another name, `…_ratio`.
+ */
 function unitOf(name: string): string {
-  if (/_seconds(_total)?$/.test(name)) return 's';
-  return /_bytes(_total)?$/.test(name) ? 'By' : '1';
+  const [, word = ''] = /_([a-z]+?)(?:_total)?$/.exec(name) ?? [];
+  return units[word] ?? '';
 }
+
+const units: Readonly<Record<string, string>> = { seconds: 's', bytes: 'By', ratio: '1' };
 
 interface Times {
   readonly startTimeUnixNano: string;

@@ -14,7 +14,8 @@ export interface XenditCall extends Pick<ProviderCall, 'method' | 'body' | 'sign
 }
 
 /** The version of the Payments API that this plugin speaks. */
-const version = { 'api-version': '2024-11-11' };
+export const apiVersion = '2024-11-11';
+const version = { 'api-version': apiVersion };
 
 /**
  * Calls the API.

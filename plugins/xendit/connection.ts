@@ -5,11 +5,11 @@ import {
   PaymentError,
   type PaymentEvidence,
 } from '#core/business/payments/payment-provider.ts';
-import { callXendit } from './api.ts';
+import { apiVersion, callXendit } from './api.ts';
 import { chargeXendit } from './charge.ts';
 import { readXenditNotification } from './notification.ts';
 import { readXenditRefund, refundXendit } from './refund.ts';
-import { callsPerSecond, requireSecret, type XenditSettings, xenditSection } from './section.ts';
+import { callsPerSecond, isTestMode, originOf, requireSecret, type XenditSettings, xenditSection } from './section.ts';
 import { readXenditStatus } from './status.ts';
 import { listXenditMovements } from './transactions.ts';
 
@@ -22,6 +22,7 @@ export function connectXendit(host: Host): PaymentConnection {
     callsPerSecond: callsPerSecond(settings),
     charge: (request, signal) => chargeXendit(settings, request, signal),
     status: (charge, signal) => readXenditStatus(settings, charge, signal),
+    ...(isTestMode(settings) && { simulation: simulationWith(settings) }),
     cancel: (charge, signal) => cancel(settings, charge, signal),
     refundsCharges: true,
     refund: (request, signal) => refundXendit(settings, request, signal),
@@ -29,6 +30,15 @@ export function connectXendit(host: Host): PaymentConnection {
     listMovements: (span, cursor, signal) => listXenditMovements(settings, span, cursor, signal),
     readNotification: (notification) => readXenditNotification(notification, settings),
   };
+}
+
+/** Test mode has no wallets: Xendit takes a payment request for paid when it is told to. */
+function simulationWith(settings: XenditSettings): NonNullable<PaymentConnection['simulation']> {
+  return ({ providerReference = 'ID', amount }) =>
+    [
+      `curl -u "$XENDIT_SECRET_KEY:" -H 'api-version: ${apiVersion}' -H 'content-type: application/json'`,
+      `-d '${JSON.stringify({ amount })}' ${originOf(settings)}/v3/payment_requests/${providerReference}/simulate`,
+    ].join(' ');
 }
 
 /** The result is read from the status: the buyer may have paid at the same moment. */

@@ -79,9 +79,11 @@ function toStated(refund: JsonObject): StatedRefund[] {
   const [id, amount] = [textOf(refund, 'id'), readRupiah(refund['amount'])];
   if (id === undefined || amount === undefined) return [];
   const state = stateOf(refund);
-  return [
-    { id, key: textOf(refund, 'reference_id'), amount, state, at: readTime(refund['updated'] ?? refund['created']) },
-  ];
+  return [{ id, key: textOf(refund, 'reference_id'), amount, state, at: timeOf(refund) }];
+}
+
+function timeOf(refund: JsonObject): Date | undefined {
+  return readTime(refund['updated'] ?? refund['created']);
 }
 
 /** The effect of refunds on a payment: none, or returned entirely. */
@@ -100,7 +102,7 @@ async function readRefunds(settings: XenditSettings, providerReference: string, 
 /** `SUCCEEDED` means accepted by the buyer's bank. A refund that is not listed may still be in progress. */
 function readRefund(refund: JsonObject | undefined): Refund {
   if (refund === undefined) return { state: 'unknown', raw: {} };
-  return { state: stateOf(refund), raw: refund };
+  return { state: stateOf(refund), at: timeOf(refund), raw: refund };
 }
 
 function stateOf(refund: JsonObject): StatedRefund['state'] {

@@ -48,7 +48,7 @@ export function checkXendit(all: CheckContext, report: Report): void {
       report(['payments', 'provider'], `is xendit, and xendit.${name} is missing`, 'add the section xendit with it');
     else if (value === '') report(['xendit', name], 'is empty', 'set it to that of your account');
   }
-  if (all.production !== undefined && testKey.test(settings.secret_key ?? ''))
+  if (all.production !== undefined && isTestMode(settings))
     report(
       ['xendit', 'secret_key'],
       `is a test mode key, with which payments move no money, ${all.production.because}`,
@@ -67,7 +67,12 @@ export function originOf({ base_url }: XenditSettings): string {
   return base_url ?? origin;
 }
 
+/** True for a key of the test mode, in which no money moves. */
+export function isTestMode({ secret_key = '' }: XenditSettings): boolean {
+  return testKey.test(secret_key);
+}
+
 /** The test mode takes 60 calls a minute to each endpoint, live mode 600. */
-export function callsPerSecond({ secret_key = '' }: XenditSettings): number {
-  return testKey.test(secret_key) ? 1 : 10;
+export function callsPerSecond(settings: XenditSettings): number {
+  return isTestMode(settings) ? 1 : 10;
 }

@@ -70,7 +70,7 @@ export class Client implements AsyncDisposable {
         dispatcher: this.#agent,
         method: 'POST',
         headers: { 'content-type': 'application/json', authorization: `Bearer ${this.#key}`, 'user-agent': serial },
-        body: JSON.stringify(bodyOf(question)),
+        body: JSON.stringify(bodyOf(question, serial)),
         signal: leaving.signal,
       });
       status = response.statusCode;
@@ -89,10 +89,11 @@ export class Client implements AsyncDisposable {
   }
 }
 
-function bodyOf({ format, model, isStream }: Question): object {
-  const messages = [{ role: 'user', content: 'hi' }];
-  if (format === 'gemini') return { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] };
-  if (format === 'responses') return { model, input: 'hi', stream: isStream };
+/** @param prompt one of its own for each request: a conversation leaves a route to others once it was failed twice */
+function bodyOf({ format, model, isStream }: Question, prompt: string): object {
+  const messages = [{ role: 'user', content: prompt }];
+  if (format === 'gemini') return { contents: [{ role: 'user', parts: [{ text: prompt }] }] };
+  if (format === 'responses') return { model, input: prompt, stream: isStream };
   return { model, messages, max_tokens: 100, stream: isStream };
 }
 

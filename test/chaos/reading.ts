@@ -87,7 +87,9 @@ function readError(format: ChaosFormat, value: JsonObject, reading: Reading): bo
   if (!isJsonObject(failed) || !isJsonObject(failed['error'])) return false;
   const { code, type, message, status } = failed['error'];
   const hasStatus = typeof code === 'number' && typeof status === 'string';
-  const isOwn = (format === 'messages') === (value['type'] === 'error') && (format === 'gemini') === hasStatus;
+  const isEvent = value['type'] === 'error';
+  // Responses has an error event beside its failed response.
+  const isOwn = (format === 'responses' || (format === 'messages') === isEvent) && (format === 'gemini') === hasStatus;
   if (typeof message === 'string' && isOwn) reading.code = String(status ?? code ?? type);
   else reading.isMalformed = true;
   return true;

@@ -31,17 +31,29 @@ export async function registryOfPlugins(): Promise<Registry> {
   return (await assemble(undefined, silent, notStarted)).registry;
 }
 
-/** Labels of every series that `/metrics` can have, by its name. */
-export function exposedSeries(registry: Registry): ReadonlyMap<string, ReadonlySet<string>> {
+/** A metric that `/metrics` can have. */
+interface ExposedMetric {
+  readonly name: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly labels: readonly string[];
+}
+
+export function exposedMetrics(registry: Registry): ExposedMetric[] {
   const metrics = new PromRegistry();
   void new RequestMeters(metrics);
   for (const gauge of registry.gauges.values()) registerGauge(gauge, metrics, notStarted);
-  const series = new Map<string, ReadonlySet<string>>();
-  for (const metric of metrics.getMetricsAsArray()) {
+  return metrics.getMetricsAsArray().map((metric) => {
     const { name, labelNames, constructor } = metric as typeof metric & { readonly labelNames: readonly string[] };
-    const isHistogram = constructor.name === 'Histogram';
-    for (const part of isHistogram ? ['_bucket', '_sum', '_count'] : [''])
-      series.set(`${name}${part}`, new Set([...labelNames, ...(part === '_bucket' ? ['le'] : [])]));
+    return { name, type: constructor.name.toLowerCase() as ExposedMetric['type'], labels: labelNames };
+  });
+}
+
+/** Labels of every series that `/metrics` can have, by its name. */
+export function exposedSeries(registry: Registry): ReadonlyMap<string, ReadonlySet<string>> {
+  const series = new Map<string, ReadonlySet<string>>();
+  for (const { name, type, labels } of exposedMetrics(registry)) {
+    for (const part of type === 'histogram' ? ['_bucket', '_sum', '_count'] : [''])
+      series.set(`${name}${part}`, new Set([...labels, ...(part === '_bucket' ? ['le'] : [])]));
   }
   return series;
 }

@@ -162,12 +162,15 @@ describe('the operator pages', () => {
     await row.waitFor();
     expect(await row.textContent()).toContain('Rp\u00a01.000 of Rp\u00a095.000');
     await row.getByText('Resolve').click();
+    await page.getByLabel('What becomes of the money?').selectOption('money_back');
     await page.getByLabel('What did you do?').fill('paid back by bank transfer');
     await page.getByRole('button', { name: 'Resolve' }).click();
     await page.waitForURL(`${gateway.url}/operator?done=flag.resolve`);
     expect(await row.count()).toBe(0);
     const again = await readOrder(gateway.database, { id: order.id });
-    expect(again?.flags).toMatchObject([{ kind: 'wrong_amount', resolution: 'paid back by bank transfer' }]);
+    expect(again?.flags).toMatchObject([
+      { kind: 'wrong_amount', resolution: 'paid back by bank transfer', outcome: 'money_back' },
+    ]);
     expect(await actionsOn(order.id)).toMatchObject([{ operator, action: 'flag.resolve', outcome: 'done' }]);
     await page.goto(`${gateway.url}/operator/orders/${order.code}`);
     expect(await page.locator('main').textContent()).toContain(operator);
@@ -176,7 +179,7 @@ describe('the operator pages', () => {
   it('refuse a flag that another operator has resolved', async () => {
     const order = await buy(1_000);
     const path = `/operator/flags/${order.flags[0]?.id}`;
-    const open = await client.submit(path, path, { note: 'paid back' });
+    const open = await client.submit(path, path, { note: 'paid back', choice: 'money_back' });
     expect(open).toMatchObject({ status: 303, location: '/operator?done=flag.resolve' });
     expect((await client.get(path)).status).toBe(404);
   });

@@ -185,11 +185,12 @@ models:
     await Promise.all([broken, busy, sound].map((upstream) => upstream[Symbol.asyncDispose]()));
   });
 
+  // Each in a conversation of its own: after two failures in one, it asks another route first.
   const ask = (model: string) =>
     fetch(`${gateway.url}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }] }),
+      body: JSON.stringify({ model, messages: [{ role: 'user', content: crypto.randomUUID() }] }),
     }).then((response) => response.text());
   const scrape = async (headers: Record<string, string> = {}) => {
     const response = await fetch(`${gateway.operatorUrl}/metrics`, { headers });

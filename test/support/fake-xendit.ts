@@ -13,6 +13,8 @@ import {
 
 /** Minutes after the first delivery: pauses of 15 and 45 minutes, 2, 3, 6 and 12 hours. */
 const schedule = [15, 60, 180, 360, 720, 1_440];
+/** The code of the test mode, as recorded answers have it; older calls answered another one, which is no QRIS payload either. */
+const placeholder = 'some-random-qr-string';
 const lifetime = 48 * 3_600_000; // ms; QRIS takes no other
 
 const requestStatus: Readonly<Record<FakeState, string>> = {
@@ -40,6 +42,7 @@ export class FakeXendit extends FakeProvider {
   readonly businessId: string;
   /** Rows of one page of the list of transactions. */
   transactionsPerPage = 50;
+  readonly #isTestMode: boolean;
   readonly #hidesLatePayments: boolean;
   /** Requests that ended before they were paid: they keep saying so. */
   readonly #late = new Map<FakeCharge, FakeState>();
@@ -48,7 +51,8 @@ export class FakeXendit extends FakeProvider {
 
   constructor(options: XenditOptions = {}) {
     super(options);
-    this.secretKey = options.secretKey ?? 'xnd_development_TESTKEY';
+    this.secretKey = options.secretKey ?? 'xnd_production_TESTKEY';
+    this.#isTestMode = this.secretKey.startsWith('xnd_development_');
     this.webhookToken = options.webhookToken ?? 'webhook-token-of-tests';
     this.businessId = options.businessId ?? '6094fa76c2fd53701b8e079c';
     this.#hidesLatePayments = options.hidesLatePayments ?? false;
@@ -163,7 +167,9 @@ export class FakeXendit extends FakeProvider {
       channel_properties: {},
       status: requestStatus[late ?? charge.state],
       ...(isShown && { latest_payment_id: charge.paymentId }),
-      actions: [{ type: 'PRESENT_TO_CUSTOMER', descriptor: 'QR_STRING', value: charge.qr }],
+      actions: [
+        { type: 'PRESENT_TO_CUSTOMER', descriptor: 'QR_STRING', value: this.#isTestMode ? placeholder : charge.qr },
+      ],
       created: charge.createdAt.toISOString(),
       updated: (charge.paidAt ?? charge.createdAt).toISOString(),
     };

@@ -17,6 +17,8 @@ export const IncidentRow = defineEntity({
     latestKind: p.enum(['degraded', 'down'] as const).nullable(),
     latestCause: p.enum(troubleCauses).nullable(),
     failedAt: p.datetime().nullable(),
+    /** When a route last responded, as far as seen since it began. */
+    servedAt: p.datetime().nullable(),
     quietSince: p.datetime().nullable(),
     lowestAnswered: p.float().nullable(), // 0 to 1
     startedAt: p.datetime(),

@@ -1,4 +1,4 @@
-import type { Assessment, RememberedFailure, Trouble } from './trouble.ts';
+import { type Assessment, latest, type RememberedFailure, type Trouble } from './trouble.ts';
 
 /** A time in which a model was in trouble, or one that is only suspected so far. Times are epoch ms. */
 export interface Incident {
@@ -11,6 +11,8 @@ export interface Incident {
   readonly latest: Trouble;
   /** When a request last failed, as far as known; undefined where none did, as for slow models. */
   readonly failedAt: number | undefined;
+  /** When a route last responded, as far as seen since it began; undefined where none has. */
+  readonly servedAt?: number | undefined;
   /** Since when the model has had no request, so that nobody knows whether it works; undefined while it has some. */
   readonly quietSince: number | undefined;
   /** The smallest share of requests that were answered, 0 to 1; undefined where there were too few. */
@@ -66,10 +68,11 @@ export function follow(
   return { ...current, calmSince, checkedAt: at };
 }
 
-/** What an incident remembers of the model's failures; undefined once the model has responded since, or was only slow. */
+/** What an incident remembers of the model's failures; undefined once it is without trouble, or where it was only slow. */
 export function rememberedBy(incident: Incident | undefined): RememberedFailure | undefined {
   if (incident?.failedAt === undefined || incident.calmSince !== undefined) return undefined;
-  return { ...incident.latest, failedAt: incident.failedAt, confirmedAt: incident.confirmedAt };
+  const { latest: trouble, failedAt, servedAt, confirmedAt } = incident;
+  return { ...trouble, failedAt, servedAt, confirmedAt };
 }
 
 /** The end of an incident; the last failure of one whose model had no traffic since; undefined while it lasts. */
@@ -83,12 +86,16 @@ export function lastSeen({ calmSince, quietSince, failedAt, checkedAt, startedAt
 }
 
 /** The clock was set back since it was observed: it lasts from now on, because times to come would delay it by as much. */
-function movedTo(at: number, { startedAt, calmSince, failedAt, quietSince, ...incident }: Incident): Incident {
+function movedTo(
+  at: number,
+  { startedAt, calmSince, failedAt, servedAt, quietSince, ...incident }: Incident,
+): Incident {
   return {
     ...incident,
     startedAt: Math.min(startedAt, at),
     calmSince: calmSince && Math.min(calmSince, at),
     failedAt: failedAt && Math.min(failedAt, at),
+    servedAt: servedAt && Math.min(servedAt, at),
     quietSince: quietSince && Math.min(quietSince, at),
     checkedAt: at,
   };
@@ -107,7 +114,7 @@ export function outcomeOf({ isRemoved, quietSince }: Incident): 'recovered' | 'n
 }
 
 function suspect(model: string, observation: Observation, trouble: Trouble, id: string): Incident {
-  const { at, answered } = observation;
+  const { at, answered, servedAt } = observation;
   const unset = { openedAt: undefined, calmSince: undefined, quietSince: undefined, endedAt: undefined };
   const failedAt = failureOf(observation, trouble);
   return {
@@ -116,6 +123,7 @@ function suspect(model: string, observation: Observation, trouble: Trouble, id: 
     ...trouble,
     latest: trouble,
     failedAt,
+    servedAt,
     lowestAnswered: answered,
     startedAt: at,
     checkedAt: at,
@@ -142,6 +150,7 @@ function worsen(current: Incident, observation: Observation, trouble: Trouble): 
     cause,
     latest: trouble,
     failedAt,
+    servedAt: latest(observation.servedAt, current.servedAt),
     lowestAnswered: shares.length === 0 ? undefined : Math.min(...shares),
     openedAt: current.openedAt ?? (isOpen ? at : undefined),
     calmSince: undefined,

@@ -3,7 +3,7 @@ import type { Database } from '#core/platform/database/database.ts';
 import { ownFaults } from '#core/gateway/facts.ts';
 import { timestamp } from '#core/gateway/records/filter.ts';
 import { toRecord } from '#core/platform/database/rows.ts';
-import { type RecentTraffic, trafficWindow } from './trouble.ts';
+import { latest, type RecentTraffic, trafficWindow } from './trouble.ts';
 
 /**
  * What the records of the last minutes say of each model, by public name. Counted from records, not from the hourly usage, whose
@@ -68,9 +68,4 @@ function add(sum: RecentTraffic | undefined, one: RecentTraffic): RecentTraffic 
     lastFailedAt,
     lastServedAt,
   };
-}
-
-function latest(one: number | undefined, other: number | undefined): number | undefined {
-  const times = [one, other].filter((time) => time !== undefined);
-  return times.length === 0 ? undefined : Math.max(...times);
 }

@@ -79,6 +79,8 @@ export function availabilityOf(status: RouteStatus | undefined): RouteAvailabili
 export interface RememberedFailure extends Trouble {
   /** Of the last failure, epoch ms. */
   readonly failedAt: number;
+  /** Of the last response of a route that was seen since the trouble began, epoch ms. */
+  readonly servedAt?: number | undefined;
   /** When a probe had failed on every route since it began to fail, epoch ms. */
   readonly confirmedAt?: number | undefined;
 }
@@ -92,10 +94,13 @@ export interface Assessment {
   readonly isQuiet: boolean;
   /** Of the last known failure, epoch ms. */
   readonly failedAt: number | undefined;
+  /** Of the last known response of a route, epoch ms. */
+  readonly servedAt: number | undefined;
 }
 
 /**
- * Evaluates a model by its routes, its recent traffic and what is remembered. Only a response ends trouble, never time.
+ * Evaluates a model by its routes, its recent traffic and what is remembered. Only a response ends trouble, never time: it is
+ * remembered as the failure is, because both may have left the traffic before the next look.
  *
  * @param usualFirstTokenMs its median of last week
  * @param now epoch ms
@@ -108,33 +113,34 @@ export function assess(
   now: number,
 ): Assessment {
   const found = findTrouble(routes, traffic, usualFirstTokenMs);
-  const isProven = (traffic?.lastServedAt ?? 0) > (remembered?.failedAt ?? 0);
+  const failedAt = latest(traffic?.lastFailedAt, remembered?.failedAt);
+  const servedAt = latest(traffic?.lastServedAt, remembered?.servedAt);
+  const isProven = (servedAt ?? 0) > (remembered?.failedAt ?? 0);
   const isMilder = found === undefined || (found.kind === 'degraded' && remembered?.kind === 'down');
   const isRemembered = isMilder && remembered !== undefined && !isProven;
   const known = isRemembered ? { kind: remembered.kind, cause: remembered.cause } : found;
-  const trouble = known && isConfirmed(known, traffic, remembered, now) ? failing : known;
-  const failedAt = traffic?.lastFailedAt ?? remembered?.failedAt;
+  const trouble = known && isConfirmed(known, servedAt, remembered, now) ? failing : known;
   const isUsed = traffic === undefined || countOf(traffic) > 0;
   const wouldBeTried = routes.some((route) => route !== 'out');
   const isOld = failedAt !== undefined && now - failedAt >= quietAfter;
-  return { trouble, isRemembered, isQuiet: trouble !== undefined && !isUsed && wouldBeTried && isOld, failedAt };
+  const isQuiet = trouble !== undefined && !isUsed && wouldBeTried && isOld;
+  return { trouble, isRemembered, isQuiet, failedAt, servedAt };
 }
 
 const failing: Trouble = { kind: 'down', cause: 'failing' };
 
 /**
- * True where the failures of clients were too few to tell, and a probe of every route saw the same. What is known from then on is
- * remembered, so that it counts only while all responses since are in the traffic.
+ * True where the failures of clients were too few to tell, and a probe of every route saw the same a short time ago.
  */
 function isConfirmed(
   { kind, cause }: Trouble,
-  traffic: RecentTraffic | undefined,
+  servedAt: number | undefined,
   remembered: RememberedFailure | undefined,
   now: number,
 ): boolean {
   const confirmedAt = remembered?.confirmedAt ?? -Infinity;
   if (kind === 'down' || (cause !== 'failing' && cause !== 'last_failed')) return false;
-  return now - confirmedAt < trafficWindow && (traffic?.lastServedAt ?? 0) < confirmedAt;
+  return now - confirmedAt < trafficWindow && (servedAt ?? 0) < confirmedAt;
 }
 
 /** What routes and traffic alone show; undefined when clients feel nothing. @param usualFirstTokenMs its median of last week */
@@ -189,4 +195,9 @@ function isSlow(traffic: RecentTraffic | undefined, usual: number | undefined): 
 
 function countOf(traffic: RecentTraffic | undefined): number {
   return traffic === undefined ? 0 : traffic.answered + traffic.failed;
+}
+
+/** The later of two times, as far as they are known. */
+export function latest(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
 }

@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { InferEntity } from '@mikro-orm/core';
 import type { Database } from '#core/platform/database/database.ts';
 import { parseObject } from '#core/platform/json.ts';
-import type { DaysBack } from '../payments/order-types.ts';
+import type { DaysBack, FlagOutcome } from '../payments/order-types.ts';
 import type { OperatorActionRow } from './entities.ts';
 
 const operatorActionNames = [
@@ -48,6 +48,7 @@ export interface ActionWords {
   readonly manual?: boolean | undefined;
   readonly days_back?: DaysBack | undefined;
   readonly as?: 'done' | 'failed' | undefined;
+  readonly outcome?: FlagOutcome | undefined;
   readonly label?: string | undefined;
   readonly since?: string | undefined;
   readonly until?: string | undefined;

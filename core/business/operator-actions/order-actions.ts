@@ -1,5 +1,5 @@
 import { CheckoutError } from '../payments/checkout-error.ts';
-import { waysOfDaysBack } from '../payments/order-types.ts';
+import { flagOutcomes, waysOfDaysBack } from '../payments/order-types.ts';
 import { type ActionKind, ActionRefused, note, text } from './action-kind.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
@@ -80,10 +80,16 @@ export const orderActions: readonly ActionKind[] = [
     name: 'flag.resolve',
     subject: 'flag',
     summary: 'mark a flag as resolved, or all flags of an order, with what was done',
-    input: object(['note'], { note }),
-    async perform({ database }, id, { note: done = '' }) {
+    input: object(['note'], {
+      outcome: {
+        enum: flagOutcomes,
+        description: 'What the buyer reads about money that bought nothing; default: only that it was decided.',
+      },
+      note,
+    }),
+    async perform({ database }, id, { outcome, note: done = '' }) {
       const { resolveFlag } = await import('../payments/flags.ts');
-      const resolved = await resolveFlag(database, id, done);
+      const resolved = await resolveFlag(database, id, done, outcome);
       if (resolved > 0) return { resolved };
       const { readOrder } = await import('../payments/order.ts');
       const code = (await readOrder(database, { id }))?.code;

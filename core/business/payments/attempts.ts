@@ -8,7 +8,8 @@ import { readOrder } from './order.ts';
 import type { Order } from './order-types.ts';
 import { type Charge, type ChargeReference, PaymentError } from './payment-provider.ts';
 import { askProvider } from './ask-provider.ts';
-import { QrisError, readQris } from './qris.ts';
+import { paymentConnection } from './connections.ts';
+import { findQrProblem } from './qr-check.ts';
 import { settle } from './settle.ts';
 import { epochOf, statedTime } from './stated-time.ts';
 import type { Row } from '#core/platform/database/rows.ts';
@@ -58,9 +59,11 @@ export async function chargeOrder(host: Host, orderId: string): Promise<Order> {
   try {
     const charge = await requestCharge(host, order, reference);
     checkTotal(order, charge);
-    const problem = findQrProblem(order, charge);
-    if (problem !== undefined) await refuseCharge(host, order, reference, charge, problem);
-    else if (!(await recordCharge(host, orderId, reference, charge)))
+    // The code of a test mode is a placeholder.
+    const isSimulated = paymentConnection(host, order.provider).simulation !== undefined;
+    const problem = isSimulated ? undefined : findQrProblem(order, charge);
+    if (problem?.isShown === false) await refuseCharge(host, order, reference, charge, problem.text);
+    else if (!(await recordCharge(host, order, reference, charge, problem?.text)))
       host.log.warn(`payment ${reference} has another charge than ${charge.providerReference}, which is not shown`);
   } catch (error) {
     if (error instanceof NotOurs) return requireOrder(host, orderId);
@@ -139,24 +142,6 @@ function checkTotal({ price, currency }: Order, { qr, paymentUrl, total }: Charg
     );
 }
 
-/** Why the payer of this code would not pay what the page says; undefined when he would. */
-export function findQrProblem(
-  { price, currency }: Pick<Order, 'price' | 'currency'>,
-  { qr, total }: Charge,
-): string | undefined {
-  if (qr === undefined) return undefined;
-  if (currency !== 'IDR') return `its QR code is in rupiah, and the order in ${currency}`;
-  const expected = total?.amount ?? price;
-  try {
-    const { amount, hasFee } = readQris(qr);
-    if (hasFee) return 'its QR code adds a tip or a fee to the amount';
-    return amount === expected ? undefined : `its QR code is for Rp ${amount ?? 'any amount'}, not for Rp ${expected}`;
-  } catch (error) {
-    if (!(error instanceof QrisError)) throw error;
-    return `its QR code is not a valid QRIS payload: ${error.message}`;
-  }
-}
-
 /**
  * Ends a charge whose QR code must not be shown: the order has failed and may be tried again, and the operator is told. It is
  * cancelled at the provider, and a payment that arrives nevertheless counts.
@@ -206,22 +191,28 @@ export async function cancelCharge(host: Host, provider: string, charge: ChargeR
  * flagged: it could not be attributed to the order. It is not cancelled either, because some providers cancel by our reference,
  * which would end the charge that is shown.
  *
+ * @param qrProblem why the operator should look at the code, although it is shown
  * @returns whether it is the recorded charge
  */
-async function recordCharge(host: Host, orderId: string, reference: string, charge: Charge): Promise<boolean> {
-  const { providerReference, qr = null, paymentUrl = null, expiresAt, total } = charge;
+async function recordCharge(
+  host: Host,
+  { id: orderId, accountId, provider }: Order,
+  reference: string,
+  { providerReference, qr, paymentUrl, expiresAt, total }: Charge,
+  qrProblem: string | undefined,
+): Promise<boolean> {
   return host.database.fork().transactional(async (transaction) => {
     await transaction.execute('select 1 from plan_order where id = ? for no key update', [orderId]);
     const recorded = await transaction.execute<unknown[]>(
       `update payment_attempt set charge = 'created', provider_reference = ?, qr = ?,
          payment_url = ?, amount = coalesce(?::bigint, amount), error = null, failures = 0,
-         expires_at = ${statedTime('expires_at', `clock_timestamp() + interval '30 days'`)},
+         expires_at = ${statedTime('expires_at', { latest: `clock_timestamp() + interval '30 days'` })},
          next_check_at = clock_timestamp() + make_interval(secs => ?)
        where reference = ? and coalesce(provider_reference, ?) = ? returning 1`,
       [
         providerReference,
-        qr,
-        paymentUrl,
+        qr ?? null,
+        paymentUrl ?? null,
         total?.amount ?? null,
         epochOf(expiresAt),
         firstCheck,
@@ -232,6 +223,10 @@ async function recordCharge(host: Host, orderId: string, reference: string, char
     );
     if (recorded.length === 0) return false;
     await transaction.execute(`update plan_order set state = 'pending' where id = ? and state = 'created'`, [orderId]);
+    if (qrProblem !== undefined) {
+      host.log.warn(`payment ${reference} of ${provider} is shown: ${qrProblem}`);
+      await flagOrder(transaction, { orderId, accountId }, 'unusual_qr', reference);
+    }
     return true;
   });
 }

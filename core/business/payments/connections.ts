@@ -1,4 +1,5 @@
 import type { Host, Services } from '#core/gateway/host/host.ts';
+import type { Order } from './order-types.ts';
 import type { PaymentConnection, PaymentProvider } from './payment-provider.ts';
 import { defaultProvider, noProvider, paymentsSection } from './section.ts';
 
@@ -29,6 +30,23 @@ export function providerName({ section, isProduction }: Pick<Host, 'section' | '
 export function configuredProvider(host: Host): PaymentProvider | undefined {
   const name = providerName(host);
   return name === undefined ? undefined : paymentProviders(host).get(name);
+}
+
+/**
+ * How the payment of an order's charge is simulated, where its provider is in test mode.
+ *
+ * @returns a command of a shell; undefined where money moves, and where the provider is not configured any more
+ */
+export function simulationOf(
+  host: Host,
+  { provider, attempt }: Pick<Order, 'provider' | 'attempt'>,
+): string | undefined {
+  if (attempt === undefined || !paymentProviders(host).has(provider)) return undefined;
+  try {
+    return paymentConnection(host, provider).simulation?.(attempt);
+  } catch {
+    return undefined; // its secret is gone, so nothing is known of its mode
+  }
 }
 
 /**

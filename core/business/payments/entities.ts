@@ -3,6 +3,7 @@ import { Account } from '../accounts/entities.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
 import {
   flagKinds,
+  flagOutcomes,
   type OrderRefund,
   orderStates,
   type PaymentAttempt as Attempt,
@@ -168,6 +169,7 @@ export const OrderFlag = defineEntity({
     createdAt: recordedAt,
     resolvedAt: p.datetime().nullable(),
     resolution: impersonal(p.text().nullable()),
+    outcome: p.enum(flagOutcomes).nullable(),
   },
   indexes: [{ name: 'order_flag_open', properties: 'createdAt', where: 'resolved_at is null' }],
   uniques: [

@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../accounts/account-events.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import type { FlagKind } from './order-types.ts';
+import type { FlagKind, FlagOutcome } from './order-types.ts';
 import { epoch, epochs, type Row } from '#core/platform/database/rows.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { OrderFlag, PlanOrder } from './entities.ts';
@@ -52,7 +52,12 @@ export interface FlagDetail {
   readonly at?: string; // RFC 3339
 }
 
-/** Flags money at a provider that belongs to no order, once. @param about the provider's name of it */
+/**
+ * Flags money at a provider that belongs to no order, once. The first of a day is an event: another system with the same account
+ * at the provider has as many payments as it likes.
+ *
+ * @param about the provider's name of it
+ */
 export async function flagForeignMoney(
   transaction: EntityManager,
   about: string,
@@ -60,14 +65,16 @@ export async function flagForeignMoney(
     Pick<FlagDetail, 'reference'>,
 ): Promise<boolean> {
   const id = randomUUIDv7();
-  const added = await transaction.execute<unknown[]>(
+  const [added] = await transaction.execute<{ day: string }[]>(
     `insert into order_flag (id, kind, subject, detail) values (?, 'not_in_books', ?, ?::jsonb)
-     on conflict (kind, subject) where order_id is null do nothing returning 1`,
+     on conflict (kind, subject) where order_id is null do nothing
+     returning to_char(created_at at time zone 'UTC', 'YYYY-MM-DD') as day`,
     [id, about, JSON.stringify(detail)],
   );
-  if (added.length === 0) return false;
+  if (added === undefined) return false;
   const { kind, amount, currency, provider } = detail;
-  await recordEvent(transaction, 'payment.unknown', { provider, kind, amount, currency }, `payment.unknown:${id}`);
+  const first = `payment.unknown:${provider}:${kind}:${added.day}`;
+  await recordEvent(transaction, 'payment.unknown', { provider, kind, amount, currency }, first);
   return true;
 }
 
@@ -77,14 +84,19 @@ export async function flagForeignMoney(
  *
  * @param id of one flag, or of an order for all of its flags
  * @param resolution what was done, for bookkeeping
+ * @param outcome what the buyer reads about money that bought nothing; only that it was decided, when left out
  * @returns the number of flags
  */
-export async function resolveFlag(database: Pick<Database, 'query'>, id: string, resolution: string): Promise<number> {
-  const [counted] = await database.query<{ resolved: number }>(resolving('(id::text = ? or order_id::text = ?)'), [
-    resolution,
-    id,
-    id,
-  ]);
+export async function resolveFlag(
+  database: Pick<Database, 'query'>,
+  id: string,
+  resolution: string,
+  outcome?: FlagOutcome,
+): Promise<number> {
+  const [counted] = await database.query<{ resolved: number }>(
+    resolving('(id::text = ? or order_id::text = ?)', 'case when kind in (?) then ?::text end'),
+    [resolution, [...promised], outcome ?? null, id, id],
+  );
   return counted?.resolved ?? 0;
 }
 
@@ -103,10 +115,10 @@ export async function resolveFlags(
   );
 }
 
-/** The statement that resolves flags. Parameters: the resolution, then those of the condition. */
-function resolving(condition: string): string {
+/** The statement that resolves flags. Parameters: the resolution, then those of the outcome and of the condition. */
+function resolving(condition: string, outcome = 'null'): string {
   return `with resolved as (
-       update order_flag set resolved_at = clock_timestamp(), resolution = ?
+       update order_flag set resolved_at = clock_timestamp(), resolution = ?, outcome = ${outcome}
        where ${condition} and resolved_at is null returning order_id, kind
      ), cancelled as (
        update plan_order o set state = 'cancelled'
@@ -160,6 +172,7 @@ const severities: Readonly<Record<FlagKind, 'bad' | 'warn'>> = {
   refund_unconfirmed: 'warn',
   reversed: 'bad',
   invalid_qr: 'bad',
+  unusual_qr: 'warn',
   second_payment: 'warn',
   wrong_reference: 'warn',
   deleted_account: 'warn',
@@ -201,13 +214,23 @@ type FlagRow = Row<typeof OrderFlag, 'id' | 'kind' | 'subject' | 'created_at' | 
     readonly stated_amount: number | null;
   };
 
+/** Flags of orders, those of money at a provider that belongs to none, or both. */
+export type FlagsAbout = 'orders' | 'no order' | 'both';
+
+const conditions: Readonly<Record<FlagsAbout, string>> = {
+  orders: 'f.order_id is not null',
+  'no order': 'f.order_id is null',
+  both: 'true',
+};
+
 /** Unresolved flags, most urgent first, then oldest, and their number. */
 export async function listOpenFlags(
   database: Pick<Database, 'query'>,
   limit: number,
+  about: FlagsAbout = 'both',
 ): Promise<{ readonly flags: readonly OpenFlag[]; readonly total: number }> {
   const rows = await database.query<FlagRow & { total: number }>(
-    `select *, count(*) over ()::float8 as total from (${select()} where f.resolved_at is null) x
+    `select *, count(*) over ()::float8 as total from (${select()} where f.resolved_at is null and ${conditions[about]}) x
      order by kind in (?) desc, created_at, id limit ?`,
     [worstFlags, limit],
   );

@@ -25,7 +25,7 @@ export const orderColumns = `
   (select ${object(['hint'], ['expires_at', 'redeemed_at', 'revoked_at'], `'redeemed_by', x.account_id, 'state', ${giftState}`)}
     from voucher x where x.order_id = o.id) as gift,
   ${list('payment', ['id', 'reference', 'payment_id', 'amount', 'currency', 'issuer', 'outcome', 'fee'], ['paid_at'], 'x.recorded_at, x.id')} as payments,
-  ${list('order_flag', ['id', 'kind', 'subject', 'resolution'], ['created_at', 'resolved_at'], 'x.created_at, x.id')} as flags,
+  ${list('order_flag', ['id', 'kind', 'subject', 'resolution', 'outcome'], ['created_at', 'resolved_at'], 'x.created_at, x.id')} as flags,
   ${list('refund', ['key', 'payment_id', 'amount', 'currency', 'state', 'days', 'is_manual', 'reason'], ['created_at', 'finished_at'], 'x.created_at, x.key')} as refunds`;
 
 /** A row of `orderColumns`. */

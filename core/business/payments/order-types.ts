@@ -115,6 +115,7 @@ export const paymentOutcomes = [
  * had come. `not_in_books`: the provider's books have money that is not on record here, with or without an order.
  * `not_at_provider`: this gateway has money on record that the provider's books have not, or with another amount.
  * `invalid_qr`: the provider's QR code was not for the order's amount, and was not shown.
+ * `unusual_qr`: it was for the order's amount and was shown, but may be paid twice, or is not as the standard asks.
  */
 export type FlagKind = (typeof flagKinds)[number];
 
@@ -132,7 +133,13 @@ export const flagKinds = [
   'not_at_provider',
   'invalid_qr',
   'refund_unconfirmed',
+  'unusual_qr',
 ] as const;
+
+/** What became of money that bought nothing, as the operator decided: its buyer reads it. */
+export type FlagOutcome = (typeof flagOutcomes)[number];
+
+export const flagOutcomes = ['days_given', 'money_back', 'kept'] as const;
 
 /** Something about an order that the operator must decide. */
 export interface OrderFlag {
@@ -143,6 +150,7 @@ export interface OrderFlag {
   readonly createdAt: Date;
   readonly resolvedAt: Date | undefined;
   readonly resolution: string | undefined;
+  readonly outcome: FlagOutcome | undefined;
 }
 
 /** Money of one payment that goes back, in full or in part. */

@@ -22,11 +22,16 @@ export async function countChecks(database: Pick<Database, 'query'>): Promise<Ch
   return counts ?? { attempts: 0, refunds: 0, notifications: 0 };
 }
 
-/** When the oldest payment was reported that is not confirmed yet: its notification is not processed. Epoch ms. */
+/**
+ * When the oldest payment was reported that is not confirmed yet: its notification is not processed. One about no charge of ours
+ * keeps no buyer waiting. Epoch ms.
+ */
 export async function readOldestUnconfirmed(database: Pick<Database, 'query'>): Promise<number | undefined> {
   const [row] = await database.query<{ at: number | null }>(
     `select (extract(epoch from min(received_at)) * 1000)::float8 as at
-     from payment_notification where next_try_at is not null`,
+     from payment_notification n where next_try_at is not null and exists (
+       select 1 from payment_attempt a
+       where a.provider = n.provider and (a.reference = n.reference or a.provider_reference = n.provider_reference))`,
   );
   return row?.at ?? undefined;
 }

@@ -74,6 +74,13 @@ export interface PaymentConnection {
    */
   refundStatus?(request: RefundRequest, signal: AbortSignal): Promise<Refund>;
   /**
+   * Set while the account is in the provider's test mode, whose codes are placeholders that no wallet reads: core neither
+   * checks nor shows them, and the page of the order shows this in their place.
+   *
+   * @returns a command of a shell that simulates the payment of a charge, without secrets
+   */
+  simulation?: (charge: ChargeReference & Money) => string;
+  /**
    * Lists the money that moved in a time, in any sequence, a page at a time: payments that came, and refunds that are done.
    * Omit it if the provider has no such list: core then reads the status of each charge, which finds no money without one.
    *
@@ -229,6 +236,8 @@ export interface StatedRefund {
 /** The status of a refund. `unknown`: the provider has no such refund, or not yet. */
 export interface Refund {
   readonly state: 'pending' | 'done' | 'failed' | 'unknown';
+  /** When the money was returned, where the provider says so. Books date the refund by it. */
+  readonly at?: Date | undefined;
   readonly raw: unknown;
 }
 

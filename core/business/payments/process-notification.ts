@@ -1,6 +1,7 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import { jitteredDelay } from '#core/platform/timing/backoff.ts';
 import { readStatus } from './ask-provider.ts';
+import { flagForeignMoney } from './flags.ts';
 import { type ChargeReference, PaymentError, type PaymentEvidence } from './payment-provider.ts';
 import { settleRefund } from './refund-status.ts';
 import { settle } from './settle.ts';
@@ -100,7 +101,7 @@ async function readEvidence(host: Host, stored: Stored): Promise<PaymentEvidence
   return readStatus(host, provider, asked, 'notification');
 }
 
-/** Another charge for one of our references, which was never shown. Undefined when the provider refuses to read it. */
+/** A charge that was never shown here. Undefined when the provider refuses to read it. */
 async function readOther(host: Host, provider: string, asked: ChargeReference): Promise<PaymentEvidence | undefined> {
   try {
     return await readStatus(host, provider, asked, 'notification');
@@ -120,7 +121,28 @@ async function awaitOrder(host: Host, stored: Stored): Promise<void> {
   const { provider, reference, age, tries } = stored;
   if (age < orderGrace) return postpone(host, stored, jitteredDelay(pauses.unknown, tries - 1));
   host.log.warn(`${provider} sent a notification about ${reference}, which is not an order of this gateway`);
+  await flagForeign(host, stored);
   await finish(host, stored, 'unknown_order');
+}
+
+/** Money that it is about is for the operator. A charge that is not paid, or that the provider does not show, is not. */
+async function flagForeign(host: Host, stored: Stored): Promise<void> {
+  const { provider, providerReference, paymentId } = stored;
+  const reference = stored.reference ?? '';
+  const asked = {
+    reference,
+    providerReference: providerReference ?? undefined,
+    paymentId: paymentId ?? undefined,
+  };
+  const stated =
+    stored.evidence === null ? await readOther(host, provider, asked) : reviveEvidence(JSON.parse(stored.evidence));
+  if (stated?.paid === undefined) return;
+  const name = stated.paymentId ?? stated.providerReference ?? reference;
+  const at = (stated.paidAt ?? new Date(host.now())).toISOString();
+  const detail = { kind: 'payment' as const, ...stated.paid, provider, at, reference };
+  await host.database
+    .fork()
+    .transactional((transaction) => flagForeignMoney(transaction, `${provider}/${name}`, detail));
 }
 
 async function giveUp(host: Host, stored: Stored, error: unknown): Promise<void> {

@@ -2,12 +2,15 @@ import { readRupiah } from './amount.ts';
 
 /*
  * The text of a QRIS code: EMVCo's merchant-presented QR with the rules of Bank Indonesia. It is a list of fields, each
- * with a two-digit id, a two-digit length in bytes, and a value, which in a template is a list again. Fields are kept in
- * arrays: an object would sort "26" before "00".
+ * with a two-digit id, a two-digit length in characters, and a value, which in a template is a list again. The checksum
+ * covers bytes of UTF-8. Fields are kept in arrays: an object would sort "26" before "00".
  */
 
 /** Rupiah in one QRIS payment, as Bank Indonesia allows. */
 export const qrisAmounts = { least: 1, most: 10_000_000 };
+
+/** The GUID of the national repository, whose account carries the NMID. */
+const repository = 'ID.CO.QRIS.WWW';
 
 /** Two digits, and the text or the fields inside. */
 export type QrisField = readonly [id: string, value: string | readonly QrisField[]];
@@ -18,8 +21,10 @@ export interface Qris {
   readonly isDynamic: boolean;
   /** Whole rupiah; undefined when the payer enters it. */
   readonly amount: number | undefined;
-  /** The wallet adds a tip or a fee to the amount (fields 55 to 57). Codes that are written here have none. */
+  /** The wallet adds a tip or a fee to the amount (field 55). Codes that are written here have none. */
   readonly hasFee?: boolean;
+  /** A fee without its indicator: field 56 or 57 without 55, which wallets ignore. */
+  readonly hasStrayFee?: boolean;
   readonly merchantName: string;
   readonly merchantCity: string;
   readonly postalCode?: string | undefined;
@@ -39,9 +44,9 @@ export class QrisError extends Error {
 const maxPayload = 512; // characters; EMVCo's limit
 const isTemplate = (id: string) => (id >= '26' && id <= '51') || id === '62' || id === '64' || id >= '80';
 
-/** Most bytes of a value; 99 for all others. */
+/** Most characters of a value; 99 for all others. */
 const caps: Readonly<Record<string, number>> = { '52': 4, '53': 3, '54': 13, '58': 2, '59': 25, '60': 15, '61': 10 };
-const maxAdditional = 25; // bytes of each field inside 62
+const maxAdditional = 25; // characters of each field inside 62
 
 /** Writes a payload with its checksum. @throws QrisError when a value is too long or not printable ASCII */
 export function writeQris(qris: Qris): string {
@@ -79,7 +84,7 @@ export function readQris(payload: string): Qris {
   return {
     isDynamic: required(fields, '01') === '12',
     amount: amount === undefined ? undefined : readAmount(amount),
-    ...(text('55') !== undefined && { hasFee: true }),
+    ...feeOf(text),
     merchantName: required(fields, '59'),
     merchantCity: required(fields, '60'),
     postalCode: text('61'),
@@ -87,6 +92,20 @@ export function readQris(payload: string): Qris {
     accounts,
     additional: fields.find(([id]) => id === '62')?.[1] as readonly QrisField[] | undefined,
   };
+}
+
+function feeOf(text: (id: string) => string | undefined): Pick<Qris, 'hasFee' | 'hasStrayFee'> {
+  if (text('55') !== undefined) return { hasFee: true };
+  return text('56') !== undefined || text('57') !== undefined ? { hasStrayFee: true } : {};
+}
+
+/** The national merchant id, which is printed below the merchant's name; undefined where the code has none. */
+export function nmidOf({ accounts }: Pick<Qris, 'accounts'>): string | undefined {
+  for (const [, account] of accounts) {
+    if (typeof account !== 'string' && textOf(account, '00')?.toUpperCase() === repository)
+      return textOf(account, '02');
+  }
+  return undefined;
 }
 
 /** CRC-16/CCITT-FALSE as four upper-case hexadecimal digits. */
@@ -110,27 +129,28 @@ function writeField(id: string, value: QrisField[1], parent: string | undefined)
   const text = typeof value === 'string' ? value : writeFields(value, id);
   if (!/^[ -~]+$/.test(text)) throw new QrisError(`Field ${name} must be printable ASCII, and not empty`);
   const cap = parent === '62' ? maxAdditional : parent === undefined ? (caps[id] ?? 99) : 99;
-  if (text.length > cap) throw new QrisError(`Field ${name} has ${text.length} bytes; the limit is ${cap}`);
+  if (text.length > cap) throw new QrisError(`Field ${name} has ${text.length} characters; the limit is ${cap}`);
   return id + String(text.length).padStart(2, '0') + text;
 }
 
-/** Splits a payload into its fields, by bytes. @throws QrisError where a length does not fit */
+/** Splits a payload into its fields, by characters. @throws QrisError where a length does not fit */
 export function readFields(payload: string): QrisField[] {
-  return splitFields(Buffer.from(payload, 'utf8'), true);
+  return splitFields(Array.from(payload), true);
 }
 
-function splitFields(bytes: Buffer, isTop: boolean): QrisField[] {
+/** @param characters code points: EMVCo counts those, not bytes of UTF-8 or units of UTF-16 */
+function splitFields(characters: readonly string[], isTop: boolean): QrisField[] {
   const fields: QrisField[] = [];
-  for (let at = 0; at < bytes.length;) {
-    const [, id, length] = /^(\d\d)(\d\d)$/.exec(bytes.toString('latin1', at, at + 4)) ?? [];
+  const text = (from: number, to: number) => characters.slice(from, to).join('');
+  for (let at = 0; at < characters.length;) {
+    const [, id, length] = /^(\d\d)(\d\d)$/.exec(text(at, at + 4)) ?? [];
     if (id === undefined || length === undefined)
-      throw new QrisError(`Expected a field at byte ${at}: two digits of id and two of length`);
+      throw new QrisError(`Expected a field at character ${at}: two digits of id and two of length`);
     const end = at + 4 + Number(length);
-    if (Number(length) === 0 || end > bytes.length)
+    if (Number(length) === 0 || end > characters.length)
       throw new QrisError(`Length ${length} of field ${id} does not match the payload`);
     if (isTop && fields.some(([known]) => known === id)) throw new QrisError(`Field ${id} appears twice`);
-    const value = bytes.subarray(at + 4, end);
-    fields.push([id, isTop && isTemplate(id) ? splitFields(value, false) : value.toString('utf8')]);
+    fields.push([id, isTop && isTemplate(id) ? splitFields(characters.slice(at + 4, end), false) : text(at + 4, end)]);
     at = end;
   }
   return fields;
@@ -165,7 +185,7 @@ function writeAmount(amount: number): string {
 }
 
 function readAmount(text: string): number {
-  const amount = readRupiah(text);
+  const amount = readRupiah(text.replace(/\.$/, '')); // EMVCo: the decimals after a mark may be missing
   if (amount === undefined || amount === 0)
     throw new QrisError(`Field 54 must be a positive amount in whole rupiah, not "${text}"`);
   return amount;

@@ -33,6 +33,9 @@ interface Finished
   readonly isTakenBack: boolean;
 }
 
+/** Providers state whole seconds. */
+const askedAt = `date_trunc('second', created_at)`;
+
 /** What a payment has been flagged for, which needs no decision once all of it has gone back. */
 const decidedByRefund: readonly FlagKind[] = [
   'wrong_amount',
@@ -48,19 +51,21 @@ const decidedByRefund: readonly FlagKind[] = [
  * is refunded when all of the payment that activated it has gone back. A refund that had failed here may be reported late.
  *
  * @param raw what the provider has stated; null when the operator has
- * @param at when the provider returned it, where it says so
+ * @param stated when the provider returned it, where it says so, and whether the gateway had asked for it: then a time before it
+ *   asked is not believed
  */
 export async function finishRefund(
   transaction: EntityManager,
   key: string,
   raw: unknown,
-  at: Date | undefined = undefined,
+  { at, isAsked = true }: { readonly at?: Date | undefined; readonly isAsked?: boolean } = {},
 ): Promise<void> {
   if (!(await lockOrderOf(transaction, key))) return;
+  const time = isAsked ? statedTime('clock_timestamp()', { earliest: askedAt }) : statedTime('clock_timestamp()');
   const [finished] = await transaction.execute<Finished[]>(
     `with finished as (
        update refund set state = 'done', raw = coalesce(?::json, raw), next_check_at = null,
-         finished_at = ${statedTime('clock_timestamp()')}
+         finished_at = ${time}
        where key = ? and state <> 'done' returning *
      )
      select r.key, r.days, r.currency, r.amount::float8 as refunded,

@@ -128,14 +128,18 @@ async function readRefund(
   await settle(host.database, provider, evidence);
   const { refunds, state, raw } = evidence;
   // Where refunds are listed, another one may have returned the money.
-  const listed = refunds?.find(({ key }) => key === request.key)?.state;
-  return { state: listed ?? (refunds === undefined && state === 'refunded' ? 'done' : 'unknown'), raw };
+  const listed = refunds?.find(({ key }) => key === request.key);
+  return {
+    at: listed?.at,
+    state: listed?.state ?? (refunds === undefined && state === 'refunded' ? 'done' : 'unknown'),
+    raw,
+  };
 }
 
-async function record(host: Host, refund: PendingRefund, { state, raw }: Refund): Promise<void> {
+async function record(host: Host, refund: PendingRefund, { state, raw, at }: Refund): Promise<void> {
   if (state === 'failed') return fail(host, refund, raw);
   if (state === 'done') {
-    return host.database.fork().transactional((transaction) => finishRefund(transaction, refund.key, raw));
+    return host.database.fork().transactional((transaction) => finishRefund(transaction, refund.key, raw, { at }));
   }
   // One that is accepted so late has yet to be asked about.
   if (refund.age > longestOpen && (refund.isAccepted || state === 'unknown'))

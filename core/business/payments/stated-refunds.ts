@@ -57,7 +57,7 @@ async function readKnown(transaction: EntityManager, orderId: string): Promise<K
 
 async function follow(transaction: EntityManager, { key, state }: Known, stated: StatedRefund, raw: unknown) {
   await noteId(transaction, key, stated.id);
-  if (stated.state === 'done' && state !== 'done') await finishRefund(transaction, key, raw, stated.at);
+  if (stated.state === 'done' && state !== 'done') await finishRefund(transaction, key, raw, { at: stated.at });
   else if (stated.state === 'failed') await failRefund(transaction, key, raw);
 }
 
@@ -74,7 +74,7 @@ async function enter(
   );
   if (recorded !== undefined) return noteId(transaction, recorded.key, id);
   const key = await insertReturned(transaction, payment, amount, id);
-  await finishRefund(transaction, key, raw, at);
+  await finishRefund(transaction, key, raw, { at, isAsked: false });
 }
 
 /** A provider that lists no refunds states that all is back: what is under way is done, and what is missing is entered. */

@@ -12,10 +12,16 @@ export function epochOf(time: Date | undefined): number | null {
 /**
  * SQL of a stated time, whose one parameter is `epochOf`.
  *
- * @param otherwise SQL that takes its place when it is missing, after `latest`, or over two years ago
- * @param latest SQL
+ * @param otherwise SQL that takes its place when it is missing, or outside of these bounds
+ * @param bounds SQL; until now, and from two years ago on
  */
-export function statedTime(otherwise: string, latest = 'clock_timestamp()'): string {
+export function statedTime(
+  otherwise: string,
+  {
+    latest = 'clock_timestamp()',
+    earliest = `clock_timestamp() - interval '2 years'`,
+  }: { readonly latest?: string; readonly earliest?: string } = {},
+): string {
   return `coalesce((select stated from (select to_timestamp(?::float8 / 1000) as stated) s
-    where stated between clock_timestamp() - interval '2 years' and ${latest}), ${otherwise})`;
+    where stated between ${earliest} and ${latest}), ${otherwise})`;
 }

@@ -38,6 +38,8 @@ export interface ModelSettings {
   readonly sampling: boolean;
   /** Reasoning efforts; empty when they cannot be set. */
   readonly efforts: readonly string[];
+  /** Whether the vendor reviews tool calls for the auto mode of Claude Code. */
+  readonly safeguards: boolean;
 }
 
 /** What a model can do for clients, as far as they may rely on it: what the routes do that are asked first. */
@@ -60,7 +62,7 @@ const nothing: ModelAbilities = {
   conversations: [],
   others: [],
   inputs: [],
-  settings: { sampling: false, efforts: [] },
+  settings: { sampling: false, efforts: [], safeguards: false },
   maxInputTokens: undefined,
   maxOutputTokens: undefined,
 };

@@ -1,5 +1,6 @@
 import type { Logger } from '#core/platform/logger.ts';
 import type { CloudCredentials } from './credentials.ts';
+import type { CustomerChoice } from './customer-choices.ts';
 import type { ModelKind } from './kinds.ts';
 import type { Profile, ProfileSettings } from './profile.ts';
 
@@ -57,6 +58,8 @@ export interface Upstream {
   readonly headers: Readonly<Record<string, string>>;
   /** Whom requests name as their end user: whom the client names, or the account, by a keyed hash. */
   readonly endUser: 'client' | 'hash';
+  /** What customers may choose in the operator's account; nothing where it is left out. */
+  readonly customerChoices?: readonly CustomerChoice[];
   /** True when requests have the headers of W3C Trace Context. */
   readonly continuesTraces?: boolean;
   /** What it takes, of all models and keys together; undefined where nothing is declared. */

@@ -62,6 +62,16 @@ export function profileIn(format: string, profile: Profile): Profile {
   return profile.byFormat?.get(format) ?? profile;
 }
 
+/** The profile with a lower limit of output tokens, in all formats. */
+export function withOutputLimit({ byFormat, ...plain }: Profile, limit: number): Profile {
+  const lowered = <T extends Pick<Profile, 'quirks'>>(profile: T): T => ({
+    ...profile,
+    quirks: { ...profile.quirks, max_output_tokens: Math.min(limit, profile.quirks.max_output_tokens ?? limit) },
+  });
+  if (byFormat === undefined) return lowered(plain);
+  return { ...lowered(plain), byFormat: new Map([...byFormat].map(([format, profile]) => [format, lowered(profile)])) };
+}
+
 function mergeSettings(settings: readonly ProfileSettings[], format?: string): Profile {
   const quirks = settings.flatMap(({ quirks: { by_format, ...others } = {} }) => [
     others,

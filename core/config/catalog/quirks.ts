@@ -17,9 +17,21 @@ const properties = {
   ),
   single_system: boolean('True when only one system message is accepted; leading ones are merged.'),
   reasoning: string(
-    { enum: ['effort', 'thinking', 'enable_thinking', 'openrouter', 'adaptive', 'budget', 'level', 'none'] },
-    'How reasoning is requested. Chat: effort (reasoning_effort), thinking ({type}), enable_thinking, openrouter ' +
-      '(reasoning). Responses: effort. Messages: adaptive, budget. Gemini: budget, level. none: not requested.',
+    {
+      enum: [
+        'effort',
+        'thinking',
+        'thinking_off',
+        'enable_thinking',
+        'openrouter',
+        'adaptive',
+        'budget',
+        'level',
+        'none',
+      ],
+    },
+    'How reasoning is requested. Chat: effort (reasoning_effort), thinking ({type}), thinking_off ({type} to ' +
+      'turn it off only), enable_thinking, openrouter (reasoning). Responses: effort. Messages: adaptive, budget. Gemini: budget, level. none: not requested.',
   ),
   efforts: array(
     { items: string({ enum: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] }), minItems: 1 },
@@ -37,6 +49,10 @@ const properties = {
   ),
   signed_thinking: boolean('Messages: true when thinking blocks are rejected without a signature of the endpoint.'),
   forced_tools: boolean('False when tool_choice must be auto or none.'),
+  named_tools: boolean(
+    'Chat Completions: false when a tool_choice that names a tool is ignored; that tool alone is sent, and required.',
+  ),
+  no_tools: boolean('False when tool_choice none is ignored; the tools are left out instead.'),
   strict_tools: boolean('True when tools support strict.'),
   freeform_tools: boolean('True when tools support free-form input (custom tools).'),
   strict_calls: boolean(
@@ -49,9 +65,15 @@ const properties = {
     { enum: ['json_schema', 'subset'] },
     'Schema language for tools: full JSON Schema, or the OpenAPI subset of older Gemini APIs.',
   ),
+  schema_subset: string(
+    { enum: ['format', 'any', 'anthropic', 'openai', 'gemini', 'groq', 'cerebras', 'mistral'] },
+    'Whose subset of JSON Schema structured output and strict tools support; the other rules of a schema are moved into its ' +
+      'description in translated requests. format: that of Anthropic for Messages, of Google for Gemini, else any.',
+  ),
   tool_call_ids: string(
-    { enum: ['any', 'nine_characters'] },
-    'Format of tool call ids; Mistral requires nine letters or digits.',
+    { enum: ['any', 'unique', 'nine_characters', 'functions'] },
+    'Tool call ids that are accepted: any; unique if an id must not come twice in a conversation (Anthropic, OpenAI); ' +
+      'nine_characters if they must be nine letters or digits (Mistral); functions if they must be functions.NAME:N (Kimi).',
   ),
   text_content: boolean('True when message content must be a string, not a list of parts.'),
   stop: integer({ minimum: 0 }, 'Maximum number of stop sequences.'),
@@ -72,6 +94,12 @@ const properties = {
   ),
   betas: boolean(
     'True when the vendor of the format, such as Anthropic for Messages, is behind the endpoint: beta features, and the headers that belong to them, are passed on.',
+  ),
+  safeguards: boolean(
+    'True when a Messages endpoint without betas reviews tool calls for the auto mode of Claude Code: safeguards and their beta header are passed on.',
+  ),
+  claude: boolean(
+    'Messages: true when Claude is behind the endpoint, at Anthropic or a cloud: fallback blocks and cache_control.scope are passed on.',
   ),
   vertex: boolean(
     'True for Claude on Google Vertex AI: the path names the model, and the body has anthropic_version in its place.',
@@ -109,6 +137,9 @@ export type QuirkSettings = Infer<typeof quirksSchema>;
 /** How reasoning is requested. */
 export type ReasoningStyle = NonNullable<QuirkSettings['reasoning']>;
 
+/** A subset of JSON Schema. */
+export type SchemaSubsetName = NonNullable<QuirkSettings['schema_subset']>;
+
 /** How a vendor deviates from the plain form of a format, on a route. */
 export type Quirks = Resolved<Omit<QuirkSettings, 'max_output_tokens' | 'by_format'>> & {
   readonly max_output_tokens: number | undefined;
@@ -129,12 +160,15 @@ export const defaultQuirks: Quirks = {
   replay_as: 'reasoning_content',
   signed_thinking: true,
   forced_tools: true,
+  named_tools: true,
+  no_tools: true,
   strict_tools: false,
   freeform_tools: false,
   strict_calls: false,
   hosted_search: false,
   tool_result_images: true,
   tool_schema: 'json_schema',
+  schema_subset: 'format',
   tool_call_ids: 'any',
   text_content: false,
   stop: 4,
@@ -148,6 +182,8 @@ export const defaultQuirks: Quirks = {
   inline_thinking: false,
   finish_reason: true,
   betas: false,
+  safeguards: false,
+  claude: false,
   vertex: false,
   refuses: [],
   accepts: [],

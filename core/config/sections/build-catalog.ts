@@ -197,6 +197,7 @@ function readUpstream(
     apiKeys,
     headers: { ...vendor?.headers, ...lowerCased(value.headers) },
     endUser: value.end_user,
+    customerChoices: value.customer_choices,
     continuesTraces: value.trace_context,
     capacity: readCapacity(value.capacity),
     credentials,

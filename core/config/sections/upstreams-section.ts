@@ -4,6 +4,7 @@ import { array, boolean, integer, object, string, type JsonSchema } from '#core/
 import { credentialsSchema } from '../catalog/credentials.ts';
 import { type Cost, costSchema, priceDecimals, readDecimal } from '../catalog/cost.ts';
 import { authSchemes, type Vendor } from '../catalog/catalog.ts';
+import { customerChoices } from '../catalog/customer-choices.ts';
 import type { WireFormats } from '../catalog/formats.ts';
 import { foreignVariable } from '../file/interpolate.ts';
 
@@ -59,6 +60,11 @@ export const upstreams = defineSection({
         { enum: ['client', 'hash'], default: 'client' },
         'Whom requests name as their end user, where the vendor has a field for it: whom the client names, or the account, by a keyed ' +
           'hash that `daypass account find` takes.',
+      ),
+      customer_choices: array(
+        { items: string({ enum: customerChoices }), default: [] },
+        'Fields by which customers may choose what this account pays for: billing_policy, user_profile_id, workspace_id, speed (fast), ' +
+          'service_tier (dearer than the default), inference_geo. Others are removed, with a note; inference_geo is answered with 400.',
       ),
       trace_context: boolean(
         { default: false },

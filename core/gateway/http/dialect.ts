@@ -1,16 +1,19 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dialect } from '#core/platform/errors/table.ts';
 import type { Endpoint } from '../pipeline/exchange.ts';
+import { vendorSegment } from './paths.ts';
 
 /**
- * The dialect of the caller's error bodies. The path decides; on paths that several dialects share, the headers that
- * only one vendor's clients send decide.
+ * The dialect of the caller's error bodies. The path decides; on paths that several dialects share, the vendor's name in
+ * the path, or else the headers that only one vendor's clients send.
  *
  * @param path decides where there is no endpoint
  */
 export function callerDialect(endpoint: Endpoint | undefined, headers: IncomingHttpHeaders, path = ''): Dialect {
   if (endpoint?.format !== undefined) return endpoint.format.dialect;
   if (endpoint?.dialect !== undefined) return endpoint.dialect;
+  const vendor = vendorSegment(path);
+  if (vendor !== undefined) return vendor;
   if (isGooglePath(path) || isGoogleClient(headers)) return 'google';
   return isAnthropicClient(headers) ? 'anthropic' : 'openai';
 }

@@ -13,8 +13,8 @@ export interface WrongMethod {
 }
 
 /**
- * Finds the endpoint for a path. It also accepts the paths of common misconfigurations: without `/v1`, with `/v1`
- * twice, with a trailing or a double slash.
+ * Finds the endpoint for a path. It also accepts the paths of common misconfigurations: without a version, with two of
+ * them, below a vendor's name, with a trailing or a double slash.
  */
 export class EndpointTable {
   readonly #exact = new Map<string, Map<string, Endpoint>>();
@@ -70,15 +70,32 @@ export class EndpointTable {
   }
 }
 
+/** First segments of base URLs of vendors and other gateways that serve several formats. */
+export const vendorSegments = ['anthropic', 'openai'] as const;
+
+const version = '/v1(?:beta)?';
+/** Google's OpenAI-compatible API is at `/v1beta/openai`. */
+const belowVendor = new RegExp(`^(?:${version})?/(${vendorSegments.join('|')})(?=/)`);
+/** What stands before the last version. */
+const misplaced = new RegExp(`${belowVendor.source}|^${version}(?=/v\\d)`);
+
+/** The vendor's name in a path such as `/anthropic/v1/messages`. */
+export function vendorSegment(path: string): (typeof vendorSegments)[number] | undefined {
+  return belowVendor.exec(path)?.[1] as (typeof vendorSegments)[number] | undefined;
+}
+
 /**
- * `/v1/v1/messages/` → `/v1/messages`, `/messages` → `/v1/messages`, `/v1/v1beta/models` → `/v1beta/models`. A double
- * slash, from a base URL with a trailing one, counts as one.
+ * `/v1/v1/messages/` → `/v1/messages`, `/messages` → `/v1/messages`, `/v1/v1beta/models` → `/v1beta/models`,
+ * `/anthropic/v1/messages` → `/v1/messages`. A double slash, from a base URL with a trailing one, counts as one. Cohere's
+ * `/v2/rerank` takes and returns what its `/v1/rerank` does.
  */
 export function canonicalPath(path: string): string {
   const single = path.includes('//') ? path.replace(/\/{2,}/g, '/') : path;
   const trimmed = single.length > 1 && single.endsWith('/') ? single.slice(0, -1) : single;
-  if (/^\/v1\/v1(beta)?\//.test(trimmed)) return trimmed.slice(3);
-  return /^\/v1(beta)?\//.test(trimmed) ? trimmed : `/v1${trimmed}`;
+  // Twice: a vendor's name and a second version behind it.
+  const plain = trimmed.replace(misplaced, '').replace(misplaced, '');
+  if (plain === '/v2/rerank') return '/v1/rerank';
+  return /^\/v1(beta)?\//.test(plain) ? plain : `/v1${plain}`;
 }
 
 /** False for `…/models/x:verb` on `…/models/{id}`: it is a method that does not exist, not the model with a wrong one. */

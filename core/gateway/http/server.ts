@@ -10,7 +10,7 @@ import { callerDialect } from './dialect.ts';
 import { type ExchangeHandler, hasLeft } from './exchange-handler.ts';
 import { createListener, sendContinue, replaceHapiListeners } from './listener.ts';
 import { ParserRefusals } from './parser-refusals.ts';
-import { canonicalPath, type EndpointTable } from './paths.ts';
+import { canonicalPath, type EndpointTable, vendorSegments } from './paths.ts';
 
 /** Ms between two lines about the same failure of a page. */
 const remindEvery = 60_000;
@@ -97,7 +97,7 @@ export function routeExchanges(server: Server, handler: ExchangeHandler, endpoin
   const roots = ['/v1', '/v1beta'];
   const paths = [
     ...roots,
-    ...roots.map((root) => `${root}/{path*}`),
+    ...[...roots, '/v2', ...vendorSegments.map((name) => `/${name}`)].map((root) => `${root}/{path*}`),
     ...endpoints.aliases.flatMap((name) => [`/${name}`, `/${name}/{path*}`]),
   ];
   const options = {
@@ -180,8 +180,10 @@ function renderHostError(
   return rendered;
 }
 
+const apiPath = new RegExp(`^/(?:v1(?:beta)?(?:/|$)|(?:v2|${vendorSegments.join('|')})/)`);
+
 function isExchangePath(path: string, endpoints: EndpointTable): boolean {
-  return /^\/v1(beta)?(\/|$)/.test(path) || endpoints.aliases.includes(canonicalPath(path).split('/')[2] ?? '');
+  return apiPath.test(path) || endpoints.aliases.includes(canonicalPath(path).split('/')[2] ?? '');
 }
 
 /** A cookie as RFC 6265 §4.1.1 has it, quoted or not. */

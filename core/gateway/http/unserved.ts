@@ -10,12 +10,30 @@ const unserved: readonly (readonly [path: RegExp, message: string])[] = [
   ],
   [/^\/(?:fine_tuning|fine-tunes|tunedModels|tunings)(?:[/:]|$)/, 'This service has no fine-tuning.'],
   [
-    /^\/realtime(?:[/?]|$)/,
+    /^\/(?:realtime|live)(?:[/?]|$)/,
     'This service has no realtime API. Use POST /v1/audio/transcriptions and POST /v1/audio/speech.',
   ],
   [
     /^\/(?:assistants|threads|conversations|chatkit)(?:[/:]|$)/,
     'This service keeps no threads or assistants. Send the conversation with each request, or continue a response with previous_response_id.',
+  ],
+  // The default of Google's own samples since June 2026.
+  [
+    /^\/interactions(?:[/:]|$)/,
+    'This service has no interactions. Use POST /v1beta/models/MODEL:generateContent (`models.generateContent` of the SDK) with the whole conversation.',
+  ],
+  [/^\/decisions(?:[/:]|$)/, 'This service has no decisions. Ask a model, with a JSON schema for its answer.'],
+  [
+    /^\/(?:agents|sessions|environments|vaults|memory_stores|triggers)(?:[/:]|$)/,
+    'This service runs no agents. Run the agent yourself, and send the conversation with each request.',
+  ],
+  [
+    /^\/(?:audio\/)?(?:voices|voice_consents)(?:[/:]|$)/,
+    'This service keeps no voices. POST /v1/audio/speech takes a voice of the vendor by its name.',
+  ],
+  [
+    /^\/alpha\/search(?:[/:]|$)/,
+    'This service has no search of its own. Declare a web search among the tools of a request.',
   ],
   [/^\/(?:vector_stores|fileSearchStores|corpora)(?:[/:]|$)/, 'This service has no vector stores.'],
   [/^\/containers(?:[/:]|$)/, 'This service has no containers.'],

@@ -2,6 +2,8 @@ import { type ErrorMeaning, GatewayError } from '#core/platform/errors/table.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { upstreamReason } from './upstream-reason.ts';
 import { parseRetryDelay } from './retry-after.ts';
+import { outputLimitOf } from './output-limit.ts';
+import { meaningOfServerWords } from './server-words.ts';
 
 /** An error as an upstream reports it, in any of many shapes. */
 export interface ReportedError {
@@ -15,6 +17,8 @@ export interface ReportedError {
   readonly retryAfter?: number | undefined;
   /** True for a code that means an invalid request, inside a 200. */
   readonly isRejection?: boolean;
+  /** Tokens of the context, as llama.cpp reports them beside the words. */
+  readonly contextSize?: number | undefined;
 }
 
 /**
@@ -57,11 +61,28 @@ export function readRefusal(body: JsonObject | undefined): ReportedError {
 
 /** Vendor messages for a prompt that exceeds the model's context. */
 const overflowWords =
-  /prompt is too long|maximum context length|context (length|window)|input token count.*exceed|too many (input )?tokens|range of input length/i;
+  /prompt is too long|maximum context length|exceed context limit|context (length|window)|input token count.*exceed|too many (input )?tokens|range of input length|exceeds? the available context size|larger than the max context size|too large to process\b.{0,40}batch size|context size has been exceeded/i;
+/** Types and codes of the same: OpenAI's, llama.cpp's. */
+const overflowCodes = new Set(['context_length_exceeded', 'exceed_context_size_error']);
 
 /** True when the prompt does not fit the context: another route may have a larger one. */
-export function isContextOverflow({ code, message }: Pick<ReportedError, 'code' | 'message'>): boolean {
-  return code === 'context_length_exceeded' || overflowWords.test(message ?? '');
+export function isContextOverflow({ type, code, message }: Pick<ReportedError, 'type' | 'code' | 'message'>): boolean {
+  if ([type, code].some((word) => overflowCodes.has(word ?? ''))) return true;
+  // A limit of output tokens above the context is not the prompt's fault.
+  return overflowWords.test(message ?? '') && outputLimitOf(message) === undefined && !outputWords.test(message ?? '');
+}
+
+/** Messages about the limit of output tokens alone. Their windows are not exceeded by the prompt. */
+const outputWords = /cannot be greater than max_model_len/;
+
+/** How servers name the tokens of the context in a refusal of a prompt: the first number is that of the context. */
+const windowWords =
+  /(?:context size \(|maximum context length (?:is|of) |context length \(|batch size: |context window of )(\d+)/i;
+
+/** Tokens of the context, where a refusal names them. */
+export function contextWindowOf({ contextSize, message }: ReportedError): number | undefined {
+  const named = contextSize ?? Number(windowWords.exec(message ?? '')?.[1] ?? Number.NaN);
+  return named > 0 ? named : undefined;
 }
 
 /** How vendors and resellers report a lack of capacity, with whatever status. */
@@ -77,7 +98,7 @@ const quoted = /"[^"]*"|`[^`]*`|“[^”]*”|‘[^’]*’|「[^」]*」|(?<!\w
 
 /** True for a lack of capacity: the same request would be served later, or elsewhere. */
 function isOutOfCapacity({ type, code, message }: Pick<ReportedError, 'type' | 'code' | 'message'>): boolean {
-  if (isContextOverflow({ code, message })) return false;
+  if (isContextOverflow({ type, code, message })) return false;
   if ([type, code].some((word) => capacityCodes.test(word ?? '') || capacityWords.test(word ?? ''))) return true;
   return [capacityWords, plainCapacityWords].some((words) => words.test(message ?? ''));
 }
@@ -154,6 +175,9 @@ const echo = /not permitted|unrecognized|unknown (name|field|parameter)|unexpect
 /** What an error means by its codes and message; undefined when the status decides. */
 export function meaningOf(reported: ReportedError): ErrorMeaning | undefined {
   if (isContextOverflow(reported)) return 'overflow';
+  if (outputLimitOf(reported.message) !== undefined || outputWords.test(reported.message ?? '')) return 'limit';
+  const ofServer = meaningOfServerWords(reported.message);
+  if (ofServer !== undefined) return ofServer;
   const codes = [reported.type, reported.code].filter((code) => code !== undefined);
   const words = echo.test(reported.message ?? '') ? '' : (reported.message ?? '').trim();
   const own = words.replace(quoted, '');
@@ -209,6 +233,15 @@ export function throttled(retryAfter: number = 5, words?: string): GatewayError 
   });
 }
 
+/** The server runs without what the request needs, which only the operator can change. @param words for the log */
+export function notSetUp(words?: string): GatewayError {
+  return new GatewayError(
+    'not_supported',
+    'The server of this model is not set up for this request. Tell the operator of this service.',
+    { meaning: 'setup', cause: words === undefined ? undefined : new Error(words) },
+  );
+}
+
 /** An error inside a 200: for the client, the upstream has failed. */
 export function reportedFailure(reported: ReportedError | undefined): GatewayError {
   const message = withoutSecrets(reported?.message ?? upstreamReason('upstream.reason.no_message'), 500);
@@ -218,8 +251,19 @@ export function reportedFailure(reported: ReportedError | undefined): GatewayErr
       // Clients shorten the conversation on this code; without it, they retry the same request.
       return new GatewayError('upstream_rejected', message, {
         upstream: { status: 400, code: 'context_length_exceeded', isContextOverflow: true },
+        contextWindow: reported && contextWindowOf(reported),
         meaning,
       });
+    case 'limit':
+      return new GatewayError('upstream_rejected', message, {
+        upstream: { status: 400 },
+        outputLimit: outputLimitOf(reported?.message),
+        meaning,
+      });
+    case 'unsupported':
+      return new GatewayError('upstream_rejected', message, { upstream: { status: 400 }, meaning });
+    case 'setup':
+      return notSetUp(message);
     case 'key':
       return keyRefused(message);
     case 'throttled':
@@ -260,6 +304,7 @@ function describe(error: JsonObject): ReportedError {
     param: text(error['param']) ?? param,
     details,
     retryAfter: parseRetryDelay(error),
+    ...(typeof error['n_ctx'] === 'number' && { contextSize: error['n_ctx'] }),
   };
 }
 

@@ -36,7 +36,7 @@ interface Row {
 }
 
 /** Faults that say nothing about the route. */
-const notOfTheRoute: ReadonlySet<string> = new Set(['client', 'overflow', 'gone', ...ownFaults]);
+const notOfTheRoute: ReadonlySet<string> = new Set(['client', 'overflow', 'unsupported', 'gone', ...ownFaults]);
 
 /**
  * Counts attempts by route, in the order of their names: exactly the attempts on record of the hours in this time, of each

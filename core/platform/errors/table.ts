@@ -91,9 +91,22 @@ export type ErrorCode = keyof typeof errorKinds;
  * - `throttled`: the gateway sent too many requests.
  * - `timeout`: the response was not generated in time.
  * - `model`: the model does not exist.
+ * - `limit`: the limit of output tokens is too large; `ErrorDetails.outputLimit` has the largest one.
+ * - `unsupported`: this server does not support something in the request; another may.
+ * - `setup`: the operator has not set up this server for the request.
  * - `rejected`: the request is invalid for any upstream.
  */
-export type ErrorMeaning = 'overflow' | 'key' | 'capacity' | 'throttled' | 'timeout' | 'model' | 'rejected';
+export type ErrorMeaning =
+  | 'overflow'
+  | 'key'
+  | 'capacity'
+  | 'throttled'
+  | 'timeout'
+  | 'model'
+  | 'limit'
+  | 'unsupported'
+  | 'setup'
+  | 'rejected';
 
 /** Details of an error, besides its code and message. */
 export interface ErrorDetails {
@@ -117,6 +130,10 @@ export interface ErrorDetails {
   };
   /** For upstream errors: their meaning, if known. Determines the next attempt. */
   readonly meaning?: ErrorMeaning;
+  /** Tokens that an answer may have, where the upstream refused the requested limit. */
+  readonly outputLimit?: number | undefined;
+  /** Tokens of the context, where the upstream refused a longer prompt and named them. */
+  readonly contextWindow?: number | undefined;
   /** For the log only; no caller sees it. */
   readonly cause?: unknown;
 }

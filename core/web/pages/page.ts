@@ -16,7 +16,7 @@ type Awaitable<T> = T | Promise<T>;
  * JavaScript, and is `no-store` unless its role is `public`.
  */
 export interface Page {
-  /** Path as hapi writes it: `/orders/{id}`. Not below `/v1`, `/v1beta` or `/assets`. */
+  /** Path as hapi writes it: `/orders/{id}`. Not below `/v1`, `/v1beta`, `/v2`, `/anthropic`, `/openai` or `/assets`. */
   readonly path: string;
   readonly role: Role;
   /**

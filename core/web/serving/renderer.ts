@@ -147,12 +147,12 @@ export class Renderer {
 const roles: readonly Role[] = ['public', 'account', 'operator'];
 
 /** Paths that are not for pages. */
-const reserved = /^\/(v1|v1beta|assets)(\/|$)/;
+const reserved = /^\/(v1|v1beta|v2|anthropic|openai|assets)(\/|$)/;
 
 /** @throws Error for a page that cannot be rendered, so that it is found at the start */
 export async function checkPage(page: Page, translator: Translator, assets: AssetTable): Promise<void> {
   const refuse = (why: string) => new Error(`page "${page.path}": ${why}`);
-  if (reserved.test(page.path)) throw refuse('pages cannot be below /v1, /v1beta or /assets');
+  if (reserved.test(page.path)) throw refuse('pages cannot be below /v1, /v1beta, /v2, /anthropic, /openai or /assets');
   if (!roles.includes(page.role)) throw refuse(`role is "${String(page.role)}"; ${suggest(page.role, roles)}`);
   const entries = navigationOf(page);
   for (const { icon } of entries)

@@ -161,7 +161,7 @@ export interface ClientTool {
   readonly description: string | undefined;
   /** JSON Schema of the input; undefined when it takes nothing, or is freeform. */
   readonly schema: JsonObject | undefined;
-  readonly strict: boolean | undefined;
+  readonly strict: Strictness | undefined;
   /** The grammar of a freeform input. */
   readonly grammar: { readonly syntax: string; readonly definition: string } | undefined;
 }
@@ -213,8 +213,14 @@ export type OutputFormat =
       readonly name: string | undefined;
       readonly description: string | undefined;
       readonly schema: JsonObject;
-      readonly strict: boolean | undefined;
+      readonly strict: Strictness | undefined;
     };
+
+/**
+ * Whether a schema is enforced: as the client says in a format that lets it choose, or `fitting`: the client's format always
+ * enforces it, so another one does where its vendor's rules allow it.
+ */
+export type Strictness = boolean | 'fitting';
 
 /** Ranges are those of Chat Completions. */
 export interface Sampling {

@@ -1,3 +1,4 @@
+import { CallIds } from './call-ids.ts';
 import type { Conversation, Item, Message, Part, Reasoning, ToolCall, ToolResult } from './conversation.ts';
 import { isMedia } from './media.ts';
 import type { Notes } from './notes.ts';
@@ -28,39 +29,50 @@ export interface SystemTurn {
 
 /**
  * Pairs calls and results, as every vendor requires but not every client's history does: cancelled turns leave calls
- * without results, compaction leaves results without calls, and messages come in between.
+ * without results, compaction leaves results without calls, messages come in between, and ids repeat.
  *
+ * - Every call has an id of its own, see `CallIds`.
  * - The results of a run of calls follow it directly, in the order of the calls; what was between them comes after.
  * - A call without a result gets a placeholder.
  * - A result without a call becomes a user message.
  */
 export function normalizeCalls(items: readonly Item[]): Item[] {
-  const results = new Map<string, ToolResult>();
-  for (const item of items) if (item.type === 'tool_result' && !results.has(item.id)) results.set(item.id, item);
-  const called = new Set<string>();
+  const { identified, results } = identifyCalls(items);
   const settled: Item[] = [];
   let run: ToolCall[] = [];
   const closeRun = () => {
     for (const { id } of run) settled.push(results.get(id) ?? missingResult(id));
     run = [];
   };
-  for (const item of items) {
-    if (item.type === 'tool_call') {
-      if (called.has(item.id)) continue;
-      called.add(item.id);
-      run.push(item);
-      settled.push(item);
-    } else if (item.type === 'tool_result') {
-      if (called.has(item.id)) closeRun();
-      else settled.push(...orphan(item));
-    } else {
-      // Reasoning between two calls of a run belongs to the run.
-      if (item.type === 'message') closeRun();
-      settled.push(item);
-    }
+  for (const item of identified) {
+    // Reasoning between two calls of a run belongs to the run.
+    if (item.type === 'message' || item.type === 'tool_result') closeRun();
+    if (item.type === 'tool_call') run.push(item);
+    if (item.type !== 'tool_result') settled.push(item);
   }
   closeRun();
   return settled;
+}
+
+/** The items with unique ids of calls, and the first result of each call. */
+function identifyCalls(items: readonly Item[]): { identified: Item[]; results: Map<string, ToolResult> } {
+  const ids = new CallIds();
+  const results = new Map<string, ToolResult>();
+  const identified = items.flatMap((item): Item[] => {
+    if (item.type === 'tool_call') return [withId(item, ids.call(item.id, item.name))];
+    if (item.type === 'message' && item.role !== 'assistant') ids.endTurn();
+    if (item.type !== 'tool_result') return [item];
+    const id = ids.result(item.id);
+    if (id === undefined) return orphan(item);
+    const result = withId(item, id);
+    if (!results.has(id)) results.set(id, result);
+    return [result];
+  });
+  return { identified, results };
+}
+
+function withId<I extends ToolCall | ToolResult>(item: I, id: string): I {
+  return item.id === id ? item : { ...item, id };
 }
 
 function missingResult(id: string): ToolResult {

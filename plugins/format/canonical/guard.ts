@@ -67,6 +67,8 @@ export class GrammarGuard {
   #events: ReplyEvent[] = [];
   #callCount = 0;
   #hasStarted = false;
+  /** True when a part of the answer could not be passed on. */
+  #hasLost = false;
   #finish: FinishReason | undefined;
   #stopSequence: string | undefined;
   #tier: string | undefined;
@@ -188,6 +190,7 @@ export class GrammarGuard {
         return;
       case 'dropped':
         this.notes.drop(fragment.what);
+        this.#hasLost ||= fragment.isAnswer === true;
         return;
       case 'usage':
         this.#usage.take(fragment.usage);
@@ -363,6 +366,7 @@ export class GrammarGuard {
 
   /** True for an empty answer that was not intended: models may end without a word, but then count a token for it. */
   get #isSilent(): boolean {
+    if (this.#hasLost && this.#finish !== undefined) return false;
     return this.#finish === undefined || (this.#finish === 'stop' && (this.#usage.reported.output ?? 0) === 0);
   }
 

@@ -110,6 +110,9 @@ export function dropSettings(conversation: Conversation, notes: Notes): void {
  */
 export function refuseUnread(path: string, { lastPart }: Notes): void {
   if (lastPart === undefined || !lastPart.path.startsWith(path)) return;
-  const message = `This model does not support ${lastPart.what.slice(0, 80)}, and the message has nothing else.`;
+  const what = lastPart.what.slice(0, 80);
+  const message = what.startsWith('input item')
+    ? `This model does not support ${what}.`
+    : `This model does not support ${what}, and the message has nothing else.`;
   throw new GatewayError('unsupported_content', message, { param: lastPart.path });
 }

@@ -2,6 +2,8 @@ import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from './codec.ts';
 import type { Conversation, OutputFormat } from './conversation.ts';
 import { textOf } from './dialogue.ts';
+import { enforceSchema } from './enforce-schema.ts';
+import { subsetOf } from './schema-subsets.ts';
 
 /** How an output format is requested: by a parameter, an instruction, or both. */
 export interface WrittenFormat {
@@ -15,8 +17,7 @@ export function writeFormat(conversation: Conversation, { profile, notes }: Enco
   const { output } = conversation;
   if (output === undefined) return { format: undefined, instruction: undefined };
   const known = profile.capabilities.structured_output;
-  if (output.type === 'json_schema' && known === 'schema')
-    return { format: writeSchema(output), instruction: undefined };
+  if (output.type === 'json_schema' && known === 'schema') return writeSchema(output, profile, notes);
   if (output.type === 'json_schema') notes.approximate('json_schema as instruction');
   else if (known === 'none') notes.approximate('json_object as instruction');
   const format = known === 'none' ? undefined : { type: 'json_object' };
@@ -25,14 +26,24 @@ export function writeFormat(conversation: Conversation, { profile, notes }: Enco
   return { format, instruction: isSet ? undefined : instructionFor(output) };
 }
 
-function writeSchema(output: Extract<OutputFormat, { type: 'json_schema' }>): JsonObject {
-  return {
+function writeSchema(
+  output: Extract<OutputFormat, { type: 'json_schema' }>,
+  profile: EncodeTarget['profile'],
+  notes: EncodeTarget['notes'],
+): WrittenFormat {
+  const enforced = enforceSchema(output.schema, output.strict, subsetOf(profile), notes);
+  if (enforced === undefined) {
+    notes.approximate('json_schema as instruction');
+    return { format: undefined, instruction: instructionFor(output) };
+  }
+  const format = {
     type: 'json_schema',
     name: plainName(output.name),
     ...(output.description !== undefined && { description: output.description }),
-    schema: output.schema,
-    strict: output.strict ?? false,
+    schema: enforced.schema,
+    strict: enforced.isStrict,
   };
+  return { format, instruction: undefined };
 }
 
 /** Notes the description of a schema in a format that has no place for it. */

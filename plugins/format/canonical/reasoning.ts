@@ -2,6 +2,7 @@ import type { Profile } from '#core/config/catalog/profile.ts';
 import type { JsonValue } from '#core/platform/json.ts';
 import { invalid, maybeText } from '../wire/read.ts';
 import { type Effort, efforts, type ReasoningRequest } from './conversation.ts';
+import type { Notes } from './notes.ts';
 
 /** The thinking budget of an effort, in tokens. Vendors publish no such table, and other gateways differ. */
 const budgets: Readonly<Record<Effort, number>> = {
@@ -63,10 +64,19 @@ export function canReason({ capabilities, quirks }: Profile): boolean {
   return capabilities.reasoning && quirks.reasoning !== 'none';
 }
 
+/** Notes an effort that a route cannot be asked for. A model that does not reason needs no word to leave it. */
+export function noteUnservedEffort(
+  wanted: Effort | undefined,
+  { profile, notes }: { readonly profile: Profile; readonly notes: Notes },
+): void {
+  if (wanted !== 'none') notes.drop('reasoning');
+  else if (profile.capabilities.reasoning) notes.drop('reasoning effort none');
+}
+
 /** True for an effort that is not known there, or where efforts are not known at all. */
 export function isForeignEffort(effort: JsonValue | undefined, { quirks }: Profile): boolean {
   if (typeof effort !== 'string') return false;
   const isUnknown = !(quirks.efforts as readonly string[]).includes(effort);
-  if (quirks.reasoning === 'enable_thinking') return true;
+  if (quirks.reasoning === 'enable_thinking' || quirks.reasoning === 'thinking_off') return true;
   return isUnknown || (quirks.reasoning === 'thinking' && quirks.efforts.length === efforts.length);
 }

@@ -38,8 +38,11 @@ export type Fragment =
   | { readonly type: 'input'; readonly key: string | number; readonly text: string }
   /** A call is complete. `input` is the whole input where the upstream repeats it; missing pieces are added. */
   | { readonly type: 'call_end'; readonly key: string | number; readonly input?: string | undefined }
-  /** A part of the answer that no reply format can express, in the words of `Notes.drop`: `images in the answer`. */
-  | { readonly type: 'dropped'; readonly what: string }
+  /**
+   * A part of the answer that no reply format can express, in the words of `Notes.drop`: `images in the answer`. `isAnswer`:
+   * without it there may be no answer.
+   */
+  | { readonly type: 'dropped'; readonly what: string; readonly isAnswer?: true }
   /** The reader keeps so many characters besides what it has passed on, such as the start of a signature. */
   | { readonly type: 'held'; readonly characters: number }
   /** Counts so far: later ones replace earlier ones, member by member. */
@@ -199,6 +202,9 @@ export function resolveFinish(reported: FinishReason | undefined, hasCalls: bool
 export function truncatedCall(): GatewayError {
   return new GatewayError('upstream_failed', upstreamReason('upstream.reason.in_call'));
 }
+
+/** An answer, or a part of one, that is spoken. */
+export const droppedAudio: Fragment = { type: 'dropped', what: 'audio in the answer', isAnswer: true };
 
 const plainType = /^[a-z][a-z0-9_]{0,63}$/;
 

@@ -95,6 +95,11 @@ export function objectInput({ form, input }: ToolCall, notes: Notes): JsonObject
   return parsed ?? { _raw: input };
 }
 
+/** True for a tool whose input the client wants enforced. */
+export function isEnforced({ strict }: ClientTool): boolean {
+  return strict !== undefined && strict !== false;
+}
+
 /** Description and input of a tool in a format or at a vendor that knows functions only. */
 export function asFunction(tool: ClientTool, notes: Notes): Pick<ClientTool, 'description' | 'schema'> {
   if (tool.form !== 'freeform') return tool;

@@ -12,9 +12,11 @@ import {
 import type { Model, Route } from '#core/config/catalog/catalog.ts';
 import { profileIn } from '#core/config/catalog/profile.ts';
 import type { Quirks } from '#core/config/catalog/quirks.ts';
+import { isRefused } from '../formats/adaptation/adapt-refused.ts';
 import { chat } from '../formats/chat/descriptor.ts';
 import type { ClientTextFormat, FormatDescriptor } from '../formats/contract/descriptor.ts';
 import { clientTextFormats, embeddingFormats, formats } from '../formats/formats.ts';
+import { messages } from '../formats/messages/descriptor.ts';
 import { preferredFormat } from '../request/upstream-format.ts';
 import { type Support, supportOf } from './matrix.ts';
 
@@ -84,7 +86,15 @@ function settingsOf({ routes }: Model): ModelSettings {
   return {
     sampling: profiles.length > 0 && profiles.every(({ quirks }) => quirks.sampling),
     efforts: (first ?? []).filter((effort) => others.every((other) => other.includes(effort))),
+    safeguards: primary.length > 0 && primary.every(hasSafeguards),
   };
+}
+
+/** They stay in Messages: no other format has them. */
+function hasSafeguards({ upstream, profile }: Route): boolean {
+  if (preferredFormat(messages, upstream.formats) !== messages) return false;
+  const { quirks } = profileIn(messages.name, profile);
+  return (quirks.betas || quirks.safeguards) && !isRefused('safeguards', quirks);
 }
 
 /** True for a format without conversations in which clients can call a model. Those of embeddings are translated. */

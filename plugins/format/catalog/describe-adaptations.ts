@@ -21,6 +21,9 @@ const changed: readonly Change[] = [
     ({ replay_reasoning: when }) => when === 'tool_turns' || when === 'always',
     ['chat', 'messages'],
   ],
+  ['repeated call ids numbered', ({ tool_call_ids: ids }) => ids === 'unique', anthropicAndOpenai],
+  ['call ids of nine characters', ({ tool_call_ids: ids }) => ids === 'nine_characters', anthropicAndOpenai],
+  ['call ids as functions.NAME:N', ({ tool_call_ids: ids }) => ids === 'functions', anthropicAndOpenai],
   ['stop sequences cut here', ({ stop }) => stop === 0, ['chat', 'messages']],
 ];
 const omitted: readonly Change[] = [

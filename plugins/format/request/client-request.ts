@@ -30,6 +30,8 @@ interface Said {
   readonly thread?: Thread | undefined;
   /** The account, for upstreams that are to know it. */
   readonly endUser?: string | undefined;
+  /** Notes on what was left out already, whatever the route. */
+  readonly notes?: readonly string[] | undefined;
 }
 
 /** The client's request, read once; every attempt starts from it. */
@@ -43,6 +45,7 @@ export class ClientRequest implements Said {
   readonly kept: KeptReasoning | undefined;
   readonly thread: Thread | undefined;
   readonly endUser: string | undefined;
+  readonly notes: readonly string[] | undefined;
   readonly content: RequestContent;
 
   constructor(said: Said, content: RequestContent) {
@@ -55,6 +58,7 @@ export class ClientRequest implements Said {
     this.kept = said.kept;
     this.thread = said.thread;
     this.endUser = said.endUser;
+    this.notes = said.notes;
     this.content = content;
   }
 

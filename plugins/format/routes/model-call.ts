@@ -61,7 +61,7 @@ export class ModelCall implements Adapter {
 
   /** @param notes on the request, for any route */
   constructor(exchange: Exchange, model: Model, request: ClientRequest, notes: readonly string[] = []) {
-    this.#notes = notes;
+    this.#notes = request.notes === undefined ? notes : [...request.notes, ...notes];
     this.model = model;
     this.modelName = request.model;
     this.isStream = request.isStream;
@@ -86,6 +86,12 @@ export class ModelCall implements Adapter {
 
   canServe(route: Route): boolean {
     return !(this.#prepared.find(route) instanceof GatewayError);
+  }
+
+  /** The notes on the request that the client gets if the first of the routes that can serve it does. */
+  get expectedNotes(): readonly string[] {
+    const route = this.model.routes.find((one) => this.canServe(one));
+    return route === undefined ? [] : (this.encode(route).notes ?? []);
   }
 
   /** Why no route can serve the request; undefined when one can. */

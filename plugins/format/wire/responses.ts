@@ -44,6 +44,7 @@ export type ResponsesPart = Loose<
 export type ResponsesAnnotation = Loose<openai.ResponseOutputText['annotations'][number]>;
 
 export type ResponsesReply = Loose<openai.Response, Undeclared['reply']>;
+export type ResponsesTransformation = Loose<openai.Response.InputTransformation>;
 export type ResponsesIncompleteDetails = Loose<openai.Response.IncompleteDetails>;
 export type ResponsesEvent = Loose<openai.ResponseStreamEvent>;
 export type ResponsesUsage = Loose<openai.ResponseUsage>;

@@ -5,7 +5,7 @@ import { describeNeed, describeTotal } from '../overview/needs.ts';
 /** Flags on one page; when some are resolved, others follow. */
 const listed = 200;
 
-/** `/operator/flags`: all that is to be decided about money, also about money without an order, the worst first. */
+/** `/operator/flags`: all that is to be decided about orders, the worst first, and below it about money without an order. */
 export const flagsPage: Page = {
   path: '/operator/flags',
   role: 'operator',
@@ -13,11 +13,17 @@ export const flagsPage: Page = {
   template: 'operator/flags.eta',
   styles: ['operator.css', 'tables.css'],
   async show(request) {
-    const { flags, total } = await listOpenFlags(request.host.database, listed);
+    const { database } = request.host;
+    const [{ flags, total }, foreign] = await Promise.all([
+      listOpenFlags(database, listed, 'orders'),
+      listOpenFlags(database, listed, 'no order'),
+    ]);
     return {
       needs: flags.map((flag) => describeNeed(flag, request)),
       needsTotal: describeTotal(total, request),
       moreNeeds: '',
+      foreign: foreign.flags.map((flag) => describeNeed(flag, request)),
+      foreignTotal: describeTotal(foreign.total, request),
     };
   },
 };

@@ -1,7 +1,8 @@
+import { flagOutcomes } from '#core/business/payments/order-types.ts';
 import { nameOfPerson } from '#core/web/pages/account-name.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
-import type { Page, PageRequest } from '#core/web/pages/page.ts';
-import { findOpenFlag, type OpenFlag } from '#core/business/payments/flags.ts';
+import { FieldErrors, type Page, type PageRequest } from '#core/web/pages/page.ts';
+import { findOpenFlag, isDecisionPromised, type OpenFlag } from '#core/business/payments/flags.ts';
 import { actionPage } from '../action-page.ts';
 
 /** `/operator/flags/{id}`: asks how a flag was resolved. */
@@ -37,12 +38,27 @@ export const resolvePage: Page = actionPage({
       label: t('operator.resolve'),
       isDanger: false,
       back: '/operator',
+      ...(isDecisionPromised(kind) && { choice: describeOutcomes(t) }),
       note: { label: t('operator.resolve_note'), hint: t('operator.resolve_hint') },
     };
   },
-  subject: async (request) => (await readFlag(request)).id,
+  async subject(request, { choice }) {
+    const { id, kind } = await readFlag(request);
+    // Its buyer was promised to read what becomes of the money.
+    if (isDecisionPromised(kind) && choice === '') throw new FieldErrors({ choice: 'form.required' });
+    return id;
+  },
   next: () => '/operator',
 });
+
+function describeOutcomes(t: PageRequest['t']) {
+  const options = flagOutcomes.map((value) => ({ value, label: t(`operator.flag_outcome.${value}`) }));
+  return {
+    label: t('operator.flag_outcome'),
+    hint: t('operator.flag_outcome_hint'),
+    options: [{ value: '', label: t('operator.flag_outcome.choose') }, ...options],
+  };
+}
 
 /** @throws PageError when another operator was faster */
 async function readFlag({ host, params }: PageRequest): Promise<OpenFlag> {

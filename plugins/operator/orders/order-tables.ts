@@ -29,12 +29,14 @@ export function flagTable(
     text: t(`operator.flag.${kind}`),
     kind: resolvedAt === undefined ? severityOf(kind) : 'ok',
   });
+  const resolutionOf = ({ outcome, resolution }: OrderFlag) =>
+    [outcome && t(`operator.flag_outcome.${outcome}`), resolution && t(resolution)].filter(Boolean).join(' · ');
   return describeTable(reader, 'flags', 'operator.flags', flags, [
     { label: 'operator.flag_kind', at: 'title', cell: nameOf },
     { label: 'operator.about', fit: 'id', at: 'hide', cell: ({ subject }) => about(subject) },
     { label: 'operator.fact.since', at: 'note', cell: ({ createdAt }) => createdAt },
     { label: 'operator.resolved', at: 'end', cell: ({ resolvedAt }) => resolvedAt },
-    { label: 'operator.resolution', fit: 'text', at: 'below', cell: ({ resolution }) => resolution && t(resolution) },
+    { label: 'operator.resolution', fit: 'text', at: 'below', cell: resolutionOf },
   ]);
 }
 

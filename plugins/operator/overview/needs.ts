@@ -26,16 +26,17 @@ export async function describeNeeds(
   request: PageRequest,
   sources: OverviewSources,
 ) {
-  const [{ flags, total }, machine, outages, actions] = await Promise.all([
-    listOpenFlags(request.host.database, listedFlags),
+  const [{ flags, total }, foreign, machine, outages, actions] = await Promise.all([
+    listOpenFlags(request.host.database, listedFlags, 'orders'),
+    readForeignNeeds(request),
     readMachineNeeds(gateway, request, sources),
     readOutageNeeds(request),
     readUnfinishedNeeds(request),
   ]);
-  const needs = [...machine, ...outages, ...actions, ...flags.map((flag) => describeNeed(flag, request))];
+  const needs = [...machine, ...outages, ...actions, ...foreign, ...flags.map((flag) => describeNeed(flag, request))];
   return {
     needs: needs.toSorted((one, other) => rank(one) - rank(other)),
-    needsTotal: describeTotal(total + machine.length + outages.length + actions.length, request),
+    needsTotal: describeTotal(total + machine.length + outages.length + actions.length + foreign.length, request),
     moreNeeds: total > flags.length ? request.t('operator.needs_more', { count: total - flags.length }) : '',
   };
 }
@@ -68,6 +69,21 @@ async function readOutageNeeds({ host, t, format }: Reader): Promise<Need[]> {
       },
     };
   });
+}
+
+/** Money at providers that belongs to no order, as one entry: it may be that of another system with the same account. */
+async function readForeignNeeds({ host, t, format }: Reader): Promise<Need[]> {
+  const { flags, total } = await listOpenFlags(host.database, 1, 'no order');
+  return flags.map(({ createdAt }) => ({
+    status: { kind: 'warn', text: t('operator.flag.not_in_books') },
+    pieces: readEmphasis(t('operator.need_foreign', { count: total })),
+    since: format.relative(createdAt, new Date(host.now())),
+    step: {
+      path: '/operator/flags#foreign',
+      text: t('operator.need_foreign_step'),
+      label: t('operator.flags_foreign'),
+    },
+  }));
 }
 
 /** What was asked for when a process ended, and nobody knows whether it was done. */

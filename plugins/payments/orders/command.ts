@@ -8,7 +8,13 @@ import { actionKind, commandOperator, runAction } from '#core/business/operator-
 import { addActionOptions, readActionInput } from '#core/extension/commands/action-options.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
-import { type DaysBack, refundable, waysOfDaysBack } from '#core/business/payments/order-types.ts';
+import {
+  type DaysBack,
+  type FlagOutcome,
+  flagOutcomes,
+  refundable,
+  waysOfDaysBack,
+} from '#core/business/payments/order-types.ts';
 import { describeFlags, describeOrder, describeOrders, type OrderDetails } from './describe.ts';
 import { defineBooks } from './books-command.ts';
 import type { FilterOptions } from './operations.ts';
@@ -114,12 +120,19 @@ function defineResolve(parser: Parser, context: CommandContext): void {
   subcommand(parser, 'resolve', 'mark the flags of an order, or one flag, as resolved')
     .argument('<order>', 'code or id of an order, or id of a flag (daypass orders flags)', parseLine)
     .requiredOption('--note <text>', 'what was done, kept for bookkeeping', parseLine)
-    .addHelpText('after', examples(['daypass orders resolve ORD-7F3K2MQX --note "paid back by bank transfer"']))
-    .action((handle: string, options: { note: string } & Output) =>
+    .addOption(
+      new Option('--outcome <outcome>', 'what the buyer reads about money that bought nothing').choices(flagOutcomes),
+    )
+    .addHelpText(
+      'after',
+      examples(['daypass orders resolve ORD-7F3K2MQX --outcome money_back --note "paid back by bank transfer"']),
+    )
+    .action((handle: string, options: { note: string; outcome?: FlagOutcome } & Output) =>
       withHost(context, async (host) => {
         const { detailsOf, findOrder } = await operations();
         const done = await runAction(host, commandOperator(), actionKind('flag.resolve'), handle, {
           note: options.note,
+          outcome: options.outcome,
         });
         const { id, recordedAt } = done.subject;
         // Money that belongs to no order has only its flag.

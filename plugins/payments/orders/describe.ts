@@ -148,13 +148,14 @@ export function describeOrder(
     ),
     ...table(
       'flags',
-      ['flag', 'since', 'kind', 'about', 'resolved', 'resolution'],
+      ['flag', 'since', 'kind', 'about', 'resolved', 'outcome', 'resolution'],
       order.flags.map((flag) => [
         flag.id,
         time(flag.createdAt),
         flag.kind,
         flag.subject,
         time(flag.resolvedAt),
+        flag.outcome ?? '',
         flag.resolution ?? '',
       ]),
     ),

@@ -1,7 +1,7 @@
 import { readAccounts } from '#core/business/accounts/account-record.ts';
-import { paymentProviders } from '#core/business/payments/connections.ts';
+import { paymentProviders, simulationOf } from '#core/business/payments/connections.ts';
 import { type Order, type Payment, refundable } from '#core/business/payments/order.ts';
-import { QrisError, readQris } from '#core/business/payments/qris.ts';
+import { nmidOf, QrisError, readQris } from '#core/business/payments/qris.ts';
 import { paymentsSection } from '#core/business/payments/section.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { qrPath } from '../qr-image/qr-path.ts';
@@ -22,7 +22,9 @@ export async function describePay(order: Order, view: OrderView, request: PageRe
   const { code, attempt } = order;
   const total = format.money(attempt?.amount ?? order.price, order.currency);
   const isPayable = view === 'waiting';
-  const qr = isPayable ? attempt?.qr : undefined;
+  const simulation = isPayable ? simulationOf(host, order) : undefined;
+  const qr = isPayable && simulation === undefined ? attempt?.qr : undefined;
+  const receiver = qr === undefined ? undefined : receiverOf(qr, request);
   return {
     code,
     view,
@@ -31,6 +33,8 @@ export async function describePay(order: Order, view: OrderView, request: PageRe
     isPayable,
     canCheck: isOpenView(view),
     qr: qr === undefined ? undefined : drawQr(qr),
+    receiver,
+    simulation: simulation === undefined ? undefined : describeSimulation(simulation, request),
     qrLabel: t('payments.pay.qr', { price: total, code }),
     fileName: `${host.service.slug}-${code}.png`,
     paymentUrl: (isPayable && attempt?.paymentUrl) || '',
@@ -39,7 +43,7 @@ export async function describePay(order: Order, view: OrderView, request: PageRe
     days: planOf(order, request),
     again: `/buy?days=${order.days}${order.isGift ? '&gift=1' : ''}`,
     starts: order.isGift ? t('payments.buy.starts_gift') : await startOf(order, request),
-    ways: qr === undefined ? [] : waysToPay(merchantOf(qr, request), total, request),
+    ways: receiver === undefined ? [] : waysToPay(receiver.name, total, request),
     ...describeTime(order, request),
     checked: isOpenView(view) ? describeCheck(order, request) : undefined,
     state: describeState(order, view, request),
@@ -117,14 +121,20 @@ function boldParts(text: string) {
   return text.split('**').map((part, index) => ({ text: part, isBold: index % 2 === 1 }));
 }
 
-/** The receiver as wallets show it. */
-export function merchantOf(qr: string, { host }: Pick<PageRequest, 'host'>): string {
+/** The receiver as wallets show it, and the national id of the merchant, which is '' where the code has none. */
+export function receiverOf(qr: string, { host }: Pick<PageRequest, 'host'>): { name: string; nmid: string } {
   try {
-    return readQris(qr).merchantName;
+    const qris = readQris(qr);
+    return { name: qris.merchantName, nmid: nmidOf(qris) ?? '' };
   } catch (error) {
     if (!(error instanceof QrisError)) throw error;
-    return host.service.name;
+    return { name: host.service.name, nmid: '' };
   }
+}
+
+/** In place of a code, as `views/parts/code.eta` prints it. */
+function describeSimulation(command: string, { t }: PageRequest) {
+  return { id: 'simulation', label: t('payments.pay.simulation'), pieces: [{ kind: '', text: command }] };
 }
 
 /** The result of a check that the buyer requested. */

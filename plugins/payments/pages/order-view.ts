@@ -73,16 +73,18 @@ export function titleOfRefunds({ refunds }: Order, { t }: Pick<PageRequest, 't'>
   return t(isUnderWay ? 'payments.refund.title' : 'payments.refund.title_done');
 }
 
-/** When the operator decided about money that activated nothing, and whom to ask. */
+/** What the operator decided about money that activated nothing, when, and whom to ask. */
 export function describeDecided(
   { code, flags }: Order,
   isAbout: (kind: FlagKind) => boolean,
   { t, host, format }: Pick<PageRequest, 't' | 'host' | 'format'>,
 ): readonly [decided: string, ask: string] {
-  const at = flags.findLast(({ kind, resolvedAt }) => isAbout(kind) && resolvedAt !== undefined)?.resolvedAt;
+  const flag = flags.findLast(({ kind, resolvedAt }) => isAbout(kind) && resolvedAt !== undefined);
   const contact = contactOf(host.service);
   return [
-    at === undefined ? '' : t('payments.pay.decided_more', { time: format.time(at).text }),
+    flag?.resolvedAt === undefined
+      ? ''
+      : t(`payments.pay.decided_${flag.outcome ?? 'more'}`, { time: format.time(flag.resolvedAt).text }),
     contact === undefined
       ? t('payments.pay.decided_no_contact', { code })
       : t('payments.pay.decided_ask', { code, contact }),

@@ -2,8 +2,9 @@ import { Download, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import type { Order } from '#core/business/payments/order.ts';
 import { drawQrImage, toAscii } from '../qr-image/qr-image.ts';
-import { merchantOf } from './describe-pay.ts';
+import { receiverOf } from './describe-pay.ts';
 import { ownOrder } from './order-view.ts';
+import { simulationOf } from '#core/business/payments/connections.ts';
 import { viewOf } from '#core/business/payments/order-view.ts';
 
 /** The QR code as a picture to save, while it can be paid. */
@@ -14,7 +15,8 @@ export const qrDownload: Page = {
   async show(request) {
     const order = await ownOrder(request);
     const qr = viewOf(order) === 'waiting' ? order.attempt?.qr : undefined;
-    if (qr === undefined) throw new PageError(404, 'payments.pay.no_qr');
+    if (qr === undefined || simulationOf(request.host, order) !== undefined)
+      throw new PageError(404, 'payments.pay.no_qr');
     const image = await drawQrImage(qr, textsOf(order, qr, request));
     return new Download(`${request.host.service.slug}-${order.code}.png`, 'image/png', image);
   },
@@ -22,10 +24,12 @@ export const qrDownload: Page = {
 
 function textsOf({ code, attempt, price, currency, expiresAt }: Order, qr: string, request: PageRequest) {
   const { t, format } = request;
+  const { name, nmid } = receiverOf(qr, request);
   return {
-    title: toAscii(merchantOf(qr, request)),
+    title: toAscii(name),
     amount: toAscii(format.money(attempt?.amount ?? price, currency)),
     lines: [
+      ...(nmid === '' ? [] : [toAscii(t('payments.pay.nmid', { nmid }))]),
       toAscii(t('payments.image.order', { code })),
       toAscii(t('payments.image.before', { time: format.time(expiresAt).text })),
     ],

@@ -9,34 +9,44 @@ export type ScriptAction =
   /** When the variable is set, paths below the folder are below its value instead. */
   | { readonly kind: 'place'; readonly variable: string; readonly folder: string }
   | FileAction
+  /** A file that the tool makes, with what it has asked the gateway. */
+  | ({ readonly kind: 'cache' } & PlaceOfFile)
   /** A variable of the user's shell. */
   | { readonly kind: 'variable'; readonly name: string; readonly value: string }
   /** A sentence that is shown once the tool is set up. */
   | { readonly kind: 'note'; readonly text: string };
 
-/** Settings or lines that a file gets. */
-export interface FileAction {
-  readonly kind: 'file';
-  /** `block`: lines between markers, with `#` as the comment sign. `text`: the whole file. */
-  readonly format: 'json' | 'toml' | 'yaml' | 'block' | 'text';
+interface PlaceOfFile {
   /** `~` is the home folder, `~/.config` what XDG_CONFIG_HOME names. `a|b`: the first that exists, or else the last. */
   readonly path: string;
   readonly macos?: string;
   readonly windows?: string;
+}
+
+/** Settings or lines that a file gets. */
+export interface FileAction extends PlaceOfFile {
+  readonly kind: 'file';
+  /** `block`: lines between markers, with `#` as the comment sign. `text`: the whole file. */
+  readonly format: 'json' | 'toml' | 'yaml' | 'block' | 'text';
   readonly text: string;
   /** Members by which an entry of a list of objects is recognised. */
   readonly identity?: readonly string[];
-  /** Members at the root that stay as they are where the file has them. */
+  /** Members that stay as they are where the file has them. */
   readonly initial?: readonly string[];
+  /** Other files that the tool reads: initial members that one has are left out. A launcher without a runtime leaves all out. */
+  readonly elsewhere?: readonly PlaceOfFile[];
+  /** What the tool reads of JSON with comments and trailing commas, unless it is all. */
+  readonly dialect?: 'plain' | 'comments';
   /** New entries of a list go to its start instead of its end. */
   readonly at?: 'start';
 }
 
 /** The actions of the script for a tool with these values, in order. */
 export function describeActions(tool: ScriptedTool, values: SetupValues): ScriptAction[] {
-  const { places = [], note } = tool.script;
+  const { places = [], caches = [], note } = tool.script;
   return [
     ...places.map((place) => ({ kind: 'place' as const, ...place })),
+    ...caches.map((place) => ({ kind: 'cache' as const, ...locate(place) })),
     ...stepsOf(tool, values).flatMap((step) => actionsOf(step, values)),
     ...(note === undefined ? [] : [{ kind: 'note' as const, text: note(values) }]),
   ];
@@ -61,13 +71,15 @@ function stepsOf({ id, steps, script }: ScriptedTool, values: SetupValues): read
 function actionsOf(step: ScriptedStep, { key }: SetupValues): ScriptAction[] {
   switch (step.kind) {
     case 'file': {
-      const { place, format, settings, identity, initial, at } = step;
+      const { place, format, settings, identity, initial, elsewhere, dialect, at } = step;
       const text = writeSettings(format, settings);
       return [
         {
           ...fileAt(place, format, text),
           ...(identity && { identity }),
           ...(initial && { initial }),
+          ...(elsewhere && { elsewhere: elsewhere.map(locate) }),
+          ...(dialect && { dialect }),
           ...(at && { at }),
         },
       ];
@@ -86,13 +98,14 @@ function actionsOf(step: ScriptedStep, { key }: SetupValues): ScriptAction[] {
 }
 
 function fileAt(place: FilePlace, format: FileAction['format'], text: string): FileAction {
+  return { kind: 'file', format, ...locate(place), text };
+}
+
+function locate(place: FilePlace): PlaceOfFile {
   const { path, preferred, macos } = place;
   return {
-    kind: 'file',
-    format,
     path: preferred === undefined ? path : `${preferred}|${path}`,
     ...(macos !== undefined && { macos }),
     windows: pathOn('windows', place),
-    text,
   };
 }

@@ -1,5 +1,7 @@
+import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { pathOn } from '../reader.ts';
-import { quoteAlways } from '../writers.ts';
+import type { SettingTree } from '../tool.ts';
+import { quoteAlways, writeSettings } from '../writers.ts';
 import type { FileAction, ScriptAction } from './describe-actions.ts';
 import type { ScriptData, ScriptModel, ScriptTool } from './script-data.ts';
 
@@ -70,8 +72,9 @@ function writeAction(action: ScriptAction, places: readonly Place[]): string {
 }
 
 /** On macOS a file may be elsewhere. */
-function writeFile({ format, path, macos, text }: FileAction, places: readonly Place[]): string {
-  const settings = quoteAlways(text.replace(/\n+$/, ''));
+function writeFile(action: FileAction, places: readonly Place[]): string {
+  const { format, path, macos } = action;
+  const settings = quoteAlways(certainText(action).replace(/\n+$/, ''));
   const callFor = (source: string) => {
     const paths = source.split('|').map((one) => pathOf(one, places));
     return `    file ${[format, quoteAlways(source), settings, ...paths].join(' ')}\n`;
@@ -115,8 +118,25 @@ export function writeTable(data: ScriptData): string {
   return asciiJson({ tools });
 }
 
-function fileOf({ format, windows: path, identity, text }: FileAction) {
-  return { format, path, identity: identity?.join(',') ?? '-', text };
+function fileOf(action: FileAction) {
+  const { format, windows: path, identity } = action;
+  return { format, path, identity: identity?.join(',') ?? '-', text: certainText(action) };
+}
+
+/** The settings without members that depend on other files, which nothing here can read. */
+function certainText({ text, initial = [], elsewhere }: FileAction): string {
+  if (elsewhere === undefined) return text;
+  const settings = JSON.parse(text) as JsonObject;
+  return writeSettings(
+    'json',
+    initial.reduce((rest, path) => withoutMember(rest, path.split('.')), settings) as SettingTree,
+  );
+}
+
+function withoutMember(settings: JsonObject, [name = '', ...inner]: readonly string[]): JsonObject {
+  const { [name]: member, ...others } = settings;
+  const left = inner.length > 0 && isJsonObject(member) ? withoutMember(member, inner) : {};
+  return Object.keys(left).length > 0 ? { ...others, [name]: left } : others;
 }
 
 /** A value as one line of JSON in ASCII, which cannot end a here-document or here-string. */

@@ -82,8 +82,13 @@ const standIns = {
 } as const;
 
 /** Letters for the properties on which settings depend besides the values of placeholders; `n` for a model without any. */
-function traitsOf({ maxInputTokens, maxOutputTokens, canSeeImages }: SetupModel): string {
-  const letters = [maxInputTokens !== undefined && 'c', maxOutputTokens !== undefined && 'o', canSeeImages && 'i'];
+function traitsOf({ maxInputTokens, maxOutputTokens, canSeeImages, hasSafeguards }: SetupModel): string {
+  const letters = [
+    maxInputTokens !== undefined && 'c',
+    maxOutputTokens !== undefined && 'o',
+    canSeeImages && 'i',
+    hasSafeguards && 's',
+  ];
   return letters.filter((letter) => letter !== false).join('') || 'n';
 }
 
@@ -95,6 +100,7 @@ function modelWith(traits: string, role: 'main' | 'small'): SetupModel {
     maxInputTokens: traits.includes('c') ? standIns[isMain ? 'context' : 'smallContext'] : undefined,
     maxOutputTokens: traits.includes('o') ? standIns[isMain ? 'output' : 'smallOutput'] : undefined,
     canSeeImages: traits.includes('i'),
+    hasSafeguards: traits.replace('-same', '').includes('s'),
   };
 }
 

@@ -1,4 +1,11 @@
-import type { SetupTool } from '../tool.ts';
+import type { FilePlace, SetupTool } from '../tool.ts';
+
+/** Settings of an administrator, which precede those of the user. Source: Claude Code docs, "Managed settings". */
+const managedSettings: readonly FilePlace[] = ['managed-settings.json', 'managed-settings.d/'].map((name) => ({
+  path: `/etc/claude-code/${name}`,
+  macos: `/Library/Application Support/ClaudeCode/${name}`,
+  windows: `C:\\Program Files\\ClaudeCode\\${name.replace('/', '\\')}`,
+}));
 
 /** `env` of the user's settings beats the shell; an empty ANTHROPIC_API_KEY keeps a stale one from being sent beside the token. */
 export const claudeCode: SetupTool = {
@@ -7,10 +14,10 @@ export const claudeCode: SetupTool = {
   group: 'agents',
   order: 1,
   formats: ['messages'],
-  seen: '2.1.329',
+  seen: '2.1.332',
   npm: {
     package: '@anthropic-ai/claude-code',
-    tried: '2026-11-22',
+    tried: '2026-11-28',
     // It refuses to skip permissions as root.
     allow: ['--allowedTools', 'Bash'],
     offline: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
@@ -19,16 +26,22 @@ export const claudeCode: SetupTool = {
   texts: {
     en: {
       'setup.note.claude_code': 'Keep comments out of this file: with one, Claude Code ignores all of it.',
+      'setup.note.claude_code_mode':
+        'With "defaultMode": "default", Claude Code asks before it runs a command. Its auto mode needs a check that the vendor of this model does not have: it would stop at the first risky action and say that the check is not getting through. Leave the line out if you have chosen a mode yourself.',
     },
     id: {
       'setup.note.claude_code':
         'Jangan tulis komentar di file ini. Satu komentar saja membuat Claude Code mengabaikan semuanya.',
+      'setup.note.claude_code_mode':
+        'Dengan "defaultMode": "default", Claude Code bertanya sebelum menjalankan perintah. Mode otomatisnya membutuhkan pemeriksaan yang tidak dimiliki vendor model ini: mode itu berhenti pada tindakan berisiko pertama dan mengatakan bahwa pemeriksaan tidak sampai. Hapus baris itu jika Anda sudah memilih mode sendiri.',
     },
   },
   script: {
     commands: ['claude'],
     folders: ['~/.claude'],
     places: [{ variable: 'CLAUDE_CONFIG_DIR', folder: '~/.claude' }],
+    // The list of models of the last start, with the address that it is from.
+    caches: [{ path: '~/.claude/cache/gateway-models.json' }],
     trial: (prompt) => ['-p', prompt],
   },
   steps: ({ baseUrl, key, model, smallModel, tiers }) => [
@@ -36,6 +49,10 @@ export const claudeCode: SetupTool = {
       kind: 'file',
       place: { path: '~/.claude/settings.json' },
       format: 'json',
+      dialect: 'plain',
+      initial: ['permissions.defaultMode'],
+      elsewhere: managedSettings,
+      ...(!model.hasSafeguards && { note: 'setup.note.claude_code_mode' }),
       settings: {
         env: {
           ANTHROPIC_BASE_URL: baseUrl,
@@ -55,6 +72,8 @@ export const claudeCode: SetupTool = {
           // The block that it leaves out changes with every request, and would defeat the caches of prompts.
           CLAUDE_CODE_ATTRIBUTION_HEADER: '0',
         },
+        // Its auto mode relies on reviews of tool calls by the vendor, and stops at the first risky one without them.
+        ...(!model.hasSafeguards && { permissions: { defaultMode: 'default' } }),
       },
     },
     { kind: 'command', commands: [['claude']] },

@@ -49,6 +49,7 @@ function storeOf({ apiUrl, key, model }: SetupValues): ScriptedStep {
       path: '~/.cline/data/settings/providers.json',
     },
     format: 'json',
+    dialect: 'plain',
     settings: {
       version: 1,
       lastUsedProvider: provider,

@@ -7,10 +7,10 @@ export const codex: SetupTool = {
   group: 'agents',
   order: 2,
   formats: ['responses'],
-  seen: '0.169.0',
+  seen: '0.171.0',
   npm: {
     package: '@openai/codex',
-    tried: '2026-11-22',
+    tried: '2026-11-28',
     // Its sandbox needs user namespaces, which containers lack.
     allow: ['--dangerously-bypass-approvals-and-sandbox'],
   },

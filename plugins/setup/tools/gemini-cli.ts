@@ -5,6 +5,7 @@ const settings: FileStep = {
   kind: 'file',
   place: { path: '~/.gemini/settings.json' },
   format: 'json',
+  dialect: 'comments',
   settings: { security: { auth: { selectedType: 'gemini-api-key' } } },
 };
 

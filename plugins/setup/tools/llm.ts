@@ -21,6 +21,7 @@ export const llm: SetupTool = {
         kind: 'file',
         place: placeOf('keys.json'),
         format: 'json',
+        dialect: 'plain',
         settings: { [values.providerId]: values.key },
       },
       { kind: 'lines', format: 'text', place: placeOf('default_model.txt'), lines: [values.model.name] },

@@ -6,10 +6,10 @@ export const pi: SetupTool = {
   name: 'pi',
   group: 'agents',
   formats: ['chat'],
-  seen: '0.87.1',
+  seen: '1.6.0',
   npm: {
     package: '@earendil-works/pi-coding-agent',
-    tried: '2026-11-22',
+    tried: '2026-11-28',
     offline: { PI_OFFLINE: '1', PI_TELEMETRY: '0', PI_SKIP_VERSION_CHECK: '1' },
   },
   script: {
@@ -38,6 +38,7 @@ export const pi: SetupTool = {
       kind: 'file',
       place: { path: '~/.pi/agent/settings.json' },
       format: 'json',
+      dialect: 'plain',
       settings: { defaultProvider: providerId, defaultModel: model.name },
     },
     { kind: 'environment', key: keyVariable },

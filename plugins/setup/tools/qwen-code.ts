@@ -22,6 +22,7 @@ export const qwenCode: SetupTool = {
       kind: 'file',
       place: { path: '~/.qwen/settings.json' },
       format: 'json',
+      dialect: 'comments',
       identity: ['id', 'baseUrl'],
       settings: {
         modelProviders: {

@@ -31,6 +31,8 @@ export interface AttemptRequest {
   readonly now: () => number;
   /** Secrets that no error may contain: keys and host of the upstream. Called only for an error. */
   readonly secrets?: () => readonly string[];
+  /** Name of the upstream's preset: some servers are known by their words. */
+  readonly vendor?: string | undefined;
   /** The fault as the client may see it. */
   readonly shown?: (fault: Fault) => Fault;
   /** A connection, new or reused, is open, and the request is sent. */

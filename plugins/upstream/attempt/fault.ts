@@ -2,7 +2,7 @@ import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import { ClientGone, type ErrorMeaning, GatewayError } from '#core/platform/errors/table.ts';
 import type { FaultKind } from '#core/gateway/facts.ts';
 import type { MemoryShare } from '#core/platform/memory/budget.ts';
-import { keyRefused, throttled, withoutOwn } from '#core/gateway/model-call/upstream-error.ts';
+import { keyRefused, notSetUp, throttled, withoutOwn } from '#core/gateway/model-call/upstream-error.ts';
 import { brokenConnection, isUnanswered } from '../connections/connection.ts';
 
 export interface FaultEffects {
@@ -25,6 +25,8 @@ export const faultEffects: Readonly<Record<FaultKind, FaultEffects>> = {
   throttled: { key: 'cooldown', breaker: 'release', next: 'key' },
   route: { key: 'none', breaker: 'fail', next: 'route' },
   no_model: { key: 'none', breaker: 'last', next: 'route' },
+  unsupported: { key: 'none', breaker: 'release', next: 'route' },
+  setup: { key: 'none', breaker: 'release', next: 'route' },
   memory: { key: 'none', breaker: 'release', next: 'stop' },
   local: { key: 'none', breaker: 'release', next: 'route' },
   gone: { key: 'none', breaker: 'release', next: 'stop' },
@@ -147,7 +149,7 @@ export function describeFault(fault: Fault): string {
   const { kind, error, status } = fault;
   // The message tells the client about all routes of the model. The operator needs the upstream's own message.
   if (fault.isUnclear404) return `${kind}: ${upstreamReason('upstream.reason.unclear_404')}`;
-  if (kind === 'key') return `${kind}: ${refusalOfKey(fault)}`.slice(0, 500);
+  if (kind === 'key' || kind === 'setup') return `${kind}: ${upstreamRefusal(fault)}`.slice(0, 500);
   const { cause } = error;
   const reason = cause instanceof Error ? ` (${cause.message})` : '';
   const message =
@@ -165,6 +167,9 @@ const kinds: Readonly<Record<ErrorMeaning, FaultKind>> = {
   throttled: 'throttled',
   timeout: 'route',
   model: 'no_model',
+  limit: 'unsupported',
+  unsupported: 'unsupported',
+  setup: 'setup',
   rejected: 'client',
 };
 
@@ -189,6 +194,7 @@ function redactedError(error: GatewayError, secrets: readonly string[]): Gateway
   const { meaning, retryAfter } = error.details;
   if (meaning === 'key') return keyRefused(withoutOwn(upstreamMessage(error), secrets));
   if (meaning === 'throttled') return throttled(retryAfter, withoutOwn(upstreamMessage(error), secrets));
+  if (meaning === 'setup') return notSetUp(withoutOwn(upstreamMessage(error), secrets));
   const message = withoutOwn(error.message, secrets);
   return message === error.message ? error : new GatewayError(error.code, message, error.details);
 }
@@ -209,8 +215,8 @@ export function withModelName(fault: Fault, upstreamName: string, clientName: st
   return new Fault(kind, shown, fault);
 }
 
-/** The upstream's message about a key that it did not accept, on one line: for the log and the record. */
-export function refusalOfKey({ error, status }: Fault): string {
+/** The upstream's message, which the client does not get, on one line: for the log and the record. */
+export function upstreamRefusal({ error, status }: Fault): string {
   return `${status ?? ''} ${upstreamMessage(error)}`.replace(/\s+/g, ' ').trim();
 }
 

@@ -2,8 +2,11 @@ import { type ErrorMeaning, GatewayError } from '#core/platform/errors/table.ts'
 import type { FaultKind } from '#core/gateway/facts.ts';
 import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { maxRetryDelay } from '#core/gateway/model-call/retry-after.ts';
+import { meaningOfServerWords } from '#core/gateway/model-call/server-words.ts';
+import { outputLimitOf } from '#core/gateway/model-call/output-limit.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import {
+  contextWindowOf,
   failureCode,
   isClientObjectMissing,
   isContextOverflow,
@@ -11,6 +14,7 @@ import {
   isUnknownModel,
   keyRefused,
   meaningOf,
+  notSetUp,
   readRefusal,
   type ReportedError,
   throttled,
@@ -46,6 +50,7 @@ export interface RefusalHeaders {
  *
  * @param body the first bytes of it
  * @param secrets of the upstream, removed from the message
+ * @param vendor name of the upstream's preset
  */
 export function refusalFault(
   status: number,
@@ -53,10 +58,13 @@ export function refusalFault(
   body: Buffer,
   now: number,
   secrets: readonly string[] = [],
+  vendor?: string,
 ): Fault {
   const object = parse(body);
   const reported = readRefusal(object);
-  const kind = kindOfRefusal(status, reported, object === undefined && isHtml(body));
+  const words = status >= 500 && object === undefined ? wordsIn(body) : undefined;
+  const kind =
+    meaningOfServerWords(words, vendor) ?? kindOfRefusal(status, reported, object === undefined && isHtml(body));
   switch (kind) {
     case 'throttled':
       return new Fault(
@@ -72,8 +80,13 @@ export function refusalFault(
       return new Fault('key', keyRefused(reported.message && withoutSecrets(reported.message, 300, secrets)), {
         status,
       });
+    case 'setup':
+      return new Fault('setup', notSetUp(reported.message && withoutSecrets(reported.message, 300, secrets)), {
+        status,
+      });
     case 'client':
     case 'overflow':
+    case 'unsupported':
       return new Fault(kind, clientError(status, reported, secrets), { status });
     case 'no_model':
       return new Fault('no_model', new GatewayError('upstream_failed', statusMessage(status)), {
@@ -91,6 +104,7 @@ function kindOfRefusal(status: number, reported: ReportedError, isPage: boolean)
   // Some vendors refuse a key without credit with 429; waiting does not help.
   if (status === 429) return meaning === 'key' ? 'key' : 'throttled';
   const isKeyStatus = keyStatuses.has(status);
+  if (isMistakenStatus(status) && !isPage && isOfRequest(meaning)) return kindOf(meaning);
   if (isPage || !(isKeyStatus || clientStatuses.has(status) || isConflict(status, reported))) return 'route';
   if (status === 404 || status === 403 ? isUnknownModel(reported) : meaning === 'model') return 'no_model';
   // A 401 about an overlong prompt is not about the key.
@@ -98,6 +112,16 @@ function kindOfRefusal(status: number, reported: ReportedError, isPage: boolean)
   if (status === 404) return isClientObjectMissing(reported) ? 'client' : 'no_model';
   if (status === 413) return 'overflow';
   return isKeyStatus && !(status === 403 && isModeration(reported)) ? 'key' : 'client';
+}
+
+/** Statuses of a failure with which servers also answer what they do not support. Others are of an upstream out of service. */
+function isMistakenStatus(status: number): boolean {
+  return status >= 500 && !overloadStatuses.has(status) && !timeoutStatuses.has(status);
+}
+
+/** True for a meaning that blames the request, or the server's flags, and not the state of the server. */
+function isOfRequest(meaning: ErrorMeaning | undefined): meaning is ErrorMeaning {
+  return meaning === 'overflow' || meaning === 'limit' || meaning === 'unsupported' || meaning === 'setup';
 }
 
 /** True for a 409 about the request. Others are about the upstream's state. */
@@ -124,6 +148,11 @@ function statusMessage(status: number): string {
   return upstreamReason('upstream.reason.status', { status });
 }
 
+/** A short body that is not JSON, as its server's only words. */
+function wordsIn(body: Buffer): string | undefined {
+  return body.length <= 256 ? body.toString().trim() : undefined;
+}
+
 function isHtml(body: Buffer): boolean {
   return body.subarray(0, 256).toString().trimStart().startsWith('<');
 }
@@ -131,15 +160,20 @@ function isHtml(body: Buffer): boolean {
 function clientError(status: number, reported: ReportedError, secrets: readonly string[]): GatewayError {
   const redacted = (word: string | undefined) => word && withoutOwn(word, secrets);
   const message = reported.message ?? upstreamReason('upstream.reason.rejected', { status });
+  const isOverflow = isContextOverflow(reported);
+  // A server's failure that is the request's fault: its type and code say otherwise.
+  const isMistaken = status >= 500;
   return new GatewayError('upstream_rejected', withoutSecrets(message, 4_000, secrets), {
     upstream: {
       // Clients expect 400 for an overlong prompt.
-      status: status === 422 && isContextOverflow(reported) ? 400 : status,
-      type: redacted(reported.type),
-      code: redacted(reported.code),
-      isContextOverflow: isContextOverflow(reported),
+      status: isMistaken || (status === 422 && isOverflow) ? 400 : status,
+      type: isMistaken ? undefined : redacted(reported.type),
+      code: isMistaken ? undefined : redacted(reported.code),
+      isContextOverflow: isOverflow,
       isPolicyRefusal: isModeration(reported),
     },
+    outputLimit: outputLimitOf(reported.message),
+    contextWindow: isOverflow ? contextWindowOf(reported) : undefined,
     ...(reported.param !== undefined && { param: withoutOwn(reported.param, secrets) }),
     ...(reported.details !== undefined && { anthropic: redactedDetails(reported.details, secrets) }),
   });

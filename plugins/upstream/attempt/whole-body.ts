@@ -31,9 +31,8 @@ export class RefusalBody implements AnswerBody {
 
   end(): void {
     const { status, headers, request } = this.#answer;
-    this.#answer.end(
-      refusalFault(status, headers, withoutByteOrderMark(this.#collected.bytes()), request.now(), request.secrets?.()),
-    );
+    const body = withoutByteOrderMark(this.#collected.bytes());
+    this.#answer.end(refusalFault(status, headers, body, request.now(), request.secrets?.(), request.vendor));
   }
 
   expire(): void {

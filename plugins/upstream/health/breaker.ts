@@ -1,12 +1,12 @@
 import { bounds } from '#core/platform/bounds.ts';
 import { doubledDelay } from '#core/platform/timing/backoff.ts';
-import { CallWindow } from './call-window.ts';
+import { Evidence, type EvidenceOptions, remember, type RouteFailure } from './evidence.ts';
 
 /** When a breaker opens and for how long. Times are ms. */
-export interface BreakerOptions {
+export interface BreakerOptions extends EvidenceOptions {
   /** Consecutive failures that open it. */
   readonly failures: number;
-  /** Share of failed calls in the window that opens it, once the window has enough calls. */
+  /** Share that opens it, of failed calls and of accounts whose calls fail, once the window has enough calls. */
   readonly failureRatio: number;
   readonly minimumCalls: number;
   readonly window: number;
@@ -26,6 +26,17 @@ export const defaultBreaker: BreakerOptions = {
 
 export type BreakerState = 'closed' | 'open' | 'half_open';
 
+/** An account that a breaker treats differently. */
+export interface AccountMark {
+  readonly account: string; // digest
+  /** Its failures have opened the breaker. */
+  readonly hasOpened: boolean;
+  /** Ms for which the upstream asked it to wait; 0 for none. */
+  readonly waits: number;
+  /** Ms for which its failures do not count; 0 if they do. */
+  readonly disproved: number;
+}
+
 /** State of a breaker, as reported to people and other instances. */
 export interface BreakerStatus {
   readonly state: BreakerState;
@@ -37,6 +48,8 @@ export interface BreakerStatus {
   readonly reason: string | undefined;
   /** Openings since it was last closed. */
   readonly openings: number;
+  /** The latest, at most `openingAccounts` of each kind; earlier versions report none. */
+  readonly accounts?: readonly AccountMark[] | undefined;
 }
 
 /** Permission for one request to use the route. The caller reports the outcome with it. */
@@ -46,42 +59,44 @@ export interface Admission {
 
 const ordinaryAdmission: Admission = { isProbe: false };
 
-/** Ms after which a probe without a reported outcome expires. */
-const probeTimeout = 120_000;
-
 /**
  * The circuit breaker of a route. Closed: all requests pass. Open: none passes until the cooldown ends. Half-open: one request,
- * the probe, decides.
+ * the probe, decides; if its outcome is not known after the first cooldown, so does the next one.
  *
- * Failures of one conversation count once: clients retry a request that makes an upstream fail, and a single client must not
- * open the breaker for the others. An upstream that says when it will serve again opens it at once, until then. `now` is ms of a monotonic clock.
+ * What opens it is the matter of `Evidence`. For one more cooldown, only accounts that have not opened it may probe; then any account
+ * may. An upstream that says when it will serve again opens it at once, for an ordinary cooldown; the account that got the response
+ * waits as long as it says, also once the breaker is closed. `now` is ms of a monotonic clock.
  */
 export class Breaker {
   readonly #options: BreakerOptions;
-  readonly #window: CallWindow;
-  /** Conversations that failed in the window, and when they were counted. */
-  readonly #sources = new Map<string, number>();
-  #consecutive = 0;
-  /** Conversations among the consecutive failures; each counts once, however late it fails again. */
-  readonly #failedInRow = new Set<string>();
+  readonly #evidence: Evidence;
+  /** Accounts that the upstream asked to wait, and until when. */
+  readonly #waiting = new Map<string, number>();
+  /** Accounts whose failures have opened it. */
+  #openedBy = new Set<string>();
   #openings = 0;
   #opensUntil = 0;
+  /** Ms of the last cooldown. */
+  #pause = 0;
   #isOpen = false;
   #openedAt = 0;
-  /** The probe while half-open, and until when its outcome is awaited. */
+  /** The latest probe while half-open, and until when nobody else becomes one. */
   #probe: Admission | undefined;
   #probeUntil = 0;
+  /** The probes whose outcome decides: the latest, and earlier ones that were only slow. */
+  #probes = new WeakSet<Admission>();
   #reason: string | undefined;
 
   constructor(options: BreakerOptions) {
     this.#options = options;
-    this.#window = new CallWindow(options);
+    this.#evidence = new Evidence(options);
   }
 
   status(now: number): BreakerStatus {
     const opensFor = this.#opensUntil - now;
     const openFor = this.#isOpen ? now - this.#openedAt : undefined;
-    return { state: this.#state(now), opensFor, openFor, reason: this.#reason, openings: this.#openings };
+    const accounts = this.#marks(now);
+    return { state: this.#state(now), opensFor, openFor, reason: this.#reason, openings: this.#openings, accounts };
   }
 
   get isClosed(): boolean {
@@ -90,63 +105,63 @@ export class Breaker {
 
   /** True when the last known result is not a failure. */
   isHealthy(): boolean {
-    return !this.#isOpen && this.#consecutive === 0;
+    return !this.#isOpen && !this.#evidence.isRunning;
   }
 
   /** Admits a request, or returns undefined. While half-open, the request is the probe. Its outcome must be reported. */
-  admit(now: number): Admission | undefined {
+  admit(now: number, account: string): Admission | undefined {
+    if (this.#waitUntil(account, now) > now) return undefined;
     if (!this.#isOpen) return ordinaryAdmission;
-    if (now < this.#opensUntil || now < this.#probeUntil) return undefined;
+    if (now < this.#admitsFrom(account) || now < this.#probeUntil) return undefined;
+    // One that was given up for another has no say; one that is slow has.
+    if (this.#probe !== undefined && this.#probeUntil === 0) this.#probes.delete(this.#probe);
     this.#probe = { isProbe: true };
-    this.#probeUntil = now + probeTimeout;
+    this.#probes.add(this.#probe);
+    this.#probeUntil = now + this.#options.cooldown;
     return this.#probe;
   }
 
-  /** True for the request whose outcome decides. Others were sent before the breaker opened, or are overdue probes. */
+  /** Ms until it admits a request of the account, if no other one becomes the probe. */
+  waitFor(now: number, account: string): number {
+    const until = this.#isOpen ? this.#admitsFrom(account) : 0;
+    return Math.max(0, until - now, this.#waitUntil(account, now) - now);
+  }
+
+  /** True for requests whose outcome decides. Others were sent before the breaker opened, or given up for another probe. */
   isProbedBy(admission: Admission): boolean {
-    return this.#isOpen && admission === this.#probe;
+    return this.#isOpen && this.#probes.has(admission);
   }
 
   /** @returns true when this has closed the breaker */
-  succeeded(now: number, admission: Admission): boolean {
-    this.#window.count(now, false);
-    if (this.#isOpen && !this.isProbedBy(admission)) return false;
-    this.#consecutive = 0;
-    // Clearing an empty set makes a new table, see LinkedList.
-    if (this.#failedInRow.size > 0) this.#failedInRow.clear();
-    if (!this.#isOpen) return false;
-    this.reset();
+  succeeded(now: number, admission: Admission, account: string): boolean {
+    this.#evidence.succeeded(now, account);
+    if (!this.#isOpen) {
+      this.#evidence.endRun();
+      return false;
+    }
+    if (!this.isProbedBy(admission)) return false;
+    this.proved(now, account);
     return true;
   }
 
-  /**
-   * @param source the conversation, where the request may have caused the failure; undefined where no request can, such as
-   *   for a refused connection
-   * @param retryAfter ms for which the upstream asked for no request; 0 where it did not
-   * @returns true when this has opened the breaker
-   */
-  failed(now: number, reason: string, source: string | undefined, admission: Admission, retryAfter = 0): boolean {
-    const isOpened = this.#count(now, reason, source, admission);
-    if (retryAfter <= 0) return isOpened;
-    const wasOpen = this.#isOpen;
-    if (!wasOpen) this.#open(now, reason, retryAfter);
-    this.#opensUntil = Math.max(this.#opensUntil, now + retryAfter);
-    return isOpened || !wasOpen;
+  /** Closes it, since a request of the account was served. */
+  proved(now: number, account: string): void {
+    const others = [...this.#openedBy, ...this.#waiting.keys()].filter((one) => one !== account);
+    if (!this.#openedBy.has(account)) for (const other of others) this.#evidence.disprove(other, now);
+    this.close();
   }
 
   /** @returns true when this has opened the breaker */
-  #count(now: number, reason: string, source: string | undefined, admission: Admission): boolean {
-    const isRepeated = source !== undefined && this.#isKnown(source, now);
-    if (this.#isOpen) return isRepeated ? this.#wait(admission) : this.#reopen(now, reason, admission);
-    if (isRepeated) return false;
-    this.#window.count(now, true);
-    if (source === undefined || !this.#failedInRow.has(source)) this.#consecutive++;
-    if (source !== undefined) this.#failedInRow.add(source);
-    const { failures, failureRatio, minimumCalls } = this.#options;
-    const isRatioReached = this.#window.failureRatio(now, minimumCalls) >= failureRatio;
-    if (this.#consecutive < failures && !isRatioReached) return false;
-    this.#open(now, reason);
-    return true;
+  failed(now: number, failure: RouteFailure, admission: Admission): boolean {
+    const { reason, requester, retryAfter = 0 } = failure;
+    const isOpened = this.#isOpen
+      ? this.#probeFailed(now, failure, admission)
+      : this.#evidence.failed(now, failure) && this.#open(now, reason, this.#evidence.suspects(now));
+    if (retryAfter <= 0) return isOpened;
+    const isDisproved = this.#evidence.isDisproved(requester.account, now);
+    remember(this.#waiting, requester.account, now + retryAfter, bounds.waitingAccounts);
+    if (this.#isOpen || isDisproved) return isOpened;
+    return this.#open(now, reason, [], Math.min(retryAfter, this.#cooldown));
   }
 
   /**
@@ -154,36 +169,53 @@ export class Breaker {
    * this one may continue as it, for example with another key.
    */
   released(admission: Admission): void {
-    if (this.isProbedBy(admission)) this.#probeUntil = 0;
+    if (this.#isOpen && admission === this.#probe) this.#probeUntil = 0;
   }
 
   /** The probe was not sent, because another instance sends one: the next may be tried at this time. */
   postponeProbe(admission: Admission, until: number): void {
-    if (!this.isProbedBy(admission)) return;
+    if (admission !== this.#probe) return;
+    this.#probes.delete(admission);
     this.#probe = undefined;
     this.#probeUntil = until;
   }
 
   /** Takes over the open breaker of another instance, for no longer than its own would be open. */
-  adopt({ opensFor, openFor = 0, reason, openings }: BreakerStatus, now: number): void {
+  adopt({ opensFor, openFor = 0, reason, openings, accounts = [] }: BreakerStatus, now: number): void {
     if (!this.#isOpen) this.#openedAt = now - openFor;
     this.#isOpen = true;
     this.#opensUntil = Math.max(this.#opensUntil, now + Math.min(opensFor, this.#options.longestCooldown));
+    this.#pause = Math.max(0, Math.min(opensFor, this.#options.longestCooldown));
     this.#reason = reason;
     this.#openings = Math.max(this.#openings, openings);
-    this.#endProbe();
+    this.adoptAccounts(accounts, now);
+    this.#endProbes();
   }
 
-  /** Closes it and forgets all failures. */
+  /** Takes over the accounts of another instance's breaker. */
+  adoptAccounts(accounts: readonly AccountMark[], now: number): void {
+    if (this.#isOpen) this.#addOpeners(accounts.filter(({ hasOpened }) => hasOpened).map(({ account }) => account));
+    for (const { account, waits, disproved } of accounts) {
+      if (now + waits > Math.max(now, this.#waitUntil(account, now)))
+        remember(this.#waiting, account, now + waits, bounds.waitingAccounts);
+      if (disproved > 0) this.#evidence.disprove(account, now, disproved);
+    }
+  }
+
+  /** Closes it and forgets all failures, as an operator's word. */
   reset(): void {
+    this.#waiting.clear();
+    this.close();
+  }
+
+  /** Closes it; accounts that the upstream asked to wait go on waiting. */
+  close(): void {
     this.#isOpen = false;
     this.#opensUntil = 0;
-    this.#endProbe();
+    this.#openedBy.clear();
+    this.#endProbes();
     this.#openings = 0;
-    this.#consecutive = 0;
-    this.#failedInRow.clear();
-    this.#sources.clear();
-    this.#window.clear();
+    this.#evidence.clear();
   }
 
   #state(now: number): BreakerState {
@@ -191,19 +223,45 @@ export class Breaker {
     return now < this.#opensUntil ? 'open' : 'half_open';
   }
 
-  #reopen(now: number, reason: string, admission: Admission): boolean {
-    if (!this.isProbedBy(admission)) return false;
-    this.#open(now, reason);
-    return true;
+  /** When it admits the account while it is open: those that have opened it come after the others. */
+  #admitsFrom(account: string): number {
+    const preference = Math.min(this.#pause, this.#options.cooldown);
+    return this.#openedBy.has(account) ? this.#opensUntil + preference : this.#opensUntil;
   }
 
-  #open(now: number, reason: string, pause = this.#cooldown): void {
+  /** Until when the upstream asked the account to wait; 0 for not at all. */
+  #waitUntil(account: string, now: number): number {
+    if (this.#waiting.size === 0) return 0;
+    const until = this.#waiting.get(account) ?? 0;
+    if (until > 0 && until <= now) this.#waiting.delete(account);
+    return until;
+  }
+
+  /** A failure while it is open counts if it is that of a probe. */
+  #probeFailed(now: number, { reason, requester, mayBeCausedByRequest }: RouteFailure, admission: Admission): boolean {
+    // A conversation that failed before proves nothing as a probe: the next request becomes it.
+    if (mayBeCausedByRequest && this.#evidence.isKnown(requester.conversation, now)) this.released(admission);
+    else if (this.isProbedBy(admission)) {
+      // Nor does an account that opened it, but its failure may be no accident: another cooldown, and no longer one.
+      const proves = !mayBeCausedByRequest || !this.#openedBy.has(requester.account);
+      if (proves) return this.#open(now, reason, mayBeCausedByRequest ? [requester.account] : []);
+      this.#opensUntil = now + this.#pause;
+      this.released(admission);
+      return true;
+    }
+    return false;
+  }
+
+  #open(now: number, reason: string, accounts: readonly string[], pause = this.#cooldown): true {
     if (!this.#isOpen) this.#openedAt = now;
     this.#isOpen = true;
+    this.#pause = pause;
     this.#opensUntil = now + pause;
     this.#openings++;
     this.#reason = reason;
-    this.#endProbe();
+    this.#addOpeners(accounts);
+    this.#endProbes();
+    return true;
   }
 
   /** Ms of the next cooldown. */
@@ -212,24 +270,32 @@ export class Breaker {
     return doubledDelay({ first: cooldown, longest: longestCooldown }, this.#openings);
   }
 
-  #endProbe(): void {
+  #endProbes(): void {
     this.#probe = undefined;
     this.#probeUntil = 0;
+    this.#probes = new WeakSet();
   }
 
-  /** A conversation that failed before proves nothing as a probe: the next request becomes it. */
-  #wait(admission: Admission): false {
-    this.released(admission);
-    return false;
+  #addOpeners(accounts: readonly string[]): void {
+    if (accounts.length === 0) return;
+    const all = new Set(this.#openedBy);
+    for (const account of accounts) {
+      all.delete(account);
+      all.add(account);
+    }
+    this.#openedBy = new Set([...all].slice(-bounds.openingAccounts));
   }
 
-  #isKnown(source: string, now: number): boolean {
-    const since = this.#sources.get(source);
-    if (since !== undefined && now - since < this.#options.window) return true;
-    this.#sources.delete(source);
-    this.#sources.set(source, now);
-    if (this.#sources.size > bounds.failingConversations)
-      this.#sources.delete(this.#sources.keys().next().value as string);
-    return false;
+  #marks(now: number): readonly AccountMark[] | undefined {
+    const waiting = [...this.#waiting].filter(([, until]) => until > now).slice(-bounds.openingAccounts);
+    const disproved = this.#evidence.disproved(now);
+    const accounts = new Set([...this.#openedBy, ...waiting.map(([account]) => account), ...disproved.keys()]);
+    if (accounts.size === 0) return undefined;
+    return [...accounts].map((account) => ({
+      account,
+      hasOpened: this.#openedBy.has(account),
+      waits: Math.max(0, this.#waitUntil(account, now) - now),
+      disproved: disproved.get(account) ?? 0,
+    }));
   }
 }

@@ -1,5 +1,4 @@
-/** Parts of the window, dropped one by one as they age. */
-const slices = 6;
+import { SlidingSlices } from './sliding-slices.ts';
 
 export interface CallWindowOptions {
   /** Ms over which calls are counted. */
@@ -8,42 +7,30 @@ export interface CallWindowOptions {
 
 /** Counts calls and failures over a sliding window. Times are ms. */
 export class CallWindow {
-  readonly #options: CallWindowOptions;
-  readonly #slices: { begin: number; calls: number; failures: number }[] = [];
+  readonly #slices: SlidingSlices<{ calls: number; failures: number }>;
 
   /** @param options may change */
   constructor(options: CallWindowOptions) {
-    this.#options = options;
+    this.#slices = new SlidingSlices(options, () => ({ calls: 0, failures: 0 }));
   }
 
   count(now: number, isFailure: boolean): void {
-    this.#dropOld(now);
-    let slice = this.#slices.at(-1);
-    if (slice === undefined || now - slice.begin >= this.#options.window / slices) {
-      slice = { begin: now, calls: 0, failures: 0 };
-      this.#slices.push(slice);
-    }
+    const slice = this.#slices.current(now);
     slice.calls++;
     if (isFailure) slice.failures++;
   }
 
-  /** The share of failures; 0 with fewer calls than `minimumCalls`. */
-  failureRatio(now: number, minimumCalls: number): number {
-    this.#dropOld(now);
-    let calls = 0;
-    let failures = 0;
-    for (const slice of this.#slices) {
-      calls += slice.calls;
-      failures += slice.failures;
-    }
-    return calls === 0 || calls < minimumCalls ? 0 : failures / calls;
+  calls(now: number): number {
+    return this.#slices.all(now).reduce((sum, { calls }) => sum + calls, 0);
+  }
+
+  /** The share of failures; 0 without calls. */
+  failureRatio(now: number): number {
+    const calls = this.calls(now);
+    return calls === 0 ? 0 : this.#slices.all(now).reduce((sum, { failures }) => sum + failures, 0) / calls;
   }
 
   clear(): void {
-    this.#slices.length = 0;
-  }
-
-  #dropOld(now: number): void {
-    while (this.#slices[0] !== undefined && now - this.#slices[0].begin >= this.#options.window) this.#slices.shift();
+    this.#slices.clear();
   }
 }

@@ -3,18 +3,14 @@ import type { Notifications } from '#core/platform/database/database.ts';
 import { routeResetChannel } from '#core/gateway/model-call/route-reset.ts';
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { type BreakerOptions, defaultBreaker, type Admission } from './breaker.ts';
+import { type Requester, nobody } from './requester.ts';
+import type { RouteFailure } from './evidence.ts';
 import { RouteState } from './route-state.ts';
 import { RouteSync, type RouteSyncParts } from './route-sync.ts';
 import type { Timing } from './throughput.ts';
 
 /** Ms between two claims of a probe that another instance has: each request would ask the store otherwise. */
 const claimInterval = 1_000;
-
-interface Failure {
-  readonly source: string | undefined;
-  readonly retryAfter?: number; // ms
-  readonly isSlow?: boolean;
-}
 
 /** The health of all routes: a breaker for each upstream and model, and its usual throughput. Outlives reloads. */
 export class RouteHealth implements AsyncDisposable {
@@ -56,58 +52,65 @@ export class RouteHealth implements AsyncDisposable {
    * Admits a request to the route, or returns undefined. Its outcome is reported with the admission. The first request after
    * a cooldown is the probe for all instances.
    */
-  admit(route: Route): Admission | undefined | Promise<Admission | undefined> {
+  admit(route: Route, requester: Requester = nobody): Admission | undefined | Promise<Admission | undefined> {
     const id = nameOf(route);
     const { breaker } = this.#of(id);
-    const admission = breaker.admit(this.#parts.monotonic());
+    const admission = breaker.admit(this.#parts.monotonic(), requester.account);
     if (admission?.isProbe !== true) return admission;
     const settle = (isClaimed: boolean) => {
       if (isClaimed) return admission;
       breaker.postponeProbe(admission, this.#parts.monotonic() + claimInterval);
       return undefined;
     };
-    const claimed = this.#sync.claimProbe(id);
+    const claimed = this.#sync.claimProbe(id, this.options.cooldown / 1000);
     return claimed instanceof Promise ? claimed.then(settle) : settle(claimed);
   }
 
   /** True when the last known result of a route is not a failure: a request there adds no load to what is failing. */
-  isHealthy(route: Route): boolean {
-    return this.#of(nameOf(route)).breaker.isHealthy() && this.isAvailable(route);
+  isHealthy(route: Route, requester: Requester = nobody): boolean {
+    return this.#of(nameOf(route)).breaker.isHealthy() && this.isAvailable(route, requester);
   }
 
-  /** False while the route is tried last because it does not have the model. */
-  isAvailable(route: Route): boolean {
-    return this.#of(nameOf(route)).cooldown.until <= this.#parts.monotonic();
+  /** False while the route is tried last, because it does not have the model, or has failed this account or conversation before. */
+  isAvailable(route: Route, requester: Requester = nobody): boolean {
+    const { cooldown, setbacks } = this.#of(nameOf(route));
+    const now = this.#parts.monotonic();
+    return cooldown.until <= now && !setbacks.has(requester, now);
   }
 
   /** The first content has arrived, which is enough for a probe, unless the route was slow. */
-  noteContent(route: Route, admission: Admission): void {
+  noteContent(route: Route, admission: Admission, requester: Requester = nobody): void {
     const id = nameOf(route);
     const { breaker, cooldown, isSlow } = this.#of(id);
     const wasUnavailable = cooldown.forget();
     if (!isSlow && breaker.isProbedBy(admission)) {
       this.#endProbe(id, admission);
-      this.#close(id, 'the route responds again');
+      breaker.proved(this.#parts.monotonic(), requester.account);
+      this.#noteClosed(id, 'the route responds again');
     } else if (wasUnavailable) this.#sync.announce(id);
   }
 
-  /**
-   * An answer has reached its end.
-   *
-   * @param source its conversation: long prompts and slow clients do not measure the route
-   */
-  served(route: Route, admission: Admission, timing: Timing | undefined, source: () => string): void {
+  /** An answer has reached its end. @param timing undefined where it is no measure of the route, as for a slow client */
+  served(route: Route, admission: Admission, timing: Timing | undefined, requester: Requester = nobody): void {
     const id = nameOf(route);
-    const { breaker, throughput } = this.#of(id);
+    const { breaker, throughput, setbacks } = this.#of(id);
     this.#endProbe(id, admission);
     const slowness = timing && throughput.observe(timing);
-    if (slowness !== undefined) this.#fail(id, admission, `slow: ${slowness}`, { source: source(), isSlow: true });
-    else if (breaker.succeeded(this.#parts.monotonic(), admission)) this.#close(id, 'the route responds again');
+    // Long prompts of one conversation do not measure the route.
+    const failure = { reason: `slow: ${slowness}`, requester, mayBeCausedByRequest: true };
+    if (slowness !== undefined) return this.#fail(id, admission, failure, true);
+    setbacks.served(requester);
+    if (breaker.succeeded(this.#parts.monotonic(), admission, requester.account))
+      this.#noteClosed(id, 'the route responds again');
   }
 
-  /** @param source see `Breaker.failed`, as for the ms of `retryAfter` */
-  failed(route: Route, admission: Admission, reason: string, source: string | undefined, retryAfter = 0): void {
-    this.#fail(nameOf(route), admission, reason, { source, retryAfter });
+  failed(route: Route, admission: Admission, failure: RouteFailure): void {
+    this.#fail(nameOf(route), admission, failure, false);
+  }
+
+  /** The route has not responded to a request on a connection that may be at fault: that says nothing to others. */
+  setBack(route: Route, requester: Requester): void {
+    this.#of(nameOf(route)).setbacks.failed(requester, this.#parts.monotonic());
   }
 
   /** The route does not have the model: it is tried last for a cooldown. */
@@ -129,10 +132,9 @@ export class RouteHealth implements AsyncDisposable {
   }
 
   /** Ms until the breaker of one of these routes admits a request. */
-  waitFor(routes: readonly Route[]): number {
+  waitFor(routes: readonly Route[], requester: Requester = nobody): number {
     const now = this.#parts.monotonic();
-    const waits = routes.map((route) => this.#of(nameOf(route)).breaker.status(now).opensFor);
-    return Math.max(0, Math.min(...waits));
+    return Math.min(...routes.map((route) => this.#of(nameOf(route)).breaker.waitFor(now, requester.account)));
   }
 
   status(routes: readonly Route[]): RouteStatus[] {
@@ -148,9 +150,12 @@ export class RouteHealth implements AsyncDisposable {
 
   /** Closes the breaker of a route, here and in every other instance. */
   reset(id: string): void {
-    this.#of(id).cooldown.forget();
+    const { breaker, cooldown, setbacks } = this.#of(id);
+    cooldown.forget();
+    setbacks.clear();
+    breaker.reset();
     this.onReset(id);
-    this.#close(id, 'reset by an operator');
+    this.#noteClosed(id, 'reset by an operator');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -167,26 +172,25 @@ export class RouteHealth implements AsyncDisposable {
     return state;
   }
 
-  #fail(id: string, admission: Admission, message: string, { source, retryAfter, isSlow = false }: Failure): void {
+  #fail(id: string, admission: Admission, failure: RouteFailure, isSlow: boolean): void {
     const state = this.#of(id);
     this.#endProbe(id, admission);
     const now = this.#parts.monotonic();
+    const wasClosed = state.breaker.isClosed;
     // Upstreams send whole pages; the log, the list of routes and the front page have one line.
-    const reason = message.replace(/\s+/g, ' ').trim();
-    if (!state.breaker.failed(now, reason, source, admission, retryAfter)) return;
+    const reason = failure.reason.replace(/\s+/g, ' ').trim();
+    state.setbacks.failed(failure.requester, now);
+    if (!state.breaker.failed(now, { ...failure, reason }, admission)) return;
     // Kept until the breaker closes: another failure in between does not make the route fast.
     state.isSlow ||= isSlow;
-    const { opensFor, openings } = state.breaker.status(now);
-    const what = openings === 1 ? 'breaker opened' : 'probe failed, breaker stays open';
-    this.#parts.log.warn(`route ${id}: ${what} for ${seconds(opensFor)}: ${reason}`);
-    if (openings === 1) this.#sync.announceOpening(id);
+    const what = wasClosed ? 'breaker opened' : 'probe failed, breaker stays open';
+    this.#parts.log.warn(`route ${id}: ${what} for ${seconds(state.breaker.status(now).opensFor)}: ${reason}`);
+    if (wasClosed) this.#sync.announceOpening(id);
     else this.#sync.announce(id);
   }
 
-  #close(id: string, reason: string): void {
-    const state = this.#of(id);
-    state.breaker.reset();
-    state.isSlow = false;
+  #noteClosed(id: string, reason: string): void {
+    this.#of(id).isSlow = false;
     this.#parts.log.info(`route ${id}: breaker closed: ${reason}`);
     this.#sync.announce(id);
   }

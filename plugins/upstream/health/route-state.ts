@@ -2,12 +2,14 @@ import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { Breaker, type BreakerOptions } from './breaker.ts';
 import { Cooldown } from './cooldown.ts';
 import type { RouteReport } from './route-report.ts';
+import { Setbacks } from './setbacks.ts';
 import { Throughput } from './throughput.ts';
 
 /** What this instance knows of one route. `now` is ms of a monotonic clock, `wallTime` epoch ms. */
 export class RouteState {
   readonly breaker: Breaker;
   readonly throughput = new Throughput();
+  readonly setbacks = new Setbacks();
   /** While the route does not have the model. */
   readonly cooldown = new Cooldown();
   /** Order of the last change, here or in another instance; 0 before the first. See `RouteReport`. */
@@ -41,8 +43,11 @@ export class RouteState {
     if (throughput !== undefined) this.throughput.adopt(throughput);
     this.cooldown.adopt(cooldown, now);
     if (breaker.state !== 'closed') this.breaker.adopt(breaker, now);
-    // The counts of a closed breaker are each instance's own.
-    else if (this.breaker.status(now).state !== 'closed') this.breaker.reset();
+    else {
+      // The counts of a closed breaker are each instance's own.
+      if (!this.breaker.isClosed) this.breaker.close();
+      this.breaker.adoptAccounts(breaker.accounts ?? [], now);
+    }
   }
 
   status(route: string, now: number, wallTime: number): RouteStatus {

@@ -21,8 +21,6 @@ export interface RouteStates {
   onChange(): void;
 }
 
-/** Seconds for which one instance may hold the probe of a route. */
-const probeClaim = 30;
 const probeKey = (id: string) => `upstream/probe/${id}`;
 const channel = 'upstream/breakers';
 /**
@@ -86,12 +84,16 @@ export class RouteSync implements AsyncDisposable {
     else this.#catchUp.request();
   }
 
-  /** Claims the probe of a route for this instance. True at once where there are no others. */
-  claimProbe(id: string): boolean | Promise<boolean> {
+  /**
+   * Claims the probe of a route for this instance. True at once where there are no others.
+   *
+   * @param seconds after which another instance may send one, although this one has no result
+   */
+  claimProbe(id: string, seconds: number): boolean | Promise<boolean> {
     if (!this.#isShared) return true;
     const { shared, instance } = this.#parts;
     // Without the store, an extra probe does less harm than no probe.
-    return shared.cache.claim(probeKey(id), instance, probeClaim).catch(() => true);
+    return shared.cache.claim(probeKey(id), instance, seconds).catch(() => true);
   }
 
   releaseProbe(id: string): void {

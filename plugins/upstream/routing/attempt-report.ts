@@ -2,16 +2,18 @@ import { noteFailure } from '#core/platform/background.ts';
 import { type Delivery, delivery } from '#core/gateway/facts.ts';
 import { withoutSecrets } from '#core/gateway/model-call/upstream-error.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import type { Requester } from '../health/requester.ts';
 import type { AdmittedRoute } from './candidates.ts';
-import { conversationOf } from './conversation.ts';
-import { describeFault, type Fault, faultEffects, refusalOfKey } from '../attempt/fault.ts';
+import { describeFault, type Fault, faultEffects, upstreamRefusal } from '../attempt/fault.ts';
 import { secretsOf } from './credentials.ts';
+import type { RouteFailure } from '../health/evidence.ts';
 import type { RelayParts } from './relay-parts.ts';
 
 /** What an attempt uses on its route. */
 export interface AttemptChoice {
   readonly key: string;
   readonly format: string;
+  readonly requester: Requester;
 }
 
 /** Reports one attempt to the record, the key and the health of the route. The attempt begins when this is created. */
@@ -44,7 +46,7 @@ export class AttemptReport {
     this.#contentAfter = this.#exchange.elapsed - this.startedAt;
     this.#delivery.firstContentAfter ??= this.#exchange.elapsed;
     keys.accept(this.#choice.key);
-    this.#parts.health.noteContent(route, admission);
+    this.#parts.health.noteContent(route, admission, this.#choice.requester);
   }
 
   /**
@@ -65,14 +67,14 @@ export class AttemptReport {
     if (fault !== undefined) return this.#applyEffects(fault);
     const duration = this.#exchange.elapsed - this.startedAt;
     const timing = measured && { firstContentAfter: this.#contentAfter ?? 0, duration, ...measured };
-    this.#parts.health.served(route, admission, timing, () => conversationOf(this.#exchange));
+    this.#parts.health.served(route, admission, timing, this.#choice.requester);
   }
 
   /** Applies the effects of a fault to the key and the route. */
   #applyEffects(fault: Fault): void {
     const { health } = this.#parts;
     const { route, keys, admission } = this.#admitted;
-    const { key } = this.#choice;
+    const { key, requester } = this.#choice;
     const { key: keyEffect, breaker } = faultEffects[fault.kind];
     if (keyEffect === 'refuse') this.#refuse(fault);
     if (fault.kind === 'local')
@@ -81,17 +83,10 @@ export class AttemptReport {
       const now = this.#parts.monotonic();
       keys.coolDown(key, route.model, now, now + (fault.error.details.retryAfter ?? 1) * 1000);
     }
+    if (fault.isSilentConnection) health.setBack(route, requester);
     if (breaker === 'release' || fault.isStaleConnection || fault.isSilentConnection) health.released(route, admission);
     else if (breaker === 'last') health.lacksModel(route, admission, describeFault(fault));
-    else {
-      const retryAfter = (fault.error.details.retryAfter ?? 0) * 1000;
-      health.failed(route, admission, describeFault(fault), this.#sourceOf(fault), retryAfter);
-    }
-  }
-
-  /** The conversation that a failure counts for; undefined for failures that no request can cause. */
-  #sourceOf({ mayBeCausedByRequest }: Fault): string | undefined {
-    return mayBeCausedByRequest ? conversationOf(this.#exchange) : undefined;
+    else health.failed(route, admission, routeFailure(fault, requester));
   }
 
   /** Only the operator can fix a key that is not accepted: the log has a line for each cooldown. */
@@ -103,7 +98,7 @@ export class AttemptReport {
     if (seconds === 0) return;
     const which = `key ${keys.positionOf(key)} of ${keys.size}`;
     const what = `upstream ${route.upstream.name} rejected ${which} for ${this.#exchange.id}`;
-    log.warn(`${what}; not used for ${seconds} s: ${refusalOfKey(fault)}`);
+    log.warn(`${what}; not used for ${seconds} s: ${upstreamRefusal(fault)}`);
   }
 
   #record(fault: Fault | undefined, status: number | undefined): void {
@@ -127,4 +122,11 @@ export class AttemptReport {
     const text = describeFault(fault);
     return withoutSecrets(text, text.length, secretsOf(this.#admitted.route.upstream));
   }
+}
+
+/** What a fault of the route says about it. */
+function routeFailure(fault: Fault, requester: Requester): RouteFailure {
+  const { mayBeCausedByRequest, error } = fault;
+  const retryAfter = (error.details.retryAfter ?? 0) * 1000;
+  return { reason: describeFault(fault), requester, mayBeCausedByRequest, retryAfter };
 }

@@ -2,8 +2,10 @@ import type { Model, Route } from '#core/config/catalog/catalog.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { RouteCalls } from '#core/gateway/model-call/adapter.ts';
 import { throttled } from '#core/gateway/model-call/upstream-error.ts';
+import type { FaultKind } from '#core/gateway/facts.ts';
 import { Fault } from '../attempt/fault.ts';
 import type { Admission } from '../health/breaker.ts';
+import type { Requester } from '../health/requester.ts';
 import type { Allowance } from './allowance.ts';
 import type { CapacityPool } from '../capacity/pool.ts';
 import type { Slot, Turn } from '../capacity/turn.ts';
@@ -46,6 +48,7 @@ type CandidateParts = Pick<RelayParts, 'health' | 'demoted' | 'keys' | 'monotoni
 export class Candidates {
   readonly #parts: CandidateParts;
   readonly #allowance: Allowance;
+  readonly #requester: Requester;
   /** Where the request waits for slots; undefined where no upstream has a capacity. */
   readonly #turn: Turn | undefined;
   #routes: Route[];
@@ -61,17 +64,20 @@ export class Candidates {
     parts: CandidateParts,
     allowance: Allowance,
     { routes }: Model,
+    requester: Requester,
     session: string | undefined,
     turn?: Turn,
   ) {
     this.#parts = parts;
     this.#turn = turn;
     this.#allowance = allowance;
+    this.#requester = requester;
     const { demoted } = parts;
     const ordered = orderRoutes(routes, session);
     this.#routes = availableFirst(
       demoted.size === 0 ? ordered : availableFirst(ordered, ({ id }) => !demoted.has(id)),
-      (route) => parts.keys(route).isReady(parts.monotonic(), route.model) && parts.health.isAvailable(route),
+      (route) =>
+        parts.keys(route).isReady(parts.monotonic(), route.model) && parts.health.isAvailable(route, requester),
     );
   }
 
@@ -161,7 +167,7 @@ export class Candidates {
         else if (waits || turn.timeLeft <= 0) this.#passOver(route, throttling);
         continue;
       }
-      if (this.#parts.health.waitFor([route]) > 0) {
+      if (this.#parts.health.waitFor([route], this.#requester) > 0) {
         this.#passOver(route);
         continue;
       }
@@ -214,9 +220,9 @@ export class Candidates {
     this.#routes.push(route);
   }
 
-  /** Keeps only the routes with a larger context window than this one. */
-  keepWiderThan(route: Route): void {
-    this.#routes = widerThan(route, this.#routes);
+  /** Keeps only the routes with a larger context window than this one. @param window tokens, as its upstream has named them */
+  keepWiderThan(route: Route, window: number | undefined): void {
+    this.#routes = widerThan({ maxInputTokens: route.maxInputTokens ?? window }, this.#routes);
   }
 
   /** The error that the client gets when no route served. @param failed the routes that were asked */
@@ -231,7 +237,7 @@ export class Candidates {
       ({ route, fault }) => fault.kind === 'key' && keys(route).isReady(monotonic(), route.model),
     );
     if (hasKeys || this.#isOverBudget || !this.isEmpty) return 0;
-    return this.#skipped.length > 0 ? health.waitFor(this.#skipped) : undefined;
+    return this.#skipped.length > 0 ? health.waitFor(this.#skipped, this.#requester) : undefined;
   }
 
   #admit(route: Route): AdmittedRoute | undefined | Promise<AdmittedRoute | undefined> {
@@ -242,7 +248,7 @@ export class Candidates {
       return undefined;
     }
     const isHealthy = this.#isHealthy(route);
-    const admission = health.admit(route);
+    const admission = health.admit(route, this.#requester);
     return admission instanceof Promise
       ? admission.then((claimed) => this.#charge(route, claimed, isHealthy))
       : this.#charge(route, admission, isHealthy);
@@ -262,7 +268,7 @@ export class Candidates {
 
   #isHealthy(route: Route): boolean {
     const { health, keys, monotonic } = this.#parts;
-    return health.isHealthy(route) && keys(route).isReady(monotonic(), route.model);
+    return health.isHealthy(route, this.#requester) && keys(route).isReady(monotonic(), route.model);
   }
 }
 
@@ -284,6 +290,26 @@ export function throttlingOf({ keys, monotonic }: CandidateParts, route: Route, 
  * @param wait ms until a route or key that was not tried may be used; undefined without one
  */
 export function summarize(faults: readonly Fault[], wait: number | undefined): GatewayError {
+  const unsupported = unsupportedBy(faults);
+  // A route that was not asked because it is down may support the request.
+  if (unsupported !== undefined) return wait !== undefined && wait > 0 ? unavailable(wait) : unsupported;
+  return summarizeFailures(
+    faults.filter(({ kind }) => !isUnsupported(kind)),
+    wait,
+  );
+}
+
+function isUnsupported(kind: FaultKind): boolean {
+  return kind === 'unsupported' || kind === 'setup';
+}
+
+/** The error where no route that was asked could serve the request now or later: the client's words before the operator's. */
+function unsupportedBy(faults: readonly Fault[]): GatewayError | undefined {
+  if (!faults.every(({ kind }) => isUnsupported(kind) || kind === 'no_model')) return undefined;
+  return (faults.find(({ kind }) => kind === 'unsupported') ?? faults.find(({ kind }) => kind === 'setup'))?.error;
+}
+
+function summarizeFailures(faults: readonly Fault[], wait: number | undefined): GatewayError {
   const last = faults.at(-1);
   if (last === undefined) return unavailable(wait);
   // Even if wider routes failed: a shorter request would have been served, and the client can send one.

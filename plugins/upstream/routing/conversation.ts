@@ -1,6 +1,10 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { adapter, principal } from '#core/gateway/facts.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import type { Requester } from '../health/requester.ts';
+
+/** Characters of the digest of an account; 96 bits. */
+const digestLength = 16;
 
 /** The session that the client names, unique across accounts; undefined when it names none. */
 export function accountSession(exchange: Exchange): string | undefined {
@@ -13,13 +17,25 @@ export function accountSession(exchange: Exchange): string | undefined {
  * the whole conversation with each turn, so only the beginning stays the same.
  */
 export function conversationOf(exchange: Exchange): string {
-  return accountSession(exchange) ?? hash(accountOf(exchange), exchange.get(adapter).opening);
+  return (
+    accountSession(exchange) ?? hash('sha256', `${accountOf(exchange)}\n${exchange.get(adapter).opening}`, 'base64url')
+  );
+}
+
+/** The account and the conversation of a request, each computed when it is read first. */
+export function requesterOf(exchange: Exchange): Requester {
+  let account: string | undefined;
+  let conversation: string | undefined;
+  return {
+    get account() {
+      return (account ??= hash('sha256', accountOf(exchange), 'base64url').slice(0, digestLength));
+    },
+    get conversation() {
+      return (conversation ??= conversationOf(exchange));
+    },
+  };
 }
 
 function accountOf(exchange: Exchange): string {
   return exchange.find(principal)?.accountId ?? '';
-}
-
-function hash(account: string, opening: string): string {
-  return createHash('sha256').update(`${account}\n${opening}`).digest('base64url');
 }

@@ -1,6 +1,7 @@
 import type { Delivery } from '#core/gateway/facts.ts';
 import type { Adapter } from '#core/gateway/model-call/adapter.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import type { Requester } from '../health/requester.ts';
 import type { Allowance } from './allowance.ts';
 import type { Candidates } from './candidates.ts';
 import type { DeliveryNotes } from './delivery-notes.ts';
@@ -12,6 +13,7 @@ export interface RelayContext {
   readonly parts: RelayParts;
   readonly exchange: Exchange;
   readonly adapter: Adapter;
+  readonly requester: Requester;
   readonly session: string | undefined;
   readonly delivery: Delivery;
   readonly notes: DeliveryNotes;

@@ -23,7 +23,16 @@ export interface RelayOptions {
 /** What a relay asks and reports of the health of routes. */
 export type HealthReports = Pick<
   RouteHealth,
-  'admit' | 'isHealthy' | 'isAvailable' | 'noteContent' | 'served' | 'failed' | 'lacksModel' | 'released' | 'waitFor'
+  | 'admit'
+  | 'isHealthy'
+  | 'isAvailable'
+  | 'noteContent'
+  | 'served'
+  | 'failed'
+  | 'setBack'
+  | 'lacksModel'
+  | 'released'
+  | 'waitFor'
 >;
 
 /** Dependencies of every relay of a stage. */

@@ -7,7 +7,7 @@ import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { Fault, faultEffects, goneFault, hedgeLostFault } from '../attempt/fault.ts';
 import { Allowance } from './allowance.ts';
 import { type AdmittedRoute, Candidates, type FailedRoute } from './candidates.ts';
-import { accountSession } from './conversation.ts';
+import { accountSession, requesterOf } from './conversation.ts';
 import { DeliveryNotes } from './delivery-notes.ts';
 import { HedgeTimer } from './hedge-timer.ts';
 import type { Turn } from '../capacity/turn.ts';
@@ -47,6 +47,7 @@ export class Relay {
     const call = exchange.get(adapter);
     const { model, isStream } = call;
     const session = accountSession(exchange);
+    const requester = requesterOf(exchange);
     const record: Delivery = { attempts: [], servedBy: undefined, usage: undefined, firstContentAfter: undefined };
     const allowance = new Allowance(parts.options, parts.budget, exchange);
     if (parts.queue !== undefined && model.routes.some(({ upstream }) => upstream.capacity !== undefined))
@@ -56,11 +57,12 @@ export class Relay {
       parts,
       exchange,
       adapter: call,
+      requester,
       session,
       delivery: record,
       notes: new DeliveryNotes(record, parts.notesHeader),
       allowance,
-      candidates: new Candidates(parts, allowance, model, session, this.#turn),
+      candidates: new Candidates(parts, allowance, model, requester, session, this.#turn),
       hedgeTimer: new HedgeTimer(model.hedgeAfter),
       isResumable: isStream && model.resume === true,
     };
@@ -133,7 +135,7 @@ export class Relay {
       const { next } = faultEffects[result.kind];
       if (next === 'stop') refusal = failure;
       if (result.kind === 'throttled') candidates.waitAgain(attempts.route);
-      if (next === 'wider') candidates.keepWiderThan(attempts.route);
+      if (next === 'wider') candidates.keepWiderThan(attempts.route, result.error.details.contextWindow);
       if (this.#running.size === 0 && refusal === undefined) await this.#startNext();
       this.#report(failure);
     }

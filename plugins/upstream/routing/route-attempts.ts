@@ -1,5 +1,6 @@
 import { inBackground, noteFailure } from '#core/platform/background.ts';
 import type { Route } from '#core/config/catalog/catalog.ts';
+import { withOutputLimit } from '#core/config/catalog/profile.ts';
 import type { ReplyReader, RouteCalls, UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import { keyRefused } from '#core/gateway/model-call/upstream-error.ts';
 import { attemptSpanId, outgoingTrace } from '#core/gateway/trace-context.ts';
@@ -30,12 +31,15 @@ export class RouteAttempts {
   readonly #context: RelayContext;
   readonly #admitted: AdmittedRoute;
   readonly #calls: RouteCalls;
+  /** The route as requests are written for it: with a lower limit of output tokens once the upstream has named one. */
+  #target: Route;
   #attempt: Attempt | undefined;
   #isStopped = false;
 
   /** @param calls the request to send: for an answer, or for a continuation */
   constructor(context: RelayContext, admitted: AdmittedRoute, calls: RouteCalls) {
     this.route = admitted.route;
+    this.#target = admitted.route;
     this.order = context.allowance.used;
     this.#context = context;
     this.#admitted = admitted;
@@ -63,7 +67,7 @@ export class RouteAttempts {
   async #run(): Promise<RouteAnswer | Fault> {
     const { parts } = this.#context;
     for (;;) {
-      const result = await this.#tryFresh();
+      const result = await this.#tryWithinLimit();
       if (!(result instanceof Fault) || faultEffects[result.kind].next !== 'key') return result;
       const isReady = this.#admitted.keys.isReady(parts.monotonic(), this.route.model);
       // Of several throttled keys, the one that is available first counts.
@@ -85,6 +89,19 @@ export class RouteAttempts {
   }
 
   /**
+   * An upstream that refuses the limit of output tokens, and names the largest one, is asked once more with that. It is free:
+   * nothing has failed, and no other route is more likely to serve.
+   */
+  async #tryWithinLimit(): Promise<RouteAnswer | Fault> {
+    const result = await this.#tryFresh();
+    const limit = result instanceof Fault ? result.error.details.outputLimit : undefined;
+    const isLowered = this.#target !== this.route;
+    if (limit === undefined || isLowered || this.#isStopped || !this.#context.allowance.hasAttempts) return result;
+    this.#target = { ...this.route, profile: withOutputLimit(this.route.profile, limit) };
+    return this.#tryFresh();
+  }
+
+  /**
    * A connection that was closed while idle is no fault of the route: the request is retried within the same attempt. After a
    * timeout on a reused connection, and if no other route is left, the route is tried once more on a new connection.
    */
@@ -99,14 +116,14 @@ export class RouteAttempts {
   }
 
   async #try(): Promise<RouteAnswer | Fault> {
-    const { parts, exchange, adapter, session, notes, hedgeTimer } = this.#context;
+    const { parts, exchange, adapter, requester, session, notes, hedgeTimer } = this.#context;
     const { route, keys } = this.#admitted;
     const isContinuation = this.#calls !== adapter;
     const key = keys.pick(parts.monotonic(), route.model, session);
-    const request = this.#calls.encode(route);
-    const reader = this.#calls.read(route);
+    const request = this.#calls.encode(this.#target);
+    const reader = this.#calls.read(this.#target);
     const ending: RouteAnswer['ending'] = { fault: undefined };
-    const report = new AttemptReport(parts, exchange, this.#admitted, { key, format: request.format });
+    const report = new AttemptReport(parts, exchange, this.#admitted, { key, format: request.format, requester });
     const credential = route.upstream.credentials === undefined ? key : await this.#token();
     if (credential instanceof Fault) {
       report.over(credential, undefined, undefined);
@@ -142,7 +159,7 @@ export class RouteAttempts {
         onContent: () => report.noteContent(),
         onEnd,
         onFailure: (error) => noteFailure(parts.log, 'reading a response of an upstream', error, exchange.id),
-        createReader: () => this.#calls.read(route),
+        createReader: () => this.#calls.read(this.#target),
       },
       reader,
     );
@@ -225,6 +242,7 @@ function addressed(
     },
     memory: exchange.memory,
     now,
+    vendor: route.upstream.vendor,
     secrets: () => [...secretsOf(route.upstream), ...(route.upstream.credentials === undefined ? [] : [key])],
     shown: (fault) => withModelName(fault, route.model, adapter.modelName),
   } satisfies Partial<AttemptRequest>;

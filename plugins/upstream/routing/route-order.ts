@@ -18,7 +18,10 @@ export function availableFirst(routes: Route[], isAvailable: (route: Route) => b
 }
 
 /** The routes with a context window known to be larger than that of this route. */
-export function widerThan({ maxInputTokens = Infinity }: Route, routes: readonly Route[]): Route[] {
+export function widerThan(
+  { maxInputTokens = Infinity }: Pick<Route, 'maxInputTokens'>,
+  routes: readonly Route[],
+): Route[] {
   return routes.filter((route) => (route.maxInputTokens ?? 0) > maxInputTokens);
 }
 

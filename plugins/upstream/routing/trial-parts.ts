@@ -12,6 +12,7 @@ const unconcerned: HealthReports = {
   noteContent: () => undefined,
   served: () => undefined,
   failed: () => undefined,
+  setBack: () => undefined,
   lacksModel: () => undefined,
   released: () => undefined,
   waitFor: () => 0,

@@ -1,16 +1,22 @@
 import type { Vendor, VendorModels } from '#core/config/catalog/catalog.ts';
 import { claudeModels } from './origins.ts';
 
-/** Claude at a cloud: its betas and the tools that Anthropic runs differ, and are left out. */
+/**
+ * Claude at a cloud: its betas and the tools that Anthropic runs differ, and are left out. The review of tool calls for
+ * Claude Code is at all three (Claude Code 2.1.332 asks each of them for it; docs/clients.md).
+ */
 const claude = {
   formats: ['messages'],
   capabilities: { audio: false, video: false },
   quirks: {
     reasoning: 'budget',
+    claude: true,
     late_system: true,
     strict_tools: true,
+    tool_call_ids: 'unique',
     stop: 8_191,
     prefill: true,
+    safeguards: true,
     max_output_tokens: 64_000,
   },
 } as const satisfies Partial<Vendor>;

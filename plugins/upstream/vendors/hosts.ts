@@ -1,5 +1,4 @@
 import type { Vendor } from '#core/config/catalog/catalog.ts';
-import { compatibleMessages } from './origins.ts';
 
 /** Members of a history from OpenAI or another vendor. */
 const foreignReasoning = ['messages.reasoning_content', 'messages.reasoning_details'];
@@ -25,7 +24,10 @@ const groqRefusals = [
 /** Answered with 400. Source: Cerebras docs, "OpenAI Compatibility". */
 const cerebrasRefusals = [...foreignReasoning, 'frequency_penalty', 'presence_penalty', 'logit_bias'];
 
-/** Vendors and servers of other people's models. */
+/** Kimi reads the ids of its calls in the prompt. Source: MoonshotAI/K2-Vendor-Verifier; vLLM recipes, "Kimi K2". */
+export const kimiIds = { tool_call_ids: 'functions' } as const;
+
+/** Vendors of other people's models. */
 export const hostVendors: readonly Vendor[] = [
   {
     name: 'openrouter',
@@ -46,7 +48,16 @@ export const hostVendors: readonly Vendor[] = [
     // Only Claude verifies the signatures of its thinking.
     models: [
       { match: '*embed*', kind: 'embedding' },
-      { match: '*anthropic/*', quirks: { by_format: { messages: { signed_thinking: true } } } },
+      { match: '*openai/*', quirks: { schema_subset: 'openai', tool_call_ids: 'unique' } },
+      {
+        match: '*anthropic/*',
+        quirks: {
+          schema_subset: 'anthropic',
+          tool_call_ids: 'unique',
+          by_format: { messages: { signed_thinking: true } },
+        },
+      },
+      { match: '*kimi*', quirks: { by_format: { chat: kimiIds } } },
     ],
   },
   {
@@ -58,8 +69,11 @@ export const hostVendors: readonly Vendor[] = [
     models: [
       { match: 'whisper*', kind: 'transcription' },
       { match: '*-tts*', kind: 'speech' },
+      { match: '*kimi*', quirks: kimiIds },
       // They would see the tags as text.
       { match: 'llama*', capabilities: { reasoning: false } },
+      // The only models that enforce a schema.
+      { match: '*gpt-oss*', quirks: { schema_subset: 'groq' } },
     ],
     capabilities: { files: false, audio: false, video: false },
     quirks: {
@@ -82,6 +96,7 @@ export const hostVendors: readonly Vendor[] = [
       late_system: true,
       text_content: true,
       replay_as: 'think_tags',
+      schema_subset: 'cerebras',
       strict_calls: true,
       refuses: cerebrasRefusals,
     },
@@ -99,45 +114,9 @@ export const hostVendors: readonly Vendor[] = [
       { match: '*stable-diffusion*', kind: 'image' },
       { match: '*embed*', kind: 'embedding' },
       { match: '*rerank*', kind: 'rerank' },
+      { match: '*Kimi*', quirks: kimiIds },
     ],
     capabilities: { files: false, audio: false },
     quirks: { late_system: true, strict_calls: true },
-  },
-  {
-    name: 'ollama',
-    title: 'Ollama',
-    formats: ['chat', 'responses', 'messages', 'completions', 'embeddings'],
-    baseUrl: 'http://127.0.0.1:11434/v1',
-    auth: 'none',
-    models: [{ match: '*embed*', kind: 'embedding' }],
-    capabilities: { files: false, audio: false, video: false },
-    quirks: {
-      late_system: true,
-      replay_as: 'reasoning',
-      by_format: { messages: { ...compatibleMessages, late_system: false } },
-    },
-  },
-  {
-    name: 'ollama-native',
-    title: 'Ollama, native endpoint',
-    formats: ['ollama'],
-    baseUrl: 'http://127.0.0.1:11434/api',
-    auth: 'none',
-    capabilities: { files: false, audio: false, video: false },
-    quirks: { late_system: true },
-  },
-  {
-    name: 'vllm',
-    title: 'vLLM',
-    formats: ['chat', 'responses', 'messages', 'completions', 'embeddings', 'rerank', 'transcriptions'],
-    baseUrl: 'http://127.0.0.1:8000/v1',
-    auth: 'none',
-    models: [
-      { match: '*embed*', kind: 'embedding' },
-      { match: '*rerank*', kind: 'rerank' },
-      { match: '*whisper*', kind: 'transcription' },
-    ],
-    // Chat templates differ: several fail on a system message that is not the first.
-    quirks: { single_system: true, strict_calls: true, by_format: { messages: compatibleMessages } },
   },
 ];

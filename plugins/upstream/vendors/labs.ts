@@ -87,7 +87,14 @@ export const labVendors: readonly Vendor[] = [
     baseUrl: 'https://api.moonshot.ai/v1',
     auth: 'bearer',
     capabilities: { files: false, audio: false },
-    quirks: { late_system: true, reasoning: 'thinking', replay_reasoning: 'tool_turns', strict_calls: true, stop: 5 },
+    quirks: {
+      late_system: true,
+      reasoning: 'thinking',
+      replay_reasoning: 'tool_turns',
+      strict_calls: true,
+      tool_call_ids: 'functions',
+      stop: 5,
+    },
     models: [
       { match: 'kimi-k2*', quirks: { forced_tools: false } },
       { match: 'kimi-k3*', quirks: { reasoning: 'effort', efforts: ['low', 'high', 'max'], sampling: false } },
@@ -101,7 +108,7 @@ export const labVendors: readonly Vendor[] = [
     baseUrl: 'https://api.moonshot.ai/anthropic/v1',
     auth: 'bearer',
     capabilities: { files: false, audio: false, video: false, structured_output: 'none' },
-    quirks: compatibleMessages,
+    quirks: { ...compatibleMessages, tool_call_ids: 'functions' },
   },
   {
     name: 'zhipu',
@@ -170,7 +177,8 @@ export const labVendors: readonly Vendor[] = [
     quirks: {
       max_tokens_name: 'max_completion_tokens',
       single_system: true,
-      reasoning: 'none',
+      // Source: MiniMax API docs, "Compatible OpenAI API": on by default; models before M3 always reason.
+      reasoning: 'thinking_off',
       replay_reasoning: 'tool_turns',
       inline_thinking: true,
       strict_calls: true,
@@ -178,7 +186,7 @@ export const labVendors: readonly Vendor[] = [
       stop: 0,
       end_user: false,
     },
-    models: [{ match: 'MiniMax-M2*', ...minimaxText }],
+    models: [{ match: 'MiniMax-M2*', ...minimaxText, quirks: { reasoning: 'none' } }],
   },
   {
     name: 'minimax-anthropic',
@@ -229,6 +237,7 @@ export const labVendors: readonly Vendor[] = [
       efforts: ['none', 'high'],
       replay_as: 'thinking_parts',
       tool_call_ids: 'nine_characters',
+      schema_subset: 'mistral',
       strict_calls: true,
       seed_name: 'random_seed',
       stream_usage: false,

@@ -13,6 +13,10 @@ const openaiReasoning = {
 } as const;
 /** Claude from 4.7 on: decides how long to think; refuses budgets, sampling and prefilled answers. */
 const claudeAdaptive = { quirks: { reasoning: 'adaptive', sampling: false, prefill: false } } as const;
+/** "thinking.type.disabled is not supported for this model": opencode-anthropic-auth#159. */
+const claudeAlwaysThinking = {
+  quirks: { ...claudeAdaptive.quirks, efforts: ['low', 'medium', 'high', 'xhigh', 'max'] },
+} as const;
 
 const openaiFormats = [
   'responses',
@@ -47,8 +51,8 @@ export const claudeModels: readonly VendorModels[] = [
   { match: 'claude-*-4-7*', ...claudeAdaptive },
   { match: 'claude-*-4-8*', ...claudeAdaptive },
   { match: 'claude-*-5*', ...claudeAdaptive },
-  { match: 'claude-fable*', ...claudeAdaptive },
-  { match: 'claude-mythos*', ...claudeAdaptive },
+  { match: 'claude-fable*', ...claudeAlwaysThinking },
+  { match: 'claude-mythos*', ...claudeAlwaysThinking },
   // In the names of Claude 4.5 the 5 is a minor version.
   { match: 'claude-*-4-5*', quirks: { reasoning: 'budget', sampling: true, prefill: true } },
 ];
@@ -62,6 +66,8 @@ const openaiModels = {
     replay_reasoning: 'never',
     late_system: true,
     strict_tools: true,
+    schema_subset: 'openai',
+    tool_call_ids: 'unique',
     freeform_tools: true,
     hosted_search: true,
     betas: true,
@@ -130,8 +136,10 @@ export const originVendors: readonly Vendor[] = [
       reasoning: 'budget',
       late_system: true,
       strict_tools: true,
+      tool_call_ids: 'unique',
       hosted_search: true,
       betas: true,
+      claude: true,
       automatic_caching: true,
       stop: 8_191,
       count_tokens: true,

@@ -24,6 +24,16 @@ export interface ForeignClient {
   readonly sdk: string;
 }
 
+const javascript: Language = {
+  name: 'javascript',
+  toolchain: ['node', 'npm'],
+  pins: 'package.json',
+  install: ['cp package.json CACHE', 'npm install --prefix CACHE --no-package-lock --no-audit --no-fund'],
+  // Next to its packages, where Node.js looks for them.
+  build: 'cp loops.mjs CACHE',
+  start: 'node CACHE/loops.mjs',
+};
+
 const python: Language = {
   name: 'python',
   toolchain: ['python3'],
@@ -55,7 +65,13 @@ const java: Language = {
   start: 'java -cp CACHE/classes:CACHE/lib/* Loops',
 };
 
+/** The APIs that AI SDK speaks. */
+const aiSdkApis = ['anthropic', 'openai-chat', 'openai-responses', 'google'];
+
 export const foreignClients: readonly ForeignClient[] = [
+  ...[5, 6, 7].flatMap((version) =>
+    aiSdkApis.map((api) => ({ id: `ai-sdk-${version}-${api}`, language: javascript, sdk: `"ai-sdk-${version}"` })),
+  ),
   { id: 'anthropic-python', language: python, sdk: 'anthropic' },
   { id: 'google-genai-python', language: python, sdk: 'google-genai' },
   { id: 'anthropic-go', language: go, sdk: 'anthropic-sdk-go/v2' },

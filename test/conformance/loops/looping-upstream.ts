@@ -16,6 +16,7 @@ const usage = { input: 3, cached: 0, output: 2, thinking: 1 };
  */
 export function createLoopingUpstream(): Promise<FaultyUpstream> {
   const threads = new Map<string, JsonObject>();
+  let answers = 0;
   return createUpstream((request, response) => {
     const key = String(request.headers['x-api-key']);
     const holdsThreads = request.path.startsWith('/threads/');
@@ -25,12 +26,14 @@ export function createLoopingUpstream(): Promise<FaultyUpstream> {
     const received = readAsk(request, body);
     if (received instanceof Error) return response.json(400, { error: { message: received.message } });
     const answer = answerTo(received);
-    const whole = upstream.whole(answer, 'there');
+    const named = namer(answers++);
+    const whole = named(upstream.whole(answer, 'there'));
     const id = holdsThreads ? `msg_${threads.size}` : String(whole['id']);
     const reply = { role: 'assistant', content: whole['content'] ?? [] };
     if (holdsThreads) threads.set(`${key} ${id}`, { ...body, messages: [...listOf(body), reply] });
     if (!isStreamed(request)) return response.json(200, { ...whole, ...(holdsThreads && { id }) });
-    const events = upstream.events(answer, 'there').map((event) => (holdsThreads ? renamed(event, id) : event));
+    const written = upstream.events(answer, 'there').map(named);
+    const events = holdsThreads ? written.map((event) => renamed(event, id)) : written;
     return response.send(200, { 'content-type': upstream.streamType ?? 'text/event-stream' }, upstream.frame(events));
   });
 }
@@ -60,6 +63,12 @@ function continued(threads: Map<string, JsonObject>, body: JsonObject, key: stri
   if (previousId === undefined) return own;
   const begun = threads.get(`${key} ${String(previousId)}`);
   return begun && { ...begun, ...own, messages: [...listOf(begun), ...listOf(own)] };
+}
+
+/** Gives a response and its items ids of their own: clients refer to them in later turns. @param answer its number */
+function namer(answer: number): (value: JsonObject) => JsonObject {
+  const id = /"(resp|rs|fc|ctc|msg)_(there|\d+)"/g;
+  return (value) => JSON.parse(JSON.stringify(value).replace(id, `"$1_${answer}_$2"`)) as JsonObject;
 }
 
 function isStreamed(request: RecordedRequest): boolean {

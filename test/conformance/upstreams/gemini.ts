@@ -119,7 +119,8 @@ function readResult({ id, response, parts }: JsonObject): Entry {
   return {
     type: 'result',
     id: textOf(id),
-    text: textOf(output['error'] ?? output['result'] ?? output['output']),
+    // AI SDK calls it content.
+    text: textOf(output['error'] ?? output['result'] ?? output['output'] ?? output['content']),
     ...(images.length > 0 && { image: images.map((image) => dataUrl(image['mimeType'], image['data'])).join() }),
     ...('error' in output && { isError: true }),
   };

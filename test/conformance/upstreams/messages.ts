@@ -173,7 +173,7 @@ function writeBlock(block: AnswerBlock): JsonObject {
     case 'thought':
       return { type: 'thinking', thinking: block.text, signature: block.signature };
     default:
-      return { type: 'text', text: block.text, citations: null };
+      return { type: 'text', text: block.text };
   }
 }
 

@@ -93,7 +93,8 @@ function readItem(item: JsonObject): Entry[] {
   const type = textOf(item['type']);
   const id = textOf(item['call_id']);
   const name = textOf(item['name']);
-  if (type === 'message') return readMessage(item);
+  // AI SDK leaves the type of a message out.
+  if (type === 'message' || item['role'] !== undefined) return readMessage(item);
   if (type === 'function_call') return [{ type: 'call', id, name, input: parseInput(textOf(item['arguments'])) }];
   if (type === 'custom_tool_call') return [{ type: 'call', id, name, input: textOf(item['input']) }];
   if (type.endsWith('_output')) return [readResult(id, item['output'])];
@@ -105,7 +106,8 @@ function readItem(item: JsonObject): Entry[] {
 
 function readMessage({ role, content }: JsonObject): Entry[] {
   const by = role === 'assistant' ? 'model' : 'user';
-  return objectsOf(content).map((part): Entry => {
+  const parts = typeof content === 'string' ? [{ type: 'input_text', text: content }] : objectsOf(content);
+  return parts.map((part: JsonObject): Entry => {
     if (part['type'] === 'input_image') return { type: 'image', image: textOf(part['image_url']) };
     const text = textOf(part['text']) + textOf(part['refusal']);
     return { type: 'text', by, text: role === 'user' || by === 'model' ? text : `${textOf(role)}: ${text}` };

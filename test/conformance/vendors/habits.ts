@@ -34,7 +34,7 @@ export const headersOf: Readonly<Record<TextFormat, Readonly<Record<string, stri
   chat: { 'user-agent': 'OpenAI/JS 6.49.0', 'x-stainless-lang': 'js', 'x-stainless-retry-count': '0' },
   responses: { originator: 'codex_cli_rs', 'x-codex-window-id': 'w1', 'session-id': 's1' },
   messages: {
-    'user-agent': 'claude-cli/2.1.329 (external, cli)',
+    'user-agent': 'claude-cli/2.1.332 (external, cli)',
     'anthropic-version': '2023-06-01',
     'anthropic-beta': 'claude-code-20250219,interleaved-thinking-2025-05-14',
     'x-app': 'cli',

@@ -99,21 +99,29 @@ async function watch(now: number): Promise<void> {
   await watchForAlerts(host);
 }
 
-/** An order of Rp 95.000 with a flag about a payment of Rp 59.000. @returns its id */
-async function flagged(code: string): Promise<string> {
+/** An order of Rp 95.000 with a charge. */
+async function ordered(code: string): Promise<{ readonly orderId: string; readonly accountId: string }> {
   const { accountId } = await createAccount(database, 'dp', { name: 'Ani' });
   const orderId = randomUUID();
   await database.query(
     `with o as (
        insert into plan_order (id, code, account_id, days, price, currency, provider, state, expires_at)
        values (?, ?, ?, 7, 95000, 'IDR', 'sandbox', 'pending', now())
-     ), a as (
-       insert into payment_attempt (reference, order_id, number, provider, amount, currency, expires_at)
-       values (?, ?, 1, 'sandbox', 95000, 'IDR', now())
      )
-     insert into payment (id, order_id, reference, provider, payment_id, amount, currency, paid_at, outcome, raw)
+     insert into payment_attempt (reference, order_id, number, provider, amount, currency, expires_at)
+     values (?, ?, 1, 'sandbox', 95000, 'IDR', now())`,
+    [orderId, code, accountId, `${code}.1`, orderId],
+  );
+  return { orderId, accountId };
+}
+
+/** One with a flag about a payment of Rp 59.000. @returns its id */
+async function flagged(code: string): Promise<string> {
+  const { orderId, accountId } = await ordered(code);
+  await database.query(
+    `insert into payment (id, order_id, reference, provider, payment_id, amount, currency, paid_at, outcome, raw)
      values (gen_random_uuid(), ?, ?, 'sandbox', ?, 59000, 'IDR', now(), 'wrong_amount', '{}')`,
-    [orderId, code, accountId, `${code}.1`, orderId, orderId, `${code}.1`, `py-${code}`],
+    [orderId, `${code}.1`, `py-${code}`],
   );
   await database
     .fork()
@@ -365,12 +373,15 @@ describe('the signature', () => {
   });
 });
 
-const reportPayment = (minutes: number) =>
-  database.query(
-    `insert into payment_notification (provider, event_key, body, received_at)
-     values ('sandbox', ?, '{}', now() - make_interval(mins => ?))`,
-    [randomUUID(), minutes],
+async function reportPayment(minutes: number): Promise<void> {
+  const code = `ORD-${randomUUID().slice(0, 8)}`;
+  await ordered(code);
+  await database.query(
+    `insert into payment_notification (provider, event_key, reference, body, received_at)
+     values ('sandbox', ?, ?, '{}', now() - make_interval(mins => ?))`,
+    [randomUUID(), `${code}.1`, minutes],
   );
+}
 
 it.each([
   ['payment', 'xendit has money without an order'],

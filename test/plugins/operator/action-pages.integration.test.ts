@@ -168,10 +168,10 @@ const pages: readonly ActionPage[] = [
       const state = async () => (await read(flagged)).flags.map(({ resolution }) => resolution);
       return { path: `/operator/flags/${flagged.flags[0]?.id}`, id: flagged.id, state };
     },
-    wrong: [noReason, onlySpaces, longReason],
-    right: { note: reason },
+    wrong: [noReason, onlySpaces, longReason, [{ note: reason }, 'Fill in this field.']],
+    right: { note: reason, choice: 'money_back' },
     does: [[undefined], [reason]],
-    note: `flag: wrong_amount, ${reason}`,
+    note: `outcome: money_back, flag: wrong_amount, ${reason}`,
   },
   {
     path: '/operator/orders/{code}/refund/{payment}',

@@ -26,6 +26,7 @@ const sample: { readonly [Name in keyof Required<ActionWords>]: NonNullable<Acti
   manual: true,
   days_back: 'none',
   as: 'failed',
+  outcome: 'kept',
   label: 'Maaf',
   since: '2026-11-22T13:00:00Z',
   until: '2026-11-22T15:00:00Z',

@@ -282,6 +282,20 @@ describe('refunds of Midtrans', () => {
   });
 });
 
+it('a refund at Midtrans is dated by the confirmation of the bank', async () => {
+  const refunds = [
+    {
+      refund_key: 'R1',
+      refund_amount: '25000.00',
+      created_at: '2026-11-28 14:00:00',
+      bank_confirmed_at: '2026-11-28 23:30:00',
+    },
+  ];
+  await using midtrans = await connectTo({ ...settled, transaction_status: 'refund', refunds });
+  const request = { ...charge, key: 'R1', amount: 25_000, currency: 'IDR', reason: '' };
+  expect((await midtrans.connection.refundStatus?.(request, signal))?.at).toEqual(new Date('2026-11-28T16:30:00Z'));
+});
+
 describe('a notification of Midtrans', () => {
   /** The vector of the reference: order, code, amount and key have this signature. */
   const vector = {

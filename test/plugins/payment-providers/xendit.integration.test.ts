@@ -52,7 +52,7 @@ describe('a charge at Xendit', () => {
       channel_code: 'QRIS',
     });
     expect(request?.headers).toMatchObject({
-      authorization: `Basic ${Buffer.from('xnd_development_TESTKEY:').toString('base64')}`,
+      authorization: `Basic ${Buffer.from('xnd_production_TESTKEY:').toString('base64')}`,
       'api-version': '2024-11-11',
     });
   });
@@ -84,6 +84,26 @@ describe('a charge at Xendit', () => {
   ])('that comes back with %s may exist', async (_title, body) => {
     await using xendit = await connectTo({ '/v3/payment_requests': { status: 'REQUIRES_ACTION', ...body } });
     await expect(xendit.connection.charge(requestFor(), signal)).rejects.toMatchObject({ kind: 'unknown' });
+  });
+
+  it('in test mode names the command that simulates its payment, without the key', async () => {
+    await using xendit = await open({ secretKey: 'xnd_development_TESTKEY' });
+    const { providerReference, qr } = await xendit.connection.charge(requestFor(), signal);
+    expect(qr).toBe('some-random-qr-string');
+    const command = xendit.connection.simulation?.({
+      reference: ours,
+      providerReference,
+      amount: 25_000,
+      currency: 'IDR',
+    });
+    expect(command).toBe(
+      `curl -u "$XENDIT_SECRET_KEY:" -H 'api-version: 2024-11-11' -H 'content-type: application/json' -d '{"amount":25000}' ${xendit.fake.url}/v3/payment_requests/${providerReference}/simulate`,
+    );
+  });
+
+  it('with a live key is paid by its code alone', async () => {
+    await using xendit = await open();
+    expect(xendit.connection.simulation).toBeUndefined();
   });
 
   it('that failed at once is rejected', async () => {
@@ -305,6 +325,7 @@ describe('a refund at Xendit', () => {
     await expect(second).rejects.toMatchObject({ kind: 'rejected' });
   });
 
+  const updated = new Date('2026-11-28T16:30:00Z');
   it.each([
     ['SUCCEEDED', 'done'],
     ['FAILED', 'failed'],
@@ -312,14 +333,24 @@ describe('a refund at Xendit', () => {
     ['PENDING', 'pending'],
     ['REQUIRES_ACTION', 'pending'],
   ])('that is %s is %s', async (status, state) => {
-    const made = { id: 'rfd-1', payment_request_id: 'pr-1', payment_id: 'py-1', reference_id: refund.key, status };
+    const made = {
+      id: 'rfd-1',
+      payment_request_id: 'pr-1',
+      payment_id: 'py-1',
+      reference_id: refund.key,
+      status,
+      updated,
+    };
     const answers = {
       [statusPath]: paidRequest,
       [paymentPath]: captured,
       '/refunds?payment_request_id=pr-1': { data: [{ ...made, amount: 25_000 }] },
     };
     await using xendit = await connectTo(answers);
-    expect((await xendit.connection.refundStatus?.({ ...charge, ...refund }, signal))?.state).toBe(state);
+    expect(await xendit.connection.refundStatus?.({ ...charge, ...refund }, signal)).toMatchObject({
+      state,
+      at: updated,
+    });
     expect((await xendit.connection.status(charge, signal)).refunds).toMatchObject([{ id: 'rfd-1', state }]);
   });
 

@@ -161,6 +161,23 @@ describe('the pay page', () => {
     expect(payload).toContain('<noscript><meta http-equiv="refresh" content="10"></noscript>');
   });
 
+  it('names the receiver and its national id beside the code', async () => {
+    const { payload } = await browser.get(await buy());
+    expect(textOf(payload)).toContain('DAYPASS DEMO NMID: ID0000000000000');
+  });
+
+  it('in test mode of the provider has the command that simulates the payment in place of the code', async () => {
+    const tested = new FakeQris();
+    tested.connection.simulation = ({ reference }) => `simulate ${reference}`;
+    ({ browser } = await (await serveShop(database, tested)).signIn());
+    const path = await buy();
+    const { payload } = await browser.get(path);
+    expect(textOf(payload)).toContain('no wallet can pay this order');
+    expect(textOf(payload)).toContain(`simulate ${codeOf(path)}.1`);
+    expect(payload).not.toContain('class="qr"');
+    expect((await browser.get(`${path}/qr.png`)).statusCode).toBe(404);
+  });
+
   it('offers the code as a picture of that amount', async () => {
     const path = await buy();
     const { rawPayload, headers } = await browser.get(`${path}/qr.png`);
@@ -278,6 +295,19 @@ describe('the pay page', () => {
     );
     expect(text).not.toMatch(/Choose a plan|cancelled|Paid already|gave three days/);
     expect(textOf((await browser.get('/orders')).payload)).toContain('Wrong amount, settled');
+  });
+
+  it.each([
+    ['days_given', 'you were given days for it.', 'kamu mendapat hari sebagai gantinya.'],
+    ['money_back', 'the money goes back to you.', 'uangnya dikembalikan kepadamu.'],
+    ['kept', 'the payment was kept.', 'pembayaran ini tidak dikembalikan.'],
+  ] as const)('says what the operator decided about another amount: %s', async (outcome, english, indonesian) => {
+    const path = await buy();
+    await pay(path, 59_000);
+    await resolveFlag(database, (await orderAt(path)).id, 'a note', outcome);
+    expect(textOf((await browser.get(path)).payload)).toContain(english);
+    const { payload } = await browser.get(path, { 'accept-language': 'id' });
+    expect(textOf(payload)).toContain(indonesian);
   });
 
   it('makes a new code for an expired order', async () => {

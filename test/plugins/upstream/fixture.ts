@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import { mergeProfiles } from '#core/config/catalog/profile.ts';
 import type { Model, Route, Upstream } from '#core/config/catalog/catalog.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
-import { adapter, type Delivery, delivery } from '#core/gateway/facts.ts';
+import { adapter, type Delivery, delivery, type Principal, principal } from '#core/gateway/facts.ts';
 import { descriptors, type Format } from '../../support/formats.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
@@ -18,6 +18,8 @@ import { Relay } from '../../../plugins/upstream/routing/relay.ts';
 import { FailureLog } from '../../../plugins/upstream/routing/failure-log.ts';
 import { RetryBudget } from '../../../plugins/upstream/routing/allowance.ts';
 import { type RouteExposure, RouteHeaders } from '../../../plugins/upstream/routing/route-headers.ts';
+import { type Requester, nobody } from '../../../plugins/upstream/health/requester.ts';
+import type { RouteFailure } from '../../../plugins/upstream/health/evidence.ts';
 import { RouteHealth } from '../../../plugins/upstream/health/route-health.ts';
 import { createLogger } from '#core/platform/logger.ts';
 import { MemoryShared } from '#core/platform/shared/memory.ts';
@@ -49,6 +51,16 @@ export const refuse =
     response.json(status, { error: { message: 'secret words of the vendor', type: 'odd' } }, headers);
 /** Resets the connection. */
 export const cut: Handler = (_request, response) => response.reset();
+
+/** A failure that no request can cause. */
+export function refused(reason: string): RouteFailure {
+  return { reason, requester: nobody, mayBeCausedByRequest: false };
+}
+
+/** The one conversation of an account. */
+export function requesterNamed(name: string): Requester {
+  return { account: name, conversation: name };
+}
 
 export function upstreamAt(baseUrl: string, settings: Partial<Upstream> = {}): Upstream {
   return {
@@ -91,11 +103,14 @@ export function exchangeFor(
     hedgeAfter = Infinity,
     prompt = 'hi',
     history = [] as JsonObject[],
+    account = undefined as string | undefined,
+    members = {} as JsonObject,
   } = {},
 ): Exchange {
   const body = {
     model: 'test',
     messages: [{ role: 'user', content: prompt }, ...history],
+    ...members,
     ...(isStream && { stream: true, stream_options: { include_usage: true } }),
   };
   const text = JSON.stringify(body);
@@ -113,6 +128,7 @@ export function exchangeFor(
   };
   const said = { format: descriptors[format], purpose: 'answer', model: 'test', isStream } as const;
   const request = new ClientRequest(said, RequestContent.whole(text, body));
+  if (account !== undefined) exchange.set(principal, { accountId: account } as Principal);
   exchange.set(adapter, new ModelCall(exchange, model, request));
   return exchange;
 }

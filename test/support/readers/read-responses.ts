@@ -68,6 +68,8 @@ class Draft {
   add(event: JsonObject): void {
     const type = string(event['type']);
     check(this.#ending === undefined, 'something comes behind the end');
+    // Repeated by the response that has failed.
+    if (type === 'error') return;
     check(
       type === 'response.failed' || this.#hasStarted !== (type === 'response.created'),
       'the answer does not start exactly once',

@@ -25,7 +25,7 @@ const redacted = shape({ type: is('redacted_thinking'), data: someText });
 
 const block = {
   anyOf: [
-    shape({ type: is('text'), text: someText, citations: { anyOf: [nothing, citations] } }),
+    shape({ type: is('text'), text: someText }, { citations }),
     // The text may be withheld from the client; the signature never is.
     shape({ type: is('thinking'), thinking: text, signature: someText }),
     redacted,
@@ -35,7 +35,7 @@ const block = {
 /** A block as it opens: members with deltas are empty. */
 const openBlock = {
   anyOf: [
-    shape({ type: is('text'), text: is(''), citations: nothing }),
+    shape({ type: is('text'), text: is('') }),
     shape({ type: is('thinking'), thinking: is(''), signature: is('') }),
     redacted,
     shape({ ...toolHead, input: { type: 'object', maxProperties: 0 } }),

@@ -143,6 +143,7 @@ const eventMembers: Readonly<Record<string, Record<string, object>>> = {
   'response.in_progress': { response: inProgress },
   'response.completed': { response: completed },
   'response.incomplete': { response: incomplete },
+  error: { error: shape({ message: text, type: text, param: textOrNull, code: textOrNull }) },
   'response.failed': { response: failed },
   'response.output_item.added': { output_index, item },
   'response.output_item.done': { output_index, item },

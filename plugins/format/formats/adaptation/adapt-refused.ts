@@ -8,14 +8,14 @@ import type { Adaptation } from '../contract/adaptation.ts';
  * Leaves out members that a route refuses, at any depth: history of another vendor, defaults that a client spells out,
  * beta features of a vendor that is not behind the route.
  *
- * @param betas members that only the vendor of the format knows
+ * @param others members that the format’s own vendor knows, and the route does not
  */
-export function adaptRefused(betas: readonly string[] = []): Adaptation {
+export function adaptRefused(others: (quirks: Quirks) => readonly string[] = () => []): Adaptation {
   const known = new WeakMap<Quirks, MemberRules>();
   return (body, { profile: { quirks }, notes }) => {
     let rules = known.get(quirks);
     if (rules === undefined) {
-      rules = new MemberRules(quirks, quirks.betas ? [] : betas);
+      rules = new MemberRules(quirks, others(quirks));
       known.set(quirks, rules);
     }
     return rules.isEmpty ? body : (withoutRefused(body, rules, '', notes) as JsonObject);

@@ -29,6 +29,16 @@ export function adaptForcedTools(free: (name: string, value: JsonValue) => JsonV
   };
 }
 
+/**
+ * Removes tools that must not be called where the route would let the model call them. Nothing is lost: without a tool there is no call.
+ *
+ * @param isOff true for a request that forbids calls
+ * @param names of the members about tools
+ */
+export function adaptUnusedTools(isOff: (body: JsonObject) => boolean, names: readonly string[]): Adaptation {
+  return (body, { profile }) => (profile.quirks.no_tools || !isOff(body) ? body : without(body, names));
+}
+
 /** For the formats of OpenAI, in which `parallel_tool_calls` stands beside the tools. */
 export const adaptParallelCalls: Adaptation = (body, { profile: { capabilities, quirks }, notes }) => {
   if (!quirks.parallel_switch) {

@@ -18,17 +18,28 @@ export const openaiBetaHeaders: readonly string[] = [
   'thread-id',
 ];
 
+/** Anthropic and the clouds refuse `safeguards` without it. */
+const safeguardsBeta = 'dangerous-tool-use-2026-09-03';
+
 /** The client's headers for beta features, and its tool's own, for the vendor that knows them; none for any other. */
 export function betaHeaders(
   client: IncomingHttpHeaders,
   { betaHeaders: known = [] }: FormatDescriptor,
   { quirks }: Profile,
 ): Record<string, string> {
-  if (!quirks.betas || known.length === 0) return {};
+  if (known.length === 0) return {};
+  if (!quirks.betas)
+    return quirks.safeguards && namesBeta(client, safeguardsBeta) ? { 'anthropic-beta': safeguardsBeta } : {};
   const found = Object.entries(client).filter(
     ([name, value]) => value !== undefined && known.some((pattern) => isNamed(name, pattern)),
   );
   return Object.fromEntries(found.map(([name, value]) => [name, String(value)]));
+}
+
+function namesBeta(client: IncomingHttpHeaders, name: string): boolean {
+  return String(client['anthropic-beta'] ?? '')
+    .split(',')
+    .some((one) => one.trim().toLowerCase() === name);
 }
 
 function isNamed(name: string, pattern: string): boolean {

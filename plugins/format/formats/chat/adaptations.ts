@@ -3,6 +3,7 @@ import type { Notes } from '../../canonical/notes.ts';
 import { canReason, isForeignEffort } from '../../canonical/reasoning.ts';
 import { plainNames } from '../../canonical/tool-names.ts';
 import { asList, member } from '../../wire/members.ts';
+import { adaptCallIds } from '../adaptation/adapt-call-ids.ts';
 import { adaptLateSystem } from '../adaptation/adapt-late-system.ts';
 import { adaptMedia } from '../adaptation/adapt-media.ts';
 import { isSet, withMember, without } from '../adaptation/adapt-members.ts';
@@ -24,12 +25,14 @@ import {
   adaptParallelCalls,
   adaptStrictTools,
   adaptTools,
+  adaptUnusedTools,
   freeChoice,
   isForced,
   withoutStrict,
 } from '../adaptation/adapt-tools.ts';
 import { type Adaptation, inOrder, type Probe, type AdaptationTarget, rewriteMembers } from '../contract/adaptation.ts';
 import { adaptMessages } from './adapt-messages.ts';
+import { writeCallIds } from './request/call-ids.ts';
 import { chatCodec } from './codec.ts';
 import { isSingleAnswer } from './request/parameters.ts';
 import { noteReasoningDropped, refusesToolsWithReasoning } from './request/encode-request.ts';
@@ -130,6 +133,18 @@ function isDeveloper(message: JsonValue): boolean {
   return member<ChatMessage>(message, 'role') === 'developer';
 }
 
+const toolMembers = ['tools', 'functions', 'tool_choice', 'function_call', 'parallel_tool_calls'];
+
+/** The only tool that is required is the one that was named. */
+const requireNamedTool: Adaptation = (body: ChatRequest, { profile }) => {
+  const { tools, tool_choice: choice } = body;
+  if (profile.quirks.named_tools || !Array.isArray(tools)) return body;
+  const name = member(member(choice, 'function'), 'name');
+  if (typeof name !== 'string') return body;
+  const named = tools.filter((tool) => member(member<ChatTool>(tool, 'function'), 'name') === name);
+  return named.length === 0 ? body : { ...body, tools: named, tool_choice: 'required' };
+};
+
 function freeTools(name: string, value: JsonValue): JsonValue {
   if (name !== 'function_call') return freeChoice(name, value);
   return isForced(value) || isJsonObject(value) ? 'auto' : value;
@@ -166,13 +181,19 @@ export const adaptChat = inOrder(
   adaptMedia(probe, ['messages']),
   madeImages,
   adaptStrictTools(relaxTool),
-  adaptTools(['tools', 'functions', 'tool_choice', 'function_call', 'parallel_tool_calls']),
+  adaptTools(toolMembers),
+  adaptUnusedTools(
+    ({ tool_choice, function_call }: ChatRequest) => [tool_choice, function_call].includes('none'),
+    toolMembers,
+  ),
   hostedSearch,
   adaptForcedTools(freeTools),
+  requireNamedTool,
   adaptParallelCalls,
   adaptReasoning,
   adaptOutput(probe, outputWording),
   adaptMessages,
+  adaptCallIds(writeCallIds),
   adaptRefused(),
 );
 

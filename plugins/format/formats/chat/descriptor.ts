@@ -12,7 +12,7 @@ import { ChatReplyAdapter } from './reply/reply-adapter.ts';
 import { chatReplyText } from './reply/reply-text.ts';
 import { hasBrokenCalls } from './request/broken-calls.ts';
 import { chatParameters, isSingleAnswer, reportedStops } from './request/parameters.ts';
-import { callsWithoutReasoning } from './request/read-reasoning.ts';
+import { callsInHistory } from './request/read-reasoning.ts';
 import type { ChatMessage, ChatRequest } from '../../wire/chat.ts';
 
 /** Chat Completions, as OpenAI publishes it and most other vendors speak it. */
@@ -21,7 +21,7 @@ export const chat: ClientTextFormat = {
   kind: 'chat',
   dialect: 'openai',
   statuses: { not_supported: 400 },
-  reasoningStyles: ['effort', 'thinking', 'enable_thinking', 'openrouter', 'none'],
+  reasoningStyles: ['effort', 'thinking', 'thinking_off', 'enable_thinking', 'openrouter', 'none'],
   replyText: chatReplyText,
   path: () => '/chat/completions',
   betaHeaders: openaiBetaHeaders,
@@ -47,7 +47,7 @@ export const chat: ClientTextFormat = {
       omitResultImages,
       hasLogprobs: true,
       isSingleAnswer,
-      callsWithoutReasoning,
+      callsInHistory,
       hasBrokenCalls,
       hasFreeformTools: ({ tools }: ChatRequest) => hasToolOfType(tools, ['custom']),
       writeTokenCount: (tokens) => ({ input_tokens: tokens }),

@@ -7,6 +7,7 @@ import type { EventFramer } from '#core/gateway/model-call/event-framer.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import type { ClientCodec, ReplyContext, UpstreamCodec } from '../../canonical/codec.ts';
 import type { StateKind } from '../../canonical/conversation.ts';
+import type { HistoryCall } from '../../canonical/kept-reasoning.ts';
 import type { ShownImages } from '../../canonical/made-images.ts';
 import type { NameRules } from '../../canonical/tool-names.ts';
 import type { Adaptation, AdaptationTarget } from './adaptation.ts';
@@ -107,10 +108,11 @@ interface ClientTextSide extends ClientCodec {
   /** The answer to a request to count tokens. */
   writeTokenCount(tokens: number): JsonObject;
   /**
-   * Ids of the calls in a history whose reasoning the client has not returned. Only in a format that has no place for
-   * opaque reasoning state. @param needsState the text of the reasoning is not enough
+   * The calls in a history. Only in a format whose clients may not return reasoning.
+   *
+   * @param needsState the text of the reasoning is not enough
    */
-  callsWithoutReasoning?(body: JsonObject, needsState: boolean): string[];
+  callsInHistory?(body: JsonObject, needsState: boolean): HistoryCall[];
   /**
    * Answers a request whose only tools are run by a vendor that no route leads to; undefined where that has no form of its
    * own. @returns a body, or the events of a stream

@@ -124,6 +124,15 @@ export const textOr = (list: Rule): Rule =>
     return Array.isArray(value) ? list(value) : 'a string or a list';
   });
 
+/** A text, or a list with entries, none of which is empty; entries of other types are left to the upstream. */
+export const filled = defineRule({ minLength: 1, minItems: 1 }, (value) => {
+  const right = 'a non-empty string or list';
+  if (!Array.isArray(value)) return value === '' ? right : undefined;
+  if (value.length === 0) return right;
+  const empty = value.findIndex((entry) => entry === '' || (Array.isArray(entry) && entry.length === 0));
+  return empty === -1 ? undefined : { at: `[${empty}]`, right: 'non-empty' };
+});
+
 export const number = (minimum: number, maximum: number): Rule =>
   defineRule({ type: 'number', minimum, maximum }, (value) =>
     typeof value === 'number' && value >= minimum && value <= maximum

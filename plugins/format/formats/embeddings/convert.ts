@@ -27,6 +27,7 @@ export function readOpenai(body: JsonObject, notes: Notes): EmbeddingRequest {
 }
 
 function readInput(input: JsonValue, index: number): string {
+  if (input === '') throw invalid(`input[${index}]`, 'non-empty');
   if (typeof input === 'string') return input;
   if (typeof input !== 'number' && !Array.isArray(input)) throw invalid(`input[${index}]`, 'a string');
   const message = 'This model takes texts, not tokens: its route has another tokenizer.';
@@ -62,6 +63,8 @@ export function readGemini(body: JsonObject, notes: Notes): EmbeddingRequest {
 function readParts(content: JsonValue | undefined, index: number): string {
   const parts = asList(fieldsOf(content)['parts']).map((part) => fieldsOf(part)['text']);
   if (parts.length === 0) throw invalid(`requests[${index}].content.parts`, 'a list with at least one entry');
+  if (parts.every((text) => text === ''))
+    throw invalid(`requests[${index}].content.parts`, 'a list with a non-empty text');
   if (parts.every((text) => typeof text === 'string')) return parts.join('\n');
   throw new GatewayError('unsupported_content', 'This model makes vectors of texts only.', { param: 'content' });
 }
@@ -84,7 +87,7 @@ export function toOpenaiAnswer(body: JsonObject, request: EmbeddingRequest, enco
 }
 
 /** 32-bit floats, little-endian. Source: OpenAI API reference, `encoding_format`. */
-function encodeVector(vector: readonly JsonValue[]): string {
+export function encodeVector(vector: readonly JsonValue[]): string {
   const bytes = Buffer.allocUnsafe(vector.length * 4);
   vector.forEach((value, index) => bytes.writeFloatLE(Number(value), index * 4));
   return bytes.toString('base64');
@@ -101,7 +104,7 @@ export function toGeminiAnswer(body: JsonObject, isBatch: boolean): JsonObject {
 }
 
 /** Some servers send base64 whatever was asked for. */
-function decodeVector(embedding: JsonValue | undefined): JsonValue {
+export function decodeVector(embedding: JsonValue | undefined): JsonValue {
   if (typeof embedding !== 'string') return [...asList(embedding)];
   const bytes = Buffer.from(embedding, 'base64');
   return Array.from({ length: Math.floor(bytes.length / 4) }, (_, index) => bytes.readFloatLE(index * 4));

@@ -1,7 +1,8 @@
 import { adaptUser, plainUser } from '../adaptation/adapt-parameters.ts';
-import { bothCases, integer, objects, object, parameters, text, word } from '../contract/parameters.ts';
+import { bothCases, filled, integer, objects, object, parameters, text, word } from '../contract/parameters.ts';
 import type { ClientFormat, ModelEndpoint } from '../contract/descriptor.ts';
 import { inputUsage, WholeObserver } from '../contract/whole-observer.ts';
+import { VectorRepair } from './vector-repair.ts';
 
 /** OpenAI's Embeddings. */
 export const embeddings: ClientFormat = {
@@ -25,12 +26,14 @@ export const embeddings: ClientFormat = {
     ],
     // Source: OpenAI API reference, "Create embeddings".
     parameters: parameters({
+      input: filled,
       encoding_format: word(['float', 'base64'], '"float" or "base64"'),
       dimensions: integer(1),
       user: text,
     }),
     adapt: adaptUser(plainUser),
     observe: (id) => new WholeObserver(id, 'openai', 'data'),
+    repairReply: ({ request }) => new VectorRepair(request),
     modelPlace: { member: 'model' },
     readLarge: (body) => inputUsage(usageIn(body)),
   },

@@ -39,6 +39,7 @@ function withoutThinking(body: MessagesRequest, { notes }: AdaptationTarget): Me
 /** True for a mode that the model does not support, and for a budget that leaves no room for the answer. */
 function isForeignThinking({ thinking, max_tokens: limit }: MessagesRequest, { quirks }: Profile): boolean {
   const type = member<MessagesThinking>(thinking, 'type');
+  if (type === 'disabled') return !quirks.efforts.includes('none');
   if (quirks.reasoning === 'adaptive') return type === 'enabled';
   if (quirks.reasoning !== 'budget') return false;
   const budget = member<MessagesThinking>(thinking, 'budget_tokens');

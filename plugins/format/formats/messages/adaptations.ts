@@ -1,6 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import type { Quirks } from '#core/config/catalog/quirks.ts';
 import { isWebSearch } from '../../canonical/tools.ts';
 import { member } from '../../wire/members.ts';
+import { adaptCallIds, plainIds } from '../adaptation/adapt-call-ids.ts';
 import { adaptLateSystem } from '../adaptation/adapt-late-system.ts';
 import { adaptMedia } from '../adaptation/adapt-media.ts';
 import { mapEntries, withMember, isSet, without } from '../adaptation/adapt-members.ts';
@@ -20,15 +22,18 @@ import {
   adaptForcedTools,
   adaptStrictTools,
   adaptTools,
+  adaptUnusedTools,
   isForced,
   withoutStrict,
 } from '../adaptation/adapt-tools.ts';
 import { type Adaptation, type AdaptationTarget, type Probe, rewriteMembers, inOrder } from '../contract/adaptation.ts';
 import { adaptThinking, replayThinking } from './adapt-thinking.ts';
 import { messagesCodec, stateKinds, toolNames } from './codec.ts';
+import { writeCallIds } from './request/call-ids.ts';
 import { referenceText } from './request/read-content.ts';
 import { adaptBillingHeader } from './request/read-messages.ts';
 import { isPlaceholder } from './request/read-tools.ts';
+import { settleToolChanges, withoutBlocks } from './request/tool-changes.ts';
 import type {
   MessagesBlock,
   MessagesMessage,
@@ -64,6 +69,20 @@ const adaptToolReferences: Adaptation = (body: MessagesRequest, { profile }) => 
   const { messages } = body;
   if (profile.quirks.betas || !Array.isArray(messages)) return body;
   return withMember(body, 'messages', mapEntries(messages, inContent(inContent(referenceAsText))));
+};
+
+/** Declares the tools in force on routes that know no changes of tools in the middle of a conversation. */
+const adaptToolChanges: Adaptation = (body: MessagesRequest, { profile, notes }) =>
+  profile.quirks.betas ? body : settleToolChanges(body, notes);
+
+/** Leaves out blocks that only Claude’s endpoints know: where another model of Anthropic went on with an answer. */
+const adaptForeignBlocks: Adaptation = (body: MessagesRequest, { profile, notes }) => {
+  const { messages } = body;
+  if (profile.quirks.claude || !Array.isArray(messages)) return body;
+  const left = messages.flatMap((message) => withoutBlocks(message, ({ type }) => type === 'fallback'));
+  if (left.every((message, index) => message === messages[index]) && left.length === messages.length) return body;
+  notes.drop('content block fallback');
+  return { ...body, messages: left };
 };
 
 /** Changes the entries of `content`, where it is a list. */
@@ -103,6 +122,17 @@ const betaMembers = [
   'tools.eager_input_streaming',
   'tools.input_examples',
 ];
+
+/** Which conversations share a cached prompt: "scope: Extra inputs are not permitted", claude-code#41966. */
+const cacheScopes = ['', 'tools.', 'system.', 'messages.content.', 'messages.content.content.'].map(
+  (path) => `${path}cache_control.scope`,
+);
+
+/** `safeguards` is a beta that clouds may know, too. */
+function foreignMembers({ betas, safeguards, claude }: Quirks): readonly string[] {
+  const unknown = betas ? [] : betaMembers.filter((path) => path !== 'safeguards' || !safeguards);
+  return claude ? unknown : [...unknown, ...cacheScopes];
+}
 
 const oneCallAtATime: Adaptation = (body: MessagesRequest, { profile, notes }) => {
   const { tool_choice: choice } = body;
@@ -146,17 +176,24 @@ export const adaptMessagesRequest = inOrder(
   adaptUser({ names: ['metadata'], write: (id) => ({ metadata: { user_id: id } }) }),
   adaptStops('stop_sequences'),
   adaptBillingHeader,
+  adaptToolChanges,
+  adaptForeignBlocks,
   adaptLateSystem({ member: 'messages', textType: 'text', alternates: true, instructions: 'system' }),
   adaptMedia(probe, ['messages', 'system']),
   adaptServerTools(probe),
   adaptToolReferences,
   adaptStrictTools(withoutStrict),
   adaptTools(['tools', 'tool_choice']),
+  adaptUnusedTools(
+    ({ tool_choice: choice }: MessagesRequest) => member<MessagesToolChoice>(choice, 'type') === 'none',
+    ['tools', 'tool_choice'],
+  ),
   oneCallAtATime,
   adaptForcedTools(freeTools),
   adaptThinking(probe),
   replayThinking,
+  adaptCallIds(writeCallIds, plainIds),
   adaptOutput(probe, outputWording),
-  adaptRefused(betaMembers),
+  adaptRefused(foreignMembers),
   adaptVertex,
 );

@@ -24,7 +24,7 @@ import {
 import { showMadeImages } from '../../canonical/made-images.ts';
 import { clampEffort, requestedEffort } from '../../canonical/reasoning.ts';
 import { isClientTool } from '../../canonical/tool-names.ts';
-import { asFunction, objectInput } from '../../canonical/tools.ts';
+import { asFunction, isEnforced, objectInput } from '../../canonical/tools.ts';
 import { noteDescription, writeFormat } from '../../canonical/output-format.ts';
 import { dropSettings } from '../../canonical/notes.ts';
 import { withoutUnset } from '../../wire/members.ts';
@@ -110,7 +110,7 @@ function writeTools(conversation: Conversation, target: EncodeTarget): JsonValue
 
 function writeTool(tool: ClientTool, { names, notes }: EncodeTarget): OllamaTool {
   const { description = '', schema } = asFunction(tool, notes);
-  if (tool.strict === true) notes.drop('strict of tools');
+  if (isEnforced(tool)) notes.drop('strict of tools');
   return {
     type: 'function',
     function: {

@@ -1,13 +1,13 @@
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
-import { nineCharacters } from '../../canonical/openai.ts';
 import { canReason, isForeignEffort } from '../../canonical/reasoning.ts';
 import { plainNames } from '../../canonical/tool-names.ts';
 import { isWebSearch } from '../../canonical/tools.ts';
 import { asList, member } from '../../wire/members.ts';
+import { adaptCallIds } from '../adaptation/adapt-call-ids.ts';
 import { adaptLateSystem } from '../adaptation/adapt-late-system.ts';
 import { adaptMedia } from '../adaptation/adapt-media.ts';
-import { isSet, mapEntries, withMember } from '../adaptation/adapt-members.ts';
+import { isSet, withMember } from '../adaptation/adapt-members.ts';
 import {
   adaptOutput,
   anyObject,
@@ -25,12 +25,13 @@ import {
   adaptParallelCalls,
   adaptStrictTools,
   adaptTools,
+  adaptUnusedTools,
   freeChoice,
 } from '../adaptation/adapt-tools.ts';
 import { type Adaptation, type AdaptationTarget, inOrder, type Probe, rewriteMembers } from '../contract/adaptation.ts';
 import { responsesCodec, stateKinds } from './codec.ts';
+import { writeCallIds } from './request/call-ids.ts';
 import type {
-  ResponsesItem,
   ResponsesReasoningOptions,
   ResponsesRequest,
   ResponsesTextOptions,
@@ -76,17 +77,6 @@ function hostedSearch(tool: ResponsesTool, { profile, notes }: AdaptationTarget)
   return undefined;
 }
 
-const callIds: Adaptation = (body: ResponsesRequest, { profile }) => {
-  const { input } = body;
-  if (profile.quirks.tool_call_ids !== 'nine_characters' || !Array.isArray(input)) return body;
-  return withMember(body, 'input', mapEntries(input, withShortId));
-};
-
-function withShortId(item: JsonValue): JsonValue {
-  const id = member<ResponsesItem>(item, 'call_id');
-  return isJsonObject(item) && typeof id === 'string' ? withMember(item, 'call_id', nineCharacters(id)) : item;
-}
-
 const outputWording: OutputWording = {
   find: ({ text }: ResponsesRequest) => {
     const format = member<ResponsesTextOptions>(text, 'format');
@@ -112,10 +102,11 @@ export const adaptResponses = inOrder(
   adaptHostedTools(hostedSearch),
   adaptStrictTools(relaxTool),
   adaptTools(['tools', 'tool_choice', 'parallel_tool_calls']),
+  adaptUnusedTools(({ tool_choice: choice }) => choice === 'none', ['tools', 'tool_choice', 'parallel_tool_calls']),
   adaptForcedTools(freeChoice),
   adaptParallelCalls,
   reasoning,
   adaptOutput(probe, outputWording),
-  callIds,
-  adaptRefused(internalMembers),
+  adaptCallIds(writeCallIds),
+  adaptRefused(({ betas }) => (betas ? [] : internalMembers)),
 );

@@ -6,6 +6,7 @@ import { Notes } from '../../canonical/notes.ts';
 import { originOf } from '../../canonical/opaque-state.ts';
 import { type ClientRequest, endUserFor } from '../../request/client-request.ts';
 import { type InsertedMember, isClientTextFormat, isTextFormat } from '../../formats/contract/descriptor.ts';
+import { withoutAccountChoices } from '../../formats/adaptation/account-choices.ts';
 import { hasTaggedState, withOwnState } from './own-state.ts';
 import { rewriteModel } from './rewrite-model.ts';
 import { missingUsageOption } from '../translation/encode-for-route.ts';
@@ -50,7 +51,8 @@ interface Settled {
 /** Undefined when something changes, or may be refused, for which all of the request is read. */
 function settleUnchanged(client: ClientRequest, route: Route): Settled | undefined {
   const { outline, content } = client;
-  if (content.cut === undefined) return undefined;
+  // Kept reasoning is found by the whole inputs of calls.
+  if (content.cut === undefined || client.kept?.hasFound === true) return undefined;
   try {
     const settled = settle(client, outline, route);
     return settled.body === outline ? settled : undefined;
@@ -68,7 +70,7 @@ function settle(client: ClientRequest, parsed: JsonObject, route: Route): Settle
   const target = { profile, notes, origin: originOf(route.upstream), kept: reasoning, endUser };
   const kept = ownReasoning?.(parsed, target) ?? parsed;
   const adapt = isTextFormat(format) ? format.text.adapt : adaptOther;
-  const adapted = adapt?.(kept, target) ?? kept;
+  const adapted = withoutAccountChoices(adapt?.(kept, target) ?? kept, route.upstream, notes);
   const own = hasTaggedState(kept) ? withOwnState(adapted, route, notes) : adapted;
   const completed = complete?.(own, parsed, target) ?? own;
   const body = purpose === 'count' ? (nameCounted?.(completed, route.model) ?? completed) : completed;

@@ -172,7 +172,7 @@ export class PassThroughReader implements ReplyReader {
   /** A last event without its blank line counts when the answer is complete with it. Half an event is dropped. */
   #last(): readonly Buffer[] {
     const events = this.#framer.end();
-    if (this.#observer.isOver || this.#isClosed || events.some(isTorn)) return [];
+    if (this.#observer.isOver || this.#isClosed || events.some(isCut)) return [];
     const passed = this.#pass(events);
     if (!this.#observer.isComplete || passed.length === 0) return [];
     return this.#observer.isOver ? passed : [...passed, blankLine];
@@ -209,9 +209,12 @@ export class PassThroughReader implements ReplyReader {
   /** A truncated event is a failure: without it, the remaining events would be a different answer. */
   #observe(event: StreamEvent): void {
     if (event.data === undefined) return;
+    const wasComplete = this.#observer.isComplete;
     if (event.isPlain || !isPing(event)) this.progress++;
     if (!event.isPlain && isTorn(event)) this.#damage = malformed('event_truncated');
     else this.#observer.event(event);
+    // Its name says that the answer is complete, not its data.
+    if (!wasComplete && this.#observer.isComplete && isCut(event)) this.#damage = malformed('event_truncated');
   }
 }
 
@@ -225,6 +228,11 @@ function isPing({ name, data = '' }: StreamEvent): boolean {
 
 function isTorn({ data }: StreamEvent): boolean {
   return data !== undefined && isTruncatedObject(data);
+}
+
+/** True for an event whose data was cut anywhere, also behind a brace: clients would throw on it. */
+function isCut(event: StreamEvent): boolean {
+  return event.data !== undefined && event.data.trim() !== '[DONE]' && event.parse() === undefined;
 }
 
 /** True for an event that holds an object, for the end mark of a Chat stream and for comments. */

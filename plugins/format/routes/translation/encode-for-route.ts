@@ -1,3 +1,4 @@
+import type { Upstream } from '#core/config/catalog/catalog.ts';
 import type { Profile } from '#core/config/catalog/profile.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { type JsonObject, isJsonObject } from '#core/platform/json.ts';
@@ -7,6 +8,7 @@ import type { Notes } from '../../canonical/notes.ts';
 import { isClientTool } from '../../canonical/tool-names.ts';
 import { forcedSearch } from '../../canonical/tools.ts';
 import type { AdaptationTarget } from '../../formats/contract/adaptation.ts';
+import { withoutAccountChoices } from '../../formats/adaptation/account-choices.ts';
 import { isRefused } from '../../formats/adaptation/adapt-refused.ts';
 import type { TextFormat, InsertedMember } from '../../formats/contract/descriptor.ts';
 
@@ -14,6 +16,7 @@ import type { TextFormat, InsertedMember } from '../../formats/contract/descript
  * The body that a route gets for a conversation: encoded in its format, then adapted to it like the body of a client.
  *
  * @param origin of the upstream, see opaque-state.ts
+ * @param upstream says what customers may choose there
  * @throws GatewayError `not_supported`
  */
 export function encodeForRoute(
@@ -21,6 +24,7 @@ export function encodeForRoute(
   conversation: Conversation,
   target: Omit<EncodeTarget, 'ownState'> & Pick<AdaptationTarget, 'endUser'>,
   origin: string,
+  upstream: Pick<Upstream, 'customerChoices'> = {},
 ): JsonObject {
   const { text } = format;
   // Several formats can request more answers, but a translated reply has room for one.
@@ -36,14 +40,30 @@ export function encodeForRoute(
     ownState: ownStateFor(format, origin),
   });
   refuseLostTools(conversation, target.notes);
-  const adapted = text.adapt(encoded, {
-    profile: target.profile,
-    notes: target.notes,
-    origin,
-    endUser: target.endUser,
-  });
+  const { profile, notes, endUser } = target;
+  const adapted = withoutAccountChoices(text.adapt(encoded, { profile, notes, origin, endUser }), upstream, notes);
   const usage = target.isStream ? missingUsageOption(format, adapted, target.profile) : undefined;
-  return usage === undefined ? adapted : { ...adapted, [usage.name]: usage.value };
+  return inCacheOrder(usage === undefined ? adapted : { ...adapted, [usage.name]: usage.value });
+}
+
+const stableMembers = ['anthropic_version', 'model', 'tools', 'system', 'instructions', 'systemInstruction'];
+const dialogues: ReadonlySet<string> = new Set(['messages', 'input', 'contents']);
+
+/**
+ * The members in one order: tools and instructions, which stay the same from turn to turn, first, and the dialogue, which grows,
+ * last. Some caches compare bodies byte by byte: with the dialogue before the tools, a turn shares nothing with the next.
+ * Source: bifrost#6406, Claude on Vertex AI; openclaw#78747.
+ */
+function inCacheOrder(body: JsonObject): JsonObject {
+  const ordered: JsonObject = {};
+  const put = (name: string) => {
+    if (body[name] !== undefined) ordered[name] = body[name];
+  };
+  stableMembers.forEach(put);
+  const others = Object.keys(body).filter((name) => !stableMembers.includes(name));
+  others.filter((name) => !dialogues.has(name)).forEach(put);
+  others.filter((name) => dialogues.has(name)).forEach(put);
+  return ordered;
 }
 
 /** Finds the data of the states that an upstream has made and takes back in a format; undefined for any other state. */

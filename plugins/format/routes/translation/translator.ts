@@ -117,6 +117,7 @@ export class Translation implements PreparedCall {
       this.#restored(conversation),
       { model, profile, isStream, names: this.#names, notes, endUser: endUserFor(this.#client, this.#route) },
       this.#origin,
+      this.#route.upstream,
     );
     const reported = text.reportedStops(body);
     this.#localStops = conversation.stop.filter((sequence) => sequence !== '' && !reported.includes(sequence));

@@ -1,7 +1,7 @@
 import type { Model, Route } from '#core/config/catalog/catalog.ts';
 import { profileIn } from '#core/config/catalog/profile.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
-import type { Conversation, Item, OpaqueState, Reasoning } from '../../canonical/conversation.ts';
+import type { Conversation, Item, OpaqueState, Reasoning, ToolCall } from '../../canonical/conversation.ts';
 import type { KeptReasoning, Thought } from '../../canonical/kept-reasoning.ts';
 import { wantsReasoning } from '../../canonical/reasoning.ts';
 import { isTextFormat, type TextFormat } from '../../formats/contract/descriptor.ts';
@@ -23,16 +23,19 @@ export interface RestoreTarget {
  * has not returned anything that this upstream can use.
  */
 export function restoreReasoning(conversation: Conversation, kept: KeptReasoning, target: RestoreTarget): Conversation {
+  const calls = conversation.items.filter((item) => item.type === 'tool_call');
+  const thoughts = kept.before(calls);
+  const found = new Map(calls.map((call, index) => [call, thoughts[index] ?? []]));
   const items: Item[] = [];
   let answer: Item[] = [];
   for (const item of conversation.items) {
     if (isOfAnswer(item)) answer.push(item);
     else {
-      items.push(...restoreAnswer(answer, kept, target), item);
+      items.push(...restoreAnswer(answer, found, target), item);
       answer = [];
     }
   }
-  return { ...conversation, items: [...items, ...restoreAnswer(answer, kept, target)] };
+  return { ...conversation, items: [...items, ...restoreAnswer(answer, found, target)] };
 }
 
 function isOfAnswer(item: Item): boolean {
@@ -41,14 +44,19 @@ function isOfAnswer(item: Item): boolean {
   );
 }
 
-function restoreAnswer(answer: readonly Item[], kept: KeptReasoning, target: RestoreTarget): readonly Item[] {
+/** The reasoning before each call. */
+type Restored = ReadonlyMap<ToolCall, readonly Thought[]>;
+
+function restoreAnswer(answer: readonly Item[], found: Restored, target: RestoreTarget): readonly Item[] {
   const isUsable = (reasoning: Reasoning) => canUse(reasoning, target);
-  const restored = new Map<string, readonly Thought[]>();
+  const restored = new Map<ToolCall, readonly Thought[]>();
   for (const item of answer) {
     if (item.type === 'reasoning' && isUsable(item)) return answer;
     if (item.type !== 'tool_call') continue;
-    const own = kept.before(item.id).filter((thought) => thought.state.origin === target.origin && isUsable(thought));
-    if (own.length > 0) restored.set(item.id, own);
+    const own = (found.get(item) ?? []).filter(
+      (thought) => thought.state.origin === target.origin && isUsable(thought),
+    );
+    if (own.length > 0) restored.set(item, own);
   }
   return restored.size === 0 ? answer : withThoughts(answer, restored);
 }
@@ -59,13 +67,13 @@ function canUse({ state, text }: Reasoning, { ownState, takesText }: RestoreTarg
 }
 
 /** Reasoning that preceded the text comes before the text, the remainder directly before the call. */
-function withThoughts(answer: readonly Item[], restored: ReadonlyMap<string, readonly Thought[]>): Item[] {
+function withThoughts(answer: readonly Item[], restored: Restored): Item[] {
   const items: Item[] = [];
   let begin = 0;
   for (const item of answer) {
     if (item.type === 'reasoning') continue;
     if (item.type === 'tool_call') {
-      const thoughts = restored.get(item.id) ?? [];
+      const thoughts = restored.get(item) ?? [];
       items.splice(begin, 0, ...thoughts.filter(({ isLate }) => !isLate));
       items.push(...thoughts.filter(({ isLate }) => isLate));
     }

@@ -3,12 +3,21 @@ import { bounds } from '#core/platform/bounds.ts';
 import type { Model } from '#core/config/catalog/catalog.ts';
 import { principal } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import type { JsonObject } from '#core/platform/json.ts';
+import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { GroupLimits } from '#core/platform/shared/shared.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
-import { type KeptReasoning, readThoughts, type Thought, thoughtsBeforeCalls } from '../../canonical/kept-reasoning.ts';
+import {
+  canonicalInput,
+  type HistoryCall,
+  type KeptCall,
+  type KeptReasoning,
+  readThoughts,
+  type StoredThought,
+  type Thought,
+  thoughtsBeforeCalls,
+} from '../../canonical/kept-reasoning.ts';
 import type { CompleteReply } from '../../canonical/reply.ts';
 import { isClientTextFormat } from '../../formats/contract/descriptor.ts';
 import type { ClientRequest } from '../../request/client-request.ts';
@@ -22,8 +31,8 @@ const warnInterval = 60_000;
 const hour = 3_600; // seconds
 
 /**
- * Keeps the reasoning before tool calls for clients whose format has no place for it, and finds it by the ids of the
- * calls when the client sends them back. Each account reads only its own. If it is lost, the conversation continues without
+ * Keeps the reasoning before tool calls for clients whose format has no place for it, and finds it by the calls
+ * when the client sends them back. Each account reads only its own. If it is lost, the conversation continues without
  * it.
  */
 export class ReasoningStore {
@@ -45,19 +54,17 @@ export class ReasoningStore {
   open(exchange: Exchange, request: ClientRequest, model: Model): ClientRequest | Promise<ClientRequest> {
     const { format, outline, purpose } = request;
     const accountId = exchange.find(principal)?.accountId;
-    const callsWithoutReasoning = isClientTextFormat(format) ? format.client.text.callsWithoutReasoning : undefined;
+    const callsOf = isClientTextFormat(format) ? format.client.text.callsInHistory : undefined;
     const isOff = this.#limits.seconds === 0 || accountId === undefined || purpose !== 'answer';
-    if (isOff || callsWithoutReasoning === undefined || !Array.isArray(outline['tools'])) return request;
+    if (isOff || callsOf === undefined || !Array.isArray(outline['tools'])) return request;
     const routes = routesWith(model, request);
     if (!routes.withState && !routes.withText) return request;
     const { body } = request;
-    const kept = new KeptCalls(body, (entries) => this.#keep(accountId, entries));
-    const ids = callsWithoutReasoning(body, routes.withState).slice(-bounds.restoredCalls);
-    if (ids.length === 0) return request.with({ kept });
-    return this.#find(accountId, kept.names(ids)).then((found) => {
-      kept.found = found;
-      return request.with({ kept });
-    });
+    const calls = callsOf(body, routes.withState);
+    const kept = new KeptCalls(body, calls, (entries) => this.#keep(accountId, entries));
+    const names = kept.names();
+    if (names.length === 0) return request.with({ kept });
+    return this.#find(accountId, names).then((found) => request.with({ kept: kept.take(found) }));
   }
 
   async #find(accountId: string, names: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
@@ -83,37 +90,104 @@ export class ReasoningStore {
 
 /** The kept reasoning of one request. */
 class KeptCalls implements KeptReasoning {
-  found: ReadonlyMap<string, Buffer> = new Map();
-  readonly #body: JsonObject;
-  #conversation: string | undefined;
+  #found: ReadonlyMap<string, readonly Turn[]> = new Map();
+  readonly #conversation: string;
+  readonly #history: readonly HistoryCall[];
+  #counts: Map<string, number> | undefined;
   readonly #store: (entries: ReadonlyMap<string, Buffer>) => void;
 
-  constructor(body: JsonObject, store: (entries: ReadonlyMap<string, Buffer>) => void) {
-    this.#body = body;
+  constructor(
+    body: JsonObject,
+    history: readonly HistoryCall[],
+    store: (entries: ReadonlyMap<string, Buffer>) => void,
+  ) {
+    this.#conversation = digest(firstQuestionOf(body));
+    this.#history = history;
     this.#store = store;
   }
 
-  names(callIds: readonly string[]): string[] {
-    return callIds.map((id) => this.#nameOf(id));
+  get hasFound(): boolean {
+    return this.#found.size > 0;
   }
 
-  before(callId: string): readonly Thought[] {
-    const stored = this.found.size === 0 ? undefined : this.found.get(this.#nameOf(callId));
-    return stored === undefined ? [] : readThoughts(stored);
+  /** Names of the entries for the calls whose reasoning the client has not returned. */
+  names(): string[] {
+    const bare = this.#history.filter(({ isBare }) => isBare).slice(-bounds.restoredCalls);
+    return [...new Set(bare.map((call) => this.#nameOf(call)))];
+  }
+
+  take(entries: ReadonlyMap<string, Buffer>): this {
+    this.#found = new Map([...entries].map(([name, stored]) => [name, readTurns(stored)]));
+    return this;
+  }
+
+  before(calls: readonly KeptCall[]): (readonly Thought[])[] {
+    if (!this.hasFound) return calls.map(() => []);
+    const counts = new Map<string, number>();
+    return calls
+      .toReversed()
+      .map((call) => {
+        const name = this.#nameOf(call);
+        const fromEnd = (counts.get(name) ?? 0) + 1;
+        counts.set(name, fromEnd);
+        return readThoughts(this.#found.get(name)?.at(-fromEnd) ?? []);
+      })
+      .toReversed();
   }
 
   keep(reply: CompleteReply): void {
-    const entries = new Map<string, Buffer>();
-    for (const [id, thoughts] of thoughtsBeforeCalls(reply)) {
-      if (thoughts.length <= bounds.keptReasoning) entries.set(this.#nameOf(id), thoughts);
+    const entries = new Map<string, readonly Turn[]>();
+    for (const [call, thoughts] of thoughtsBeforeCalls(reply)) {
+      const name = this.#nameOf(call);
+      const turns = entries.get(name) ?? this.#earlier(name);
+      if (thoughts.length > 0 || turns.some(({ length }) => length > 0)) entries.set(name, [...turns, thoughts]);
     }
-    if (entries.size > 0) this.#store(entries);
+    const written = [...entries].flatMap(([name, turns]) => {
+      const bytes = writeTurns(turns);
+      return bytes === undefined ? [] : [[name, bytes] as const];
+    });
+    if (written.length > 0) this.#store(new Map(written));
   }
 
-  /** Some vendors only number their calls, so that ids repeat in other conversations of the account. */
-  #nameOf(callId: string): string {
-    this.#conversation ??= digest(firstQuestionOf(this.#body));
-    return digest(`${this.#conversation}\n${callId}`);
+  /** What is kept for equal calls of the history: one entry for each, so that the last belongs to the last. */
+  #earlier(name: string): readonly Turn[] {
+    this.#counts ??= countEqual(this.#history.map((call) => this.#nameOf(call)));
+    const count = this.#counts.get(name) ?? 0;
+    const turns = count === 0 ? [] : (this.#found.get(name) ?? []).slice(-count);
+    return [...Array.from({ length: count - turns.length }, (): Turn => []), ...turns];
+  }
+
+  /** Some vendors only number their calls: ids repeat in other conversations of the account, and in other turns of this one. */
+  #nameOf({ id, name, input }: KeptCall): string {
+    return digest([this.#conversation, id, name, canonicalInput(input)].join('\n'));
+  }
+}
+
+function countEqual(names: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return counts;
+}
+
+/** The thoughts before one of several equal calls. */
+type Turn = readonly StoredThought[];
+
+/** Empty where another version of the gateway wrote something else. */
+function readTurns(stored: Buffer): Turn[] {
+  const turns = parseObject(stored.toString())?.['turns'];
+  return (Array.isArray(turns) ? turns : []).map((turn) =>
+    (Array.isArray(turn) ? turn : []).filter(isJsonObject).map((thought) => thought as unknown as StoredThought),
+  );
+}
+
+/** Without the oldest that have no room; undefined if the last has none. */
+function writeTurns(turns: readonly Turn[]): Buffer | undefined {
+  for (let kept = turns; ;) {
+    const bytes = Buffer.from(JSON.stringify({ turns: kept }));
+    if (bytes.length <= bounds.keptReasoning) return bytes;
+    const oldest = kept.findIndex(({ length }) => length > 0);
+    if (oldest === -1 || oldest === kept.length - 1) return undefined;
+    kept = kept.with(oldest, []);
   }
 }
 

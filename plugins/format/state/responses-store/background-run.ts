@@ -122,12 +122,15 @@ export class BackgroundRun {
     const error = toGatewayError(thrown);
     this.#exchange.fail(error);
     const text = renderFailure?.(error) ?? renderStreamError(error, this.#key.id);
-    const [ending] = eventsIn(text);
-    const given: JsonObject = (ending && responseIn(ending)) ?? {};
+    const events = eventsIn(text);
+    const given: JsonObject = events.map(responseIn).findLast((response) => response !== undefined) ?? {};
     const failed: JsonObject = { ...this.#response, ...given, ...this.#fixed, status: 'failed' };
     this.#response = failed;
     if (this.#hasEnded) return;
     this.#hasEnded = true;
+    for (const { type, text: written, sequence } of events) {
+      if (type === 'error' && sequence !== undefined && sequence > this.#log.last) this.#log.add(written, sequence);
+    }
     this.#log.add(endingOf(failed, this.#log.last + 1), this.#log.last + 1);
   }
 

@@ -16,7 +16,7 @@ const eventEnd = /(?<=\n\n)/;
 const typeOf = /^event: *(.+)$/m;
 const dataOf = /^data: *(.*)$/m;
 const sequenceOf = /"sequence_number" *: *(-?\d+)/g;
-const endings = new Set(['response.completed', 'response.incomplete', 'response.failed', 'error']);
+const endings = new Set(['response.completed', 'response.incomplete', 'response.failed']);
 
 /** Splits a chunk of a stream, which holds whole events; comments are left out. */
 export function eventsIn(chunk: string): WrittenEvent[] {
@@ -36,7 +36,7 @@ function numberIn(data: string): number | undefined {
   return typeof number === 'number' ? number : undefined;
 }
 
-/** True for the event that ends a stream. */
+/** True for the event that ends a stream. An error comes before one. */
 export function isEnding({ type }: WrittenEvent): boolean {
   return endings.has(type);
 }

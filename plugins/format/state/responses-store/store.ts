@@ -10,6 +10,7 @@ import { formatNotes, notesHeaderName } from '#core/gateway/model-call/notes-hea
 import { turnFor } from '#core/platform/timing/turn.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { ReplyContext } from '../../canonical/codec.ts';
+import { isSet } from '../../formats/adaptation/adapt-members.ts';
 import { responseObject } from '../../formats/responses/reply/reply-object.ts';
 import { type ClientRequest, replyContext } from '../../request/client-request.ts';
 import { RequestContent } from '../../request/request-content.ts';
@@ -74,8 +75,10 @@ export class ResponsesStore {
     if (body.background === true && request.purpose === 'answer') {
       const own = readBackground(request.body, accountId, this.#recorder.isEnabled);
       exchange.set(background, { accountId: own, items, previousId, isStream: request.isStream });
-      const { background: _, ...asked } = body;
-      const wanted = request.with({ previousId, isStream: true });
+      // The vendor allows the options of its own background jobs beside them only.
+      const { background: _, background_options: options, ...asked } = body;
+      const notes = isSet(options) ? ['dropped background_options'] : undefined;
+      const wanted = request.with({ previousId, isStream: true, notes });
       return withBody(wanted, { ...asked, input: isExpanded ? [...items] : body.input, stream: true });
     }
     if (accountId !== undefined && body.store !== false && request.purpose === 'answer')
@@ -85,16 +88,20 @@ export class ResponsesStore {
 
   /**
    * Answers a client that does not wait for its response, and lets it go on. Called when nothing can refuse the request any
-   * more. Undefined for any other.
+   * more. Undefined for any other. The notes are those of the first route: no attempt has been made yet.
    *
    * @throws GatewayError `request_too_large`, `unavailable`
    */
-  detach(exchange: Exchange, request: ClientRequest): Promise<void> | undefined {
+  detach(
+    exchange: Exchange,
+    request: ClientRequest,
+    call: { readonly expectedNotes: readonly string[] },
+  ): Promise<void> | undefined {
     const begun = exchange.find(background);
-    return begun === undefined ? undefined : this.#run(exchange, request, begun);
+    return begun === undefined ? undefined : this.#run(exchange, request, begun, call.expectedNotes);
   }
 
-  async #run(exchange: Exchange, request: ClientRequest, begun: Background): Promise<void> {
+  async #run(exchange: Exchange, request: ClientRequest, begun: Background, notes: readonly string[]): Promise<void> {
     const host = this.#host;
     const queued = queuedResponse(replyContext(exchange, request));
     await this.#recorder.begin(begun, queued, host.now() + lease);
@@ -104,7 +111,9 @@ export class ResponsesStore {
       return;
     }
     const run = new BackgroundRun(host, exchange, key, queued);
-    exchange.detach(begun.isStream ? streamOf(host, key, -1) : json(queued), run.take);
+    const reply = begun.isStream ? streamOf(host, key, -1) : json(queued);
+    const noted = notes.length > 0 && { [notesHeaderName(host.service)]: formatNotes(notes) };
+    exchange.detach({ ...reply, headers: { ...reply.headers, ...noted } }, run.take);
   }
 
   /** Stores the answer if the client wants that. Never fails. */

@@ -25,6 +25,8 @@ import { Reader, groupBy, refuse, memoize } from './common.mjs';
  * @property {string} text
  * @property {Node | undefined} root none in a file of comments
  * @property {Set<number>} lineEnds where `//` comments end
+ * @property {number} comment the offset of the first comment, or -1
+ * @property {number} extraComma the offset of the first comma behind a last child, or -1
  */
 
 const MAX_DEPTH = 200;
@@ -42,13 +44,16 @@ class JsonReader extends Reader {
   gap = 0;
   hasBreak = false;
   lineEnds = new Set();
+  comment = -1;
+  extraComma = -1;
 
   file() {
     this.skip();
     const root = this.pos < this.text.length ? this.value(0) : undefined;
     this.skip();
     if (this.pos < this.text.length) this.refuse('The file continues after its value.');
-    return { text: this.text, root, lineEnds: this.lineEnds };
+    const { text, lineEnds, comment, extraComma } = this;
+    return { text, root, lineEnds, comment, extraComma };
   }
 
   /** Skips whitespace and comments. */
@@ -57,6 +62,7 @@ class JsonReader extends Reader {
       this.gap = this.pos;
       if (this.take(WHITESPACE).includes('\n')) this.hasBreak = true;
       if (this.text[this.pos] !== '/') return;
+      if (this.comment === -1) this.comment = this.pos;
       if (this.take(LINE_COMMENT)) this.endLine();
       else if (!this.take(BLOCK_COMMENT)) this.refuse('The comment does not end.');
     }
@@ -98,6 +104,7 @@ class JsonReader extends Reader {
       } else if (this.text[this.pos] !== close) this.refuse(`A comma or "${close}" is missing.`);
     }
     this.pos++;
+    if (this.extraComma === -1) this.extraComma = children.at(-1)?.comma ?? -1;
     return { kind, start, end: this.pos, value: '', children, tail: this.gap };
   }
 

@@ -16,6 +16,7 @@ export function merge(current = '', wanted, options = {}) {
   const lines = withLineEnds(wanted.replace(/[ \t\r\n]*$/, '\n'), lineEnd);
   if (isEmpty(current)) return (current.startsWith('\ufeff') ? '\ufeff' : '') + lines;
   const tree = parse(current);
+  requireDialect(tree, options.dialect);
   if (!tree.root) return current + (current.endsWith('\n') ? '' : lineEnd) + lines;
   requireKind(tree.root, source.root);
   const merging = new Merging(tree, source, options);
@@ -224,6 +225,44 @@ function listMissing(tree, node, want, path, options, names) {
       if (!match || !match.isSame) names.push(`${path}[${index}]`);
     }
   }
+}
+
+/**
+ * The settings without those of these paths (`a.b`) that a file has, with whatever value.
+ *
+ * @param wanted plain JSON
+ */
+export function withoutPresent(wanted, current, paths) {
+  const present = paths.filter((path) => hasPath(current, path));
+  if (present.length === 0) return wanted;
+  const left = present.reduce((rest, path) => without(rest, path.split('.')), JSON.parse(wanted));
+  return `${JSON.stringify(left, undefined, 2)}\n`;
+}
+
+/** @throws Refusal where the file cannot be parsed */
+export function hasPath(current, path) {
+  const tree = parse(current);
+  let node = tree.root;
+  for (const name of path.split('.')) {
+    const child = node?.kind === 'object' ? memberOf(tree, node, name) : undefined;
+    if (!child) return false;
+    node = child.node;
+  }
+  return true;
+}
+
+/** An object that is empty without it goes, too. */
+function without(settings, [first, ...inner]) {
+  const { [first]: member, ...others } = settings;
+  const left = inner.length > 0 ? without(member, inner) : {};
+  return Object.keys(left).length > 0 ? { ...others, [first]: left } : others;
+}
+
+/** Settings in a file that the tool cannot read would be lost on it. */
+function requireDialect({ text, comment, extraComma }, dialect) {
+  if (dialect === undefined) return;
+  if (extraComma !== -1) refuse(text, extraComma, 'The tool does not read a file with a comma behind the last value.');
+  if (dialect === 'plain' && comment !== -1) refuse(text, comment, 'The tool does not read a file with comments.');
 }
 
 function parseSettings(wanted, options) {

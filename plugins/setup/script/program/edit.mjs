@@ -15,12 +15,17 @@ const maxBytes = 1024 * 1024;
  * @returns after and before, and left: the names of settings that were changed since and stay; `check` gives missing alone
  * @throws Refusal for a file that cannot be edited without doubt; its message has no value of the file
  */
-export function editSettings(command, { format, identity, at }, contents) {
+export function editSettings(command, { format, identity, at, dialect }, contents) {
   const texts = {};
   for (const [name, content] of Object.entries(contents))
     texts[name] = content === undefined ? undefined : toText(content);
   const [identifying, initial] = `${identity};`.split(';');
-  const options = { identity: asList(identifying), initial: asList(initial), ...(at && { at }) };
+  const options = {
+    identity: asList(identifying),
+    initial: asList(initial),
+    ...(at && { at }),
+    ...(command === 'apply' && dialect && { dialect }),
+  };
   const { after, before, ...rest } = commands[command](formats[format], texts, options);
   return { ...rest, after: toBytes(after), ...(command === 'apply' && { before: toBytes(before) }) };
 }
@@ -39,7 +44,7 @@ const commands = {
     const { current, wanted, previous } = texts;
     // A changed entry of ours would else count as the user's own from now on, with the key in it.
     const clean = withoutPrevious(format, texts, { ...options, replaces: true });
-    const added = withoutInitial(wanted, clean.text || '', options);
+    const added = withoutInitial(format, wanted, clean.text || '', options);
     const isSame = current !== undefined && previous === wanted && format.merge(current, added, options) === current;
     // Entries at the start of a list stand in the order of the settings, and so none may keep its place.
     const keeping = options.at === 'start' ? options : { ...options, keep: wanted };
@@ -57,7 +62,7 @@ const commands = {
   },
 
   check(format, { current = '', wanted }, options) {
-    return { missing: format.missing(current, withoutInitial(wanted, current, options), options) };
+    return { missing: format.missing(current, withoutInitial(format, wanted, current, options), options) };
   },
 };
 
@@ -71,8 +76,9 @@ function mergeAnew(format, base = '', clean = '', added, options) {
   }
 }
 
-/** The settings without the initial members that the file has already. They are lines that begin with `name:`. */
-function withoutInitial(wanted, text, { initial }) {
+/** The settings without the initial members that the file has already. In YAML, they are lines that begin with `name:`. */
+function withoutInitial(format, wanted, text, { initial }) {
+  if (format === json) return json.withoutPresent(wanted, text, initial);
   const present = initial.filter((name) => hasMember(text, name));
   const lines = wanted.split('\n').filter((line) => !present.some((name) => line.startsWith(`${name}:`)));
   return lines.join('\n');

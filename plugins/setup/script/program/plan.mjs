@@ -3,8 +3,9 @@
 // verdict: written, unchanged, manual (a person must edit it), skipped or failed with a reason. Nothing is written here.
 import { blockOf, withBlock, withoutBlock } from './blocks.mjs';
 import { editSettings } from './edit.mjs';
+import * as json from '../edit/json.mjs';
 import { Refusal } from '../edit/common.mjs';
-import { encode, machine } from './machine.mjs';
+import { decode, encode, machine } from './machine.mjs';
 import { fill, holdsKey } from './models.mjs';
 import { expandFirst, folderOf, isSamePath, placesOf, resolveLinks, show } from './paths.mjs';
 import { listFiles, readRecord, refuseCovered } from './records.mjs';
@@ -33,14 +34,16 @@ const sourceOf = (action) => placesOf(action).join('|');
 
 function planAt(tool, action, wishes, locate) {
   // Actions of the table have a text with placeholders; those of shells, the content itself.
-  const { format, identity, initial, at, text = '', content } = action;
-  const wanted = content ?? fill(text, wishes.fill);
+  const { format, identity, initial, elsewhere, dialect, at, text = '', content } = action;
+  const filled = content ?? fill(text, wishes.fill);
+  const wanted = elsewhere ? withoutSettled(filled, initial, elsewhere) : filled;
   const plan = {
     tool,
     format,
     source: sourceOf(action),
     identity: [identity?.join(',') || '-', ...(initial ? [initial.join(',')] : [])].join(';'),
     at,
+    dialect,
     isSecret: action.isSecret ?? holdsKey(text),
     wanted: encode(`${wanted.replace(/\n+$/, '')}\n`),
     shown: sourceOf(action).split('|').pop(),
@@ -55,6 +58,28 @@ function planAt(tool, action, wishes, locate) {
     return refusePlan(plan, error, 'skipped');
   }
   return computePlan(plan);
+}
+
+/** The settings without the initial members that another file of the tool has: an administrator's, for example. */
+function withoutSettled(wanted, initial, elsewhere) {
+  try {
+    const texts = elsewhere.flatMap(filesAt).map((path) => decode(machine.read(path) ?? ''));
+    return texts.reduce((rest, text) => json.withoutPresent(rest, text, initial), wanted);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    // What cannot be read may have them.
+    return json.withoutPresent(wanted, wanted, initial);
+  }
+}
+
+/** A file, or the files of JSON in a folder. */
+function filesAt(place) {
+  const path = expandFirst(placesOf(place));
+  if (!/[\\/]$/.test(path)) return machine.look(path)?.kind === 'file' ? [path] : [];
+  return machine
+    .list(path)
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => path + name);
 }
 
 function refusePlan(plan, error, verdict) {

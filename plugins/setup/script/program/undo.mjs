@@ -32,6 +32,7 @@ import {
   run,
   say,
   Stop,
+  warn,
 } from './run.mjs';
 import { computeUndo, undoFile, verdictOf } from './undo-file.mjs';
 import { variables } from './variables.mjs';
@@ -137,8 +138,25 @@ function undoTool(id) {
   if (pasted.length > 0) printVerdict(nameOf(id), 'manual', `${pasted.join(', ')}: take out what you pasted there`);
   else printVerdict(nameOf(id), ...verdictOf(ways));
   if (ways.some(({ verdict }) => verdict === 'failed')) return false;
+  removeCaches(id);
   saveTool('tools', id, undefined);
   return true;
+}
+
+/** Removes what the tool has kept of this gateway's answers. Its other files are the user's. */
+function removeCaches(id) {
+  const actions = findTool(id)?.variants[0]?.actions ?? [];
+  const places = actions.filter(({ kind }) => kind === 'place');
+  for (const cache of actions.filter(({ kind }) => kind === 'cache')) {
+    try {
+      const path = expandFirst(placesOf(cache), places);
+      const isFile = machine.lookAtLink(path)?.kind === 'file';
+      if (isFile && (machine.read(path) ?? '').includes(JSON.stringify(run.data.baseUrl))) machine.removeFile(path);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      warn(`${placesOf(cache)[0]} still has the address of ${printable(run.data.service)}: ${error.message}`);
+    }
+  }
 }
 
 /** The files of a tool without records that name this gateway: a person has put the settings there. */

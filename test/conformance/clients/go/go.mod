@@ -3,8 +3,8 @@ module daypass/conformance
 go 1.26.0
 
 require (
-	github.com/anthropics/anthropic-sdk-go/v2 v2.13.0
-	github.com/openai/openai-go/v3 v3.96.0
+	github.com/anthropics/anthropic-sdk-go/v2 v2.15.0
+	github.com/openai/openai-go/v3 v3.99.0
 	google.golang.org/genai v1.77.0
 )
 

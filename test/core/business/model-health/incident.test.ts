@@ -17,7 +17,16 @@ const minute = 60 * second;
 
 /** How a model is at a time. */
 function observed(at: number, trouble: Trouble | undefined, more: Partial<Observation> = {}): Observation {
-  return { at, trouble, isRemembered: false, isQuiet: false, failedAt: undefined, answered: undefined, ...more };
+  return {
+    at,
+    trouble,
+    isRemembered: false,
+    isQuiet: false,
+    failedAt: undefined,
+    servedAt: undefined,
+    answered: undefined,
+    ...more,
+  };
 }
 
 /** Watches a model: what was wrong from which second on, observed every 15 seconds until the last second. */

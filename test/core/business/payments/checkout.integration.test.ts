@@ -5,6 +5,7 @@ import type { Database } from '#core/platform/database/database.ts';
 import { cancelOrder, checkNow, newCharge, quote, startOrder } from '#core/business/payments/checkout.ts';
 import { listOrders, type Order } from '#core/business/payments/order.ts';
 import { chargeOrder } from '#core/business/payments/attempts.ts';
+import { simulationOf } from '#core/business/payments/connections.ts';
 import { PaymentError } from '#core/business/payments/payment-provider.ts';
 import { crc16 } from '#core/business/payments/qris.ts';
 import { readStatus } from '#core/business/payments/ask-provider.ts';
@@ -216,6 +217,27 @@ describe('a charge', () => {
     expect(fake.charges.get(referenceOf(order))?.cancels).toBe(1);
     fake.qrOf = ({ reference, amount }) => fakeQr(reference, amount);
     expect(await newCharge(host, order.id)).toMatchObject({ state: 'pending', attempt: { number: 2 } });
+  });
+
+  it.each([
+    ['a static code', (qr: string) => resign(qr.replace('010212', '010211'))],
+    ['a fee without its indicator', (qr: string) => resign(qr.replace('5802ID', '56035005802ID'))],
+  ])('whose QR code is %s of the right amount is shown, and the operator is told', async (_, change) => {
+    fake.qrOf = ({ reference, amount }) => change(fakeQr(reference, amount));
+    const order = await start(7);
+    expect(order).toMatchObject({
+      state: 'pending',
+      attempt: { charge: 'created', qr: change(fakeQr(referenceOf(order), order.price)) },
+    });
+    expect(order.flags).toMatchObject([{ kind: 'unusual_qr', subject: referenceOf(order) }]);
+  });
+
+  it('in the test mode of its provider is open, and its placeholder is not read', async () => {
+    fake.qrOf = () => 'some-random-qr-string';
+    Object.assign(fake.connection, { simulation: ({ amount }: { amount: number }) => `pay ${amount}` });
+    const order = await start(7);
+    expect(order).toMatchObject({ state: 'pending', flags: [], attempt: { charge: 'created' } });
+    expect(simulationOf(host, order)).toBe('pay 95000');
   });
 
   it('is not made after its order was cancelled', async () => {

@@ -4,6 +4,7 @@ import { startOrder } from '#core/business/payments/checkout.ts';
 import { receiveNotification } from '#core/business/payments/inbox.ts';
 import { inboxQueue } from '#core/business/payments/work-queue.ts';
 import { listOpenFlags } from '#core/business/payments/flags.ts';
+import { readOldestUnconfirmed } from '#core/business/payments/payment-figures.ts';
 import { listMovements } from '#core/business/payments/movements.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
 import { type PaymentEvidence, PaymentError } from '#core/business/payments/payment-provider.ts';
@@ -341,6 +342,39 @@ describe('a notification of an unknown order', () => {
     await makeDue();
     await sweepPayments(host);
     expect((await reread()).state).toBe('paid');
+  });
+
+  it.each([
+    ['lists the money that it is about, without an order', true, 1],
+    ['lists nothing for a charge that is not paid', false, 0],
+  ])('after ten minutes %s, and keeps no buyer waiting', async (_title, isPaid, listed) => {
+    const reference = `OTHER-${events}.1`;
+    const evidence = fake.evidence(referenceOf(order));
+    const paid = { amount: 12_000, currency: 'IDR' };
+    fake.connection.status = () =>
+      Promise.resolve({
+        ...evidence,
+        reference,
+        providerReference: `T-${reference}`,
+        ...(isPaid && { state: 'paid' as const, paid, paymentId: `P-${reference}` }),
+      });
+    await notify({ reference });
+    await inboxQueue(host).idle();
+    await database.query(
+      "update payment_notification set received_at = received_at - interval '11 min' where reference = ?",
+      [reference],
+    );
+    expect(await readOldestUnconfirmed(database)).toBeUndefined();
+    await makeDue();
+    await sweepPayments(host);
+    const { flags } = await listOpenFlags(database, 100, 'no order');
+    const own = flags.filter(({ subject }) => subject === `fake/P-${reference}`);
+    expect(own).toHaveLength(listed);
+    if (isPaid) expect(own).toMatchObject([{ kind: 'not_in_books', order: undefined, money: paid }]);
+    const told = await database.query<{ count: number }>(
+      `select count(*)::int as count from account_event where name = 'payment.unknown' and payload ->> 'provider' = 'fake'`,
+    );
+    expect(told[0]?.count).toBeLessThanOrEqual(1);
   });
 
   it('is dropped after ten minutes, with a log line', async () => {

@@ -58,6 +58,7 @@ async function books() {
   return { amounts, state, flags: flags.filter(({ resolvedAt }) => !resolvedAt).map(({ kind }) => kind) };
 }
 const asked = { reason: 'asked for', isManual: false };
+const hoursAgo = (count: number) => new Date(Date.now() - count * 3_600_000);
 const byHand = { reason: 'by transfer', isManual: true };
 const makeDue = () =>
   database.query('update refund set next_check_at = clock_timestamp() where next_check_at is not null');
@@ -296,11 +297,11 @@ describe('a refund made at the provider', () => {
 });
 
 /** A refund that was asked for over a week ago. */
-const askLongAgo = async (way: 'pending' | 'lost') => {
+const askLongAgo = async (way: 'pending' | 'lost', ago = '8 days') => {
   const { id } = await pay();
   fake.ways.set(referenceOf(order), way);
   const { refund } = await refundPayment(host, id, asked);
-  await database.query("update refund set created_at = created_at - interval '8 days' where order_id = ?", [order.id]);
+  await database.query('update refund set created_at = created_at - ?::interval where order_id = ?', [ago, order.id]);
   return refund.key;
 };
 const isDue = async () => {
@@ -360,6 +361,24 @@ describe('a refund that is under way', () => {
       return Math.round((row?.pause ?? 0) / 60);
     };
     expect([await pauseAt('1 min'), await pauseAt('6 hours'), await pauseAt('6 days')]).toEqual([10, 60, 360]);
+  });
+
+  it.each([
+    ['at the time that the provider states', hoursAgo(14), -14],
+    ['when it was read, if the provider states a time before the request', hoursAgo(30), 0],
+    ['when it was read, if the provider states a time to come', hoursAgo(-2), 0],
+    ['when it was read, if the provider states none', undefined, 0],
+  ])('and confirmed before it is read is booked %s', async (_title, at, expected) => {
+    await askLongAgo('pending', '20 hours');
+    fake.connection.refundStatus = () => Promise.resolve({ state: 'done', at, raw: {} });
+    await makeDue();
+    await sweepPayments(host);
+    expect((await books()).state).toBe('refunded');
+    const [row] = await database.query<{ age: number }>(
+      'select extract(epoch from finished_at - clock_timestamp())::float8 / 3600 as age from refund where order_id = ?',
+      [order.id],
+    );
+    expect(Math.round(row?.age ?? Number.NaN)).toBeCloseTo(expected);
   });
 
   it('and is not confirmed for a week is asked about once more, and is for the operator then', async () => {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   crc16,
+  nmidOf,
   type Qris,
   QrisError,
   readFields,
@@ -81,14 +82,48 @@ describe('a payload', () => {
     expect(writeFields(fields)).toBe(dynamic);
   });
 
-  it('has lengths in bytes, not in characters', () => {
-    const name = 'KEDAI KOPI É'; // 13 bytes
-    const payload = resign(dynamic.replace('5912GATEWAY DEMO', `5913${name}`));
+  it.each([
+    ['É', 'KEDAI KOPI É'], // 13 bytes of UTF-8
+    ['𠮷', 'KEDAI KOPI 𠮷'], // 15 bytes of UTF-8, 13 units of UTF-16
+  ])('has lengths in characters, of which %s is one', (_character, name) => {
+    const payload = resign(dynamic.replace('5912GATEWAY DEMO', `5912${name}`));
     expect(readQris(payload).merchantName).toBe(name);
   });
 
-  it('may have an amount with decimals that are zero', () => {
-    expect(readQris(resign(dynamic.replace('540525000', '540825000.00'))).amount).toBe(25_000);
+  it('with a merchant name in another language is split as in the example of EMVCo', () => {
+    const example =
+      '00020101021229300012D156000000000510A93FO3230Q31280012D15600000001030812345678520441115802CN5914BEST TRANSPORT6007BEIJING64200002ZH0104最佳运输0202北京540523.7253031565502016233030412340603***0708A60086670902ME91320016A0112233449988770708123456786304A13A';
+    expect(crc16(example.slice(0, -4))).toBe('A13A');
+    expect(readFields(example).find(([id]) => id === '64')).toEqual([
+      '64',
+      [
+        ['00', 'ZH'],
+        ['01', '最佳运输'],
+        ['02', '北京'],
+      ],
+    ]);
+  });
+
+  it.each(['0625000.', '0825000.00', '0725000.0'])(
+    'may have an amount without or with zero decimals: 54%s',
+    (field) => {
+      expect(readQris(resign(dynamic.replace('540525000', `54${field}`))).amount).toBe(25_000);
+    },
+  );
+
+  it.each([
+    ['55020256035005802ID', { hasFee: true }],
+    ['5502015802ID', { hasFee: true }],
+    ['56035005802ID', { hasStrayFee: true }],
+    ['570115802ID', { hasStrayFee: true }],
+  ])('with fee fields %s says whether wallets add it', (fields, expected) => {
+    const { hasFee, hasStrayFee } = readQris(resign(dynamic.replace('5802ID', fields)));
+    expect({ hasFee, hasStrayFee }).toMatchObject(expected);
+  });
+
+  it('names the merchant as the national repository knows it', () => {
+    expect(nmidOf(readQris(dynamic))).toBe('ID1020000000001');
+    expect(nmidOf({ accounts: order.accounts.slice(0, 1) })).toBeUndefined();
   });
 
   it('is read for any amount, name and reference that fit', () => {
@@ -137,11 +172,11 @@ describe('a payload is refused', () => {
 
 describe('a payload is not written', () => {
   it.each([
-    ['with a name over 25 bytes', { merchantName: 'X'.repeat(26) }],
-    ['with a city over 15 bytes', { merchantCity: 'X'.repeat(16) }],
+    ['with a name over 25 characters', { merchantName: 'X'.repeat(26) }],
+    ['with a city over 15 characters', { merchantCity: 'X'.repeat(16) }],
     ['with a name that is not ASCII', { merchantName: 'KEDAI É' }],
-    ['with a reference over 25 bytes', { additional: [['05', 'X'.repeat(26)]] }],
-    ['with a template over 99 bytes', { additional: [1, 2, 3, 4].map((n) => [`0${n}`, 'X'.repeat(25)]) }],
+    ['with a reference over 25 characters', { additional: [['05', 'X'.repeat(26)]] }],
+    ['with a template over 99 characters', { additional: [1, 2, 3, 4].map((n) => [`0${n}`, 'X'.repeat(25)]) }],
     ['with an amount of 0', { amount: 0 }],
     ['with parts of a rupiah', { amount: 1.5 }],
     ['with an id of one digit', { additional: [['5', 'X']] }],

@@ -340,7 +340,7 @@ describe('the section models', () => {
   });
 
   it.each([
-    ['chat', 'adaptive', 'chat does', 'effort, thinking, enable_thinking, openrouter, none'],
+    ['chat', 'adaptive', 'chat does', 'effort, thinking, thinking_off, enable_thinking, openrouter, none'],
     ['responses', 'thinking', 'responses does', 'effort, none'],
     ['messages', 'level', 'messages does', 'adaptive, budget, none'],
     ['gemini', 'effort', 'gemini does', 'budget, level, none'],
@@ -353,7 +353,7 @@ describe('the section models', () => {
 
   it('is refused with a reasoning quirk that none of the routes supports', () => {
     expect(spoken('chat', '{ routes: [one/a, two/b], quirks: { reasoning: budget } }')).toEqual([
-      'gateway.yaml:2:64 models.test.quirks.reasoning: is "budget", which chat and responses do not support; use one of: effort, thinking, enable_thinking, openrouter, none',
+      'gateway.yaml:2:64 models.test.quirks.reasoning: is "budget", which chat and responses do not support; use one of: effort, thinking, thinking_off, enable_thinking, openrouter, none',
     ]);
   });
 

@@ -40,6 +40,14 @@ describe('the dialect of a caller', () => {
     expect(callerDialect(modelsEndpoint, headers)).toBe('openai');
   });
 
+  it.each([
+    ['/anthropic/v1/models', 'anthropic'],
+    ['/openai/v1/models', 'openai'],
+    ['/v1beta/openai/models', 'openai'],
+  ])('on a shared path is that of the vendor in %s', (path, dialect) => {
+    expect(callerDialect(modelsEndpoint, { 'x-goog-api-key': 'dp-x' }, path)).toBe(dialect);
+  });
+
   it('follows the headers where there is no endpoint', () => {
     expect([callerDialect(undefined, anthropic), callerDialect(undefined, {})]).toEqual(['anthropic', 'openai']);
   });

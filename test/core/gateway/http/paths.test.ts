@@ -15,7 +15,8 @@ const table = new EndpointTable([
   endpoint('get_model', 'GET', '/v1/models/{id*}'),
   endpoint('get_response', 'GET', '/v1/responses/{id}'),
   endpoint('responses', 'POST', '/v1/responses'),
-  endpoint('generate', 'POST', '/v1/models/{id*}:generateContent'),
+  endpoint('generate', 'POST', '/v1beta/models/{id*}:generateContent'),
+  endpoint('rerank', 'POST', '/v1/rerank'),
 ]);
 const found = (method: string, path: string) => {
   const match = table.find(method, path);
@@ -32,6 +33,13 @@ describe('the endpoint table', () => {
     '/v1//messages',
     '//v1/messages//',
     '//messages',
+    '/anthropic/v1/messages',
+    '/anthropic/messages',
+    '//anthropic/v1//messages/',
+    '/anthropic/v1/v1/messages',
+    '/v1/anthropic/v1/messages',
+    '/v1beta/v1/messages',
+    '/v1beta/openai/messages',
   ])('finds the endpoint at %s', (path) => {
     expect(found('POST', path)).toEqual(['messages', {}]);
   });
@@ -54,12 +62,30 @@ describe('the endpoint table', () => {
 
   it('takes a method that does not exist for an unknown path', () => {
     expect(found('POST', '/v1/models/x:generate')).toBeUndefined();
-    expect(found('PUT', '/v1/models/x:generateContent')).toEqual({ allowed: ['POST'] });
+    expect(found('PUT', '/v1beta/models/x:generateContent')).toEqual({ allowed: ['POST'] });
   });
 
-  it.each(['/v1/message', '/v1', '/', '/v1/v1/v1/messages'])('finds nothing at %s', (path) => {
-    expect(found('POST', path)).toBeUndefined();
+  it.each([
+    '/v1beta/models/x:generateContent',
+    '/v1beta/v1beta/models/x:generateContent',
+    '/v1/v1beta/models/x:generateContent',
+  ])('finds a method of a model at %s', (path) => {
+    expect(found('POST', path)).toEqual(['generate', { id: 'x' }]);
   });
+
+  it('finds what Cohere has at /v2/rerank, and nothing else there', () => {
+    expect(['/v2/rerank', '/v1/v2/rerank', '/v2/rerank/'].map((path) => found('POST', path))).toEqual(
+      Array.from({ length: 3 }, () => ['rerank', {}]),
+    );
+    expect(found('POST', '/v2/messages')).toBeUndefined();
+  });
+
+  it.each(['/v1/message', '/v1', '/', '/anthropic', '/anthropic/', '/v1/v1/v1/v1/messages', '/other/v1/messages'])(
+    'finds nothing at %s',
+    (path) => {
+      expect(found('POST', path)).toBeUndefined();
+    },
+  );
 
   it('keeps a malformed escape as it is', () => {
     expect(found('GET', '/v1/models/%E0%A4%A')).toEqual(['get_model', { id: '%E0%A4%A' }]);

@@ -139,14 +139,22 @@ describe('an error in a stream', () => {
     ]);
   });
 
-  it('of responses is response.failed, and nothing after it', () => {
+  it('of responses is an error event and response.failed, as OpenAI writes them, and nothing after it', () => {
     const events = eventsIn(renderStreamError(error, callerOf('responses')));
-    expect(events).toHaveLength(1);
-    expect(events[0]).toMatchObject({
+    expect(events).toHaveLength(2);
+    expect(events[0]).toEqual({
+      name: 'error',
+      data: {
+        type: 'error',
+        sequence_number: 0,
+        error: { type: 'server_error', code: 'server_error', message, param: null },
+      },
+    });
+    expect(events[1]).toMatchObject({
       name: 'response.failed',
       data: {
         type: 'response.failed',
-        sequence_number: 0,
+        sequence_number: 1,
         response: {
           id: 'req_1',
           object: 'response',
@@ -161,9 +169,10 @@ describe('an error in a stream', () => {
   // Codex repeats after server_error and rate_limit_exceeded, and shows the message of invalid_prompt.
   it.each(codes)('of responses has a code of OpenAI for %s', (code) => {
     const failure = new GatewayError(code, 'no');
-    const [event] = eventsIn(renderStreamError(failure, callerOf('responses')));
+    const [first, event] = eventsIn(renderStreamError(failure, callerOf('responses')));
     const expected = failure.isFinal ? /^(invalid_prompt|insufficient_quota)$/ : /^(server_error|rate_limit_exceeded)$/;
     expect(event?.data).toMatchObject({ response: { error: { code: expect.stringMatching(expected) } } });
+    expect(first?.data).toMatchObject({ error: { code: expect.stringMatching(expected) } });
   });
 
   it('of responses keeps the code on which clients shorten the conversation', () => {
@@ -173,9 +182,10 @@ describe('an error in a stream', () => {
 
   it('continues in Responses the numbering of earlier events and ends as failed, whatever their status', () => {
     const sent = { id: 'resp_9', model: 'test', status: 'in_progress' };
-    const [event] = eventsIn(renderResponseFailed(error, 'req_1', 7, sent));
+    const [first, event] = eventsIn(renderResponseFailed(error, 'req_1', 7, sent));
+    expect(first?.data).toMatchObject({ sequence_number: 7 });
     expect(event?.data).toMatchObject({
-      sequence_number: 7,
+      sequence_number: 8,
       response: { id: 'resp_9', model: 'test', status: 'failed' },
     });
   });

@@ -64,9 +64,27 @@ describe('the abilities of a model', () => {
     ],
     [{ sampling: true, efforts: [] }, [{ reasoning: 'none' }, {}]],
   ] as const)('requests may set what all routes take that are asked first: %j', (settings, quirks) => {
-    expect(abilities(...quirks.map((one) => routeOf(['chat'], 0, { quirks: { ...one } as never }))).settings).toEqual(
-      settings,
-    );
+    expect(abilities(...quirks.map((one) => routeOf(['chat'], 0, { quirks: { ...one } as never }))).settings).toEqual({
+      ...settings,
+      safeguards: false,
+    });
+  });
+
+  it.each([
+    [[{ betas: true }], true],
+    [[{ safeguards: true }], true],
+    [[{}], false],
+    [[{ betas: true, refuses: ['safeguards'] }], false],
+    [[{ betas: true }, {}], false],
+  ])('the vendors of %j review tool calls: %j', (quirks, safeguards) => {
+    const all = quirks.map((one) => routeOf(['messages'], 0, { quirks: one }));
+    expect(abilities(...all).settings.safeguards).toBe(safeguards);
+  });
+
+  it('reviews of tool calls are lost where Messages is translated, and a backup does not count', () => {
+    const safeguards = { quirks: { safeguards: true } };
+    expect(abilities(routeOf(['chat'], 0, safeguards)).settings.safeguards).toBe(false);
+    expect(abilities(routeOf(['messages'], 0, safeguards), routeOf(['chat'], 1)).settings.safeguards).toBe(true);
   });
 
   it('a model can do what its best format supports', () => {

@@ -42,6 +42,14 @@ it('a line names what is changed, then what is omitted', () => {
   ]);
 });
 
+it.each([
+  ['unique', 'repeated call ids numbered'],
+  ['nine_characters', 'call ids of nine characters'],
+  ['functions', 'call ids as functions.NAME:N'],
+] as const)('ids of calls that must be %s are named', (ids, words) => {
+  expect(described(['messages'], { ...origin, tool_call_ids: ids })).toEqual([`messages: ${words}`]);
+});
+
 it('a quirk of one format appears only in the line of that format', () => {
   expect(described(['chat', 'responses'], { ...origin, by_format: { chat: { refuses: ['store'] } } })).toEqual([
     'chat: without store',

@@ -123,7 +123,10 @@ const check: Readonly<Record<TextFormat, (sent: readonly string[], hasFailed: bo
     const events = sent.map((data) => JSON.parse(data) as Sent);
     expect(events.map((event) => event['sequence_number'])).toEqual(events.map((_, index) => index));
     const ends = ['response.completed', 'response.incomplete', 'response.failed'];
-    checkEnds(events, ['response.created'], ends);
+    const errors = events.filter(({ type }) => type === 'error');
+    expect(errors).toEqual(hasFailed ? [events.at(-2)] : []);
+    const others = events.filter((event) => !errors.includes(event));
+    checkEnds(others, ['response.created'], ends);
     expect(events.at(-1)?.type === 'response.failed').toBe(hasFailed);
     if (!hasFailed) checkBlocks(events, 'response.output_item.added', 'response.output_item.done', 'output_index');
   },

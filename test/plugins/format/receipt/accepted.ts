@@ -40,6 +40,10 @@ export const accepted: Readonly<Record<ClientFormatName, readonly Accepted[]>> =
     { members: /^reasoning\.(?:generate_)?summary$/, reason: reasoningText },
     { members: /^text\.format\(json_schema\)\.(?:name|strict)$/, reason: schemaWords },
     { members: /format\(text\)/, reason: byDefault },
+    {
+      members: /^input\[\]\(configuration_update\)(?:\.text)?$/,
+      reason: 'an update without a setting changes nothing',
+    },
     { members: /defer_loading$/, reason: deferred },
     {
       members: /\(namespace\)\.(?:description|tools\[\]\(function\)\.parameters)$/,

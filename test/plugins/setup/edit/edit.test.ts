@@ -23,10 +23,10 @@ function work(files: Readonly<Record<string, string | Buffer>>, format = 'json')
     for (const [name, content] of Object.entries(changed))
       contents.set(name, typeof content === 'string' ? encode(content) : content.toString('latin1'));
   };
-  const run = (command: 'apply' | 'remove' | 'check', { identity = '-', at }: Options = {}): Edited => {
+  const run = (command: 'apply' | 'remove' | 'check', { identity = '-', at, dialect }: Options = {}): Edited => {
     const { after: _, ...given } = Object.fromEntries(contents);
     try {
-      const { after, before, left, missing } = editSettings(command, { format, identity, at }, given);
+      const { after, before, left, missing } = editSettings(command, { format, identity, at, dialect }, given);
       if (command !== 'check') contents.set('after', after);
       if (command === 'apply') contents.set('before', before);
       return {
@@ -50,6 +50,7 @@ function work(files: Readonly<Record<string, string | Buffer>>, format = 'json')
 interface Options {
   readonly identity?: string;
   readonly at?: string;
+  readonly dialect?: string;
 }
 
 describe('editor of settings', () => {
@@ -162,6 +163,50 @@ describe('editor of settings', () => {
     made.write({ current: wantedWith('k2').replace('Ours', 'Renamed'), previous: wantedWith('k2') });
     expect(made.run('remove', members)).toEqual({ status: 0, stdout: '', stderr: '' });
     expect(made.read('after')).toBe('name: "Renamed"\n');
+  });
+
+  describe('of initial members of JSON', () => {
+    const members = { identity: '-;permissions.mode' };
+    const wanted = '{\n  "env": {\n    "KEY": "k"\n  },\n  "permissions": {\n    "mode": "default"\n  }\n}\n';
+
+    test.each([
+      ['{"permissions":{"mode":"plan"}}', '{"permissions":{"mode":"plan"},"env":{"KEY":"k"}}'],
+      ['{"permissions":{"mode":"default"}}', '{"permissions":{"mode":"default"},"env":{"KEY":"k"}}'],
+      ['{"permissions":{"allow":[]}}', '{"permissions":{"allow":[],"mode":"default"},"env":{"KEY":"k"}}'],
+    ])('%s keeps what it has, gets what it lacks, and comes back', (file, merged) => {
+      const { run, read, write } = work({ current: file, wanted });
+      run('apply', members);
+      expect(JSON.parse(read('after') ?? '')).toEqual(JSON.parse(merged));
+      write({ current: read('after') ?? '', previous: wanted });
+      expect(run('check', members).stdout).toBe('');
+      expect(run('apply', members).stdout).toBe('');
+      expect(read('after')).toBe(read('current'));
+      expect(run('remove', members).stdout).toBe('');
+      expect(read('after')).toBe(file);
+    });
+
+    test('one that the user has changed since stays, now and when the settings go', () => {
+      const { run, read, write } = work({ wanted });
+      run('apply', members);
+      write({ current: wanted.replace('default', 'plan'), previous: wanted });
+      expect([run('apply', members).status, read('after')]).toEqual([0, wanted.replace('default', 'plan')]);
+      expect(run('remove', members).stdout).toBe('');
+      expect(JSON.parse(read('after') ?? '')).toEqual({ permissions: { mode: 'plan' } });
+    });
+  });
+
+  test.each([
+    ['plain', '{\n  "a": 1,\n}\n', 2],
+    ['plain', '// mine\n{"a":1}\n', 2],
+    ['comments', '{"a":[1,]}\n', 2],
+    ['comments', '{"a":1 /* one */}\n', 0],
+    ['plain', '{"a":"//,]"}\n', 0],
+  ])('a file that a tool does not read is left alone: %s, %j', (dialect, current, status) => {
+    const { run } = work({ current, wanted: settings });
+    const edited = run('apply', { dialect });
+    expect(edited.status).toBe(status);
+    if (status === 2) expect(edited.stderr).toMatch(/^line \d, column \d: The tool does not read a file with /);
+    expect(work({ current, wanted: settings }).run('apply').status).toBe(0);
   });
 
   test('recognises the entries of a list, at its start or its end', () => {

@@ -575,3 +575,50 @@ it('a second run does not write to any file', async () => {
   expect(await times()).toStrictEqual(before);
   await writeFile(join(home, '.unrelated'), '');
 });
+
+describe('settings that depend on other files of the tool', () => {
+  const text = '{"url":"@KEY@","permissions":{"defaultMode":"default"}}';
+  const elsewhere = [{ path: '~/managed.json' }, { path: '~/managed.d/' }];
+  const initial = ['permissions.defaultMode'];
+  const asker = sampleTool('asker', [
+    { kind: 'cache', path: '~/.asker/models.json' },
+    { kind: 'file', format: 'json', path: '~/.asker/settings.json', text, initial, elsewhere },
+  ]);
+
+  it.each([
+    ['nothing', {}, true],
+    ['an administrator who says nothing of it', { 'managed.json': '{"permissions":{"allow":[]}}' }, true],
+    ['an administrator', { 'managed.json': '{"permissions":{"defaultMode":"plan"}}' }, false],
+    ['a part of an administrator', { 'managed.d/20-mode.json': '{"permissions":{"defaultMode":"plan"}}' }, false],
+    ['a file that cannot be read', { 'managed.json': '{"permissions":' }, false],
+    ['the user', { '.asker/settings.json': '{"permissions":{"defaultMode":"acceptEdits"}}' }, 'acceptEdits'],
+  ] as const)('are left to %s, and taken back', async (_, files, mode) => {
+    const { run, write, read, snapshot } = await open({ tools: [asker], commands: [] });
+    for (const [path, content] of Object.entries(files)) await write(path, content);
+    const before = await snapshot();
+    expect((await run('--yes --tools asker')).status).toBe(0);
+    const written = JSON.parse(await read('.asker/settings.json')) as { permissions?: unknown };
+    const expected = mode === false ? undefined : { defaultMode: mode === true ? 'default' : mode };
+    expect(written.permissions).toEqual(expected);
+    expect((await run('--undo --yes')).status).toBe(0);
+    expect(await snapshot()).toStrictEqual(before);
+  });
+
+  it('are left out without a runtime, which nothing could read the other files with', async () => {
+    const { run, read } = await open({ tools: [asker], commands: [], helper: 'none' });
+    expect((await run('--yes --tools asker')).status).toBe(0);
+    expect(JSON.parse(await read('.asker/settings.json'))).toEqual({ url: testKey });
+  });
+
+  it('go with the tool’s cache of this gateway, and not with that of another', async () => {
+    const { run, write, read, url } = await open({ tools: [asker], commands: [] });
+    await run('--yes --tools asker');
+    await write('.asker/models.json', JSON.stringify({ baseUrl: `${url}/other`, models: [] }));
+    await run('--undo --yes');
+    expect(await read('.asker/models.json')).toContain('/other');
+    await run('--yes --tools asker');
+    await write('.asker/models.json', JSON.stringify({ baseUrl: url, models: [] }));
+    expect((await run('--undo --yes')).status).toBe(0);
+    await expect(read('.asker/models.json')).rejects.toThrow('ENOENT');
+  });
+});

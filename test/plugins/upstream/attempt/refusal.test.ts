@@ -404,3 +404,116 @@ describe('a refusal', () => {
     expect(JSON.stringify([error.message, error.details])).not.toContain('sk-abc');
   });
 });
+
+/** Errors of self-hosted servers, as they were seen. */
+const fromServer = (code: number, type: string, message: string, more = {}) => ({
+  error: { code, message, type, ...more },
+});
+
+describe('a server’s refusal of a prompt that is too long', () => {
+  it.each([
+    [
+      400,
+      fromServer(
+        400,
+        'exceed_context_size_error',
+        'request (18022 tokens) exceeds the available context size (1024 tokens), try increasing it',
+        {
+          n_prompt_tokens: 18_022,
+          n_ctx: 1_024,
+        },
+      ),
+      1_024,
+    ],
+    [
+      400,
+      fromServer(
+        400,
+        'exceed_context_size_error',
+        'the request exceeds the available context size. try increasing the context size or enable context shift',
+      ),
+      undefined,
+    ],
+    [
+      400,
+      fromServer(
+        400,
+        'invalid_request_error',
+        'input (900 tokens) is larger than the max context size (512 tokens). skipping',
+      ),
+      512,
+    ],
+    [
+      500,
+      fromServer(
+        500,
+        'server_error',
+        'input (600 tokens) is too large to process. increase the physical batch size (current batch size: 512)',
+      ),
+      512,
+    ],
+    [500, fromServer(500, 'server_error', 'Context size has been exceeded.'), undefined],
+    [
+      400,
+      fromServer(
+        400,
+        'BadRequestError',
+        "This model's maximum context length is 1024 tokens. However, your request has 2000 input tokens.",
+        { param: 'input_tokens' },
+      ),
+      1_024,
+    ],
+  ])('with status %d is an overflow for tools of every vendor: %j', (status, body, window) => {
+    const fault = refusal(status, body);
+    expect([fault.kind, fault.status, fault.error.status(descriptors.chat)]).toEqual(['overflow', status, 400]);
+    expect(fault.error.details.contextWindow).toBe(window);
+    expect(fault.error.wording('openai')).toEqual({ type: expect.any(String), code: 'context_length_exceeded' });
+    expect(fault.error.messageFor('anthropic')).toMatch(/^prompt is too long: /);
+  });
+});
+
+describe('a server’s refusal of what it does not support', () => {
+  it.each([
+    [500, 'image input is not supported - hint: if this is unexpected, you may need to provide the mmproj'],
+    [500, 'audio input is not supported - hint: if this is unexpected, you may need to provide the mmproj'],
+    [500, 'Failed to parse tools: Unsupported tool type: {"type":"custom"}; tools = []'],
+    [400, 'tiny is not a multimodal model'],
+    [400, '"gemma3:latest" does not support thinking'],
+    [400, 'registry.ollama.ai/library/gemma3:latest does not support tools'],
+  ])('with status %d leaves it to another route, and is a 400 for the client: %s', (status, message) => {
+    const fault = refusal(status, fromServer(status, 'server_error', message));
+    expect(fault).toMatchObject({ kind: 'unsupported', status, error: { code: 'upstream_rejected', message } });
+    expect(fault.error.status(descriptors.messages)).toBe(400);
+    expect(fault.error.wording('openai').type).not.toBe(status === 500 ? 'server_error' : '');
+  });
+
+  it.each([
+    [400, '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'],
+    [400, 'tool_choice=function "get_weather" requires --tool-call-parser to be set'],
+    [501, 'This server does not support embeddings. Start it with `--embeddings`'],
+    [501, 'This server does not support reranking. Start it with `--reranking`'],
+    [500, 'tools param requires --jinja flag'],
+  ])('with status %d for want of a flag is the operator’s: %s', (status, message) => {
+    const fault = refusal(status, { error: { message } });
+    expect(fault).toMatchObject({ kind: 'setup', status, error: { code: 'not_supported' } });
+    expect(fault.error.message).not.toContain('--');
+    expect(describeFault(fault)).toBe(`setup: ${status} ${message}`);
+  });
+
+  it.each([
+    [503, 'image input is not supported'],
+    [504, 'input (600 tokens) is too large to process. increase the physical batch size'],
+    [500, 'Loading model'],
+    [500, 'Internal Server Error'],
+  ])('does not excuse a server that is out of service: %d %s', (status, message) => {
+    expect(refusal(status, { error: { message } }).kind).toBe('route');
+  });
+
+  it('a limit of output tokens above the window of a server is not an overlong prompt', () => {
+    const message =
+      'max_completion_tokens=5000 cannot be greater than max_model_len=1024. Please request fewer output tokens.';
+    const fault = refusal(400, fromServer(400, 'BadRequestError', message, { param: 'max_tokens' }));
+    expect(fault).toMatchObject({ kind: 'unsupported', error: { message, details: { outputLimit: 1_024 } } });
+    expect(fault.error.messageFor('anthropic')).toBe(message);
+  });
+});

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Breaker, type Admission } from '../../../../plugins/upstream/health/breaker.ts';
+import { type Admission, Breaker } from '../../../../plugins/upstream/health/breaker.ts';
+import type { RouteFailure } from '../../../../plugins/upstream/health/evidence.ts';
 
 const options = {
   failures: 3,
@@ -16,14 +17,26 @@ beforeEach(() => {
 });
 /** What went before it opened, or while it was closed. */
 const old: Admission = { isProbe: false };
-const admits = (now: number) => breaker.admit(now) !== undefined;
-const probeAt = (now: number): Admission => {
-  const admission = breaker.admit(now);
+const admits = (now: number, account = 'anybody') => breaker.admit(now, account) !== undefined;
+const probeAt = (now: number, account = 'anybody'): Admission => {
+  const admission = breaker.admit(now, account);
   if (admission?.isProbe !== true) throw new Error('it is no probe');
   return admission;
 };
-const fail = (times: number, now = 0, source?: string) =>
-  Array.from({ length: times }, () => breaker.failed(now, 'down', source, old)).at(-1);
+const succeed = (now: number, by = old, account = 'anybody') => breaker.succeeded(now, by, account);
+
+/** A failure that no request can cause, or one of a conversation, by default of an account of its own. */
+const failure = (conversation?: string, account = `account of ${conversation}`, retryAfter = 0): RouteFailure => ({
+  reason: 'down',
+  requester: { account, conversation: conversation ?? '' },
+  mayBeCausedByRequest: conversation !== undefined,
+  retryAfter,
+});
+const fail = (times: number, now = 0, conversation?: string, account?: string) =>
+  Array.from({ length: times }, () => breaker.failed(now, failure(conversation, account), old)).at(-1);
+/** Conversations of one account fail, one after the other. */
+const failAll = (conversations: readonly string[], account: string, now = 0) =>
+  conversations.map((conversation) => breaker.failed(now, failure(`${account}/${conversation}`, account), old)).at(-1);
 const stateAt = (now: number) => breaker.status(now).state;
 
 describe('a closed breaker', () => {
@@ -37,20 +50,20 @@ describe('a closed breaker', () => {
 
   it('a closed breaker starts counting again after a success', () => {
     fail(2);
-    breaker.succeeded(0, old);
+    succeed(0);
     expect([fail(2), stateAt(0)]).toEqual([false, 'closed']);
   });
 
   it('a closed breaker opens at a share of failures in the window', () => {
-    for (let call = 0; call < 5; call++) breaker.succeeded(call, old);
+    for (let call = 0; call < 5; call++) succeed(call);
     for (let call = 0; call < 4; call++) {
-      breaker.failed(100, 'down', undefined, old);
-      breaker.succeeded(100, old);
+      breaker.failed(100, failure(), old);
+      succeed(100);
     }
     fail(2, 100);
     expect(stateAt(100)).toBe('closed');
     for (let call = 0; call < 3; call++) {
-      breaker.succeeded(100, old);
+      succeed(100);
       fail(2, 100);
     }
     expect(stateAt(100)).toBe('open');
@@ -59,7 +72,7 @@ describe('a closed breaker', () => {
   it('a closed breaker ignores the share of few calls', () => {
     for (let call = 0; call < 4; call++) {
       fail(1);
-      breaker.succeeded(0, old);
+      succeed(0);
     }
     expect(stateAt(0)).toBe('closed');
   });
@@ -67,9 +80,9 @@ describe('a closed breaker', () => {
   it('a closed breaker forgets calls before the window', () => {
     for (let call = 0; call < 5; call++) {
       fail(1, 0);
-      breaker.succeeded(0, old);
+      succeed(0);
     }
-    for (let call = 0; call < 8; call++) breaker.succeeded(70_000, old);
+    for (let call = 0; call < 8; call++) succeed(70_000);
     expect([fail(2, 70_000), stateAt(70_000)]).toEqual([false, 'closed']);
   });
 
@@ -81,7 +94,7 @@ describe('a closed breaker', () => {
   it('a closed breaker is not opened by one conversation that fails while others are served', () => {
     for (let call = 0; call < 50; call++) {
       fail(1, call, 'conversation');
-      breaker.succeeded(call, old);
+      succeed(call);
     }
     expect(stateAt(50)).toBe('closed');
   });
@@ -93,12 +106,12 @@ describe('a closed breaker', () => {
 
   it('a closed breaker counts a conversation among the failures of each window', () => {
     for (let call = 0; call < 4; call++) {
-      breaker.succeeded(60_000, old);
+      succeed(60_000);
       fail(1, 60_000, `conversation ${call}`);
     }
-    breaker.succeeded(120_000, old);
+    succeed(120_000);
     for (let call = 0; call < 4; call++) {
-      breaker.succeeded(120_000, old);
+      succeed(120_000);
       fail(1, 120_000, `conversation ${call}`);
     }
     fail(1, 120_000, 'another');
@@ -107,7 +120,7 @@ describe('a closed breaker', () => {
 
   it('a closed breaker counts a conversation again once others have been served', () => {
     for (const now of [0, 60_000, 120_000]) fail(1, now, 'conversation');
-    breaker.succeeded(180_000, old);
+    succeed(180_000);
     for (const source of ['a', 'b']) fail(1, 180_000, source);
     expect(stateAt(180_000)).toBe('closed');
     fail(1, 180_000, 'conversation');
@@ -135,7 +148,7 @@ describe('an open breaker', () => {
 
   it('an open breaker closes when the probe succeeds', () => {
     const probe = probeAt(1_000);
-    expect([breaker.succeeded(1_100, probe), stateAt(1_100), admits(1_100)]).toEqual([true, 'closed', true]);
+    expect([succeed(1_100, probe), stateAt(1_100), admits(1_100)]).toEqual([true, 'closed', true]);
   });
 
   it('an open breaker opens again for twice as long when the probe fails, up to the longest pause', () => {
@@ -145,7 +158,7 @@ describe('an open breaker', () => {
       const { opensFor } = breaker.status(now);
       pauses.push(opensFor);
       now += opensFor;
-      breaker.failed(now, 'still down', undefined, probeAt(now));
+      breaker.failed(now, failure(), probeAt(now));
     }
     expect(pauses).toEqual([1_000, 2_000, 4_000, 4_000]);
   });
@@ -168,35 +181,35 @@ describe('an open breaker', () => {
   it('an open breaker learns nothing from a probe by a conversation that has failed before', () => {
     breaker.reset();
     for (const source of ['a', 'b', 'c']) fail(1, 0, source);
-    breaker.failed(1_000, 'down', 'a', probeAt(1_000));
+    breaker.failed(1_000, failure('a'), probeAt(1_000));
     expect(stateAt(1_000)).toBe('half_open');
-    breaker.failed(1_000, 'down', 'd', probeAt(1_000));
+    breaker.failed(1_000, failure('d'), probeAt(1_000));
     expect(stateAt(1_001)).toBe('open');
   });
 
   it('an open breaker is decided by its probe, not by a request that was sent before it opened', () => {
     const probe = probeAt(1_000);
-    expect(breaker.failed(1_100, 'down', undefined, old)).toBe(false);
-    expect(breaker.succeeded(1_100, old)).toBe(false);
+    expect(breaker.failed(1_100, failure(), old)).toBe(false);
+    expect(succeed(1_100)).toBe(false);
     breaker.released(old);
     expect([stateAt(1_100), admits(1_100)]).toEqual(['half_open', false]);
-    expect(breaker.succeeded(1_200, probe)).toBe(true);
+    expect(succeed(1_200, probe)).toBe(true);
   });
 
   it('an open breaker is not decided by a probe that was given up for another', () => {
     const first = probeAt(1_000);
     breaker.released(first);
     const second = probeAt(1_001);
-    expect(breaker.failed(1_100, 'down', undefined, first)).toBe(false);
+    expect(breaker.failed(1_100, failure(), first)).toBe(false);
     breaker.released(first);
     expect([stateAt(1_100), admits(1_100)]).toEqual(['half_open', false]);
-    expect(breaker.succeeded(1_200, second)).toBe(true);
+    expect(succeed(1_200, second)).toBe(true);
   });
 
   it('an open breaker is decided by a probe that retries, for example with another key', () => {
     const probe = probeAt(1_000);
     breaker.released(probe);
-    expect(breaker.succeeded(1_100, probe)).toBe(true);
+    expect(succeed(1_100, probe)).toBe(true);
   });
 
   it('an open breaker forgets everything at a reset', () => {
@@ -205,48 +218,193 @@ describe('an open breaker', () => {
   });
 });
 
-it('adopts the state of another instance', () => {
-  breaker.adopt({ state: 'open', opensFor: 2_000, reason: 'down there', openings: 2 }, 1_000);
-  expect([admits(2_999), admits(3_000)]).toEqual([false, true]);
+describe('one account', () => {
+  const many = Array.from({ length: 40 }, (_, index) => `c${index}`);
+
+  it('opens no breaker, however many of its conversations fail', () => {
+    failAll(many, 'a');
+    expect(stateAt(0)).toBe('closed');
+  });
+
+  it('opens no breaker by a share of the calls either', () => {
+    for (const conversation of many) {
+      failAll([conversation], 'a');
+      succeed(0, old, 'b');
+    }
+    expect(stateAt(0)).toBe('closed');
+  });
+
+  it('opens it together with another one, in a run', () => {
+    expect([failAll(['1', '2', '3'], 'a'), failAll(['1'], 'b'), stateAt(0)]).toEqual([false, true, 'open']);
+  });
+
+  it('opens it alone where no request can be the cause, and what it may have caused does not help', () => {
+    failAll(many, 'a');
+    expect([fail(2), stateAt(0), fail(1), stateAt(0)]).toEqual([false, 'closed', true, 'open']);
+  });
+
+  it('counts among the accounts that fail by its own share, so that a busy one does not outweigh the others', () => {
+    for (let call = 0; call < 100; call++) succeed(0, old, 'busy');
+    failAll(['1', '2'], 'a');
+    succeed(0, old, 'busy');
+    expect([failAll(['1'], 'b'), stateAt(0)]).toEqual([true, 'open']);
+  });
+
+  it('does not fail by the odd request', () => {
+    for (const account of ['a', 'b', 'c']) {
+      for (let call = 0; call < 10; call++) succeed(0, old, account);
+      failAll(['1'], account);
+      succeed(0, old, account);
+    }
+    expect(stateAt(0)).toBe('closed');
+  });
 });
 
-it('adopts no pause of another instance that is longer than its longest', () => {
-  breaker.adopt({ state: 'open', opensFor: 86_400_000, reason: 'down there', openings: 2 }, 1_000);
-  expect([admits(4_999), admits(5_000)]).toEqual([false, true]);
+describe('the probe of a breaker that accounts have opened', () => {
+  beforeEach(() => {
+    failAll(['1', '2'], 'a');
+    failAll(['1'], 'b');
+  });
+
+  it('is a request of another account', () => {
+    expect([admits(1_000, 'a'), admits(1_000, 'b'), admits(1_000, 'c')]).toEqual([false, false, true]);
+  });
+
+  it('is one of theirs if no other has come for a cooldown', () => {
+    expect([admits(1_999, 'a'), admits(2_000, 'a')]).toEqual([false, true]);
+    expect(breaker.waitFor(0, 'a')).toBe(2_000);
+    expect(breaker.waitFor(0, 'c')).toBe(1_000);
+  });
+
+  it('makes the pause no longer if it fails for one of them, since others may be served', () => {
+    for (let now = 2_000; now < 20_000; now += 2_000) {
+      expect(breaker.failed(now, failure(`again ${now}`, 'a'), probeAt(now, 'a'))).toBe(true);
+      expect([admits(now + 999, 'c'), breaker.waitFor(now, 'c')]).toEqual([false, 1_000]);
+    }
+    expect(breaker.status(18_000).openings).toBe(1);
+  });
+
+  it('makes the pause longer if it fails for another account, which then counts as one of them', () => {
+    expect(breaker.failed(1_000, failure('c/1', 'c'), probeAt(1_000, 'c'))).toBe(true);
+    expect([admits(3_000, 'c'), admits(3_000, 'd')]).toEqual([false, true]);
+  });
+
+  it('keeps nobody else waiting for longer than a cooldown, and decides when it ends', () => {
+    const slow = probeAt(1_000, 'c');
+    expect([admits(1_999, 'd'), admits(2_000, 'd'), admits(2_999, 'e')]).toEqual([false, true, false]);
+    expect([succeed(60_000, slow, 'c'), stateAt(60_000)]).toEqual([true, 'closed']);
+  });
+
+  it('decides after others were begun beside it, when it fails late', () => {
+    const slow = probeAt(1_000, 'c');
+    probeAt(2_000, 'd');
+    expect([breaker.failed(2_500, failure('c/1', 'c'), slow), stateAt(2_500)]).toEqual([true, 'open']);
+  });
+
+  it('decides in spite of an account that has opened the breaker and fails beside it', () => {
+    const slow = probeAt(1_000, 'c');
+    breaker.failed(2_001, failure('again', 'a'), probeAt(2_000, 'a'));
+    expect([succeed(2_500, slow, 'c'), stateAt(2_500)]).toEqual([true, 'closed']);
+  });
+
+  it('disproves them by the answer to another account: for a window their failures do not count', () => {
+    succeed(1_000, probeAt(1_000, 'c'), 'c');
+    for (const account of ['a', 'b']) failAll(['3', '4', '5', '6', '7'], account, 1_001);
+    expect(stateAt(1_001)).toBe('closed');
+    for (const account of ['a', 'b']) failAll(['8', '9'], account, 61_001);
+    expect(stateAt(61_001)).toBe('open');
+  });
+
+  it('disproves nobody by the answer to one of them', () => {
+    succeed(2_000, probeAt(2_000, 'a'), 'a');
+    for (const account of ['a', 'b']) failAll(['3', '4'], account, 2_001);
+    expect(stateAt(2_001)).toBe('open');
+  });
+});
+
+describe('the state of another instance', () => {
+  it('is adopted', () => {
+    breaker.adopt({ state: 'open', opensFor: 2_000, reason: 'down there', openings: 2 }, 1_000);
+    expect([admits(2_999), admits(3_000)]).toEqual([false, true]);
+  });
+
+  it('is adopted with no pause that is longer than its longest', () => {
+    breaker.adopt({ state: 'open', opensFor: 86_400_000, reason: 'down there', openings: 2 }, 1_000);
+    expect([admits(4_999), admits(5_000)]).toEqual([false, true]);
+  });
+
+  it('has the accounts that opened the breaker, those that wait, and those that do not count', () => {
+    const other = new Breaker(options);
+    failAll(['1', '2'], 'a');
+    failAll(['1'], 'b');
+    breaker.failed(0, failure('w', 'waits', 5_000), old);
+    other.adopt(breaker.status(100), 0);
+    expect([other.waitFor(0, 'a'), other.waitFor(0, 'c'), other.waitFor(0, 'waits')]).toEqual([1_800, 900, 4_900]);
+    succeed(1_000, probeAt(1_000, 'c'), 'c');
+    other.close();
+    other.adoptAccounts(breaker.status(1_000).accounts ?? [], 1_000);
+    for (const account of ['a', 'b'])
+      for (const name of ['3', '4', '5']) other.failed(1_001, failure(`${account}/${name}`, account), old);
+    expect([other.isClosed, other.waitFor(1_000, 'waits')]).toEqual([true, 4_000]);
+  });
+
+  it('has a bounded number of accounts', () => {
+    for (let index = 0; index < 100; index++) breaker.failed(0, failure(`w${index}`, `w${index}`, 5_000), old);
+    expect(breaker.status(0).accounts?.length).toBeLessThanOrEqual(32);
+  });
 });
 
 describe('an upstream that says when it will serve again', () => {
   const wait = 30_000;
-  const refuse = (now: number, by = old, source?: string) => breaker.failed(now, 'busy', source, by, wait);
+  const refuse = (now: number, account: string, by = old) =>
+    breaker.failed(now, { ...failure(undefined, account), retryAfter: wait }, by);
 
-  it('an upstream is not asked before its Retry-After has passed, and one request then tries it', () => {
-    expect(refuse(0)).toBe(true);
-    expect([admits(0), admits(wait - 1)]).toEqual([false, false]);
-    expect([admits(wait), admits(wait)]).toEqual([true, false]);
+  it('is not asked before by the account that it has told', () => {
+    expect(refuse(0, 'a')).toBe(true);
+    expect([admits(1_000, 'a'), admits(wait - 1, 'a')]).toEqual([false, false]);
+    expect([admits(wait, 'a'), admits(wait, 'a')]).toEqual([true, false]);
   });
 
-  it('a Retry-After counts in each response of one conversation', () => {
-    refuse(0, old, 'a');
-    breaker.succeeded(wait, probeAt(wait));
-    expect(refuse(wait + 1, old, 'a')).toBe(true);
-    expect(admits(2 * wait)).toBe(false);
+  it('is tried by another account after an ordinary cooldown, and serves all others if it serves that one', () => {
+    refuse(0, 'a');
+    expect([admits(999, 'b'), breaker.waitFor(0, 'b')]).toEqual([false, 1_000]);
+    succeed(1_000, probeAt(1_000, 'b'), 'b');
+    expect([admits(1_000, 'b'), admits(1_000, 'c'), admits(wait - 1, 'a')]).toEqual([true, true, false]);
   });
 
-  it('a route is left out for the longer of Retry-After and cooldown', () => {
-    fail(3);
-    expect(breaker.failed(options.cooldown, 'busy', undefined, probeAt(options.cooldown), 1)).toBe(true);
-    expect([admits(2 * options.cooldown), admits(3 * options.cooldown)]).toEqual([false, true]);
+  it('is left alone by all others for no longer than it has asked', () => {
+    breaker.failed(0, failure('c', 'a', 200), old);
+    expect([admits(199, 'b'), admits(200, 'a')]).toEqual([false, true]);
   });
 
-  it('a Retry-After is reported once, however many requests in flight are refused as well', () => {
-    expect([refuse(0), refuse(10), refuse(20)]).toEqual([true, false, false]);
-    expect([admits(wait + 19), admits(wait + 20)]).toEqual([false, true]);
+  it('is left alone by the others no more for an account whose word another one has disproved', () => {
+    refuse(0, 'a');
+    succeed(1_000, probeAt(1_000, 'b'), 'b');
+    expect(refuse(wait, 'a')).toBe(false);
+    expect([admits(wait, 'b'), admits(wait, 'a')]).toEqual([true, false]);
   });
 
-  it('a Retry-After applies on other instances as well', () => {
-    breaker.failed(0, 'busy', undefined, old, 3_000);
-    const other = new Breaker(options);
-    other.adopt(breaker.status(1_000), 5_000);
-    expect([other.admit(6_999), other.admit(7_000)]).toEqual([undefined, { isProbe: true }]);
+  it('is left alone for twice as long when it tells the next account the same', () => {
+    refuse(0, 'a');
+    refuse(1_000, 'b', probeAt(1_000, 'b'));
+    expect([admits(2_999, 'c'), admits(3_000, 'c'), admits(30_999, 'b')]).toEqual([false, true, false]);
+  });
+
+  it('tells each conversation anew', () => {
+    breaker.failed(0, failure('x', 'a', wait), old);
+    succeed(wait, probeAt(wait, 'a'), 'a');
+    expect(breaker.failed(wait + 1, failure('x', 'a', wait), old)).toBe(true);
+    expect(admits(2 * wait, 'a')).toBe(false);
+  });
+
+  it('is reported once, however many requests in flight are refused as well', () => {
+    expect([refuse(0, 'a'), refuse(10, 'a'), refuse(20, 'a')]).toEqual([true, false, false]);
+    expect([admits(wait + 19, 'a'), admits(wait + 20, 'a')]).toEqual([false, true]);
+  });
+
+  it('is asked at once after an operator’s reset', () => {
+    refuse(0, 'a');
+    breaker.reset();
+    expect(admits(0, 'a')).toBe(true);
   });
 });

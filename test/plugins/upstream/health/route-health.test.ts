@@ -3,7 +3,7 @@ import { MemoryShared } from '#core/platform/shared/memory.ts';
 import { SharedUnavailable } from '#core/platform/shared/shared.ts';
 import type { Admission } from '../../../../plugins/upstream/health/breaker.ts';
 import { RouteHealth } from '../../../../plugins/upstream/health/route-health.ts';
-import { routeTo, upstreamAt } from '../fixture.ts';
+import { refused, routeTo, upstreamAt } from '../fixture.ts';
 
 const route = routeTo(upstreamAt('http://127.0.0.1:1/v1'));
 const begin = Date.parse('2026-01-01T00:00:00Z');
@@ -30,11 +30,11 @@ beforeEach(() => {
 afterEach(() => health[Symbol.asyncDispose]());
 
 const admission: Admission = { isProbe: false };
-const fail = (reason: string, by = admission) => health.failed(route, by, reason, undefined);
+const fail = (reason: string, by = admission) => health.failed(route, by, refused(reason));
 
 /** An answer of 60 tokens. @param took ms until its first content, and as long again to its end */
-const serve = (took: number, source: string, by = admission) =>
-  health.served(route, by, { firstContentAfter: took, duration: took * 2, tokens: 60 }, () => source);
+const serve = (took: number, account: string, by = admission, conversation = account) =>
+  health.served(route, by, { firstContentAfter: took, duration: took * 2, tokens: 60 }, { account, conversation });
 const state = () => health.status([route])[0]?.state;
 
 /** Two failures leave the route out, and its pause goes by. @returns the probe's pass */
@@ -54,7 +54,7 @@ describe('a shared store that is down at first', () => {
     await using other = new RouteHealth({ instance: 'other', shared, log, now: () => now, monotonic: () => now });
     await vi.waitFor(() => expect(shared.events.subscribe).toHaveBeenCalledTimes(3), { timeout: 20_000 });
     Object.assign(other.options, { failures: 1, cooldown: 5_000 });
-    other.failed(route, admission, 'route: 503', undefined);
+    other.failed(route, admission, refused('route: 503'));
     await vi.waitFor(() => expect(late.admit(route)).toBeUndefined(), { timeout: 20_000 });
     expect(lines).toContain('cannot receive route states of other instances; retrying: away');
   });
@@ -74,8 +74,8 @@ describe('a route that has become slow', () => {
     for (let answer = 0; answer < 20; answer++) serve(100, 'anybody');
   });
 
-  it('keeps its breaker closed for one conversation, whose prompts may be long', () => {
-    for (let answer = 0; answer < 10; answer++) serve(9_000, 'conversation');
+  it('keeps its breaker closed for one account, whose prompts may be long', () => {
+    for (let answer = 0; answer < 10; answer++) serve(9_000, 'account', admission, `conversation ${answer}`);
     expect(state()).toBe('closed');
   });
 

@@ -36,11 +36,12 @@ afterAll(async () => {
   await sound[Symbol.asyncDispose]();
 });
 
+/** Each in a conversation of its own: after two failures in one, it asks another route first. */
 const ask = (model = 'test') =>
   fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }] }),
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: crypto.randomUUID() }] }),
   });
 const command = (...parameters: string[]): Promise<EndedCommand> =>
   runCommand(['--config', gateway.file, 'routes', ...parameters], { DATABASE_URL: gateway.database.url });

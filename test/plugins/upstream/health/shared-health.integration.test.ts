@@ -9,7 +9,7 @@ import { silentLog } from '../../../support/database.ts';
 import { redisUrl } from '../../../support/redis.ts';
 import type { TcpProxy } from '../../../support/tcp-proxy.ts';
 import { clearKeys, openRedis, startProxy } from '../../../core/platform/shared/fixture.ts';
-import { routeTo, upstreamAt } from '../fixture.ts';
+import { requesterNamed, refused, routeTo, upstreamAt } from '../fixture.ts';
 
 /** Room for a busy machine. */
 const soon = { timeout: 20_000 };
@@ -65,7 +65,7 @@ async function startApart(): Promise<Instance & { readonly proxy: TcpProxy }> {
   return { ...(await start(proxy.url)), proxy };
 }
 
-const open = ({ health }: Instance, by = admission) => health.failed(route, by, 'route: 503', undefined);
+const open = ({ health }: Instance, by = admission) => health.failed(route, by, refused('route: 503'));
 const probe = async ({ health }: Instance) => (await health.admit(route)) as Admission;
 const becomes = (state: string, ...instances: Instance[]) =>
   vi.waitFor(() => expect(instances.map((instance) => instance.state())).toEqual(instances.map(() => state)), soon);
@@ -125,14 +125,15 @@ describe.skipIf(redisUrl === undefined)('what one instance finds out about a rou
   it('reports how fast the route was, so that new instances can tell what is slow', async () => {
     const first = await start();
     const timing = { firstContentAfter: 100, duration: 1_000, tokens: 100 };
-    for (let answer = 0; answer < 20; answer++) first.health.served(route, admission, timing, () => 'anybody');
-    first.health.served(route, admission, { ...timing, duration: 60_000 }, () => 'somebody');
+    for (let answer = 0; answer < 20; answer++) first.health.served(route, admission, timing);
+    const slow = { ...timing, duration: 60_000 };
+    for (const one of ['a', 'b']) first.health.served(route, admission, slow, requesterNamed(one));
     expect(first.state()).toBe('open');
     await isStored(first);
     const second = await start();
     await becomes('open', second);
     now += 5_000;
-    second.health.served(route, await probe(second), { ...timing, duration: 60_000 }, () => 'another');
+    second.health.served(route, await probe(second), slow, requesterNamed('another'));
     await becomes('open', first, second);
     expect(second.health.waitFor([route])).toBe(10_000);
   });

@@ -28,8 +28,7 @@ async function ask(handlers: readonly [Handler, Handler], count = 1): Promise<vo
   await using second = await createUpstream(handlers[1]);
   const routes = [first, second].map(({ url }, index) => routeTo(upstreamAt(url, { name: `u${index}` })));
   for (let sent = 0; sent < count; sent++) {
-    // Each in a conversation of its own.
-    const exchange = exchangeFor(routes, { prompt: `hi ${sent}` });
+    const exchange = exchangeFor(routes, { account: `account ${sent}` });
     await fixture.relay(exchange).catch(() => undefined);
   }
 }

@@ -44,6 +44,18 @@ describe('a request that is too long for its route', () => {
     expect(attemptsOf(exchange).at(-1)).toBe('u1/model-there served 200');
   });
 
+  it('goes to one whose window is larger than the one that its server names', async () => {
+    const message = 'request (9000 tokens) exceeds the available context size (4096 tokens), try increasing it';
+    const refuse: Handler = (_request, response) =>
+      response.json(400, { error: { code: 400, message, type: 'exceed_context_size_error', n_ctx: 4_096 } });
+    await using small = await createUpstream(refuse);
+    await using other = await createUpstream(serve);
+    await using large = await createUpstream(serve);
+    const exchange = exchangeOver([small, undefined], [other, 4_096], [large, 200_000]);
+    expect((await fixture.relay(exchange)).status).toBe(200);
+    expect(attemptsOf(exchange)).toEqual(['u0/model-there failed 400', 'u2/model-there served 200']);
+  });
+
   it('a request that is too long for its route skips routes whose windows are not larger', async () => {
     await using small = await createUpstream(tooLong);
     await using other = await createUpstream(serve);

@@ -15,6 +15,7 @@ import {
   type RelayFixture,
   refusalOf,
   refuse,
+  refused,
   routeTo,
   serve,
   textOf,
@@ -331,7 +332,7 @@ describe('the error for the client when every route failed', () => {
     await using upstream = await createUpstream(refuse(401));
     const routes = ['one', 'two'].map((name) => routeTo(upstreamAt(upstream.url, { name })));
     const [first] = routes as [Route, Route];
-    for (let count = 0; count < 5; count++) fixture.health.failed(first, { isProbe: false }, 'down', undefined);
+    for (let count = 0; count < 5; count++) fixture.health.failed(first, { isProbe: false }, refused('down'));
     const error = await refusalOf(fixture.relay(exchangeFor(routes)));
     expect([error.code, error.details.retryAfter]).toEqual(['unavailable', 5]);
   });

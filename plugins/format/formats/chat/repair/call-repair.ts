@@ -1,7 +1,7 @@
-import { isJsonObject } from '#core/platform/json.ts';
+import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import type { CallPiece, TrackedCall } from '../reply/call-tracker.ts';
 import type { ChatCall, ChatCallBody } from '../../../wire/chat.ts';
-import { asText } from '../../../wire/members.ts';
+import { asText, isFilled } from '../../../wire/members.ts';
 
 /** A call that the client has received. */
 interface SentCall {
@@ -103,9 +103,10 @@ export class CallRepair {
       entry.type === type &&
       body !== undefined &&
       body.name === name &&
-      body[inputName] === input;
+      body[inputName] === input &&
+      !hasEmptyOther(entry, bodyName);
     if (isClean) return entry;
-    const { name: _name, arguments: _arguments, ...members } = entry;
+    const { name: _name, arguments: _arguments, ...members } = withoutEmptyOther(entry, bodyName);
     const repaired = { ...body, name, [inputName]: input };
     return { ...members, ...(!this.#isWhole && { index }), id, type, [bodyName]: repaired };
   }
@@ -121,9 +122,10 @@ export class CallRepair {
       [undefined, type].includes(entry.type as string) &&
       body !== undefined &&
       body.name === undefined &&
-      [undefined, input].includes(body[inputName] as string);
+      [undefined, input].includes(body[inputName] as string) &&
+      !hasEmptyOther(entry, bodyName);
     if (isClean) return [entry];
-    const { id: _id, type: _type, name: _name, arguments: _arguments, ...members } = entry;
+    const { id: _id, type: _type, name: _name, arguments: _arguments, ...members } = withoutEmptyOther(entry, bodyName);
     const { name: _repeated, ...kept } = body ?? {};
     return [{ ...members, index, [bodyName]: { ...kept, [inputName]: input } }];
   }
@@ -133,6 +135,20 @@ function objectIn(entry: ChatCall, name: Kind[0]): ChatCallBody | undefined {
   const body = entry[name];
   return isJsonObject(body) ? body : undefined;
 }
+
+/** True when the member of the other kind of call is there, and says nothing. */
+function hasEmptyOther(entry: ChatCall, name: Kind[0]): boolean {
+  const other = objectIn(entry, otherOf[name]);
+  return other !== undefined && !isFilled(other as JsonObject);
+}
+
+function withoutEmptyOther(entry: ChatCall, name: Kind[0]): ChatCall {
+  if (!hasEmptyOther(entry, name)) return entry;
+  const { [otherOf[name]]: _, ...members } = entry;
+  return members;
+}
+
+const otherOf = { function: 'custom', custom: 'function' } as const;
 
 function kindOf({ isCustom }: CallPiece): Kind {
   return isCustom ? ['custom', 'input'] : ['function', 'arguments'];

@@ -5,7 +5,7 @@ import { readFinish } from '../reply/finish.ts';
 import { writeFinish } from '../reply/reply-object.ts';
 import { CallRepair } from './call-repair.ts';
 import type { ChatChoice, ChatMessage, ChatCall } from '../../../wire/chat.ts';
-import { asText } from '../../../wire/members.ts';
+import { asText, isFilled } from '../../../wire/members.ts';
 import { readMessage } from '../reply/read-reply.ts';
 import type { Editable } from '../../../wire/loose.ts';
 
@@ -168,7 +168,8 @@ interface MessageRepair {
 }
 
 /** The delta or message with repaired content, every other member kept; the same object if it is clean. */
-function repairMessage(given: ChatMessage, addition: ChoiceUpdate, repair: MessageRepair): ChatMessage {
+function repairMessage(received: ChatMessage, addition: ChoiceUpdate, repair: MessageRepair): ChatMessage {
+  const given = withoutEmpty(received);
   const changes = {
     ...(repair.needsRole && { role: 'assistant' }),
     ...textChanges(given, addition, repair),
@@ -181,6 +182,20 @@ function repairMessage(given: ChatMessage, addition: ChoiceUpdate, repair: Messa
   }
   const { tool_calls: _calls, function_call: _call, ...members } = given;
   return { ...members, ...changes, ...(entries.length > 0 && { tool_calls: [...entries] }) };
+}
+
+/** Without an empty call and an empty audio: clients take their presence for one. */
+function withoutEmpty(given: ChatMessage): ChatMessage {
+  if (!isEmptyObject(given.function_call) && !isEmptyObject(given.audio)) return given;
+  return Object.fromEntries(
+    Object.entries(given).filter(
+      ([name, value]) => !((name === 'function_call' || name === 'audio') && isEmptyObject(value)),
+    ),
+  );
+}
+
+function isEmptyObject(value: JsonValue | undefined): boolean {
+  return isJsonObject(value) && !isFilled(value);
 }
 
 /** True when the calls of a message are these very entries. */

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { member } from '../../../wire/members.ts';
+import { isFilled, member } from '../../../wire/members.ts';
 import { TextTracker } from './text-tracker.ts';
 import type { ChatCall, ChatCallBody } from '../../../wire/chat.ts';
 
@@ -162,7 +162,8 @@ function beginsAnother({ id, name, input }: CallEntry, last: TrackedCall): boole
 
 function read(entry: JsonObject): CallEntry {
   const { index, id, type, custom, function: named = entry }: ChatCall = entry;
-  const isCustom = type === 'custom' || isJsonObject(custom);
+  const isFunction = type === 'function' || filled(member<ChatCallBody>(entry['function'], 'name')) !== undefined;
+  const isCustom = !isFunction && (type === 'custom' || (isJsonObject(custom) && isFilled(custom)));
   const body = isCustom ? custom : (named ?? entry);
   return {
     entry,

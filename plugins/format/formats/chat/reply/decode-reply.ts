@@ -3,6 +3,7 @@ import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyDecoder } from '../../../canonical/codec.ts';
 import {
   type Citation,
+  droppedAudio,
   droppedPart,
   failed,
   type Fragment,
@@ -11,7 +12,7 @@ import {
   tierFragment,
   usageFragment,
 } from '../../../canonical/reply.ts';
-import { asList, asText, member, parseBody } from '../../../wire/members.ts';
+import { asList, asText, isFilled, member, parseBody } from '../../../wire/members.ts';
 import type { CallPiece } from './call-tracker.ts';
 import { RepeatedEvent } from '../../../canonical/repeated-event.ts';
 import { readSources } from './read-reply.ts';
@@ -182,7 +183,7 @@ function withTokens(given: JsonValue | undefined, fragments: readonly Fragment[]
 /** Parts of a message that other formats do not have. */
 function readDropped(message: JsonValue | undefined): Fragment[] {
   return [
-    ...(isJsonObject(member<ChatMessage>(message, 'audio')) ? [droppedPart('audio', '')] : []),
+    ...(isFilled(member<ChatMessage>(message, 'audio')) ? [droppedAudio] : []),
     ...(Array.isArray(member<ChatMessage>(message, 'executed_tools')) ? [droppedPart('executed_tools', '')] : []),
   ];
 }

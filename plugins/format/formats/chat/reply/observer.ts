@@ -4,7 +4,7 @@ import type { Usage } from '#core/gateway/facts.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { readRefusal, readReportedError, reportedFailure } from '#core/gateway/model-call/upstream-error.ts';
-import { member } from '../../../wire/members.ts';
+import { isFilled, member } from '../../../wire/members.ts';
 import type { ReplyObserver } from '../../contract/pass-through.ts';
 import { readAbort, readFinish, readUsage } from './finish.ts';
 import type { ChatChoice, ChatReply } from '../../../wire/chat.ts';
@@ -122,9 +122,5 @@ function abortOf({ choices }: ChatReply): GatewayError | undefined {
 /** True when a delta carries more than the role. */
 function hasDelta(delta: JsonValue | undefined): boolean {
   if (!isJsonObject(delta)) return false;
-  return Object.entries(delta).some(([name, value]) => name !== 'role' && !isEmpty(value));
-}
-
-function isEmpty(value: JsonValue | undefined): boolean {
-  return value === null || value === '' || value === undefined || (Array.isArray(value) && value.length === 0);
+  return Object.entries(delta).some(([name, value]) => name !== 'role' && isFilled(value));
 }

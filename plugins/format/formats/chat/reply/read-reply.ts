@@ -2,7 +2,7 @@ import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { MediaSource } from '../../../canonical/conversation.ts';
 import { isDataUrl, readDataUrl } from '../../../canonical/media.ts';
 import type { Citation } from '../../../canonical/reply.ts';
-import { asText, count, member } from '../../../wire/members.ts';
+import { asText, count, isFilled, member } from '../../../wire/members.ts';
 import { thoughtOf } from '../request/read-reasoning.ts';
 import type {
   ChatAnnotation,
@@ -64,7 +64,7 @@ function thinkingOf(part: JsonValue): string {
 
 /** The deprecated form has no ids and at most one call. */
 function oldCall(call: JsonValue | undefined): readonly JsonValue[] {
-  return isJsonObject(call) ? [{ function: call }] : [];
+  return isJsonObject(call) && isFilled(call) ? [{ function: call }] : [];
 }
 
 /** Images stand in a list of their own, or among the parts. */

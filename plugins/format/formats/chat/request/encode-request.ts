@@ -4,7 +4,7 @@ import { type Conversation, type Effort, efforts, type ReasoningRequest } from '
 import { instructionText, notePrefill } from '../../../canonical/dialogue.ts';
 import { writeEndUser, shortenId } from '../../../canonical/openai.ts';
 import { writeFormat } from '../../../canonical/output-format.ts';
-import { requestedEffort, budgetOf, clampEffort } from '../../../canonical/reasoning.ts';
+import { requestedEffort, budgetOf, canReason, clampEffort, noteUnservedEffort } from '../../../canonical/reasoning.ts';
 import { withoutUnset } from '../../../wire/members.ts';
 import { writeMessages } from './write-messages.ts';
 import { writeTools } from './write-tools.ts';
@@ -111,9 +111,9 @@ function writeExtras(conversation: Conversation, { profile, notes }: EncodeTarge
 function writeReasoning({ reasoning }: Conversation, { profile, notes }: EncodeTarget): ChatRequest {
   const wanted = requestedEffort(reasoning);
   if (reasoning === undefined || wanted === undefined) return {};
-  const { quirks, capabilities } = profile;
-  if (!capabilities.reasoning || quirks.reasoning === 'none') {
-    if (wanted !== 'none') notes.drop('reasoning');
+  const { quirks } = profile;
+  if (!canReason(profile)) {
+    noteUnservedEffort(wanted, { profile, notes });
     return {};
   }
   const effort = clampEffort(wanted, quirks.efforts);
@@ -122,6 +122,9 @@ function writeReasoning({ reasoning }: Conversation, { profile, notes }: EncodeT
       return writeSwitch(wanted, effort, quirks.efforts);
     case 'enable_thinking':
       return writeEnabled(wanted, reasoning);
+    case 'thinking_off':
+      if (wanted !== 'none') notes.drop('reasoning effort');
+      return wanted === 'none' ? { thinking: { type: 'disabled' } } : {};
     case 'openrouter':
       return { reasoning: writeOpenRouter(effort, reasoning) };
     default:

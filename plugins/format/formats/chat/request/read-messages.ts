@@ -17,8 +17,6 @@ export class ChatHistoryReader {
   readonly instructions: string[] = [];
   readonly items: Item[] = [];
   readonly #notes: Notes;
-  /** Calls in the deprecated form, which have no ids, until their result comes. */
-  readonly #waiting: { readonly id: string; readonly name: string }[] = [];
 
   constructor(notes: Notes) {
     this.#notes = notes;
@@ -51,7 +49,7 @@ export class ChatHistoryReader {
       case 'tool':
         return this.#result(readText(message.tool_call_id, `${path}.tool_call_id`), message, path);
       case 'function':
-        return this.#result(this.#answered(readName(message, path), path), message, path);
+        return this.#result(idOfOldCall(readName(message, path)), message, path);
       default:
         throw invalid(`${path}.role`, 'developer, system, user, assistant or tool');
     }
@@ -104,22 +102,19 @@ export class ChatHistoryReader {
 
   #oldCall(call: ChatCallBody, path: string): void {
     const name = readName(call, path);
-    const id = `call_function_${this.items.length}`;
     const input = maybeText(call.arguments, `${path}.arguments`) || '{}';
-    this.#waiting.push({ id, name });
-    this.items.push({ type: 'tool_call', id, name, namespace: undefined, form: 'function', input });
-  }
-
-  /** The id of the call that a result in the deprecated form belongs to; a new id when there is none. */
-  #answered(name: string, path: string): string {
-    const index = this.#waiting.findIndex((call) => call.name === name);
-    return index === -1 ? `no call of ${path}` : (this.#waiting.splice(index, 1)[0]?.id ?? '');
+    this.items.push({ type: 'tool_call', id: idOfOldCall(name), name, namespace: undefined, form: 'function', input });
   }
 
   #result(id: string, message: ChatMessage, path: string): void {
     const parts = readContent(message.content, `${path}.content`, this.#notes);
     this.items.push({ type: 'tool_result', id, parts, isError: false });
   }
+}
+
+/** Calls in the deprecated form have no ids. One that repeats is told apart as any other, see `CallIds`. */
+function idOfOldCall(name: string): string {
+  return `call_function_${name}`;
 }
 
 /**

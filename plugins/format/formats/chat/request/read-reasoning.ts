@@ -1,10 +1,11 @@
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { OpaqueState, Reasoning } from '../../../canonical/conversation.ts';
+import type { HistoryCall, KeptCall } from '../../../canonical/kept-reasoning.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { readTaggedState } from '../../../canonical/opaque-state.ts';
-import { count, member } from '../../../wire/members.ts';
+import { asList, asText, count, member } from '../../../wire/members.ts';
 import { maybeList, maybeText } from '../../../wire/read.ts';
-import type { ChatCall, ChatMessage, ChatReasoningDetail, ChatRequest } from '../../../wire/chat.ts';
+import type { ChatCall, ChatCallBody, ChatMessage, ChatReasoningDetail, ChatRequest } from '../../../wire/chat.ts';
 
 /** Between the reasoning texts of one message, which has room for one. */
 export const thoughtSeparator = '\n\n';
@@ -74,29 +75,34 @@ function share(text: string, states: readonly StateEntry[]): Reasoning[] | undef
 }
 
 /**
- * Ids of the calls in a history whose reasoning the client has not returned. Most coding tools return only `content` and
- * `tool_calls`.
+ * The calls in a history. Most coding tools return only `content` and `tool_calls`.
  *
  * @param needsState the text of the reasoning is not enough
  */
-export function callsWithoutReasoning({ messages }: ChatRequest, needsState: boolean): string[] {
-  if (!Array.isArray(messages)) return [];
-  return messages.filter(isJsonObject).flatMap((message: ChatMessage) => {
-    const { tool_calls: calls, reasoning_content: text } = message;
-    if (!Array.isArray(calls)) return [];
+export function callsInHistory({ messages }: ChatRequest, needsState: boolean): HistoryCall[] {
+  return asList(messages).flatMap((message) => {
+    const { tool_calls: calls, reasoning_content: text }: ChatMessage = isJsonObject(message) ? message : {};
+    if (!isJsonObject(message) || !Array.isArray(calls)) return [];
     const hasText = typeof text === 'string' && text !== '';
-    if (hasState(message, hasText) || (!needsState && hasText)) return [];
-    return calls.flatMap(idOf);
+    const isBare = !hasState(message, hasText) && (needsState || !hasText);
+    return calls.map((call) => ({ ...keptCallOf(call), isBare }));
   });
+}
+
+/** A call of a history as its reasoning is kept. */
+export function keptCallOf(entry: JsonValue): KeptCall {
+  const { id, type, function: named, custom }: ChatCall = isJsonObject(entry) ? entry : {};
+  const isCustom = type === 'custom';
+  const body = isCustom ? custom : named;
+  return {
+    id: asText(id),
+    name: asText(member<ChatCallBody>(body, 'name')),
+    input: asText(member<ChatCallBody>(body, isCustom ? 'input' : 'arguments')),
+  };
 }
 
 /** True for a state with its text: SDKs drop one of the two, and most vendors refuse a state without its text. */
 function hasState({ reasoning_details: details }: ChatMessage, hasText: boolean): boolean {
   if (!Array.isArray(details) || details.length === 0) return false;
   return hasText || details.every((entry) => (count(member<ChatReasoningDetail>(entry, 'text_length')) ?? 0) === 0);
-}
-
-function idOf(call: JsonValue): string[] {
-  const id = member<ChatCall>(call, 'id');
-  return typeof id === 'string' ? [id] : [];
 }

@@ -1,5 +1,7 @@
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { ClientTool, Conversation, Tool, ToolChoice, ToolForm } from '../../../canonical/conversation.ts';
+import { enforceInput } from '../../../canonical/enforce-schema.ts';
+import { subsetOf } from '../../../canonical/schema-subsets.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
 import { asFunction } from '../../../canonical/tools.ts';
 import type { ChatRequest, ChatTool, ChatToolChoice } from '../../../wire/chat.ts';
@@ -34,14 +36,15 @@ export function isRaw(form: ToolForm, { profile }: Pick<EncodeTarget, 'profile'>
 function writeTool(tool: ClientTool, target: EncodeTarget): ChatTool {
   const name = target.names.toWire(tool.name, tool.namespace);
   if (isRaw(tool.form, target)) return writeCustom(tool, name);
-  const { description, schema } = asFunction(tool, target.notes);
+  const { description, schema: wanted } = asFunction(tool, target.notes);
+  const { schema, strict } = enforceInput(tool, wanted, subsetOf(target.profile), target);
   return {
     type: 'function',
     function: {
       name,
       description,
-      parameters: schema ?? { type: 'object', properties: {} },
-      ...(tool.strict !== undefined && { strict: tool.strict }),
+      parameters: schema,
+      ...(strict !== undefined && { strict }),
     },
   };
 }

@@ -2,7 +2,7 @@ import { CollectedText } from '#core/platform/memory/collected-text.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { MediaSource } from '../../../canonical/conversation.ts';
 import { plainMediaType } from '../../../canonical/media.ts';
-import type { Fragment, Citation } from '../../../canonical/reply.ts';
+import { type Citation, droppedAudio, type Fragment } from '../../../canonical/reply.ts';
 import { member, asList } from '../../../wire/members.ts';
 import type {
   GeminiBlob,
@@ -123,7 +123,7 @@ function readDropped(part: GeminiPart): Fragment[] {
     lost.push((part.thought === true ? 'thoughts with ' : '') + (mediaNames.get(kind) ?? 'files'));
   }
   lost.push(...otherMembers.filter((name) => isJsonObject(part[name])));
-  return lost.map((what) => ({ type: 'dropped', what: `${what} in the answer` }));
+  return lost.map((what) => (what === 'audio' ? droppedAudio : { type: 'dropped', what: `${what} in the answer` }));
 }
 
 function readFound({ groundingMetadata, urlContextMetadata, logprobsResult }: GeminiCandidate): Fragment[] {

@@ -140,7 +140,7 @@ function readOutput(config: GeminiGeneration, notes: Notes): OutputFormat | unde
   const isOther = mediaType !== 'application/json' && mediaType !== 'text/plain';
   if (isOther && mediaType !== 'text/x.enum') notes.approximate('responseMimeType as text');
   if (schema === undefined || mediaType !== 'application/json') return undefined;
-  return { type: 'json_schema', name: undefined, description: undefined, schema, strict: undefined };
+  return { type: 'json_schema', name: undefined, description: undefined, schema, strict: 'fitting' };
 }
 
 const levels = new Map<string, Effort>([

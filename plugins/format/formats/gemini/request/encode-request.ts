@@ -2,6 +2,8 @@ import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { Conversation, Effort, ReasoningRequest } from '../../../canonical/conversation.ts';
 import { normalizeCalls, toTurns } from '../../../canonical/dialogue.ts';
+import { enforceSchema } from '../../../canonical/enforce-schema.ts';
+import { subsetOf } from '../../../canonical/schema-subsets.ts';
 import { instructionFor, noteDescription } from '../../../canonical/output-format.ts';
 import { dropSettings } from '../../../canonical/notes.ts';
 import { withoutUnset } from '../../../wire/members.ts';
@@ -78,7 +80,7 @@ function writeFormat({ output, tools }: Conversation, { profile, notes }: Encode
     const schema: GeminiGeneration =
       quirks.tool_schema === 'subset'
         ? { responseSchema: cleanSchema(output.schema, notes) }
-        : { responseJsonSchema: output.schema };
+        : { responseJsonSchema: enforceSchema(output.schema, true, subsetOf(profile, 'gemini'), notes)?.schema };
     return { config: { ...json, ...schema } };
   }
   notes.approximate(`${output.type} as instruction`);

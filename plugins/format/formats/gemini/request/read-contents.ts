@@ -74,7 +74,9 @@ export class ContentReader {
     for (const [index, entry] of readMany(content.parts, `${path}.parts`).entries()) {
       this.#readPart(side, readPlaced(entry, `${path}.parts[${index}]`));
     }
-    if (side === 'user') this.#endTurn('user');
+    if (side !== 'user') return;
+    this.#endTurn('user');
+    this.#calls.endTurn();
   }
 
   #endTurn(side: Side): void {
@@ -188,25 +190,31 @@ function readResponse(response: JsonObject): { text: string; isError: boolean } 
 
 /**
  * Matches calls and results, which need no ids in this format: a result without one answers the first open call of its
- * name. New ids depend only on the calls before, so that they stay the same from turn to turn.
+ * name, in the latest turn that has one. New ids depend only on the calls before, so that they stay the same from turn to turn.
  */
 class CallMatcher {
   #count = 0;
-  #open: { readonly id: string; readonly name: string }[] = [];
+  #turn = 0;
+  #open: { readonly id: string; readonly name: string; readonly turn: number }[] = [];
 
   /** The id of a call. */
   call(name: string, given: string | undefined): string {
     const id = given ?? `call_${this.#count}_${name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 40)}`;
     this.#count++;
-    this.#open.push({ id, name });
+    this.#open.push({ id, name, turn: this.#turn });
     return id;
   }
 
   /** The id of the call that a result belongs to; a new one when there is none. */
   result(name: string, given: string | undefined): string {
-    const byId = this.#open.find(({ id }) => id === given);
-    const found = byId ?? this.#open.find((call) => call.name === name);
+    const byId = this.#open.findLast(({ id }) => id === given);
+    const latest = this.#open.findLast((call) => call.name === name)?.turn;
+    const found = byId ?? this.#open.find((call) => call.name === name && call.turn === latest);
     this.#open = this.#open.filter((call) => call !== found);
     return found?.id ?? given ?? `result_${this.#count}_${name}`;
+  }
+
+  endTurn(): void {
+    this.#turn++;
   }
 }

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { findReference, mergeSchemas } from '../../../canonical/merge-schemas.ts';
 import { Notes } from '../../../canonical/notes.ts';
 import {
   describeUnsupported,
@@ -9,7 +10,7 @@ import {
   requiredRule,
   typeRule,
 } from './schema-values.ts';
-import { distributeAnyOf, findReference, mergeSchemas, splitTypes } from './schema-structure.ts';
+import { distributeAnyOf, splitTypes } from './schema-structure.ts';
 import type { GeminiSchema } from '../../../wire/gemini.ts';
 
 type Check = (value: JsonValue) => boolean;

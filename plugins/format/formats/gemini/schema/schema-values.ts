@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { addWords } from '../../../canonical/merge-schemas.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import type { GeminiSchema } from '../../../wire/gemini.ts';
 
@@ -113,13 +114,6 @@ export function requiredRule(schema: GeminiSchema): JsonObject {
     ? required.filter((name) => typeof name === 'string' && Object.hasOwn(properties, name))
     : [];
   return { ...rest, properties, ...(names.length > 0 && { required: names }) };
-}
-
-/** Appends a line to the description of a schema. */
-export function addWords(schema: GeminiSchema, words: string): JsonObject {
-  const { description } = schema;
-  const isThere = typeof description === 'string' && description !== '';
-  return { ...schema, description: isThere ? `${description}\n${words}` : words };
 }
 
 /** Descriptions of keywords that the subset lacks. Keywords that only name, comment or contain others need none. */

@@ -13,20 +13,20 @@ const caller = { type: 'direct' } as const;
 /** An empty block, as it opens. `MessagesEncoder` opens reasoning itself. */
 export function writeOpenBlock(head: BlockHead): MessagesBlock {
   if (head.type === 'tool_call') return { type: 'tool_use', id: head.id, name: head.name, input: {}, caller };
-  return { type: 'text', text: '', citations: null };
+  return writeText('');
 }
 
 export function writeBlock(block: Block): MessagesBlock {
   switch (block.type) {
     case 'text': {
       const citations = block.citations.map(writeCitation);
-      return { type: 'text', text: block.text, citations: citations.length > 0 ? citations : null };
+      return { ...writeText(block.text), ...(citations.length > 0 && { citations }) };
     }
     case 'refusal':
-      return { type: 'text', text: block.text, citations: null };
+      return writeText(block.text);
     case 'image':
       // `answerImages` says that there is none.
-      return { type: 'text', text: describeImage(block.source), citations: null };
+      return writeText(describeImage(block.source));
     case 'reasoning':
       return block.isRedacted
         ? { type: 'redacted_thinking', data: block.state }
@@ -34,6 +34,11 @@ export function writeBlock(block: Block): MessagesBlock {
     case 'tool_call':
       return { type: 'tool_use', id: block.id, name: block.name, input: inputObject(block), caller };
   }
+}
+
+/** Anthropic leaves `citations` out where there are none, and AI SDK 5 and 6 refuse null. */
+function writeText(text: string): MessagesBlock {
+  return { type: 'text', text };
 }
 
 /** Wraps input that is not an object, because it was truncated or malformed. */

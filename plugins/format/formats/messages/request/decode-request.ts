@@ -14,9 +14,11 @@ import {
   readText,
   filledText,
 } from '../../../wire/read.ts';
+import { refused } from '../../adaptation/account-choices.ts';
 import { messagesBounds } from './parameters.ts';
 import { MessagesHistoryReader } from './read-messages.ts';
 import { readToolChoice, readTools } from './read-tools.ts';
+import { toolsInForce } from './tool-changes.ts';
 import type {
   MessagesMetadata,
   MessagesOutputConfig,
@@ -40,10 +42,11 @@ const knownOfOutput = new Set(['effort', 'format']);
  * @throws GatewayError `invalid_request`, `not_supported`
  */
 export function decodeRequest(body: MessagesRequest, notes: Notes): Conversation {
+  if (!isMissing(body.inference_geo)) throw refused('inference_geo');
   const reader = new MessagesHistoryReader(notes);
   reader.readSystem(body.system, 'system');
   reader.readMessages(body.messages);
-  const tools = readTools(body.tools, notes);
+  const tools = readTools(toolsInForce(body, notes), notes);
   const output: MessagesOutputConfig = maybeObject(body.output_config, 'output_config') ?? {};
   for (const [name, value] of Object.entries(output)) {
     if (!knownOfOutput.has(name) && !isMissing(value)) notes.drop(`output_config.${name}`);
@@ -105,8 +108,7 @@ function readFormat(value: JsonValue | undefined, path: string): OutputFormat | 
     name: undefined,
     description: undefined,
     schema: readObject(format.schema, `${path}.schema`),
-    // The client's schema was not made for the stricter rules of other vendors.
-    strict: undefined,
+    strict: 'fitting',
   };
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type JsonObject, isJsonObject, type JsonValue } from '#core/platform/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { Conversation, Effort, OutputFormat } from '../../../canonical/conversation.ts';
 import { normalizeCalls, toTurns } from '../../../canonical/dialogue.ts';
@@ -16,7 +16,9 @@ import type {
   MessagesRequest,
   MessagesOutputFormat,
 } from '../../../wire/messages.ts';
+import { enforceSchema } from '../../../canonical/enforce-schema.ts';
 import { instructionFor, noteDescription } from '../../../canonical/output-format.ts';
+import { subsetOf } from '../../../canonical/schema-subsets.ts';
 
 /** The output limit when neither client nor catalog has one: less would truncate answers, older models refuse more. */
 const defaultMaxTokens = 32_000;
@@ -33,7 +35,7 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
   const maxTokens = writeLimit(conversation, target);
   const { format, instruction } = writeFormat(conversation.output, target);
   const { thinking, effort } = writeThinking(conversation.reasoning, turns, maxTokens, target);
-  const isThinking = thinking !== undefined;
+  const isThinking = thinking !== undefined && thinking.type !== 'disabled';
   noteUnsaid(conversation, target);
   const request: MessagesRequest = {
     model,
@@ -162,44 +164,14 @@ interface WrittenOutputFormat {
 function writeFormat(output: OutputFormat | undefined, { profile, notes }: EncodeTarget): WrittenOutputFormat {
   if (output === undefined) return {};
   noteDescription(output, notes);
-  if (output.type === 'json_object') {
-    notes.approximate('json_object as instruction');
-    return { instruction: instructionFor(output) };
-  }
-  if (profile.capabilities.structured_output !== 'schema') {
-    notes.approximate('json_schema as instruction');
-    return { instruction: instructionFor(output) };
-  }
-  const closed = closeObjects(output.schema);
-  if (JSON.stringify(closed) !== JSON.stringify(output.schema)) notes.approximate('additionalProperties as false');
-  return { format: { type: 'json_schema', schema: closed } };
+  if (output.type === 'json_object' || profile.capabilities.structured_output !== 'schema')
+    return instruct(output, notes);
+  const enforced = enforceSchema(output.schema, output.strict, subsetOf(profile, 'anthropic'), notes);
+  if (enforced === undefined) return instruct(output, notes);
+  return { format: { type: 'json_schema', schema: enforced.schema } };
 }
 
-/** Keywords that contain schemas: one, a list, or a map. */
-const holders = new Set(['items', 'anyOf', 'oneOf', 'allOf', 'not', 'prefixItems']);
-const namedHolders = new Set(['properties', '$defs', 'definitions', 'patternProperties']);
-
-/** Objects must forbid additional properties. */
-function closeObjects(schema: JsonObject): JsonObject {
-  const closed: JsonObject = {};
-  for (const [name, value] of Object.entries(schema)) {
-    if (holders.has(name)) closed[name] = closeValue(value);
-    else if (namedHolders.has(name) && isJsonObject(value)) closed[name] = closeMembers(value);
-    else closed[name] = value;
-  }
-  const isObject = isObjectType(schema['type']) || isJsonObject(schema['properties']);
-  return isObject ? { ...closed, additionalProperties: false } : closed;
-}
-
-function isObjectType(type: JsonValue | undefined): boolean {
-  return type === 'object' || (Array.isArray(type) && type.includes('object'));
-}
-
-function closeValue(value: JsonValue | undefined): JsonValue | undefined {
-  if (Array.isArray(value)) return value.map((entry) => (isJsonObject(entry) ? closeObjects(entry) : entry));
-  return isJsonObject(value) ? closeObjects(value) : value;
-}
-
-function closeMembers(members: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, closeValue(value)]));
+function instruct(output: OutputFormat, notes: EncodeTarget['notes']): WrittenOutputFormat {
+  notes.approximate(`${output.type} as instruction`);
+  return { instruction: instructionFor(output) };
 }

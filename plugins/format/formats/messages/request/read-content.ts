@@ -3,6 +3,7 @@ import type { Part, Source } from '../../../canonical/conversation.ts';
 import { mediaPart, standardBase64, plainMediaType, placeParts, textPart } from '../../../canonical/media.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { invalid, isMissing, maybeText, readObject, readText } from '../../../wire/read.ts';
+import { isToolChange } from './tool-changes.ts';
 import type { MessagesBlock, MessagesSource } from '../../../wire/messages.ts';
 
 /** A block of content and its path. */
@@ -59,7 +60,7 @@ function readShown({ type, block, path }: PlacedBlock, notes: Notes): Part[] {
     case 'tool_reference':
       return textPart(referenceText(readText(block.tool_name, `${path}.tool_name`)));
     default:
-      notes.dropPart(`content block ${type}`, path);
+      if (!isToolChange(type)) notes.dropPart(`content block ${type}`, path);
       return [];
   }
 }

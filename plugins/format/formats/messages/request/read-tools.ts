@@ -1,6 +1,6 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
-import type { Conversation, Tool, ToolChoice } from '../../../canonical/conversation.ts';
+import type { ClientTool, Conversation, Tool, ToolChoice } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
 import { forcedSearch, isWebSearch, readFunctionTool, readName, ToolSet } from '../../../canonical/tools.ts';
@@ -15,6 +15,12 @@ const searchMembers = ['type', 'name', 'cache_control'];
 /** What tools of other formats do not have. Deferred tools are sent in full; how input is streamed is the vendor's own choice. */
 const unservedMembers = ['allowed_callers', 'input_examples', 'max_characters'] as const;
 const schemaMember = { schemaName: 'input_schema' } as const;
+
+/** Where a schema is enforced, members may be optional, unlike elsewhere. */
+function readFunction(tool: MessagesTool, path: string): ClientTool {
+  const read = readFunctionTool(tool, path, schemaMember);
+  return read.strict === true ? { ...read, strict: 'fitting' } : read;
+}
 
 /**
  * Reads the tools of a request. Tools that only Anthropic can run are left out.
@@ -37,14 +43,14 @@ function readTool(tool: MessagesTool, path: string, notes: Notes): Tool | undefi
   const type = maybeText(tool.type, `${path}.type`) ?? 'custom';
   const typed = findTypedTool(type);
   if (typed !== undefined || type === 'custom') notes.dropMembers(tool, unservedMembers, 'tools');
-  if (typed !== undefined) return { ...readFunctionTool(tool, path, schemaMember), ...typed };
+  if (typed !== undefined) return { ...readFunction(tool, path), ...typed };
   if (isWebSearch(type)) return readWebSearch(tool, path, notes, searchMembers);
   if (type !== 'custom') {
     notes.drop(`tool ${type}`);
     return undefined;
   }
   if (isPlaceholder(tool)) return undefined;
-  return readFunctionTool(tool, path, schemaMember);
+  return readFunction(tool, path);
 }
 
 /** True for the stand-in of tools that are not loaded. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { plainId } from '../../../canonical/call-ids.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type {
   Part,
@@ -148,12 +148,6 @@ class MessageWriter {
 function trimEnd(content: MessagesBlock[]): void {
   const last = content.at(-1);
   if (last?.type === 'text') content[content.length - 1] = { ...last, text: String(last.text).trimEnd() };
-}
-
-/** Ids may consist of letters, digits, - and _; any other id is replaced by its hash. */
-function plainId(id: string): string {
-  if (/^[A-Za-z0-9_-]+$/.test(id)) return id;
-  return `call_${createHash('sha256').update(id).digest('hex').slice(0, 24)}`;
 }
 
 /**

@@ -1,7 +1,8 @@
+import type { Profile } from '#core/config/catalog/profile.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { Effort, ReasoningRequest } from '../../../canonical/conversation.ts';
 import type { AssistantTurn, DialogueTurn } from '../../../canonical/dialogue.ts';
-import { budgetOf, clampEffort, requestedEffort } from '../../../canonical/reasoning.ts';
+import { budgetOf, canReason, clampEffort, noteUnservedEffort, requestedEffort } from '../../../canonical/reasoning.ts';
 import { messagesBounds } from './parameters.ts';
 import type { MessagesThinking } from '../../../wire/messages.ts';
 
@@ -16,8 +17,8 @@ const off: WrittenThinking = { thinking: undefined, effort: undefined };
 const ownEfforts: ReadonlySet<Effort> = new Set(['low', 'medium', 'high', 'xhigh', 'max']);
 
 /**
- * Requests reasoning. It is off when left out, and not requested for a prefilled answer, which leaves no room for it.
- * Source: Anthropic docs, "Extended thinking", "Adaptive thinking", "Effort".
+ * Requests reasoning, or turns it off where it is on by default. It is not requested for a prefilled answer, which leaves no room
+ * for it. Source: Anthropic docs, "Extended thinking", "Adaptive thinking", "Effort".
  *
  * @param maxTokens of the whole answer, of which thinking is a part
  */
@@ -27,13 +28,16 @@ export function writeThinking(
   maxTokens: number,
   target: EncodeTarget,
 ): WrittenThinking {
-  const wanted = requestedEffort(reasoning);
-  if (reasoning === undefined || wanted === 'none') return off;
-  const { capabilities, quirks } = target.profile;
-  if (!capabilities.reasoning || quirks.reasoning === 'none') {
-    target.notes.drop('reasoning');
+  const asked = requestedEffort(reasoning);
+  if (reasoning === undefined) return off;
+  const { quirks } = target.profile;
+  if (!canReason(target.profile)) {
+    noteUnservedEffort(asked, target);
     return off;
   }
+  const isNone = asked === 'none' && quirks.efforts.includes('none');
+  if (isNone) return isOffByDefault(target.profile) ? off : { thinking: { type: 'disabled' }, effort: undefined };
+  const wanted = asked === 'none' ? writeEffort(asked, target) : asked;
   const dialogue = turns.filter(({ role }) => role !== 'system');
   const hasBegun = dialogue.at(-1)?.role === 'assistant';
   if (hasBegun) target.notes.drop('reasoning: the answer has begun');
@@ -44,6 +48,11 @@ export function writeThinking(
   const display = reasoning.wantsText ? { display: 'summarized' } : {};
   const thinking = hasBegun ? undefined : { type: 'adaptive', ...display };
   return { thinking, effort: wanted && writeEffort(wanted, target) };
+}
+
+/** Claude up to 4.5, by Anthropic's thinking docs. Others that take a budget think unless told not to, as DeepSeek's docs say. */
+function isOffByDefault({ quirks }: Profile): boolean {
+  return quirks.reasoning === 'budget' && quirks.signed_thinking;
 }
 
 function writeBudget(

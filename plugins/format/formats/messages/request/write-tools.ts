@@ -1,6 +1,7 @@
-import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { ClientTool, Conversation, Tool, ToolChoice } from '../../../canonical/conversation.ts';
+import { enforceInput } from '../../../canonical/enforce-schema.ts';
+import { subsetOf } from '../../../canonical/schema-subsets.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
 import { asFunction } from '../../../canonical/tools.ts';
 import { writeMessagesSearch } from '../../../canonical/web-search.ts';
@@ -40,18 +41,15 @@ function writeList(tools: readonly Tool[], target: EncodeTarget): MessagesTool[]
   return [...written.values()];
 }
 
-function writeTool(tool: ClientTool, name: string, { notes }: EncodeTarget): MessagesTool {
-  const { description, schema } = asFunction(tool, notes);
+function writeTool(tool: ClientTool, name: string, target: EncodeTarget): MessagesTool {
+  const { description, schema: wanted } = asFunction(tool, target.notes);
+  const { schema, strict } = enforceInput(tool, wanted, subsetOf(target.profile, 'anthropic'), target);
   return {
     name,
     ...(description !== undefined && description !== '' && { description }),
-    input_schema: objectSchema(schema),
-    ...(tool.strict === true && { strict: true }),
+    input_schema: schema,
+    ...(strict === true && { strict }),
   };
-}
-
-function objectSchema(schema: JsonObject | undefined): JsonObject {
-  return schema?.['type'] === 'object' ? schema : { properties: {}, ...schema, type: 'object' };
 }
 
 /** Calls in the history are refused without tools: declares the called ones, which cannot be called again. */
@@ -62,7 +60,7 @@ function writeForgotten({ items }: Conversation, { names, profile }: EncodeTarge
   if (called.size === 0) return {};
   const description = 'Not available any more.';
   return {
-    tools: [...called].map((name) => ({ name, description, input_schema: objectSchema(undefined) })),
+    tools: [...called].map((name) => ({ name, description, input_schema: { type: 'object', properties: {} } })),
     tool_choice: { type: 'none' },
   };
 }

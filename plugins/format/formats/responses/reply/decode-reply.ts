@@ -8,11 +8,16 @@ import {
   tierFragment,
   usageFragment,
 } from '../../../canonical/reply.ts';
-import { member, parseBody } from '../../../wire/members.ts';
+import { asList, member, parseBody } from '../../../wire/members.ts';
 import { ItemTracker } from './item-tracker.ts';
 import { responsesUsage } from './observer.ts';
 import { ItemFragments } from './read-output.ts';
-import type { ResponsesEvent, ResponsesIncompleteDetails, ResponsesReply } from '../../../wire/responses.ts';
+import type {
+  ResponsesEvent,
+  ResponsesIncompleteDetails,
+  ResponsesReply,
+  ResponsesTransformation,
+} from '../../../wire/responses.ts';
 
 const failedStatuses: ReadonlySet<JsonValue | undefined> = new Set(['failed', 'cancelled']);
 const unfinishedStatuses: ReadonlySet<JsonValue | undefined> = new Set(['queued', 'in_progress']);
@@ -80,6 +85,7 @@ export class ResponsesDecoder implements ReplyDecoder {
     const isIncomplete = ending === 'incomplete' || status === 'incomplete';
     return [
       ...missing,
+      ...withheldReasoning(response),
       ...usageOf(response),
       ...tierFragment(response.service_tier),
       { type: 'finish', reason: isIncomplete ? whyIncomplete(response) : 'stop' },
@@ -92,6 +98,15 @@ export class ResponsesDecoder implements ReplyDecoder {
 function asResponse(body: ResponsesEvent): ResponsesReply {
   const { response } = body;
   return isJsonObject(response) ? response : body;
+}
+
+/** Notes reasoning of the request that the vendor withheld from its model. At the end of a turn, it always does. */
+function withheldReasoning(response: ResponsesReply): Fragment[] {
+  return asList(response.input_transformations).some(
+    (one) => member<ResponsesTransformation>(one, 'reason') !== 'turn_boundary',
+  )
+    ? [{ type: 'dropped', what: 'reasoning of the request at the upstream' }]
+    : [];
 }
 
 function usageOf(response: JsonValue | undefined): Fragment[] {

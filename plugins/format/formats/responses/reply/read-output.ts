@@ -2,7 +2,7 @@ import { CollectedText } from '#core/platform/memory/collected-text.ts';
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ToolForm } from '../../../canonical/conversation.ts';
 import { mediaTypeIn } from '../../../canonical/made-images.ts';
-import { droppedPart, type Citation, type Fragment, perBlock } from '../../../canonical/reply.ts';
+import { droppedAudio, droppedPart, type Citation, type Fragment, perBlock } from '../../../canonical/reply.ts';
 import { asList, asText, member } from '../../../wire/members.ts';
 import { toolSearchName } from '../request/read-tools.ts';
 import type { ItemTracker, TrackedItem } from './item-tracker.ts';
@@ -74,7 +74,7 @@ export class ItemFragments {
       case 'response.custom_tool_call_input.done':
         return endInput(this.#tracker.find(event), event.input);
       default:
-        return type.startsWith('response.audio.') ? [droppedPart('audio', '')] : [];
+        return type.startsWith('response.audio.') ? [droppedAudio] : [];
     }
   }
 
@@ -140,13 +140,38 @@ function readMessage(item: ResponsesItem, tracked: TrackedItem): Fragment[] {
   if (typeof item.content === 'string') return completeText(tracked, 'text', 'content 0', item.content);
   // Only the first time: all parts of a message that came in deltas are known.
   const isCited = tracked.citations > 0;
-  return asList(item.content).flatMap((part, index) => {
-    const key = `content ${index}`;
-    if (member<ResponsesPart>(part, 'type') === 'refusal')
-      return completeText(tracked, 'refusal', key, asText(member<ResponsesPart>(part, 'refusal')));
+  const parts = asList(item.content);
+  const keys = partKeys(parts.map(textOfPart), tracked);
+  return parts.flatMap((part, index) => {
+    const key = keys[index] ?? '';
+    const kind = member<ResponsesPart>(part, 'type') === 'refusal' ? 'refusal' : 'text';
+    if (kind === 'refusal') return completeText(tracked, kind, key, textOfPart(part));
     const tokens = member<ResponsesPart>(part, 'logprobs');
-    const text = completeText(tracked, 'text', key, asText(member<ResponsesPart>(part, 'text')), tokens);
+    const text = completeText(tracked, kind, key, textOfPart(part), tokens);
     return isCited ? text : [...text, ...cite(tracked, asList(member<ResponsesPart>(part, 'annotations')))];
+  });
+}
+
+function textOfPart(part: JsonValue): string {
+  return asText(member<ResponsesPart>(part, member<ResponsesPart>(part, 'type') === 'refusal' ? 'refusal' : 'text'));
+}
+
+/**
+ * The keys under which the parts of a finished message were streamed, unused ones for those that were not. vLLM does not begin
+ * at 0: it counts the parts of the items before.
+ */
+function partKeys(texts: readonly string[], { parts }: TrackedItem): string[] {
+  const streamed = [...parts].map(([key, collected]) => ({ key, text: collected.text }));
+  const own = texts.map((text, index) => {
+    const there = parts.get(`content ${index}`);
+    return there === undefined ? undefined : text.startsWith(there.text);
+  });
+  if (own.includes(false)) return texts.map((_, index) => streamed[index]?.key ?? `unstreamed ${index}`);
+  const strays = streamed.filter(({ key }) => !texts.some((_, index) => key === `content ${index}`));
+  return texts.map((text, index) => {
+    const at = own[index] === true ? -1 : strays.findIndex((stray) => text.startsWith(stray.text));
+    const stray = at === -1 ? undefined : strays.splice(0, at + 1).at(-1);
+    return stray?.key ?? `content ${index}`;
   });
 }
 

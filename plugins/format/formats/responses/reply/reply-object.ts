@@ -1,11 +1,10 @@
 import { streamMessage } from '#core/platform/errors/stream-wording.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
-import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
 import type { CompleteReply } from '../../../canonical/reply.ts';
 import type {
-  ResponsesEvent,
   ResponsesItem,
   ResponsesReasoningOptions,
   ResponsesReply,
@@ -151,27 +150,37 @@ export function renderStreamError(error: GatewayError, id: string): string {
   return renderResponseFailed(error, id, 0);
 }
 
-/** `response.failed` is the only failure that both the openai SDK and Codex understand inside a stream. */
+/**
+ * The failure of a stream, as OpenAI writes it: an error and the failed response. Codex reads the second only; haystack, agno,
+ * LangChain JS and AI SDK 5 take a stream without the first for a finished answer, and the first for nothing where the error is
+ * not an object of its own.
+ */
 export function renderResponseFailed(
   error: GatewayError,
   id: string,
   sequenceNumber: number,
   response: ResponsesReply = {},
 ): string {
-  const event: ResponsesEvent = {
-    type: 'response.failed',
-    sequence_number: sequenceNumber,
-    response: {
-      id,
-      object: 'response',
-      created_at: Math.floor(Date.now() / 1000),
-      output: [],
-      ...response,
-      status: 'failed',
-      error: { code: codeOf(error), message: streamMessage(error, error.messageFor('openai')) },
-    },
+  const code = codeOf(error);
+  const message = streamMessage(error, error.messageFor('openai'));
+  const { type } = error.wording('openai');
+  const failed: ResponsesReply = {
+    id,
+    object: 'response',
+    created_at: Math.floor(Date.now() / 1000),
+    output: [],
+    ...response,
+    status: 'failed',
+    error: { code, message },
   };
-  return `event: response.failed\ndata: ${JSON.stringify(event)}\n\n`;
+  return (
+    writeEvent('error', sequenceNumber, { error: { type, code, message, param: null } }) +
+    writeEvent('response.failed', sequenceNumber + 1, { response: failed })
+  );
+}
+
+function writeEvent(type: string, sequenceNumber: number, members: JsonObject): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequenceNumber, ...members })}\n\n`;
 }
 
 /** Codes of errors that Codex does not repeat and explains to its user. Sources: Codex `sse/responses.rs`. */

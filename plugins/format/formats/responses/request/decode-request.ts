@@ -1,6 +1,6 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonValue } from '#core/platform/json.ts';
-import type { Conversation, ReasoningRequest } from '../../../canonical/conversation.ts';
+import type { Conversation, Effort, ReasoningRequest } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { readMetadata, readOutputFormat, readSampling } from '../../../canonical/openai.ts';
 import { readEffort } from '../../../canonical/reasoning.ts';
@@ -63,8 +63,9 @@ export function decodeRequest(body: ResponsesRequest, notes: Notes): Conversatio
     tools: tools.tools,
     toolChoice,
     parallelToolCalls: maybeBoolean(body.parallel_tool_calls, 'parallel_tool_calls'),
-    reasoning: readReasoning(body.reasoning, notes),
+    reasoning: withEffort(readReasoning(body.reasoning, notes), reader.updated.effort),
     output: readOutputFormat(text.format, 'text.format'),
+    ...('output' in reader.updated && { output: reader.updated.output }),
     sampling: readSampling(body),
     maxOutputTokens: maybeInteger(body.max_output_tokens, 'max_output_tokens', 1),
     stop: [],
@@ -107,6 +108,12 @@ function noteUnserved(wanted: readonly string[], notes: Notes): void {
   for (const entry of wanted) {
     if (!served.has(entry)) notes.drop(includable.has(entry) ? `include ${entry}` : 'include');
   }
+}
+
+/** The request’s wishes, with the effort that its history has changed. */
+function withEffort(asked: ReasoningRequest | undefined, effort: Effort | undefined): ReasoningRequest | undefined {
+  if (effort === undefined) return asked;
+  return { budget: undefined, wantsText: false, ...asked, effort };
 }
 
 function readReasoning(value: JsonValue | undefined, notes: Notes): ReasoningRequest | undefined {

@@ -4,7 +4,7 @@ import type { Conversation } from '../../../canonical/conversation.ts';
 import { instructionText, notePrefill } from '../../../canonical/dialogue.ts';
 import { writeEndUser, isPlainMetadata, shortenId } from '../../../canonical/openai.ts';
 import { writeFormat } from '../../../canonical/output-format.ts';
-import { clampEffort, requestedEffort } from '../../../canonical/reasoning.ts';
+import { canReason, clampEffort, noteUnservedEffort, requestedEffort } from '../../../canonical/reasoning.ts';
 import { noteCutting } from '../../../canonical/stop-cutter.ts';
 import { withoutUnset } from '../../../wire/members.ts';
 import { minOutputTokens } from './parameters.ts';
@@ -63,8 +63,8 @@ function writeReasoning(
 ): ResponsesReasoningOptions | undefined {
   if (reasoning === undefined) return undefined;
   const wanted = requestedEffort(reasoning);
-  if (!profile.capabilities.reasoning || profile.quirks.reasoning === 'none') {
-    if (wanted !== undefined && wanted !== 'none') notes.drop('reasoning');
+  if (!canReason(profile)) {
+    if (wanted !== undefined) noteUnservedEffort(wanted, { profile, notes });
     return undefined;
   }
   const effort = wanted && clampEffort(wanted, profile.quirks.efforts);

@@ -1,16 +1,41 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonValue } from '#core/platform/json.ts';
-import type { Item, Message, Part, Reasoning, ToolForm, ImagePart, Source } from '../../../canonical/conversation.ts';
+import type {
+  Conversation,
+  Effort,
+  Item,
+  Message,
+  Part,
+  Reasoning,
+  ToolForm,
+  ImagePart,
+  Source,
+} from '../../../canonical/conversation.ts';
 import { textOf } from '../../../canonical/dialogue.ts';
 import { type Notes, refuseUnread } from '../../../canonical/notes.ts';
 import { readTaggedState } from '../../../canonical/opaque-state.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
-import { invalid, isMissing, maybeList, maybeText, readFilled, readObject, readText } from '../../../wire/read.ts';
+import {
+  invalid,
+  isMissing,
+  maybeList,
+  maybeObject,
+  maybeText,
+  readFilled,
+  readObject,
+  readText,
+} from '../../../wire/read.ts';
 import { ToolReader, toolSearchName } from './read-tools.ts';
-import type { ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
+import type {
+  ResponsesItem,
+  ResponsesPart,
+  ResponsesReasoningOptions,
+  ResponsesTextOptions,
+} from '../../../wire/responses.ts';
 import { mediaTypeIn } from '../../../canonical/made-images.ts';
 import { mediaPart, placeParts, standardBase64, textPart } from '../../../canonical/media.ts';
-import { readAudio, readContentParts, readFileData, readUrl } from '../../../canonical/openai.ts';
+import { readAudio, readContentParts, readFileData, readOutputFormat, readUrl } from '../../../canonical/openai.ts';
+import { readEffort } from '../../../canonical/reasoning.ts';
 
 /**
  * Reads the items of a request. System messages at the beginning become instructions, tools in items join the others.
@@ -19,6 +44,8 @@ import { readAudio, readContentParts, readFileData, readUrl } from '../../../can
 export class ItemReader {
   readonly instructions: string[] = [];
   readonly items: Item[] = [];
+  /** Settings that items of the history have changed. An output format that is undefined is plain text. */
+  updated: Readonly<Partial<Pick<Conversation, 'output'>>> & { readonly effort?: Effort } = {};
   readonly #tools: ToolReader;
   readonly #notes: Notes;
 
@@ -35,14 +62,17 @@ export class ItemReader {
     }
     if (!Array.isArray(input)) throw invalid('input', 'a string or a list of items');
     let count = 0;
+    let type = '';
     for (const [index, entry] of input.entries()) {
       const path = `input[${index}]`;
       const item: ResponsesItem = readObject(entry, path);
       count = this.items.length;
-      this.#item(readType(item, path), item, path);
+      type = readType(item, path);
+      this.#item(type, item, path);
     }
     if (this.items.length === 0) refuseUnread('input[', this.#notes);
-    else if (this.items.length === count) refuseUnread(`input[${input.length - 1}].`, this.#notes);
+    else if (this.items.length === count && !madeByModel.test(type))
+      refuseUnread(`input[${input.length - 1}]`, this.#notes);
   }
 
   #item(type: string, item: ResponsesItem, path: string): void {
@@ -68,9 +98,26 @@ export class ItemReader {
         return this.#tools.add(item.tools, `${path}.tools`);
       case 'item_reference':
         throw responseNotFound(`${path}.id`);
+      case 'configuration_update':
+        return this.#configure(item, path);
+      case 'compaction_trigger':
+        // It asks for a summary in place of an answer.
+        throw new GatewayError('unsupported_content', `This model does not support input item ${type}.`, {
+          param: path,
+        });
       default:
         this.#notes.dropPart(`input item ${type}`, path);
     }
+  }
+
+  /** Each setting stays in effect until a later item replaces it. */
+  #configure(item: ResponsesItem, path: string): void {
+    const reasoning: ResponsesReasoningOptions = maybeObject(item.reasoning, `${path}.reasoning`) ?? {};
+    const effort = readEffort(reasoning.effort, `${path}.reasoning.effort`);
+    if (effort !== undefined) this.updated = { ...this.updated, effort };
+    const text: ResponsesTextOptions | undefined = maybeObject(item.text, `${path}.text`);
+    if (text === undefined || isMissing(text.format)) return;
+    this.updated = { ...this.updated, output: readOutputFormat(text.format, `${path}.text.format`) };
   }
 
   #message(item: ResponsesItem, path: string): void {
@@ -134,6 +181,9 @@ export class ItemReader {
     this.#result(item, path, [{ type: 'text', text }]);
   }
 }
+
+/** Items that a client only sends back. The last item of any other type asks for something. */
+const madeByModel = /_call$|^(?:compaction|mcp_approval_request|mcp_list_tools)$/;
 
 /** The error for a reference to stored data; the store has resolved all that it could. */
 export function responseNotFound(param: string): GatewayError {

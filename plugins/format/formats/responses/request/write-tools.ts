@@ -1,6 +1,7 @@
-import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { ClientTool, Conversation, Tool, ToolChoice } from '../../../canonical/conversation.ts';
+import { enforceInput } from '../../../canonical/enforce-schema.ts';
+import { subsetOf } from '../../../canonical/schema-subsets.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
 import { asFunction } from '../../../canonical/tools.ts';
 import { writeResponsesSearch } from '../../../canonical/web-search.ts';
@@ -74,29 +75,20 @@ function writeTool(tool: ClientTool, target: EncodeTarget): ResponsesTool {
     type: 'tool_search',
     execution: 'client',
     description: tool.description,
-    parameters: tool.schema ?? emptySchema(),
+    parameters: tool.schema ?? { type: 'object', properties: {} },
   };
 }
 
 /** `strict` is always set: it defaults to true, which refuses ordinary schemas. */
-function writeFunction(tool: ClientTool, name: string, { notes }: EncodeTarget): ResponsesTool {
-  const { description, schema } = asFunction(tool, notes);
-  return {
-    type: 'function',
-    name,
-    description,
-    parameters: schema ?? emptySchema(),
-    strict: tool.strict === true,
-  };
+function writeFunction(tool: ClientTool, name: string, target: EncodeTarget): ResponsesTool {
+  const { description, schema: wanted } = asFunction(tool, target.notes);
+  const { schema, strict = false } = enforceInput(tool, wanted, subsetOf(target.profile), target);
+  return { type: 'function', name, description, parameters: schema, strict };
 }
 
 function writeCustom({ description, grammar }: ClientTool, name: string): ResponsesTool {
   const format = grammar === undefined ? { type: 'text' } : { type: 'grammar', ...grammar };
   return { type: 'custom', name, description, format };
-}
-
-function emptySchema(): JsonObject {
-  return { type: 'object', properties: {} };
 }
 
 function writeChoice(

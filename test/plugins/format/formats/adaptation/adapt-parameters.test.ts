@@ -52,7 +52,7 @@ describe('a Chat request of a Chat client', () => {
   it('a Chat request has reasoning only in turns with calls, where the vendor requires it there', () => {
     const messages = [{ role: 'assistant', content: 'hello' }, ...toolTurn];
     const { body } = toVendor('chat', 'moonshot', 'kimi-k2.6', { messages });
-    expect(body['messages']).toEqual([messages[0], asks, { ...toolTurn[1], reasoning_content: '' }, toolTurn[2]]);
+    expect(body['messages']).toMatchObject([messages[0], asks, { reasoning_content: '' }, { role: 'tool' }]);
   });
 
   it('a Chat request has its schema in the instructions where the vendor supports only JSON objects', () => {

@@ -57,6 +57,67 @@ const finishesOf = (chunks: readonly JsonObject[], index = 0) =>
     .map(({ finish_reason }) => finish_reason ?? null)
     .filter((reason) => reason !== null);
 
+describe('members of other kinds that a server in Go writes empty', () => {
+  const empty = {
+    content: '',
+    refusal: '',
+    annotations: null,
+    audio: { id: '', data: '', expires_at: 0, transcript: '' },
+    function_call: { name: '', arguments: '' },
+  };
+  const custom = { name: '', input: '' };
+  const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"at":1}' } };
+
+  it.each(['', 'tool_calls'])('do not hide the calls of a whole reply whose finish reason is %j', (finish_reason) => {
+    const message = { role: 'assistant', ...empty, tool_calls: [{ ...call, custom }] };
+    const body = {
+      ...head,
+      object: 'chat.completion',
+      choices: [{ index: 0, message, finish_reason, logprobs: null }],
+    };
+    const [only] = choicesOf(wholeOf(body));
+    expect(only).toMatchObject({ finish_reason: 'tool_calls' });
+    expect(only?.['message']).toEqual({
+      role: 'assistant',
+      content: '',
+      refusal: '',
+      annotations: null,
+      tool_calls: [call],
+    });
+  });
+
+  it('do not hide the calls of a stream', () => {
+    const open = { delta: { role: 'assistant', ...empty }, finish_reason: '' };
+    const piece = (one: JsonObject, more: JsonObject = {}) => ({ index: 0, custom: {}, ...more, function: one });
+    const chunks = repaired([
+      chunk(null, open),
+      chunk({ ...empty, tool_calls: [piece({ name: 'look', arguments: '' }, { id: 'call_1', type: 'function' })] }),
+      chunk({ ...empty, tool_calls: [piece({ name: '', arguments: '{"at":' }, { id: '', type: '', custom })] }),
+      chunk({ ...empty, tool_calls: [piece({ name: '', arguments: '1}' }, { id: '', type: '', custom })] }),
+      chunk({ ...empty }, { finish_reason: 'stop' }),
+      '[DONE]',
+    ]);
+    expect(entriesOf(chunks)).toEqual([
+      { index: 0, id: 'call_1', type: 'function', function: { name: 'look', arguments: '' } },
+      next(0, '{"at":'),
+      next(0, '1}'),
+    ]);
+    expect(finishesOf(chunks)).toEqual(['tool_calls']);
+    expect(JSON.stringify(chunks)).not.toMatch(/audio|function_call"|custom/);
+  });
+
+  it('do not turn a custom call into a function', () => {
+    const made = { id: 'call_1', type: 'custom', custom: { name: 'patch', input: 'x' } };
+    const message = {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ ...made, function: { name: '', arguments: '' } }],
+    };
+    const body = { ...head, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] };
+    expect(choicesOf(wholeOf(body))[0]).toMatchObject({ message: { tool_calls: [made] } });
+  });
+});
+
 describe('reasoning under another name', () => {
   it('is there under the name that clients read as well, streamed and whole', () => {
     const chunks = repaired([begin, chunk({ reasoning: 'Hm' }), chunk({ reasoning: '.' }), chunk({ content: 'Hi' })]);

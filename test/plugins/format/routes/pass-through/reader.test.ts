@@ -289,6 +289,8 @@ describe('a responses stream', () => {
     expect(reader).toMatchObject({ isComplete: true, usage: { input: 3, output: 2 } });
   });
 
+  const lastOf = (text: string) => JSON.parse(text.trimEnd().split('data: ').at(-1) ?? '') as JsonObject;
+
   it('is over with its response.completed', () => {
     const reader = responses();
     expect(reader.push(bytes(created, delta, completed, created, completed)).toString()).toBe(
@@ -296,13 +298,33 @@ describe('a responses stream', () => {
     );
   });
 
+  it('is not complete with a last event that is cut, wherever that is', () => {
+    const whole = completed.trimEnd();
+    for (let length = 0; length < whole.length; length++) {
+      const reader = responses();
+      reader.push(bytes(created, delta, whole.slice(0, length)));
+      expect([reader.end().toString(), reader.isComplete]).toEqual(['', false]);
+    }
+    const reader = responses();
+    reader.push(bytes(created, delta, whole));
+    expect(reader.end().toString().trimEnd()).toBe(whole);
+    expect(reader.isComplete).toBe(true);
+  });
+
+  it.each(['', '{"type":"response.completed","response":{"id":}}'])('fails with a last event of %j', (data) => {
+    const reader = responses();
+    const ending = `event: response.completed\ndata: ${data}\n\n`;
+    expect(reader.push(bytes(created, delta, ending)).toString()).toBe(created + delta);
+    expect(reader.failure?.code).toBe('upstream_failed');
+  });
+
   it('fails under the id and the next sequence number of the response that was announced', () => {
     const reader = responses();
     reader.push(bytes(created, delta, 'event: error\ndata: {"type":"error","sequence_number":5,"message":"gone"}\n\n'));
-    const event = JSON.parse(/data: (.*)/.exec(reader.renderFailure(reader.failure as never))?.[1] ?? '');
+    const event = lastOf(reader.renderFailure(reader.failure as never));
     expect(event).toMatchObject({
       type: 'response.failed',
-      sequence_number: 5,
+      sequence_number: 6,
       response: { id: 'resp_7', status: 'failed' },
     });
   });
@@ -311,7 +333,7 @@ describe('a responses stream', () => {
     const reader = responses();
     reader.push(bytes(created, ...events));
     const text = reader.renderFailure(new GatewayError('upstream_failed', 'gone'));
-    return (JSON.parse(/data: (.*)/.exec(text)?.[1] ?? '') as { response: JsonObject }).response;
+    return lastOf(text)['response'] as JsonObject;
   };
   const message = { type: 'message', role: 'assistant', status: 'in_progress', content: [] };
   const call = { type: 'function_call', call_id: 'c', name: 'now', arguments: '', status: 'in_progress' };

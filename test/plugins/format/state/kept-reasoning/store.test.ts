@@ -19,6 +19,8 @@ const called = {
   content: null,
   tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } }],
 };
+/** The call as it is looked up. */
+const kept = (id: string, input = '{}') => ({ id, name: 'look', input });
 const history = [asks, called, { role: 'tool', tool_call_id: 'call_1', content: 'there' }];
 const model = modelOf('test', ['responses']);
 
@@ -44,10 +46,11 @@ function exchangeOf(accountId: string | undefined = 'acc_1') {
 const chatRequest = (messages: JsonObject[], more: JsonObject = { tools: [{}] }): ClientRequest =>
   requestOf('chat', { messages, ...more });
 
-const reply = (text: string): CompleteReply => ({
+/** @param text of the reasoning; empty for a call without any */
+const reply = (text: string, id = 'call_1', input = '{}'): CompleteReply => ({
   blocks: [
-    { type: 'reasoning', text, state: 'dps1e00000000.rs_1:ENC', isRedacted: false },
-    { type: 'tool_call', id: 'call_1', name: 'look', namespace: undefined, form: 'function', input: '{}' },
+    ...(text === '' ? [] : [{ type: 'reasoning', text, state: 'dps1e00000000.rs_1:ENC', isRedacted: false } as const]),
+    { type: 'tool_call', id, name: 'look', namespace: undefined, form: 'function', input },
   ],
   finish: 'tool_calls',
   stopSequence: undefined,
@@ -82,16 +85,18 @@ describe('the reasoning before a call', () => {
     const first = await store.open(exchangeOf(), chatRequest([asks]), model);
     first.kept?.keep(reply('Hm.'));
     const next = await store.open(exchangeOf(), chatRequest(history), model);
-    expect(next.kept?.before('call_1')).toMatchObject([{ text: 'Hm.', state: { data: 'rs_1:ENC' }, isLate: false }]);
-    expect(next.kept?.before('call_2')).toEqual([]);
+    expect(next.kept?.before([kept('call_2'), kept('call_1')])).toMatchObject([
+      [],
+      [{ text: 'Hm.', state: { data: 'rs_1:ENC' }, isLate: false }],
+    ]);
     const other = await store.open(exchangeOf('acc_2'), chatRequest(history), model);
-    expect(other.kept?.before('call_1')).toEqual([]);
+    expect(other.kept?.before([kept('call_1')])).toEqual([[]]);
   });
 
   it('reasoning over its size limit is not kept', async () => {
     const host = hostWith({});
-    const { kept } = await new ReasoningStore(host, 24).open(exchangeOf(), chatRequest([asks]), model);
-    kept?.keep(reply('x'.repeat(bounds.keptReasoning)));
+    const opened = await new ReasoningStore(host, 24).open(exchangeOf(), chatRequest([asks]), model);
+    opened.kept?.keep(reply('x'.repeat(bounds.keptReasoning)));
     expect(host.groups.set).not.toHaveBeenCalled();
   });
 
@@ -100,6 +105,83 @@ describe('the reasoning before a call', () => {
     const messages = [...history, ...[2, 3].map((id) => ({ ...called, tool_calls: [{ id: `call_${id}` }] }))];
     await new ReasoningStore(host, 24).open(exchangeOf(), chatRequest(messages), model);
     expect(host.groups.get).toHaveBeenCalledExactlyOnceWith('reasoning:acc_1', Array(3).fill(expect.any(String)));
+  });
+});
+
+describe('ids that repeat', () => {
+  /** A step of a tool loop: the call, and the thoughts that led to it. */
+  type Step = readonly [id: string, input: string, thoughts: string];
+
+  /** Plays the steps with one store, as a client that returns its calls only. */
+  async function played(steps: readonly Step[]): Promise<ReasoningStore> {
+    const store = new ReasoningStore(createTestHost(), 24);
+    for (const [index, [id, input, thoughts]] of steps.entries()) {
+      const request = await store.open(exchangeOf(), chatRequest(historyOf(steps.slice(0, index))), model);
+      request.kept?.keep(reply(thoughts, id, input));
+    }
+    return store;
+  }
+
+  function historyOf(steps: readonly Step[]): JsonObject[] {
+    const answers = steps.flatMap(([id, input]) => [
+      { role: 'assistant', tool_calls: [{ id, type: 'function', function: { name: 'look', arguments: input } }] },
+      { role: 'tool', tool_call_id: id, content: 'there' },
+    ]);
+    return [asks, ...answers];
+  }
+
+  /** The thoughts that each call of a history gets back. */
+  async function restored(store: ReasoningStore, steps: readonly Step[]): Promise<string[]> {
+    const request = await store.open(exchangeOf(), chatRequest(historyOf(steps)), model);
+    const found = request.kept?.before(steps.map(([id, input]) => kept(id, input))) ?? [];
+    return found.map((thoughts) => thoughts.map(({ text }) => text).join());
+  }
+
+  const steps: readonly Step[] = [
+    ['call_0', '{"at":1}', 'one'],
+    ['call_0', '{"at":2}', 'two'],
+    ['call_0', '{"at":1}', 'three'],
+    ['call_0', '{"at":3}', ''],
+    ['call_0', '{"at":1}', ''],
+    ['call_0', '{"at":1}', 'six'],
+  ];
+
+  it('each call gets its own reasoning back', async () => {
+    const store = await played(steps);
+    expect(await restored(store, steps)).toEqual(['one', 'two', 'three', '', '', 'six']);
+  });
+
+  it('a history whose first turns were pruned gets that of the calls it still has', async () => {
+    const store = await played(steps);
+    for (let pruned = 1; pruned < steps.length; pruned++) {
+      const left = steps.slice(pruned);
+      expect(await restored(store, left)).toEqual(left.map(([, , thoughts]) => thoughts));
+    }
+  });
+
+  it('the loop goes on after its first turns were pruned', async () => {
+    const store = await played(steps);
+    const left = steps.slice(4);
+    const request = await store.open(exchangeOf(), chatRequest(historyOf(left)), model);
+    request.kept?.keep(reply('seven', 'call_0', '{"at":1}'));
+    expect(await restored(store, [...left, ['call_0', '{"at":1}', 'seven']])).toEqual(['', 'six', 'seven']);
+  });
+
+  it('reasoning of another call with the same id is not found', async () => {
+    const store = await played(steps.slice(0, 1));
+    expect(await restored(store, [['call_0', '{"at":9}', '']])).toEqual(['']);
+  });
+
+  it('a client may write arguments in its own way', async () => {
+    const store = await played([['call_0', '{"at": 1, "in": {"b":2,"a":[]}}', 'one']]);
+    expect(await restored(store, [['call_0', '{"in":{"a":[],"b":2},"at":1}', '']])).toEqual(['one']);
+  });
+
+  it('the oldest of equal calls lose theirs when there is no room', async () => {
+    const long = 'x'.repeat(bounds.keptReasoning * 0.6);
+    const equal: readonly Step[] = ['a', 'b', 'c'].map((text) => ['call_0', '{}', `${text}${long}`]);
+    const store = await played(equal);
+    expect((await restored(store, equal)).map(([first]) => first)).toEqual([undefined, undefined, 'c']);
   });
 });
 
@@ -130,7 +212,7 @@ describe('a failing store of reasoning', () => {
     const host = hostWith({ get: down, set: down });
     const store = new ReasoningStore(host, 24);
     const request = await store.open(exchangeOf(), chatRequest(history), model);
-    expect(request.kept?.before('call_1')).toEqual([]);
+    expect(request.kept?.before([kept('call_1')])).toEqual([[]]);
     request.kept?.keep(reply('Hm.'));
     await vi.advanceTimersByTimeAsync(0);
     expect(host.lines).toEqual([expect.stringContaining('reasoning of earlier turns is not restored: Redis did not')]);

@@ -54,6 +54,10 @@ async function ended(client: OpenAI, id: string): Promise<OpenAI.Responses.Respo
 /** A choice of a Chat chunk. */
 const says = (text: string) => ({ index: 0, delta: { content: text }, finish_reason: null });
 
+/** A Chat upstream that answers at once. */
+const saysDone: Handler = (_request, response) =>
+  response.sse({ choices: [says('Done.')] }, { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }, '[DONE]');
+
 /** Takes events until one of this type. */
 async function takeUntil(stream: AsyncIterable<Streamed>, type: Streamed['type']): Promise<Streamed[]> {
   const events: Streamed[] = [];
@@ -86,6 +90,31 @@ describe('a background response', () => {
     const [, next] = await Promise.all([null, upstream.waitForRequest(2)]);
     expect(JSON.stringify(next.json())).toContain(answerText(1));
   });
+
+  it('sends no options of the vendor’s own background jobs, and has their note in the header of its create', async () => {
+    const { gateway, client, upstream, finish } = await setting();
+    const options = { completion_window: '8h' } as const;
+    const { data, response } = await client.responses.create({ ...asks, background_options: options }).withResponse();
+    expect(response.headers.get('x-daypass-notes')).toBe('dropped background_options');
+    const sent = (await upstream.waitForRequest(1)).json();
+    expect(sent).not.toHaveProperty('background_options');
+    finish();
+    expect(await ended(client, data.id)).toMatchObject({ status: 'completed' });
+    const sql = `SELECT notes FROM request_log WHERE endpoint = 'responses'`;
+    const recorded = async () => JSON.stringify(await gateway.database.query<Record<string, unknown>>(sql));
+    await expect.poll(recorded, { timeout: 10_000 }).toContain('dropped background_options');
+  });
+
+  it.each([false, true])(
+    'has the notes of its translation in the header of its create, streamed: %j',
+    async (stream) => {
+      const { gateway } = await setting(saysDone, { formats: '[chat]' });
+      const asked = { ...asks, stream, max_tool_calls: 1, truncation: 'auto' };
+      const reply = await gateway.call('POST', '/v1/responses', asked);
+      expect(reply.headers.get('x-daypass-notes')).toMatch(/dropped truncation.*dropped max_tool_calls/);
+      await reply.text();
+    },
+  );
 
   it('has one record, of all that it took', async () => {
     const { client, gateway, finish } = await setting();
@@ -167,8 +196,8 @@ describe('a background response', () => {
     const { id } = await client.responses.create(asks);
     const failed = await ended(client, id);
     expect(failed).toMatchObject({ status: 'failed', error: { message: expect.stringContaining('No such voice.') } });
-    const events = await Array.fromAsync(await client.responses.retrieve(id, { stream: true }));
-    expect(events.at(-1)).toMatchObject({ type: 'response.failed' });
+    const stream = await client.responses.retrieve(id, { stream: true });
+    await expect(Array.fromAsync(stream)).rejects.toThrow('No such voice.');
     const next = client.responses.create({ model: 'test', input: 'On.', previous_response_id: id });
     await expect(next).rejects.toMatchObject({ code: 'previous_response_not_found' });
   });

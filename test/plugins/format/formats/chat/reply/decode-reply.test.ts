@@ -40,6 +40,44 @@ const inline = (...texts: string[]) =>
     ),
   ).blocks;
 
+describe('decoding a Chat reply of a server in Go, which writes every member', () => {
+  const other = { custom: { name: '', input: '' } };
+  const empty = { refusal: '', audio: { id: '', expires_at: 0 }, function_call: { name: '', arguments: '' } };
+  const answer = { type: 'tool_call', id: 'c1', name: 'look', form: 'function', input: '{"at":1}' };
+
+  it('a whole Chat reply keeps its calls', () => {
+    const call = { id: 'c1', type: 'function', function: { name: 'look', arguments: '{"at":1}' }, ...other };
+    const reply = whole(message({ content: '', ...empty, tool_calls: [call] }, { finish_reason: '' }));
+    expect(reply).toMatchObject({ blocks: [answer], finish: 'tool_calls' });
+  });
+
+  it('a Chat stream keeps its calls, and has no notes on empty parts', () => {
+    const guard = newGuard();
+    guard.push(
+      fragmentsOf([
+        delta({ content: '', ...empty }, { finish_reason: '' }),
+        delta({ ...empty, tool_calls: [{ index: 0, id: 'c1', function: { name: 'look', arguments: '' }, ...other }] }),
+        delta({
+          ...empty,
+          tool_calls: [{ index: 0, id: '', function: { name: '', arguments: '{"at":1}' }, ...other }],
+        }),
+        delta({ ...empty }, { finish_reason: 'stop' }),
+        '[DONE]',
+      ]),
+    );
+    expect(guard.reply).toMatchObject({ blocks: [answer], finish: 'tool_calls' });
+    expect(guard.notes.entries).toEqual([]);
+  });
+
+  it('a Chat stream of nothing but audio is an answer', () => {
+    const guard = newGuard();
+    guard.push(fragmentsOf([delta({ audio: { id: 'a', data: 'UklG' } }), stop, '[DONE]']));
+    expect(guard.failure).toBeUndefined();
+    expect(guard.reply).toMatchObject({ blocks: [], finish: 'stop' });
+    expect(guard.notes.entries).toEqual(['dropped audio in the answer']);
+  });
+});
+
 describe('decoding a Chat stream', () => {
   it('a Chat stream is decoded into text, reasoning, refusal and calls', () => {
     const reply = replyTo(

@@ -393,6 +393,8 @@ describe('requesting reasoning in a Chat request', () => {
     [{ effort: 'none' }, { reasoning: 'enable_thinking' }, { enable_thinking: false }],
     [{ effort: 'low' }, { reasoning: 'openrouter' }, { reasoning: { effort: 'low' } }],
     [{ budget: 777, wantsText: false }, { reasoning: 'openrouter' }, { reasoning: { max_tokens: 777, exclude: true } }],
+    [{ effort: 'none' }, { reasoning: 'thinking_off' }, { thinking: { type: 'disabled' } }],
+    [{ effort: 'high' }, { reasoning: 'thinking_off' }, {}],
     [{ effort: 'high' }, { reasoning: 'none' }, {}],
     [{}, {}, {}],
   ] as const)('%j with %j by %j', (reasoning, settings, expected) => {

@@ -152,7 +152,7 @@ describe('encoding a Messages stream', () => {
           },
         },
       },
-      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '', citations: null } },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
       { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hi' } },
       { type: 'content_block_stop', index: 0 },
       {
@@ -216,8 +216,14 @@ describe('encoding Messages blocks', () => {
       { type: 'thinking', thinking: 'Hm.', signature: 'dps1s0a1b2c3d.EqQB' },
       { type: 'redacted_thinking', data: 'dps1x0a1b2c3d.Zz' },
       { type: 'thinking', thinking: 'So.', signature: 'dps1n0a1b2c3d.' },
-      { type: 'text', text: 'Hi', citations: null },
+      { type: 'text', text: 'Hi' },
     ]);
+  });
+
+  it('a Messages text without citations has no member for them, which AI SDK 5 refuses as null', () => {
+    const { events, whole } = write([say('Hi'), ...finish]);
+    expect(whole['content']).toEqual([{ type: 'text', text: 'Hi' }]);
+    expect(events[1]?.['content_block']).toEqual({ type: 'text', text: '' });
   });
 
   it('redacted thinking becomes a Messages block without text', () => {

@@ -197,7 +197,7 @@ describe('decoding tools of a Messages request', () => {
     const input_schema = { type: 'object', properties: {} };
     const tool = { name: 'ls', description: 'Lists.', input_schema, strict: true, eager_input_streaming: true };
     expect(toolsOf(tool, { ...tool, type: 'custom', name: 'cat' }).conversation.tools).toMatchObject([
-      { form: 'function', name: 'ls', description: 'Lists.', schema: input_schema, strict: true },
+      { form: 'function', name: 'ls', description: 'Lists.', schema: input_schema, strict: 'fitting' },
       { name: 'cat' },
     ]);
   });

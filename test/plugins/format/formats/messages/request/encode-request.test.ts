@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { ProfileSettings } from '#core/config/catalog/profile.ts';
+import { mergeProfiles, type ProfileSettings } from '#core/config/catalog/profile.ts';
 import type { Conversation, Item, ReasoningRequest } from '../../../../../../plugins/format/canonical/conversation.ts';
+import { Notes } from '../../../../../../plugins/format/canonical/notes.ts';
+import { messages } from '../../../../../../plugins/format/formats/messages/descriptor.ts';
 import {
   base64,
   block,
@@ -196,15 +198,55 @@ describe('requesting thinking in a Messages request', () => {
       { effort: 'high' },
     ],
     [{}, adaptive, { type: 'adaptive', display: 'summarized' }, undefined],
-    [{ effort: 'none' }, adaptive, undefined, undefined],
+    [{ effort: 'none' }, adaptive, { type: 'disabled' }, undefined],
     [{ effort: 'low' }, budget, { type: 'enabled', budget_tokens: 2_048 }, undefined],
     [{ budget: 5_000 }, budget, { type: 'enabled', budget_tokens: 5_000 }, undefined],
     [{ budget: 5 }, budget, { type: 'enabled', budget_tokens: 1_024 }, undefined],
     [{ budget: 40_000 }, budget, { type: 'enabled', budget_tokens: 16_000 }, undefined],
     [{ effort: 'none' }, budget, undefined, undefined],
+    [{ effort: 'none' }, { ...budget, signed_thinking: false }, { type: 'disabled' }, undefined],
+    [{ budget: 0 }, { ...budget, signed_thinking: false }, { type: 'disabled' }, undefined],
     [{ effort: 'high' }, { reasoning: 'none' }, undefined, undefined],
   ] as const)('%j with %j by %j and %j', (reasoning, settings, thinking, output_config) => {
     expect(asked(reasoning, settings as ProfileSettings['quirks'])).toMatchObject({ thinking, output_config });
+  });
+
+  it('no thinking becomes the least where a model cannot be told to stop thinking', () => {
+    const always: ProfileSettings['quirks'] = { ...adaptive, efforts: ['low', 'high', 'max'] };
+    const notes = ['approximated reasoning effort as low'];
+    const least = { thinking: { type: 'adaptive' }, output_config: { effort: 'low' }, notes };
+    expect(asked({ effort: 'none', wantsText: false }, always)).toEqual(least);
+    const profile = mergeProfiles(parameters(always));
+    const own = new Notes();
+    const body = {
+      model: 'm',
+      max_tokens: 9_000,
+      messages: [{ role: 'user', content: 'Hi' }],
+      thinking: { type: 'disabled' },
+    };
+    const adapted = messages.text.adapt(body, { profile, notes: own, origin: 'x' });
+    expect({ ...adapted, notes: own.entries }).toMatchObject(least);
+    const obedient = { profile: mergeProfiles(parameters(adaptive)), notes: own, origin: 'x' };
+    expect(messages.text.adapt(body, obedient)).toMatchObject({ thinking: { type: 'disabled' } });
+  });
+
+  it('no thinking that cannot be requested has a note, unless the model does not think at all', () => {
+    expect(asked({ effort: 'none' }, { reasoning: 'none' }).notes).toEqual(['dropped reasoning effort none']);
+    const still = { reasoning: { effort: 'none', budget: undefined, wantsText: false } } as const;
+    expect(encode({ items: [hi], ...still }, { capabilities: { reasoning: false } }).notes).toEqual([]);
+  });
+
+  it('a call can be forced and sampling stays where thinking is turned off', () => {
+    const wanted: Partial<Conversation> = {
+      items: [hi],
+      tools: [weather],
+      toolChoice: { type: 'required' },
+      reasoning: { effort: 'none', budget: undefined, wantsText: false },
+      sampling: { temperature: 0.5 },
+    };
+    const { body, notes } = encode(wanted, parameters(adaptive));
+    expect(body).toMatchObject({ thinking: { type: 'disabled' }, tool_choice: { type: 'any' }, temperature: 0.5 });
+    expect(notes).toEqual([]);
   });
 
   it('thinking is requested only if the answer has room for it', () => {

@@ -171,6 +171,67 @@ describe('decoding a Responses reply', () => {
     expect(guarded(fragments).reply).toMatchObject(expected);
   });
 
+  describe('the texts of a Responses message that were streamed under other indexes than those of its finished form', () => {
+    const part = (text: string) => ({ type: 'output_text', text });
+    const refused = (refusal: string) => ({ type: 'refusal', refusal });
+    const blocksOf = (
+      streamed: readonly [index: number, ...deltas: string[]][],
+      content: JsonObject[],
+      kind = 'output_text',
+    ) => {
+      const item = { ...said, content };
+      const deltas = streamed.flatMap(([content_index, ...pieces]) =>
+        pieces.map((delta) => ({
+          type: `response.${kind}.delta`,
+          item_id: 'msg_1',
+          output_index: 0,
+          content_index,
+          delta,
+        })),
+      );
+      const reply = replyTo([
+        { type: 'response.output_item.added', output_index: 0, item: { ...said, content: [] } },
+        ...deltas,
+        { type: 'response.output_item.done', output_index: 0, item },
+        { type: 'response.completed', response: { status: 'completed', output: [item] } },
+      ]);
+      return reply?.blocks.map(contentOf);
+    };
+
+    it('are not added again', () => {
+      expect(blocksOf([[1, 'Hello ', 'world']], [part('Hello world')])).toEqual(['Hello world']);
+      expect(blocksOf([[1, 'I ', 'will not']], [refused('I will not')], 'refusal')).toEqual(['I will not']);
+      expect(
+        blocksOf(
+          [
+            [1, 'a'],
+            [2, 'b'],
+          ],
+          [part('a'), part('b')],
+        ),
+      ).toEqual(['a', 'b']);
+      expect(
+        blocksOf(
+          [
+            [2, 'a'],
+            [3, 'b'],
+          ],
+          [part('a'), part('b')],
+        ),
+      ).toEqual(['a', 'b']);
+    });
+
+    it('get their missing end', () => {
+      expect(blocksOf([[3, 'Hello ']], [part('Hello world')])).toEqual(['Hello world']);
+    });
+
+    it('are matched once each, so that two parts of equal words stay two', () => {
+      expect(blocksOf([[0, 'Hi']], [part('Hi'), part('Hi')])).toEqual(['Hi', 'Hi']);
+      expect(blocksOf([[2, 'Hi']], [part('Hi'), part('Hi')])).toEqual(['Hi', 'Hi']);
+      expect(blocksOf([[5, 'Hi']], [part('Hi'), part('Bye')])).toEqual(['Hi', 'Bye']);
+    });
+  });
+
   it('interleaved Responses calls are kept apart', () => {
     const other = { ...called, id: 'fc_2', call_id: 'call_9' };
     expect(
@@ -277,6 +338,16 @@ describe('decoding a Responses reply', () => {
 
     it('a whole Responses reply has the notes', () => {
       expect(guarded(responsesCodec.createDecoder().whole(response)).losses).toEqual(told);
+    });
+
+    it.each([
+      ['model_mismatch', ['dropped reasoning of the request at the upstream']],
+      ['turn_boundary', []],
+    ])('reasoning of the request that OpenAI withholds (%s) is noted unless its turn is over', (reason, notes) => {
+      const withheld = [{ id: 'rs_1', type: 'reasoning', action: 'removed', reason }];
+      const answer = { status: 'completed', output: [said], usage, input_transformations: withheld };
+      expect(guarded(responsesCodec.createDecoder().whole(answer)).losses).toEqual(notes);
+      expect(guarded(fragmentsOf([{ type: 'response.completed', response: answer }])).losses).toEqual(notes);
     });
 
     it('a Responses stream that repeats everything at its end has each note once', () => {

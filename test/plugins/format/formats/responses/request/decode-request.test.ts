@@ -155,6 +155,48 @@ describe('decoding input of a Responses request', () => {
   });
 });
 
+const update = (more: JsonObject) => ({ type: 'configuration_update', ...more });
+
+describe('items that change a Responses request', () => {
+  const format = { type: 'json_schema', name: 'n', schema: { type: 'object' } };
+
+  it('the last update of the configuration sets effort and text format', () => {
+    const { conversation, notes } = decode({
+      reasoning: { effort: 'low', summary: 'auto' },
+      input: [
+        update({ reasoning: { effort: 'medium' }, text: { format } }),
+        hello,
+        update({ reasoning: { effort: 'high' } }),
+        hello,
+      ],
+    });
+    expect(conversation.reasoning).toEqual({ effort: 'high', budget: undefined, wantsText: true });
+    expect(conversation.output).toMatchObject({ type: 'json_schema', schema: { type: 'object' } });
+    expect(notes).toEqual([]);
+  });
+
+  it('an update of the configuration returns to plain text, and stands for a request that says nothing', () => {
+    const plain = update({ text: { format: { type: 'text' } } });
+    expect(decode({ text: { format }, input: [hello, plain] }).conversation.output).toBeUndefined();
+    const { conversation } = decode({ input: [update({ reasoning: { effort: 'none' } }), hello] });
+    expect(conversation.reasoning).toEqual({ effort: 'none', budget: undefined, wantsText: false });
+    expect(refusal({ input: [update({ reasoning: { effort: 'huge' } }), hello] }).details).toEqual({
+      param: 'input[0].reasoning.effort',
+    });
+  });
+
+  it.each(['compaction_trigger', 'computer_call_output', 'mcp_approval_response', 'something_new'])(
+    'a last item that nobody can answer is refused by its place: %s',
+    (type) => {
+      expect(refusal({ input: [hello, { type }] })).toMatchObject({
+        code: 'unsupported_content',
+        message: `This model does not support input item ${type}.`,
+        details: { param: 'input[1]' },
+      });
+    },
+  );
+});
+
 describe('decoding reasoning of a Responses request', () => {
   it('Responses reasoning has the text of summary and content, where null counts as empty', () => {
     expect(

@@ -1,0 +1,39 @@
+import type { Order } from './order-types.ts';
+import type { Charge } from './payment-provider.ts';
+import { type Qris, QrisError, readQris } from './qris.ts';
+
+/** What is wrong with the QR code of a charge, for the operator. */
+export interface QrProblem {
+  readonly text: string;
+  /** True: it charges what the page says, so buyers may pay it. */
+  readonly isShown: boolean;
+}
+
+/**
+ * Checks that a wallet which scans this code charges what the page says.
+ *
+ * @returns undefined for a code without a mistake, and for a charge with a page of the provider in place of a code
+ */
+export function findQrProblem(
+  { price, currency }: Pick<Order, 'price' | 'currency'>,
+  { qr, total }: Charge,
+): QrProblem | undefined {
+  if (qr === undefined) return undefined;
+  if (currency !== 'IDR') return refused(`its QR code is in rupiah, and the order in ${currency}`);
+  try {
+    return findMistake(readQris(qr), total?.amount ?? price);
+  } catch (error) {
+    if (!(error instanceof QrisError)) throw error;
+    return refused(`its QR code is not a valid QRIS payload: ${error.message}`);
+  }
+}
+
+function findMistake({ amount, hasFee, hasStrayFee, isDynamic }: Qris, expected: number): QrProblem | undefined {
+  if (hasFee) return refused('its QR code adds a tip or a fee to the amount');
+  if (amount !== expected) return refused(`its QR code is for Rp ${amount ?? 'any amount'}, not for Rp ${expected}`);
+  if (!isDynamic) return shown('its QR code is a static one (field 01 is not 12), which may be paid more than once');
+  return hasStrayFee ? shown('its QR code has a fee (field 56 or 57) without its indicator (field 55)') : undefined;
+}
+
+const refused = (text: string): QrProblem => ({ text, isShown: false });
+const shown = (text: string): QrProblem => ({ text, isShown: true });

@@ -1,0 +1,100 @@
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
+import { isJsonObject } from '#core/platform/json.ts';
+import type { EncodeTarget } from './codec.ts';
+import type { ClientTool, Strictness } from './conversation.ts';
+import { fitSchema, isObject } from './fit-schema.ts';
+import { Notes } from './notes.ts';
+import { objectSchema } from './object-schema.ts';
+import { isEnforced } from './tools.ts';
+import { holders, namedHolders, type SchemaSubset } from './schema-subsets.ts';
+
+/** A schema as a vendor gets it. */
+export interface EnforcedSchema {
+  readonly schema: JsonObject;
+  readonly isStrict: boolean;
+}
+
+/**
+ * Prepares the schema of structured output for a vendor.
+ *
+ * @param subset undefined where any schema is taken
+ * @returns undefined where the vendor has no form for it, so that the model can only be instructed
+ */
+export function enforceSchema(
+  schema: JsonObject,
+  strict: Strictness | undefined,
+  subset: SchemaSubset | undefined,
+  notes: Notes,
+): EnforcedSchema | undefined {
+  if (subset === undefined) return { schema, isStrict: strict === true };
+  const isCompiled = subset.isAlwaysEnforced || Boolean(strict);
+  const fitted = isCompiled ? fit(schema, strict, subset, notes) : undefined;
+  if (fitted !== undefined) return fitted;
+  if (subset.isAlwaysEnforced || (subset.isRootObject === true && !isObject(schema))) return undefined;
+  if (isCompiled) notes.approximate('json_schema as a hint');
+  return { schema, isStrict: false };
+}
+
+/** Undefined when the vendor would refuse it, or would not enforce it. */
+function fit(
+  schema: JsonObject,
+  strict: Strictness | undefined,
+  subset: SchemaSubset,
+  notes: Notes,
+): EnforcedSchema | undefined {
+  const own = new Notes();
+  const isChecked = subset.isComplete === true && strict === 'fitting';
+  const fitted = fitSchema(schema, subset, own, isChecked ? 'unsaid' : undefined);
+  if (fitted === undefined || (subset.isRootObject === true && !isPlainObject(fitted))) return undefined;
+  if (isChecked && !isComplete(fitted)) return undefined;
+  notes.include(own);
+  return { schema: fitted, isStrict: strict === true || isChecked };
+}
+
+function isPlainObject(schema: JsonObject): boolean {
+  return isObject(schema) && schema['anyOf'] === undefined;
+}
+
+/** True for a schema that vendors enforce strictly: each object requires all of its members and allows no others. */
+function isComplete(value: JsonValue | undefined): boolean {
+  if (Array.isArray(value)) return value.every(isComplete);
+  if (!isJsonObject(value)) return true;
+  const { properties, required, additionalProperties } = value;
+  if (isObject(value)) {
+    const names = isJsonObject(properties) ? Object.keys(properties) : [];
+    const isWhole = names.every((name) => Array.isArray(required) && required.includes(name));
+    if (additionalProperties !== false || !isWhole) return false;
+  }
+  return Object.entries(value).every(([name, inner]) => {
+    if (namedHolders.has(name) && isJsonObject(inner)) return Object.values(inner).every(isComplete);
+    return !holders.has(name) || isComplete(inner);
+  });
+}
+
+/** The input of a tool as a vendor gets it. */
+export interface EnforcedInput {
+  readonly schema: JsonObject;
+  /** Undefined where the client says nothing. */
+  readonly strict: boolean | undefined;
+}
+
+/** Prepares the schema of a tool's input. @param subset undefined where any schema is taken */
+export function enforceInput(
+  tool: ClientTool,
+  schema: JsonObject | undefined,
+  subset: SchemaSubset | undefined,
+  { profile, notes }: Pick<EncodeTarget, 'profile' | 'notes'>,
+): EnforcedInput {
+  const input = objectSchema(schema, subset?.hasPlainTools === true, notes);
+  const { strict } = tool;
+  if (subset !== undefined && isEnforced(tool) && profile.quirks.strict_tools) {
+    const fitted = fit(input, strict, subset, notes);
+    if (fitted === undefined) notes.drop('strict of tools');
+    return { schema: fitted?.schema ?? input, strict: fitted !== undefined };
+  }
+  const isCompiled = subset?.compilesTools === true;
+  return {
+    schema: (isCompiled ? fitSchema(input, subset, notes) : undefined) ?? input,
+    strict: strict && isEnforced(tool),
+  };
+}

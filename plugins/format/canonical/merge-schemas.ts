@@ -1,0 +1,80 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import type { GeminiSchema } from '../wire/gemini.ts';
+import type { Editable } from '../wire/loose.ts';
+
+/** Resolves a `$ref` within one document. Source: RFC 6901. */
+export function findReference(root: JsonObject, reference: string): JsonObject | undefined {
+  if (!reference.startsWith('#')) return undefined;
+  let value: JsonValue | undefined = root;
+  for (const step of reference.split('/').slice(1)) {
+    const name = decodeStep(step);
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+    value = (value as JsonObject)[name];
+  }
+  return isJsonObject(value) ? value : undefined;
+}
+
+function decodeStep(step: string): string {
+  try {
+    return decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
+  } catch {
+    return step;
+  }
+}
+
+/** Keywords that hold alternatives. */
+export const choices = ['anyOf', 'oneOf'] as const;
+
+/** A schema with the rules of both. Of two values for one keyword the second counts, and the first is described. */
+export function mergeSchemas(first: GeminiSchema, second: GeminiSchema): JsonObject {
+  const merged: Editable<GeminiSchema> = { ...first, ...second };
+  const properties = mergeProperties(first.properties, second.properties);
+  if (properties !== undefined) merged.properties = properties;
+  if (Array.isArray(first.required) && Array.isArray(second.required)) {
+    merged.required = [...new Set([...first.required, ...second.required])];
+  }
+  for (const [name, tighter] of tightest) {
+    const [one, other] = [first[name], second[name]];
+    if (typeof one === 'number' && typeof other === 'number') merged[name] = tighter(one, other);
+  }
+  const described = mergeDescriptions(first.description, second.description);
+  return mergeChoices(first, second, described === undefined ? merged : { ...merged, description: described });
+}
+
+const tightest = new Map<keyof GeminiSchema, (one: number, other: number) => number>([
+  ...(['minimum', 'minLength', 'minItems', 'exclusiveMinimum'] as const).map((name) => [name, Math.max] as const),
+  ...(['maximum', 'maxLength', 'maxItems', 'exclusiveMaximum'] as const).map((name) => [name, Math.min] as const),
+]);
+
+function mergeDescriptions(first: JsonValue | undefined, second: JsonValue | undefined): string | undefined {
+  if (typeof first !== 'string' || typeof second !== 'string' || first === second) return undefined;
+  return `${second}\n${first}`;
+}
+
+function mergeChoices(first: GeminiSchema, second: GeminiSchema, merged: GeminiSchema): JsonObject {
+  const hasBoth = [first, second].every((schema) => choices.some((name) => Array.isArray(schema[name])));
+  if (!hasBoth) return merged;
+  const { anyOf: _, oneOf: __, ...rest } = merged;
+  const later = Object.fromEntries(
+    choices.flatMap((name) => (second[name] === undefined ? [] : [[name, second[name]]])),
+  );
+  const earlier = choices.flatMap((name) => (Array.isArray(first[name]) ? [JSON.stringify(first[name])] : []));
+  return addWords({ ...rest, ...later }, `also one of ${earlier.join(' and one of ')}`);
+}
+
+function mergeProperties(first: JsonValue | undefined, second: JsonValue | undefined): JsonObject | undefined {
+  if (!isJsonObject(first) || !isJsonObject(second)) return undefined;
+  const merged = new Map(Object.entries(first));
+  for (const [name, value] of Object.entries(second)) {
+    const before = merged.get(name);
+    merged.set(name, isJsonObject(before) && isJsonObject(value) ? { allOf: [before, value] } : value);
+  }
+  return Object.fromEntries(merged);
+}
+
+/** Appends a line to the description of a schema. */
+export function addWords(schema: GeminiSchema, words: string): JsonObject {
+  const { description } = schema;
+  const isThere = typeof description === 'string' && description !== '';
+  return { ...schema, description: isThere ? `${description}\n${words}` : words };
+}

@@ -1,0 +1,108 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { describe } from './fit-schema.ts';
+import { choices, findReference, mergeSchemas } from './merge-schemas.ts';
+import type { Notes } from './notes.ts';
+
+/** The most schemas that are made one: mutual references multiply. */
+const maxSchemas = 500;
+/** Keywords that vendors refuse at the top of the input of a tool, besides alternatives. */
+const refusedAtTop = new Set(['not', 'enum', 'const', 'if', 'then', 'else']);
+
+/**
+ * The schema of a tool's input, which is an object.
+ *
+ * @param isPlain true where the vendor refuses alternatives at its top: they become one object with the members of all, and go
+ *   into the description. Anthropic: "input_schema does not support oneOf, allOf, or anyOf at the top level"; OpenAI: "schema
+ *   must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level".
+ */
+export function objectSchema(schema: JsonObject | undefined, isPlain: boolean, notes: Notes): JsonObject {
+  const plain = isPlain && schema !== undefined ? new Flattener(schema, notes).flatten(schema) : schema;
+  return plain?.['type'] === 'object' ? plain : { properties: {}, ...plain, type: 'object' };
+}
+
+class Flattener {
+  readonly #root: JsonObject;
+  readonly #notes: Notes;
+  #count = 0;
+
+  constructor(root: JsonObject, notes: Notes) {
+    this.#root = root;
+    this.#notes = notes;
+  }
+
+  /** The schema as one object. Returns the same one if it has no alternatives. */
+  flatten(schema: JsonObject): JsonObject {
+    this.#count++;
+    if (this.#count > maxSchemas) return {};
+    const whole = this.#merged(schema);
+    const name = choices.find((one) => Array.isArray(whole[one]));
+    return this.#described(name === undefined ? whole : this.#united(whole, name));
+  }
+
+  /** Without a reference and `allOf`. */
+  #merged(schema: JsonObject): JsonObject {
+    const { $ref: reference, allOf, ...beside } = schema;
+    if (typeof reference === 'string') {
+      const target = findReference(this.#root, reference) ?? {};
+      const { $ref: _, ...others } = schema;
+      return this.flatten(mergeSchemas(target, others));
+    }
+    if (!Array.isArray(allOf)) return schema;
+    const entries = allOf.filter(isJsonObject).map((entry) => this.flatten(entry));
+    return entries.reduceRight<JsonObject>((all, entry) => mergeSchemas(entry, all), beside);
+  }
+
+  /** One object with the members of all alternatives, which requires those that all of them require. */
+  #united(schema: JsonObject, name: string): JsonObject {
+    const { [name]: listed = [], ...beside } = schema;
+    this.#notes.approximate(`${name} at the top of a tool as description`);
+    const entries = Array.isArray(listed) ? listed.filter(isJsonObject).map((entry) => this.flatten(entry)) : [];
+    const objects = entries.filter(({ type }) => type === undefined || type === 'object');
+    const required = new Set([...requiredOf(beside), ...sharedBy(objects.map(requiredOf))]);
+    const isClosed = objects.length > 0 && objects.every(({ additionalProperties }) => additionalProperties === false);
+    const united = {
+      ...beside,
+      properties: { ...membersOf(objects), ...(isJsonObject(beside['properties']) && beside['properties']) },
+      ...(required.size > 0 && { required: [...required] }),
+      ...(isClosed && { additionalProperties: false }),
+    };
+    return describe(united, [[name, listed]]);
+  }
+
+  #described(schema: JsonObject): JsonObject {
+    const refused = Object.entries(schema).filter(([name]) => refusedAtTop.has(name));
+    if (refused.length === 0) return schema;
+    for (const [name] of refused) this.#notes.approximate(`${name} at the top of a tool as description`);
+    const kept = Object.entries(schema).filter(([name]) => !refusedAtTop.has(name));
+    return describe(
+      Object.fromEntries(kept),
+      refused.map(([name, value]) => [name, value as JsonValue] as const),
+    );
+  }
+}
+
+/** The members of all objects. One that differs has alternatives. */
+function membersOf(objects: readonly JsonObject[]): JsonObject {
+  const members = new Map<string, Map<string, JsonValue>>();
+  for (const { properties } of objects) {
+    for (const [name, value] of Object.entries(isJsonObject(properties) ? properties : {})) {
+      const known = members.get(name) ?? new Map<string, JsonValue>();
+      members.set(name, known.set(JSON.stringify(value), value as JsonValue));
+    }
+  }
+  return Object.fromEntries(
+    [...members].map(([name, known]) => {
+      const [only, ...others] = known.values();
+      return [name, others.length === 0 ? only : { anyOf: [...known.values()] }];
+    }),
+  );
+}
+
+function requiredOf({ required }: JsonObject): readonly JsonValue[] {
+  return Array.isArray(required) ? required : [];
+}
+
+/** What is in all of the lists. */
+function sharedBy([first = [], ...others]: readonly (readonly JsonValue[])[]): JsonValue[] {
+  return first.filter((name) => others.every((list) => list.includes(name)));
+}

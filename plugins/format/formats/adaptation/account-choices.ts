@@ -1,0 +1,81 @@
+import type { Upstream } from '#core/config/catalog/catalog.ts';
+import type { CustomerChoice } from '#core/config/catalog/customer-choices.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import type { Notes } from '../../canonical/notes.ts';
+import { isSet, mapEntries, withMember } from './adapt-members.ts';
+
+/** A field that chooses something in the operator's account. */
+interface AccountField {
+  readonly choice: CustomerChoice;
+  /** True for values that cost no more than leaving the field out. */
+  isFree?(value: JsonValue): boolean;
+  /** True where an answer without it would break a promise, so that the request is refused instead. */
+  readonly isBinding?: boolean;
+}
+
+/** Tiers that are the default, or cheaper. Sources: OpenAI, Anthropic, Gemini and Groq API references, `service_tier`. */
+const freeTiers = new Set([
+  'auto',
+  'default',
+  'flex',
+  'batch',
+  'standard',
+  'standard_only',
+  'on_demand',
+  'unspecified',
+]);
+
+function isFreeTier(value: JsonValue): boolean {
+  return typeof value === 'string' && freeTiers.has(value.toLowerCase().replace(/^service_tier_/, ''));
+}
+
+/** By the names that the wire formats have for them. */
+const fields: ReadonlyMap<string, AccountField> = new Map<string, AccountField>([
+  // Anthropic, SDK 1.10 and 1.11: who is billed, and for whom usage is counted.
+  ['billing_policy', { choice: 'billing_policy' }],
+  ['user_profile_id', { choice: 'user_profile_id' }],
+  ['workspace_id', { choice: 'workspace_id' }],
+  // Anthropic docs, "Fast mode": at a higher price. A number is the pace of a voice.
+  ['speed', { choice: 'speed', isFree: (value) => value !== 'fast' }],
+  ['service_tier', { choice: 'service_tier', isFree: isFreeTier }],
+  ['serviceTier', { choice: 'service_tier', isFree: isFreeTier }],
+  // Anthropic docs, "Data residency": at a higher price, and a rule of the customer's that must hold.
+  ['inference_geo', { choice: 'inference_geo', isBinding: true }],
+]);
+
+/**
+ * Removes what a customer may not choose in the operator's account, from a body as the upstream reads it. Returns the same body if
+ * there is nothing.
+ *
+ * @throws GatewayError `unsupported_content` for a choice that must not be dropped
+ */
+export function withoutAccountChoices(
+  body: JsonObject,
+  { customerChoices = [] }: Pick<Upstream, 'customerChoices'>,
+  notes: Notes,
+): JsonObject {
+  let kept = body;
+  for (const [name, value] of Object.entries(body)) {
+    if (name === 'fallbacks' && Array.isArray(value)) {
+      const inner = (entry: JsonValue) =>
+        isJsonObject(entry) ? withoutAccountChoices(entry, { customerChoices }, notes) : entry;
+      kept = withMember(kept, name, mapEntries(value, inner));
+      continue;
+    }
+    const field = fields.get(name);
+    if (field === undefined || !isSet(value) || value === '' || field.isFree?.(value) === true) continue;
+    if (customerChoices.includes(field.choice)) continue;
+    if (field.isBinding === true) throw refused(name);
+    notes.drop(name);
+    const { [name]: _, ...others } = kept;
+    kept = others;
+  }
+  return kept;
+}
+
+/** The error for a choice that a route cannot keep. */
+export function refused(name: string): GatewayError {
+  const message = `\`${name}\` cannot be chosen for this model. Leave it out.`;
+  return new GatewayError('unsupported_content', message, { param: name });
+}

@@ -1,0 +1,74 @@
+import type { Quirks } from '#core/config/catalog/quirks.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import { anyId, CallIds, type IdForm, numberedId, plainId } from '../../canonical/call-ids.ts';
+import { nineCharacters } from '../../canonical/openai.ts';
+import type { Adaptation } from '../contract/adaptation.ts';
+
+type CallIdRule = Quirks['tool_call_ids'];
+
+/** Writes the ids of a request's calls and results, in their order. Returns the same body when none changes. */
+export type WriteCallIds = (body: JsonObject, ids: WireIds) => JsonObject;
+
+/**
+ * Gives calls and their results the ids that a vendor accepts: unique ones, or those of a form of its own. Ids that it accepts
+ * stay, except that empty ones are filled in for every vendor.
+ *
+ * @param unique the ids of the format, for vendors that require no other form
+ */
+export function adaptCallIds(write: WriteCallIds, unique: IdForm = anyId): Adaptation {
+  return (body, { profile }) => write(body, new WireIds(profile.quirks.tool_call_ids, unique));
+}
+
+/** The ids of one request. */
+export class WireIds {
+  readonly #rule: CallIdRule;
+  readonly #ids: CallIds;
+
+  constructor(rule: CallIdRule, unique: IdForm) {
+    this.#rule = rule;
+    this.#ids = new CallIds(formOf(rule, unique));
+  }
+
+  call(given: string, name: string): string {
+    const id = this.#ids.call(given, name);
+    return this.#keeps(given) ? given : id;
+  }
+
+  /** The given id if the result belongs to no call. */
+  result(given: string): string {
+    const id = this.#ids.result(given);
+    return this.#keeps(given) ? given : (id ?? given);
+  }
+
+  /** See `CallIds`. */
+  endTurn(): void {
+    this.#ids.endTurn();
+  }
+
+  #keeps(given: string): boolean {
+    return this.#rule === 'any' && given !== '';
+  }
+}
+
+/** Letters, digits, - and _. Source: Anthropic's refusal, "String should match pattern '^[a-zA-Z0-9_-]+$'". */
+export const plainIds: IdForm = { ...anyId, own: plainId };
+
+const nine: IdForm = {
+  own: (id) => (id === '' ? '' : nineCharacters(id)),
+  numbered: (id, _name, number) => nineCharacters(numberedId(id, number)),
+};
+
+/**
+ * `functions.NAME:N`, where N counts the calls of a conversation from 0. Source: Moonshot's "Tool call guidance" for Kimi K2, whose
+ * prompts contain the ids.
+ */
+const byFunction: IdForm = {
+  own: (id, name) => (id.startsWith(`functions.${name}:`) && /:\d+$/.test(id) ? id : ''),
+  numbered: (_id, name, number) => `functions.${name}:${number}`,
+  isByPlace: true,
+};
+
+function formOf(rule: CallIdRule, unique: IdForm): IdForm {
+  if (rule === 'nine_characters') return nine;
+  return rule === 'functions' ? byFunction : unique;
+}

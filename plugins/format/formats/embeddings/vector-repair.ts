@@ -1,0 +1,56 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
+import { Notes } from '../../canonical/notes.ts';
+import { asList } from '../../wire/members.ts';
+import type { ReplyRepair } from '../contract/pass-through.ts';
+import { decodeVector, encodeVector } from './convert.ts';
+
+/** Bytes of a number in base64. */
+const numberSize = 4;
+
+/** Gives the client vectors in the encoding that it asked for, and notes those that are longer: many servers know one form only. */
+export class VectorRepair implements ReplyRepair {
+  readonly failure = undefined;
+  readonly #isBase64: boolean;
+  readonly #dimensions: JsonValue | undefined;
+  readonly #notes = new Notes();
+
+  constructor({ encoding_format: encoding, dimensions }: JsonObject) {
+    this.#isBase64 = encoding === 'base64';
+    this.#dimensions = dimensions;
+  }
+
+  get notes(): readonly string[] {
+    return this.#notes.entries;
+  }
+
+  event(event: StreamEvent): readonly StreamEvent[] {
+    return [event];
+  }
+
+  whole(body: JsonObject): JsonObject {
+    const data = asList(body['data']);
+    const [first] = data;
+    const vector = isJsonObject(first) ? first['embedding'] : undefined;
+    if (typeof this.#dimensions === 'number' && lengthOf(vector) > this.#dimensions) this.#notes.drop('dimensions');
+    const isOther = this.#isBase64 ? Array.isArray(vector) : typeof vector === 'string';
+    return isOther ? { ...body, data: data.map((entry) => this.#convert(entry)) } : body;
+  }
+
+  #convert(entry: JsonValue): JsonValue {
+    if (!isJsonObject(entry)) return entry;
+    const { embedding } = entry;
+    if (Array.isArray(embedding) && embedding.some((value) => typeof value !== 'number')) return entry;
+    return { ...entry, embedding: this.#isBase64 ? encoded(embedding) : decodeVector(embedding) };
+  }
+}
+
+function encoded(embedding: JsonValue | undefined): JsonValue | undefined {
+  return Array.isArray(embedding) ? encodeVector(embedding) : embedding;
+}
+
+/** Numbers in a vector; 0 where there is none. */
+function lengthOf(vector: JsonValue | undefined): number {
+  if (typeof vector === 'string') return Math.floor(Buffer.byteLength(vector, 'base64') / numberSize);
+  return Array.isArray(vector) ? vector.length : 0;
+}

@@ -1,0 +1,32 @@
+import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
+import { asText } from '../../../wire/members.ts';
+import type { MessagesBlock, MessagesMessage, MessagesRequest } from '../../../wire/messages.ts';
+import type { WireIds, WriteCallIds } from '../../adaptation/adapt-call-ids.ts';
+import { mapEntries, withMember } from '../../adaptation/adapt-members.ts';
+
+export const writeCallIds: WriteCallIds = (body: MessagesRequest, ids) => {
+  const { messages } = body;
+  return Array.isArray(messages)
+    ? withMember(
+        body,
+        'messages',
+        mapEntries(messages, (message) => inMessage(message, ids)),
+      )
+    : body;
+};
+
+function inMessage(message: JsonValue, ids: WireIds): JsonValue {
+  if (!isJsonObject(message)) return message;
+  const { role, content }: MessagesMessage = message;
+  const written = Array.isArray(content) ? mapEntries(content, (block) => inBlock(block, ids)) : content;
+  if (role !== 'assistant') ids.endTurn();
+  return withMember(message, 'content', written);
+}
+
+function inBlock(block: JsonValue, ids: WireIds): JsonValue {
+  if (!isJsonObject(block)) return block;
+  const { type, id, tool_use_id: called, name }: MessagesBlock = block;
+  if (type === 'tool_use' && typeof id === 'string') return withMember(block, 'id', ids.call(id, asText(name)));
+  if (type === 'tool_result' && typeof called === 'string') return withMember(block, 'tool_use_id', ids.result(called));
+  return block;
+}

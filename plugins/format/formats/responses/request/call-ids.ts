@@ -1,0 +1,26 @@
+import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
+import { asText } from '../../../wire/members.ts';
+import type { ResponsesItem, ResponsesRequest } from '../../../wire/responses.ts';
+import type { WireIds, WriteCallIds } from '../../adaptation/adapt-call-ids.ts';
+import { mapEntries, withMember } from '../../adaptation/adapt-members.ts';
+
+/** Calls of all types have their ids in the same member, and so have their results. */
+export const writeCallIds: WriteCallIds = (body: ResponsesRequest, ids) => {
+  const { input } = body;
+  return Array.isArray(input)
+    ? withMember(
+        body,
+        'input',
+        mapEntries(input, (item) => inItem(item, ids)),
+      )
+    : body;
+};
+
+function inItem(item: JsonValue, ids: WireIds): JsonValue {
+  if (!isJsonObject(item)) return item;
+  const { type, role, call_id: id, name }: ResponsesItem = item;
+  if (role !== undefined && role !== 'assistant') ids.endTurn();
+  if (typeof id !== 'string') return item;
+  const isResult = asText(type).endsWith('_output');
+  return withMember(item, 'call_id', isResult ? ids.result(id) : ids.call(id, asText(name)));
+}

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { mergeProfiles, profileIn } from '#core/config/catalog/profile.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import { Notes } from '../../../../../plugins/format/canonical/notes.ts';
+import { vendors } from '../../../../../plugins/upstream/vendors.ts';
+import { translatable } from '../../../../support/formats.ts';
+
+type FormatName = 'chat' | 'responses' | 'messages';
+
+/** What a server gets for a request of its own format, and the notes about it. */
+function adapted(vendor: string, format: FormatName, body: JsonObject) {
+  const preset = vendors.find(({ name }) => name === vendor);
+  const notes = new Notes();
+  const profile = profileIn(format, mergeProfiles(preset ?? {}));
+  return { body: translatable[format].text.adapt(body, { profile, notes, origin: 'test' }), notes: notes.entries };
+}
+
+const hi = { role: 'user', content: 'hi' };
+const named = (name: string) => ({ type: 'function', function: { name, parameters: { type: 'object' } } });
+const tool = { name: 'look', input_schema: { type: 'object' } };
+
+describe('thinking for a server whose Messages endpoint signs none', () => {
+  it.each(['vllm', 'ollama'])('stays adaptive, with its effort: %s', (vendor) => {
+    const body = {
+      max_tokens: 9_000,
+      messages: [hi],
+      thinking: { type: 'adaptive' },
+      output_config: { effort: 'high' },
+    };
+    expect(adapted(vendor, 'messages', body)).toEqual({ body, notes: [] });
+  });
+
+  it.each(['vllm', 'ollama'])('with a budget becomes adaptive, with an effort: %s', (vendor) => {
+    const body = { max_tokens: 9_000, messages: [hi], thinking: { type: 'enabled', budget_tokens: 2_048 } };
+    expect(adapted(vendor, 'messages', body).body).toMatchObject({
+      thinking: { type: 'adaptive' },
+      output_config: { effort: expect.any(String) },
+    });
+  });
+
+  it('has no effort that Ollama does not know', () => {
+    const body = {
+      max_tokens: 9_000,
+      messages: [hi],
+      thinking: { type: 'adaptive' },
+      output_config: { effort: 'max' },
+    };
+    expect(adapted('ollama', 'messages', body)).toMatchObject({ body: { output_config: { effort: 'high' } } });
+    expect(adapted('ollama', 'chat', { messages: [hi], reasoning_effort: 'minimal' }).body).toMatchObject({
+      reasoning_effort: 'low',
+    });
+  });
+});
+
+it('a late system message stays one at vLLM’s Messages endpoint, and is user text at Ollama’s', () => {
+  const body = { max_tokens: 9, messages: [hi, { role: 'system', content: 'Be brief.' }, hi] };
+  expect(adapted('vllm', 'messages', body).body).toEqual(body);
+  expect(JSON.stringify(adapted('ollama', 'messages', body).body)).toContain('system-reminder');
+});
+
+describe('a choice of tools that a server ignores', () => {
+  it.each<[string, FormatName, JsonObject]>([
+    ['ollama', 'chat', { tools: [named('look')], tool_choice: 'none' }],
+    ['ollama', 'responses', { tools: [{ type: 'function', name: 'look', parameters: {} }], tool_choice: 'none' }],
+    ['ollama', 'messages', { tools: [tool], tool_choice: { type: 'none' } }],
+    ['transformers-serve', 'chat', { tools: [named('look')], tool_choice: 'none', parallel_tool_calls: false }],
+    ['transformers-serve', 'chat', { functions: [{ name: 'look' }], function_call: 'none' }],
+  ])('leaves the tools out when it forbids calls: %s, %s', (vendor, format, members) => {
+    const input = format === 'responses' ? { input: 'hi' } : { messages: [hi] };
+    expect(adapted(vendor, format, { ...input, ...members })).toEqual({ body: input, notes: [] });
+  });
+
+  it.each<[string, FormatName, JsonObject]>([
+    ['ollama', 'chat', { tools: [named('look')], tool_choice: 'required' }],
+    ['ollama', 'messages', { tools: [tool], tool_choice: { type: 'any' } }],
+    ['ollama', 'messages', { tools: [tool], tool_choice: { type: 'tool', name: 'look' } }],
+    ['transformers-serve', 'chat', { tools: [named('look')], tool_choice: named('look') }],
+  ])('is noted when it forces a call: %s, %s', (vendor, format, members) => {
+    expect(adapted(vendor, format, { messages: [hi], ...members }).notes).toContain(
+      'approximated forced tool_choice as auto',
+    );
+  });
+
+  it('is required of the named tool alone at llama.cpp, which forces any tool but no certain one', () => {
+    const body = { messages: [hi], tools: [named('look'), named('listen')], tool_choice: named('look') };
+    const forced = { messages: [hi], tools: [named('look')], tool_choice: 'required' };
+    expect(adapted('llama-cpp', 'chat', body)).toEqual({ body: forced, notes: [] });
+    const free = { ...body, tool_choice: 'none' };
+    expect(adapted('llama-cpp', 'chat', free).body).toEqual(free);
+  });
+});
+
+describe('transformers serve', () => {
+  it('gets no member that it ignores or answers with 422', () => {
+    const body = { messages: [hi], max_tokens: 9, logit_bias: {}, n: 1, top_k: 5, logprobs: true, foo: 1 };
+    const { body: sent, notes } = adapted('transformers-serve', 'chat', body);
+    expect(sent).toEqual({ messages: [hi], max_tokens: 9 });
+    expect(notes).toEqual(expect.arrayContaining(['dropped logprobs', 'dropped top_k', 'dropped foo']));
+  });
+
+  it('gets no stop sequences, whose text it would leave in the answer', () => {
+    expect(adapted('transformers-serve', 'chat', { messages: [hi], stop: ['x'] }).body).toEqual({ messages: [hi] });
+  });
+});

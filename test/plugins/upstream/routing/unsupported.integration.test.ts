@@ -1,0 +1,137 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { delivery } from '#core/gateway/facts.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
+import {
+  answer,
+  attemptsOf,
+  createRelayFixture,
+  exchangeFor,
+  refusalOf,
+  type RelayFixture,
+  routeTo,
+  upstreamAt,
+} from '../fixture.ts';
+
+const serve: Handler = (_request, response) => response.json(200, answer);
+const down: Handler = (_request, response) => response.json(503, { error: { message: 'down' } });
+const refusing =
+  (status: number, message: string, type = 'server_error'): Handler =>
+  (_request, response) =>
+    response.json(status, { error: { code: status, message, type } });
+const bare: Handler = (_request, response) =>
+  response.send(500, { 'content-type': 'text/plain; charset=utf-8' }, 'Internal Server Error');
+const noImages = 'image input is not supported - hint: if this is unexpected, you may need to provide the mmproj';
+const noTools = '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set';
+const tooMany = 'max_tokens=5000 cannot be greater than max_model_len=1024. Please request fewer output tokens.';
+
+const bodiesOf = ({ requests }: { readonly requests: readonly { readonly body: Buffer }[] }) =>
+  requests.map(({ body }) => (JSON.parse(body.toString()) as { max_tokens?: number }).max_tokens);
+const limited: Handler = (request, response) =>
+  (JSON.parse(request.body.toString()) as { max_tokens: number }).max_tokens > 1_024
+    ? response.json(400, { error: { message: tooMany, type: 'BadRequestError', param: 'max_tokens', code: 400 } })
+    : response.json(200, answer);
+
+let fixture: RelayFixture;
+beforeEach(() => {
+  fixture = createRelayFixture();
+});
+
+const exchangeOver = (urls: readonly { readonly url: string }[], members: JsonObject = {}) =>
+  exchangeFor(
+    urls.map(({ url }, index) => routeTo(upstreamAt(url, { name: `u${index}` }))),
+    { members },
+  );
+
+describe('a request that a server does not support', () => {
+  it.each([
+    ['a 500 about the request', refusing(500, noImages)],
+    ['a 400 about the operator’s flags', refusing(400, noTools)],
+    ['a limit of output tokens without a number', refusing(400, 'max_tokens=5 cannot be greater than max_model_len')],
+    ['such an error inside a 200', refusing(200, noImages, 'internal_error')],
+  ])('goes to the next route after %s, and does not count against the first', async (_name, refuse) => {
+    fixture.health.options.failures = 1;
+    await using first = await createUpstream(refuse);
+    await using second = await createUpstream(serve);
+    const route = routeTo(upstreamAt(first.url));
+    const exchange = exchangeFor([route, routeTo(upstreamAt(second.url, { name: 'two' }))]);
+    expect((await fixture.relay(exchange)).status).toBe(200);
+    expect(attemptsOf(exchange).at(-1)).toBe('two/model-there served 200');
+    expect(fixture.health.status([route])).toMatchObject([{ state: 'closed' }]);
+  });
+
+  it('is refused with the server’s words when no other route supports it', async () => {
+    await using first = await createUpstream(refusing(500, noImages));
+    await using second = await createUpstream(refusing(400, noTools));
+    const refused = await refusalOf(fixture.relay(exchangeOver([first, second])));
+    expect(refused).toMatchObject({
+      code: 'upstream_rejected',
+      message: noImages,
+      details: { upstream: { status: 400 } },
+    });
+  });
+
+  it('is refused without words about the operator’s flags when that is the only reason', async () => {
+    await using first = await createUpstream(refusing(400, noTools));
+    const exchange = exchangeOver([first]);
+    const refused = await refusalOf(fixture.relay(exchange));
+    expect([refused.code, refused.message]).toEqual([
+      'not_supported',
+      'The server of this model is not set up for this request. Tell the operator of this service.',
+    ]);
+    expect(exchange.get(delivery).attempts[0]?.error).toBe(`setup: 400 ${noTools}`);
+  });
+
+  it('goes to the next route after a bare 500 of transformers serve, which answers invalid requests so', async () => {
+    fixture.health.options.failures = 1;
+    await using first = await createUpstream(bare);
+    await using second = await createUpstream(serve);
+    const route = routeTo(upstreamAt(first.url, { vendor: 'transformers-serve' }));
+    const exchange = exchangeFor([route, routeTo(upstreamAt(second.url, { name: 'two' }))]);
+    expect((await fixture.relay(exchange)).status).toBe(200);
+    expect(fixture.health.status([route])).toMatchObject([{ state: 'closed' }]);
+    const refused = await refusalOf(fixture.relay(exchangeFor([route])));
+    expect(refused).toMatchObject({ code: 'upstream_rejected', details: { upstream: { status: 400 } } });
+    const other = routeTo(upstreamAt(first.url, { name: 'other' }));
+    expect((await refusalOf(fixture.relay(exchangeFor([other])))).code).toBe('upstream_failed');
+  });
+
+  it('can be tried again while the route that may support it is down', async () => {
+    await using first = await createUpstream(refusing(500, noImages));
+    await using second = await createUpstream(down);
+    expect((await refusalOf(fixture.relay(exchangeOver([first, second])))).code).toBe('unavailable');
+  });
+});
+
+describe('a limit of output tokens that is too large for a server', () => {
+  it('is lowered to the one that it names, with a note, and the same route is asked once more', async () => {
+    await using small = await createUpstream(limited);
+    await using other = await createUpstream(serve);
+    const exchange = exchangeOver([small, other], { max_tokens: 5_000 });
+    expect((await fixture.relay(exchange)).status).toBe(200);
+    expect([bodiesOf(small), other.requests.length]).toEqual([[5_000, 1_024], 0]);
+    expect(exchange.get(delivery).notes).toEqual(['approximated the limit of output tokens as 1024']);
+  });
+
+  it('is lowered for every request, however many there are', async () => {
+    await using small = await createUpstream(limited);
+    const statuses: (number | undefined)[] = [];
+    for (let request = 0; request < 20; request++)
+      statuses.push((await fixture.relay(exchangeOver([small], { max_tokens: 5_000 }))).status);
+    expect(new Set(statuses)).toEqual(new Set([200]));
+  });
+
+  it('goes to the next route where the server refuses the lower one as well, and is never an overlong prompt', async () => {
+    await using small = await createUpstream(refusing(400, tooMany, 'BadRequestError'));
+    await using other = await createUpstream(serve);
+    const exchange = exchangeOver([small, other], { max_tokens: 5_000 });
+    expect((await fixture.relay(exchange)).status).toBe(200);
+    expect(attemptsOf(exchange)).toEqual([
+      'u0/model-there failed 400',
+      'u0/model-there failed 400',
+      'u1/model-there served 200',
+    ]);
+    const refused = await refusalOf(fixture.relay(exchangeOver([small], { max_tokens: 5_000 })));
+    expect([refused.code, refused.messageFor('anthropic')]).toEqual(['upstream_rejected', tooMany]);
+  });
+});

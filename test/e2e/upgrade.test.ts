@@ -48,6 +48,18 @@ const released = [
     key: 'dp-x8WRiovWdGAW8q4oZkEYBaxwU5itx45IavtJi0dSKQZ04j585',
     order: 'ORD-QAYQ5W09',
   },
+  {
+    version: '0.5.1',
+    commit: 'd6688b47c83ca7067dd21586582bc74b8f59f444',
+    key: 'dp-6xriWkBC5HtQDmEcijRtohcl9JiRS5JD8j6MwGkgBQC1FmRaU',
+    order: 'ORD-DFVM6ZX0',
+  },
+  {
+    version: '0.5.2',
+    commit: 'bc2060c21d8768cf602246dd8e9c829569e69806',
+    key: 'dp-jZ6XvBft4XPjVXNwME4wnesaDYqVaHCYrlmL5ETZqPl1a7m85',
+    order: 'ORD-4PV2VXG5',
+  },
 ] as const;
 
 const yaml = `pipeline: [auth, plan, rate-limit, cache, format, upstream, log]

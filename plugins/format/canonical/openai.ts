@@ -87,13 +87,17 @@ export function readAudio(value: JsonValue | undefined, path: string): AudioPart
   };
 }
 
-/** @throws GatewayError `unsupported_content` when the model does not listen */
+/** The formats that OpenAI’s models hear. */
+const openaiAudio: ReadonlySet<string> = new Set(['wav', 'mp3']);
+
+/** @throws GatewayError `unsupported_content` when the model does not listen, or not to this format */
 export function writeAudio(
   audio: AudioPart,
   { profile }: EncodeTarget,
 ): { type: 'input_audio'; input_audio: ChatAudio } {
   const { data, format } = audio;
   if (!profile.capabilities.audio) throw unsupported('audio', audio);
+  if (profile.quirks.betas && !openaiAudio.has(format)) throw unsupported(`audio of the type ${format}`, audio);
   return { type: 'input_audio', input_audio: { data, format } };
 }
 

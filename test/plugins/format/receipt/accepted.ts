@@ -54,7 +54,7 @@ export const accepted: Readonly<Record<ClientFormatName, readonly Accepted[]>> =
       reason: 'groups are part of the names of their tools',
     },
     {
-      members: /\(web_search(?:_preview)?\)\.(?:external_web_access|search_content_types|user_location\.type)/,
+      members: /\(web_search(?:_preview)?\)\.(?:external_web_access|user_location\.type)/,
       reason: byDefault,
     },
   ],

@@ -17,7 +17,14 @@ import {
   type DialogueTurn,
   type UserTurn,
 } from '../../../canonical/dialogue.ts';
-import { isMedia, assistantText, fileText, unsupported, uploadedFile } from '../../../canonical/media.ts';
+import {
+  isMedia,
+  assistantText,
+  checkImageType,
+  fileText,
+  unsupported,
+  uploadedFile,
+} from '../../../canonical/media.ts';
 import { mediaTypeIn } from '../../../canonical/made-images.ts';
 import { objectInput } from '../../../canonical/tools.ts';
 import type { MessagesBlock, MessagesMessage, MessagesSource } from '../../../wire/messages.ts';
@@ -184,6 +191,7 @@ function writeText(text: string): MessagesBlock[] {
 /** @param from the client's part, for errors */
 function writeImage({ source, detail }: ImagePart, { profile, notes }: EncodeTarget, from: Part): MessagesBlock {
   if (!profile.capabilities.images) throw unsupported('images', from);
+  checkImageType(source, true, from);
   if (detail !== undefined && detail !== 'auto') notes.drop('detail of an image');
   if (source.type !== 'base64') return { type: 'image', source: writeSource(source, from) };
   // A wrong media type is refused.

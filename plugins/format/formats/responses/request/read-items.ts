@@ -243,6 +243,7 @@ function readPart(part: ResponsesPart, path: string, notes: Notes): Part[] {
     case 'input_image':
       return [readImage(part, path)];
     case 'input_file':
+      notes.dropMembers(part, ['detail'], 'a file');
       return [readFile(part, path)];
     case 'input_audio':
       return [readAudio(part.input_audio, `${path}.input_audio`)];

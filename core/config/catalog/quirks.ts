@@ -100,7 +100,7 @@ const properties = {
     'True when a Messages endpoint without betas reviews tool calls for the auto mode of Claude Code: safeguards and their beta header are passed on.',
   ),
   claude: boolean(
-    'Messages: true when Claude is behind the endpoint, at Anthropic or a cloud: fallback blocks and cache_control.scope are passed on.',
+    'Messages: true when Claude is behind the endpoint, at Anthropic or a cloud: fallback blocks and cache_control.scope are passed on, and breakpoints of caches from other formats.',
   ),
   vertex: boolean(
     'True for Claude on Google Vertex AI: the path names the model, and the body has anthropic_version in its place.',

@@ -115,9 +115,9 @@ export function assistantText(parts: readonly Part[], notes: Notes): (TextPart |
   });
 }
 
-/** A text as parts: none when it is empty. */
-export function textPart(text: string): Part[] {
-  return text === '' ? [] : [{ type: 'text', text }];
+/** A text as parts: none when it is empty. @param isBreakpoint true where the prompt is to be cached up to here */
+export function textPart(text: string, isBreakpoint = false): Part[] {
+  return text === '' ? [] : [{ type: 'text', text, ...(isBreakpoint && { isBreakpoint }) }];
 }
 
 /** The content of a data URL; undefined for any other URL, and for data that is not base64. */

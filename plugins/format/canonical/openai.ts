@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { JsonObject, JsonValue } from '#core/platform/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import {
   invalid,
   maybeBoolean,
@@ -76,6 +76,16 @@ export function readContentParts(
       ? textPart(part)
       : placeParts(readPart(readObject(part, partPath), partPath), partPath);
   });
+}
+
+/** True for a part with OpenAI's mark for caches, or that of Anthropic, which OpenRouter and LiteLLM pass on. */
+export function hasBreakpoint(part: JsonObject): boolean {
+  return isJsonObject(part['prompt_cache_breakpoint']) || isJsonObject(part['cache_control']);
+}
+
+/** True when a breakpoint is in one of the parts. */
+export function endsCached(parts: readonly Part[]): boolean {
+  return parts.some((part) => part.type === 'text' && part.isBreakpoint === true);
 }
 
 export function readAudio(value: JsonValue | undefined, path: string): AudioPart {

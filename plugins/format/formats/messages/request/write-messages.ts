@@ -27,6 +27,7 @@ import {
 } from '../../../canonical/media.ts';
 import { mediaTypeIn } from '../../../canonical/made-images.ts';
 import { objectInput } from '../../../canonical/tools.ts';
+import { placeBreakpoint } from './cache-breakpoints.ts';
 import type { MessagesBlock, MessagesMessage, MessagesSource } from '../../../wire/messages.ts';
 
 type Role = 'user' | 'assistant' | 'system';
@@ -174,7 +175,7 @@ function writeInput(parts: readonly Part[], target: EncodeTarget): MessagesBlock
       case 'video':
         throw unsupported('videos', part);
       default:
-        return writeText(part.text);
+        return writeText(part.text).map((block) => placeBreakpoint(block, part));
     }
   });
 }

@@ -1,3 +1,5 @@
+import type { Route } from '#core/config/catalog/catalog.ts';
+import { Conversations } from './conversations.ts';
 import { limits, route, settled, type Simulation } from './simulation.ts';
 
 /** One figure of a scenario. */
@@ -219,4 +221,43 @@ const cache: Scenario = {
   },
 };
 
-export const scenarios: readonly Scenario[] = [steady, minute, restart, stopped, breaker, cache];
+/** Of the routes of a model, which have two keys each. */
+const weights = [3, 1, 1];
+
+const conversations: Scenario = {
+  name: 'conversations',
+  story:
+    'conversations without a session, each turn of which any instance serves, over three routes by weight, with two keys each',
+  async run({ clock, scale }) {
+    const routes = weights.map((weight, index) => {
+      const upstream = { name: `u${index}`, apiKeys: [`${index}a`, `${index}b`] };
+      return { id: `u${index}/model`, model: 'model', priority: 0, weight, upstream } as unknown as Route;
+    });
+    const played = new Conversations(clock, scale.instances, routes);
+    const count = Math.max(2_000, 20 * scale.instances);
+    const running = Array.from({ length: count }, async (_, index) => {
+      await clock.wait(Math.random() * 60 * second);
+      await played.run(`account ${index % 100}`, `question ${index}`);
+    });
+    await clock.runUntil(clock.now + 600 * second);
+    await Promise.all(running);
+    const sum = weights.reduce((all, weight) => all + weight, 0);
+    const shares = weights.flatMap((weight, index) =>
+      ['a', 'b'].map((key) => [(played.uses.get(`${index}${key}`) ?? 0) / played.total, weight / sum / 2] as const),
+    );
+    return [
+      {
+        what: 'turns with another key than the first of their conversation, of all',
+        value: played.moved / played.total,
+        aim: 0,
+      },
+      {
+        what: 'largest difference of a key’s share of turns from that by weight',
+        value: Math.max(...shares.map(([share, expected]) => Math.abs(share - expected))),
+        aim: 0.05,
+      },
+    ];
+  },
+};
+
+export const scenarios: readonly Scenario[] = [steady, minute, restart, stopped, breaker, cache, conversations];

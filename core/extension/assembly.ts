@@ -6,6 +6,7 @@ import { operatorSection } from '#core/config/sections/operator-section.ts';
 import { coreSections } from '#core/config/sections/core-sections.ts';
 import { diskCheck, diskGauge } from '#core/gateway/health/disk-check.ts';
 import {
+  eventsCheck,
   jobsCheck,
   rescheduledGauge,
   backgroundGauge,
@@ -105,6 +106,7 @@ function createRegistry(): Registry {
   registry.statusReport(replicaReport);
   registry.gauge(rescheduledGauge);
   registry.healthCheck(jobsCheck);
+  registry.healthCheck(eventsCheck);
   registry.gauge(backgroundGauge);
   registry.gauge(lostOutputGauge);
   for (const gauge of [...memoryGauges, ...processGauges, ...jobGauges, ...configGauges]) registry.gauge(gauge);

@@ -162,6 +162,8 @@ export const bounds = {
   waitingAccounts: 1_000,
   /** Conversations and accounts that a route has failed, for which it may come last; the oldest are evicted. */
   setbacks: 2_000,
+  /** Sessions that were served elsewhere than usual; the oldest go back. */
+  movedSessions: 20_000,
 
   /** Host names whose addresses are kept; the oldest are forgotten. */
   names: 1_000,

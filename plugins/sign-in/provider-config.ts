@@ -9,3 +9,14 @@ export const providerConfig: Readonly<
   salesforce: { required: [], optional: ['uri', 'extendedProfile', 'identityServiceProfile'] },
   stripe: { required: [], optional: ['express'] },
 };
+
+/** Providers of @hapi/bell 13.2.0 with which nobody can sign in, and why. */
+export const unusableProviders: Readonly<Record<string, string>> = {
+  googleplus: 'ended in 2019',
+  instagram: 'ended its API for sign-ins in 2020',
+  live: 'was replaced by azure',
+  nest: 'does not say who signs in',
+  pinterest: 'ended version 1 of its API',
+  tumblr: 'knows people only by names that they can change',
+  twitch: 'wants a header for profiles that bell does not send',
+};

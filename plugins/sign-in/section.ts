@@ -4,7 +4,7 @@ import { type CheckContext, defineSection, type Report } from '#core/config/sect
 import type { Host } from '#core/gateway/host/host.ts';
 import { array, boolean, object, string, type Infer } from '#core/platform/schema.ts';
 import { providerTitles } from '#core/business/accounts/shown-names.ts';
-import { providerConfig } from './provider-config.ts';
+import { providerConfig, unusableProviders } from './provider-config.ts';
 
 const url = string({ pattern: '^https?://[^\\s/]\\S*$' }, 'URL.');
 
@@ -62,6 +62,8 @@ function checkProvider(name: string, settings: ProviderSettings, report: Report,
   const { client_id, client_secret, endpoints, config } = settings;
   if (!Object.hasOwn(providerTitles, name))
     report(['sign_in', name], 'is not a known provider', suggest(name, Object.keys(providerTitles)), true);
+  else if (client_id !== '' && Object.hasOwn(unusableProviders, name))
+    report(['sign_in', name], `cannot sign anybody in: it ${unusableProviders[name]}`, 'use another provider', true);
   else if (client_id !== '') checkConfig(name, config, report);
   if ((client_id === '') !== (client_secret === '')) {
     const missing = client_id === '' ? 'client_id' : 'client_secret';
@@ -92,6 +94,8 @@ function checkConfig(name: string, config: ProviderSettings['config'] = {}, repo
       report([...path, key], 'is not a known key', suggest(key, [...required, ...optional]), true);
     else if (key === 'uri' && !/^https?:$/.test(URL.parse(value)?.protocol ?? ''))
       report([...path, key], 'is not a URL', 'use one such as https://id.example.com');
+    else if (name === 'salesforce' && key === 'extendedProfile' && value !== 'true')
+      report([...path, key], 'leaves out who signs in', 'remove it');
     else if (key === 'domain' && !/^[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(value))
       report([...path, key], 'is not the name of a host', 'use one such as example.auth0.com');
   }

@@ -11,6 +11,8 @@ import { FailureLog } from './routing/failure-log.ts';
 import type { RelayParts } from './routing/relay-parts.ts';
 import { Relay } from './routing/relay.ts';
 import { RetryBudget } from './routing/allowance.ts';
+import { SessionSecret } from './routing/session-secret.ts';
+import { CallSessions } from './routing/sessions.ts';
 import { trialParts } from './routing/trial-parts.ts';
 import { describeQueueHeader, describeRouteHeaders, queueHeaderName, RouteHeaders } from './routing/route-headers.ts';
 
@@ -46,6 +48,8 @@ export const upstreamStage = defineStage({
     const queue = hasCapacity(host.catalog)
       ? (await import('./capacity/turn.ts')).queueOf(host, options.queue, queueHeaderName(host.service))
       : undefined;
+    const secret = host.keep('upstream/session-secret', () => new SessionSecret(host));
+    await secret.ready();
     const parts: RelayParts = {
       options: relayOptions(options),
       connections: host.keep('upstream/connections', () => new Connections({ log: host.log })),
@@ -57,6 +61,10 @@ export const upstreamStage = defineStage({
       log: host.log,
       failures: host.keep('upstream/failure-log', () => new FailureLog(() => host.monotonic())),
       routeHeaders: new RouteHeaders(host.service, options.route_headers),
+      sessions: host.keep(
+        'upstream/sessions',
+        () => new CallSessions({ secret: () => secret.value, monotonic: () => host.monotonic() }),
+      ),
       notesHeader: notesHeaderName(host.service),
       traceSample: isSent(telemetry, 'traces') ? telemetry.sample : 0,
       queue,

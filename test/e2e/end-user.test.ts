@@ -31,12 +31,14 @@ ${at('claude', 'vendor: anthropic, end_user: hash')}
 ${at('plain', 'format: [chat, embeddings, images], end_user: hash')}
 ${at('mistral', 'vendor: mistral, end_user: hash')}
 ${at('free', 'format: chat')}
+${['east', 'west'].map((name) => at(name, 'format: chat').replace('[k]', '[k1, k2]')).join('\n')}
 models:
   gpt: { routes: [openai/gpt-6-sol] }
   claude: { routes: [claude/claude-sonnet-5-5] }
   other: { routes: [plain/other] }
   mistral: { routes: [mistral/mistral-large-latest] }
   free: { routes: [free/free] }
+  spread: { routes: [{ to: east/spread, priority: 0 }, { to: west/spread, priority: 0 }] }
   vectors: { kind: embedding, routes: [plain/vectors] }
   painter: { kind: image, routes: [plain/painter] }
 `,
@@ -131,4 +133,28 @@ describe('an upstream with end_user: hash', () => {
 it('an upstream without it gets what the client says', async () => {
   expect((await chat('free', { user: 'me' })).sent['user']).toBe('me');
   expect((await chat('free')).sent).not.toHaveProperty('user');
+});
+
+describe('a conversation whose client names no session', () => {
+  /** Route and key that got each turn of a conversation, whose body becomes longer than what is parsed whole. */
+  async function placesOf(question: string): Promise<(string | undefined)[]> {
+    const before = upstream.requests.length;
+    for (let turn = 0; turn < 12; turn++) {
+      const said = Array.from({ length: turn }, (_, at) => [
+        { role: 'assistant', content: `${at} `.repeat(1_000) },
+        { role: 'user', content: `and ${at}?` },
+      ]).flat();
+      const first = { role: 'user', content: `${question}. `.repeat(40) };
+      await chat('spread', { messages: [{ role: 'system', content: `It is ${turn}:00.` }, first, ...said] });
+    }
+    const added = upstream.requests.slice(before);
+    return added.map(({ path, headers }) => `${path} ${String(headers['authorization'])}`);
+  }
+
+  it('stays with one route and key, by a secret of the gateway', async () => {
+    const places: Set<string | undefined>[] = [];
+    for (let index = 0; index < 8; index++) places.push(new Set(await placesOf(`question ${index}`)));
+    expect(places.map(({ size }) => size)).toEqual(Array.from({ length: 8 }, () => 1));
+    expect(new Set(places.flatMap((seen) => [...seen])).size).toBeGreaterThan(1);
+  });
 });

@@ -136,12 +136,12 @@ describe('the openai SDK with a thin Responses endpoint', () => {
   it('gets the received text and an error when the stream breaks off', async () => {
     answer = { ...words, events: words.events.slice(0, -1), endsLater: true };
     const stream = await openai.responses.create({ model: 'thin', input: 'hi', store: false, stream: true });
-    let text = '';
+    let received = '';
     const reading = async () => {
-      for await (const event of stream) if (event.type === 'response.output_text.delta') text += event.delta;
+      for await (const event of stream) if (event.type === 'response.output_text.delta') received += event.delta;
     };
     await expect(reading()).rejects.toMatchObject({ code: 'server_error', type: 'server_error' });
-    expect(text).toBe('Hello');
+    expect(received).toBe('Hello');
   });
 });
 

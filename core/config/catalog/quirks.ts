@@ -37,6 +37,7 @@ const properties = {
     { items: string({ enum: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] }), minItems: 1 },
     'Supported reasoning efforts; others are mapped to the nearest lower one.',
   ),
+  default_effort: boolean('Chat Completions: true when reasoning_effort takes default; elsewhere it is left out.'),
   replay_reasoning: string(
     { enum: ['never', 'given', 'tool_turns', 'always'] },
     'When the reasoning of earlier turns is sent back: never, where the client has it (given), or because the vendor requires ' +
@@ -99,7 +100,7 @@ const properties = {
     'True when a Messages endpoint without betas reviews tool calls for the auto mode of Claude Code: safeguards and their beta header are passed on.',
   ),
   claude: boolean(
-    'Messages: true when Claude is behind the endpoint, at Anthropic or a cloud: fallback blocks and cache_control.scope are passed on.',
+    'Messages: true when Claude is behind the endpoint, at Anthropic or a cloud: fallback blocks and cache_control.scope are passed on, and breakpoints of caches from other formats.',
   ),
   vertex: boolean(
     'True for Claude on Google Vertex AI: the path names the model, and the body has anthropic_version in its place.',
@@ -156,6 +157,7 @@ export const defaultQuirks: Quirks = {
   single_system: false,
   reasoning: 'effort',
   efforts: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
+  default_effort: false,
   replay_reasoning: 'given',
   replay_as: 'reasoning_content',
   signed_thinking: true,

@@ -32,14 +32,32 @@ export const lostOutputGauge = gauge(
   lostWrites,
 );
 
-/** Fails while repeated jobs do not run, although they were scheduled anew. */
+/** Ms that the queue may fail. */
+const queueTolerance = 300_000;
+
+/** Fails while the queue does not work, and while repeated jobs do not run, although they were scheduled anew. */
 export const jobsCheck: HealthCheck = {
   name: 'jobs',
-  check({ jobs: { schedules } }) {
+  check({ jobs: { schedules, failure }, now }) {
+    if (failure !== undefined && now() - failure.since >= queueTolerance) {
+      const reason = healthReason('health.reason.jobs_stopped', { error: failure.reason });
+      return { ok: false, reason, since: failure.since };
+    }
     const names = [...schedules.late.keys()];
     if (names.length === 0) return { ok: true };
     const reason = healthReason('health.reason.jobs', { names: names.join(', ') });
     return { ok: false, reason, since: Math.min(...schedules.late.values()) };
+  },
+};
+
+/** Fails while no message of another instance arrives, although the shared store responds. */
+export const eventsCheck: HealthCheck = {
+  name: 'events',
+  appliesTo: ({ shared }) => shared.kind === 'redis',
+  check({ shared: { events } }) {
+    if (events.refusal === undefined) return { ok: true };
+    const { reason: error, since } = events.refusal;
+    return { ok: false, reason: healthReason('health.reason.events', { error }), since };
   },
 };
 

@@ -14,8 +14,12 @@ export interface Adapter extends RouteCalls {
   readonly isStream: boolean;
   /** What requests of one conversation have in common, as the client names it; they go to the same route and key. */
   readonly session?: string | undefined;
-  /** How the conversation begins, cut at some length: the same text for each of its turns. */
+  /** The first message of the user, cut at some length: the same text for each turn of a conversation. */
   readonly opening: string;
+  /** True where later requests may repeat this one as their beginning, so that its route and key should be theirs. */
+  readonly isConversation?: boolean;
+  /** True where only the route and the key of its session can serve it. */
+  readonly isBound?: boolean;
   /**
    * How to ask another route to continue an answer that broke off after its first content. Undefined when that is not
    * wanted, or not possible at this point. Missing where it never is.

@@ -5,36 +5,59 @@ import en from './texts/en.json' with { type: 'json' };
 /** Why a dependency is unavailable: the English sentence, which pages recognise. */
 export const connectionReason = defineSentences(en);
 
-/** Messages for error codes of the system, of PostgreSQL and of the drivers, safe to show to any caller. */
-const messages: readonly (readonly [RegExp, string])[] = [
-  [/\bECONNREFUSED\b/, connectionReason('connection.reason.refused_connection')],
-  [/\b(ENOTFOUND|EAI_AGAIN)\b/, connectionReason('connection.reason.unknown_host')],
-  [/\b(EHOSTUNREACH|ENETUNREACH)\b/, connectionReason('connection.reason.no_way')],
-  [/\b(ETIMEDOUT|ESOCKETTIMEDOUT)\b|timed? ?out|timeout|in time/i, connectionReason('connection.reason.silent')],
-  [/\b(28P01|28000|NOAUTH|WRONGPASS|NOPERM)\b/, connectionReason('connection.reason.authentication')],
-  [/\b3D000\b/, connectionReason('connection.reason.no_database')],
-  [/\b53300\b|max number of clients/, connectionReason('connection.reason.too_many')],
-  [/\b(53100|ENOSPC|EDQUOT)\b/, connectionReason('connection.reason.disk_full')],
-  [/\b(57P03|57P01|57P02|LOADING)\b/, connectionReason('connection.reason.starting')],
+type ReasonKey = Parameters<typeof connectionReason>[0];
+
+/**
+ * Reasons by error codes of the system, of PostgreSQL and of the drivers, safe to show to any caller. Names of commands, and what a pooler
+ * said, are the groups of the patterns, by the names of the placeholders.
+ */
+const reasons: readonly (readonly [RegExp, ReasonKey])[] = [
+  [/\bECONNREFUSED\b/, 'connection.reason.refused_connection'],
+  [/\b(ENOTFOUND|EAI_AGAIN)\b/, 'connection.reason.unknown_host'],
+  [/\b(EHOSTUNREACH|ENETUNREACH)\b/, 'connection.reason.no_way'],
+  // From PgBouncer, with the same code for all that it refuses.
+  [/^08P01 .*?(?<said>[ -!#-~]{1,120})/, 'connection.reason.pooler'],
+  [/\b(ETIMEDOUT|ESOCKETTIMEDOUT)\b|timed? ?out|timeout|in time/i, 'connection.reason.silent'],
+  [/\b(28P01|28000|NOAUTH|WRONGPASS)\b/, 'connection.reason.authentication'],
+  [/\b3D000\b/, 'connection.reason.no_database'],
+  [/\b53300\b|max number of clients/, 'connection.reason.too_many'],
+  [/\b(53100|ENOSPC|EDQUOT)\b/, 'connection.reason.disk_full'],
+  [/\b(57P03|57P01|57P02|LOADING)\b/, 'connection.reason.starting'],
   [
-    /\b(ECONNRESET|EPIPE|08\w{3})\b|connection (is|was|has been)? ?(closed|terminated)/i,
-    connectionReason('connection.reason.lost'),
+    /\b(ECONNRESET|EPIPE|08(?!P01)\w{3})\b|connection (is|was|has been)? ?(closed|terminated)/i,
+    'connection.reason.lost',
   ],
-  [/its files were removed/, connectionReason('connection.reason.removed')],
+  [/its files were removed/, 'connection.reason.removed'],
   // From ioredis, for commands while it has no connection.
   [
     /isn't writeable|isn't ready|max retries per request|startup nodes|refresh slots cache/,
-    connectionReason('connection.reason.not_connected'),
+    'connection.reason.not_connected',
   ],
   // Of Redis Cluster, and of a URL of the other form.
-  [/\bCLUSTERDOWN\b|slots without a node/, connectionReason('connection.reason.slots')],
-  [/^ ?MOVED\b/, connectionReason('connection.reason.is_cluster')],
-  [/cluster support disabled/, connectionReason('connection.reason.no_cluster')],
+  [/\bCLUSTERDOWN\b|slots without a node/, 'connection.reason.slots'],
+  [/^ ?MOVED\b/, 'connection.reason.is_cluster'],
+  [/cluster support disabled/, 'connection.reason.no_cluster'],
+  [/^\b$/, 'connection.reason.proxy'], // found by `findCommandProxy`, which has no error to match
+];
+
+/** What Redis answers to some commands, and not to others. */
+const refusals: readonly (readonly [RegExp, ReasonKey])[] = [
+  [/no permissions to run the '(?<command>[\w|]+)'/, 'connection.reason.no_right'],
+  [/\bNOPERM\b|no permissions to access|can't run this command/i, 'connection.reason.no_right_to_keys'],
+  [/\bunknown command [`'"]?(?<command>[\w|]+)/i, 'connection.reason.unknown_command'],
+  [/\bOOM\b/, 'connection.reason.memory_full'],
+  [/\bREADONLY\b/, 'connection.reason.read_only'],
+  [/\bMISCONF\b/, 'connection.reason.not_saving'],
 ];
 
 /** True for failures of the database or of Redis, as opposed to mistakes in the code. */
 export function isConnectionError(thrown: unknown): boolean {
   return findMessage(thrown) !== undefined;
+}
+
+/** True for what Redis answers to one command, while it may serve others: a missing right, say, or full memory. */
+export function isRefusedCommand(thrown: unknown): boolean {
+  return findReason(thrown, refusals) !== undefined;
 }
 
 /** Why a dependency is unavailable. Messages of drivers are never repeated: they contain addresses, names and queries. */
@@ -55,12 +78,31 @@ export function logFailure(log: Logger, message: string, thrown: unknown): void 
 }
 
 function findMessage(thrown: unknown): string | undefined {
+  return findReason(thrown, [...refusals, ...reasons]);
+}
+
+function findReason(thrown: unknown, known: typeof reasons): string | undefined {
   for (let error = thrown, depth = 0; error instanceof Error && depth < 5; error = error.cause, depth++) {
-    const text = `${'code' in error ? String(error.code) : ''} ${error.message}`;
-    // A cause may be one of these messages already.
     const { message } = error;
-    const known = messages.find(([pattern, own]) => pattern.test(text) || message === own);
-    if (known !== undefined) return known[1];
+    // A cause may be one of these sentences already.
+    if (known.some(([, key]) => ownSentences.get(key)?.test(message) === true)) return message;
+    const text = `${'code' in error ? String(error.code) : ''} ${message}`;
+    for (const [pattern, key] of known) {
+      const found = pattern.exec(text);
+      if (found !== null) return connectionReason(key, found.groups);
+    }
   }
   return undefined;
 }
+
+const ownSentences: ReadonlyMap<string, RegExp> = new Map(
+  Object.entries(en).map(([key, text]) => [
+    key,
+    new RegExp(
+      `^${text
+        .split(/\{\w+\}/)
+        .map((part) => RegExp.escape(part))
+        .join('.{1,200}')}$`,
+    ),
+  ]),
+);

@@ -14,6 +14,13 @@ export interface Jobs extends AsyncDisposable {
   /** @throws Error when the queue does not respond within two seconds */
   state(): Promise<QueueState>;
   readonly schedules: ScheduleState;
+  /** Of the queue as this process sees it, since it last worked; undefined while it works, and where it is only added to. */
+  readonly failure?: QueueFailure | undefined;
+}
+
+export interface QueueFailure {
+  readonly reason: string;
+  readonly since: number; // epoch ms
 }
 
 /** Whether repeated jobs run, as far as this process knows. */

@@ -6,9 +6,9 @@ import type { JsonObject } from '../json.ts';
 import type { Logger } from '../logger.ts';
 import { retryUntilDone } from '../timing/backoff.ts';
 import { withDeadline } from '../timing/deadline.ts';
-import { Throttle } from '../timing/throttle.ts';
 import type { Job } from './job.ts';
-import { UnrecoverableJobError, type Jobs, type QueueState } from './jobs.ts';
+import { UnrecoverableJobError, type Jobs, type QueueFailure, type QueueState } from './jobs.ts';
+import { QueueFailures } from './queue-failures.ts';
 import { type KitQueue, type KitWorker, postgresKit, type QueueKit, redisKit, readQueueState } from './queue-kit.ts';
 import { Schedules, timesOf } from './schedules.ts';
 
@@ -40,8 +40,6 @@ const deadlines = { add: 2_000, schedule: 10_000, worker: 10_000, close: 10_000 
 const retries = { first: 500, longest: 30_000 };
 /** Ms between two looks for schedules that the store has lost: a Redis that was flushed has none. */
 const usualRestore = 60_000;
-/** Ms between two log lines about a queue that fails. */
-const remindEvery = 60_000;
 /** Finished jobs that are kept for inspection: seconds and number. */
 const kept: JobsOptions = {
   removeOnComplete: { age: 86_400, count: 1_000 },
@@ -89,6 +87,7 @@ class QueueJobs<Context> implements JobQueue {
   readonly schedules: Schedules;
   readonly #options: OpenJobsOptions<Context>;
   readonly #kit: QueueKit;
+  readonly #failures: QueueFailures;
   readonly #outages: (error: Error) => void;
   #queue: KitQueue | undefined;
   /** Calls in flight: a queue that is closed under a call leaves it waiting until its deadline. */
@@ -103,12 +102,15 @@ class QueueJobs<Context> implements JobQueue {
     this.#kit = kit;
     this.#options = options;
     this.schedules = new Schedules({ definitions: options.definitions.values(), optionsOf, log: options.log });
-    const reminder = new Throttle(remindEvery);
+    this.#failures = new QueueFailures(options.log);
     this.#outages = (error) => {
       // Connections report errors while they close; no caller is waiting any more.
-      if (this.#closing.signal.aborted || !reminder.pass()) return;
-      options.log.warn(`the job queue failed: ${error.message}`);
+      if (!this.#closing.signal.aborted) this.#failures.note(error);
     };
+  }
+
+  get failure(): QueueFailure | undefined {
+    return this.#failures.current;
   }
 
   work(): void {
@@ -143,6 +145,7 @@ class QueueJobs<Context> implements JobQueue {
   #openWorker(): KitWorker {
     const worker = this.#kit.worker((job) => this.#run(job));
     worker.on('error', this.#outages);
+    worker.on('fetched', () => this.#failures.clear());
     worker.on('failed', (job, error) => {
       const attempt = `attempt ${job?.attemptsMade ?? 0} of ${job?.opts.attempts ?? 1}`;
       logFailure(this.#options.log, `job ${job?.name ?? 'unknown'} failed (${attempt})`, error);

@@ -1,15 +1,19 @@
 import {
+  createIORedisClient,
   createPostgresBackend,
   createRedisBackend,
+  type IRedisClient,
   type Job,
   type JobsOptions,
+  RedisConnection,
   withBackend,
   type Worker,
 } from 'bullmq';
-import type { Cluster } from 'ioredis';
+import type { EventEmitter } from 'node:events';
+import type { Cluster, RedisOptions } from 'ioredis';
 import pg from 'pg';
 import type { JsonObject } from '../json.ts';
-import { createCluster, redisRetryDelay } from '../shared/redis-client.ts';
+import { createCluster, quietHandshake, redisRetryDelay, SelectingRedis } from '../shared/redis-client.ts';
 import { type RedisAddress, redisAddress } from '../shared/redis-url.ts';
 import type { Jobs, FailedJob, QueueState } from './jobs.ts';
 import { Backoff } from '../timing/backoff.ts';
@@ -45,6 +49,8 @@ export interface KitWorker {
   /** Rejects when the store cannot be reached; the worker is of no use then. */
   waitUntilReady(): Promise<unknown>;
   on(event: 'error', listener: (error: Error) => void): unknown;
+  /** The store was asked for a job, and gave one or said that there is none. */
+  on(event: 'fetched', listener: () => void): unknown;
   on(event: 'failed', listener: (job: Job | undefined, error: Error) => void): unknown;
   run(): Promise<void>;
   /** Waits for running jobs. */
@@ -109,20 +115,44 @@ export function redisKit(url: string, queueName: string, prefix = 'gw:jobs'): Qu
   if (address.cluster !== undefined) return clusterKit(address, queueName, prefix);
   const { Queue, Worker } = withBackend(createRedisBackend);
   const Paced = pausingWorker(Worker as never);
+  const version = new VersionCheck();
+  RedisConnection.clientFactory = createClient;
+  const always = {
+    ...address,
+    ...quietHandshake,
+    enableReadyCheck: address.sentinels !== undefined,
+    retryStrategy: redisRetryDelay,
+  };
   return {
     backend: 'redis',
-    queue: () =>
-      new Queue(queueName, {
-        connection: { ...address, maxRetriesPerRequest: 1, enableOfflineQueue: false, retryStrategy: redisRetryDelay },
-        prefix,
-      }) as unknown as KitQueue,
-    worker: (process) =>
-      new Paced(queueName, process, {
-        connection: { ...address, maxRetriesPerRequest: null, retryStrategy: redisRetryDelay },
-        prefix,
-        ...workerOptions,
-      }) as unknown as KitWorker,
+    queue() {
+      const connection = { ...always, maxRetriesPerRequest: 1, enableOfflineQueue: false };
+      return version.watch(new Queue(queueName, { connection, prefix, ...version.options }) as unknown as KitQueue);
+    },
+    worker(process) {
+      const connection = { ...always, maxRetriesPerRequest: null };
+      const options = { connection, prefix, ...workerOptions, ...version.options };
+      return new Paced(queueName, process, options) as unknown as KitWorker;
+    },
   };
+}
+
+/** As BullMQ makes its clients, but for the class. */
+function createClient({ url, ...given }: RedisOptions & { readonly url?: string }): IRedisClient {
+  const options = given as Omit<RedisOptions, 'replyMapping'>;
+  return createIORedisClient(url === undefined ? new SelectingRedis(options) : new SelectingRedis(url, options));
+}
+
+/** BullMQ asks for the version with INFO, and fails where that is refused: the next queue does without, so that delays are whole seconds. */
+class VersionCheck {
+  options: { readonly skipVersionCheck?: true } = {};
+
+  watch(queue: KitQueue): KitQueue {
+    queue.on('error', ({ message }) => {
+      if (/\binfo\b/i.test(message)) this.options = { skipVersionCheck: true };
+    });
+    return queue;
+  }
 }
 
 /** The scripts of BullMQ take many keys: the braces keep the whole queue on one node. */
@@ -130,6 +160,7 @@ function clusterKit(address: RedisAddress, queueName: string, plainPrefix: strin
   const { Queue, Worker } = withBackend(createRedisBackend);
   const Paced = pausingWorker(Worker as never);
   const prefix = plainPrefix.replace(/[^:]+$/, '{$&}');
+  const version = new VersionCheck();
   const connect = () =>
     createCluster(address, {
       lazyConnect: true,
@@ -140,11 +171,12 @@ function clusterKit(address: RedisAddress, queueName: string, plainPrefix: strin
     backend: 'redis',
     queue() {
       const connection = connect();
-      return owning(new Queue(queueName, { connection, prefix }) as unknown as KitQueue, connection);
+      const queue = new Queue(queueName, { connection, prefix, ...version.options });
+      return owning(version.watch(queue as unknown as KitQueue), connection);
     },
     worker(process) {
       const connection = connect();
-      const worker = new Paced(queueName, process, { connection, prefix, ...workerOptions });
+      const worker = new Paced(queueName, process, { connection, prefix, ...workerOptions, ...version.options });
       return owning(worker as unknown as KitWorker, connection);
     },
   };
@@ -182,6 +214,7 @@ function pausingWorker(Base: typeof Worker): typeof Worker {
       try {
         const job = await super.moveToActive(token, name);
         this.#backoff.reset();
+        (this as EventEmitter).emit('fetched');
         return job;
       } catch (error) {
         await this.#backoff.wait(this.#closing.signal);

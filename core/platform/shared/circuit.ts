@@ -1,5 +1,5 @@
 import { inBackground } from '../background.ts';
-import { describeConnectionError, isConnectionError } from '../errors/connection-error.ts';
+import { describeConnectionError, isConnectionError, isRefusedCommand } from '../errors/connection-error.ts';
 import type { Logger } from '../logger.ts';
 import { firstOrTimeout, timedOut } from '../timing/deadline.ts';
 import { wait } from '../timing/wait.ts';
@@ -68,7 +68,8 @@ export class Circuit implements Disposable {
       return value;
     } catch (error) {
       if (error instanceof LateReply) this.#probe();
-      // An error that Redis replied with concerns its command alone.
+      // An error that Redis replied with concerns its command alone, unless a probe gets it as well.
+      else if (isRefusedCommand(error)) this.#probe();
       else if (isConnectionError(error)) this.open(error);
       throw unavailable(error);
     }
@@ -108,6 +109,8 @@ export class Circuit implements Disposable {
       const failure = await this.#failureOfProbes();
       if (failure === undefined) return this.#close();
       if (!this.isOpen) this.open(failure);
+      // A server that answers has the better reason than the connection had.
+      else if (isRefusedCommand(failure)) this.#reason = describeConnectionError(failure);
       this.#report();
       await wait(probeInterval, signal);
     }

@@ -39,6 +39,27 @@ export function redisRetryDelay(attempt: number): number {
   return jitteredDelay({ first: 100, longest: 2_000 }, attempt);
 }
 
+/**
+ * Commands that the driver would send by itself when a connection opens: nobody could handle a refusal of SUBSCRIBE (`RedisEvents`
+ * subscribes again), and a Redis-like may not know CLIENT, or close the connection.
+ */
+export const quietHandshake = { autoResubscribe: false, disableClientInfo: true } satisfies RedisOptions;
+
+/**
+ * A client that reconnects while Redis refuses to SELECT its database: the driver would go on in database 0. The handshake of such a
+ * connection never ends.
+ */
+export class SelectingRedis extends Redis {
+  override select(...parameters: Parameters<Redis['select']>): Promise<'OK'> {
+    const { promise, resolve } = Promise.withResolvers<'OK'>();
+    super.select(...parameters).then(resolve, (error: unknown) => {
+      this.silentEmit('error', error);
+      this.disconnect(true);
+    });
+    return promise;
+  }
+}
+
 const options = {
   connectTimeout,
   // A request must not wait while Redis is down: the command fails at once, and the caller decides.
@@ -48,6 +69,7 @@ const options = {
   keepAlive: 15_000,
   retryStrategy: redisRetryDelay,
   maxLoadingRetryTime: 500,
+  ...quietHandshake,
   // After a failover the old primary responds READONLY, some versions inside a script error; reconnecting finds the new one.
   reconnectOnError: (error) => error.message.includes('READONLY'),
 } satisfies RedisOptions;
@@ -55,7 +77,6 @@ const options = {
 const subscriberOptions = {
   ...options,
   enableOfflineQueue: true,
-  autoResubscribe: true,
   socketTimeout: connectTimeout,
 } satisfies RedisOptions;
 
@@ -96,8 +117,8 @@ function withScripts<Client extends Redis | Cluster>(client: Client, lua: readon
 }
 
 /**
- * Connects for subscriptions, which need their own connection and are restored when it reconnects. Commands have no deadline
- * of their own: `RedisEvents` sets it.
+ * Connects for subscriptions, which need their own connection. `RedisEvents` restores them when it reconnects, and sets the deadline of
+ * commands.
  */
 export function connectSubscriber(url: string): Redis {
   return createRedis(url, subscriberOptions);
@@ -116,6 +137,7 @@ export function connectClusterSubscriber({ cluster: seeds = [], ...address }: Re
   };
   const subscriber: Redis = new Redis({
     ...subscriberOptions,
+    enableReadyCheck: false,
     ...address,
     ...nextNode(),
     retryStrategy(attempt) {
@@ -140,11 +162,17 @@ export function nodeName({ options: { host, port } }: Redis): string {
   return `${host}:${port}`;
 }
 
-/** @param url in any form of REDIS_URL but that of a cluster */
-function createRedis(url: string, settings: Omit<RedisOptions, 'replyMapping'>): Redis {
+/**
+ * Only a sentinel's primary is asked for INFO before it is used: it may have become a replica. Others are used as soon as they answer,
+ * even if they refuse INFO; commands fail while data are loading.
+ *
+ * @param url in any form of REDIS_URL but that of a cluster
+ */
+export function createRedis(url: string, settings: Omit<RedisOptions, 'replyMapping'>): Redis {
   const { url: plain, ...address } = redisAddress(url);
-  const all = { ...settings, ...address } as typeof settings;
-  return plain === undefined ? new Redis(all) : new Redis(plain, all);
+  const enableReadyCheck = address.sentinels !== undefined;
+  const all = { ...settings, enableReadyCheck, ...address } as object as typeof settings;
+  return plain === undefined ? new SelectingRedis(all) : new SelectingRedis(plain, all);
 }
 
 /** Names are left to the connections: certificates are checked against them. */
@@ -154,7 +182,12 @@ export function createCluster({ cluster = [], ...address }: RedisAddress, settin
     dnsLookup: (host, callback) => callback(null, host),
     // A cluster is usable even if its other nodes do not answer.
     enableReadyCheck: false,
-    redisOptions: { ...settings.redisOptions, ...address } as Omit<typeof options, 'retryStrategy'>,
+    redisOptions: {
+      ...quietHandshake,
+      ...settings.redisOptions,
+      ...address,
+      enableReadyCheck: false,
+    } as object as typeof quietHandshake,
   });
 }
 
@@ -170,7 +203,7 @@ export const clusterSlots = 16_384;
  */
 export async function readInfo(url: string, timeout: number): Promise<{ servers: string[]; unserved: number }> {
   const address = redisAddress(url);
-  const redisOptions = { connectTimeout: timeout, commandTimeout: timeout, maxRetriesPerRequest: 0 };
+  const redisOptions = { connectTimeout: timeout, commandTimeout: timeout, maxRetriesPerRequest: 0, ...quietHandshake };
   const once = { lazyConnect: true, retryStrategy: () => null };
   const client =
     address.cluster === undefined

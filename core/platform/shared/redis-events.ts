@@ -1,6 +1,8 @@
 import type { Redis } from 'ioredis';
 import { guarded, inBackground } from '../background.ts';
+import { describeConnectionError, isRefusedCommand } from '../errors/connection-error.ts';
 import type { Logger } from '../logger.ts';
+import { Backoff } from '../timing/backoff.ts';
 import { firstOrTimeout, timedOut } from '../timing/deadline.ts';
 import { unavailable } from './circuit.ts';
 import type { RedisNodes } from './redis-nodes.ts';
@@ -9,6 +11,8 @@ import type { Events } from './shared.ts';
 
 /** Ms for a subscription to be confirmed. A process that was busy meanwhile reads the confirmation before it times out. */
 const subscribeTimeout = 250;
+/** Ms between attempts to subscribe while Redis refuses it. */
+const refusedRetries = { first: 500, longest: 10_000 };
 export const eventChannel = (channel: string) => `gw:event:${channel}`;
 
 type Listener = (message: string) => void;
@@ -25,6 +29,13 @@ export class RedisEvents implements Events {
   readonly #subscriber: Redis;
   readonly #log: Logger;
   readonly #subscriptions = new Map<string, Subscription>();
+  readonly #closing = new AbortController();
+  /** Counts connections of the subscriber. */
+  #connection = 0;
+  /** False from the end of a connection until the next one has its subscriptions again. */
+  #isResumed = true;
+  /** Why Redis refuses to subscribe; undefined while it does not. */
+  #refusal: Events['refusal'];
 
   constructor(nodes: RedisNodes, subscriber: Redis, log: Logger) {
     this.#nodes = nodes;
@@ -34,10 +45,21 @@ export class RedisEvents implements Events {
       for (const listener of this.#subscriptions.get(channel)?.listeners ?? []) listener(message);
     });
     subscriber.on('ready', () => inBackground(log, 'resuming the subscriptions in Redis', () => this.#resume()));
+    subscriber.on('close', () => {
+      this.#isResumed = false;
+    });
   }
 
   get isConnected(): boolean {
-    return !this.#nodes.isOpen && this.#subscriber.status === 'ready';
+    return !this.#nodes.isOpen && this.#subscriber.status === 'ready' && this.#isResumed;
+  }
+
+  get refusal(): Events['refusal'] {
+    return this.#refusal;
+  }
+
+  [Symbol.dispose](): void {
+    this.#closing.abort();
   }
 
   async publish(channel: string, message: string): Promise<void> {
@@ -78,32 +100,42 @@ export class RedisEvents implements Events {
     return subscription;
   }
 
-  /** After a reconnect: reports the gap once Redis has confirmed each channel again. */
+  /** Subscribes again after a reconnect, however often it takes, and reports the gap once Redis has confirmed that. */
   async #resume(): Promise<void> {
-    for (const [name, { gapListeners }] of this.#subscriptions) {
-      if (gapListeners.size === 0) continue;
-      if (await this.#isConfirmedAgain(name)) for (const listener of gapListeners) listener();
-    }
+    const connection = ++this.#connection;
+    this.#isResumed = false;
+    if (!(await this.#isConfirmedAgain(connection))) return;
+    this.#isResumed = true;
+    for (const { gapListeners } of this.#subscriptions.values()) for (const listener of gapListeners) listener();
   }
 
   /** False when the connection is lost again: the next one reports the gap. */
-  async #isConfirmedAgain(name: string): Promise<boolean> {
-    for (;;) {
+  async #isConfirmedAgain(connection: number): Promise<boolean> {
+    const { signal } = this.#closing;
+    const backoff = new Backoff(refusedRetries);
+    while (this.#subscriptions.size > 0) {
       try {
-        await this.#confirmed(name);
+        await this.#confirmed(...this.#subscriptions.keys());
         return true;
       } catch (error) {
-        if (this.#subscriber.status !== 'ready') return false;
-        // What Redis refuses once, it refuses again.
-        if (!(error instanceof LateReply)) return true;
+        // A late reply to a command that has been sent again, or one that comes with the next connection.
+        if (!(error instanceof LateReply)) await backoff.wait(signal);
+        if (signal.aborted || this.#subscriber.status !== 'ready' || connection !== this.#connection) return false;
       }
     }
+    return true;
   }
 
   /** @throws LateReply, or what Redis refuses the subscription with */
-  async #confirmed(name: string): Promise<unknown> {
-    const result = await firstOrTimeout([this.#subscriber.subscribe(name)], subscribeTimeout);
-    if (result === timedOut) throw new LateReply();
-    return result;
+  async #confirmed(...names: string[]): Promise<void> {
+    try {
+      const result = await firstOrTimeout([this.#subscriber.subscribe(...names)], subscribeTimeout);
+      if (result === timedOut) throw new LateReply();
+      this.#refusal = undefined;
+    } catch (error) {
+      if (isRefusedCommand(error))
+        this.#refusal = { reason: describeConnectionError(error), since: this.#refusal?.since ?? Date.now() };
+      throw error;
+    }
   }
 }

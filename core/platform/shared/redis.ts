@@ -1,5 +1,8 @@
 import type { Redis } from 'ioredis';
+import { inBackground } from '../background.ts';
 import type { Logger } from '../logger.ts';
+import { Throttle } from '../timing/throttle.ts';
+import { unavailable } from './circuit.ts';
 import { RedisCache } from './redis-cache.ts';
 import {
   connectClient,
@@ -19,6 +22,9 @@ import type { Shared } from './shared.ts';
 /** Ms between heartbeats, which also renew the slots of requests in flight. */
 const heartbeatInterval = 5_000;
 
+/** Ms between two looks for what stands in place of a Redis that does not answer. */
+const lookInterval = 60_000;
+
 /** Makes the nodes of a client. @param onClose called when one of them answers again */
 type MakeNodes = (onClose: () => void) => RedisNodes;
 
@@ -33,9 +39,16 @@ export class RedisShared implements Shared {
   readonly #subscriber: Redis;
   readonly #nodes: RedisNodes;
   readonly #timer: NodeJS.Timeout;
+  readonly #log: Logger;
+  /** Of one Redis. */
+  #url: string | undefined;
+  readonly #looks = new Throttle(lookInterval);
+  /** What answers in place of Redis; undefined while Redis does, and while nothing is known. */
+  #proxy: string | undefined;
 
   private constructor(client: ScriptedRedis, subscriber: Redis, makeNodes: MakeNodes, log: Logger, isCluster: boolean) {
     this.#subscriber = subscriber;
+    this.#log = log;
     this.#nodes = makeNodes(() => this.limiter.catchUp());
     this.limiter = new RedisLimiter(client, this.#nodes);
     this.cache = new RedisCache(client, this.#nodes);
@@ -50,7 +63,11 @@ export class RedisShared implements Shared {
   /** Waits for the first connection, or its first failure. */
   static async open(url: string, log: Logger): Promise<RedisShared> {
     const address = redisAddress(url);
-    if (address.cluster === undefined) return RedisShared.over(await connectClient(url), connectSubscriber(url), log);
+    if (address.cluster === undefined) {
+      const shared = await RedisShared.over(await connectClient(url), connectSubscriber(url), log);
+      shared.#url = url;
+      return shared;
+    }
     const { ClusterRedis } = await import('./redis-cluster.ts');
     const client = await connectCluster(address);
     const subscriber = connectClusterSubscriber(address, client);
@@ -71,15 +88,30 @@ export class RedisShared implements Shared {
 
   /** Writes as well, so that it fails where limits do. */
   async ping(): Promise<void> {
-    await this.#nodes.beat();
+    try {
+      await this.#nodes.beat();
+      this.#proxy = undefined;
+    } catch (error) {
+      if (this.#url !== undefined && this.#looks.pass())
+        inBackground(this.#log, 'asking what answers in place of Redis', () => this.#findProxy());
+      throw this.#proxy === undefined ? error : unavailable(new Error(this.#proxy));
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
+    this.events[Symbol.dispose]();
     await this.limiter.releaseAll().catch(() => undefined);
     await this.#nodes.leave();
     this.#subscriber.disconnect();
     this.#nodes[Symbol.dispose]();
+  }
+
+  async #findProxy(): Promise<void> {
+    const { findCommandProxy } = await import('./redis-proxy.ts');
+    this.#proxy = await findCommandProxy(this.#url ?? '');
+    if (this.#proxy !== undefined)
+      this.#log.error(`Redis cannot be used: ${this.#proxy}; set REDIS_URL to the URL of Redis itself`);
   }
 
   #beat(): void {

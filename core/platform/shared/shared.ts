@@ -100,6 +100,8 @@ export interface CacheEntry {
 export interface Events {
   /** False while messages of other instances may be missed: what must be current is read again then. */
   readonly isConnected: boolean;
+  /** Why the store refuses subscriptions, so that no message arrives; undefined while it does not. */
+  readonly refusal?: { readonly reason: string; readonly since: number } | undefined; // epoch ms
   publish(channel: string, message: string): Promise<void>;
   /**
    * Returns the function that ends the subscription.

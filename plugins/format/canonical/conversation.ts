@@ -34,6 +34,8 @@ export interface Conversation {
   readonly serviceTier: string | undefined;
   /** True for a client that wants images beside the text; models that make them may need to be asked. */
   readonly wantsImages?: boolean | undefined;
+  /** True when the client wants the prompt up to the end of the instructions to be cached. */
+  readonly areInstructionsCached?: true | undefined;
   /** How long the client wants the beginning of the prompt to be cached, where it is longer than by default. */
   readonly cacheLife?: '1h' | undefined;
   /** The most likely tokens wanted beside each token of the answer, for a client that wants log probabilities. */
@@ -57,6 +59,8 @@ export type Part = TextPart | RefusalPart | ImagePart | FilePart | AudioPart | V
 export interface TextPart {
   readonly type: 'text';
   readonly text: string;
+  /** True where the client wants the prompt up to here to be cached. */
+  readonly isBreakpoint?: true | undefined;
 }
 
 /** The assistant's refusal, in place of an answer. */

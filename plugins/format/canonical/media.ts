@@ -11,6 +11,7 @@ import type {
   TextPart,
   VideoPart,
 } from './conversation.ts';
+import { mediaTypeIn } from './made-images.ts';
 import type { Notes } from './notes.ts';
 
 /** Paths of parts in the client's request, for error messages. Parts made by the gateway have none. */
@@ -74,6 +75,22 @@ export function fileNameOf(mediaType: string): string {
   return `document.${/^application\/(json|xml|zip|rtf)$/.exec(mediaType)?.[1] ?? 'pdf'}`;
 }
 
+/** The types of images that Anthropic and OpenAI read. Sources: Anthropic docs, "Vision"; OpenAI docs, "Images and vision". */
+const commonImages: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
+
+/**
+ * Refuses an image of a type that no model behind a format reads, so that another route is tried.
+ *
+ * @param isCommon true where only the common types are read; elsewhere, all but drawings are let through
+ * @throws GatewayError `unsupported_content`
+ */
+export function checkImageType(source: Source, isCommon: boolean, part: Part): void {
+  if (source.type !== 'base64') return;
+  const type = mediaTypeIn(source.data) ?? source.mediaType;
+  const isRefused = isCommon ? type.startsWith('image/') && !commonImages.has(type) : type === 'image/svg+xml';
+  if (isRefused) throw unsupported(`images of the type ${type}`, part);
+}
+
 /** The text of a text file, which models without file support can read too; undefined for any other file. */
 export function fileText(source: Source): string | undefined {
   if (source.type !== 'base64' || !isText(source.mediaType)) return undefined;
@@ -98,9 +115,9 @@ export function assistantText(parts: readonly Part[], notes: Notes): (TextPart |
   });
 }
 
-/** A text as parts: none when it is empty. */
-export function textPart(text: string): Part[] {
-  return text === '' ? [] : [{ type: 'text', text }];
+/** A text as parts: none when it is empty. @param isBreakpoint true where the prompt is to be cached up to here */
+export function textPart(text: string, isBreakpoint = false): Part[] {
+  return text === '' ? [] : [{ type: 'text', text, ...(isBreakpoint && { isBreakpoint }) }];
 }
 
 /** The content of a data URL; undefined for any other URL, and for data that is not base64. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { JsonObject, JsonValue } from '#core/platform/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import {
   invalid,
   maybeBoolean,
@@ -78,6 +78,16 @@ export function readContentParts(
   });
 }
 
+/** True for a part with OpenAI's mark for caches, or that of Anthropic, which OpenRouter and LiteLLM pass on. */
+export function hasBreakpoint(part: JsonObject): boolean {
+  return isJsonObject(part['prompt_cache_breakpoint']) || isJsonObject(part['cache_control']);
+}
+
+/** True when a breakpoint is in one of the parts. */
+export function endsCached(parts: readonly Part[]): boolean {
+  return parts.some((part) => part.type === 'text' && part.isBreakpoint === true);
+}
+
 export function readAudio(value: JsonValue | undefined, path: string): AudioPart {
   const audio: ChatAudio = readObject(value, path);
   return {
@@ -87,13 +97,17 @@ export function readAudio(value: JsonValue | undefined, path: string): AudioPart
   };
 }
 
-/** @throws GatewayError `unsupported_content` when the model does not listen */
+/** The formats that OpenAI’s models hear. */
+const openaiAudio: ReadonlySet<string> = new Set(['wav', 'mp3']);
+
+/** @throws GatewayError `unsupported_content` when the model does not listen, or not to this format */
 export function writeAudio(
   audio: AudioPart,
   { profile }: EncodeTarget,
 ): { type: 'input_audio'; input_audio: ChatAudio } {
   const { data, format } = audio;
   if (!profile.capabilities.audio) throw unsupported('audio', audio);
+  if (profile.quirks.betas && !openaiAudio.has(format)) throw unsupported(`audio of the type ${format}`, audio);
   return { type: 'input_audio', input_audio: { data, format } };
 }
 

@@ -27,9 +27,10 @@ function effortOf(budget: number): Effort {
   return budget <= 24_576 ? 'high' : 'xhigh';
 }
 
-/** @throws GatewayError `invalid_request` */
+/** Undefined for `default`, Groq's word for leaving it out. @throws GatewayError `invalid_request` */
 export function readEffort(value: JsonValue | undefined, path: string): Effort | undefined {
   const name = maybeText(value, path);
+  if (name === 'default') return undefined;
   const effort = efforts.find((one) => one === name);
   if (name !== undefined && effort === undefined) throw invalid(path, `one of ${efforts.join(', ')}`);
   return effort;
@@ -76,6 +77,7 @@ export function noteUnservedEffort(
 /** True for an effort that is not known there, or where efforts are not known at all. */
 export function isForeignEffort(effort: JsonValue | undefined, { quirks }: Profile): boolean {
   if (typeof effort !== 'string') return false;
+  if (effort === 'default') return !quirks.default_effort;
   const isUnknown = !(quirks.efforts as readonly string[]).includes(effort);
   if (quirks.reasoning === 'enable_thinking' || quirks.reasoning === 'thinking_off') return true;
   return isUnknown || (quirks.reasoning === 'thinking' && quirks.efforts.length === efforts.length);

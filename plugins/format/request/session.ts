@@ -21,30 +21,10 @@ export function readSession(headers: IncomingHttpHeaders, body: JsonObject): str
 
 /** Characters that count of the beginning of a conversation. */
 const longestOpening = 65_536;
-/** Members in which the formats have instructions for the model. */
-const instructions = ['system', 'instructions', 'systemInstruction', 'system_instruction'];
-
-/**
- * The constant beginning of a conversation: its instructions and its messages up to the first user message. The whole request if
- * it has no messages.
- */
-export function conversationPrefixOf(body: JsonObject): string {
-  const messages = body['messages'] ?? body['input'] ?? body['contents'];
-  const opening = messages === undefined ? body : [instructions.map((name) => body[name] ?? null), upToUser(messages)];
-  return beginningOf(opening);
-}
-
 /** The first message of the user, which stays the same in each turn of a conversation; instructions may tell the time. */
 export function firstQuestionOf({ messages }: JsonObject): string {
   const first = Array.isArray(messages) ? messages.find((message) => member(message, 'role') === 'user') : undefined;
   return beginningOf(first ?? null);
-}
-
-function upToUser(messages: JsonValue): JsonValue {
-  if (!Array.isArray(messages)) return messages;
-  // Gemini's may leave the role out.
-  const first = messages.findIndex((message) => (member(message, 'role') ?? 'user') === 'user');
-  return messages.slice(0, first + 1 || 1);
 }
 
 /** The JSON of a value up to the number of characters that count. */

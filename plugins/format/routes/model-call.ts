@@ -9,7 +9,8 @@ import { isClientTextFormat } from '../formats/contract/descriptor.ts';
 import { type ClientRequest } from '../request/client-request.ts';
 import { hasHostedTools, hasDroppedTool } from '../request/hosted-tools.ts';
 import { RequestContent } from '../request/request-content.ts';
-import { conversationPrefixOf, readSession } from '../request/session.ts';
+import { openingOf } from '../request/opening.ts';
+import { readSession } from '../request/session.ts';
 import { threadNotFound } from '../request/thread.ts';
 import { upstreamFormat } from '../request/upstream-format.ts';
 import { isForeign } from '../state/threads.ts';
@@ -58,6 +59,7 @@ export class ModelCall implements Adapter {
   readonly #isResumable: boolean;
   readonly #hasHostedTools: boolean;
   readonly #notes: readonly string[];
+  #opening: string | undefined;
 
   /** @param notes on the request, for any route */
   constructor(exchange: Exchange, model: Model, request: ClientRequest, notes: readonly string[] = []) {
@@ -74,7 +76,18 @@ export class ModelCall implements Adapter {
   }
 
   get opening(): string {
-    return conversationPrefixOf(this.#request.body);
+    const { outline, cut } = this.#request.content;
+    return (this.#opening ??= openingOf(outline, cut));
+  }
+
+  /** A thread is known to the account of the vendor that began it. */
+  get isBound(): boolean {
+    return this.#request.thread !== undefined;
+  }
+
+  get isConversation(): boolean {
+    const { format, purpose } = this.#request;
+    return purpose === 'answer' && isClientTextFormat(format);
   }
 
   /** A route that runs the vendor's own tools before one that leaves them out. */

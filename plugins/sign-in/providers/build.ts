@@ -3,6 +3,7 @@ import { withDeadline } from '#core/platform/timing/deadline.ts';
 import type { ConfiguredProvider, ProviderSettings } from '../section.ts';
 import { fetchProfile, maxAnswer, providerTimeout } from './fetch-profile.ts';
 import { github } from './github.ts';
+import { gitlab } from './gitlab.ts';
 import { google } from './google.ts';
 import { type BellProfile, fromBell } from './profile.ts';
 
@@ -12,7 +13,7 @@ type Protocol = CustomProtocol1 | CustomProtocol2;
 export type BellProviders = Readonly<Record<string, (config?: object) => Protocol>>;
 
 /** Further providers that are known to support a code challenge (RFC 7636). */
-const withCodeChallenge = new Set(['auth0', 'azure', 'cognito', 'gitlab', 'okta']);
+const withCodeChallenge = new Set(['auth0', 'azure', 'cognito', 'okta']);
 
 /** Timeout in ms of all calls to a provider during one callback. */
 const profileTimeout = 2 * providerTimeout;
@@ -21,6 +22,7 @@ const profileTimeout = 2 * providerTimeout;
 export function buildProvider({ name, settings }: ConfiguredProvider, known: BellProviders): Protocol {
   if (name === 'google') return google(settings);
   if (name === 'github') return github(settings);
+  if (name === 'gitlab') return gitlab(settings);
   const make = known[name];
   if (make === undefined) throw new Error(`bell has no provider "${name}"`);
   return adopt(name, make(settings.config), settings);
@@ -64,6 +66,12 @@ export function clientSecretOf(provider: Protocol, { client_id, client_secret }:
   if (provider.protocol === 'oauth') return { clientSecret: client_secret };
   const limits = { timeout: providerTimeout, maxBytes: maxAnswer };
   if (provider.useParamsAuth === true) return { clientSecret: limits, tokenParams: { client_secret } };
-  const authorization = `Basic ${Buffer.from(`${client_id}:${client_secret}`).toString('base64')}`;
+  const credentials = [client_id, client_secret].map(formEncoded).join(':');
+  const authorization = `Basic ${Buffer.from(credentials).toString('base64')}`;
   return { clientSecret: { ...limits, headers: { Authorization: authorization } } };
+}
+
+/** As client_secret_basic asks (RFC 6749, section 2.3.1): a + or % in a secret would be read as another character. */
+function formEncoded(text: string): string {
+  return new URLSearchParams({ text }).toString().slice('text='.length);
 }

@@ -26,12 +26,31 @@ export function fromBell(provider: string, profile: BellProfile, isTrusted: bool
   const raw = objectFrom(profile.raw);
   const verified = provider === 'discord' ? raw['verified'] : raw['email_verified'];
   return {
-    id: idOf(profile.id) ?? idOf(raw['sub']) ?? idOf(raw['id']),
+    id: idOf(profile.id) ?? idOf(raw['sub']) ?? idOf(raw['id']) ?? idElsewhere(provider, { ...profile }, raw),
     email: profile.email,
     isEmailVerified: isTrusted || verified === true || verified === 'true',
     name: textOf(profile.displayName) ?? textOf(profile.username),
     avatarUrl: undefined,
   };
+}
+
+/** Of providers that have the id in a member of their own. A name that its owner can change is no id. */
+function idElsewhere(provider: string, profile: Members, raw: Members): string | undefined {
+  switch (provider) {
+    case 'dropbox':
+      return idOf(profile['account_id']);
+    case 'salesforce':
+      return idOf(profile['user_id']);
+    case 'slack': {
+      // Unique in its workspace only.
+      const [team, user] = [idOf(raw['team_id']), idOf(raw['user_id'])];
+      return team === undefined || user === undefined ? undefined : idOf(`${team}/${user}`);
+    }
+    case 'trakt':
+      return idOf(objectFrom(profile['ids'])['uuid']);
+    default:
+      return undefined;
+  }
 }
 
 /** The person, as accounts know people: what is not text counts as missing. @throws Error when the provider did not say who it is */
@@ -48,9 +67,11 @@ export function toPerson(provider: string, profile: ProviderProfile): SignInProf
   };
 }
 
+type Members = Readonly<Record<string, unknown>>;
+
 /** Members of an answer; of anything but an object, none. */
-export function objectFrom(answer: unknown): Readonly<Record<string, unknown>> {
-  return typeof answer === 'object' && answer !== null ? (answer as Record<string, unknown>) : {};
+export function objectFrom(answer: unknown): Members {
+  return typeof answer === 'object' && answer !== null ? (answer as Members) : {};
 }
 
 /** Numbers are ids at some providers. An id that the database would store as another one is none. */

@@ -1,4 +1,5 @@
 import type { Lifecycle, Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
+import { Throttle } from '#core/platform/timing/throttle.ts';
 import { clientConnection } from '#core/gateway/http/client-connection.ts';
 import { maySignIn } from '../admit.ts';
 import { homePath, nextPath } from '../next-path.ts';
@@ -14,6 +15,8 @@ interface StartedSignIn {
 /** Characters of `next` and `link`: they are kept in a cookie, which holds 4 KB. */
 const longestValue = 1_000;
 
+type Query = Readonly<Record<string, string>>;
+
 const codeNames = ['code', 'state', 'oauth_token', 'oauth_verifier'];
 
 /**
@@ -22,7 +25,10 @@ const codeNames = ['code', 'state', 'oauth_token', 'oauth_verifier'];
  */
 export async function checkStep(request: Request, h: ResponseToolkit, cookie: string): Promise<Lifecycle.ReturnValue> {
   const query = singleValues(request.query);
-  if ('error' in query || 'denied' in query) return leaveTo(request, h, cookie, failureOf(query));
+  if ('error' in query || 'denied' in query) {
+    logRefusal(request, cookie, query);
+    return leaveTo(request, h, cookie, failureOf(query));
+  }
   if ('code' in query || 'oauth_token' in query) {
     // The cookie is gone: the sign-in took too long, or this address was opened a second time.
     if (request.state[cookie] === undefined) return leaveTo(request, h, cookie, 'expired');
@@ -40,7 +46,23 @@ function withQuery(request: Request, h: ResponseToolkit, query: Readonly<Record<
   return h.continue;
 }
 
-function failureOf({ error }: Readonly<Record<string, string>>): SignInFailure {
+/** Ms between two log lines about refusals of a provider. */
+const logInterval = 10_000;
+/** Characters of what a provider says that are logged. */
+const longestReason = 200;
+
+/** For the operator, whose mistake it often is. Without the cookie of a sign-in, anybody could write into the log. */
+function logRefusal(request: Request, cookie: string, { error = '', error_description: text = '' }: Query): void {
+  if (request.state[cookie] === undefined || error === '' || error === 'access_denied') return;
+  const host = request.server.host();
+  const provider = request.path.split('/').at(-1) ?? '';
+  if (!host.keep(`sign-in/refusals/${provider}`, () => new Throttle(logInterval)).pass()) return;
+  const said = text === '' ? error : `${error}, ${text}`;
+  const reason = said.replace(/[^ -~]+/g, '?').slice(0, longestReason);
+  host.log.warn(`${provider} refused the sign-in: ${reason}, request ${request.info.id}`);
+}
+
+function failureOf({ error }: Query): SignInFailure {
   return error === undefined || error === 'access_denied' ? 'cancelled' : 'failed';
 }
 

@@ -11,7 +11,8 @@ import type { CapacityPool } from '../capacity/pool.ts';
 import type { Slot, Turn } from '../capacity/turn.ts';
 import type { KeyPool } from './key-pool.ts';
 import type { RelayParts } from './relay-parts.ts';
-import { availableFirst, orderRoutes, widerThan } from './route-order.ts';
+import { availableFirst, firstOf, orderRoutes, widerThan } from './route-order.ts';
+import type { SessionSeat } from './sessions.ts';
 
 /** A route whose breaker admits a request. */
 export interface AdmittedRoute {
@@ -65,7 +66,7 @@ export class Candidates {
     allowance: Allowance,
     { routes }: Model,
     requester: Requester,
-    session: string | undefined,
+    seat: SessionSeat | undefined,
     turn?: Turn,
   ) {
     this.#parts = parts;
@@ -73,7 +74,7 @@ export class Candidates {
     this.#allowance = allowance;
     this.#requester = requester;
     const { demoted } = parts;
-    const ordered = orderRoutes(routes, session);
+    const ordered = firstOf(seat?.order ?? orderRoutes(routes, undefined), seat?.place?.routeId);
     this.#routes = availableFirst(
       demoted.size === 0 ? ordered : availableFirst(ordered, ({ id }) => !demoted.has(id)),
       (route) =>

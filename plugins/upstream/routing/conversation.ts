@@ -36,6 +36,7 @@ export function requesterOf(exchange: Exchange): Requester {
   };
 }
 
-function accountOf(exchange: Exchange): string {
+/** Empty for requests without an account. */
+export function accountOf(exchange: Exchange): string {
   return exchange.find(principal)?.accountId ?? '';
 }

@@ -56,9 +56,16 @@ export class KeyPool {
     return this.#keys.findIndex((key) => key.value === value) + 1;
   }
 
-  /** An available key; the first to be available again when none is. @param session requests with a common prompt cache */
-  pick(now: number, model: string, session?: string): string {
-    const key = this.#choose(now, model, session);
+  /**
+   * An available key; the first to be available again when none is.
+   *
+   * @param session requests with a common prompt cache
+   * @param preferred the key that is known to have it
+   */
+  pick(now: number, model: string, session?: string, preferred?: string): string {
+    const known = preferred === undefined ? undefined : this.#find(preferred);
+    const isKnown = known !== undefined && cooldownEnd(known, model) <= now;
+    const key = isKnown ? known : this.#choose(now, model, session);
     key.lastUse = ++this.#uses;
     return key.value;
   }

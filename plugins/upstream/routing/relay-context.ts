@@ -2,6 +2,7 @@ import type { Delivery } from '#core/gateway/facts.ts';
 import type { Adapter } from '#core/gateway/model-call/adapter.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Requester } from '../health/requester.ts';
+import type { SessionSeat } from './sessions.ts';
 import type { Allowance } from './allowance.ts';
 import type { Candidates } from './candidates.ts';
 import type { DeliveryNotes } from './delivery-notes.ts';
@@ -14,7 +15,8 @@ export interface RelayContext {
   readonly exchange: Exchange;
   readonly adapter: Adapter;
   readonly requester: Requester;
-  readonly session: string | undefined;
+  /** Of the turns of a conversation, where there is a choice of routes or keys. */
+  readonly seat: SessionSeat | undefined;
   readonly delivery: Delivery;
   readonly notes: DeliveryNotes;
   readonly allowance: Allowance;

@@ -8,6 +8,7 @@ import type { FailureLog } from './failure-log.ts';
 import type { RetryBudget } from './allowance.ts';
 import type { RouteHealth } from '../health/route-health.ts';
 import type { RouteHeaders } from './route-headers.ts';
+import type { CallSessions } from './sessions.ts';
 
 /** Limits where a route has none of its own. Times are seconds. */
 export interface RelayOptions {
@@ -46,6 +47,8 @@ export interface RelayParts {
   readonly log: Logger;
   readonly failures: FailureLog;
   readonly routeHeaders: RouteHeaders;
+  /** Missing in trials, which are no conversations. */
+  readonly sessions?: CallSessions | undefined;
   /** Undefined where no upstream declares a capacity. */
   readonly queue?: QueueParts | undefined;
   /** Name of the header and trailer for the notes of a translation. */

@@ -7,7 +7,7 @@ import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { Fault, faultEffects, goneFault, hedgeLostFault } from '../attempt/fault.ts';
 import { Allowance } from './allowance.ts';
 import { type AdmittedRoute, Candidates, type FailedRoute } from './candidates.ts';
-import { accountSession, requesterOf } from './conversation.ts';
+import { requesterOf } from './conversation.ts';
 import { DeliveryNotes } from './delivery-notes.ts';
 import { HedgeTimer } from './hedge-timer.ts';
 import type { Turn } from '../capacity/turn.ts';
@@ -46,23 +46,23 @@ export class Relay {
   constructor(parts: RelayParts, exchange: Exchange) {
     const call = exchange.get(adapter);
     const { model, isStream } = call;
-    const session = accountSession(exchange);
     const requester = requesterOf(exchange);
     const record: Delivery = { attempts: [], servedBy: undefined, usage: undefined, firstContentAfter: undefined };
     const allowance = new Allowance(parts.options, parts.budget, exchange);
     if (parts.queue !== undefined && model.routes.some(({ upstream }) => upstream.capacity !== undefined))
       this.#turn = new parts.queue.Turn(parts.queue, exchange, record, model.id);
+    const seat = parts.sessions?.find(exchange);
     this.#calls = call;
     this.#context = {
       parts,
       exchange,
       adapter: call,
       requester,
-      session,
+      seat,
       delivery: record,
       notes: new DeliveryNotes(record, parts.notesHeader),
       allowance,
-      candidates: new Candidates(parts, allowance, model, requester, session, this.#turn),
+      candidates: new Candidates(parts, allowance, model, requester, seat, this.#turn),
       hedgeTimer: new HedgeTimer(model.hedgeAfter),
       isResumable: isStream && model.resume === true,
     };
@@ -84,11 +84,22 @@ export class Relay {
     const { parts, exchange, notes, isResumable } = this.#context;
     parts.budget.earn();
     exchange.onAbort((reason) => this.#stopAll(goneFault(reason)));
-    const answer = await this.#ask();
+    const answer = await this.#askFirst();
     if (this.#turn !== undefined)
       answer.reply = { ...answer.reply, headers: { ...answer.reply.headers, ...this.#turn.headers } };
     if (!isResumable) return answer.reply;
     return { ...resumedReply(answer, (broken) => this.#resume(broken)), trailers: notes.trailers };
+  }
+
+  /** A session is free again once its request has failed; one that is served, once it has its answer. */
+  async #askFirst(): Promise<RouteAnswer> {
+    this.#context.seat?.take();
+    try {
+      return await this.#ask();
+    } catch (error) {
+      this.#context.seat?.leave();
+      throw error;
+    }
   }
 
   /** Asks the next routes to continue a truncated answer. @returns undefined when none does */
@@ -100,6 +111,7 @@ export class Relay {
     if (calls === undefined) return undefined;
     this.#calls = calls;
     this.#isOver = false;
+    this.#context.seat?.take();
     try {
       return await this.#ask();
     } catch (error) {

@@ -116,10 +116,11 @@ export class RouteAttempts {
   }
 
   async #try(): Promise<RouteAnswer | Fault> {
-    const { parts, exchange, adapter, requester, session, notes, hedgeTimer } = this.#context;
+    const { parts, exchange, adapter, requester, seat, notes, hedgeTimer } = this.#context;
     const { route, keys } = this.#admitted;
     const isContinuation = this.#calls !== adapter;
-    const key = keys.pick(parts.monotonic(), route.model, session);
+    const { session, place } = seat ?? {};
+    const key = keys.pick(parts.monotonic(), route.model, session, place?.routeId === route.id ? place.key : undefined);
     const request = this.#calls.encode(this.#target);
     const reader = this.#calls.read(this.#target);
     const ending: RouteAnswer['ending'] = { fault: undefined };
@@ -147,6 +148,7 @@ export class RouteAttempts {
       notes.add(reader.notes);
       if (reader.isPolicyRefusal === true) this.#context.delivery.isPolicyRefusal = true;
       ending.fault = fault;
+      seat?.leave();
       end(fault);
       if (fault !== undefined) this.#reportBreak(fault);
       this.#release(fault === undefined);
@@ -156,7 +158,10 @@ export class RouteAttempts {
       {
         ...address,
         onConnected: () => connecting.leave(),
-        onContent: () => report.noteContent(),
+        onContent: () => {
+          report.noteContent();
+          seat?.serve(route, key, reader);
+        },
         onEnd,
         onFailure: (error) => noteFailure(parts.log, 'reading a response of an upstream', error, exchange.id),
         createReader: () => this.#calls.read(this.#target),

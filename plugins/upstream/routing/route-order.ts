@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Route } from '#core/config/catalog/catalog.ts';
 
 /**
@@ -9,6 +9,12 @@ export function orderRoutes(routes: readonly Route[], session: string | undefine
   if (routes.length < 2) return [...routes];
   const scored = routes.map((route) => ({ route, score: scoreOf(route.id, route.weight, session) }));
   return scored.toSorted((a, b) => a.route.priority - b.route.priority || b.score - a.score).map(({ route }) => route);
+}
+
+/** The routes with this one before the others. */
+export function firstOf(routes: Route[], id: string | undefined): Route[] {
+  const first = id === undefined ? undefined : routes.find((route) => route.id === id);
+  return first === undefined ? routes : [first, ...routes.filter((route) => route !== first)];
 }
 
 /** Routes that cool down, or whose keys all do, come last. */
@@ -40,6 +46,6 @@ function scoreOf(name: string, weight: number, session: string | undefined): num
 
 /** In (0, 1), the same for the same name and session. */
 function drawOf(name: string, session: string): number {
-  const hash = createHash('sha256').update(`${session}\n${name}`).digest();
-  return (hash.readUIntBE(0, 6) + 1) / (2 ** 48 + 1);
+  const digest = hash('sha256', `${session}\n${name}`, 'buffer');
+  return (digest.readUIntBE(0, 6) + 1) / (2 ** 48 + 1);
 }

@@ -28,6 +28,7 @@ export function trialParts(parts: RelayParts): RelayParts {
     ...parts,
     health: unconcerned,
     demoted: new Set(),
+    sessions: undefined,
     traceSample: 0,
     budget: new RetryBudget(0),
     keys: ({ upstream }) => {

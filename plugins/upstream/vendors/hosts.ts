@@ -80,6 +80,7 @@ export const hostVendors: readonly Vendor[] = [
       max_tokens_name: 'max_completion_tokens',
       late_system: true,
       replay_as: 'think_tags',
+      default_effort: true,
       strict_calls: true,
       by_format: { chat: { refuses: groqRefusals } },
     },

@@ -61,11 +61,55 @@ export const redis: Experiment = {
       added('while Redis is stopped', stopped, 50),
       added(`while Redis takes ${latency} ms`, slow, 60),
       noneOf('lost while Redis was stopped or slow', count * pairs[length] * 2, lost),
+      await changeRights(fixture, server, count),
       // Two more gateways, for a figure that a busy machine can miss.
       ...(isShort ? [] : await shareLimits(fixture, server, rounds[isLong ? 'long' : 'usual'])),
     ];
   },
 };
+
+/** Rights that an access list takes from the gateway's user. */
+const losses = [
+  'resetchannels',
+  '-subscribe',
+  '-@pubsub',
+  '-select',
+  '-client',
+  '-info',
+  '-@scripting',
+  '-@all',
+  'off',
+];
+
+/** An access list that changes under a gateway whose connections are cut then. It serves all the while, and is degraded at most. */
+async function changeRights(fixture: ChaosFixture, server: OwnRedisServer, count: number): Promise<Figure> {
+  const admin = new Redis(server.url);
+  const give = (...rules: string[]) => admin.call('ACL', 'SETUSER', 'chaos', ...rules);
+  const all = ['on', '>secret', '~*', '&*', '+@all'];
+  await give(...all);
+  const url = new URL(server.url);
+  Object.assign(url, { username: 'chaos', password: 'secret', pathname: '/1' });
+  const gateway = await fixture.serve({ REDIS_URL: url.href });
+  const lost: string[] = [];
+  try {
+    for (const loss of losses) {
+      await give(loss);
+      await admin.call('ACL', 'LOG', 'RESET');
+      await admin.call('CLIENT', 'KILL', 'USER', 'chaos');
+      // The second load comes when the gateway has connected again, or was refused.
+      for (let load = 0; load < 2; load++) {
+        const { failed } = await ask(fixture, gateway, Math.ceil(count / losses.length));
+        lost.push(...failed.map((observation) => `${loss}: ${observation}`));
+      }
+      await give(...all);
+      await untilClean(gateway);
+    }
+  } finally {
+    admin.disconnect();
+  }
+  if (gateway.process.exitCode !== null) lost.push(`the gateway ended with ${gateway.process.exitCode}`);
+  return noneOf(`lost while an access list took ${losses.length} kinds of rights`, count * 2, lost);
+}
 
 /** A load with a faulty Redis, and those with a healthy one before and after it. */
 interface Pair {

@@ -47,7 +47,7 @@ describe('a profile of bell', () => {
   it('is waited for until twenty seconds have passed, with all its calls', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
-    const { provider } = build('gitlab');
+    const { provider } = build('spotify');
     vi.stubGlobal('fetch', () => new Promise(() => undefined));
     onTestFinished(() => void vi.unstubAllGlobals());
     const ended = vi.fn<(error: Error) => void>();
@@ -63,14 +63,110 @@ describe('a profile of bell', () => {
     ['verified by OpenID Connect', 'okta', { email_verified: true }, false, 'a@example.com'],
     ['verified in the words of Discord', 'discord', { verified: true }, false, 'a@example.com'],
     ['called verified by someone else', 'twitter', { verified: true }, false, undefined],
-    ['of unknown verification', 'gitlab', {}, false, undefined],
-    ['of a provider that the operator trusts', 'gitlab', {}, true, 'a@example.com'],
+    ['of unknown verification', 'bitbucket', {}, false, undefined],
+    ['of a provider that the operator trusts', 'bitbucket', {}, true, 'a@example.com'],
   ])('has an address that is %s', (_what, provider, raw, isTrusted, email) => {
     const profile = fromBell(provider, { id: 7, email: 'a@example.com', displayName: 'A', raw }, isTrusted);
     expect(toPerson(provider, profile)).toMatchObject({ provider, subject: '7', email, name: 'A' });
   });
 
   it.each([undefined, null, '', {}, 1.5, 'x'.repeat(256)])('without an id is refused: %j', (id) => {
-    expect(() => toPerson('gitlab', fromBell('gitlab', { id, raw: {} }, false))).toThrow('did not return an id');
+    expect(() => toPerson('bitbucket', fromBell('bitbucket', { id, raw: {} }, false))).toThrow('did not return an id');
   });
+});
+
+/** Answers of the vendors to the request for a profile, as their references have them, and what bell makes of them. */
+const vendors: readonly [provider: string, profile: object, subject: string | undefined][] = [
+  [
+    'dropbox',
+    { account_id: 'dbid:AAH4f99T0taONIb-OurWxbNQ6ywGRopQngc', name: { display_name: 'A' } },
+    'dbid:AAH4f99T0taONIb-OurWxbNQ6ywGRopQngc',
+  ],
+  [
+    'slack',
+    { user_id: 'W12345678', user: 'a', raw: { ok: true, team_id: 'T12345678', user_id: 'W12345678' } },
+    'T12345678/W12345678',
+  ],
+  ['slack', { access_token: 'x', scope: 'identify' }, undefined],
+  [
+    'trakt',
+    { username: 'a', ids: { slug: 'a', uuid: 'b6589fc6ab0dc82cf12099d1c2d40ab994e8410c' } },
+    'b6589fc6ab0dc82cf12099d1c2d40ab994e8410c',
+  ],
+  ['trakt', { username: 'a', ids: { slug: 'a' } }, undefined],
+  [
+    'salesforce',
+    { user_id: '005x0000001S2b9AAC', organization_id: '00Dx0000001T0zk', name: 'A' },
+    '005x0000001S2b9AAC',
+  ],
+  [
+    'arcgisonline',
+    { username: 'a', raw: { username: 'a', id: '80561e58c603d6e2f6b1ccf99ac3050c' } },
+    '80561e58c603d6e2f6b1ccf99ac3050c',
+  ],
+  ['tumblr', { username: 'a', raw: { name: 'a' } }, undefined],
+];
+
+describe('the id of a person', () => {
+  it.each(vendors)('is read where %s has it: %j', (provider, profile, subject) => {
+    const read = () => toPerson(provider, fromBell(provider, profile, false)).subject;
+    if (subject === undefined) expect(read).toThrow('did not return an id');
+    else expect(read()).toBe(subject);
+  });
+});
+
+describe('GitLab', () => {
+  const user = {
+    id: 1,
+    username: 'rani',
+    name: 'Rani',
+    email: 'rani@example.com',
+    avatar_url: 'https://git.example/a.png',
+  };
+
+  async function profileOf(answer: object, settings: { config?: { uri: string }; trust_email?: boolean } = {}) {
+    const asked: string[] = [];
+    vi.stubGlobal('fetch', async (url: string | URL) => {
+      asked.push(String(url));
+      return Response.json(answer);
+    });
+    onTestFinished(() => void vi.unstubAllGlobals());
+    const all = { client_id: 'id', client_secret: 'secret', trust_email: false, ...settings };
+    const provider = buildProvider({ name: 'gitlab', title: 'GitLab', settings: all }, bell.providers);
+    const credentials = { token: 't' } as { profile?: never };
+    await provider.profile.call(provider as never, credentials as never, {}, vi.fn<never>(), {} as never);
+    return { asked, person: toPerson('gitlab', credentials.profile as never), provider };
+  }
+
+  it('is asked by version 4 of its API, on gitlab.com or where the operator has one', async () => {
+    expect((await profileOf(user)).asked).toEqual(['https://gitlab.com/api/v4/user']);
+    const own = await profileOf(user, { config: { uri: 'https://git.example/' } });
+    expect(own.asked).toEqual(['https://git.example/api/v4/user']);
+    expect(own.provider).toMatchObject({
+      auth: 'https://git.example/oauth/authorize',
+      scope: ['read_user'],
+      pkce: 'S256',
+    });
+  });
+
+  it.each([
+    ['a confirmed one', { confirmed_at: '2026-01-02T03:04:05.000Z' }, false, 'rani@example.com'],
+    ['none that is not confirmed', { confirmed_at: null }, false, undefined],
+    ['one that the operator trusts', { confirmed_at: null }, true, 'rani@example.com'],
+  ])('gives a person with an address: %s', async (_title, more, trust_email, email) => {
+    const { person } = await profileOf({ ...user, ...more }, { trust_email });
+    expect(person).toEqual({
+      provider: 'gitlab',
+      subject: '1',
+      name: 'Rani',
+      email,
+      avatarUrl: 'https://git.example/a.png',
+    });
+  });
+});
+
+it('a client secret with a + or a % is form-encoded in basic authentication', () => {
+  const { provider } = build('bitbucket');
+  const { clientSecret } = clientSecretOf(provider, { client_id: 'a b', client_secret: 'x+y%z', trust_email: false });
+  expect(clientSecret).toMatchObject({ headers: { Authorization: `Basic ${btoa('a+b:x%2By%25z')}` } });
 });

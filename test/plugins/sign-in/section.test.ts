@@ -58,6 +58,20 @@ describe('sign_in', () => {
     expect(mistakes({ [name]: app({ config }) })).toEqual(wrong);
   });
 
+  it.each(['googleplus', 'instagram', 'live', 'nest', 'pinterest', 'tumblr', 'twitch'])(
+    'refuses %s, with which nobody can sign in, unless it is off',
+    (name) => {
+      expect(mistakes({ [name]: app() })).toEqual([expect.stringContaining(`sign_in.${name} cannot sign anybody in`)]);
+      expect(mistakes({ [name]: app({ client_id: '', client_secret: '' }) })).toEqual([]);
+    },
+  );
+
+  it('refuses Salesforce without the profile that says who signs in', () => {
+    expect(mistakes({ salesforce: app({ config: { extendedProfile: 'false' } }) })).toEqual([
+      'sign_in.salesforce.config.extendedProfile leaves out who signs in',
+    ]);
+  });
+
   it.each([
     ['auth0', 'domain: example.auth0.com'],
     ['okta', 'uri: https://id.example.com'],

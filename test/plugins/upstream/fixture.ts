@@ -17,6 +17,7 @@ import type { RelayOptions } from '../../../plugins/upstream/routing/relay-parts
 import { Relay } from '../../../plugins/upstream/routing/relay.ts';
 import { FailureLog } from '../../../plugins/upstream/routing/failure-log.ts';
 import { RetryBudget } from '../../../plugins/upstream/routing/allowance.ts';
+import { CallSessions } from '../../../plugins/upstream/routing/sessions.ts';
 import { type RouteExposure, RouteHeaders } from '../../../plugins/upstream/routing/route-headers.ts';
 import { type Requester, nobody } from '../../../plugins/upstream/health/requester.ts';
 import type { RouteFailure } from '../../../plugins/upstream/health/evidence.ts';
@@ -105,16 +106,19 @@ export function exchangeFor(
     history = [] as JsonObject[],
     account = undefined as string | undefined,
     members = {} as JsonObject,
+    headers = {} as Record<string, string>,
+    /** Of another format than Chat. */
+    body: given = undefined as JsonObject | undefined,
   } = {},
 ): Exchange {
-  const body = {
+  const body = given ?? {
     model: 'test',
     messages: [{ role: 'user', content: prompt }, ...history],
     ...members,
     ...(isStream && { stream: true, stream_options: { include_usage: true } }),
   };
   const text = JSON.stringify(body);
-  const exchange = createExchange({ body });
+  const exchange = createExchange({ body, headers });
   const model: Model = {
     id: 'test',
     publicName: 'dp/test',
@@ -150,6 +154,9 @@ export interface RelayFixture {
   readonly keys: (route: Route) => KeyPool;
   readonly health: RouteHealth;
   readonly budget: RetryBudget;
+  /** Undefined until a test gives one: sessions are those that clients name. */
+  secret: string | undefined;
+  readonly sessions: CallSessions;
   /** Ids of routes that are tried last. */
   readonly demoted: Set<string>;
   /** Waits until every request has been answered that was sent to an upstream, or given up. */
@@ -195,6 +202,8 @@ export function createRelayFixture(
     health,
     budget,
     demoted: new Set(),
+    secret: undefined,
+    sessions: new CallSessions({ secret: () => fixture.secret, monotonic: () => fixture.now }),
     settled: ({ url }) => connections.pool(url, options.connectTimeout ?? 1).close(),
     now: Date.parse('2026-01-01T00:00:00Z'),
     step: 0,
@@ -219,6 +228,7 @@ export function createRelayFixture(
           routeHeaders: new RouteHeaders({ slug: 'daypass' }, exposure),
           notesHeader: 'x-daypass-notes',
           demoted: fixture.demoted,
+          sessions: fixture.sessions,
           queue,
           keys,
           now: () => fixture.now + fixture.step,

@@ -99,6 +99,9 @@ const listOf = (entry: Rule): Rule =>
     return undefined;
   });
 export const objects = listOf(object);
+/** One entry of a list, or the list. */
+export const objectOr = (list: Rule): Rule =>
+  defineRule({ anyOf: [object.schema, list.schema] }, (value) => (isJsonObject(value) ? undefined : list(value)));
 export const texts = listOf(text);
 
 /** A list with at least one entry, all of which are valid. */

@@ -29,7 +29,7 @@ import { noteDescription, writeFormat } from '../../canonical/output-format.ts';
 import { dropSettings } from '../../canonical/notes.ts';
 import { withoutUnset } from '../../wire/members.ts';
 import type { OllamaMessage, OllamaOptions, OllamaRequest, OllamaTool, OllamaCall } from '../../wire/ollama.ts';
-import { assistantText, fileText, unsupported } from '../../canonical/media.ts';
+import { checkImageType, assistantText, fileText, unsupported } from '../../canonical/media.ts';
 
 /** Levels that the format has words for. */
 const levels: ReadonlySet<Effort> = new Set(['low', 'medium', 'high']);
@@ -162,6 +162,7 @@ function writeImage(image: ImagePart, { profile, notes }: EncodeTarget): string 
   const { source, detail } = image;
   if (!profile.capabilities.images) throw unsupported('images', image);
   if (source.type !== 'base64') throw unsupported('image URLs', image);
+  checkImageType(source, false, image);
   if (detail !== undefined && detail !== 'auto') notes.drop('detail of an image');
   return source.data;
 }

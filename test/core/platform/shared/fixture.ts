@@ -78,7 +78,8 @@ export async function useAll(url: string): Promise<void> {
     log: silentLog,
   });
   jobs.work();
-  await jobs.add('once', {});
+  // The first queue learns whether INFO is refused.
+  await vi.waitFor(() => jobs.add('once', {}), { timeout: 10_000 });
   await ran.promise;
   expect(await jobs.state()).toMatchObject({ failed: [] });
 }

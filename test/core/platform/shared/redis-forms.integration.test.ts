@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,11 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { evictionPolicy, warnOfEviction } from '#core/platform/jobs/eviction.ts';
+import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
 import { createLogger } from '#core/platform/logger.ts';
+import { findCommandProxy } from '#core/platform/shared/redis-proxy.ts';
+import { RedisShared } from '#core/platform/shared/redis.ts';
+import { silentLog } from '../../../support/database.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { redisUrl } from '../../../support/redis.ts';
 import { testCertificate, testKey } from '../../../support/tls-upstream.ts';
@@ -76,6 +80,28 @@ describe.skipIf(redisUrl === undefined)('a Redis', () => {
   it('is found by its sentinels', async () => {
     await useAll(`redis-sentinel://daypass:secret@127.0.0.1:${ports.sentinel}/shop`);
   });
+
+  it.skipIf(spawnSync('nutcracker', ['-h']).error !== undefined)(
+    'behind a proxy that passes on only some commands is named as such',
+    async () => {
+      const port = await freePort();
+      await writeFile(
+        join(folder, 'nutcracker.yml'),
+        `pool:\n  listen: 127.0.0.1:${port}\n  redis: true\n  servers:\n    - 127.0.0.1:${ports.plain}:1\n`,
+      );
+      running.push(
+        spawn('nutcracker', ['-c', 'nutcracker.yml', '-s', String(await freePort())], { cwd: folder, stdio: 'ignore' }),
+      );
+      const url = `redis://127.0.0.1:${port}`;
+      await vi.waitFor(async () => expect(await findCommandProxy(url)).toContain('twemproxy'), { timeout: 20_000 });
+      expect(await findCommandProxy(`redis://127.0.0.1:${ports.plain}`)).toBeUndefined();
+      await using shared = await RedisShared.open(url, silentLog);
+      await vi.waitFor(
+        async () => expect(describeConnectionError(await shared.ping().catch(Object))).toContain('twemproxy'),
+        { timeout: 10_000 },
+      );
+    },
+  );
 
   it('that evicts keys is reported for the job queue, and one that does not is not', async () => {
     const lines: string[] = [];

@@ -20,7 +20,10 @@ export const accepted: Readonly<Record<ClientFormatName, readonly Accepted[]>> =
     { members: /prompt_cache_breakpoint/, reason: cacheHint },
     { members: /^response_format\(json_schema\)\.json_schema\.(?:name|strict)$/, reason: schemaWords },
     { members: /^(?:response_format|tools\[\]\(custom\)\.custom\.format)\(text\)/, reason: byDefault },
-    { members: /^web_search_options\.user_location\.type$|tool_calls\[\]\(function\)\.type$/, reason: byDefault },
+    {
+      members: /^web_search_options\.user_location\.type$|(?:tool_calls\[\]|tools\[\]|tool_choice)\(function\)\.type$/,
+      reason: byDefault,
+    },
     { members: /function_call\.arguments$/, reason: 'arguments that are empty are those that are missing' },
   ],
   responses: [
@@ -40,6 +43,7 @@ export const accepted: Readonly<Record<ClientFormatName, readonly Accepted[]>> =
     { members: /^reasoning\.(?:generate_)?summary$/, reason: reasoningText },
     { members: /^text\.format\(json_schema\)\.(?:name|strict)$/, reason: schemaWords },
     { members: /format\(text\)/, reason: byDefault },
+    { members: /tools\[\]\(function\)\.type$/, reason: byDefault },
     {
       members: /^input\[\]\(configuration_update\)(?:\.text)?$/,
       reason: 'an update without a setting changes nothing',
@@ -50,7 +54,7 @@ export const accepted: Readonly<Record<ClientFormatName, readonly Accepted[]>> =
       reason: 'groups are part of the names of their tools',
     },
     {
-      members: /\(web_search(?:_preview)?\)\.(?:external_web_access|search_content_types|user_location\.type)/,
+      members: /\(web_search(?:_preview)?\)\.(?:external_web_access|user_location\.type)/,
       reason: byDefault,
     },
   ],

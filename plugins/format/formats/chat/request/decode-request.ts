@@ -60,6 +60,7 @@ export function decodeRequest(body: ChatRequest, notes: Notes): Conversation {
     cacheKey: filledText(body.prompt_cache_key, 'prompt_cache_key'),
     serviceTier: filledText(body.service_tier, 'service_tier'),
     wantsImages: readTexts(body.modalities, 'modalities').includes('image') || undefined,
+    areInstructionsCached: reader.areInstructionsCached,
     cacheLife: readCacheLife(body.messages),
     metadata: readMetadata(body.metadata),
     topLogprobs: readTopLogprobs(body),

@@ -7,7 +7,14 @@ import { invalid, isMissing, maybeList, maybeObject, maybeText, readObject, read
 import { readReasoning } from './read-reasoning.ts';
 import type { ChatCall, ChatCallBody, ChatMessage, ChatFile, ChatImage, ChatPart } from '../../../wire/chat.ts';
 import { mediaPart, placeParts, textPart } from '../../../canonical/media.ts';
-import { readAudio, readContentParts, readFileData, readUrl } from '../../../canonical/openai.ts';
+import {
+  endsCached,
+  hasBreakpoint,
+  readAudio,
+  readContentParts,
+  readFileData,
+  readUrl,
+} from '../../../canonical/openai.ts';
 
 /**
  * Reads the messages of a request; system messages at the beginning become instructions. Source: OpenAI API reference,
@@ -16,6 +23,7 @@ import { readAudio, readContentParts, readFileData, readUrl } from '../../../can
 export class ChatHistoryReader {
   readonly instructions: string[] = [];
   readonly items: Item[] = [];
+  areInstructionsCached: true | undefined;
   readonly #notes: Notes;
 
   constructor(notes: Notes) {
@@ -41,7 +49,7 @@ export class ChatHistoryReader {
     switch (role) {
       case 'system':
       case 'developer':
-        return this.#system(this.#content(message, path));
+        return this.#system(this.#content(message, path), hasBreakpoint(message));
       case 'user':
         return this.#say('user', this.#content(message, path));
       case 'assistant':
@@ -60,8 +68,9 @@ export class ChatHistoryReader {
     return readContent(message.content, `${path}.content`, this.#notes);
   }
 
-  #system(parts: Part[]): void {
+  #system(parts: Part[], isBreakpoint: boolean): void {
     if (this.items.length > 0) return this.#say('system', parts);
+    if (isBreakpoint || endsCached(parts)) this.areInstructionsCached = true;
     const text = textOf(parts);
     if (text !== '') this.instructions.push(text);
     if (parts.some(({ type }) => type !== 'text')) this.#notes.drop('images and files in instructions');
@@ -131,7 +140,7 @@ function readPart(part: ChatPart, path: string, notes: Notes): Part[] {
   const type = readText(part.type, `${path}.type`);
   switch (type) {
     case 'text':
-      return textPart(readText(part.text, `${path}.text`));
+      return textPart(readText(part.text, `${path}.text`), hasBreakpoint(part));
     case 'refusal':
       return refusalPart(readText(part.refusal, `${path}.refusal`));
     case 'image_url':

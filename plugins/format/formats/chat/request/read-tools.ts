@@ -1,5 +1,5 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
-import type { JsonObject, JsonValue } from '#core/platform/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ClientTool, Tool, ToolChoice } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { invalid, isMissing, maybeList, maybeObject, readList, readObject, readText } from '../../../wire/read.ts';
@@ -25,7 +25,7 @@ export function readTools(body: ChatRequest, notes: Notes): Tool[] {
   for (const [index, entry] of maybeList(body.tools, 'tools').entries()) {
     const path = `tools[${index}]`;
     const tool: ChatTool = readObject(entry, path);
-    const type = readText(tool.type, `${path}.type`);
+    const type = readType(tool, `${path}.type`);
     if (type === 'function')
       tools.add(readFunctionTool(readObject(tool[type], `${path}.function`), `${path}.function`));
     else if (type === 'custom') tools.add(readCustom(readObject(tool[type], `${path}.custom`), `${path}.custom`));
@@ -41,6 +41,11 @@ export function readTools(body: ChatRequest, notes: Notes): Tool[] {
   if (search !== undefined) tools.add(readWebSearch(search, 'web_search_options', notes, []));
   if (tools.list.length === 0 && foreign !== undefined) throw unsupportedTool(foreign);
   return tools.list;
+}
+
+/** Mistral's clients leave the type of functions out. */
+function readType({ type, function: declared }: ChatTool | ChatToolChoice, path: string): string {
+  return isMissing(type) && isJsonObject(declared) ? 'function' : readText(type, path);
 }
 
 function unsupportedTool(param: string): GatewayError {
@@ -69,7 +74,7 @@ function readChoice(value: JsonValue | undefined, notes: Notes): ToolChoice {
   if (value === 'any') return { type: 'required' };
   if (typeof value === 'string') throw invalid('tool_choice', 'auto, none, required, or an object');
   const choice: ChatToolChoice = readObject(value, 'tool_choice');
-  const type = readText(choice.type, 'tool_choice.type');
+  const type = readType(choice, 'tool_choice.type');
   if (type === 'function' || type === 'custom') return { type: 'tool', name: readMention(choice, type, 'tool_choice') };
   if (type === 'allowed_tools') return readAllowed(choice, notes);
   throw invalid('tool_choice.type', 'function, custom or allowed_tools');
@@ -85,7 +90,7 @@ function readAllowed(choice: ChatToolChoice, notes: Notes): ToolChoice {
   const allowed = readList(tools, `${path}.tools`).flatMap((entry, index) => {
     const toolPath = `${path}.tools[${index}]`;
     const tool: ChatToolChoice = readObject(entry, toolPath);
-    const type = readText(tool.type, `${toolPath}.type`);
+    const type = readType(tool, `${toolPath}.type`);
     if (type === 'function' || type === 'custom') return [readMention(tool, type, toolPath)];
     notes.drop(`allowed tool ${type}`);
     return [];

@@ -20,7 +20,14 @@ import {
   type UserTurn,
 } from '../../../canonical/dialogue.ts';
 import { showMadeImages } from '../../../canonical/made-images.ts';
-import { writeDataUrl, assistantText, fileNameOf, unsupported, uploadedFile } from '../../../canonical/media.ts';
+import {
+  writeDataUrl,
+  assistantText,
+  checkImageType,
+  fileNameOf,
+  unsupported,
+  uploadedFile,
+} from '../../../canonical/media.ts';
 import { writeAudio } from '../../../canonical/openai.ts';
 import { wantsReasoning } from '../../../canonical/reasoning.ts';
 import { placeThoughts, takesReasoning } from './place-thoughts.ts';
@@ -134,6 +141,7 @@ function writePart(part: Part, target: EncodeTarget): ChatPart {
 function writeImage(image: ImagePart, { profile, notes }: EncodeTarget): ChatPart {
   const { source, detail } = image;
   if (!profile.capabilities.images) throw unsupported('images', image);
+  checkImageType(source, profile.quirks.betas, image);
   if (source.type === 'id') throw unsupported('images by the id of a file', image);
   const closeness = detail === undefined ? undefined : details.get(detail);
   if (detail !== undefined && closeness !== detail) notes.approximate('detail of an image');

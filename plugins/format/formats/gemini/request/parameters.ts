@@ -3,6 +3,7 @@ import {
   integer,
   number,
   object,
+  objectOr,
   objects,
   parameters,
   nonEmptyObjects,
@@ -19,7 +20,8 @@ export const maxThinkingTokens = 24_576;
 export const geminiParameters = parameters(
   {
     contents: nonEmptyObjects,
-    tools: objects,
+    // The API takes one entry for a list of one.
+    tools: objectOr(objects),
     toolConfig: object,
     generationConfig: object,
     'generationConfig.temperature': number(0, 2),

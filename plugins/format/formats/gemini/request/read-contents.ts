@@ -153,6 +153,7 @@ export class ContentReader {
 
   #readResult(side: Side, result: GeminiResult, path: string): void {
     const at = `${path}.functionResponse`;
+    this.#notes.dropMembers(result, ['scheduling', 'willContinue'], 'a function response');
     const name = readName(result, at);
     const id = maybeText(result.id, `${at}.id`) || undefined;
     const { text, isError } = readResponse(maybeObject(result.response, `${at}.response`) ?? {});

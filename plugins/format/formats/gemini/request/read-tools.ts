@@ -51,6 +51,7 @@ function readSearch({ excludeDomains, ...others }: JsonObject, notes: Notes): To
 function readDeclaration(value: JsonValue, path: string, notes: Notes): ClientTool {
   const declaration: GeminiFunction = readFields(value, path);
   if (readWord(declaration.behavior, `${path}.behavior`) === 'NON_BLOCKING') notes.drop('behavior of a function');
+  notes.dropMembers(declaration, ['response', 'responseJsonSchema'], 'a function');
   const schema = maybeObject(declaration.parametersJsonSchema, `${path}.parametersJsonSchema`);
   const own = maybeObject(declaration.parameters, `${path}.parameters`);
   return {

@@ -5,6 +5,7 @@ import {
   isDataUrl,
   readDataUrl,
   assistantText,
+  checkImageType,
   fileText,
   unsupported,
   uploadedFile,
@@ -67,6 +68,7 @@ function writeImage(image: ImagePart, target: EncodeTarget): GeminiPart {
   const { detail } = image;
   const { profile, notes } = target;
   if (!profile.capabilities.images) throw unsupported('images', image);
+  checkImageType(image.source, false, image);
   if (detail !== undefined && detail !== 'auto') notes.drop('detail of an image');
   return writeSource(image, target);
 }

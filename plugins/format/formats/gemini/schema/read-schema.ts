@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { camelFields } from '../../../wire/gemini-fields.ts';
+import { textsOf } from '../../../wire/members.ts';
 import type { GeminiSchema } from '../../../wire/gemini.ts';
 
 /** Counts of 64 bits, which the API writes as strings. */
@@ -16,8 +17,17 @@ export function readSchema(schema: JsonObject): JsonObject {
   const members = Object.entries(fields)
     .filter(([name, value]) => !foreign.has(name) && !(name === 'format' && value === 'enum'))
     .map(([name, value]) => [name, readMember(name, value)] as const);
-  const read: JsonObject = Object.fromEntries(members.filter(([, value]) => value !== undefined));
+  const read = inOrder(Object.fromEntries(members.filter(([, value]) => value !== undefined)), fields);
   return fields.nullable === true ? asNullable(read) : read;
+}
+
+/** With its properties in the order that the schema names: where it cannot be named, the order of the schema counts. */
+function inOrder(schema: JsonObject, { propertyOrdering: order }: GeminiSchema): JsonObject {
+  const { properties } = schema;
+  if (!Array.isArray(order) || !isJsonObject(properties)) return schema;
+  const first = textsOf(order).filter((name) => Object.hasOwn(properties, name));
+  const names = new Set([...first, ...Object.keys(properties)]);
+  return { ...schema, properties: Object.fromEntries([...names].map((name) => [name, properties[name]])) };
 }
 
 function readMember(name: string, value: JsonValue | undefined): JsonValue | undefined {

@@ -6,6 +6,7 @@ import { normalizeCalls, toTurns } from '../../../canonical/dialogue.ts';
 import { showMadeImages } from '../../../canonical/made-images.ts';
 import { noteCutting } from '../../../canonical/stop-cutter.ts';
 import { messagesBounds } from './parameters.ts';
+import { cacheMark, markBreakpoints, takesBreakpoints } from './cache-breakpoints.ts';
 import { writeMessages } from './write-messages.ts';
 import { writeThinking } from './write-thinking.ts';
 import { writeTools } from './write-tools.ts';
@@ -40,8 +41,8 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
   const request: MessagesRequest = {
     model,
     max_tokens: maxTokens,
-    system: writeSystem(conversation, instruction),
-    messages: writeMessages(turns, target),
+    system: writeSystem(conversation, instruction, target),
+    messages: markBreakpoints(writeMessages(turns, target), conversation, target),
     ...writeTools(conversation, target, isThinking),
     thinking,
     output_config: writeOutput(effort, format),
@@ -55,9 +56,8 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
   return withoutUnset(request);
 }
 
-function writeCaching({ cacheLife: ttl }: Conversation, { profile }: EncodeTarget): JsonObject | undefined {
-  if (!profile.quirks.automatic_caching) return undefined;
-  return { type: 'ephemeral', ...(ttl !== undefined && { ttl }) };
+function writeCaching(conversation: Conversation, { profile }: EncodeTarget): JsonObject | undefined {
+  return profile.quirks.automatic_caching ? cacheMark(conversation) : undefined;
 }
 
 function writeOutput(effort: Effort | undefined, format: JsonObject | undefined): JsonObject | undefined {
@@ -74,10 +74,18 @@ function writeLimit({ maxOutputTokens }: Conversation, { profile, notes }: Encod
   return limit;
 }
 
-function writeSystem({ instructions }: Conversation, instruction: string | undefined): string | undefined {
+function writeSystem(
+  conversation: Conversation,
+  instruction: string | undefined,
+  { profile }: EncodeTarget,
+): string | JsonObject[] | undefined {
+  const { instructions, areInstructionsCached } = conversation;
   const texts = instruction === undefined ? instructions : [...instructions, instruction];
   const filled = texts.filter((text) => text.trim() !== '');
-  return filled.length === 0 ? undefined : filled.join('\n\n');
+  if (filled.length === 0) return undefined;
+  const text = filled.join('\n\n');
+  const isMarked = areInstructionsCached === true && takesBreakpoints(profile);
+  return isMarked ? [{ type: 'text', text, cache_control: cacheMark(conversation) }] : text;
 }
 
 function writeSampling({ sampling }: Conversation, target: EncodeTarget, isThinking: boolean): MessagesRequest {

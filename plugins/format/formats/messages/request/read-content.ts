@@ -2,6 +2,7 @@ import type { JsonValue } from '#core/platform/json.ts';
 import type { Part, Source } from '../../../canonical/conversation.ts';
 import { mediaPart, standardBase64, plainMediaType, placeParts, textPart } from '../../../canonical/media.ts';
 import type { Notes } from '../../../canonical/notes.ts';
+import { member } from '../../../wire/members.ts';
 import { invalid, isMissing, maybeText, readObject, readText } from '../../../wire/read.ts';
 import { isToolChange } from './tool-changes.ts';
 import type { MessagesBlock, MessagesSource } from '../../../wire/messages.ts';
@@ -52,6 +53,7 @@ function readShown({ type, block, path }: PlacedBlock, notes: Notes): Part[] {
     case 'text':
       return textPart(readText(block.text, `${path}.text`));
     case 'image':
+      notes.dropMembers(block, ['transformations'], 'an image');
       return [{ type: 'image', source: readSource(block, path), detail: undefined }];
     case 'document':
       return readDocument(block, path, notes);
@@ -101,6 +103,7 @@ function readDocument(block: MessagesBlock, path: string, notes: Notes): Part[] 
 }
 
 function readSearchResult(block: MessagesBlock, path: string, notes: Notes): Part[] {
+  if (member(block.citations, 'enabled') === true) notes.drop('citations of a search result');
   const title = maybeText(block.title, `${path}.title`);
   const source = maybeText(block.source, `${path}.source`);
   const head = [title, source].filter(Boolean).join('\n');

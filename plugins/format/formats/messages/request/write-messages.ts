@@ -17,9 +17,17 @@ import {
   type DialogueTurn,
   type UserTurn,
 } from '../../../canonical/dialogue.ts';
-import { isMedia, assistantText, fileText, unsupported, uploadedFile } from '../../../canonical/media.ts';
+import {
+  isMedia,
+  assistantText,
+  checkImageType,
+  fileText,
+  unsupported,
+  uploadedFile,
+} from '../../../canonical/media.ts';
 import { mediaTypeIn } from '../../../canonical/made-images.ts';
 import { objectInput } from '../../../canonical/tools.ts';
+import { placeBreakpoint } from './cache-breakpoints.ts';
 import type { MessagesBlock, MessagesMessage, MessagesSource } from '../../../wire/messages.ts';
 
 type Role = 'user' | 'assistant' | 'system';
@@ -167,7 +175,7 @@ function writeInput(parts: readonly Part[], target: EncodeTarget): MessagesBlock
       case 'video':
         throw unsupported('videos', part);
       default:
-        return writeText(part.text);
+        return writeText(part.text).map((block) => placeBreakpoint(block, part));
     }
   });
 }
@@ -184,6 +192,7 @@ function writeText(text: string): MessagesBlock[] {
 /** @param from the client's part, for errors */
 function writeImage({ source, detail }: ImagePart, { profile, notes }: EncodeTarget, from: Part): MessagesBlock {
   if (!profile.capabilities.images) throw unsupported('images', from);
+  checkImageType(source, true, from);
   if (detail !== undefined && detail !== 'auto') notes.drop('detail of an image');
   if (source.type !== 'base64') return { type: 'image', source: writeSource(source, from) };
   // A wrong media type is refused.

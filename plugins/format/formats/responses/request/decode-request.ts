@@ -74,6 +74,7 @@ export function decodeRequest(body: ResponsesRequest, notes: Notes): Conversatio
     safetyId: filledText(body.safety_identifier, 'safety_identifier'),
     cacheKey: filledText(body.prompt_cache_key, 'prompt_cache_key'),
     serviceTier: filledText(body.service_tier, 'service_tier'),
+    areInstructionsCached: reader.areInstructionsCached,
     metadata: readMetadata(body.metadata),
     topLogprobs: readTopLogprobs(body),
     candidates: 1,

@@ -34,7 +34,15 @@ import type {
 } from '../../../wire/responses.ts';
 import { mediaTypeIn } from '../../../canonical/made-images.ts';
 import { mediaPart, placeParts, standardBase64, textPart } from '../../../canonical/media.ts';
-import { readAudio, readContentParts, readFileData, readOutputFormat, readUrl } from '../../../canonical/openai.ts';
+import {
+  endsCached,
+  hasBreakpoint,
+  readAudio,
+  readContentParts,
+  readFileData,
+  readOutputFormat,
+  readUrl,
+} from '../../../canonical/openai.ts';
 import { readEffort } from '../../../canonical/reasoning.ts';
 
 /**
@@ -44,6 +52,7 @@ import { readEffort } from '../../../canonical/reasoning.ts';
 export class ItemReader {
   readonly instructions: string[] = [];
   readonly items: Item[] = [];
+  areInstructionsCached: true | undefined;
   /** Settings that items of the history have changed. An output format that is undefined is plain text. */
   updated: Readonly<Partial<Pick<Conversation, 'output'>>> & { readonly effort?: Effort } = {};
   readonly #tools: ToolReader;
@@ -125,6 +134,7 @@ export class ItemReader {
     const parts = readContent(item.content, `${path}.content`, this.#notes);
     if (parts.length === 0) return;
     if (role !== 'system' || this.items.length > 0) return this.#say(role, parts);
+    if (endsCached(parts)) this.areInstructionsCached = true;
     const text = textOf(parts);
     if (text !== '') this.instructions.push(text);
     if (parts.some(({ type }) => type !== 'text')) this.#notes.drop('images and files in instructions');
@@ -235,7 +245,7 @@ function readPart(part: ResponsesPart, path: string, notes: Notes): Part[] {
     case 'output_text':
     case 'summary_text':
     case 'text':
-      return textPart(readText(part.text, `${path}.text`));
+      return textPart(readText(part.text, `${path}.text`), hasBreakpoint(part));
     case 'refusal': {
       const text = readText(part.refusal, `${path}.refusal`);
       return text === '' ? [] : [{ type: 'refusal', text }];
@@ -243,6 +253,7 @@ function readPart(part: ResponsesPart, path: string, notes: Notes): Part[] {
     case 'input_image':
       return [readImage(part, path)];
     case 'input_file':
+      notes.dropMembers(part, ['detail'], 'a file');
       return [readFile(part, path)];
     case 'input_audio':
       return [readAudio(part.input_audio, `${path}.input_audio`)];

@@ -1,17 +1,19 @@
 import { readWebSearch } from '../../../canonical/web-search.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
-import type { JsonValue } from '#core/platform/json.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { ClientTool, Tool, ToolChoice } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import {
   invalid,
   isMissing,
+  maybeBoolean,
   maybeList,
   maybeObject,
   maybeText,
   readList,
   readObject,
   readText,
+  readTexts,
 } from '../../../wire/read.ts';
 import {
   allowedChoice,
@@ -61,15 +63,24 @@ export class ToolReader {
     }
   }
 
+  /** A search that may use cached pages only is left out: all other vendors search the web. */
+  #search(tool: ResponsesTool, path: string): void {
+    const { external_web_access: isLive, search_content_types: types }: JsonObject = tool;
+    if (maybeBoolean(isLive, `${path}.external_web_access`) === false) return this.#notes.drop('web_search');
+    const isPlain = readTexts(types, `${path}.search_content_types`).every((one) => one === 'text');
+    if (!isPlain) this.#notes.drop('search_content_types of web_search');
+    this.#tools.add(readWebSearch(tool, path, this.#notes, searchMembers));
+  }
+
   #addOne(tool: ResponsesTool, path: string, namespace: string | undefined): void {
-    const type = readText(tool.type, `${path}.type`);
+    const type = isMissing(tool.type) && !isMissing(tool.name) ? 'function' : readText(tool.type, `${path}.type`);
     if (type === 'function' || type === 'custom') this.#notes.dropMembers(tool, unservedMembers, 'tools');
     if (type === 'function') this.#tools.add(readFunctionTool(tool, path, { namespace }));
     else if (type === 'custom') this.#tools.add(readCustom(tool, path, namespace));
     else if (type === 'namespace' && namespace === undefined) {
       this.add(tool.tools, `${path}.tools`, readName(tool, path));
     } else if (type === 'tool_search' && tool.execution === 'client') this.#tools.add(readToolSearch(tool, path));
-    else if (isWebSearch(type)) this.#tools.add(readWebSearch(tool, path, this.#notes, searchMembers));
+    else if (isWebSearch(type)) this.#search(tool, path);
     else {
       this.#foreign ??= { path: `${path}.type`, type };
       this.#notes.drop(`tool ${type}`);
@@ -77,12 +88,9 @@ export class ToolReader {
   }
 }
 
-/**
- * Members of a search that do not limit it: its generation, and what Codex says of it to OpenAI, which is how all other
- * vendors search in any case.
- */
 /** What tools of other formats do not have. Deferred tools are sent in full. */
 const unservedMembers = ['allowed_callers', 'async', 'output_schema'] as const;
+/** Members of a search that do not limit it, or are read here. */
 const searchMembers = ['type', 'external_web_access', 'search_content_types'];
 
 function readCustom(tool: ResponsesTool, path: string, namespace: string | undefined): ClientTool {

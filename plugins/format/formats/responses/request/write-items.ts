@@ -16,7 +16,14 @@ import { parseInput } from '../../../wire/members.ts';
 import { shortenId, writeAudio } from '../../../canonical/openai.ts';
 import { supportsFreeformTools, wireName } from './write-tools.ts';
 import type { ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
-import { writeDataUrl, assistantText, fileNameOf, unsupported, uploadedFile } from '../../../canonical/media.ts';
+import {
+  writeDataUrl,
+  assistantText,
+  checkImageType,
+  fileNameOf,
+  unsupported,
+  uploadedFile,
+} from '../../../canonical/media.ts';
 
 /** Writes the items of a conversation. Source: OpenAI API reference, "Responses", input items. */
 export function writeItems(items: readonly Item[], target: EncodeTarget): ResponsesItem[] {
@@ -164,6 +171,7 @@ function writeOutput(parts: readonly Part[], { notes }: Pick<EncodeTarget, 'note
 function writeImage(image: ImagePart, { profile, notes }: EncodeTarget): ResponsesPart {
   const { source, detail } = image;
   if (!profile.capabilities.images) throw unsupported('images', image);
+  checkImageType(source, profile.quirks.betas, image);
   const closeness = detail !== undefined && details.has(detail) ? { detail } : {};
   if (detail !== undefined && !details.has(detail)) notes.drop('detail of an image');
   if (source.type === 'id')

@@ -57,6 +57,8 @@ const finishesOf = (chunks: readonly JsonObject[], index = 0) =>
     .map(({ finish_reason }) => finish_reason ?? null)
     .filter((reason) => reason !== null);
 
+const goPiece = (one: JsonObject, more: JsonObject = {}) => ({ index: 0, custom: {}, ...more, function: one });
+
 describe('members of other kinds that a server in Go writes empty', () => {
   const empty = {
     content: '',
@@ -88,12 +90,11 @@ describe('members of other kinds that a server in Go writes empty', () => {
 
   it('do not hide the calls of a stream', () => {
     const open = { delta: { role: 'assistant', ...empty }, finish_reason: '' };
-    const piece = (one: JsonObject, more: JsonObject = {}) => ({ index: 0, custom: {}, ...more, function: one });
     const chunks = repaired([
       chunk(null, open),
-      chunk({ ...empty, tool_calls: [piece({ name: 'look', arguments: '' }, { id: 'call_1', type: 'function' })] }),
-      chunk({ ...empty, tool_calls: [piece({ name: '', arguments: '{"at":' }, { id: '', type: '', custom })] }),
-      chunk({ ...empty, tool_calls: [piece({ name: '', arguments: '1}' }, { id: '', type: '', custom })] }),
+      chunk({ ...empty, tool_calls: [goPiece({ name: 'look', arguments: '' }, { id: 'call_1', type: 'function' })] }),
+      chunk({ ...empty, tool_calls: [goPiece({ name: '', arguments: '{"at":' }, { id: '', type: '', custom })] }),
+      chunk({ ...empty, tool_calls: [goPiece({ name: '', arguments: '1}' }, { id: '', type: '', custom })] }),
       chunk({ ...empty }, { finish_reason: 'stop' }),
       '[DONE]',
     ]);

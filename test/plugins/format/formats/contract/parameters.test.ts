@@ -29,6 +29,7 @@ const right: [Format, string, JsonValue[]][] = [
   ['chat', 'response_format', [{}, { type: 'text' }, { type: 'structural_tag' }]],
   ['chat', 'reasoning_effort', ['high', 'of tomorrow']],
   ['messages', 'thinking', [{ type: 'adaptive' }]],
+  ['gemini', 'tools', [[], [{}], { function_declarations: [] }]],
   ['chat', 'stream', [true, false]],
   ['chat', 'stop', ['x', ['x', 'y'], []]],
   ['chat', 'tool_choice', ['auto', {}]],

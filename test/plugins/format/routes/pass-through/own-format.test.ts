@@ -495,3 +495,18 @@ describe('reasoning that a Chat client returns to who thinks inside the text', (
     expect(sent('chat', { messages: [hi, plain, hi] }, quirks).body['messages']).toContainEqual(plain);
   });
 });
+
+describe('the effort that Groq calls default, on a route of the client’s own format', () => {
+  const asked = { messages: [hi], reasoning_effort: 'default' };
+
+  it('passes where the vendor takes it, and is left out elsewhere, which means the same', () => {
+    expect(sent('chat', asked, { default_effort: true })).toMatchObject({ body: asked, notes: [] });
+    for (const quirks of [{}, { reasoning: 'thinking' }, { reasoning: 'enable_thinking' }] as const) {
+      const { body, notes } = sent('chat', asked, quirks);
+      expect(body).toEqual({ model: 'model-there', messages: [hi] });
+      expect(notes).toEqual([]);
+    }
+    const responses = sent('responses', { input: 'Hi', reasoning: { effort: 'default' } });
+    expect(responses.body).not.toHaveProperty('reasoning.effort');
+  });
+});

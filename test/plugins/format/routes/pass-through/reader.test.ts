@@ -273,6 +273,9 @@ describe('a messages stream', () => {
   });
 });
 
+/** The data of the last event. */
+const lastOf = (text: string) => JSON.parse(text.trimEnd().split('data: ').at(-1) ?? '') as JsonObject;
+
 describe('a responses stream', () => {
   const created =
     'event: response.created\ndata: {"type":"response.created","sequence_number":0,"response":{"id":"resp_7","status":"in_progress","output":[]}}\n\n';
@@ -288,8 +291,6 @@ describe('a responses stream', () => {
     reader.push(bytes(delta, completed));
     expect(reader).toMatchObject({ isComplete: true, usage: { input: 3, output: 2 } });
   });
-
-  const lastOf = (text: string) => JSON.parse(text.trimEnd().split('data: ').at(-1) ?? '') as JsonObject;
 
   it('is over with its response.completed', () => {
     const reader = responses();

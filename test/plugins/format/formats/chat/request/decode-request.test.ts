@@ -192,6 +192,16 @@ describe('decoding reasoning of a Chat request', () => {
 });
 
 describe('decoding tools of a Chat request', () => {
+  it('a Chat tool without a type is a function, wherever it is named', () => {
+    const { tools, toolChoice } = decodeWith({
+      tools: [{ function: { name: 'a' } }],
+      tool_choice: { function: { name: 'a' } },
+    }).conversation;
+    expect(tools).toMatchObject([{ form: 'function', name: 'a' }]);
+    expect(toolChoice).toEqual({ type: 'tool', name: 'a' });
+    expect(paramOf({ tools: [{ name: 'a' }] })).toBe('tools[0].type');
+  });
+
   it('Chat tools may be functions, freeform, deprecated functions or a search', () => {
     const { tools } = decodeWith({
       tools: [

@@ -207,6 +207,37 @@ describe('decoding thoughts of a Gemini request', () => {
 });
 
 describe('decoding tools of a Gemini request', () => {
+  it('Gemini tools may be one object', () => {
+    const { tools } = decode({ tools: { function_declarations: [{ name: 'a' }] } }).conversation;
+    expect(tools).toMatchObject([{ form: 'function', name: 'a' }]);
+  });
+
+  it('what Gemini functions return, and when, has no place elsewhere, and a note', () => {
+    expect(decode(declares({ name: 'a', responseJsonSchema: { type: 'object' } })).notes).toEqual([
+      'dropped responseJsonSchema of a function',
+    ]);
+    expect(decode(declares({ name: 'a', response: { type: 'OBJECT' } })).notes).toEqual([
+      'dropped response of a function',
+    ]);
+    const result = { name: 'ls', response: { output: 'a' }, scheduling: 'SILENT', willContinue: true };
+    expect(decode({ contents: [hello, calling({ name: 'ls' }), answering(result)] }).notes).toEqual([
+      'dropped scheduling of a function response',
+      'dropped willContinue of a function response',
+    ]);
+  });
+
+  it('members of a Gemini schema stand in the order that it names', () => {
+    const parameters = {
+      type: 'OBJECT',
+      properties: { b: { type: 'STRING' }, a: { type: 'STRING' }, c: { type: 'STRING' } },
+      property_ordering: ['a', 'b', 'gone'],
+    };
+    const [tool] = decode(declares({ name: 't', parameters })).conversation.tools;
+    const schema = tool !== undefined && 'schema' in tool ? tool.schema : undefined;
+    expect(Object.keys(schema?.['properties'] ?? {})).toEqual(['a', 'b', 'c']);
+    expect(schema).not.toHaveProperty('propertyOrdering');
+  });
+
   it('Gemini functions are decoded with parameters in either kind of schema', () => {
     const own = {
       type: 'OBJECT',

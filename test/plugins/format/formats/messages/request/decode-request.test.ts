@@ -450,3 +450,20 @@ describe('decoding arbitrary Messages requests', () => {
     );
   });
 });
+
+describe('what has no place elsewhere in blocks of a Messages request', () => {
+  it('transformations of images and citations of search results have a note', () => {
+    const image = {
+      type: 'image',
+      source: { type: 'url', url: 'https://a/b.png' },
+      transformations: { oversized_image: 'error' },
+    };
+    const found = { type: 'search_result', title: 'T', source: 'S', content: [], citations: { enabled: true } };
+    expect(decode({ messages: [{ role: 'user', content: [image, found] }] }).notes).toEqual([
+      'dropped transformations of an image',
+      'dropped citations of a search result',
+    ]);
+    const silent = { ...found, citations: { enabled: false } };
+    expect(decode({ messages: [{ role: 'user', content: [silent] }] }).notes).toEqual([]);
+  });
+});

@@ -122,6 +122,33 @@ const expected = {
 const without = (pattern: RegExp) => recorded.filter(({ type }) => !pattern.test(String(type)));
 const renamed = (change: (event: JsonObject, index: number) => JsonObject) => recorded.map(change);
 
+const part = (text: string) => ({ type: 'output_text', text });
+const refusalPart = (refusal: string) => ({ type: 'refusal', refusal });
+/** The texts of a message with this content, streamed in these deltas before. */
+const textsOf = (
+  streamed: readonly [index: number, ...deltas: string[]][],
+  content: JsonObject[],
+  kind = 'output_text',
+) => {
+  const item = { ...said, content };
+  const deltas = streamed.flatMap(([content_index, ...pieces]) =>
+    pieces.map((delta) => ({
+      type: `response.${kind}.delta`,
+      item_id: 'msg_1',
+      output_index: 0,
+      content_index,
+      delta,
+    })),
+  );
+  const reply = replyTo([
+    { type: 'response.output_item.added', output_index: 0, item: { ...said, content: [] } },
+    ...deltas,
+    { type: 'response.output_item.done', output_index: 0, item },
+    { type: 'response.completed', response: { status: 'completed', output: [item] } },
+  ]);
+  return reply?.blocks.map(contentOf);
+};
+
 describe('decoding a Responses reply', () => {
   it('a Responses stream is decoded', () => {
     expect(replyTo(recorded)).toMatchObject(expected);
@@ -172,37 +199,11 @@ describe('decoding a Responses reply', () => {
   });
 
   describe('the texts of a Responses message that were streamed under other indexes than those of its finished form', () => {
-    const part = (text: string) => ({ type: 'output_text', text });
-    const refused = (refusal: string) => ({ type: 'refusal', refusal });
-    const blocksOf = (
-      streamed: readonly [index: number, ...deltas: string[]][],
-      content: JsonObject[],
-      kind = 'output_text',
-    ) => {
-      const item = { ...said, content };
-      const deltas = streamed.flatMap(([content_index, ...pieces]) =>
-        pieces.map((delta) => ({
-          type: `response.${kind}.delta`,
-          item_id: 'msg_1',
-          output_index: 0,
-          content_index,
-          delta,
-        })),
-      );
-      const reply = replyTo([
-        { type: 'response.output_item.added', output_index: 0, item: { ...said, content: [] } },
-        ...deltas,
-        { type: 'response.output_item.done', output_index: 0, item },
-        { type: 'response.completed', response: { status: 'completed', output: [item] } },
-      ]);
-      return reply?.blocks.map(contentOf);
-    };
-
     it('are not added again', () => {
-      expect(blocksOf([[1, 'Hello ', 'world']], [part('Hello world')])).toEqual(['Hello world']);
-      expect(blocksOf([[1, 'I ', 'will not']], [refused('I will not')], 'refusal')).toEqual(['I will not']);
+      expect(textsOf([[1, 'Hello ', 'world']], [part('Hello world')])).toEqual(['Hello world']);
+      expect(textsOf([[1, 'I ', 'will not']], [refusalPart('I will not')], 'refusal')).toEqual(['I will not']);
       expect(
-        blocksOf(
+        textsOf(
           [
             [1, 'a'],
             [2, 'b'],
@@ -211,7 +212,7 @@ describe('decoding a Responses reply', () => {
         ),
       ).toEqual(['a', 'b']);
       expect(
-        blocksOf(
+        textsOf(
           [
             [2, 'a'],
             [3, 'b'],
@@ -222,13 +223,13 @@ describe('decoding a Responses reply', () => {
     });
 
     it('get their missing end', () => {
-      expect(blocksOf([[3, 'Hello ']], [part('Hello world')])).toEqual(['Hello world']);
+      expect(textsOf([[3, 'Hello ']], [part('Hello world')])).toEqual(['Hello world']);
     });
 
     it('are matched once each, so that two parts of equal words stay two', () => {
-      expect(blocksOf([[0, 'Hi']], [part('Hi'), part('Hi')])).toEqual(['Hi', 'Hi']);
-      expect(blocksOf([[2, 'Hi']], [part('Hi'), part('Hi')])).toEqual(['Hi', 'Hi']);
-      expect(blocksOf([[5, 'Hi']], [part('Hi'), part('Bye')])).toEqual(['Hi', 'Bye']);
+      expect(textsOf([[0, 'Hi']], [part('Hi'), part('Hi')])).toEqual(['Hi', 'Hi']);
+      expect(textsOf([[2, 'Hi']], [part('Hi'), part('Hi')])).toEqual(['Hi', 'Hi']);
+      expect(textsOf([[5, 'Hi']], [part('Hi'), part('Bye')])).toEqual(['Hi', 'Bye']);
     });
   });
 

@@ -157,6 +157,11 @@ describe('decoding input of a Responses request', () => {
 
 const update = (more: JsonObject) => ({ type: 'configuration_update', ...more });
 
+it('the detail of a file in a Responses request has a note', () => {
+  const content = [{ type: 'input_file', file_url: 'https://a/b.pdf', detail: 'high' }];
+  expect(decode({ input: [{ role: 'user', content }] }).notes).toEqual(['dropped detail of a file']);
+});
+
 describe('items that change a Responses request', () => {
   const format = { type: 'json_schema', name: 'n', schema: { type: 'object' } };
 
@@ -228,6 +233,9 @@ describe('decoding reasoning of a Responses request', () => {
   });
 });
 
+const searchNotes = (types: string[]) =>
+  decode({ input: 'Hi', tools: [{ type: 'web_search', search_content_types: types }] }).notes;
+
 describe('decoding tools of a Responses request', () => {
   it('Responses tools may be functions, freeform tools with grammars, groups and searches', () => {
     const schema = { type: 'object', properties: { a: { type: 'string' } } };
@@ -251,6 +259,26 @@ describe('decoding tools of a Responses request', () => {
     expect(told({ type: 'function', name: 'f', description: '1' }, { type: 'function', name: 'f' })).toMatchObject([
       { description: '1' },
     ]);
+  });
+
+  it('a Responses tool without a type is a function', () => {
+    expect(told({ name: 'f', parameters: { type: 'object' } })).toMatchObject([{ form: 'function', name: 'f' }]);
+    expect(refusal({ input: 'Hi', tools: [{}] }).details.param).toBe('tools[0].type');
+  });
+
+  it('a Responses web search that may not reach the web is left out, because others search it live', () => {
+    const f = { type: 'function', name: 'f' };
+    const { conversation, notes } = decode({
+      input: 'Hi',
+      tools: [{ type: 'web_search', external_web_access: false }, f],
+    });
+    expect(conversation.tools).toMatchObject([{ name: 'f' }]);
+    expect(notes).toEqual(['dropped web_search']);
+  });
+
+  it('kinds of content that a Responses web search looks for have a note, unless they are texts', () => {
+    expect(searchNotes(['text'])).toEqual([]);
+    expect(searchNotes(['text', 'image'])).toEqual(['dropped search_content_types of web_search']);
   });
 
   it('a Responses web search is recognised under any of its names', () => {

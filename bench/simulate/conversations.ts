@@ -1,0 +1,71 @@
+import type { Model, Route } from '#core/config/catalog/catalog.ts';
+import { adapter, principal } from '#core/gateway/facts.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import { KeyPool } from '../../plugins/upstream/routing/key-pool.ts';
+import { orderRoutes } from '../../plugins/upstream/routing/route-order.ts';
+import { CallSessions } from '../../plugins/upstream/routing/sessions.ts';
+import type { Clock } from './clock.ts';
+
+/** Ms of an answer, and until its reader sends the next turn, in the mean. */
+const answer = 3_000;
+const thinking = 5_000;
+const turns = 20;
+
+/** What one instance knows of sessions and keys. */
+interface Knowledge {
+  readonly sessions: CallSessions;
+  readonly pools: ReadonlyMap<Route, KeyPool>;
+}
+
+/** Conversations whose clients name no session, each turn of which goes to any instance. */
+export class Conversations {
+  readonly #clock: Clock;
+  readonly #model: Model;
+  readonly #instances: readonly Knowledge[];
+  /** Turns by route and key, all of them. */
+  readonly uses = new Map<string, number>();
+  total = 0;
+  /** Turns with another key than the first of their conversation. */
+  moved = 0;
+
+  constructor(clock: Clock, instances: number, routes: readonly Route[]) {
+    this.#clock = clock;
+    this.#model = { id: 'model', routes } as unknown as Model;
+    this.#instances = Array.from({ length: instances }, () => ({
+      sessions: new CallSessions({ secret: () => 'secret', monotonic: () => clock.now }),
+      pools: new Map(routes.map((route) => [route, new KeyPool(route.upstream)])),
+    }));
+  }
+
+  /** One conversation from its first turn to its last. */
+  async run(account: string, opening: string): Promise<void> {
+    let first: string | undefined;
+    for (let turn = 0; turn < 1 + Math.random() * turns; turn++) {
+      const key = await this.#ask(account, opening);
+      first ??= key;
+      this.total++;
+      this.uses.set(key, (this.uses.get(key) ?? 0) + 1);
+      if (key !== first) this.moved++;
+      await this.#clock.wait(-Math.log(1 - Math.random()) * thinking);
+    }
+  }
+
+  /** @returns the key with which the turn was sent */
+  async #ask(account: string, opening: string): Promise<string> {
+    const { sessions, pools } = this.#instances[Math.floor(Math.random() * this.#instances.length)] as Knowledge;
+    const facts = new Map<unknown, unknown>([
+      [adapter, { model: this.#model, opening, isConversation: true }],
+      [principal, { accountId: account }],
+    ]);
+    const exchange = { get: (fact: unknown) => facts.get(fact), find: (fact: unknown) => facts.get(fact) };
+    const seat = sessions.find(exchange as unknown as Exchange);
+    const [route] = seat?.order ?? orderRoutes(this.#model.routes, undefined);
+    if (route === undefined) throw new Error('the model has no route');
+    const key = (pools.get(route) as KeyPool).pick(this.#clock.now, route.model, seat?.session);
+    seat?.take();
+    await this.#clock.wait(Math.random() * 2 * answer);
+    seat?.serve(route, key, { isFinished: true });
+    seat?.leave();
+    return key;
+  }
+}

@@ -1,0 +1,35 @@
+import { describeFailure } from '../errors/connection-error.ts';
+import type { Logger } from '../logger.ts';
+import { Throttle } from '../timing/throttle.ts';
+import type { QueueFailure } from './jobs.ts';
+
+/** Ms between two log lines about a queue that fails. */
+const remindEvery = 60_000;
+/** Characters of a message that is not one of ours. */
+const longestReason = 200;
+
+/** Failures of a queue since a worker of this process last got an answer. */
+export class QueueFailures {
+  readonly #log: Logger;
+  readonly #reminder = new Throttle(remindEvery);
+  #current: QueueFailure | undefined;
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  get current(): QueueFailure | undefined {
+    return this.#current;
+  }
+
+  note({ message }: Error): void {
+    const reason = describeFailure(message).slice(0, longestReason);
+    this.#current = { reason, since: this.#current?.since ?? Date.now() };
+    if (this.#reminder.pass()) this.#log.warn(`the job queue failed: ${message}`);
+  }
+
+  /** A worker has asked for a job and got an answer. */
+  clear(): void {
+    this.#current = undefined;
+  }
+}

@@ -9,7 +9,7 @@ import { pipelineNotices } from '#core/extension/validation/pipeline-rules.ts';
 import { productionNotices } from '#core/extension/validation/production-notices.ts';
 import { productionOf } from '#core/config/sections/production.ts';
 import { maskSecrets } from '#core/config/file/hide-secrets.ts';
-import type { YamlPath } from '#core/config/section.ts';
+import { sectionNotices, type YamlPath } from '#core/config/section.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import { loadPages } from '#core/web/serve.ts';
 import { alignColumns } from '#core/extension/commands/table-text.ts';
@@ -45,6 +45,7 @@ export function defineCheck(parser: Parser, { file, load, log, print }: CoreComm
           ...pipelineNotices(config.stages, registry),
           ...productionNotices(config, document.isProduction),
           ...planNotices(config),
+          ...sectionNotices(registry.sections.values(), config),
           ...reviews.flatMap(({ notice }) => notice ?? []),
           ...catalogNotices(catalog),
           ...unchecked,

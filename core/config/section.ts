@@ -32,6 +32,13 @@ export interface Section<Name extends string = string, S extends JsonSchema = Js
    * else the whole value or nothing, and never an unknown key.
    */
   check?(value: Infer<S>, report: Report, all: CheckContext): void;
+  /** Warnings about a valid value that is probably not what its author meant, for `daypass check` and the log of a start. */
+  notices?(value: Infer<S>, all: SectionValues): readonly string[];
+}
+
+/** The warnings of all sections about their values. */
+export function sectionNotices(sections: Iterable<Section>, values: SectionValues): string[] {
+  return [...sections].flatMap((section) => section.notices?.(values.get(section), values) ?? []);
 }
 
 /** The type of a section's value, defaults filled in. */

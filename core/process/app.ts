@@ -9,6 +9,7 @@ import { planNotices } from '#core/business/accounts/plans.ts';
 import { catalogNotices } from '#core/config/sections/build-catalog.ts';
 import { type GatewayDocument, readDocument } from '#core/config/file/document.ts';
 import { type Config, validate } from '#core/extension/validation/load.ts';
+import { sectionNotices } from '#core/config/section.ts';
 import { operatorSection } from '#core/config/sections/operator-section.ts';
 import { pipelineNotices } from '#core/extension/validation/pipeline-rules.ts';
 import { nodeNotices } from '#core/platform/node-release.ts';
@@ -203,6 +204,7 @@ export class Gateway {
       ...pipelineNotices(this.config.stages, this.#parts.assembly.registry),
       ...productionNotices(this.config, this.#parts.services.services.isProduction),
       ...planNotices(this.config),
+      ...sectionNotices(this.#parts.assembly.registry.sections.values(), this.config),
       ...this.#parts.assembly.registry.configReviews.flatMap(({ describe }) => describe(this.host).notice ?? []),
       ...catalogNotices(this.host.catalog),
     ];

@@ -28,6 +28,12 @@ export const backupSection = defineSection({
       ),
     },
   ),
+  notices({ to }) {
+    if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(to)) return [];
+    return [
+      `backup.to is a folder, and "${to}" is one below the data folder, on the same disk; mount the storage, or copy the backups`,
+    ];
+  },
 });
 
 export function backupFolder({ section, dataFolder }: Pick<Host, 'section' | 'dataFolder'>): string {

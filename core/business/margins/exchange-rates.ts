@@ -3,6 +3,7 @@ import { readDecimal } from '#core/config/catalog/cost.ts';
 import { defineSection, type YamlPath } from '#core/config/section.ts';
 import { models } from '#core/config/sections/models-section.ts';
 import { upstreams } from '#core/config/sections/upstreams-section.ts';
+import { moneyNotices } from './money-notices.ts';
 import type { Cost } from '#core/config/catalog/cost.ts';
 import { number } from '#core/platform/schema.ts';
 
@@ -45,4 +46,5 @@ export const exchangeRatesSection = defineSection({
       for (const [index, route] of routes.entries())
         if (typeof route !== 'string') requireRate(route.cost, ['models', name, 'routes', index, 'cost']);
   },
+  notices: moneyNotices,
 });

@@ -160,20 +160,31 @@ function rightType(error: ErrorObject, mayShow: boolean): string {
   const expected = `must be ${typeList(schema)}`;
   if (types.has('array')) return `${expected}: ${asList(data, mayShow)}`;
   if (typeof data === 'number' || typeof data === 'boolean')
-    return types.has('string') ? `${expected}: put it in quotes` : expected;
-  if (typeof data !== 'string') return expected;
+    return types.has('string') ? `${expected}: put it in quotes` : withExample(error, expected, types);
+  if (typeof data !== 'string') return withExample(error, expected, types);
   const variable = mayShow ? foreignVariable(data) : undefined;
   if (variable !== undefined) return `${expected}: write \${${variable}} for the variable`;
   if (types.has('object')) {
     const key = namesIn(error).find((name) => new RegExp(`^${name}[\\s:=]`).test(data));
-    return key === undefined ? expected : `${expected}: write "${key}: …"`;
+    if (key !== undefined) return `${expected}: write "${key}: …"`;
+    return `${expected}${exampleOf(error)}`;
   }
   if (types.has('boolean')) return booleanMeant(data, expected, mayShow);
   if (!types.has('number') && !types.has('integer')) return expected;
   const unit = unitOf(parentSchema?.['description'] as string | undefined);
-  const meant = mayShow ? intendedNumber(data, unit) : undefined;
+  const meant = mayShow ? intendedNumber(data, unit, !types.has('number')) : undefined;
   const number = `must be a ${types.has('number') ? '' : 'whole '}number of ${unit}`;
   return `${unit === undefined ? expected : number}${meant === undefined ? '' : `: ${meant}`}`;
+}
+
+function withExample(error: ErrorObject, expected: string, types: ReadonlySet<unknown>): string {
+  return types.has('object') ? expected + exampleOf(error) : expected;
+}
+
+/** A member that a map may have, the first required one where there is one. */
+function exampleOf(error: ErrorObject): string {
+  const [name] = [...((error.parentSchema?.['required'] as string[] | undefined) ?? []), ...namesIn(error)];
+  return name === undefined ? '' : `, such as { ${name}: … }`;
 }
 
 /** How a value is written as a list. */

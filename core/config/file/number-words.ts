@@ -12,17 +12,24 @@ const secondsOf: Readonly<Record<string, number>> = {
   days: 86_400,
 };
 
-/** The unit of a number, from its description: `Maximum seconds that a client can request`. */
+/** The unit of a number, with which its description begins: `Maximum seconds that a client can request`. */
 export function unitOf(description: string | undefined): string | undefined {
-  return /\b(ms|milliseconds|seconds|minutes|hours|days|bytes)\b/i.exec(description ?? '')?.[1]?.toLowerCase();
+  return /^(?:\S+ ){0,2}\b(ms|milliseconds|seconds|minutes|hours|days|bytes)\b/i
+    .exec(description ?? '')?.[1]
+    ?.toLowerCase();
 }
 
-/** The number that a string most likely means, as it must be written; undefined when it is ambiguous. */
-export function intendedNumber(text: string, unit: string | undefined): string | undefined {
+/**
+ * The number that a string most likely means, as it must be written; undefined when it is ambiguous. A dot before three digits
+ * may stand between thousands, as Indonesians and Germans write them, or before decimals: both readings are named.
+ */
+export function intendedNumber(text: string, unit: string | undefined, isWhole: boolean): string | undefined {
   const bare = text
     .trim()
     .replace(/[,;]$/, '')
     .replace(/\s*(#|\/\/).*$/, '');
+  const thousands = /^([1-9]\d{0,2})\.(\d{3})$/.exec(bare);
+  if (thousands !== null) return `${thousands[1]}${thousands[2]}${isWhole ? '' : `, or ${Number(bare)} with decimals`}`;
   if (/^-?\d+(\.\d+)?$/.test(bare)) return bare;
   if (/^\d{1,3}([.,_' ]\d{3})+$/.test(bare)) return bare.replaceAll(/\D/g, '');
   const [, share] = /^(\d+(?:\.\d+)?) ?%$/.exec(bare) ?? [];

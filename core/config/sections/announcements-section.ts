@@ -1,6 +1,7 @@
 import { defineSection } from '../section.ts';
 import { models } from './models-section.ts';
 import { array, object, string } from '#core/platform/schema.ts';
+import { isDay } from '#core/platform/timing/time-zone.ts';
 
 const textSchema = string({ minLength: 1, maxLength: 300 });
 const timeSchema = string({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(:\\d\\d)?(Z|[+-]\\d\\d:\\d\\d)$' });
@@ -54,4 +55,14 @@ export const announcementsSection = defineSection({
         );
     }
   },
+  notices: (announcements) =>
+    announcements.flatMap((one, index) =>
+      (['from', 'until'] as const).flatMap((name) =>
+        isDay(one[name].slice(0, 10))
+          ? []
+          : [
+              `announcements[${index}].${name} is no day of the calendar: ${one[name]} is read as ${new Date(one[name]).toISOString()}`,
+            ],
+      ),
+    ),
 });

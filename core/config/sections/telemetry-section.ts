@@ -48,6 +48,19 @@ export const telemetrySection = defineSection({
       ),
     },
   ),
+  notices({ endpoint }) {
+    const { pathname, port } = URL.parse(endpoint) ?? { pathname: '', port: '' };
+    return [
+      ...(/\/v1\/(?:traces|metrics|logs)\/*$/.test(pathname)
+        ? [
+            `telemetry.endpoint ends with the path of a signal, which is appended to it; write ${URL.parse(endpoint)?.origin}`,
+          ]
+        : []),
+      ...(port === '4317'
+        ? ['telemetry.endpoint has port 4317, which collectors use for gRPC; OTLP over HTTP has 4318']
+        : []),
+    ];
+  },
 });
 
 export type TelemetrySettings = SectionValue<typeof telemetrySection>;

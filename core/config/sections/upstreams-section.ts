@@ -4,6 +4,7 @@ import { array, boolean, integer, object, string, type JsonSchema } from '#core/
 import { credentialsSchema } from '../catalog/credentials.ts';
 import { type Cost, costSchema, priceDecimals, readDecimal } from '../catalog/cost.ts';
 import { authSchemes, type Vendor } from '../catalog/catalog.ts';
+import { checkCredentials, checkPlaceholder, credentialNotices } from './check-credentials.ts';
 import { customerChoices } from '../catalog/customer-choices.ts';
 import type { WireFormats } from '../catalog/formats.ts';
 import { foreignVariable } from '../file/interpolate.ts';
@@ -76,6 +77,7 @@ export const upstreams = defineSection({
   check(value, report, context) {
     for (const [key, upstream] of Object.entries(value)) checkUpstream(upstream, ['upstreams', key], context, report);
   },
+  notices: (value) => Object.entries(value).flatMap(([name, { credentials }]) => credentialNotices(name, credentials)),
 });
 
 /** Formats and vendors that plugins have registered. */
@@ -124,9 +126,12 @@ function checkUpstream(
   checkCost(upstream.cost, [...path, 'cost'], report);
   if (upstream.credentials !== undefined && upstream.api_keys.length > 0)
     report([...path, 'credentials'], 'stands beside api_keys', 'keep one of them');
+  checkPlaceholder(base_url, path, report);
+  const preset = vendor === undefined ? undefined : vendors.get(vendor);
+  if (upstream.credentials !== undefined)
+    checkCredentials(upstream.credentials, { base_url, preset }, [...path, 'credentials'], report);
   if (hasAllPlugins) checkFormats(format, [...path, 'format'], formats, report);
   if (vendor !== undefined) {
-    const preset = vendors.get(vendor);
     if (preset !== undefined && base_url === undefined) checkSpoken(upstream, preset, path, formats, report);
     if (preset !== undefined && preset.baseUrl === undefined && preset.start === undefined && base_url === undefined)
       report(

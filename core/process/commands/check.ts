@@ -10,7 +10,7 @@ import { nodeNotices } from '#core/platform/node-release.ts';
 import { productionNotices } from '#core/extension/validation/production-notices.ts';
 import { productionOf } from '#core/config/sections/production.ts';
 import { maskSecrets } from '#core/config/file/hide-secrets.ts';
-import type { YamlPath } from '#core/config/section.ts';
+import { sectionNotices, type YamlPath } from '#core/config/section.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import { loadPages } from '#core/web/serve.ts';
 import { alignColumns } from '#core/extension/commands/table-text.ts';
@@ -47,6 +47,7 @@ export function defineCheck(parser: Parser, { file, load, log, print }: CoreComm
           ...pipelineNotices(config.stages, registry),
           ...productionNotices(config, document.isProduction),
           ...planNotices(config),
+          ...sectionNotices(registry.sections.values(), config),
           ...reviews.flatMap(({ notice }) => notice ?? []),
           ...catalogNotices(catalog),
           ...unchecked,

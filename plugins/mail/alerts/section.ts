@@ -38,4 +38,11 @@ export const alertsSection = defineSection({
     else if (url?.protocol === 'http:' && !isLoopback(url.hostname))
       report(['alerts', 'webhook', 'url'], 'is not HTTPS', 'use https://…, because alerts name orders and amounts');
   },
+  notices({ webhook }) {
+    const coded = webhook?.secret.startsWith('whsec_') === true ? webhook.secret.slice('whsec_'.length) : '';
+    if (/^[A-Za-z0-9+/]*={0,2}$/.test(coded)) return [];
+    return [
+      'alerts.webhook.secret begins with whsec_ and is not base64: receivers may read another key, and refuse the signature',
+    ];
+  },
 });

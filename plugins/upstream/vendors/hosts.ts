@@ -43,7 +43,7 @@ export const hostVendors: readonly Vendor[] = [
       // Each of them names further models to serve: the plan has permitted one, and the record would name it.
       refuses: ['models', 'route', 'preset'],
       // Source: OpenRouter API reference, "Create a message": thinking in either form, and a web search of its own.
-      by_format: { messages: { late_system: false, signed_thinking: false } },
+      by_format: { messages: { late_system: false, signed_thinking: false, schema_subset: 'any' } },
     },
     // Only Claude verifies the signatures of its thinking.
     models: [

@@ -3,9 +3,14 @@ import { kimiIds } from './hosts.ts';
 
 /**
  * Messages endpoints of servers that sign no thinking. They take the thinking of newer Claude models, adaptive and with an effort; with a
- * budget it is refused, or the effort does not count.
+ * budget it is refused, or the effort does not count. What they enforce of a schema is not what Claude does.
  */
-const servedMessages = { reasoning: 'adaptive', signed_thinking: false, strict_calls: true } as const;
+const servedMessages = {
+  reasoning: 'adaptive',
+  signed_thinking: false,
+  strict_calls: true,
+  schema_subset: 'any',
+} as const;
 
 /** What transformers serve 5.24.0 uses. It ignores other members of OpenAI's with 200, and answers any unknown one with 422. */
 const transformersMembers = [

@@ -115,6 +115,21 @@ describe('the id of a person', () => {
   });
 });
 
+/** Signs in with a GitLab that answers so to the request for a profile. */
+async function signInWithGitLab(answer: object, settings: { config?: { uri: string }; trust_email?: boolean } = {}) {
+  const asked: string[] = [];
+  vi.stubGlobal('fetch', async (url: string | URL) => {
+    asked.push(String(url));
+    return Response.json(answer);
+  });
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const all = { client_id: 'id', client_secret: 'secret', trust_email: false, ...settings };
+  const provider = buildProvider({ name: 'gitlab', title: 'GitLab', settings: all }, bell.providers);
+  const credentials = { token: 't' } as { profile?: never };
+  await provider.profile.call(provider as never, credentials as never, {}, vi.fn<never>(), {} as never);
+  return { asked, person: toPerson('gitlab', credentials.profile as never), provider };
+}
+
 describe('GitLab', () => {
   const user = {
     id: 1,
@@ -124,23 +139,9 @@ describe('GitLab', () => {
     avatar_url: 'https://git.example/a.png',
   };
 
-  async function profileOf(answer: object, settings: { config?: { uri: string }; trust_email?: boolean } = {}) {
-    const asked: string[] = [];
-    vi.stubGlobal('fetch', async (url: string | URL) => {
-      asked.push(String(url));
-      return Response.json(answer);
-    });
-    onTestFinished(() => void vi.unstubAllGlobals());
-    const all = { client_id: 'id', client_secret: 'secret', trust_email: false, ...settings };
-    const provider = buildProvider({ name: 'gitlab', title: 'GitLab', settings: all }, bell.providers);
-    const credentials = { token: 't' } as { profile?: never };
-    await provider.profile.call(provider as never, credentials as never, {}, vi.fn<never>(), {} as never);
-    return { asked, person: toPerson('gitlab', credentials.profile as never), provider };
-  }
-
   it('is asked by version 4 of its API, on gitlab.com or where the operator has one', async () => {
-    expect((await profileOf(user)).asked).toEqual(['https://gitlab.com/api/v4/user']);
-    const own = await profileOf(user, { config: { uri: 'https://git.example/' } });
+    expect((await signInWithGitLab(user)).asked).toEqual(['https://gitlab.com/api/v4/user']);
+    const own = await signInWithGitLab(user, { config: { uri: 'https://git.example/' } });
     expect(own.asked).toEqual(['https://git.example/api/v4/user']);
     expect(own.provider).toMatchObject({
       auth: 'https://git.example/oauth/authorize',
@@ -154,7 +155,7 @@ describe('GitLab', () => {
     ['none that is not confirmed', { confirmed_at: null }, false, undefined],
     ['one that the operator trusts', { confirmed_at: null }, true, 'rani@example.com'],
   ])('gives a person with an address: %s', async (_title, more, trust_email, email) => {
-    const { person } = await profileOf({ ...user, ...more }, { trust_email });
+    const { person } = await signInWithGitLab({ ...user, ...more }, { trust_email });
     expect(person).toEqual({
       provider: 'gitlab',
       subject: '1',

@@ -48,7 +48,7 @@ describe('the sections service, listen, data and plugins', () => {
       '1:1 billing: is not a known key; use one of: service, listen, data, memory, plugins, upstreams, models, aliases, announcements, pipeline',
     ],
     ['a misspelt key', 'service: { nmae: x }', '1:12 service.nmae: is not a known key; did you mean "name"?'],
-    ['a list for a section', 'service: [x]', '1:10 service: is a list; must be a map'],
+    ['a list for a section', 'service: [x]', '1:10 service: is a list; must be a map, such as { name: … }'],
     ['an empty name', 'service: { name: "" }', '1:18 service.name: is empty; needs at least 1'],
     ['a long name', `service: { name: ${'x'.repeat(61)} }`, '1:18 service.name: is too long; must have at most 60'],
     [
@@ -183,7 +183,7 @@ describe('the section upstreams', () => {
       '{ format: chat }',
       '19 upstreams.one: has no base_url; add the URL of the endpoint, such as https://llm.example.com/v1',
     ],
-    ['nothing in it', '', '20 upstreams.one: is empty; must be a map'],
+    ['nothing in it', '', '20 upstreams.one: is empty; must be a map, such as { vendor: … }'],
     [
       'an unknown authentication',
       '{ vendor: openai, auth: baerer }',

@@ -131,7 +131,11 @@ describe('the pipeline', () => {
       '[auth, rate-limit: { limit: }]',
       '1:39 pipeline[1].rate-limit.limit: is empty; must be an integer',
     ],
-    ['a number for options', '[auth, rate-limit: 5]', '1:30 pipeline[1].rate-limit: is 5; must be a map'],
+    [
+      'a number for options',
+      '[auth, rate-limit: 5]',
+      '1:30 pipeline[1].rate-limit: is 5; must be a map, such as { limit: … }',
+    ],
     [
       'options that a stage does not have',
       '[auth: { x: 1 }]',

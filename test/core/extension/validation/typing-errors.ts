@@ -638,7 +638,7 @@ const rows: readonly Row[] = [
     'an upstream without content',
     '    vendor: anthropic\n    api_keys:\n      - sk-second\n',
     '',
-    ['17:10 upstreams.claude: is empty; must be a map'],
+    ['17:10 upstreams.claude: is empty; must be a map, such as { vendor: … }'],
   ],
   [
     'routes without entries',
@@ -823,7 +823,7 @@ const rows: readonly Row[] = [
     'an API key for an upstream',
     '{ vendor: openai, api_keys: [sk-first] }',
     'sk-first',
-    ['16:11 upstreams.openai: is a string; must be a map'],
+    ['16:11 upstreams.openai: is a string; must be a map, such as { vendor: … }'],
   ],
   [
     'an API key under a misspelled key',
@@ -865,7 +865,7 @@ const rows: readonly Row[] = [
     'a token without its key',
     'operator:\n  token: 0123456789abcdefx',
     'operator: 0123456789abcdefx',
-    ['35:11 operator: is a string; must be a map'],
+    ['35:11 operator: is a string; must be a map, such as { enabled: … }'],
   ],
   [
     'a password in a base URL',

@@ -167,7 +167,9 @@ describe('schemas of structured output at a vendor with a subset', () => {
     });
   });
 
-  it('an endpoint of an unknown vendor gets the schema of a client of Chat as it is', () => {
+  it('a server that an operator runs gets the schema of a client of Chat as it is', () => {
+    const served = sent(asked.chat(numbered), 'chat', ['vllm', 'qwen3', 'messages']);
+    expect(served.body).toMatchObject({ output_config: { format: { schema: numbered } } });
     const { body } = sent(asked.chat(numbered), 'chat', ['vllm', 'qwen3', 'responses']);
     expect(body).toMatchObject({ text: { format: { schema: numbered, strict: true } } });
   });

@@ -1,0 +1,63 @@
+import { currencySection } from '../accounts/plans.ts';
+import type { Cost } from '#core/config/catalog/cost.ts';
+import type { SectionValues } from '#core/config/section.ts';
+import { models } from '#core/config/sections/models-section.ts';
+import { upstreams } from '#core/config/sections/upstreams-section.ts';
+
+/** Rupiah that a dollar or a euro may be worth; they were worth 14,000 to 20,000 in the ten years before 2026. */
+const plausibleRates = { least: 1_000, most: 100_000 };
+const strongCurrencies = new Set(['EUR', 'GBP', 'USD']);
+const prices = ['input', 'cached', 'cache_write', 'output', 'image', 'monthly'] as const;
+
+/**
+ * Rates and costs in rupiah that were probably meant otherwise: YAML reads 16.400, as Indonesians write sixteen thousand four hundred,
+ * as 16.4. Amounts in other currencies have decimals.
+ */
+export function moneyNotices(rates: Readonly<Record<string, number>>, values: SectionValues): string[] {
+  const own = values.get(currencySection);
+  return [
+    ...(own === 'IDR' ? Object.entries(rates) : []).flatMap(([currency, rate]) => rateNotice(currency, rate)),
+    ...allCosts(values).flatMap(([place, cost]) => ((cost.currency ?? own) === 'IDR' ? priceNotices(place, cost) : [])),
+  ];
+}
+
+function rateNotice(currency: string, rate: number): string[] {
+  const { least, most } = plausibleRates;
+  if (!strongCurrencies.has(currency) || (rate >= least && rate <= most)) return [];
+  const read = `exchange_rates.${currency} is read as: 1 ${currency} is worth Rp ${rate}`;
+  const turned = 1 / rate;
+  if (turned >= least && turned <= most) return [`${read}; write ${Math.round(turned)}, which is the other way round`];
+  return [hasThreeDecimals(rate) ? `${read}; write ${withoutDot(rate)} without a dot` : `${read}; correct it`];
+}
+
+function priceNotices(place: string, cost: Cost): string[] {
+  return prices.flatMap((name) => {
+    const price = cost[name];
+    if (price === undefined || !hasThreeDecimals(price)) return [];
+    return [`${place}.${name} is read as Rp ${price}; write ${withoutDot(price)} without a dot if that was meant`];
+  });
+}
+
+/** True for a number that may have been written with a dot between thousands: 16.400, but neither 0.075 nor 16.4321. */
+function hasThreeDecimals(value: number): boolean {
+  return value >= 1 && value < 1_000 && !Number.isInteger(value) && Math.abs(withoutDot(value) - value * 1_000) < 1e-6;
+}
+
+function withoutDot(value: number): number {
+  return Math.round(value * 1_000);
+}
+
+function allCosts(values: SectionValues): [place: string, cost: Cost][] {
+  const ofUpstreams = Object.entries(values.get(upstreams)).map(
+    ([name, { cost }]) => [`upstreams.${name}`, cost] as const,
+  );
+  const ofRoutes = Object.entries(values.get(models)).flatMap(([name, { routes }]) =>
+    routes.map(
+      (route, index) =>
+        [`models.${name}.routes[${index}]`, typeof route === 'string' ? undefined : route.cost] as const,
+    ),
+  );
+  return [...ofUpstreams, ...ofRoutes].flatMap(([place, cost]) =>
+    cost === undefined ? [] : [[`${place}.cost`, cost]],
+  );
+}

@@ -1,0 +1,69 @@
+import { existsSync } from 'node:fs';
+import type { Vendor } from '../catalog/catalog.ts';
+import type { CloudCredentials } from '../catalog/credentials.ts';
+import type { Report, YamlPath } from '../section.ts';
+
+/** Words that vendors' documentation has in the place of a value, as a part of a host or a path. */
+const placeholder =
+  /(?<=[/.-])(?:REGION|PROJECT|PROJECT_ID|LOCATION|RESOURCE|RESOURCE_NAME|ACCOUNT|ACCOUNT_ID)(?=[/.-]|$)/;
+/** Of a host at AWS: `bedrock-runtime.eu-west-1.amazonaws.com`. */
+const regionInHost = /\.([a-z]{2}(?:-[a-z]+)+-\d)\.(?:amazonaws\.com(?:\.cn)?|api\.aws)$/;
+/** Hosts to which the tokens of a cloud may go. */
+const hosts: { readonly [Cloud in keyof CloudCredentials]-?: { readonly title: string; readonly host: RegExp } } = {
+  aws: { title: 'AWS', host: /\.(?:amazonaws\.com(?:\.cn)?|api\.aws)$/ },
+  google: { title: 'Google', host: /\.googleapis\.com$/ },
+  entra: { title: 'Microsoft', host: /\.(?:azure\.com|azure\.us|azure\.cn|microsoft\.com|windows\.net)$/ },
+};
+
+/** Where requests go, as far as the file says. */
+interface Target {
+  readonly base_url?: string | undefined;
+  readonly preset: { readonly title: Vendor['title']; readonly baseUrl?: string | undefined } | undefined;
+}
+
+export function checkPlaceholder(baseUrl: string | undefined, path: YamlPath, report: Report): void {
+  const [word] = placeholder.exec(baseUrl ?? '') ?? [];
+  if (word !== undefined) report([...path, 'base_url'], `has the placeholder ${word}`, 'write your own in its place');
+}
+
+/** Reports credentials with which no request could ever succeed, or whose tokens would go to another vendor. */
+export function checkCredentials(
+  credentials: CloudCredentials,
+  { base_url, preset }: Target,
+  path: YamlPath,
+  report: Report,
+): void {
+  const { aws, entra } = credentials;
+  if (entra !== undefined && entra.client_secret === undefined && entra.token_file === undefined)
+    report([...path, 'entra'], 'has neither client_secret nor token_file', 'add one of them');
+  const host = URL.parse(base_url ?? preset?.baseUrl ?? '')?.hostname;
+  const [, region] = regionInHost.exec(host ?? '') ?? [];
+  if (aws !== undefined && region !== undefined && aws.region !== region && aws.region !== '')
+    report([...path, 'aws', 'region'], `is ${aws.region}, and base_url is in ${region}`, `use ${region}`);
+  // A URL of the operator's may be that of a proxy.
+  if (base_url !== undefined || preset === undefined || host === undefined) return;
+  for (const [cloud, { title, host: own }] of Object.entries(hosts))
+    if (cloud in credentials && !own.test(`.${host}`))
+      report(
+        [...path, cloud],
+        `would be sent to ${preset.title} (${host})`,
+        `add the base_url of your endpoint at ${title}, or remove it`,
+      );
+}
+
+/** What works, or may work later, and is probably not meant. @param name of the upstream */
+export function credentialNotices(name: string, { google, entra }: CloudCredentials = {}): string[] {
+  const place = `upstreams.${name}.credentials`;
+  const files = [
+    ['google.key_file', google?.key_file],
+    ['entra.token_file', entra?.token_file],
+  ] as const;
+  return [
+    ...(entra?.client_secret !== undefined && entra.token_file !== undefined
+      ? [`${place}.entra has client_secret and token_file; token_file is used`]
+      : []),
+    ...files.flatMap(([option, file]) =>
+      file === undefined || file === '' || existsSync(file) ? [] : [`${place}.${option}: ${file} does not exist`],
+    ),
+  ];
+}

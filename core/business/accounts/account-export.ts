@@ -48,7 +48,7 @@ async function tablesOfAccounts(database: Queries): Promise<string[]> {
   const rows = await database.query<{ name: string }>(
     `select c.relname as name from pg_class c
      join pg_attribute a on a.attrelid = c.oid and a.attname = 'account_id' and not a.attisdropped
-     where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+     where c.relnamespace = (select relnamespace from pg_class where oid = to_regclass('account')) and c.relkind in ('r', 'p') and not c.relispartition
      order by c.relname`,
   );
   return rows.map(({ name }) => name);

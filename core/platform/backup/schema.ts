@@ -9,18 +9,21 @@ interface TableRow {
   readonly bound: string | null;
 }
 
+/** That of the tables, which may come later in the search path. */
+const schema = `(select relnamespace from pg_class where oid = to_regclass('${migrationTable}'))`;
+
 /** Tables with rows, that is partitions instead of their parents. The queue of jobs has a schema of its own. */
 const tablesQuery = `
   select c.relname as name, p.relname as parent, pg_get_expr(c.relpartbound, c.oid) as bound,
     array(select a.attname::text from pg_attribute a
       where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' order by a.attnum) as columns
   from pg_class c left join pg_inherits i on i.inhrelid = c.oid left join pg_class p on p.oid = i.inhparent
-  where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relname <> '${migrationTable}'
+  where c.relnamespace = ${schema} and c.relkind = 'r' and c.relname <> '${migrationTable}'
   order by c.relname`;
 
 const referencesQuery = `
   select distinct c.conrelid::regclass::text as "from", c.confrelid::regclass::text as "to" from pg_constraint c
-  where c.contype = 'f' and c.connamespace = current_schema()::regnamespace`;
+  where c.contype = 'f' and c.connamespace = ${schema}`;
 
 /** Reads what a restore needs to make the tables again. */
 export async function readSchema(client: pg.Client): Promise<BackupSchema> {
@@ -59,7 +62,7 @@ function inFillingOrder(
 export async function readSequences(client: pg.Client): Promise<Record<string, string>> {
   const { rows } = await client.query<{ name: string; value: string }>(
     `select sequencename as name, last_value::text as value from pg_sequences
-     where schemaname = current_schema() and last_value is not null`,
+     where schemaname::regnamespace = ${schema} and last_value is not null`,
   );
   return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
 }

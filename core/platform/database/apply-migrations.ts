@@ -1,5 +1,6 @@
 import { MikroORM } from '@mikro-orm/postgresql';
 import { Migrator } from '@mikro-orm/migrations';
+import type pg from 'pg';
 import { releaseLostClients } from './lost-clients.ts';
 import {
   loadMigrations,
@@ -8,20 +9,30 @@ import {
   type MigrationSet,
   migrationTable,
 } from './migration-files.ts';
+import { applySettings, expectedSettings } from './session.ts';
 
 /** Ms that a migration waits for a locked table; later statements on the table wait as long. */
 const tableLockTimeout = 5_000;
 
+/** A database to migrate. */
+export interface MigrationTarget {
+  readonly url: string;
+  /** Of its tables, quoted where it must be. */
+  readonly schema: string;
+  /** False through a pooler that gives each transaction any connection: nothing is set there. */
+  readonly hasSessions: boolean;
+}
+
 /** Applies what is pending of these migrations, and returns the names. All files are read before the first is applied. */
-export async function applyMigrations(url: string, files: readonly MigrationFiles[]): Promise<string[]> {
+export async function applyMigrations(target: MigrationTarget, files: readonly MigrationFiles[]): Promise<string[]> {
   const applied: string[] = [];
-  for (const set of await Promise.all(files.map(loadMigrations))) applied.push(...(await apply(url, set)));
+  for (const set of await Promise.all(files.map(loadMigrations))) applied.push(...(await apply(target, set)));
   return applied;
 }
 
 /** All migrations of an owner are applied, or none of them. */
-async function apply(url: string, { owner, migrations }: MigrationSet): Promise<string[]> {
-  const orm = await openOrm(url, migrations);
+async function apply(target: MigrationTarget, { owner, migrations }: MigrationSet): Promise<string[]> {
+  const orm = await openOrm(target, migrations);
   const migrator = new Migrator(orm.em as never);
   let current: string | undefined;
   migrator.on('migrating', ({ name }) => {
@@ -39,13 +50,22 @@ async function apply(url: string, { owner, migrations }: MigrationSet): Promise<
   }
 }
 
-/** A migration has no timeout, but does not wait long for a lock. */
-async function openOrm(url: string, migrations: MigrationSet['migrations']): Promise<MikroORM> {
+/** A migration has no timeout, not even one of its role, but does not wait long for a lock. Without a schema, MikroORM looks into `public`. */
+async function openOrm(
+  { url, schema, hasSessions }: MigrationTarget,
+  migrations: MigrationSet['migrations'],
+): Promise<MikroORM> {
+  const settings = { ...expectedSettings, statement_timeout: 0, lock_timeout: tableLockTimeout, search_path: schema };
   return MikroORM.init({
     clientUrl: url,
+    schema: schema.replace(/^"(.*)"$/, '$1').replaceAll('""', '"'),
     entities: [],
     pool: { min: 0, max: 2 },
-    driverOptions: { onPoolCreated: releaseLostClients, ...migrationConnection, lock_timeout: tableLockTimeout },
+    driverOptions: {
+      onPoolCreated: releaseLostClients,
+      ...migrationConnection,
+      ...(hasSessions && { onConnect: (client: pg.PoolClient) => applySettings(client, settings) }),
+    },
     migrations: {
       tableName: migrationTable,
       migrationsList: [...migrations],

@@ -2,6 +2,7 @@ import pg from 'pg';
 import type { Logger } from '../logger.ts';
 import { Backoff } from '../timing/backoff.ts';
 import { Throttle } from '../timing/throttle.ts';
+import { applySettings, waitingSettings } from './session.ts';
 
 /** "gateway" in ASCII: the lock of a gateway that must be the only one on its database. */
 const lockKey = '29099049505154425';
@@ -112,6 +113,7 @@ async function connect(url: string, timeout: number): Promise<Held> {
   client.on('error', () => resolve());
   client.on('end', () => resolve());
   await client.connect();
+  await applySettings(client, waitingSettings);
   return { client, lost };
 }
 

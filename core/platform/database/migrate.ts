@@ -11,11 +11,17 @@ const lockTimeout = 120_000;
 
 /**
  * Applies pending migrations, core's first, and returns their names. Any number of processes may call it at once: one
- * migrates, the others wait. The lock ends with its connection, so a dead process does not hold it.
+ * migrates, the others wait. The lock ends with its transaction, so a dead process does not hold it.
  *
- * @throws StartRefused for a new database that cannot hold every text
+ * @param hasSessions false through a pooler that gives each transaction any connection
+ * @throws StartRefused for a new database that cannot hold every text, and for one without a schema to create tables in
  */
-export async function migrate(url: string, log: Logger, plugins: Iterable<PluginTables> = []): Promise<string[]> {
+export async function migrate(
+  url: string,
+  log: Logger,
+  plugins: Iterable<PluginTables> = [],
+  hasSessions = true,
+): Promise<string[]> {
   const sets = await listMigrations(plugins);
   const client = new pg.Client({ connectionString: url, ...migrationConnection });
   client.on('error', () => undefined);
@@ -30,9 +36,23 @@ export async function migrate(url: string, log: Logger, plugins: Iterable<Plugin
       log.error(`${reason}: other letters fail. ${advice} Then restore a backup into it.`);
     }
     if (sets.every(({ files }) => files.keys().every((name) => applied?.has(name) === true))) return [];
+    const schema = await requireSchema(client);
+    await client.query('BEGIN');
     await lock(client, log);
     const { applyMigrations } = await import('./apply-migrations.ts');
-    return await applyMigrations(url, sets);
+    return await applyMigrations({ url, schema, hasSessions }, sets);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** Where the tables of an empty database go. @throws StartRefused as `migrate` */
+export async function findMigrationTarget(url: string): Promise<{ url: string; schema: string; hasSessions: true }> {
+  const client = new pg.Client({ connectionString: url, ...migrationConnection });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return { url, schema: await requireSchema(client), hasSessions: true };
   } finally {
     await client.end().catch(() => undefined);
   }
@@ -63,10 +83,35 @@ export async function findEncodingMistake(
   };
 }
 
+/**
+ * The schema of the tables: that of the table of migrations, else the first one of the search path that exists.
+ *
+ * @throws StartRefused when no table can be created there
+ */
+async function requireSchema(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ schema: string | null; path: string; role: string; creates: boolean | null }>(
+    `SELECT schema, current_setting('search_path') AS path, current_user AS role, has_schema_privilege(to_regnamespace(schema), 'create') AS creates
+     FROM (SELECT coalesce((SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = to_regclass($1)),
+       quote_ident(current_schema())) AS schema) AS found`,
+    [migrationTable],
+  );
+  const { schema = null, path = '', role = '', creates } = rows[0] ?? {};
+  if (schema !== null && creates === true) return schema;
+  const what =
+    schema === null
+      ? `no schema of the search_path (${path}) of the role ${role} exists: CREATE SCHEMA "${role}" AUTHORIZATION "${role}"`
+      : `the role ${role} may not create tables in the schema ${schema}: GRANT CREATE ON SCHEMA ${schema} TO "${role}"`;
+  throw new StartRefused(`The tables cannot be created, because ${what}, or change its search_path.`, {
+    isPermanent: true,
+  });
+}
+
 async function lock(client: pg.Client, log: Logger): Promise<void> {
-  const { rows } = await client.query<{ free: boolean }>(`SELECT pg_try_advisory_lock(${lockKey}) AS free`);
+  await client.query('SET LOCAL idle_in_transaction_session_timeout = 0');
+  await client.query('SET LOCAL statement_timeout = 0');
+  const { rows } = await client.query<{ free: boolean }>(`SELECT pg_try_advisory_xact_lock(${lockKey}) AS free`);
   if (rows[0]?.free === true) return;
   log.info('another process is migrating the database; waiting for it');
-  await client.query(`SET lock_timeout = ${lockTimeout}`);
-  await client.query(`SELECT pg_advisory_lock(${lockKey})`);
+  await client.query(`SET LOCAL lock_timeout = ${lockTimeout}`);
+  await client.query(`SELECT pg_advisory_xact_lock(${lockKey})`);
 }

@@ -25,10 +25,8 @@ export interface MigrationSet extends Pick<MigrationFiles, 'owner'> {
 /** Lists the applied migrations by name. */
 export const migrationTable = 'migration';
 
-/** Settings of connections that migrate: no statement timeout, not even one configured in the database. */
 export const migrationConnection = {
   connectionTimeoutMillis: 10_000,
-  options: '-c statement_timeout=0',
   application_name: 'daypass-migrate',
   keepAlive: true,
 };

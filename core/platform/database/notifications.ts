@@ -4,6 +4,7 @@ import type { Logger } from '../logger.ts';
 import { jitteredDelay, retryUntilDone } from '../timing/backoff.ts';
 import { wait } from '../timing/wait.ts';
 import type { Notifications } from './database.ts';
+import { applySettings, waitingSettings } from './session.ts';
 
 interface Listener {
   readonly channel: string;
@@ -26,13 +27,17 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
   /** Resolved after the first attempt to connect; undefined before the first listener. */
   #firstTry: PromiseWithResolvers<void> | undefined;
 
-  constructor(url: string, log: Logger) {
+  readonly #isDeaf: boolean;
+
+  /** @param isDeaf nothing is delivered by this URL, although LISTEN succeeds */
+  constructor(url: string, log: Logger, isDeaf = false) {
     this.#url = url;
     this.#log = log;
+    this.#isDeaf = isDeaf;
   }
 
   get isConnected(): boolean {
-    return this.#isListening;
+    return this.#isListening && !this.#isDeaf;
   }
 
   async listen(channel: string, onPayload: (payload: string) => void, onGap: () => void): Promise<() => void> {
@@ -98,6 +103,7 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
     client.on('notification', ({ channel, payload }) => this.#deliver(channel, payload ?? ''));
     try {
       await client.connect();
+      if (!this.#isDeaf) await applySettings(client, waitingSettings);
       // Queries keep their order: a listener that is added from here on sends its LISTEN after these.
       this.#client = client;
       const channels = new Set([...this.#listeners].map((listener) => listener.channel));

@@ -10,7 +10,8 @@ import { releaseLostClients } from './lost-clients.ts';
 import { migrate } from './migrate.ts';
 import { PostgresNotifications } from './notifications.ts';
 import { GatewayNaming, schemaGenerator } from './schema-diff.ts';
-import { warnOfPooler } from './pooler.ts';
+import { findPooler, requireUsablePooler, warnOfRoleSettings } from './pooler.ts';
+import { applySettings, expectedSettings, type SessionSettings } from './session.ts';
 import type { Entities, PluginTables } from './tables.ts';
 import { unlessAborted, withDeadline } from '../timing/deadline.ts';
 
@@ -53,9 +54,10 @@ const connectionOptions = {
   keepAlive: true,
 };
 /** A URL that leads to the primary by mistake writes nothing. */
-const readOnly = { options: '-c default_transaction_read_only=on' };
-/** What PostgreSQL itself ends. */
+const readOnly = { default_transaction_read_only: 'on' };
+/** Ms after which PostgreSQL itself ends a statement, the wait for a lock and an idle transaction. */
 const sessionSettings = {
+  ...expectedSettings,
   statement_timeout: deadlines.query,
   lock_timeout: deadlines.lock,
   idle_in_transaction_session_timeout: deadlines.idleTransaction,
@@ -83,7 +85,9 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Opened
         isPermanent: true,
       },
     );
-  if (given !== undefined && directUrl === undefined && mode === 'serve') await warnOfPooler(given, log);
+  const pooler = given === undefined ? undefined : await findPooler(given);
+  const other = directUrl === given ? undefined : directUrl;
+  if (mode === 'serve') await requireUsablePooler({ mode: pooler, directUrl: other, isShared: options.isShared }, log);
   const embedded = given === undefined ? await openEmbedded(options) : undefined;
   const url = given ?? (embedded as EmbeddedPostgres).url;
   const direct = directUrl ?? url;
@@ -91,18 +95,21 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Opened
   try {
     // What an aborted start leaves behind here are connections, which end with the process.
     await unlessAborted(lifetime.begin(), signal);
-    const names = await unlessAborted(migrate(direct, log, tables), signal);
+    const names = await unlessAborted(migrate(direct, log, tables, pooler !== 'transaction' || direct !== url), signal);
     if (names.length > 0) log.info(`applied migrations: ${names.join(', ')}`);
     const size = Math.max(leastPoolSize, Math.ceil(poolSize / processes));
-    const settings = { url, isPooled: direct !== url, size };
+    const isPooled = direct !== url || pooler === 'transaction';
+    if (isPooled && mode === 'serve') await unlessAborted(warnOfRoleSettings(url, log), signal);
+    const settings = { url, isPooled, size };
     const orm = await unlessAborted(openOrm(settings, await loadEntities(options.entities, tables)), signal);
-    const database = new PostgresDatabase(orm, createPool(settings, firstPoolSize), direct, log, lifetime);
+    const isDeaf = pooler === 'transaction' && direct === url;
+    const database = new PostgresDatabase(orm, createPool(settings, firstPoolSize), direct, log, lifetime, isDeaf);
     if (readUrl !== undefined)
-      await database.readFrom(createPool({ ...settings, url: readUrl }, replicaPoolSize, readOnly));
+      await database.readFrom(createPool({ ...settings, url: readUrl }, replicaPoolSize, readOnly), isPooled);
     return database;
   } catch (error) {
     await lifetime.end(failedStopTimeout);
-    throw given === undefined ? error : explainFailure(error, given);
+    throw given === undefined ? error : explainFailure(error, [given, directUrl]);
   }
 }
 
@@ -136,7 +143,11 @@ async function openOrm({ url, isPooled, size }: PoolSettings, entities: Entities
     namingStrategy: GatewayNaming,
     schemaGenerator,
     pool: { min: 0, max: size, idleTimeoutMillis: idleTimeout },
-    driverOptions: { ...connectionOptions, ...(!isPooled && sessionSettings), onPoolCreated: releaseLostClients },
+    driverOptions: {
+      ...connectionOptions,
+      ...(!isPooled && { onConnect: (client: pg.PoolClient) => applySettings(client, sessionSettings) }),
+      onPoolCreated: releaseLostClients,
+    },
     discovery: { warnWhenNoEntities: false },
     // Failures reach the caller; the pool's own messages about lost connections would only repeat them.
     logger: () => undefined,
@@ -144,10 +155,12 @@ async function openOrm({ url, isPooled, size }: PoolSettings, entities: Entities
 }
 
 /** Connects at its first query. */
-function createPool({ url, isPooled }: PoolSettings, size: number, more: pg.PoolConfig = {}): pg.Pool {
+function createPool({ url, isPooled }: PoolSettings, size: number, more: SessionSettings = {}): pg.Pool {
   const options = {
     ...connectionOptions,
-    ...(!isPooled && { ...sessionSettings, ...more }),
+    ...(!isPooled && {
+      onConnect: (client: pg.ClientBase) => applySettings(client, { ...sessionSettings, ...more }),
+    }),
     max: size,
     idleTimeoutMillis: idleTimeout,
   };
@@ -174,11 +187,11 @@ class PostgresDatabase implements OpenedDatabase {
   readonly #lifetime: Lifetime;
   #replica: (RecordReads & AsyncDisposable) | undefined;
 
-  /** @param url without a pooler */
-  constructor(orm: MikroORM, first: pg.Pool, url: string, log: Logger, lifetime: Lifetime) {
+  /** @param url without a pooler @param isDeaf as there is only a pooler that delivers no notifications */
+  constructor(orm: MikroORM, first: pg.Pool, url: string, log: Logger, lifetime: Lifetime, isDeaf: boolean) {
     this.kind = lifetime.isEmbedded ? 'embedded' : 'external';
     this.url = url;
-    this.notifications = new PostgresNotifications(url, log);
+    this.notifications = new PostgresNotifications(url, log, isDeaf);
     this.#orm = orm;
     this.#log = log;
     this.#first = first;
@@ -205,12 +218,19 @@ class PostgresDatabase implements OpenedDatabase {
     return this.#replica ?? this;
   }
 
-  /** From now on, records are read by these connections to a replica. */
-  async readFrom(pool: pg.Pool): Promise<void> {
+  /**
+   * From now on, records are read by these connections to a replica.
+   *
+   * @param isPooled where no setting can be sent, each transaction begins read-only
+   */
+  async readFrom(pool: pg.Pool, isPooled: boolean): Promise<void> {
     const { Replica } = await import('./replica.ts');
     this.#replica = new Replica({
       primary: (sql, parameters) => this.query(sql, parameters),
-      replica: async (sql, parameters = []) => (await pool.query(bind(sql, parameters))).rows,
+      replica: async (sql, parameters = []) => {
+        const bound = bind(sql, parameters);
+        return (isPooled ? await queryReadOnly(pool, bound) : await pool.query(bound)).rows;
+      },
       close: () => pool.end(),
       log: this.#log,
     });
@@ -232,6 +252,23 @@ class PostgresDatabase implements OpenedDatabase {
     await this.#first.end();
     await this.#orm.close(true);
     await this.#lifetime.end();
+  }
+}
+
+async function queryReadOnly(pool: pg.Pool, query: BoundQuery): Promise<pg.QueryResult> {
+  const client = await pool.connect();
+  let failure: Error | undefined;
+  try {
+    await client.query('BEGIN READ ONLY');
+    const result = await client.query(query);
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    failure = error as Error;
+    throw error;
+  } finally {
+    // One that has failed is in a transaction still.
+    client.release(failure);
   }
 }
 
@@ -275,11 +312,16 @@ export function checkUrl(url: string, name = 'DATABASE_URL'): void {
   throw new StartRefused(`${name} is not a valid PostgreSQL URL. ${use}`, { isPermanent: true });
 }
 
-/** Names the database of a connection error, without the password. Other errors are returned unchanged. */
-function explainFailure(error: unknown, url: string): unknown {
+/**
+ * Names the database of a connection error, without the password. Other errors are returned unchanged.
+ *
+ * @param urls of DATABASE_URL and DATABASE_DIRECT_URL; the start connects by the second one where there is one
+ */
+function explainFailure(error: unknown, [url, direct]: readonly [string, string | undefined]): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error;
-  const { host, pathname } = new URL(url);
-  return new Error(`The database ${host || 'localhost'}${pathname} of DATABASE_URL could not be opened`, {
+  const { host, pathname } = new URL(direct ?? url);
+  const variable = direct === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';
+  return new Error(`The database ${host || 'localhost'}${pathname} of ${variable} could not be opened`, {
     // When all addresses of a host refuse, the driver throws one error without a message.
     cause: error.message === '' ? new Error(String(error.code)) : error,
   });

@@ -1,25 +1,96 @@
 import pg from 'pg';
+import { StartRefused } from '../errors/start-refused.ts';
 import type { Logger } from '../logger.ts';
+import { expectedSettings } from './session.ts';
+
+/** How a pooler shares the connections of its clients. */
+export type PoolerMode = 'session' | 'transaction' | 'statement';
+
+const connection = { connectionTimeoutMillis: 5_000, query_timeout: 5_000, application_name: 'daypass-start' };
+
+/** Undefined without a pooler, and where nobody answers: that is left to those who need the database. */
+export async function findPooler(url: string): Promise<PoolerMode | undefined> {
+  const clients = [1, 2].map(() => new pg.Client({ connectionString: url, ...connection }));
+  for (const client of clients) client.on('error', () => undefined);
+  const [first, second] = clients as [pg.Client, pg.Client];
+  try {
+    await first.connect();
+    const idle = await backendOf(first);
+    // The protocol names the process that a cancellation would reach: the pooler's.
+    const { processID } = first as unknown as { readonly processID: number | null };
+    if (idle === processID) return undefined;
+    await second.connect();
+    const begun = await second.query('BEGIN').catch((error: unknown) => error);
+    if (begun instanceof Error) return /statement pooling/.test(begun.message) ? 'statement' : undefined;
+    // Between transactions, a session keeps its process, and shares it in no other mode.
+    return (await backendOf(second)) === idle ? 'transaction' : 'session';
+  } catch {
+    return undefined;
+  } finally {
+    await Promise.all(clients.map((client) => client.end().catch(() => undefined)));
+  }
+}
+
+async function backendOf(client: pg.Client): Promise<number | undefined> {
+  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  return rows[0]?.pid;
+}
+
+interface PooledUrls {
+  /** Of DATABASE_URL. */
+  readonly mode: PoolerMode | undefined;
+  /** DATABASE_DIRECT_URL, if it differs. */
+  readonly directUrl: string | undefined;
+  /** True when Redis has the jobs, and other gateways may use the database. */
+  readonly isShared: boolean;
+}
 
 /**
- * Warns when a connection pooler stands before PostgreSQL: in its transaction mode a client has no session, so that notifications
- * are never heard and locks are held by nobody. A failure to connect is left to those who need the database.
+ * Refuses what cannot work through a pooler, and logs what works worse.
+ *
+ * @throws StartRefused with the mode
  */
-export async function warnOfPooler(url: string, log: Logger): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, query_timeout: 5_000 });
+export async function requireUsablePooler({ mode, directUrl, isShared }: PooledUrls, log: Logger): Promise<void> {
+  if (mode === 'statement') throw refuse('DATABASE_URL', mode, 'set it to transaction or session');
+  if (directUrl !== undefined) {
+    const ofDirect = await findPooler(directUrl);
+    if (ofDirect === 'transaction' || ofDirect === 'statement')
+      throw refuse('DATABASE_DIRECT_URL', ofDirect, 'set the variable to the URL of PostgreSQL itself');
+    return;
+  }
+  if (mode !== 'transaction') return;
+  const remedy = 'set DATABASE_DIRECT_URL to the URL of PostgreSQL itself';
+  // Its queue of jobs and its lock need a session.
+  if (!isShared) throw refuse('DATABASE_URL', mode, `${remedy}, or REDIS_URL`);
+  log.error(
+    `DATABASE_URL leads to a connection pooler in transaction mode, and DATABASE_DIRECT_URL is not set: ${remedy}; otherwise blocked accounts and replaced keys keep working for seconds`,
+  );
+}
+
+function refuse(variable: string, mode: PoolerMode, remedy: string): StartRefused {
+  return new StartRefused(`${variable} leads to a connection pooler in ${mode} mode, which cannot work: ${remedy}.`, {
+    isPermanent: true,
+  });
+}
+
+/** Logs what the role has otherwise, where a pooler keeps the gateway from setting it. */
+export async function warnOfRoleSettings(url: string, log: Logger): Promise<void> {
+  const client = new pg.Client({ connectionString: url, ...connection });
   client.on('error', () => undefined);
   try {
     await client.connect();
-    const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-    // The protocol names the process that a cancellation would reach: the pooler's.
-    const { processID } = client as unknown as { readonly processID: number | null };
-    if (rows[0] === undefined || rows[0].pid === processID) return;
-    log.error(
-      'DATABASE_URL leads to a connection pooler, and DATABASE_DIRECT_URL is not set: set it to the URL of PostgreSQL itself, ' +
-        'or to the same URL if the pooler keeps a session for each client; otherwise blocked accounts and replaced keys keep working',
+    const names = Object.keys(expectedSettings);
+    const { rows } = await client.query<{ name: keyof typeof expectedSettings; value: string; role: string }>(
+      'SELECT name, current_setting(name) AS value, current_user AS role FROM unnest($1::text[]) AS name',
+      [names],
     );
+    const wrong = rows.filter(({ name, value }) => !value.startsWith(expectedSettings[name]));
+    for (const { name, value, role } of wrong)
+      log.error(
+        `the role of DATABASE_URL has ${name} = '${value}', which the gateway cannot change through a pooler: ALTER ROLE "${role}" SET ${name} = '${expectedSettings[name]}'`,
+      );
   } catch {
-    // As above.
+    // Left to those who need the database.
   } finally {
     await client.end().catch(() => undefined);
   }

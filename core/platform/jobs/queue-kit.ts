@@ -13,6 +13,7 @@ import type { EventEmitter } from 'node:events';
 import type { Cluster, RedisOptions } from 'ioredis';
 import pg from 'pg';
 import type { JsonObject } from '../json.ts';
+import { applySettings, type SessionSettings, waitingSettings } from '../database/session.ts';
 import { createCluster, quietHandshake, redisRetryDelay, SelectingRedis } from '../shared/redis-client.ts';
 import { type RedisAddress, redisAddress } from '../shared/redis-url.ts';
 import type { Jobs, FailedJob, QueueState } from './jobs.ts';
@@ -88,9 +89,26 @@ export function jobsPool(connectionString: string) {
  * ends it: a connection that broke at such a moment would end the process. The next query still fails, and is retried.
  */
 class JobsClient extends pg.Client {
+  readonly #settings: SessionSettings;
+
   constructor(config?: string | pg.ClientConfig) {
-    super(config);
+    const { options = '', ...given } = typeof config === 'string' ? { connectionString: config } : { ...config };
+    super(given);
+    // BullMQ pins its schema by `options`, which those of a URL would replace, and PgBouncer refuses.
+    const path = /-c search_path=(\S+)/.exec(options)?.[1];
+    this.#settings = { ...waitingSettings, ...(path !== undefined && { search_path: path }) };
     this.on('error', ignore);
+  }
+
+  override connect(): Promise<this>;
+  override connect(callback: (error: Error) => void): void;
+  override connect(callback?: (error: Error) => void): Promise<this> | void {
+    const connected = super
+      .connect()
+      .then(() => applySettings(this, this.#settings))
+      .then(() => this);
+    if (callback === undefined) return connected;
+    connected.then(() => callback(null as never), callback);
   }
 
   override removeAllListeners(event?: string | symbol): this {

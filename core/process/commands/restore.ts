@@ -175,12 +175,12 @@ async function fill(
   databaseUrl: string,
   journalFolder: string,
 ): Promise<void> {
-  const [{ applyMigrations }, { loadBackup }, { migrate }] = await Promise.all([
+  const [{ applyMigrations }, { loadBackup }, { findMigrationTarget, migrate }] = await Promise.all([
     import('#core/platform/database/apply-migrations.ts'),
     import('#core/platform/backup/load.ts'),
     import('#core/platform/database/migrate.ts'),
   ]);
-  await applyMigrations(databaseUrl, migrations);
+  await applyMigrations(await findMigrationTarget(databaseUrl), migrations);
   let filled = 0;
   const onTable = (name: string) => {
     if (++filled % 20 === 1) context.print(`filling ${name} …`);

@@ -10,8 +10,11 @@ import { inject } from 'vitest';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import { Gateway } from '#core/process/app.ts';
-import { createLogger } from '#core/platform/logger.ts';
-import { warnOfPooler } from '#core/platform/database/pooler.ts';
+import { createLogger, type Logger } from '#core/platform/logger.ts';
+import { openDatabase } from '#core/platform/database/open.ts';
+import { findPooler, warnOfRoleSettings } from '#core/platform/database/pooler.ts';
+import { openJobs } from '#core/platform/jobs/open.ts';
+import { coreEntities } from '#core/process/entities.ts';
 import { startDemoUpstream } from '../../../../plugins/demo/server.ts';
 import { createBareDatabase, dropDatabase, silentLog } from '../../../support/database.ts';
 import { freePort } from '../../../support/free-port.ts';
@@ -24,9 +27,13 @@ const isInstalled = spawnSync('pgbouncer', ['--version']).error === undefined;
 /** PgBouncer refuses to run as root. */
 const user = process.getuid?.() === 0 ? ['--user', 'nobody'] : [];
 
+const modes = ['session', 'transaction', 'statement'] as const;
+
 let folder: string;
-let pooler: ChildProcess;
+const poolers: ChildProcess[] = [];
 let directUrl: string;
+/** By mode. */
+const urls = new Map<string, string>();
 let pooledUrl: string;
 const role = `daypass_role_${randomBytes(4).toString('hex')}`;
 
@@ -37,7 +44,38 @@ async function asSuperuser(url: string, ...statements: string[]): Promise<void> 
   await client.end();
 }
 
-describe.skipIf(!isInstalled)('PgBouncer in transaction mode, for a role that is no superuser', () => {
+async function startPooler(mode: string, direct: URL): Promise<string> {
+  const port = await freePort();
+  const name = direct.pathname.slice(1);
+  const file = join(folder, `${mode}.ini`);
+  await writeFile(
+    file,
+    `[databases]\n${name} = host=${direct.hostname} port=${direct.port} user=${role} password=secret-of-role\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = ${port}\nauth_type = any\npool_mode = ${mode}\ndefault_pool_size = ${mode === 'session' ? 40 : 4}\nunix_socket_dir =\n`,
+  );
+  poolers.push(spawn('pgbouncer', [...user, file], { stdio: 'ignore' }));
+  await vi.waitFor(
+    async () => {
+      const socket = connect(port, '127.0.0.1');
+      await once(socket, 'connect');
+      socket.destroy();
+    },
+    { timeout: 20_000, interval: 50 },
+  );
+  return Object.assign(new URL(direct), { hostname: '127.0.0.1', port: String(port) }).href;
+}
+
+const open = (url: string, more: { directUrl?: string; isShared?: boolean; readUrl?: string; log?: Logger } = {}) =>
+  openDatabase({
+    url,
+    dataFolder: tmpdir(),
+    log: silentLog,
+    mode: 'serve',
+    isShared: false,
+    entities: coreEntities,
+    ...more,
+  });
+
+describe.skipIf(!isInstalled)('PgBouncer, for a role that is no superuser', () => {
   beforeAll(async () => {
     // Empty: the role migrates it as well.
     const asAdmin = await createBareDatabase('template0');
@@ -50,42 +88,99 @@ describe.skipIf(!isInstalled)('PgBouncer in transaction mode, for a role that is
     const direct = new URL(asAdmin);
     Object.assign(direct, { username: role, password: 'secret-of-role' });
     directUrl = direct.href;
-    const port = await freePort();
     folder = await mkdtemp(join(tmpdir(), 'daypass-pgbouncer-'));
     await chmod(folder, 0o755);
-    const { hostname, port: of } = direct;
-    await writeFile(
-      join(folder, 'pgbouncer.ini'),
-      `[databases]\n${name} = host=${hostname} port=${of} user=${role} password=secret-of-role\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = ${port}\nauth_type = any\npool_mode = transaction\ndefault_pool_size = 4\nunix_socket_dir =\n`,
-    );
-    pooler = spawn('pgbouncer', [...user, join(folder, 'pgbouncer.ini')], { stdio: 'ignore' });
-    const pooled = new URL(directUrl);
-    Object.assign(pooled, { hostname: '127.0.0.1', port: String(port) });
-    pooledUrl = pooled.href;
-    await vi.waitFor(
-      async () => {
-        const socket = connect(port, '127.0.0.1');
-        await once(socket, 'connect');
-        socket.destroy();
-      },
-      { timeout: 20_000, interval: 50 },
-    );
+    for (const mode of modes) urls.set(mode, await startPooler(mode, direct));
+    pooledUrl = urls.get('transaction') ?? '';
   });
   afterAll(async () => {
-    pooler.kill('SIGINT');
-    await once(pooler, 'exit');
+    for (const pooler of poolers) {
+      pooler.kill('SIGINT');
+      await once(pooler, 'exit');
+    }
     await rm(folder, { recursive: true, force: true });
     await dropDatabase(directUrl);
     await asSuperuser(inject('postgresUrl'), `DROP ROLE ${role}`);
   });
 
-  it('is noticed by its process ids, and PostgreSQL itself is not taken for one', async () => {
+  it('is noticed with its mode, and PostgreSQL itself is not taken for one', async () => {
+    expect(await findPooler(directUrl)).toBeUndefined();
+    for (const mode of modes) expect(await findPooler(urls.get(mode) ?? '')).toBe(mode);
+  });
+
+  it('in session mode needs no other URL: it migrates, listens and runs jobs, whatever the URL has as options', async () => {
+    const url = urls.get('session') ?? '';
+    await using database = await open(url, { directUrl: url });
+    const heard = Promise.withResolvers<string>();
+    await database.notifications.listen('test', heard.resolve, () => undefined);
+    await database.query("SELECT pg_notify('test', 'hello')");
+    expect(await heard.promise).toBe('hello');
+    expect(await database.query('SHOW statement_timeout')).toEqual([{ statement_timeout: '10s' }]);
+    const ran = Promise.withResolvers<void>();
+    await using jobs = openJobs({
+      databaseUrl: database.url,
+      redisUrl: undefined,
+      definitions: new Map([['once', { name: 'once', description: 'Once.', run: async () => ran.resolve() }]]),
+      host: () => undefined,
+      log: silentLog,
+    });
+    jobs.work();
+    await vi.waitFor(() => jobs.add('once', {}), { timeout: 20_000 });
+    await ran.promise;
+  });
+
+  it.each([
+    [
+      'statement mode',
+      () => ({ url: urls.get('statement') ?? '' }),
+      /DATABASE_URL leads to a connection pooler in statement mode/,
+    ],
+    [
+      'transaction mode, with jobs and no other URL',
+      () => ({ url: pooledUrl }),
+      /DATABASE_URL leads to .* in transaction mode, .*DATABASE_DIRECT_URL/,
+    ],
+    [
+      'transaction mode by the URL for sessions',
+      () => ({ url: urls.get('session') ?? '', directUrl: pooledUrl }),
+      /DATABASE_DIRECT_URL leads to a connection pooler in transaction mode/,
+    ],
+  ])('is refused in %s, with its name', async (_mode, given, message) => {
+    const { url, ...more } = given();
+    const refusal = await open(url, more).catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ name: 'StartRefused', exitCode: 78, message: expect.stringMatching(message) });
+  });
+
+  it('in transaction mode, with Redis and no other URL, delivers nothing, and that is known', async () => {
     const lines: string[] = [];
-    const log = createLogger((line) => lines.push(line));
-    await warnOfPooler(directUrl, log);
-    expect(lines).toEqual([]);
-    await warnOfPooler(pooledUrl, log);
-    expect(lines).toEqual([expect.stringContaining('set it to the URL of PostgreSQL itself')]);
+    await using database = await open(pooledUrl, { isShared: true, log: createLogger((line) => lines.push(line)) });
+    await database.notifications.listen(
+      'test',
+      () => undefined,
+      () => undefined,
+    );
+    expect(database.notifications.isConnected).toBe(false);
+    expect(lines.join('')).toContain('set DATABASE_DIRECT_URL to the URL of PostgreSQL itself');
+  });
+
+  it('before a replica lets nothing be written there', async () => {
+    await using database = await open(pooledUrl, { directUrl, readUrl: pooledUrl });
+    expect(await database.records.query('SHOW transaction_read_only')).toEqual([{ transaction_read_only: 'on' }]);
+    expect(await database.query('SHOW transaction_read_only')).toEqual([{ transaction_read_only: 'off' }]);
+  });
+
+  it('is named as what keeps the gateway from correcting the settings of its role', async () => {
+    const lines: string[] = [];
+    await asSuperuser(inject('postgresUrl'), `ALTER ROLE ${role} SET DateStyle = 'German, DMY'`);
+    try {
+      await warnOfRoleSettings(
+        directUrl,
+        createLogger((line) => lines.push(line)),
+      );
+    } finally {
+      await asSuperuser(inject('postgresUrl'), `ALTER ROLE ${role} RESET DateStyle`);
+    }
+    expect(lines).toEqual([expect.stringContaining(`ALTER ROLE "${role}" SET datestyle = 'ISO'`)]);
   });
 
   it('serves a gateway whose sessions use DATABASE_DIRECT_URL: it migrates, listens, runs jobs and records', async () => {

@@ -6,26 +6,74 @@ const calls: Readonly<Record<string, string>> = {
   custom_tool_call_output: 'custom_tool_call',
 };
 
+const parameters = { type: 'object', properties: { y: { type: 'string' } } };
+
+/** Tools of a choice must be among those of the request. Chat has them one level below. */
+function allowed(choice: JsonObject, name: string): JsonObject {
+  if (list(choice['tools']).length === 0) return {};
+  if (name === 'allowed_tools') return { tools: [tool.chat] };
+  return choice['type'] === 'allowed_tools' ? { tools: [{ type: 'function', name: 'x' }] } : {};
+}
+
+/** Members without which an object of this name says nothing, whatever its declaration says. */
+const companions: Readonly<Record<string, JsonObject>> = {
+  functionDeclarations: { name: 'w' },
+  functionCall: { name: 'w' },
+  functionResponse: { name: 'w', response: {} },
+  fileData: { fileUri: 'https://example.com/b.png', mimeType: 'image/jpeg' },
+  inlineData: { data: 'aGk=', mimeType: 'image/jpeg' },
+  parametersJsonSchema: parameters,
+  responseJsonSchema: parameters,
+};
+/** The same for one of this type. */
+const companionsOfTypes: Readonly<Record<string, JsonObject>> = {
+  function_call_output: { call_id: 'w' },
+  input_image: { image_url: 'https://example.com/b.png' },
+  input_file: { filename: 'b.pdf', file_data: 'data:application/pdf;base64,aGk=' },
+};
+
 /** Values without which a vendor, and so the gateway, refuses a member for another reason than that it does not know it. */
 function realistic(value: JsonValue, name = ''): JsonValue {
   if (Array.isArray(value)) return value.map((entry) => realistic(entry, name));
-  if (isJsonObject(value))
-    return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, realistic(entry as JsonValue, key)]));
+  if (isJsonObject(value)) {
+    const own = companionsOfTypes[String(value['type'])];
+    const whole = { ...companions[name], ...own, ...value, ...allowed(value, name) };
+    return Object.fromEntries(Object.entries(whole).map(([key, entry]) => [key, realistic(entry as JsonValue, key)]));
+  }
+  if (value === 2 || value === 'y') return another(value, name);
   if (value === 1 && /^(?:temperature|top_?p|presence_?penalty|frequency_?penalty)$/i.test(name)) return 0.5;
-  if (value === 1 && name === 'budget_tokens') return 2_048;
+  if (value === 1 && (name === 'budget_tokens' || name === 'thinkingBudget')) return 2_048;
   if (value === 1 && /max_(?:completion_|output_)?tokens|maxOutputTokens/.test(name)) return 9_000;
   if (value === 1 && (name === 'n' || name === 'candidateCount')) return 2;
   if (value === 'x' && /^(?:min|max)(?:Items|Length|Properties)$/.test(name)) return '5';
   if (value === 'x') {
     if (/url|uri/i.test(name)) return 'https://example.com/a.png';
-    if (name === 'data' || name === 'file_data') return 'aGVsbG8=';
+    if (name === 'data' || name === 'file_data' || name === 'result') return 'aGVsbG8=';
     if (name === 'media_type' || name === 'mimeType') return 'image/png';
+    if (name === 'responseMimeType') return 'application/json';
     if (name === 'arguments') return '{}';
   }
   return value;
 }
 
-const parameters = { type: 'object', properties: { y: { type: 'string' } } };
+/** Another value than that of 1 or `x`. */
+function another(value: 2 | 'y', name: string): JsonValue {
+  const [one, other] = value === 2 ? [1, 2] : ['x', 'y'];
+  const first = realistic(one, name);
+  if (first === one) return other;
+  if (typeof first === 'number') return first / 2;
+  return secondOf[String(first)] ?? other;
+}
+
+const secondOf: Readonly<Record<string, string>> = {
+  '5': '6',
+  '{}': '{"z":1}',
+  'aGVsbG8=': 'aGVsbG8h',
+  'image/png': 'image/jpeg',
+  'application/json': 'text/plain',
+  'https://example.com/a.png': 'https://example.com/c.png',
+};
+
 /** A tool of each format, without which members about tools mean nothing. */
 const tool: Readonly<Record<ClientFormatName, JsonObject>> = {
   chat: { type: 'function', function: { name: 'x', parameters } },
@@ -34,13 +82,21 @@ const tool: Readonly<Record<ClientFormatName, JsonObject>> = {
   gemini: { functionDeclarations: [{ name: 'x', parametersJsonSchema: parameters }] },
 };
 
+/** A second one, without which a choice of tools is one of all. */
+const otherTool: Readonly<Record<ClientFormatName, JsonObject>> = {
+  chat: { type: 'function', function: { name: 'other', parameters } },
+  responses: { type: 'function', name: 'other', parameters, strict: false },
+  messages: { name: 'other', input_schema: parameters },
+  gemini: { functionDeclarations: [{ name: 'other', parametersJsonSchema: parameters }] },
+};
+
 /** A whole request with these members. */
 export function framed(format: ClientFormatName, members: JsonObject): JsonObject {
   const given = realistic(members) as JsonObject;
   // A tool of the history or an old one has the same name.
   const hasTools =
     given['tools'] !== undefined || /"(?:functions|additional_tools|tool_search_output)"/.test(JSON.stringify(given));
-  const tools = hasTools ? {} : { tools: [tool[format]] };
+  const tools = hasTools ? {} : { tools: [tool[format], otherTool[format]] };
   const body = { model: 'test', ...tools, ...given };
   switch (format) {
     case 'chat':
@@ -117,7 +173,13 @@ function geminiDialogue(given: JsonObject[]): JsonObject[] {
   if (content === undefined) return [hi];
   const parts = list(content['parts']);
   if (parts.some(({ functionResponse }) => functionResponse !== undefined)) {
-    const functionCalls = parts.map(({ functionResponse: one }) => ({ functionCall: { name: named(one), args: {} } }));
+    const functionCalls = parts.map(({ functionResponse: one }) => ({
+      functionCall: {
+        name: named(one),
+        args: {},
+        ...(isJsonObject(one) && one['id'] !== undefined && { id: one['id'] }),
+      },
+    }));
     return [hi, { role: 'model', parts: functionCalls }, { ...content, role: 'user' }] as JsonObject[];
   }
   if (!parts.some(({ functionCall }) => functionCall !== undefined)) return [{ ...content, role: 'user' }, hi];

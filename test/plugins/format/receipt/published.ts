@@ -14,6 +14,8 @@ export interface Probe {
   readonly value: JsonObject;
   /** The same without it. */
   readonly without: JsonObject;
+  /** The value itself, where it is a text, a number or a boolean. Requests have two of a text or number that is not one of a few. */
+  readonly scalar?: JsonValue;
 }
 
 class Reader {
@@ -57,8 +59,14 @@ class Reader {
       return;
     }
     const properties = this.#propertiesOf(only);
-    if (only.flags & TypeFlags.BooleanLike) this.#add(path, wrap(false), wrap(undefined));
-    if (properties.length === 0) return this.#add(path, wrap(this.#sample(only)), wrap(undefined));
+    // Ids and positions in answers fit each other: another one would be of nothing.
+    const another = this.#usesNull ? [] : anotherOf(only);
+    const others = only.flags & TypeFlags.BooleanLike ? [false] : another;
+    for (const other of others) this.#add(path, wrap(other), wrap(undefined), other);
+    if (properties.length === 0) {
+      const sample = this.#sample(only);
+      return this.#add(path, wrap(sample), wrap(undefined), isScalar(sample) ? sample : undefined);
+    }
     const base = this.#sample(only) as JsonObject;
     // An object without members says nothing.
     if (Object.keys(base).length > 0 && path !== '') this.#add(path, wrap(base), wrap(undefined));
@@ -76,11 +84,11 @@ class Reader {
     }
   }
 
-  #add(path: string, value: JsonObject, without: JsonObject): void {
+  #add(path: string, value: JsonObject, without: JsonObject, scalar?: JsonValue): void {
     const key = JSON.stringify([path, value]);
     if (this.#seen.has(key)) return;
     this.#seen.add(key);
-    this.probes.push({ path, value, without });
+    this.probes.push({ path, value, without, ...(scalar !== undefined && { scalar }) });
   }
 
   #isList(type: Type): boolean {
@@ -133,6 +141,17 @@ class Reader {
       ]),
     );
   }
+}
+
+/** A second value of a type without a few of its own. */
+function anotherOf(type: Type): readonly JsonValue[] {
+  if (type.isStringLiteralType() || type.isNumberLiteralType()) return [];
+  if (type.flags & TypeFlags.NumberLike) return [2];
+  return type.flags & TypeFlags.StringLike ? ['y'] : [];
+}
+
+function isScalar(value: JsonValue): boolean {
+  return value === null || typeof value !== 'object';
 }
 
 function canBeNull(type: Type): boolean {

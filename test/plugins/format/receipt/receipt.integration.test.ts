@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { accepted } from './accepted.ts';
+import { type Accepted, accepted, acceptedPairs, acceptedValues, isAccepted } from './accepted.ts';
 import { type Probe, readPublished } from './published.ts';
-import { receiptOf } from './receipt.ts';
+import { isHeardBeside, mergedValues, receiptOf } from './receipt.ts';
 import { type ClientFormatName, type NamedRoute, routes } from './routes.ts';
 
 const clients: readonly ClientFormatName[] = ['chat', 'responses', 'messages', 'gemini'];
@@ -22,21 +22,78 @@ function lostOn(client: ClientFormatName, to: NamedRoute): string[] {
   return [...heard].filter(([, isHeard]) => !isHeard).map(([path]) => path);
 }
 
+/** Members of which two values are sent as one, without a note, and these values. */
+function mergedOn(client: ClientFormatName, to: NamedRoute): string[] {
+  const wanted = (published[client] ?? []).filter(({ path }) => !isAccepted(accepted[client], path, to.name));
+  const members = Map.groupBy(wanted, ({ path }) => path);
+  return [...members].flatMap(([path, probes]) => {
+    const isHeard = probes.some((probe) => receiptOf(client, probe, to) === 'noted');
+    return isHeard ? [] : mergedValues(client, probes, to).map((values) => `${path}: ${values}`);
+  });
+}
+
+/** Pairs of members of one object, at the top or one level below, of which the first is lost beside the second, though not alone. */
+function lostBeside(client: ClientFormatName, to: NamedRoute): string[] {
+  const isHeard = (probe: Probe) => ['arrives', 'noted'].includes(receiptOf(client, probe, to));
+  const single = (published[client] ?? []).filter(
+    ({ path }) => /^\w+(?:\.\w+)?(?:\[\])?$/.test(path) && !isAccepted(accepted[client], path, to.name),
+  );
+  const heard = [...Map.groupBy(single, ({ path }) => path).values()].flatMap((all) => all.find(isHeard) ?? []);
+  return heard.flatMap((one) =>
+    heard
+      .filter((other) => isBeside(one, other) && !isHeardBeside(client, one, other, to))
+      .map((other) => `${one.path} beside ${other.path}`),
+  );
+}
+
+const parentOf = ({ path }: Probe) => path.slice(0, Math.max(0, path.lastIndexOf('.')));
+const nameOf = ({ path }: Probe) => path.replace(/\[\]$/, '');
+
+/** Two forms of one member, such as a text and a list of texts, exclude each other. */
+function isBeside(one: Probe, other: Probe): boolean {
+  return nameOf(one) !== nameOf(other) && parentOf(one) === parentOf(other);
+}
+
+const idleAmong = (list: readonly Accepted[], lost: readonly string[]) =>
+  list.filter(({ members }) => !lost.some((one) => members.test(one))).map(({ members }) => members.source);
+
+const plain = routes.filter(({ name }) => name.startsWith('plain '));
+
 describe.each(clients)('every member of a %s request that its vendor publishes', (client) => {
   // On a route of its own format, a member that nothing changes is the client's own bytes.
   const foreign = routes.filter(({ format }) => format !== client);
+  const others = plain.filter(({ format }) => format !== client);
 
   it.each(foreign.map((to) => [to.name, to] as const))(
     'arrives, is refused by its name or is noted on %s',
     (_name, to) => {
-      const lost = lostOn(client, to).filter((path) => !accepted[client].some(({ members }) => members.test(path)));
+      const lost = lostOn(client, to).filter((path) => !isAccepted(accepted[client], path, to.name));
       expect(lost).toEqual([]);
     },
   );
 
+  it.each(others.map((to) => [to.name, to] as const))(
+    'has two values that differ, or are noted, on %s',
+    (_name, to) => {
+      const merged = mergedOn(client, to).filter((path) => !isAccepted(acceptedValues[client], path, to.name));
+      expect(merged).toEqual([]);
+    },
+  );
+
+  it.each(others.map((to) => [to.name, to] as const))('is not lost beside another on %s', (_name, to) => {
+    const lost = lostBeside(client, to).filter((pair) => !isAccepted(acceptedPairs[client], pair, to.name));
+    expect(lost).toEqual([]);
+  });
+
+  it('has no reason for two values to be one, or to be lost beside another, where they are not', () => {
+    const merged = others.flatMap((to) => mergedOn(client, to));
+    const lost = others.flatMap((to) => lostBeside(client, to));
+    expect(idleAmong(acceptedValues[client], merged)).toEqual([]);
+    expect(idleAmong(acceptedPairs[client], lost)).toEqual([]);
+  });
+
   it('has no reason to be lost where it is not', () => {
     const lost = foreign.flatMap((to) => lostOn(client, to));
-    const idle = accepted[client].filter(({ members }) => !lost.some((path) => members.test(path)));
-    expect(idle.map(({ members }) => members.source)).toEqual([]);
+    expect(idleAmong(accepted[client], lost)).toEqual([]);
   });
 });

@@ -140,6 +140,7 @@ export class ContentReader {
     const name = readName(call, `${path}.functionCall`);
     const id = maybeText(call.id, `${path}.functionCall.id`) || undefined;
     const args = maybeObject(call.args, `${path}.functionCall.args`) ?? {};
+    this.#notes.dropMembers(call, ['willContinue'], 'a function call');
     this.#flush(side);
     this.items.push({
       type: 'tool_call',

@@ -206,6 +206,11 @@ describe('decoding thoughts of a Gemini request', () => {
   });
 });
 
+it('a Gemini call that was to continue is noted', () => {
+  const contents = [hello, calling({ name: 'ls', willContinue: true }), answering({ name: 'ls', response: {} })];
+  expect(decode({ contents }).notes).toEqual(['dropped willContinue of a function call']);
+});
+
 describe('decoding tools of a Gemini request', () => {
   it('Gemini tools may be one object', () => {
     const { tools } = decode({ tools: { function_declarations: [{ name: 'a' }] } }).conversation;

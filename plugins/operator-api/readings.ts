@@ -1,6 +1,7 @@
 import { listAccounts, findAccountByHandle, accountStates } from '#core/business/accounts/account-list.ts';
 import { listAnnouncements } from '#core/business/announcements/announcements.ts';
 import { isWaiting, listOutages, previewCredit } from '#core/business/outages/credit.ts';
+import { listWitnesses } from '#core/business/outages/evidence.ts';
 import { findAffected, readOutage } from '#core/business/accounts/outage-grant.ts';
 import { listLedger } from '#core/business/accounts/ledger-entries.ts';
 import { listIdentities } from '#core/business/accounts/identity-links.ts';
@@ -117,12 +118,19 @@ export const readings: readonly ApiReading[] = [
   },
   {
     path: '/outages',
-    summary: 'list outages, the newest first, with what those would give that are neither given back nor declined',
+    summary:
+      'list outages, the newest first, with what those would give that are neither given back nor declined, and the accounts whose requests failed in them',
     query: {},
     async read(host) {
       const outages = await listOutages(host.database, pageSize);
       const describe = async (outage: (typeof outages)[number]) =>
-        isWaiting(outage) ? { ...outage, preview: await previewCredit(host, outage) } : outage;
+        isWaiting(outage)
+          ? {
+              ...outage,
+              preview: await previewCredit(host, outage),
+              witnesses: await listWitnesses(host.database, outage, pageSize),
+            }
+          : outage;
       return { outages: await Promise.all(outages.map(describe)) };
     },
   },

@@ -135,26 +135,24 @@ it('an upstream without it gets what the client says', async () => {
   expect((await chat('free')).sent).not.toHaveProperty('user');
 });
 
-describe('a conversation whose client names no session', () => {
-  /** Route and key that got each turn of a conversation, whose body becomes longer than what is parsed whole. */
-  async function placesOf(question: string): Promise<(string | undefined)[]> {
-    const before = upstream.requests.length;
-    for (let turn = 0; turn < 12; turn++) {
-      const said = Array.from({ length: turn }, (_, at) => [
-        { role: 'assistant', content: `${at} `.repeat(1_000) },
-        { role: 'user', content: `and ${at}?` },
-      ]).flat();
-      const first = { role: 'user', content: `${question}. `.repeat(40) };
-      await chat('spread', { messages: [{ role: 'system', content: `It is ${turn}:00.` }, first, ...said] });
-    }
-    const added = upstream.requests.slice(before);
-    return added.map(({ path, headers }) => `${path} ${String(headers['authorization'])}`);
+/** Route and key that got each turn of a conversation, whose body becomes longer than what is parsed whole. */
+async function placesOf(question: string): Promise<string[]> {
+  const before = upstream.requests.length;
+  for (let turn = 0; turn < 12; turn++) {
+    const said = Array.from({ length: turn }, (_, at) => [
+      { role: 'assistant', content: `${at} `.repeat(1_000) },
+      { role: 'user', content: `and ${at}?` },
+    ]).flat();
+    const first = { role: 'user', content: `${question}. `.repeat(40) };
+    await chat('spread', { messages: [{ role: 'system', content: `It is ${turn}:00.` }, first, ...said] });
   }
+  const added = upstream.requests.slice(before);
+  return added.map(({ path, headers }) => `${path} ${String(headers['authorization'])}`);
+}
 
-  it('stays with one route and key, by a secret of the gateway', async () => {
-    const places: Set<string | undefined>[] = [];
-    for (let index = 0; index < 8; index++) places.push(new Set(await placesOf(`question ${index}`)));
-    expect(places.map(({ size }) => size)).toEqual(Array.from({ length: 8 }, () => 1));
-    expect(new Set(places.flatMap((seen) => [...seen])).size).toBeGreaterThan(1);
-  });
+it('a conversation whose client names no session stays with one route and key, by a secret of the gateway', async () => {
+  const places: Set<string>[] = [];
+  for (let index = 0; index < 8; index++) places.push(new Set(await placesOf(`question ${index}`)));
+  expect(places.map(({ size }) => size)).toEqual(Array.from({ length: 8 }, () => 1));
+  expect(new Set(places.flatMap((seen) => [...seen])).size).toBeGreaterThan(1);
 });

@@ -4,7 +4,7 @@ import { AccountError } from '#core/business/accounts/account-error.ts';
 import { grantDays } from '#core/business/accounts/ledger.ts';
 import { listBatches, revokeVouchers } from '#core/business/accounts/voucher-batches.ts';
 import { createVouchers, redeemVoucher, VoucherError } from '#core/business/accounts/vouchers.ts';
-import { creditOutage, hasCredited, listOutages } from '#core/business/outages/credit.ts';
+import { creditOutage, hasCredited, isWaiting, listOutages } from '#core/business/outages/credit.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { checkNow, startOrder } from '#core/business/payments/checkout.ts';
 import { readGiftCode } from '#core/business/payments/gifts.ts';
@@ -54,6 +54,9 @@ interface Due {
   readonly at: bigint;
   readonly act: Later;
 }
+
+/** The only route of the model that is down for a while. */
+const failedAttempt = { route: 'steady/main', outcome: 'failed', fault: 'route', status: 502 };
 
 /** Plays a month in the product and in the model; `differences` are those that are seen on the way. */
 export class Month {
@@ -424,7 +427,12 @@ export class Month {
     const started = now - durations.failed;
     model.fail(account, now, started);
     await this.#write([
-      this.#record(account, started, { outcome: 'failed', status: 502, duration_ms: durations.failed }),
+      this.#record(account, started, {
+        outcome: 'failed',
+        status: 502,
+        duration_ms: durations.failed,
+        attempts: [failedAttempt],
+      }),
     ]);
   }
 
@@ -460,7 +468,9 @@ export class Month {
     const isFirst = !(await hasCredited(this.#database));
     await this.world.runJob('credit-outages');
     const outages = await listOutages(this.#database, 100);
-    if (isFirst) for (const outage of outages) await creditOutage(this.world.host, outage);
+    // Later ones wait only where nothing confirms them.
+    for (const outage of outages)
+      if (isWaiting(outage) && (isFirst || !outage.isConfirmed)) await creditOutage(this.world.host, outage);
     const [last] = outages;
     const expected = this.model.outages.at(-1);
     this.#differ('the outage', last && { from: last.from.getTime(), until: last.until.getTime() }, expected);

@@ -28,6 +28,8 @@ export interface ConfirmedOutage {
   readonly model: string; // public name
   readonly from: Date;
   readonly until: Date;
+  /** By a probe, or by accounts that had not failed before it was seen: its time is given back without asking. */
+  readonly isConfirmed: boolean;
   /** Undefined: nobody has had time back, or not all. */
   readonly creditedAt: Date | undefined;
   /** When an operator decided that nobody gets it back. */
@@ -41,10 +43,10 @@ export function isWaiting({ creditedAt, declinedAt }: ConfirmedOutage): boolean 
 
 type OutageColumns = Row<
   typeof OutageRow,
-  'id' | 'incident_id' | 'model' | 'from_at' | 'until_at' | 'credited_at' | 'declined_at'
+  'id' | 'incident_id' | 'model' | 'from_at' | 'until_at' | 'is_confirmed' | 'credited_at' | 'declined_at'
 >;
 
-const columns = `id, incident_id, model, ${epochs('o.from_at', 'o.until_at', 'o.credited_at', 'o.declined_at')}`;
+const columns = `id, incident_id, model, is_confirmed, ${epochs('o.from_at', 'o.until_at', 'o.credited_at', 'o.declined_at')}`;
 
 /** The newest first. @param limit at most 500 */
 export async function listOutages(database: Queries, limit: number): Promise<ConfirmedOutage[]> {

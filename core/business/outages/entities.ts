@@ -14,6 +14,8 @@ export const OutageRow = defineEntity({
     model: impersonal(p.text()),
     fromAt: p.datetime(),
     untilAt: p.datetime(),
+    /** By a probe, or by accounts that had not failed before it was seen. */
+    isConfirmed: p.boolean().default(false),
     /** When all accounts had their time back; null: not yet. */
     creditedAt: p.datetime().nullable(),
     /** When an operator decided that nobody gets it back. */

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { ownFaults } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { hadFailed, isFailure } from './evidence.ts';
 import { outagesSection } from './section.ts';
 
 /** After the end of an incident, the time in which the records of its requests arrive; and how old one may be, after a pause. */
@@ -11,51 +11,54 @@ const before = `interval '10 minutes'`;
 /** Accounts whose requests must have failed, unless a probe has: the odd requests of one earn nobody time. */
 const leastAccounts = 2;
 
-const isOwn = `r.attempts is not null and (${ownFaults.map((fault) => `r.attempts @> '[{"fault": "${fault}"}]'`).join(' or ')})`;
-
 /**
  * Finds the outages of incidents that are over, once: from the first to the last failed request between two that a route answered,
- * so that all routes were down meanwhile. The probe that confirmed an incident counts as one of them. Of several instances, one
- * finds them.
+ * so that all routes were down meanwhile. The probe that confirmed an incident counts as one of them. Confirmed is an outage by such a
+ * probe, or by accounts that had no failures before the incident was opened: those that had may have made it. Of several instances, one finds them.
  */
 export async function findOutages({ database, section }: Pick<Host, 'database' | 'section'>): Promise<void> {
   const { from_minutes: minutes } = section(outagesSection);
   await database.fork().transactional(async (transaction) => {
     await transaction.execute(`select pg_advisory_xact_lock(hashtext('find-outages'))`);
     const found = await transaction.execute<
-      { incident_id: string; model: string; from_at: string; until_at: string }[]
+      { incident_id: string; model: string; from_at: string; until_at: string; is_confirmed: boolean }[]
     >(
       `with over as (
-         select id, model, started_at, ended_at, confirmed_at from incident i
+         select id, model, started_at, opened_at, ended_at, confirmed_at from incident i
          where i.kind = 'down' and i.opened_at is not null
            and i.ended_at between statement_timestamp() - ${oldest} and statement_timestamp() - ${records}
            and not exists (select from outage o where o.incident_id = i.id)
        ), requests as materialized (
-         select i.id, i.model, r.account_id, false as is_probe,
+         select i.id, i.model, i.opened_at, r.account_id, false as is_probe,
            r.started_at + coalesce(r.first_content_ms, r.duration_ms, 0) * interval '1 millisecond' as at,
            r.outcome = 'answered' and r.cache is distinct from 'hit' as is_served,
-           r.outcome in ('failed', 'interrupted') and not (${isOwn}) as is_failed
+           ${isFailure} as is_failed
          from over i cross join lateral (
            -- With the offset, only the time of each incident is read.
            select * from request_log r where r.started_at between i.started_at - ${before} and i.ended_at
              and coalesce(r.alias_of, r.model) = i.model and r.is_metered offset 0
          ) r
          union all
-         select id, model, null, true, confirmed_at, false, true from over where confirmed_at is not null
+         select id, model, opened_at, null, true, confirmed_at, false, true from over where confirmed_at is not null
        ), runs as (
          select *, count(*) filter (where is_served) over (partition by id order by at, is_served desc rows unbounded preceding) as run
          from requests where is_served or is_failed
        )
-       select id as incident_id, model, min(at)::text as from_at, max(at)::text as until_at
-       from runs where is_failed group by id, model, run
+       select id as incident_id, model, min(at)::text as from_at, max(at)::text as until_at,
+         bool_or(is_probe) or (
+           select count(*) from unnest(array_agg(distinct account_id)) as felt (account_id)
+           where account_id is not null and not ${hadFailed('felt.account_id', 'runs.model', 'runs.opened_at')}
+         ) >= ${leastAccounts} as is_confirmed
+       from runs where is_failed group by id, model, opened_at, run
        having max(at) - min(at) >= make_interval(mins => ?)
          and (count(distinct account_id) >= ${leastAccounts} or bool_or(is_probe))`,
       [minutes],
     );
-    for (const { incident_id: incidentId, model, from_at: from, until_at: until } of found)
+    for (const { incident_id: incidentId, model, from_at: from, until_at: until, is_confirmed: isConfirmed } of found)
       await transaction.execute(
-        `insert into outage (id, incident_id, model, from_at, until_at) values (?, ?, ?, ?::timestamptz, ?::timestamptz)`,
-        [randomUUIDv7(), incidentId, model, from, until],
+        `insert into outage (id, incident_id, model, from_at, until_at, is_confirmed)
+         values (?, ?, ?, ?::timestamptz, ?::timestamptz, ?)`,
+        [randomUUIDv7(), incidentId, model, from, until, isConfirmed],
       );
   });
 }

@@ -9,7 +9,7 @@ const interval = 60;
 /** Outages that a run looks at. */
 const looked = 100;
 
-/** Gives time back for outages that are over. The first one ever waits for an operator, who sees whom it gives what. */
+/** Gives time back for outages that are over. The first one ever waits for an operator, and so does each that nothing confirms. */
 export const creditJob: JobDefinition = {
   name: 'credit-outages',
   description: 'Gives customers back the time in which models were down, once.',
@@ -21,7 +21,7 @@ export const creditJob: JobDefinition = {
 export async function creditOutages(host: Pick<Host, 'database' | 'section' | 'log'>): Promise<void> {
   if (!host.section(outagesSection).credit) return;
   await findOutages(host);
-  const waiting = (await listOutages(host.database, looked)).filter(isWaiting);
+  const waiting = (await listOutages(host.database, looked)).filter((one) => isWaiting(one) && one.isConfirmed);
   if (waiting.length === 0 || !(await hasCredited(host.database))) return;
   for (const outage of waiting.toReversed()) {
     const { accounts, seconds } = await creditOutage(host, outage);
@@ -33,7 +33,7 @@ export async function creditOutages(host: Pick<Host, 'database' | 'section' | 'l
 export const outageGauges = [
   gauge(
     'outages_waiting',
-    'Outages for which customers have not had their time back: the first one waits for an operator.',
+    'Outages for which customers have not had their time back: the first one waits for an operator, and those that nothing confirms.',
     (host) =>
       count(host, `select count(*)::float8 as value from outage where credited_at is null and declined_at is null`),
   ),

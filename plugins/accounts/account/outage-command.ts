@@ -1,5 +1,6 @@
 import type { Command as Parser } from 'commander';
 import type { OutageResult } from '#core/business/accounts/outage-grant.ts';
+import type { ConfirmedOutage } from '#core/business/outages/credit.ts';
 import { actionKind, commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
 import { parseInteger, parseLine } from '#core/extension/commands/arguments.ts';
 import { type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
@@ -114,7 +115,9 @@ async function creditOutages(
       const preview = isWaiting(outage) ? await previewCredit(host, outage) : undefined;
       const decided = outage.creditedAt === undefined ? 'declined' : 'given back';
       const state =
-        preview === undefined ? decided : `${preview.accounts} accounts would get ${minutes(preview.seconds * 1_000)}`;
+        preview === undefined
+          ? decided
+          : `${preview.accounts} accounts would get ${minutes(preview.seconds * 1_000)}${outage.isConfirmed ? '' : ', not confirmed'}`;
       rows.push([outage.id, outage.model, `${day} ${clock}`, minutes(+outage.until - +outage.from), state]);
     }
     for (const line of formatTable(['outage', 'model', 'from', 'lasted', 'state'], rows)) context.print(line);
@@ -129,7 +132,22 @@ async function creditOutages(
     return;
   }
   const { accounts, seconds } = await previewCredit(host, outage);
+  await printWitnesses(context, host, outage);
   if (options.yes !== true) await confirm([`Give ${minutes(seconds * 1_000)} back to ${accounts} accounts?`]);
   const { result } = await runAction(host, commandOperator(), actionKind('outage.credit'), '', { outage: outage.id });
   context.print(`${String(result['accounts'])} accounts had their time back`);
+}
+
+/** Those whose requests failed in an outage: an operator sees whether they are those who get time back for it. */
+async function printWitnesses(context: CommandContext, host: Host, outage: ConfirmedOutage): Promise<void> {
+  const { listWitnesses } = await import('#core/business/outages/evidence.ts');
+  const felt = await listWitnesses(host.database, outage, 20);
+  const rows = felt.map(({ accountId, failures, hadFailedBefore }) => [
+    accountId,
+    String(failures),
+    hadFailedBefore ? 'yes' : 'no',
+  ]);
+  if (rows.length > 0)
+    for (const line of formatTable(['account', 'failed requests', 'failed before it was noticed'], rows))
+      context.print(line);
 }

@@ -12,8 +12,9 @@ import {
   listOutages,
   previewCredit,
 } from '#core/business/outages/credit.ts';
+import { listWitnesses } from '#core/business/outages/evidence.ts';
 import { actionKind } from '#core/business/operator-actions/actions.ts';
-import { nameOfAccount } from '#core/web/pages/account-name.ts';
+import { nameOfAccount, readAccountNames } from '#core/web/pages/account-name.ts';
 import { defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { act, actionPage, describeDone } from '../action-page.ts';
@@ -55,7 +56,7 @@ const form = defineForm({
 
 const creditKind = actionKind('outage.credit');
 
-/** The first time waits for this; later ones are given back without it. */
+/** The first time waits for this, and each outage that nothing confirms. */
 const creditForm = defineForm({
   path: `${path}/credit`,
   fields: object(['outage'], { outage: string({ maxLength: 36 }) }),
@@ -115,6 +116,29 @@ async function describeOutage(outage: ConfirmedOutage, { host, t, format }: Page
   };
 }
 
+/** Accounts that are named for having felt an outage. */
+const witnesses = 10;
+
+/** The same with whom it was felt by, so that the operator sees whether those who get time back have made it. */
+async function describeWaiting(outage: ConfirmedOutage, request: PageRequest) {
+  const { host, t } = request;
+  const felt = await listWitnesses(host.database, outage, witnesses);
+  const names = await readAccountNames(
+    host.database,
+    felt.map(({ accountId }) => accountId),
+    t,
+  );
+  return {
+    ...(await describeOutage(outage, request)),
+    reason: t(outage.isConfirmed ? 'operator.credit_first' : 'operator.credit_unconfirmed'),
+    felt: felt.map(({ accountId, failures, hadFailedBefore }) => ({
+      path: `/operator/accounts/${accountId}`,
+      name: names.get(accountId) ?? accountId,
+      text: t(hadFailedBefore ? 'operator.credit_felt_before' : 'operator.credit_felt', { count: failures }),
+    })),
+  };
+}
+
 /** `/operator/accounts/outage`: whom an outage has hit, and days for all of them. */
 export const outagePage: Page = {
   path,
@@ -130,7 +154,7 @@ export const outagePage: Page = {
     const outages = await listOutages(host.database, looked);
     const waiting = outages.filter(isWaiting);
     return {
-      waiting: await Promise.all(waiting.map((outage) => describeOutage(outage, request))),
+      waiting: await Promise.all(waiting.map((outage) => describeWaiting(outage, request))),
       credited:
         query['credited'] === undefined ? '' : t('operator.credit_done', { count: Number(query['credited']) || 0 }),
       since,

@@ -52,10 +52,12 @@ function rank({ status }: Need): number {
 
 type Reader = Pick<PageRequest, 't' | 'format' | 'language' | 'host'>;
 
-/** Outages whose time waits for an operator, who has never given any back: later ones do not wait. */
+/** Outages whose time waits for an operator: all until some was given back, and later those that nothing confirms. */
 async function readOutageNeeds({ host, t, format }: Reader): Promise<Need[]> {
-  if (!host.section(outagesSection).credit || (await hasCredited(host.database))) return [];
-  const waiting = (await listOutages(host.database, listedOutages)).filter(isWaiting);
+  if (!host.section(outagesSection).credit) return [];
+  const hasGiven = await hasCredited(host.database);
+  const outages = await listOutages(host.database, listedOutages);
+  const waiting = outages.filter((one) => isWaiting(one) && !(hasGiven && one.isConfirmed));
   return waiting.map(({ model, from, until }) => {
     const minutes = t('operator.credit_minutes', { count: Math.round((+until - +from) / 60_000) });
     return {

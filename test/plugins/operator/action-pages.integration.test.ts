@@ -129,12 +129,13 @@ const announced = {
   text_en: 'We move.',
   text_id: 'Kami pindah.',
 };
-async function addOutage(): Promise<string> {
+/** @param isConfirmed false for one that waits for the operator, also after he has given others back */
+async function addOutage(isConfirmed = true): Promise<string> {
   const id = crypto.randomUUID();
   await gateway.database.query(
-    `insert into outage (id, incident_id, model, from_at, until_at)
-     values (?, ?, 'dp/gpt-6-sol', clock_timestamp() - interval '2 hours', clock_timestamp() - interval '1 hour')`,
-    [id, crypto.randomUUID()],
+    `insert into outage (id, incident_id, model, from_at, until_at, is_confirmed)
+     values (?, ?, 'dp/gpt-6-sol', clock_timestamp() - interval '2 hours', clock_timestamp() - interval '1 hour', ?)`,
+    [id, crypto.randomUUID(), isConfirmed],
   );
   return id;
 }
@@ -617,6 +618,8 @@ it('the overview asks about an outage until the operator has decided', async () 
   ]);
   await addOutage();
   expect(await isOutageAsked()).toBe(false);
+  await addOutage(false);
+  expect(await isOutageAsked()).toBe(true);
 });
 
 it('an action that the state of its subject does not allow is refused, and recorded as failed', async () => {

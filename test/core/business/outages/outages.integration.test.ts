@@ -15,6 +15,7 @@ import {
   previewCredit,
 } from '#core/business/outages/credit.ts';
 import { creditedTime, type CreditSpan } from '#core/business/outages/credited-time.ts';
+import { listWitnesses } from '#core/business/outages/evidence.ts';
 import { creditOutages, outageGauges } from '#core/business/outages/jobs.ts';
 import { confirmIncident } from '#core/business/model-health/incident-store.ts';
 import type { Host } from '#core/gateway/host/host.ts';
@@ -61,26 +62,34 @@ async function customer(from = now() - 30 * 86_400_000, until = now() + 86_400_0
   return id;
 }
 
-const request = (accountId: string, time: number, outcome = 'failed', model = 'dp/gpt-6-sol') =>
+const failedAttempts = '[{"route": "one/m", "outcome": "failed", "fault": "route"}]';
+const request = (
+  accountId: string,
+  time: number,
+  outcome = 'failed',
+  model = 'dp/gpt-6-sol',
+  attempts: string | null = outcome === 'failed' ? failedAttempts : null,
+) =>
   database.query(
-    `insert into request_log (id, started_at, instance, account_id, endpoint, method, path, outcome, model, is_metered, duration_ms)
-     values (?, ?, 'test', ?, 'chat', 'POST', '/v1/chat/completions', ?, ?, true, 0)`,
-    [randomUUID(), at(time), accountId, outcome, model],
+    `insert into request_log (id, started_at, instance, account_id, endpoint, method, path, outcome, model, is_metered, duration_ms, attempts)
+     values (?, ?, 'test', ?, 'chat', 'POST', '/v1/chat/completions', ?, ?, true, 0, ?::jsonb)`,
+    [randomUUID(), at(time), accountId, outcome, model, attempts],
   );
 
-async function incident(from: number, until: number, model = 'dp/gpt-6-sol'): Promise<string> {
+async function incident(from: number, until: number, model = 'dp/gpt-6-sol', opened = from): Promise<string> {
   const id = randomUUID();
   await database.query(
     `insert into incident (id, model, kind, cause, started_at, opened_at, checked_at, ended_at)
      values (?, ?, 'down', 'routes_out', ?, ?, ?, ?)`,
-    [id, model, at(from), at(from), at(until), at(until)],
+    [id, model, at(from), at(opened), at(until), at(until)],
   );
   return id;
 }
 
 const addOutage = async (from: number, until: number, model = 'dp/gpt-6-sol') => {
   const id = randomUUID();
-  await database.query('insert into outage (id, incident_id, model, from_at, until_at) values (?, ?, ?, ?, ?)', [
+  const columns = 'id, incident_id, model, from_at, until_at, is_confirmed';
+  await database.query(`insert into outage (${columns}) values (?, ?, ?, ?, ?, true)`, [
     id,
     randomUUID(),
     model,
@@ -165,6 +174,76 @@ describe('a probe that failed on every route', () => {
     await request(one, from + 2 * minute, 'answered');
     for (const minutes of [5, 20]) await request(one, from + minutes * minute);
     for (const minutes of [0, 20]) await request(one, from + minutes * minute, 'failed', 'dp/other');
+    await creditOutages(hostWith());
+    expect(await listOutages(database, 10)).toEqual([]);
+  });
+});
+
+/** They fail from the beginning; the incident is opened two minutes later, as in the report of two accounts of one person. */
+async function made(): Promise<{ readonly from: number; readonly pair: readonly string[] }> {
+  const pair = [await customer(), await customer()];
+  const from = start();
+  await incident(from, from + 30 * minute, 'dp/gpt-6-sol', from + 2 * minute);
+  for (const [index, account] of pair.entries())
+    for (const minutes of [0, 1, 10, 20]) await request(account, from + (minutes + index / 10) * minute);
+  // An operator has given time back before.
+  const earlier = await addOutage(from - 9 * 86_400_000, from - 9 * 86_400_000 + 10 * minute);
+  await creditOutage(hostWith(), earlier);
+  return { from, pair };
+}
+const found = async () => (await listOutages(database, 10)).find(({ from }) => +from >= start() - 60 * minute);
+
+describe('an outage that two accounts may have made', () => {
+  it('waits for the operator, to whom it shows who felt it, and who had failed before it was seen', async () => {
+    const { from, pair } = await made();
+    const late = await customer();
+    await request(late, from + 15 * minute);
+    const before = await Promise.all(pair.map(heldUntil));
+    await creditOutages(hostWith());
+    const outage = await found();
+    expect(outage).toMatchObject({ isConfirmed: false, creditedAt: undefined });
+    expect(await Promise.all(pair.map(heldUntil))).toEqual(before);
+    expect(await listWitnesses(database, outage as ConfirmedOutage, 10)).toEqual([
+      ...pair.toSorted().map((accountId) => ({ accountId, failures: 4, hadFailedBefore: true })),
+      { accountId: late, failures: 1, hadFailedBefore: false },
+    ]);
+    expect(await outageGauges[0]?.read(hostWith())).toEqual([{ value: 1 }]);
+  });
+
+  it('is given back without asking once two others have failed that had not before', async () => {
+    const { from } = await made();
+    const others = [await customer(), await customer()];
+    const before = await Promise.all(others.map(heldUntil));
+    for (const account of others) await request(account, from + 15 * minute);
+    await creditOutages(hostWith());
+    expect(await found()).toMatchObject({ isConfirmed: true, creditedAt: expect.any(Date) });
+    expect((await heldUntil(others[0] ?? '')) - (before[0] ?? 0)).toBe(20.1 * 60);
+  });
+
+  it('is given back without asking when a probe has failed as well', async () => {
+    const { from } = await made();
+    const [row] = await database.query<{ id: string }>('select id from incident');
+    await confirmIncident(database, { id: row?.id ?? '' }, from + 9 * minute);
+    await creditOutages(hostWith());
+    expect(await found()).toMatchObject({ isConfirmed: true });
+  });
+
+  it('is neither longer nor confirmed by requests that a breaker refused', async () => {
+    const { from } = await made();
+    const others = [await customer(), await customer()];
+    for (const account of others)
+      for (const attempts of [null, '[]'])
+        await request(account, from + 25 * minute, 'failed', 'dp/gpt-6-sol', attempts);
+    await creditOutages(hostWith());
+    expect(await found()).toMatchObject({ isConfirmed: false, until: new Date(from + 20.1 * minute) });
+  });
+
+  it('is none where only refusals by a breaker came from the second account', async () => {
+    const [one, other] = [await customer(), await customer()];
+    const from = start();
+    await incident(from, from + 30 * minute);
+    for (const minutes of [0, 20]) await request(one, from + minutes * minute);
+    for (const minutes of [5, 25]) await request(other, from + minutes * minute, 'failed', 'dp/gpt-6-sol', null);
     await creditOutages(hostWith());
     expect(await listOutages(database, 10)).toEqual([]);
   });

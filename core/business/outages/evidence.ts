@@ -1,0 +1,59 @@
+import { ownFaults } from '#core/gateway/facts.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { uuid } from '#core/platform/database/database.ts';
+import type { ConfirmedOutage } from './credit.ts';
+
+const isOwn = ownFaults.map((fault) => `r.attempts @> '[{"fault": "${fault}"}]'`).join(' or ');
+
+/**
+ * True for a record `r` of a request that routes have failed, or whose gateway has died: one that a breaker refused was sent to none, and
+ * says only that others had failed before.
+ */
+export const isFailure = `(r.outcome = 'interrupted' or (r.outcome = 'failed'
+  and jsonb_typeof(r.attempts) = 'array' and r.attempts <> '[]' and not (${isOwn})))`;
+
+/** Before an incident is opened, the time in which an account that fails may be its cause. */
+const suspicion = `interval '1 hour'`;
+
+/** True for an account that had failures of a model before this moment: it may have made what was seen then. SQL expressions. */
+export function hadFailed(accountId: string, model: string, at: string): string {
+  return `exists (select from request_log r where r.account_id = ${accountId} and coalesce(r.alias_of, r.model) = ${model}
+    and r.started_at >= ${at} - ${suspicion} and r.started_at < ${at} and r.is_metered and ${isFailure})`;
+}
+
+/** An account whose requests failed in an outage. */
+export interface OutageWitness {
+  readonly accountId: string;
+  readonly failures: number;
+  /** It had failures already before the incident was opened, which it may have caused. */
+  readonly hadFailedBefore: boolean;
+}
+
+/** Accounts whose requests failed in an outage, those first that had failed before it was seen. @param limit at most 500 */
+export async function listWitnesses(
+  database: Pick<Database, 'query'>,
+  { id }: Pick<ConfirmedOutage, 'id'>,
+  limit: number,
+): Promise<OutageWitness[]> {
+  if (!uuid.test(id)) return [];
+  const rows = await database.query<{ account_id: string; failures: number; had_failed: boolean }>(
+    `with felt as (
+       select r.account_id, o.model, coalesce(i.opened_at, o.from_at) as opened_at, count(*)::float8 as failures
+       from outage o left join incident i on i.id = o.incident_id cross join lateral (
+         -- The failures that have ended in it began earlier. With the offset, only its time is read.
+         select * from request_log r where r.started_at between o.from_at - interval '10 minutes' and o.until_at
+           and r.started_at + coalesce(r.first_content_ms, r.duration_ms, 0) * interval '1 millisecond' between o.from_at and o.until_at
+           and coalesce(r.alias_of, r.model) = o.model and r.is_metered and r.account_id is not null offset 0
+       ) r
+       where o.id = ? and ${isFailure} group by r.account_id, o.model, i.opened_at, o.from_at
+     )
+     select account_id, failures, ${hadFailed('felt.account_id', 'felt.model', 'felt.opened_at')} as had_failed
+     from felt order by had_failed desc, failures desc, account_id limit ?`,
+    [id, Math.min(limit, 500)],
+  );
+  return rows.map(({ account_id: accountId, failures, had_failed: hadFailedBefore }) => ({
+    accountId,
+    failures,
+    hadFailedBefore,
+  }));
+}

@@ -1,0 +1,14 @@
+import { Migration } from '@mikro-orm/migrations';
+
+/** Outages that a probe or other accounts have confirmed: only their time is given back without asking. */
+export class Migration20261128000040_outage_confirmed extends Migration {
+  static readonly since = '0.6.0';
+
+  override up(): void {
+    this.addSql('ALTER TABLE outage ADD COLUMN is_confirmed boolean NOT NULL DEFAULT false');
+  }
+
+  override down(): void {
+    this.addSql('ALTER TABLE outage DROP COLUMN is_confirmed');
+  }
+}

@@ -4,10 +4,13 @@ import { checkOrigin, explainNetworkError } from '#core/gateway/diagnosis/networ
 import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { tokenReader } from './credentials/read-token.ts';
-import { authHeaders } from './routing/credentials.ts';
+import { readRefusal, withoutSecrets } from '#core/gateway/model-call/upstream-error.ts';
+import { authHeaders, secretsOf } from './routing/credentials.ts';
 
 /** Bytes of a list of models, at most. */
 const longestList = 8_388_608;
+/** Characters of an upstream's message, at most. */
+const longestWords = 200;
 /** Models that are named in a message. */
 const listed = 5;
 
@@ -63,8 +66,9 @@ async function checkKey(upstream: Upstream, key: string, catalog: Catalog, signa
       redirect: 'error',
       signal,
     });
-    if (!response.ok) await response.body?.cancel();
-    return response.ok ? describeModels(upstream, await readList(response), catalog) : describeRefusal(response.status);
+    if (response.ok) return describeModels(upstream, await readList(response), catalog);
+    const words = await readWords(response, secretsOf(upstream));
+    return withWords(describeRefusal(response.status), response.status === 404 ? '' : words);
   } catch (error) {
     // One cause, one failure: the check of the upstream tells why. `fetch` also refuses some ports without trying.
     const origin = await checkOrigin(baseUrl, signal);
@@ -99,11 +103,23 @@ function describeRefusal(status: number): Finding {
   };
 }
 
+/** What the upstream says about its refusal is often all that an operator needs to know. */
+function withWords(finding: Finding, words: string): Finding {
+  return words === '' ? finding : { ...finding, text: `${finding.text}: ${words}` };
+}
+
+/** The message of a refusal on one line, without secrets; '' where there is none, as in the page of a proxy. */
+async function readWords(response: Response, secrets: readonly string[]): Promise<string> {
+  const { message } = readRefusal(await readList(response));
+  return withoutSecrets((message ?? '').replace(/\s+/g, ' ').trim(), longestWords, secrets);
+}
+
 /** The ids in a list of OpenAI, Anthropic, Gemini or Ollama; undefined where the list may have another page, or is none. */
 function describeModels({ name }: Upstream, body: JsonObject | undefined, { models }: Catalog): Finding {
   const ids = body && idsOf(body);
   if (ids === undefined || ids.length === 0) return { state: 'ok', text: 'accepted' };
-  const known = new Set(ids);
+  // Ollama lists `name:latest` for what is called `name`.
+  const known = new Set(ids.flatMap((id) => [id, id.replace(/:latest$/, '')]));
   const wanted = models.flatMap(({ routes }) => routes.filter(({ upstream }) => upstream.name === name));
   const missing = [...new Set(wanted.map(({ model }) => model))].filter((model) => !known.has(model));
   if (missing.length === 0) return { state: 'ok', text: `accepted; ${ids.length} models` };

@@ -2,6 +2,7 @@ import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { routesReport } from '#core/gateway/model-call/route-status.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { keyDiagnosis, upstreamDiagnosis } from './diagnosis.ts';
+import { toolDiagnosis } from './tool-diagnosis.ts';
 import { routesCommand } from './health/routes-command.ts';
 import { routeGauges, routeStatus } from './routes.ts';
 import { capacityGauges } from './capacity/gauges.ts';
@@ -20,6 +21,7 @@ export const plugin: GatewayPlugin = {
     server.gateway.statusReport(routesReport(routeStatus));
     server.gateway.diagnosis(upstreamDiagnosis);
     server.gateway.diagnosis(keyDiagnosis);
+    server.gateway.diagnosis(toolDiagnosis);
     for (const gauge of [...routeGauges, ...capacityGauges]) server.gateway.gauge(gauge);
     for (const vendor of vendors) server.gateway.vendor(vendor);
   },

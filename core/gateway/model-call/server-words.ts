@@ -35,6 +35,12 @@ const rows: readonly ServerWords[] = [
     words: /^This server does not support \w+\. Start it with/,
     meaning: 'setup',
   },
+  {
+    server: 'llama.cpp',
+    version: 'b11549',
+    words: /^Pooling type '\w+' is not OAI compatible/,
+    meaning: 'setup',
+  },
   { server: 'llama.cpp', version: 'b4000', words: /^tool(s|_choice) param requires --jinja flag/, meaning: 'setup' },
   { server: 'vLLM', version: '0.32.0', words: /\bis not a multimodal model\b/, meaning: 'unsupported' },
   {

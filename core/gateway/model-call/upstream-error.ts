@@ -108,7 +108,7 @@ const modelWords =
   /\bmodel\b.*(not found|not exist|not supported|not available|no access|not have access)|no such model|have access to model/i;
 /** The same with a 400, whose message may be about parameters as well. A name may contain a period. */
 const certainModelWords =
-  /^[^.]{0,20}\bmodel\b([^.]|\.(?=\S)){0,100}(not exist|not found)|no such model|is not a valid model|model identifier is invalid/i;
+  /^[^.]{0,20}\bmodel\b([^.]|\.(?=\S)){0,100}(not exist|not found)|no such model|is not a valid model|model identifier is invalid|^server is pinned to\b/i;
 const modelCodes = new Set(['model_not_found', 'model_not_supported', 'unknown_model']);
 
 /** True when the upstream does not have the model, or the key has no access to it. */

@@ -117,6 +117,8 @@ export function faultOf({ fault, error }: TrialReply): CheckVerdict | undefined 
       return undefined;
     case 'client':
     case 'overflow':
+    case 'unsupported':
+    case 'setup':
     case 'request':
       return failed('refused', error);
     case 'key':

@@ -189,7 +189,9 @@ describe('daypass doctor', () => {
     await writeFile(file, yamlOf({ key: 'sk-revoked-123456' }));
     const { code, out, errors } = await runCommand(['--config', file, 'doctor', '--only', 'configuration,api_keys']);
     expect(out).toMatch(/^ok +configuration \(.*gateway\.yaml\) +is valid$/m);
-    expect(out).toMatch(/^failed +api_keys \(main\) +rejected \(401\)\n +→ Make a new key/m);
+    expect(out).toMatch(
+      /^failed +api_keys \(main\) +rejected \(401\): Incorrect API key provided: \[…\]\n +→ Make a new key/m,
+    );
     expect(errors).toContain('1 of 2 checks failed');
     expect(code).toBe(1);
   });
@@ -239,7 +241,7 @@ describe('daypass doctor', () => {
 describe('daypass doctor finds', () => {
   it('a key that the vendor rejects', async () => {
     const { state, text, advice, code } = await find('api_keys', { key: 'sk-revoked-123456' });
-    expect([state, text, code]).toEqual(['failed', 'rejected (401)', 1]);
+    expect([state, text, code]).toEqual(['failed', 'rejected (401): Incorrect API key provided: […]', 1]);
     expect(advice).toContain('Make a new key');
   });
 

@@ -491,6 +491,7 @@ describe('a server’s refusal of what it does not support', () => {
     [400, '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'],
     [400, 'tool_choice=function "get_weather" requires --tool-call-parser to be set'],
     [501, 'This server does not support embeddings. Start it with `--embeddings`'],
+    [400, "Pooling type 'none' is not OAI compatible. Please use a different pooling type"],
     [501, 'This server does not support reranking. Start it with `--reranking`'],
     [500, 'tools param requires --jinja flag'],
   ])('with status %d for want of a flag is the operator’s: %s', (status, message) => {
@@ -507,6 +508,10 @@ describe('a server’s refusal of what it does not support', () => {
     [500, 'Internal Server Error'],
   ])('does not excuse a server that is out of service: %d %s', (status, message) => {
     expect(refusal(status, { error: { message } }).kind).toBe('route');
+  });
+
+  it('of the name of a model is about the route, which transformers serve answers with 400', () => {
+    expect(refusal(400, { detail: "Server is pinned to 'tiny'; requested 'nope'." }).kind).toBe('no_model');
   });
 
   it('a limit of output tokens above the window of a server is not an overlong prompt', () => {

@@ -31,7 +31,7 @@ export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
   const template = await EmbeddedPostgres.open(folder, silentLog);
   const { url } = template;
   await template.stop();
-  const identity = await serverIdentity();
+  const identity = await serverIdentity(join(folder, 'postgres'));
   const { postgres } = await findBinaries(identity, join(folder, 'binaries'));
   const [data, copy] = [join(folder, 'postgres'), join(folder, 'replica')];
   const children: ChildProcess[] = [];

@@ -8,7 +8,7 @@ import type { Logger } from '../logger.ts';
 import { findBinaries } from './binaries.ts';
 import { initialize, isCluster, moveAside, systemFolder } from './cluster.ts';
 import { acquireFileLock } from './file-lock.ts';
-import { canReach, type Identity, serverIdentity } from './identity.ts';
+import { canReach, type Identity, requireReadable, serverIdentity } from './identity.ts';
 import { hasExited, postmasterPid, signal } from './postmaster.ts';
 import { readAccess, type ServerAccess, urlOf, writeAccess } from './server-access.ts';
 import { isRunning, startServer } from './server-process.ts';
@@ -50,11 +50,13 @@ export class EmbeddedPostgres {
    * @param stopping ends the start when it aborts, and the server with it
    */
   static async open(dataFolder: string, log: Logger, stopping?: AbortSignal): Promise<EmbeddedPostgres> {
-    const identity = await serverIdentity();
+    const file = join(dataFolder, 'postgres.json');
+    const own = resolve(dataFolder, 'postgres');
+    await requireReadable(dataFolder, [file, own]);
     await prepareDataFolder(dataFolder);
     await using _lock = await lockFolder(dataFolder, log, stopping);
-    const file = join(dataFolder, 'postgres.json');
-    const known = await readAccess(file, resolve(dataFolder, 'postgres'));
+    const known = await readAccess(file, own);
+    const identity = await serverIdentity(known?.folder ?? own);
     if (known !== undefined && (await isRunning(known, log, stopping)))
       return new EmbeddedPostgres(dataFolder, known, identity, false, log);
     const folder = known?.folder ?? (await placeFor(dataFolder, identity));

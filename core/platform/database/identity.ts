@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { stat } from 'node:fs/promises';
+import { access, constants, stat } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { StartRefused } from '../errors/start-refused.ts';
@@ -16,12 +17,16 @@ const candidates = ['daypass', 'postgres', 'nobody'];
 const run = promisify(execFile);
 
 /**
- * The user that PostgreSQL runs as, since it refuses to run as root. Undefined when the gateway is not root.
+ * The user that PostgreSQL runs as, since it refuses to run as root: the owner of its files, or one of `candidates` for new ones. Undefined
+ * when the gateway is not root.
  *
+ * @param folder of the server; may be missing
  * @throws StartRefused when none of the users exists
  */
-export async function serverIdentity(): Promise<Identity | undefined> {
+export async function serverIdentity(folder: string): Promise<Identity | undefined> {
   if (process.getuid?.() !== 0) return undefined;
+  const owner = await ownerOf(folder);
+  if (owner !== undefined && owner.uid !== 0) return owner;
   for (const name of candidates) {
     const identity = await lookUp(name);
     if (identity !== undefined) return identity;
@@ -30,6 +35,43 @@ export async function serverIdentity(): Promise<Identity | undefined> {
     'PostgreSQL refuses to run as root, and there is no user daypass, postgres or nobody. Create one, or set DATABASE_URL.',
     { isPermanent: true },
   );
+}
+
+/** Undefined for a path that is missing. */
+async function ownerOf(path: string): Promise<Identity | undefined> {
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined) return undefined;
+  const { uid, gid } = found;
+  const named = await run('id', ['-nu', String(uid)]).catch(() => undefined);
+  return { name: named?.stdout.trim() ?? String(uid), uid, gid };
+}
+
+/**
+ * Refuses files that another user has made, before anything is taken for missing and made anew.
+ *
+ * @param paths may be missing
+ * @throws StartRefused with their owner
+ */
+export async function requireReadable(dataFolder: string, paths: readonly string[]): Promise<void> {
+  for (const path of paths) {
+    const error = await access(path, constants.R_OK).catch((failure: NodeJS.ErrnoException) => failure);
+    if (error?.code !== 'EACCES') continue;
+    const { name } = (await ownerOf(path)) ?? (await ownerOf(dataFolder)) ?? { name: 'another user' };
+    const username = ownName();
+    throw new StartRefused(
+      `${path} belongs to the user ${name}, and ${username} may not read it. Start the gateway as ${name}, or give it the files: chown -R ${username} ${dataFolder}.`,
+      { isPermanent: true, cause: error },
+    );
+  }
+}
+
+/** The user of this process; its number where no name is known, as in a container. */
+function ownName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.getuid?.() ?? 'this user');
+  }
 }
 
 async function lookUp(name: string): Promise<Identity | undefined> {

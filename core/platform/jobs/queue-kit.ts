@@ -10,6 +10,7 @@ import {
   type Worker,
 } from 'bullmq';
 import type { EventEmitter } from 'node:events';
+import { callbackify } from 'node:util';
 import type { Cluster, RedisOptions } from 'ioredis';
 import pg from 'pg';
 import type { JsonObject } from '../json.ts';
@@ -108,7 +109,7 @@ class JobsClient extends pg.Client {
       .then(() => applySettings(this, this.#settings))
       .then(() => this);
     if (callback === undefined) return connected;
-    connected.then(() => callback(null as never), callback);
+    callbackify(() => connected)(callback);
   }
 
   override removeAllListeners(event?: string | symbol): this {

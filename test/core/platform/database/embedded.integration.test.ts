@@ -1,8 +1,9 @@
 import { type ChildProcess, execFile, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { access, chmod, mkdir, readFile, readdir, rename, rm, rmdir, utimes, writeFile } from 'node:fs/promises';
+import { access, chmod, mkdir, readFile, readdir, rename, rm, rmdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Database } from '#core/platform/database/database.ts';
@@ -375,6 +376,32 @@ describe('a command', () => {
     await using gateway = await open();
     await command[Symbol.asyncDispose]();
     await gateway.ping();
+  });
+});
+
+describe.skipIf(process.getuid?.() !== 0)('files of the database that belong to another user', () => {
+  it('are served by that user when root starts, whichever users there are by then', async () => {
+    const first = await open();
+    await leaveMark(first);
+    await first[Symbol.asyncDispose]();
+    await run('chown', ['-R', '64321:64321', join(dataFolder, 'postgres')]);
+    await using second = await open();
+    expect(await readMark(second)).toEqual([{ note: 'kept' }]);
+    expect((await stat(`/proc/${await serverPid()}`)).uid).toBe(64_321);
+  });
+
+  it('are named with their owner to a user who may not read them, before anything is made anew', async () => {
+    const first = await open();
+    await first[Symbol.asyncDispose]();
+    await run('chown', ['-R', '64321:64321', dataFolder]);
+    await chmod(join(dataFolder, 'postgres.json'), 0o600);
+    const program = `const { requireReadable } = await import(process.argv[1]);
+      process.setuid(64322);
+      await requireReadable(process.argv[2], [process.argv[2] + '/postgres.json']).catch(({ message, exitCode }) => console.log(exitCode, message));`;
+    const identity = fileURLToPath(import.meta.resolve('#core/platform/database/identity.ts'));
+    const words = ['--input-type=module', '-e', program, identity, dataFolder];
+    const { stdout } = await run(process.execPath, words);
+    expect(stdout).toContain(`78 ${dataFolder}/postgres.json belongs to the user 64321`);
   });
 });
 

@@ -152,7 +152,7 @@ const ofServer: Readonly<Record<string, readonly Case[]>> = {
       { without: ['late system message'] },
     ),
     expects('tools without the flags', '/v1/chat/completions', chat({ tools: [chatTool] }), {
-      status: 501,
+      status: 400,
       words: ['not set up'],
       without: ['--enable'],
     }),

@@ -34,6 +34,9 @@ export interface IdForm {
 /** Ids stay as they are, except those that repeat. */
 export const anyId: IdForm = { own: (id) => id, numbered: (id, _name, number) => numberedId(id, number) };
 
+/** Letters, digits, - and _. Source: Anthropic's refusal, "String should match pattern '^[a-zA-Z0-9_-]+$'". */
+export const plainIds: IdForm = { ...anyId, own: plainId };
+
 /** Gives each call an id that no call before it has. Depends only on the calls before, so prompt caches hit. */
 export class UniqueIds {
   readonly #form: IdForm;

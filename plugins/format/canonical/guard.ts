@@ -2,18 +2,12 @@ import { bounds } from '#core/platform/bounds.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
-import {
-  BlockQueue,
-  CallBlock,
-  OpenImage,
-  type OpenBlock,
-  ReasoningBlock,
-  type StateTagger,
-  TextBlock,
-} from './block-queue.ts';
+import { BlockQueue, CallBlock, OpenImage, type OpenBlock, ReasoningBlock, TextBlock } from './block-queue.ts';
+import { UniqueIds } from './call-ids.ts';
 import type { MediaSource } from './conversation.ts';
 import { charactersPerImage } from './estimate.ts';
-import { describeImage, sizeOf, type ShownImages } from './made-images.ts';
+import type { GuardedRoute, GuardOptions } from './guard-options.ts';
+import { describeImage, sizeOf } from './made-images.ts';
 import { Notes } from './notes.ts';
 import {
   type CompleteReply,
@@ -25,29 +19,8 @@ import {
   resolveFinish,
   truncatedCall,
 } from './reply.ts';
-import type { ToolNames } from './tool-names.ts';
+import { RepeatedCalls } from './repeated-calls.ts';
 import { UsageTally } from './usage-tally.ts';
-
-/** The part that depends on the route of an answer. */
-export interface GuardedRoute {
-  readonly names: ToolNames;
-  readonly tag: StateTagger;
-}
-
-export interface GuardOptions extends GuardedRoute {
-  /** Id of the exchange; calls without an id get one derived from it. */
-  readonly id: string;
-  /** Estimates the tokens of the request, where the upstream has not counted them. */
-  readonly inputTokens: () => number;
-  /** True when clients take the last block for the answer: reasoning behind it is left out. */
-  readonly endsWithAnswer?: boolean | undefined;
-  /** The images that the client's format has in answers; any when left out. */
-  readonly images?: ShownImages | undefined;
-  /** True when the client's format has log probabilities in answers. */
-  readonly hasLogprobs?: boolean | undefined;
-  /** Called with the answer once it is complete. */
-  readonly onComplete?: ((reply: CompleteReply) => void) | undefined;
-}
 
 type CallFragment = Extract<Fragment, { type: 'call' }>;
 
@@ -64,6 +37,8 @@ export class GrammarGuard {
   #route: GuardedRoute;
   readonly #queue: BlockQueue;
   readonly #calls = new Map<string | number, CallBlock>();
+  readonly #repeats = new RepeatedCalls((key) => this.#calls.get(key)?.text ?? '');
+  readonly #callIds: UniqueIds;
   #events: ReplyEvent[] = [];
   #callCount = 0;
   #hasStarted = false;
@@ -82,6 +57,7 @@ export class GrammarGuard {
   constructor(options: GuardOptions) {
     this.#options = options;
     this.#route = options;
+    this.#callIds = new UniqueIds(options.callIds);
     this.#usage = new UsageTally(options.inputTokens);
     this.#queue = new BlockQueue({
       emit: (event) => this.#emit(event),
@@ -93,7 +69,8 @@ export class GrammarGuard {
   push(fragments: readonly Fragment[]): ReplyEvent[] {
     for (const fragment of fragments) {
       if (this.isOver) break;
-      this.#take(fragment);
+      if (this.#repeats.passes(fragment)) this.#take(fragment);
+      else for (const one of this.#repeats.filter(fragment)) this.#take(one);
     }
     return this.#emitted();
   }
@@ -314,7 +291,7 @@ export class GrammarGuard {
     if (call.hasBegun || call.name === undefined) return;
     call.head = {
       type: 'tool_call',
-      id: call.givenId ?? `call_${this.#options.id}_${this.#callCount}`,
+      id: this.#callIds.next(call.givenId ?? `call_${this.#options.id}_${this.#callCount}`),
       ...call.name,
     };
     this.#callCount++;

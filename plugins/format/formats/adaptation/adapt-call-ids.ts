@@ -1,6 +1,6 @@
 import type { Quirks } from '#core/config/catalog/quirks.ts';
 import type { JsonObject } from '#core/platform/json.ts';
-import { anyId, CallIds, type IdForm, numberedId, plainId } from '../../canonical/call-ids.ts';
+import { anyId, CallIds, type IdForm, numberedId } from '../../canonical/call-ids.ts';
 import { nineCharacters } from '../../canonical/openai.ts';
 import type { Adaptation } from '../contract/adaptation.ts';
 
@@ -49,9 +49,6 @@ export class WireIds {
     return this.#rule === 'any' && given !== '';
   }
 }
-
-/** Letters, digits, - and _. Source: Anthropic's refusal, "String should match pattern '^[a-zA-Z0-9_-]+$'". */
-export const plainIds: IdForm = { ...anyId, own: plainId };
 
 const nine: IdForm = {
   own: (id) => (id === '' ? '' : nineCharacters(id)),

@@ -5,6 +5,7 @@ import type { Usage } from '#core/gateway/facts.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { EventFramer } from '#core/gateway/model-call/event-framer.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
+import type { IdForm } from '../../canonical/call-ids.ts';
 import type { ClientCodec, ReplyContext, UpstreamCodec } from '../../canonical/codec.ts';
 import type { StateKind } from '../../canonical/conversation.ts';
 import type { HistoryCall } from '../../canonical/kept-reasoning.ts';
@@ -103,6 +104,8 @@ interface ClientTextSide extends ClientCodec {
   readonly endsWithAnswer?: boolean;
   /** The images that answers can hold; any when left out. */
   readonly answerImages?: ShownImages;
+  /** The ids that its clients accept for calls; any when left out. */
+  readonly callIds?: IdForm;
   /** True for a format that has log probabilities in answers. */
   readonly hasLogprobs?: boolean;
   /** The answer to a request to count tokens. */

@@ -1,8 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Quirks } from '#core/config/catalog/quirks.ts';
+import { plainIds } from '../../canonical/call-ids.ts';
 import { isWebSearch } from '../../canonical/tools.ts';
 import { member } from '../../wire/members.ts';
-import { adaptCallIds, plainIds } from '../adaptation/adapt-call-ids.ts';
+import { adaptCallIds } from '../adaptation/adapt-call-ids.ts';
 import { adaptLateSystem } from '../adaptation/adapt-late-system.ts';
 import { adaptMedia } from '../adaptation/adapt-media.ts';
 import { mapEntries, withMember, isSet, without } from '../adaptation/adapt-members.ts';

@@ -1,6 +1,7 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import { member, textsOf } from '../../wire/members.ts';
 import { replacing, within } from '../adaptation/adapt-media.ts';
+import { plainIds } from '../../canonical/call-ids.ts';
 import type { Quirks } from '#core/config/catalog/quirks.ts';
 import type { ClientTextFormat, Purpose } from '../contract/descriptor.ts';
 import { withOwnThinking, settleThinking } from './adapt-thinking.ts';
@@ -61,6 +62,7 @@ export const messages: ClientTextFormat = {
       omitResultImages,
       endsWithAnswer: true,
       answerImages: 'none',
+      callIds: plainIds,
       isSingleAnswer: () => true,
       answerUnavailableTool,
       hasBrokenCalls,

@@ -176,6 +176,7 @@ export function guardOf(exchange: Exchange, client: ClientRequest, route: Route,
     inputTokens: () => promptTokens(client.body),
     endsWithAnswer: client.format.client.text?.endsWithAnswer,
     images: client.format.client.text?.answerImages,
+    callIds: client.format.client.text?.callIds,
     hasLogprobs: client.format.client.text?.hasLogprobs,
     onComplete: kept && ((reply) => kept.keep(reply)),
   });

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
+import { UniqueIds } from '../../../canonical/call-ids.ts';
 import type { CallPiece, TrackedCall } from '../reply/call-tracker.ts';
 import type { ChatCall, ChatCallBody } from '../../../wire/chat.ts';
 import { asText, isFilled } from '../../../wire/members.ts';
@@ -32,6 +33,7 @@ export class CallRepair {
   readonly #isWhole: boolean;
   readonly #sent = new Map<TrackedCall, SentCall>();
   readonly #held = new Map<TrackedCall, HeldCall>();
+  readonly #ids = new UniqueIds();
 
   /**
    * @param id the beginning of ids for calls that have none
@@ -91,7 +93,7 @@ export class CallRepair {
   #first(piece: CallPiece, name: string): ChatCall {
     const { entry, input } = this.#held.has(piece.call) ? this.#joined(piece) : piece;
     const index = this.#sent.size;
-    const id = piece.call.id ?? `${this.#id}_${index}`;
+    const id = this.#ids.next(piece.call.id ?? `${this.#id}_${index}`);
     const type = asText(entry.type) || (piece.isCustom ? 'custom' : 'function');
     this.#held.delete(piece.call);
     this.#sent.set(piece.call, { index, id, type });
@@ -118,7 +120,7 @@ export class CallRepair {
     const body: ChatCallBody | undefined = objectIn(entry, bodyName);
     const isClean =
       entry.index === index &&
-      ['', null, undefined, id].includes(entry.id as string) &&
+      [undefined, id].includes(entry.id as string) &&
       [undefined, type].includes(entry.type as string) &&
       body !== undefined &&
       body.name === undefined &&

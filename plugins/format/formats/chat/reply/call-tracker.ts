@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { isFilled, member } from '../../../wire/members.ts';
+import { ObjectScanner } from './object-scanner.ts';
 import { TextTracker } from './text-tracker.ts';
 import type { ChatCall, ChatCallBody } from '../../../wire/chat.ts';
 
@@ -9,7 +10,7 @@ export class TrackedCall {
   readonly key: number;
   /** The vendor's index. */
   readonly index: number | undefined;
-  /** Undefined where the vendor gave none, or that of another call. */
+  /** Undefined where the vendor gave none. Some vendors give it to other calls of the answer too. */
   id: string | undefined;
   name: string | undefined;
   /** True for a call whose input is not JSON. */
@@ -25,6 +26,16 @@ export class TrackedCall {
   /** True when the input is an object that is not complete. */
   get isTorn(): boolean {
     return !this.isCustom && !this.scanner.isBlank && !this.scanner.isWhole;
+  }
+
+  /** True for the whole input. White space in it does not matter. */
+  hasInput(input: string): boolean {
+    return this.isCustom ? this.#input.isText(input) : this.scanner.isSame(input);
+  }
+
+  /** True for a whole input that begins with what has arrived. */
+  begins(input: string): boolean {
+    return input === '' || this.#input.begins(input);
   }
 
   take(input: string): string {
@@ -93,39 +104,55 @@ export class CallTracker {
 
   /** Whole calls; pieces of them may have come before. */
   whole(entries: readonly JsonValue[]): CallPiece[] {
-    return entries.filter(isJsonObject).map((entry, position) => this.#whole(read(entry), position));
+    const listed = new Set<TrackedCall>();
+    return entries.filter(isJsonObject).map((entry, position) => this.#whole(read(entry), position, listed));
   }
 
   /** @param fromEnd which of the latest calls it is about when nothing names one: 1 is the last */
   #piece(piece: CallEntry, fromEnd: number): CallPiece {
     const known = this.#find(piece, isAnonymous(piece) ? fromEnd : 1);
+    const isRepeated = known !== undefined && isRepetition(piece, known);
     const call = known ?? this.#open(piece);
-    return { ...this.#learn(call, piece), isFirst: known === undefined, isWhole: false, input: call.take(piece.input) };
+    const input = isRepeated ? '' : call.take(piece.input);
+    return { ...this.#learn(call, piece), isFirst: known === undefined, isWhole: false, input };
   }
 
-  #whole(piece: CallEntry, position: number): CallPiece {
-    const known = this.#repeated(piece, position);
+  /** @param listed the calls of the list so far */
+  #whole(piece: CallEntry, position: number, listed: Set<TrackedCall>): CallPiece {
+    const known = this.#repeated(piece, position, listed);
     const call = known ?? this.#open(piece);
+    listed.add(call);
     const learned = this.#learn(call, piece);
     return { ...learned, isFirst: known === undefined, isWhole: true, input: call.complete(piece.input) };
   }
 
   #find(piece: CallEntry, fromEnd: number): TrackedCall | undefined {
     const last = this.#candidate(piece, fromEnd);
-    if (last === undefined || piece.name === undefined || last.name === undefined) return last;
-    return beginsAnother(piece, last) ? undefined : last;
+    if (last !== undefined && piece.name !== undefined && last.name !== undefined && beginsAnother(piece, last))
+      return this.#calls.find((call) => isRepetition(piece, call));
+    return last ?? this.#calls.find((call) => isRepetition(piece, call));
   }
 
   #candidate({ index, id }: CallEntry, fromEnd: number): TrackedCall | undefined {
-    const known = this.#calls.find((call) => id !== undefined && call.id === id);
+    const known = this.#calls.findLast((call) => id !== undefined && call.id === id);
     if (index === undefined) return known ?? this.#calls.at(-fromEnd) ?? this.#calls.at(-1);
     return this.#byIndex.get(index) ?? (known?.index === undefined ? known : undefined);
   }
 
-  #repeated({ id, name }: CallEntry, position: number): TrackedCall | undefined {
-    const known = this.#calls.find((call) => id !== undefined && call.id === id);
+  /**
+   * Of several calls with one id, that with the same input. One that came in pieces is repeated even if it lacks the end of its
+   * input, or the vendor writes it in another way.
+   */
+  #repeated(piece: CallEntry, position: number, listed: ReadonlySet<TrackedCall>): TrackedCall | undefined {
+    const { id, name, input } = piece;
+    const same = this.#calls.filter((call) => id !== undefined && call.id === id);
+    const named = same.filter((call) => call.name === undefined || name === undefined || call.name === name);
+    const earlier = named.filter((call) => !listed.has(call));
+    const known =
+      named.find((call) => call.hasInput(input)) ?? earlier.find((call) => call.begins(input)) ?? earlier[0];
+    if (known !== undefined || same.length > 0) return known;
     const there = this.#calls[position];
-    return known ?? (there?.name === name ? there : undefined);
+    return there?.name === name ? there : undefined;
   }
 
   #open({ index }: CallEntry): TrackedCall {
@@ -137,10 +164,8 @@ export class CallTracker {
 
   #learn(
     call: TrackedCall,
-    { id: given, name, entry, isCustom }: CallEntry,
+    { id, name, entry, isCustom }: CallEntry,
   ): Omit<CallPiece, 'isFirst' | 'isWhole' | 'input'> {
-    // Results could not be matched to two calls with one id.
-    const id = this.#calls.some((other) => other !== call && other.id === given) ? undefined : given;
     const news = { id: call.id === undefined ? id : undefined, name: call.name === undefined ? name : undefined };
     call.id ??= id;
     call.name ??= name;
@@ -156,8 +181,16 @@ function isAnonymous({ index, id, name }: CallEntry): boolean {
 
 /** A name begins a call, unless it repeats that of the current one. */
 function beginsAnother({ id, name, input }: CallEntry, last: TrackedCall): boolean {
-  if (id !== undefined && last.id !== undefined) return id !== last.id;
-  return name !== last.name || (input !== '' && last.scanner.isWhole);
+  const hasIds = id !== undefined && last.id !== undefined;
+  if ((hasIds && id !== last.id) || name !== last.name) return true;
+  if (!last.scanner.isWhole || input.trim() === '') return false;
+  return hasIds ? !last.isCustom && !last.hasInput(input) : true;
+}
+
+/** True for all of a complete call once more. */
+function isRepetition({ id, name, input }: CallEntry, call: TrackedCall): boolean {
+  const isNamed = id !== undefined && id === call.id && name !== undefined && name === call.name;
+  return isNamed && input.trim() !== '' && call.scanner.isWhole && call.hasInput(input);
 }
 
 function read(entry: JsonObject): CallEntry {
@@ -184,47 +217,4 @@ function filled(value: JsonValue | undefined): string | undefined {
 function inputOf(value: JsonValue | undefined): string {
   if (typeof value === 'string') return value;
   return isJsonObject(value) ? JSON.stringify(value) : '';
-}
-
-const [quote, backslash, openBrace, closeBrace] = [0x22, 0x5c, 0x7b, 0x7d];
-
-/** Finds out, piece by piece, whether a JSON text is a closed object. Reads its braces only: the rest may be malformed. */
-class ObjectScanner {
-  #depth = 0;
-  #isInString = false;
-  #isEscaped = false;
-  #hasOpened = false;
-  #isBlank = true;
-
-  /** True while there is nothing but white space. */
-  get isBlank(): boolean {
-    return this.#isBlank;
-  }
-
-  /** True when the object is closed. */
-  get isWhole(): boolean {
-    return this.#hasOpened && this.#depth === 0;
-  }
-
-  take(text: string): void {
-    this.#isBlank &&= text.trim() === '';
-    for (let at = 0; at < text.length; at++) {
-      const code = text.charCodeAt(at);
-      if (this.#isInString) this.#string(code);
-      else if (code === quote) this.#isInString = true;
-      else if (code === openBrace) this.#open();
-      else if (code === closeBrace) this.#depth--;
-    }
-  }
-
-  #open(): void {
-    this.#hasOpened = true;
-    this.#depth++;
-  }
-
-  #string(code: number): void {
-    if (this.#isEscaped) this.#isEscaped = false;
-    else if (code === backslash) this.#isEscaped = true;
-    else if (code === quote) this.#isInString = false;
-  }
 }

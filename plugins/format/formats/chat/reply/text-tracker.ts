@@ -1,7 +1,7 @@
 /** The least characters of two equal consecutive pieces to be one that was sent twice. */
 const repeatLength = 16;
 /** The fingerprint of an empty text, and the factor of FNV-1a, by which characters are added. */
-const fnv = { offset: 0x811c9dc5, prime: 0x01000193 };
+export const fnv = { offset: 0x811c9dc5, prime: 0x01000193 };
 
 /**
  * Tracks the text so far, so that nothing is repeated. Keeps its length and a fingerprint, not the text: answers are
@@ -39,23 +39,28 @@ export class TextTracker {
   /** The next piece of a vendor that may repeat all before it: MiniMax. */
   pieceOrAll(text: string): string {
     if (text === '') return '';
-    if (!this.isEmpty) this.#isCumulative ??= this.#begins(text);
+    if (!this.isEmpty) this.#isCumulative ??= this.begins(text);
     return this.isCumulative ? this.whole(text) : this.#add(text);
   }
 
   /** A piece behind the finish: MiniMax repeats the whole text there, others the last piece. */
   pieceAfterEnd(text: string): string {
     if (text === this.#last) return '';
-    return this.#begins(text) ? this.whole(text) : this.#add(text);
+    return this.begins(text) ? this.whole(text) : this.#add(text);
   }
 
   /** Takes the whole text and returns what is missing. A different text is ignored. */
   whole(text: string): string {
-    return this.#begins(text) ? this.#add(text.slice(this.#length)) : '';
+    return this.begins(text) ? this.#add(text.slice(this.#length)) : '';
+  }
+
+  /** True when this is the text so far. */
+  isText(text: string): boolean {
+    return text.length === this.#length && this.begins(text);
   }
 
   /** True when the text so far is the beginning of this one. */
-  #begins(text: string): boolean {
+  begins(text: string): boolean {
     return text.length >= this.#length && extend(fnv.offset, text, this.#length) === this.#fingerprint;
   }
 

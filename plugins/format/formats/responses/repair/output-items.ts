@@ -1,5 +1,6 @@
+import { UniqueIds } from '../../../canonical/call-ids.ts';
 import { ItemTracker, type TrackedItem } from '../reply/item-tracker.ts';
-import { newItemId, textOr, typeOf } from './repair-item.ts';
+import { inputMemberOf, newItemId, textOr, typeOf } from './repair-item.ts';
 import { StreamedItem } from './streamed-item.ts';
 import type { ResponsesEvent, ResponsesItem } from '../../../wire/responses.ts';
 
@@ -9,8 +10,10 @@ export class OutputItems {
   readonly #tracker = new ItemTracker();
   readonly #byKey = new Map<number, StreamedItem>();
   readonly #all: StreamedItem[] = [];
-  /** By the ids of items and calls. */
   readonly #byId = new Map<unknown, StreamedItem>();
+  /** By the vendor's ids of calls, which may repeat. */
+  readonly #byCall = new Map<unknown, StreamedItem[]>();
+  readonly #callIds = new UniqueIds();
   readonly #open = new Set<StreamedItem>();
   #announced = 0;
 
@@ -40,7 +43,10 @@ export class OutputItems {
 
   /** The item that an event announces. */
   announce(event: ResponsesEvent, item: ResponsesItem): StreamedItem {
-    return this.#create(this.#tracker.open(event), typeOf(item), item);
+    const type = typeOf(item);
+    const calls = this.#byCall.get(item.call_id) ?? [];
+    const twin = calls.find((one) => one.isDone && one.type === type && one.item.name === item.name);
+    return this.#create(this.#tracker.open(event), type, item, twin);
   }
 
   /** The open item of a type that an event belongs to; an unannounced one begins with it. */
@@ -57,36 +63,58 @@ export class OutputItems {
     const type = typeOf(item);
     const tracked = this.#tracker.find(event);
     const known = this.#byKey.get(tracked.key);
-    if (known?.type === type) return known;
+    if (known?.type === type) return this.#identified(known, item);
     const begun = this.open.find((one) => one.type === type && !isOther(one, item));
-    return begun ?? this.#create(known === undefined ? tracked : this.#tracker.open(event), type, item);
+    return begun !== undefined
+      ? this.#identified(begun, item)
+      : this.#create(known === undefined ? tracked : this.#tracker.open(event), type, item);
   }
 
   /** The item that the end of the reply repeats. @param others those that it has repeated before */
   recall(item: ResponsesItem, others: ReadonlySet<StreamedItem>): StreamedItem {
     const type = typeOf(item);
-    const known = this.#byId.get(item.call_id) ?? this.#byId.get(item.id);
-    if (known?.type === type && !others.has(known)) return known;
-    const same = this.#all.find((one) => one.type === type && !others.has(one) && !isOther(one, item));
-    return same ?? this.#create(this.#tracker.open({ item }), type, item);
+    const isLeft = (one: StreamedItem | undefined) => one?.type === type && !others.has(one);
+    const calls = (this.#byCall.get(item.call_id) ?? []).filter(isLeft);
+    const call = calls.find(({ names }) => names.id === item.id) ?? calls.find((one) => one.item.name === item.name);
+    const byId = this.#byId.get(item.id);
+    const known = call ?? (byId !== undefined && isLeft(byId) && !isOther(byId, item) ? byId : undefined);
+    const same = known ?? this.#all.find((one) => isLeft(one) && !isOther(one, item));
+    if (same !== undefined) return this.#identified(same, item);
+    return this.#create(this.#tracker.open({ item }), type, item);
   }
 
-  #create(tracked: TrackedItem, type: string, item: ResponsesItem): StreamedItem {
+  /** Learns the id of a call. */
+  #identified(known: StreamedItem, { call_id: given }: ResponsesItem): StreamedItem {
+    const isNew = known.givenCallId === undefined && inputMemberOf(known.type) !== undefined;
+    if (!isNew || typeof given !== 'string' || given === '') return known;
+    known.givenCallId = given;
+    this.#byCall.set(given, [...(this.#byCall.get(given) ?? []), known]);
+    if (known.twin === undefined) this.nameCall(known);
+    return known;
+  }
+
+  /** Gives a call its id in the client's answer. */
+  nameCall(known: StreamedItem): void {
+    if (known.givenCallId !== undefined)
+      known.names = { ...known.names, callId: this.#callIds.next(known.givenCallId) };
+  }
+
+  #create(tracked: TrackedItem, type: string, item: ResponsesItem, twin?: StreamedItem): StreamedItem {
     const names = {
       id: textOr(item.id, newItemId(type, this.#id, tracked.key)),
-      callId: textOr(item.call_id, textOr(item.id, `call_${this.#id}_${tracked.key}`)),
+      callId: textOr(item.id, `call_${this.#id}_${tracked.key}`),
     };
     const created = new StreamedItem(tracked, type, names);
+    created.twin = twin;
     this.#byKey.set(tracked.key, created);
     this.#all.push(created);
     this.#open.add(created);
-    for (const id of [names.id, item.call_id]) if (typeof id === 'string') this.#byId.set(id, created);
-    return created;
+    this.#byId.set(names.id, created);
+    return this.#identified(created, item);
   }
 }
 
 /** True when both calls have ids, and different ones. */
-function isOther({ item: known }: StreamedItem, item: ResponsesItem): boolean {
-  const [one, other] = [known.call_id, item.call_id];
+function isOther({ givenCallId: one }: StreamedItem, { call_id: other }: ResponsesItem): boolean {
   return typeof one === 'string' && typeof other === 'string' && one !== other;
 }

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
+import { canonicalInput } from '../../../canonical/kept-reasoning.ts';
 import type { ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 import type { Editable } from '../../../wire/loose.ts';
 
@@ -23,6 +24,14 @@ export function inputMemberOf(type: string): 'arguments' | 'input' | undefined {
   return type === 'custom_tool_call' ? 'input' : undefined;
 }
 
+/** True for two calls of one id, name and input. */
+export function isSameCall(one: ResponsesItem, other: ResponsesItem): boolean {
+  const type = typeOf(one);
+  const input = inputMemberOf(type);
+  if (input === undefined || typeOf(other) !== type || one.name !== other.name) return false;
+  return canonicalInput(inputText(one[input])) === canonicalInput(inputText(other[input]));
+}
+
 /** The type of an item; some vendors leave that of a message out. */
 export function typeOf(item: ResponsesItem): string {
   return textOr(item.type, 'message');
@@ -30,7 +39,7 @@ export function typeOf(item: ResponsesItem): string {
 
 export interface ItemNames {
   readonly id: string;
-  /** For a call without an id. */
+  /** The id of a call, which is unique in its answer. */
   readonly callId: string;
 }
 
@@ -57,11 +66,11 @@ function membersOf(type: string, item: ResponsesItem, { callId }: ItemNames, sta
     case 'function_call':
       return {
         ...stated,
-        call_id: textOr(item.call_id, callId),
+        call_id: callId,
         arguments: inputText(item.arguments) || noArguments,
       };
     case 'custom_tool_call':
-      return { call_id: textOr(item.call_id, callId), input: inputText(item.input) };
+      return { call_id: callId, input: inputText(item.input) };
     default:
       return {};
   }

@@ -1,9 +1,10 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { member, withoutUnset } from '../../../wire/members.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
+import { UniqueIds } from '../../../canonical/call-ids.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
 import { responseObject, type ResponseState, responseId } from '../reply/reply-object.ts';
-import { textOr, withMembers, newItemId, repairItem, typeOf } from './repair-item.ts';
+import { inputMemberOf, isSameCall, textOr, withMembers, newItemId, repairItem, typeOf } from './repair-item.ts';
 import type {
   ResponsesFormat,
   ResponsesItem,
@@ -79,14 +80,41 @@ export function repairWhole(body: JsonObject, context: ReplyContext): JsonObject
   const given = listed === undefined || listed.length === 0 ? (itemsOf(text) ?? listed) : listed;
   if (given === undefined) return body;
   const end = status === 'incomplete' ? 'incomplete' : 'completed';
-  const items = given.filter(isJsonObject).map((item, index) => repairOutputItem(item, index, end, context.id));
+  const ids = new UniqueIds();
+  const items = withoutRepeatedCalls(given.filter(isJsonObject)).map((item, index) =>
+    repairOutputItem(item, { id: context.id, index, ids }, end),
+  );
   const isSame = items.length === given.length && items.every((item, index) => item === given[index]);
   return repairResponse(body, end, isSame ? given : items, textOr(id, responseId(context)), context);
 }
 
-function repairOutputItem(item: ResponsesItem, index: number, status: string, id: string): ResponsesItem {
-  const itemId = textOr(item.id, newItemId(typeOf(item), id, index));
-  return repairItem(item, { id: itemId, callId: textOr(item.id, `call_${id}_${index}`) }, status);
+/** A call that comes again under its own id, name and input is one call. */
+function withoutRepeatedCalls(items: readonly ResponsesItem[]): readonly ResponsesItem[] {
+  const byId = new Map<JsonValue, ResponsesItem[]>();
+  return items.filter((item) => {
+    const { call_id: id } = item;
+    if (typeof id !== 'string' || id === '') return true;
+    const before = byId.get(id) ?? [];
+    if (before.some((one) => isSameCall(one, item))) return false;
+    byId.set(id, [...before, item]);
+    return true;
+  });
+}
+
+/** The place of an item in a whole reply. */
+interface OutputPlace {
+  readonly id: string; // of the exchange
+  readonly index: number;
+  /** Ids of the calls so far. */
+  readonly ids: UniqueIds;
+}
+
+function repairOutputItem(item: ResponsesItem, { id, index, ids }: OutputPlace, status: string): ResponsesItem {
+  const type = typeOf(item);
+  const itemId = textOr(item.id, newItemId(type, id, index));
+  const callId = textOr(item.call_id, textOr(item.id, `call_${id}_${index}`));
+  const isCall = inputMemberOf(type) !== undefined;
+  return repairItem(item, { id: itemId, callId: isCall ? ids.next(callId) : callId }, status);
 }
 
 /** The items of `output_text`, a convenience of the SDK that some vendors send in place of the output; undefined without it. */

@@ -3,7 +3,8 @@ import { type StreamedText, textPartOf, textPartOfEvent } from '../reply/text-pa
 import { member } from '../../../wire/members.ts';
 import { itemTypeOf } from './events.ts';
 import { OutputItems } from './output-items.ts';
-import { inputMemberOf, inputText, openItem, repairItem, withMembers } from './repair-item.ts';
+import { endItem } from '../reply/item-tracker.ts';
+import { inputMemberOf, inputText, isSameCall, openItem, repairItem, withMembers } from './repair-item.ts';
 import type { StreamedItem, GrowingText, StreamedPart } from './streamed-item.ts';
 import type { ResponsesEvent, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 
@@ -48,7 +49,7 @@ export class RepairedOutput {
       const known = this.#items.recall(item, repeated);
       repeated.add(known);
       if (known.isDone) known.item = repairItem(item, known.names, 'completed');
-      else events.push(...this.#finish(known, item, 'completed'));
+      else if (!this.#isRepetition(known, item)) events.push(...this.#finish(known, item, 'completed'));
     }
     // A call that has no name cannot be run.
     const open = this.#items.open.filter(({ isAnnounced }) => isAnnounced);
@@ -56,18 +57,31 @@ export class RepairedOutput {
     return { events, output: this.#items.announced.map(({ item }) => item) };
   }
 
+  /** True for a call that comes again under its own id, name and input. It is over, and the client does not know of it. */
+  #isRepetition(known: StreamedItem, given: ResponsesItem): boolean {
+    const { twin, isAnnounced, held } = known;
+    const input = inputMemberOf(known.type);
+    if (twin === undefined || isAnnounced || input === undefined) return false;
+    known.twin = undefined;
+    const whole = inputText(given[input]) || held.text;
+    known.isDone = isSameCall({ ...twin.item, type: known.type }, { ...given, type: known.type, [input]: whole });
+    if (known.isDone) endItem(known.tracked, given);
+    else this.#items.nameCall(known);
+    return known.isDone;
+  }
+
   #added(data: ResponsesEvent, given: ResponsesItem): Events {
     const known = this.#items.announce(data, given);
     const item = withoutInput(repairItem(given, known.names, 'in_progress'), known);
     // Its name may follow with its end.
-    if (item.type === 'function_call' && typeof item.name !== 'string') return [];
+    if (known.twin !== undefined || (item.type === 'function_call' && typeof item.name !== 'string')) return [];
     const added = known.announce(this.#items.nextIndex(), item);
     return [withMembers(data, { output_index: added.output_index, item })];
   }
 
   #done(data: ResponsesEvent, given: ResponsesItem): Events {
     const known = this.#items.finishing(data, given);
-    if (known.isDone) return [];
+    if (known.isDone || this.#isRepetition(known, given)) return [];
     const events = known.finish(given, 'completed', this.#items.nextIndex);
     return [...events, withMembers(data, { output_index: known.index, item: known.item })];
   }

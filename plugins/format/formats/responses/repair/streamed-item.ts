@@ -1,6 +1,6 @@
 import { CollectedText } from '#core/platform/memory/collected-text.ts';
 import type { JsonValue } from '#core/platform/json.ts';
-import type { TrackedItem } from '../reply/item-tracker.ts';
+import { endItem, type TrackedItem } from '../reply/item-tracker.ts';
 import { type StreamedText, textPartOf, writeTextPart } from '../reply/text-parts.ts';
 import { inputMemberOf, inputText, type ItemNames, openItem, repairItem, withMembers } from './repair-item.ts';
 import { asList, member } from '../../../wire/members.ts';
@@ -20,7 +20,11 @@ const inputEvents: Readonly<Record<string, string>> = {
 export class StreamedItem {
   readonly tracked: TrackedItem;
   readonly type: string;
-  readonly names: ItemNames;
+  names: ItemNames;
+  /** The vendor's id of a call, once it is known. Other calls may have it too. */
+  givenCallId: string | undefined;
+  /** A finished call of the same id and name. This one is not announced until its input shows whether it is another. */
+  twin: StreamedItem | undefined;
   /** Position in the client's output; undefined until the item is announced to the client. */
   index: number | undefined;
   /** The item as it opened or, later, as it was finished. */
@@ -100,7 +104,7 @@ export class StreamedItem {
     this.#parts.summary = [];
     this.#parts.content = [];
     this.isDone = true;
-    this.tracked.isDone = true;
+    endItem(this.tracked, item);
     return events;
   }
 

@@ -1,4 +1,7 @@
+import { createHash } from 'node:crypto';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { CollectedText } from '#core/platform/memory/collected-text.ts';
+import { canonicalInput } from '../../../canonical/kept-reasoning.ts';
 import { member } from '../../../wire/members.ts';
 import type { ResponsesEvent, ResponsesItem } from '../../../wire/responses.ts';
 
@@ -9,6 +12,15 @@ export interface TrackedItem {
   /** Type and id of the call, once they are known. */
   type: string | undefined;
   call: string | undefined;
+  /** Of the item and its place, where the vendor names them. */
+  readonly id: string | undefined;
+  readonly index: number | undefined;
+  /** Name of a call, once it is known. */
+  name: string | undefined;
+  /** Digest of the input of a call that is done. */
+  input: string | undefined;
+  /** True for an item that the end of the reply has listed. */
+  isListed: boolean;
   /** The text so far of each part, by its kind and index. */
   readonly parts: Map<string, CollectedText>;
   lastPart: string | undefined;
@@ -27,7 +39,8 @@ export interface TrackedItem {
 export class ItemTracker {
   readonly #byId = new Map<string, TrackedItem>();
   readonly #byIndex = new Map<number, TrackedItem>();
-  readonly #byCall = new Map<string, TrackedItem>();
+  /** Some vendors give several calls of an answer one id. */
+  readonly #byCall = new Map<string, TrackedItem[]>();
   #last: TrackedItem | undefined;
   /** An item without id and index, which the next event with one identifies. */
   #nameless: TrackedItem | undefined;
@@ -39,8 +52,9 @@ export class ItemTracker {
 
   /** Begins an item, whatever had its index before. */
   open(event: ResponsesEvent): TrackedItem {
-    const item = newItem(this.#count++);
-    this.#learn(event, item);
+    const names = namesOf(event);
+    const item = newItem(this.#count++, names);
+    this.#learn(names, item);
     return item;
   }
 
@@ -55,9 +69,10 @@ export class ItemTracker {
 
   /** The item that the end of a reply repeats. */
   recall(event: ResponsesEvent): TrackedItem | undefined {
-    const { id, index, call, type } = namesOf(event);
-    const byCall = call === undefined ? undefined : this.#byCall.get(call);
-    if (byCall !== undefined) return byCall;
+    const names = namesOf(event);
+    const { id, index, call, type } = names;
+    const repeated = this.#listedCall(names) ?? this.#equalCall(names);
+    if (repeated !== undefined) return repeated;
     const byId = id === undefined ? undefined : this.#byId.get(id);
     if (call !== undefined) return byId?.isDone === false ? byId : undefined;
     if (byId !== undefined) return byId;
@@ -65,12 +80,48 @@ export class ItemTracker {
     return there !== undefined && (there.type === undefined || there.type === type) ? there : this.#nameless;
   }
 
-  #known({ id, index, call }: Names): TrackedItem | undefined {
-    const byCall = call === undefined ? undefined : this.#byCall.get(call);
+  /** A call that came in events, which the list has not repeated yet. */
+  #listedCall(names: Names): TrackedItem | undefined {
+    const earlier = this.#callsOf(names).filter(({ isListed }) => !isListed);
+    return (
+      earlier.find(({ id }) => id !== undefined && id === names.id) ??
+      earlier.find(({ index }) => index !== undefined && index === names.index) ??
+      earlier.find(({ input }) => input === names.input) ??
+      earlier[0]
+    );
+  }
+
+  #equalCall(names: Names): TrackedItem | undefined {
+    return this.#callsOf(names).find(({ isDone, input }) => isDone && input === names.input);
+  }
+
+  /** An open call; or one that is done, and done again. */
+  #knownCall(names: Names): TrackedItem | undefined {
+    const calls = this.#callsOf(names);
+    const open = calls.filter(({ isDone }) => !isDone);
+    const isSame = ({ id, index }: TrackedItem) =>
+      (id !== undefined && id === names.id) || (index !== undefined && index === names.index);
+    return (
+      open.find(isSame) ??
+      open[0] ??
+      this.#equalCall(names) ??
+      calls.find(({ id }) => id !== undefined && id === names.id)
+    );
+  }
+
+  /** The calls with the id of this one that may be the same. */
+  #callsOf({ call, name }: Names): readonly TrackedItem[] {
+    const calls = call === undefined ? [] : (this.#byCall.get(call) ?? []);
+    return calls.filter((known) => known.name === undefined || name === undefined || known.name === name);
+  }
+
+  #known(names: Names): TrackedItem | undefined {
+    const { id, index, call } = names;
+    const byCall = this.#knownCall(names);
     if (byCall !== undefined) return byCall;
     const byId = id === undefined ? undefined : this.#byId.get(id);
     // OpenAI names a call one way when it opens and another way when it is done: the item is the same.
-    if (byId?.isDone === false) return byId;
+    if (byId?.isDone === false && !isOtherCall(byId, names)) return byId;
     const item = byId ?? this.#openAt(index);
     const isAnother = call !== undefined && item?.call !== undefined;
     return isAnother ? undefined : item;
@@ -88,8 +139,7 @@ export class ItemTracker {
     return item?.isDone === true ? undefined : item;
   }
 
-  #learn(event: ResponsesEvent, item: TrackedItem): void {
-    const names = namesOf(event);
+  #learn(names: Names, item: TrackedItem): void {
     const { id, index, call } = names;
     if (id !== undefined) this.#byId.set(id, item);
     if (index !== undefined) this.#byIndex.set(index, item);
@@ -98,16 +148,31 @@ export class ItemTracker {
     this.#last = item;
   }
 
-  #call({ call, type }: Names, item: TrackedItem): void {
+  #call({ call, type, name }: Names, item: TrackedItem): void {
     item.type ??= type;
     item.call ??= call;
-    if (call !== undefined) this.#byCall.set(call, item);
+    item.name ??= name;
+    if (call === undefined) return;
+    const calls = this.#byCall.get(call) ?? [];
+    if (!calls.includes(item)) this.#byCall.set(call, [...calls, item]);
   }
 }
 
-function newItem(key: number): TrackedItem {
+/** @param item as it ended */
+export function endItem(tracked: TrackedItem, item: ResponsesItem): void {
+  tracked.isDone = true;
+  tracked.name ??= text(item.name);
+  tracked.input = digestOfInput(item as JsonObject);
+}
+
+function newItem(key: number, { id, index }: Names): TrackedItem {
   return {
     key,
+    id,
+    index,
+    name: undefined,
+    input: undefined,
+    isListed: false,
     type: undefined,
     call: undefined,
     parts: new Map(),
@@ -124,6 +189,9 @@ interface Names {
   readonly index: number | undefined;
   readonly call: string | undefined;
   readonly type: string | undefined;
+  readonly name: string | undefined;
+  /** Digest of the input of a call; undefined without one. */
+  readonly input: string | undefined;
 }
 
 function namesOf(event: ResponsesEvent): Names {
@@ -133,7 +201,24 @@ function namesOf(event: ResponsesEvent): Names {
     index: typeof index === 'number' ? index : undefined,
     call: text(member<ResponsesItem>(item, 'call_id')),
     type: text(member<ResponsesItem>(item, 'type')),
+    name: text(member<ResponsesItem>(item, 'name')),
+    input: digestOfInput(item),
   };
+}
+
+/** True for a call with the id of the item, but another name. */
+function isOtherCall(item: TrackedItem, { call, name }: Names): boolean {
+  return (
+    call !== undefined && call === item.call && name !== undefined && item.name !== undefined && name !== item.name
+  );
+}
+
+/** Of the arguments or the input of a call; undefined for other items. */
+function digestOfInput(item: JsonValue | undefined): string | undefined {
+  if (!isJsonObject(item) || text(item['call_id']) === undefined) return undefined;
+  const { arguments: given, input = given }: ResponsesItem = item;
+  const whole = typeof input === 'string' ? input : JSON.stringify(input ?? {});
+  return createHash('sha256').update(canonicalInput(whole)).digest('base64');
 }
 
 function text(value: unknown): string | undefined {

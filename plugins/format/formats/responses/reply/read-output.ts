@@ -5,7 +5,7 @@ import { mediaTypeIn } from '../../../canonical/made-images.ts';
 import { droppedAudio, droppedPart, type Citation, type Fragment, perBlock } from '../../../canonical/reply.ts';
 import { asList, asText, member } from '../../../wire/members.ts';
 import { toolSearchName } from '../request/read-tools.ts';
-import type { ItemTracker, TrackedItem } from './item-tracker.ts';
+import { endItem, type ItemTracker, type TrackedItem } from './item-tracker.ts';
 import type { ResponsesAnnotation, ResponsesEvent, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 
 type TextKind = 'text' | 'refusal' | 'reasoning';
@@ -81,7 +81,7 @@ export class ItemFragments {
   /** A complete item. */
   done(item: JsonValue | undefined, tracked: TrackedItem): Fragment[] {
     if (!isJsonObject(item) || tracked.isDone) return [];
-    tracked.isDone = true;
+    endItem(tracked, item);
     if (isCall(item)) return [...nameCall(item, tracked), { type: 'call_end', key: tracked.key, input: inputOf(item) }];
     const { type }: ResponsesItem = item;
     if (type === 'message') return [...readMessage(item, tracked), { type: 'break' }];
@@ -96,7 +96,12 @@ export class ItemFragments {
     if (!isJsonObject(item)) return [];
     const event: ResponsesEvent = { item, output_index: index };
     const known = this.#tracker.recall(event);
-    if (known === undefined) return this.done(item, this.#tracker.open(event));
+    if (known === undefined) {
+      const opened = this.#tracker.open(event);
+      opened.isListed = true;
+      return this.done(item, opened);
+    }
+    known.isListed = true;
     // After other items, the state could no longer be placed with its reasoning.
     known.hasState ||= !this.#tracker.isLast(known);
     return this.done(item, known);

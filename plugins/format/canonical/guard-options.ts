@@ -1,0 +1,28 @@
+import type { StateTagger } from './block-queue.ts';
+import type { IdForm } from './call-ids.ts';
+import type { ShownImages } from './made-images.ts';
+import type { CompleteReply } from './reply.ts';
+import type { ToolNames } from './tool-names.ts';
+
+/** The part that depends on the route of an answer. */
+export interface GuardedRoute {
+  readonly names: ToolNames;
+  readonly tag: StateTagger;
+}
+
+export interface GuardOptions extends GuardedRoute {
+  /** Id of the exchange; calls without an id get one derived from it. */
+  readonly id: string;
+  /** Estimates the tokens of the request, where the upstream has not counted them. */
+  readonly inputTokens: () => number;
+  /** True when clients take the last block for the answer: reasoning behind it is left out. */
+  readonly endsWithAnswer?: boolean | undefined;
+  /** The images that the client's format has in answers; any when left out. */
+  readonly images?: ShownImages | undefined;
+  /** The ids that clients accept for calls; any when left out. */
+  readonly callIds?: IdForm | undefined;
+  /** True when the client's format has log probabilities in answers. */
+  readonly hasLogprobs?: boolean | undefined;
+  /** Called with the answer once it is complete. */
+  readonly onComplete?: ((reply: CompleteReply) => void) | undefined;
+}

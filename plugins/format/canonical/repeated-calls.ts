@@ -1,0 +1,92 @@
+import { canonicalInput } from './kept-reasoning.ts';
+import type { Fragment } from './reply.ts';
+
+type Key = string | number;
+type CallFragment = Extract<Fragment, { type: 'call' }>;
+
+/** A call that may be a repetition: its id and name are those of a complete one. */
+interface DoubtfulCall {
+  readonly key: Key;
+  readonly twin: Key;
+  readonly fragments: Fragment[];
+  input: string;
+}
+
+/**
+ * Leaves out a call that an answer repeats: one that comes again under its own id, name and arguments, after it was complete.
+ * With other arguments it is another call, which the guard gives another id. Its fragments are held back until that is known.
+ */
+export class RepeatedCalls {
+  readonly #inputOf: (key: Key) => string;
+  /** Calls with an id and a name. */
+  readonly #known = new Map<Key, CallFragment>();
+  readonly #complete = new Set<Key>();
+  #doubtful: DoubtfulCall | undefined;
+
+  /** @param inputOf the input of a complete call */
+  constructor(inputOf: (key: Key) => string) {
+    this.#inputOf = inputOf;
+  }
+
+  /** True for a fragment that is taken as it is. */
+  passes({ type }: Fragment): boolean {
+    return this.#doubtful === undefined && type !== 'call' && type !== 'call_end';
+  }
+
+  /** The fragments to take in place of one. */
+  filter(fragment: Fragment): readonly Fragment[] {
+    const doubtful = this.#doubtful;
+    if (doubtful !== undefined) return this.#hold(fragment, doubtful);
+    if (fragment.type === 'call') {
+      const twin = this.#twinOf(fragment);
+      if (twin !== undefined) {
+        this.#doubtful = { key: fragment.key, twin, fragments: [fragment], input: '' };
+        return [];
+      }
+      if (fragment.id !== undefined && fragment.name !== undefined) this.#known.set(fragment.key, fragment);
+    } else if (fragment.type === 'call_end') this.#complete.add(fragment.key);
+    return [fragment];
+  }
+
+  #twinOf({ key, id, name }: CallFragment): Key | undefined {
+    if (id === undefined || id === '' || name === undefined) return undefined;
+    for (const [known, call] of this.#known) {
+      const isSame = known !== key && call.id === id && call.name === name;
+      if (isSame && this.#complete.has(known)) return known;
+    }
+    return undefined;
+  }
+
+  #hold(fragment: Fragment, doubtful: DoubtfulCall): readonly Fragment[] {
+    switch (fragment.type) {
+      case 'input':
+      case 'call':
+        if (fragment.key !== doubtful.key) break;
+        doubtful.fragments.push(fragment);
+        if (fragment.type === 'call') return [];
+        doubtful.input += fragment.text;
+        return [{ type: 'held', characters: fragment.text.length }];
+      case 'call_end':
+        if (fragment.key !== doubtful.key) break;
+        return this.#settle(fragment.input ?? doubtful.input) ? [] : [...doubtful.fragments, ...this.filter(fragment)];
+      case 'held':
+      case 'usage':
+      case 'tier':
+      case 'dropped':
+        return [fragment];
+      case 'finish':
+      case 'end':
+        return this.#settle(doubtful.input) ? [fragment] : [...doubtful.fragments, fragment];
+      default:
+    }
+    this.#doubtful = undefined;
+    return [...doubtful.fragments, ...this.filter(fragment)];
+  }
+
+  /** True if the call is a repetition. */
+  #settle(input: string): boolean {
+    const twin = this.#doubtful?.twin;
+    this.#doubtful = undefined;
+    return twin !== undefined && canonicalInput(this.#inputOf(twin)) === canonicalInput(input);
+  }
+}

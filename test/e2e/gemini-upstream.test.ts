@@ -126,10 +126,9 @@ describe.each([true, false])('a Messages client of a Gemini upstream, streaming:
     const question = { role: 'user' as const, content: mark };
     const first = await ask([question]);
     expect(first.stop_reason).toBe('tool_use');
+    // It did not ask for thinking; the gateway has kept it.
     expect(first.content).toMatchObject([
-      { type: 'thinking', thinking: 'Both at once.' },
       { type: 'text', text: 'Let me look.' },
-      { type: 'thinking' },
       { type: 'tool_use', id: 'fc_1', name: 'look', input: { at: 'sky' } },
       { type: 'tool_use', id: 'fc_2', name: 'wait', input: {} },
     ]);

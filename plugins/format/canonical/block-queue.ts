@@ -7,6 +7,10 @@ import type { NamedTool } from './tool-names.ts';
 export interface BlockQueueOptions {
   readonly emit: (event: ReplyEvent) => void;
   readonly tag: StateTagger;
+  /** True for reasoning that the client does not get. */
+  readonly hidesReasoning: boolean;
+  /** Called in place of an event that the client does not get. */
+  readonly onHidden: () => void;
 }
 
 /**
@@ -19,6 +23,8 @@ export class BlockQueue {
   readonly #options: BlockQueueOptions;
   readonly #open: OpenBlock[] = [];
   #isLiveAnnounced = false;
+  /** Complete blocks that the client has. */
+  #shown = 0;
 
   constructor(options: BlockQueueOptions) {
     this.#options = options;
@@ -99,30 +105,35 @@ export class BlockQueue {
     const unsent = live.unsent(block);
     if (unsent === '') this.#announce(live);
     else this.#delta(live, unsent);
-    this.#options.emit({ type: 'block_stop', index: this.#index, block });
+    this.#emit(live.head, { type: 'block_stop', index: this.#shown, block });
     this.complete.push(block);
+    if (!this.#isHidden(live.head)) this.#shown++;
     this.#isLiveAnnounced = false;
   }
 
   #announce(block: OpenBlock): void {
     if (this.#isLiveAnnounced) return;
     this.#isLiveAnnounced = true;
-    this.#options.emit({ type: 'block_start', index: this.#index, block: block.head });
+    this.#emit(block.head, { type: 'block_start', index: this.#shown, block: block.head });
   }
 
   #delta(block: OpenBlock, text: string, logprobs: readonly Logprob[] = []): void {
     this.#announce(block);
     const tokens = logprobs.length > 0 ? { logprobs: [...logprobs] } : {};
-    this.#options.emit({ type: 'block_delta', index: this.#index, block: block.head, text, ...tokens });
+    this.#emit(block.head, { type: 'block_delta', index: this.#shown, block: block.head, text, ...tokens });
   }
 
   #citation(citation: Citation): void {
-    this.#options.emit({ type: 'citation', index: this.#index, citation });
+    this.#options.emit({ type: 'citation', index: this.#shown, citation });
   }
 
-  /** The index of the block whose deltas are emitted at once. */
-  get #index(): number {
-    return this.complete.length;
+  #emit(head: BlockHead, event: ReplyEvent): void {
+    if (this.#isHidden(head)) this.#options.onHidden();
+    else this.#options.emit(event);
+  }
+
+  #isHidden(head: BlockHead): boolean {
+    return this.#options.hidesReasoning && head.type === 'reasoning';
   }
 }
 

@@ -17,12 +17,14 @@ export interface GuardOptions extends GuardedRoute {
   readonly inputTokens: () => number;
   /** True when clients take the last block for the answer: reasoning behind it is left out. */
   readonly endsWithAnswer?: boolean | undefined;
+  /** True when the client did not ask for reasoning: it is kept, but left out of the answer. */
+  readonly hidesReasoning?: boolean | undefined;
   /** The images that the client's format has in answers; any when left out. */
   readonly images?: ShownImages | undefined;
   /** The ids that clients accept for calls; any when left out. */
   readonly callIds?: IdForm | undefined;
   /** True when the client's format has log probabilities in answers. */
   readonly hasLogprobs?: boolean | undefined;
-  /** Called with the answer once it is complete. */
+  /** Called with the answer once it is complete, hidden reasoning included. */
   readonly onComplete?: ((reply: CompleteReply) => void) | undefined;
 }

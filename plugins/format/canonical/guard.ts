@@ -62,6 +62,9 @@ export class GrammarGuard {
     this.#queue = new BlockQueue({
       emit: (event) => this.#emit(event),
       tag: (kind, data) => this.#route.tag(kind, data),
+      hidesReasoning: options.hidesReasoning === true,
+      // The client learns that the answer has begun.
+      onHidden: () => this.#start(),
     });
   }
 
@@ -327,8 +330,9 @@ export class GrammarGuard {
       return;
     }
     if (isUnfinished && this.#finish === undefined) this.notes.miss('finish reason');
+    const isHidden = this.#options.hidesReasoning === true;
     this.#reply = {
-      blocks,
+      blocks: isHidden ? blocks.filter(({ type }) => type !== 'reasoning') : blocks,
       finish: resolveFinish(
         this.#finish,
         blocks.some(({ type }) => type === 'tool_call'),
@@ -337,7 +341,7 @@ export class GrammarGuard {
       usage: this.#usage.full,
       tier: this.#tier,
     };
-    this.#options.onComplete?.(this.#reply);
+    this.#options.onComplete?.({ ...this.#reply, blocks });
     this.#emit({ type: 'finish', reply: this.#reply });
   }
 
@@ -348,12 +352,15 @@ export class GrammarGuard {
   }
 
   #emit(event: ReplyEvent): void {
-    if (!this.#hasStarted) {
-      this.#hasStarted = true;
-      const usage = { ...this.#usage.reported, input: this.#usage.input };
-      this.#events.push({ type: 'start', usage, tier: this.#tier });
-    }
+    this.#start();
     this.#events.push(event);
+  }
+
+  #start(): void {
+    if (this.#hasStarted) return;
+    this.#hasStarted = true;
+    const usage = { ...this.#usage.reported, input: this.#usage.input };
+    this.#events.push({ type: 'start', usage, tier: this.#tier });
   }
 
   #emitted(): ReplyEvent[] {

@@ -102,6 +102,8 @@ interface ClientTextSide extends ClientCodec {
   omitResultImages(body: JsonObject): JsonObject;
   /** True when clients take the last item of an answer for the answer itself. */
   readonly endsWithAnswer?: boolean;
+  /** True for a request that does not ask for reasoning; missing in a format whose answers have it in any case. */
+  hidesReasoning?(body: JsonObject): boolean;
   /** The images that answers can hold; any when left out. */
   readonly answerImages?: ShownImages;
   /** The ids that its clients accept for calls; any when left out. */

@@ -13,6 +13,7 @@ import { MessagesReplyRepair } from './reply/reply-repair.ts';
 import { messagesReplyText } from './reply/reply-text.ts';
 import { answerUnavailableTool } from './reply/unavailable-tool.ts';
 import { hasBrokenCalls } from './request/broken-calls.ts';
+import { callsInHistory, hidesReasoning } from './request/kept-calls.ts';
 import { messagesParameters } from './request/parameters.ts';
 import type { MessagesBlock, MessagesRequest } from '../../wire/messages.ts';
 
@@ -61,6 +62,8 @@ export const messages: ClientTextFormat = {
       ...messagesCodec,
       omitResultImages,
       endsWithAnswer: true,
+      hidesReasoning,
+      callsInHistory,
       answerImages: 'none',
       callIds: plainIds,
       isSingleAnswer: () => true,

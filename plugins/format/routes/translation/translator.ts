@@ -161,20 +161,32 @@ export function readerBetween(
   const encoder = (client.format as ClientTextFormat).client.text.createEncoder(context);
   return new TranslatingReader(
     openReply(route, upstream, localStops),
-    guardOf(exchange, client, route, names),
+    guardOf(exchange, client, route, names, upstream),
     encoder,
   );
 }
 
-/** Guards the answer of a route. Reasoning that the client cannot return is kept. */
-export function guardOf(exchange: Exchange, client: ClientRequest, route: Route, names: ToolNames): GrammarGuard {
+/**
+ * Guards the answer of a route. Reasoning that the client will not return is kept.
+ *
+ * @param upstream the format of the answer; the client's when left out
+ */
+export function guardOf(
+  exchange: Exchange,
+  client: ClientRequest,
+  route: Route,
+  names: ToolNames,
+  upstream: FormatDescriptor = client.format,
+): GrammarGuard {
   const { kept } = client;
+  const isTranslated = upstream !== client.format;
   return new GrammarGuard({
     names,
     tag: taggerOf(route),
     id: shortId(exchange.id),
     inputTokens: () => promptTokens(client.body),
     endsWithAnswer: client.format.client.text?.endsWithAnswer,
+    hidesReasoning: isTranslated && client.format.client.text?.hidesReasoning?.(client.outline),
     images: client.format.client.text?.answerImages,
     callIds: client.format.client.text?.callIds,
     hasLogprobs: client.format.client.text?.hasLogprobs,

@@ -99,7 +99,9 @@ export function takesReasoningText({ name, text }: TextFormat, { profile }: Rout
 export function routesWith({ routes }: Model, request: ClientRequest): ReplayingRoutes {
   const asked = routes.flatMap((route) => {
     const format = findFormat(route, request);
-    return format === undefined ? [] : [{ route, format }];
+    // Where they share a format, the client gets the reasoning and returns it.
+    const isShown = format === request.format && request.format.client.text?.hidesReasoning !== undefined;
+    return format === undefined || isShown ? [] : [{ route, format }];
   });
   return {
     withState: asked.some(({ format }) => format.text.stateKinds.length > 0),

@@ -19,7 +19,6 @@ import {
   thoughtsBeforeCalls,
 } from '../../canonical/kept-reasoning.ts';
 import type { CompleteReply } from '../../canonical/reply.ts';
-import { isClientTextFormat } from '../../formats/contract/descriptor.ts';
 import type { ClientRequest } from '../../request/client-request.ts';
 import { firstQuestionOf } from '../../request/session.ts';
 import { routesWith } from './restore.ts';
@@ -31,7 +30,7 @@ const warnInterval = 60_000;
 const hour = 3_600; // seconds
 
 /**
- * Keeps the reasoning before tool calls for clients whose format has no place for it, and finds it by the calls
+ * Keeps the reasoning before tool calls for clients that get none of it, or have no place for it, and finds it by the calls
  * when the client sends them back. Each account reads only its own. If it is lost, the conversation continues without
  * it.
  */
@@ -54,9 +53,10 @@ export class ReasoningStore {
   open(exchange: Exchange, request: ClientRequest, model: Model): ClientRequest | Promise<ClientRequest> {
     const { format, outline, purpose } = request;
     const accountId = exchange.find(principal)?.accountId;
-    const callsOf = isClientTextFormat(format) ? format.client.text.callsInHistory : undefined;
+    const { callsInHistory: callsOf, hidesReasoning } = format.client.text ?? {};
+    const isReturned = hidesReasoning?.(outline) === false;
     const isOff = this.#limits.seconds === 0 || accountId === undefined || purpose !== 'answer';
-    if (isOff || callsOf === undefined || !Array.isArray(outline['tools'])) return request;
+    if (isOff || isReturned || callsOf === undefined || !Array.isArray(outline['tools'])) return request;
     const routes = routesWith(model, request);
     if (!routes.withState && !routes.withText) return request;
     const { body } = request;

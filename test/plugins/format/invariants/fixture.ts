@@ -25,6 +25,7 @@ export const patch = clientTool({ name: 'patch', form: 'freeform' });
 const wantsAll: JsonObject = {
   stream_options: { include_usage: true },
   generationConfig: { thinkingConfig: { includeThoughts: true } },
+  thinking: { type: 'adaptive' },
 };
 export const context: ReplyContext = { id: 'x1', model: 'asked-for', created: 1_700_000_000, request: wantsAll };
 export const exchange = { id: 'req_x1', receivedAt: 1_700_000_000_000, headers: {} } as Exchange;

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import type { Usage } from '#core/gateway/model-call/adapter.ts';
+import { plainId } from '../../../../plugins/format/canonical/call-ids.ts';
 import type { TextFormat } from '../../../support/formats.ts';
 import type { Answer, Call, Counts } from '../../../support/readers/answer.ts';
 import type { Expected, Recording } from './recordings.ts';
@@ -57,10 +58,16 @@ function expectWords(text: string, expected: string | readonly string[]): void {
   else expect(text.replaceAll('\n\n', '')).toBe(expected.join('').replaceAll('\n\n', ''));
 }
 
-/** Only OpenAI's formats have freeform tools; elsewhere their text is the one argument of a function. */
+/**
+ * Only OpenAI's formats have freeform tools; elsewhere their text is the one argument of a function. Clients of Messages get ids
+ * that Anthropic accepts.
+ */
 function expectCalls(client: TextFormat, calls: readonly Call[], expected: readonly Call[]): void {
   const hasFreeform = client === 'chat' || client === 'responses';
-  const wanted = expected.map(({ input, ...call }) => {
+  const named = expected.map((call) =>
+    client === 'messages' && call.id !== undefined ? { ...call, id: plainId(call.id) } : call,
+  );
+  const wanted = named.map(({ input, ...call }) => {
     if (input === undefined) return call;
     return { ...call, ...(hasFreeform ? { input } : { arguments: { input } }) };
   });

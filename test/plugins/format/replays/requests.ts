@@ -28,6 +28,7 @@ export const requests: Readonly<Record<TextFormat, JsonObject>> = {
   messages: {
     messages: question,
     max_tokens: 4096,
+    thinking: { type: 'enabled', budget_tokens: 2048 },
     tools: [...functions, 'apply_patch'].map((name) => ({ name, input_schema: parameters })),
   },
   gemini: {

@@ -85,7 +85,8 @@ export class OutputItems {
 
   /** Learns the id of a call. */
   #identified(known: StreamedItem, { call_id: given }: ResponsesItem): StreamedItem {
-    const isNew = known.givenCallId === undefined && inputMemberOf(known.type) !== undefined;
+    // Some endpoints name a call one way when it opens, and another way when it is done.
+    const isNew = given !== known.givenCallId && !known.isDone && inputMemberOf(known.type) !== undefined;
     if (!isNew || typeof given !== 'string' || given === '') return known;
     known.givenCallId = given;
     this.#byCall.set(given, [...(this.#byCall.get(given) ?? []), known]);

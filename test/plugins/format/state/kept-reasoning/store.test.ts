@@ -219,10 +219,16 @@ describe('a failing store of reasoning', () => {
   });
 });
 
-it.each<TextFormat>(['messages', 'gemini'])(
-  'a client of %s has a place for the state and is not served',
-  async (format) => {
-    const request = requestOf(format, { tools: [{}] });
-    expect(await new ReasoningStore(createTestHost(), 24).open(exchangeOf(), request, model)).toBe(request);
-  },
-);
+it.each<[TextFormat, JsonObject]>([
+  ['messages', { thinking: { type: 'adaptive' } }],
+  ['gemini', {}],
+])('a client of %s that returns the state is not served', async (format, asked) => {
+  const request = requestOf(format, { tools: [{}], ...asked });
+  expect(await new ReasoningStore(createTestHost(), 24).open(exchangeOf(), request, model)).toBe(request);
+});
+
+it('a client of Messages is not served where all routes speak its format', async () => {
+  const request = requestOf('messages', { tools: [{}], messages: [asks] });
+  const own = modelOf('test', ['messages']);
+  expect(await new ReasoningStore(createTestHost(), 24).open(exchangeOf(), request, own)).toBe(request);
+});

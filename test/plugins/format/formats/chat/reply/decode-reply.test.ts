@@ -283,7 +283,7 @@ describe('decoding calls of a Chat stream', () => {
     const blocks = blocksOf(opening(0, 'c1', 'a', '{"x":1}'), opening(1, 'c1', 'b', '{"y":2}'), stop);
     expect(blocks).toMatchObject([
       { id: 'c1', name: 'a' },
-      { id: 'call_x1_1', name: 'b' },
+      { id: 'c1_2', name: 'b' },
     ]);
   });
 

@@ -1,0 +1,26 @@
+import { type HistoryCall } from '../../../canonical/kept-reasoning.ts';
+import { asList, asText, member } from '../../../wire/members.ts';
+import type { MessagesBlock, MessagesMessage, MessagesRequest, MessagesThinking } from '../../../wire/messages.ts';
+
+/** The vendor sends thinking only to those who ask for it. Source: Anthropic docs, "Extended thinking". */
+export function hidesReasoning({ thinking }: MessagesRequest): boolean {
+  const type = member<MessagesThinking>(thinking, 'type');
+  return type === undefined || type === null || type === 'disabled';
+}
+
+/** The calls in a history. Clients that did not ask for thinking have none to return. */
+export function callsInHistory({ messages }: MessagesRequest): HistoryCall[] {
+  return asList(messages).flatMap((message) => {
+    if (member<MessagesMessage>(message, 'role') !== 'assistant') return [];
+    const blocks = asList(member<MessagesMessage>(message, 'content'));
+    const isBare = !blocks.some((block) => asText(member<MessagesBlock>(block, 'type')).endsWith('thinking'));
+    return blocks
+      .filter((block) => member<MessagesBlock>(block, 'type') === 'tool_use')
+      .map((block) => ({
+        id: asText(member<MessagesBlock>(block, 'id')),
+        name: asText(member<MessagesBlock>(block, 'name')),
+        input: JSON.stringify(member<MessagesBlock>(block, 'input') ?? {}),
+        isBare,
+      }));
+  });
+}

@@ -320,3 +320,27 @@ describe('results without ids', () => {
     },
   );
 });
+
+const made = (id: string, tool: string, command: string) => ({
+  type: 'function_call',
+  call_id: id,
+  name: tool,
+  arguments: JSON.stringify({ command }),
+});
+
+it.each(['chat', 'messages', 'gemini'] as const)(
+  'a result of Responses without an id goes to the call of its name: %s',
+  (upstream) => {
+    const output = { type: 'function_call_output', output: 'RES_c' };
+    const first = [made('1', 'Bash', 'a'), { ...output, call_id: '1', output: 'RES_a' }];
+    const pair = [made('2', 'Read', 'b'), made('3', 'Bash', 'c'), { ...output, name: 'Bash', call_id: null }];
+    const last = [{ ...output, output: 'RES_b' }];
+    expect(
+      uniquePairs(sentBody('responses', upstream, { input: [...first, ...pair, ...last] as JsonObject[] })),
+    ).toEqual([
+      ['a', ['RES_a']],
+      ['b', ['RES_b']],
+      ['c', ['RES_c']],
+    ]);
+  },
+);

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { Item, OpaqueState, Part } from '../../../canonical/conversation.ts';
+import { CallMatcher } from '../../../canonical/call-matcher.ts';
 import { type Notes, refuseUnread } from '../../../canonical/notes.ts';
 import { readName } from '../../../canonical/tools.ts';
 import { readFields, readMany } from '../../../wire/gemini-fields.ts';
@@ -188,35 +189,4 @@ function readResponse(response: JsonObject): { text: string; isError: boolean } 
   const isWrapper = others.length === 0 && resultNames.has(only[0]);
   const value = isWrapper ? only[1] : response;
   return { text: typeof value === 'string' ? value : JSON.stringify(value ?? null), isError };
-}
-
-/**
- * Matches calls and results, which need no ids in this format: a result without one answers the first open call of its
- * name, in the latest turn that has one. New ids depend only on the calls before, so that they stay the same from turn to turn.
- */
-class CallMatcher {
-  #count = 0;
-  #turn = 0;
-  #open: { readonly id: string; readonly name: string; readonly turn: number }[] = [];
-
-  /** The id of a call. */
-  call(name: string, given: string | undefined): string {
-    const id = given ?? `call_${this.#count}_${name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 40)}`;
-    this.#count++;
-    this.#open.push({ id, name, turn: this.#turn });
-    return id;
-  }
-
-  /** The id of the call that a result belongs to; a new one when there is none. */
-  result(name: string, given: string | undefined): string {
-    const byId = this.#open.findLast(({ id }) => id === given);
-    const latest = this.#open.findLast((call) => call.name === name)?.turn;
-    const found = byId ?? this.#open.find((call) => call.name === name && call.turn === latest);
-    this.#open = this.#open.filter((call) => call !== found);
-    return found?.id ?? given ?? `result_${this.#count}_${name}`;
-  }
-
-  endTurn(): void {
-    this.#turn++;
-  }
 }

@@ -11,6 +11,7 @@ import type {
   ImagePart,
   Source,
 } from '../../../canonical/conversation.ts';
+import { CallMatcher } from '../../../canonical/call-matcher.ts';
 import { textOf } from '../../../canonical/dialogue.ts';
 import { type Notes, refuseUnread } from '../../../canonical/notes.ts';
 import { readTaggedState } from '../../../canonical/opaque-state.ts';
@@ -57,6 +58,7 @@ export class ItemReader {
   updated: Readonly<Partial<Pick<Conversation, 'output'>>> & { readonly effort?: Effort } = {};
   readonly #tools: ToolReader;
   readonly #notes: Notes;
+  readonly #calls = new CallMatcher();
 
   constructor(tools: ToolReader, notes: Notes) {
     this.#tools = tools;
@@ -141,6 +143,7 @@ export class ItemReader {
   }
 
   #say(role: Message['role'], parts: readonly Part[]): void {
+    if (role !== 'assistant') this.#calls.endTurn();
     this.items.push({ type: 'message', role, parts });
   }
 
@@ -164,11 +167,21 @@ export class ItemReader {
   #call(item: ResponsesItem, path: string, form: ToolForm, input: string): void {
     const name = readFilled(item.name, `${path}.name`);
     const namespace = maybeText(item.namespace, `${path}.namespace`);
-    this.items.push({ type: 'tool_call', id: readCallId(item, path), name, namespace, form, input });
+    const id = this.#calls.call(name, readFilled(item.call_id, `${path}.call_id`));
+    this.items.push({ type: 'tool_call', id, name, namespace, form, input });
   }
 
   #result(item: ResponsesItem, path: string, parts: readonly Part[]): void {
-    this.items.push({ type: 'tool_result', id: readCallId(item, path), parts, isError: false });
+    this.items.push({ type: 'tool_result', id: this.#answered(item, path), parts, isError: false });
+  }
+
+  /** Without an id, the name says which call a result belongs to. Source: openai 7.7, `FunctionCallOutput`. */
+  #answered(item: ResponsesItem, path: string): string {
+    const given = maybeText(item.call_id, `${path}.call_id`) ?? '';
+    const name = maybeText(item.name, `${path}.name`);
+    if (given === '') return this.#calls.result(name, undefined);
+    this.#calls.answer(given);
+    return given;
   }
 
   /** A search without an id was the vendor's own: only its result remains. */
@@ -212,10 +225,6 @@ function readRole(value: JsonValue | undefined, path: string): Message['role'] {
   if (value === 'developer' || value === 'system') return 'system';
   if (value === 'user' || value === 'assistant') return value;
   throw invalid(path, 'user, assistant, system or developer');
-}
-
-function readCallId(item: ResponsesItem, path: string): string {
-  return readFilled(item.call_id, `${path}.call_id`);
 }
 
 /** The non-empty texts of a reasoning item. */

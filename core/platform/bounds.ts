@@ -96,7 +96,8 @@ export const bounds = {
   memoryCache: 256 * MiB,
   /** All values in groups in memory without Redis, at most a sixteenth; the least used are evicted. */
   memoryGroups: 64 * MiB,
-  /** Reasoning before one tool call; larger ones are not kept. The largest thinking budget is 128 KB of text. */
+  /** Reasoning before one tool call, and before its equals in other turns: larger ones are not kept, the oldest are dropped. The largest
+   * thinking budget is 128 KB of text. */
   keptReasoning: 256 * KiB,
   /** Reasoning of one account, in bytes and calls; the oldest is dropped. */
   accountReasoning: 16 * MiB,

@@ -30,14 +30,12 @@ export class WireIds {
   }
 
   call(given: string, name: string): string {
-    const id = this.#ids.call(given, name);
-    return this.#keeps(given) ? given : id;
+    return this.#keeps(given) ? given : this.#ids.call(given, name);
   }
 
   /** The given id if the result belongs to no call. */
   result(given: string): string {
-    const id = this.#ids.result(given);
-    return this.#keeps(given) ? given : (id ?? given);
+    return this.#keeps(given) ? given : (this.#ids.result(given) ?? given);
   }
 
   /** See `CallIds`. */

@@ -70,6 +70,12 @@ export function mapMembers(body: JsonObject, change: (name: string, value: JsonV
 
 /** Changes the entries of a list. Returns the same list when none changes. */
 export function mapEntries(list: JsonValue[], change: (entry: JsonValue, index: number) => JsonValue): JsonValue[] {
-  const changed = list.map(change);
-  return changed.some((entry, index) => entry !== list[index]) ? changed : list;
+  let changed: JsonValue[] | undefined;
+  for (let index = 0; index < list.length; index++) {
+    const entry = list[index] as JsonValue;
+    const next = change(entry, index);
+    if (next !== entry) changed ??= list.slice(0, index);
+    changed?.push(next);
+  }
+  return changed ?? list;
 }

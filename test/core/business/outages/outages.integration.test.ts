@@ -180,7 +180,7 @@ describe('a probe that failed on every route', () => {
 });
 
 /** They fail from the beginning; the incident is opened two minutes later, as in the report of two accounts of one person. */
-async function made(): Promise<{ readonly from: number; readonly pair: readonly string[] }> {
+async function madeByTwo(): Promise<{ readonly from: number; readonly pair: readonly string[] }> {
   const pair = [await customer(), await customer()];
   const from = start();
   await incident(from, from + 30 * minute, 'dp/gpt-6-sol', from + 2 * minute);
@@ -191,16 +191,16 @@ async function made(): Promise<{ readonly from: number; readonly pair: readonly 
   await creditOutage(hostWith(), earlier);
   return { from, pair };
 }
-const found = async () => (await listOutages(database, 10)).find(({ from }) => +from >= start() - 60 * minute);
+const latest = async () => (await listOutages(database, 10)).find(({ from }) => +from >= start() - 60 * minute);
 
 describe('an outage that two accounts may have made', () => {
   it('waits for the operator, to whom it shows who felt it, and who had failed before it was seen', async () => {
-    const { from, pair } = await made();
+    const { from, pair } = await madeByTwo();
     const late = await customer();
     await request(late, from + 15 * minute);
     const before = await Promise.all(pair.map(heldUntil));
     await creditOutages(hostWith());
-    const outage = await found();
+    const outage = await latest();
     expect(outage).toMatchObject({ isConfirmed: false, creditedAt: undefined });
     expect(await Promise.all(pair.map(heldUntil))).toEqual(before);
     expect(await listWitnesses(database, outage as ConfirmedOutage, 10)).toEqual([
@@ -211,31 +211,31 @@ describe('an outage that two accounts may have made', () => {
   });
 
   it('is given back without asking once two others have failed that had not before', async () => {
-    const { from } = await made();
+    const { from } = await madeByTwo();
     const others = [await customer(), await customer()];
     const before = await Promise.all(others.map(heldUntil));
     for (const account of others) await request(account, from + 15 * minute);
     await creditOutages(hostWith());
-    expect(await found()).toMatchObject({ isConfirmed: true, creditedAt: expect.any(Date) });
+    expect(await latest()).toMatchObject({ isConfirmed: true, creditedAt: expect.any(Date) });
     expect((await heldUntil(others[0] ?? '')) - (before[0] ?? 0)).toBe(20.1 * 60);
   });
 
   it('is given back without asking when a probe has failed as well', async () => {
-    const { from } = await made();
+    const { from } = await madeByTwo();
     const [row] = await database.query<{ id: string }>('select id from incident');
     await confirmIncident(database, { id: row?.id ?? '' }, from + 9 * minute);
     await creditOutages(hostWith());
-    expect(await found()).toMatchObject({ isConfirmed: true });
+    expect(await latest()).toMatchObject({ isConfirmed: true });
   });
 
   it('is neither longer nor confirmed by requests that a breaker refused', async () => {
-    const { from } = await made();
+    const { from } = await madeByTwo();
     const others = [await customer(), await customer()];
     for (const account of others)
       for (const attempts of [null, '[]'])
         await request(account, from + 25 * minute, 'failed', 'dp/gpt-6-sol', attempts);
     await creditOutages(hostWith());
-    expect(await found()).toMatchObject({ isConfirmed: false, until: new Date(from + 20.1 * minute) });
+    expect(await latest()).toMatchObject({ isConfirmed: false, until: new Date(from + 20.1 * minute) });
   });
 
   it('is none where only refusals by a breaker came from the second account', async () => {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { closestName } from '#core/config/file/mistake.ts';
 
 it('a name is compared with others only as long as it may be a typo of one', () => {
-  const name = `provider/${'x'.repeat(180)}`;
+  const name = `provider/${'x'.repeat(80)}`;
   expect(closestName(name, [`${name}y`])).toBe(`${name}y`);
   const longer = name.repeat(10);
   expect(closestName(longer, [`${longer}y`])).toBeUndefined();

@@ -39,6 +39,14 @@ const malformed: Refusal = {
 const withoutHost: Refusal = { ...malformed, message: 'An HTTP/1.1 request needs a Host header.' };
 const severalHosts: Refusal = { ...malformed, message: 'A request has one Host header, not several.' };
 
+/** RFC 9112 §6.1: Node's parser reads the chunks of any list that ends with `chunked`. */
+const unknownCoding: Refusal = {
+  reason: 'malformed',
+  status: 501,
+  code: 'invalid_request',
+  message: 'The only Transfer-Encoding that is supported is chunked. Send compressed bodies with Content-Encoding.',
+};
+
 /** RFC 9110 §10.1.1. */
 const unknownExpectation: Refusal = {
   reason: 'expectation',
@@ -115,6 +123,9 @@ export class ParserRefusals {
       if (hosts === 0 && request.httpVersion === '1.1')
         return this.#answer(withoutHost, 'no Host header', request, response);
       if (hosts > 1) return this.#answer(severalHosts, 'several Host headers', request, response);
+      const coding = request.headers['transfer-encoding'];
+      if (coding !== undefined && coding.toLowerCase() !== 'chunked')
+        return this.#answer(unknownCoding, 'unknown Transfer-Encoding', request, response);
       for (const handle of handlers) handle.call(server, request, response);
     });
     server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>

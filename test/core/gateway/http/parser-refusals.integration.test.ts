@@ -52,6 +52,12 @@ it.each([
   ['no Host header', 'GET / HTTP/1.1\r\n\r\n', 400, 'malformed'],
   ['two Host headers', 'GET / HTTP/1.1\r\nHost: a\r\nhOST: b\r\n\r\n', 400, 'malformed'],
   ['the same Host header twice', 'GET / HTTP/1.0\r\nHost: a\r\nHost: a\r\n\r\n', 400, 'malformed'],
+  [
+    'another transfer coding before chunked',
+    'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
+    501,
+    'malformed',
+  ],
   ['an unknown Expect header', 'GET / HTTP/1.1\r\nHost: a\r\nExpect: a-miracle\r\n\r\n', 417, 'expectation'],
 ])(
   'a request with %s gets an error as JSON, counts, and does not reach a handler',

@@ -53,7 +53,10 @@ export async function calledModel(
 /** The model and its name in answers; the value itself when it names no model. */
 function identify(requested: unknown, catalog: Catalog): unknown {
   const model = typeof requested === 'string' ? catalog.resolve(requested) : undefined;
-  return model === undefined ? requested : [model.id, nameInReply(model, requested as string)];
+  if (model === undefined) return requested;
+  // A reload may send a model elsewhere: its answers are those of another one then.
+  const served = model.routes.map(({ id, upstream }) => [id, upstream.baseUrl]);
+  return [model.id, nameInReply(model, requested as string), served];
 }
 
 /** Characters of a body that are hashed in one turn. */

@@ -1,3 +1,4 @@
+import { issuerTitle } from '#core/business/payments/issuer-title.ts';
 import { findAnnouncement, isOpen } from '#core/business/announcements/announcements.ts';
 import { findOutage, listCredits } from '#core/business/outages/credit.ts';
 import { findReservation } from '#core/business/sales/waiting-list.ts';
@@ -135,7 +136,7 @@ async function receipt(context: Context): Promise<Body | string> {
     [t('amount'), format.money(payment.amount, payment.currency)],
     [t('paid_at'), format.time(payment.paidAt).text],
   ];
-  if (payment.issuer !== undefined) facts.push([t('paid_by'), oneLine(payment.issuer)]);
+  if (payment.issuer !== undefined) facts.push([t('paid_by'), issuerTitle(oneLine(payment.issuer))]);
   if (order.period !== undefined) {
     facts.push([t('starts_at'), format.time(order.period.startsAt).text]);
     facts.push([t('ends_at'), format.time(order.period.endsAt).text]);

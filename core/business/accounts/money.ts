@@ -14,7 +14,8 @@ export function formatMoney(amount: number, currency: string): string {
     minimumFractionDigits: digits,
     maximumFractionDigits: digits,
   });
-  return format.format(amount / 10 ** digits);
+  // Lines break after a hyphen, and not after a minus sign.
+  return format.format(amount / 10 ** digits).replace(/^-/, '\u2212');
 }
 
 /** How many of the smallest unit that the currency is paid in make one unit: 100 for USD, 1 for IDR. */

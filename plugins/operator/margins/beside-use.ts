@@ -18,8 +18,7 @@ export function describeMoney(
   };
 }
 
-/** Lines break after a hyphen, and not after a minus sign. */
 export function formatExact(money: ExactMoney, { format, host }: Pick<Reader, 'format' | 'host'>): string {
   const currency = host.section(currencySection);
-  return format.money(toSmallest(money, currency), currency).replace(/^-/, '\u2212');
+  return format.money(toSmallest(money, currency), currency);
 }

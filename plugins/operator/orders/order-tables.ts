@@ -1,3 +1,4 @@
+import { issuerTitle } from '#core/business/payments/issuer-title.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { severityOf } from '#core/business/payments/flags.ts';
 import type { OrderFlag, OrderRefund, Payment } from '#core/business/payments/order-types.ts';
@@ -48,7 +49,7 @@ export function paymentTable(payments: readonly Payment[], reader: Reader): Tabl
   });
   return describeTable(reader, 'payments', 'operator.payments', payments, [
     { label: 'operator.fact.paid', at: 'note', cell: ({ paidAt }) => paidAt },
-    { label: 'operator.issuer', at: 'note-end', cell: ({ issuer }) => issuer },
+    { label: 'operator.issuer', at: 'note-end', cell: ({ issuer }) => issuer && issuerTitle(issuer) },
     { label: 'operator.outcome', at: 'title', cell: outcomeOf },
     { ...amountColumn, cell: ({ amount, currency }) => format.money(amount, currency) },
     { label: 'operator.payment', fit: 'id', at: 'hide', cell: ({ paymentId }) => ({ text: paymentId, isCode: true }) },

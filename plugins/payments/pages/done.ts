@@ -111,10 +111,12 @@ async function readFirst({ accountId, payments, createdAt }: Order, request: Pag
 function describePass({ days, period, readAt }: Order, account: AccountRecord | undefined, { t, format }: PageRequest) {
   const active = account === undefined ? undefined : activePeriod(account, account.readAt);
   const endsAt = active?.endsAt ?? period?.endsAt;
-  const until = active === undefined ? 'payments.done.ended' : 'payments.done.until';
+  const pass = passOf(period, readAt);
+  const running = pass === 'over' ? 'payments.done.other_until' : 'payments.done.until';
+  const until = active === undefined ? 'payments.done.ended' : running;
   return {
     kind: 'ok',
-    paid: t(`payments.done.${passOf(period, readAt)}`, { count: days }),
+    paid: t(`payments.done.${pass}`, { count: days }),
     until: endsAt === undefined ? '' : t(until, { time: format.time(endsAt).text }),
   };
 }

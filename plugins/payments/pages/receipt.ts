@@ -1,3 +1,4 @@
+import { issuerTitle } from '#core/business/payments/issuer-title.ts';
 import { contactOf } from '#core/gateway/host/contact.ts';
 import { paymentProviders } from '#core/business/payments/connections.ts';
 import type { Order } from '#core/business/payments/order.ts';
@@ -48,7 +49,7 @@ function describeReceipt(order: Order, request: PageRequest) {
             from: format.time(period.startsAt).text,
             to: format.time(period.endsAt).text,
           }),
-    method: ['QRIS', payment?.issuer].filter((part) => part !== undefined).join(', '),
+    method: ['QRIS', payment?.issuer && issuerTitle(payment.issuer)].filter((part) => part !== undefined).join(', '),
     reference: payment?.paymentId ?? '',
     total: format.money(payment?.amount ?? order.price, payment?.currency ?? order.currency),
     // Whether somebody has the days of a gift is said on the page of the order.

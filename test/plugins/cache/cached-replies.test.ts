@@ -7,6 +7,7 @@ import { cachedCall, cacheStatus } from '#core/gateway/facts.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import { chatEndpoint, createExchange, modelsEndpoint } from '../../support/exchange.ts';
 import { modelOf } from '../format/catalog/catalog-fixture.ts';
+import { routeTo, upstreamAt } from '../upstream/fixture.ts';
 import { CacheFixture, exchangeOf, outcome, stream, whole } from './fixture.ts';
 import { descriptors } from '../../support/formats.ts';
 
@@ -143,6 +144,16 @@ describe('a cached reply', () => {
     await fixture.ask({ body: { model: 'alias' } });
     await fixture.open(fixture.shared, [modelOf('other')]);
     expect((await fixture.ask({ body: { model: 'alias' } })).cache).toBe('miss');
+  });
+
+  it('a cached reply is not found for a model that a reload sends elsewhere, and is found for one that stays', async () => {
+    const at = (url: string) => modelOf('m', ['chat'], { routes: [routeTo(upstreamAt(url))] });
+    await fixture.open(fixture.shared, [at('http://127.0.0.1:1/v1')]);
+    await fixture.ask();
+    await fixture.open(fixture.shared, [at('http://127.0.0.1:1/v1')]);
+    expect((await fixture.ask()).cache).toBe('hit');
+    await fixture.open(fixture.shared, [at('http://127.0.0.1:2/v1')]);
+    expect((await fixture.ask()).cache).toBe('miss');
   });
 
   it.each([

@@ -162,7 +162,7 @@ describe('a flagged order', () => {
       id: call.headers['webhook-id'],
       type: 'order.flagged',
       service: 'Daypass',
-      title: 'Order ORD-HOOK: wrong amount',
+      title: 'Order ORD-HOOK: Wrong amount',
       url: expect.stringMatching(/\/operator\/orders\/ORD-HOOK$/),
       data: { order: 'ORD-HOOK', reason: 'wrong_amount', price: 95_000, money: { amount: 59_000, currency: 'IDR' } },
     });
@@ -195,7 +195,7 @@ describe('a flagged order', () => {
     await flagged('ORD-MAIL');
     const text = await sendMails();
     expect(mails.received.map(({ to }) => to)).toEqual([['Boss@example.com']]);
-    expect(text).toContain('Subject: Order ORD-MAIL: wrong amount');
+    expect(text).toContain('Subject: Order ORD-MAIL: Wrong amount');
     expect(text).toContain('/operator/orders/ORD-MAIL');
   });
 
@@ -488,7 +488,7 @@ describe('the daily report', () => {
       open_flags: { wrong_amount: 1 },
       failing_checks: [{ name: 'disk', reason: 'The disk is nearly full.' }],
     });
-    expect(report.text).toBe('These need a decision:');
+    expect(report.text).toBe('What is listed below revenue and orders needs a decision.');
     expect(await sendMails()).toContain('The disk is nearly full.');
   });
 });

@@ -111,7 +111,7 @@ describe('a refund', () => {
       'through the payment provider',
       'All days of the',
     ],
-    ['id', 'unused', true, 'Rp 30.000 dari pesanan kamu sudah', 'operator sudah mengembalikan', 'Sisa masa aktif'],
+    ['id', 'unused', true, 'Rp 30.000 dari pesanan kamu sudah', 'Operator sudah mengembalikan', 'Sisa masa aktif'],
   ])('says in %s what went back, how, and what became of the days: %s', async (language, days, isManual, ...parts) => {
     await database.query('update account set language = ? where id = ?', [language, accountId]);
     await sendRefund({ days, isManual });

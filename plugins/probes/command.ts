@@ -7,6 +7,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { CheckResult } from './probe-route.ts';
 
 interface Options {
+  readonly ask?: true;
   readonly baseline?: true;
   readonly json?: true;
   readonly key?: string;
@@ -27,7 +28,8 @@ export function probeCommand(gateway: Registry): Command {
           'a route, such as openai/gpt-6-sol, or the base URL of a vendor; without one, lists the last results',
         )
         .option('--baseline', 'take the answers of the route as those that later fingerprints are compared with')
-        .option('--model <model>', 'of a URL: the vendor’s name of the model')
+        .option('--ask', 'of a URL: send requests to a model, which the vendor bills')
+        .option('--model <model>', 'of a URL, with --ask: the vendor’s name of the model')
         .option(
           '--key <key>',
           'of a URL: the API key; better in the environment variable PROBE_KEY, or `-` to read it from stdin',
@@ -38,11 +40,13 @@ export function probeCommand(gateway: Registry): Command {
           `
 
 The requests of a probe are billed by the vendor, count towards probes.daily_tokens and are not limited by it.
-Of a URL it prints what gateway.yaml needs, with what the vendor deviates in; the key is not part of it.
+Of a URL it prints what gateway.yaml needs, with what the vendor deviates in; the key is not part of it. Without --ask
+only the list of models is read, by which self-hosted servers are told apart.
 
 Examples:
   daypass probe openai/gpt-6-sol
-  PROBE_KEY=… daypass probe https://api.example.com/v1 --model example-large > vendor.yaml
+  daypass probe http://127.0.0.1:8000/v1
+  PROBE_KEY=… daypass probe https://api.example.com/v1 --ask --model example-large > vendor.yaml
 
 Exit codes: 0 success, 1 a check failed or nothing could be found out, 2 invalid usage.`,
         )
@@ -145,17 +149,37 @@ function describe({ check, verdict, tokens, firstContentMs, tokensPerSecond, sco
   );
 }
 
+/** Prints the preset of a self-hosted server, without a request that the vendor bills. */
+async function recogniseUrl(
+  { vendors }: Pick<Registry, 'vendors'>,
+  print: CommandContext['print'],
+  url: string,
+  key: string,
+  isJson: boolean,
+): Promise<void> {
+  const { describeServer, recogniseServer } = await import('./recognise.ts');
+  const found = await recogniseServer(url, key);
+  const preset = found && vendors.get(found.vendor);
+  if (found === undefined || preset === undefined)
+    throw new CommandFailed(
+      `The list of models at ${url} does not say what server it is. Add --ask --model MODEL to try requests, which the vendor bills.`,
+    );
+  if (isJson) return print(JSON.stringify({ ...found, capabilities: preset.capabilities, quirks: preset.quirks }));
+  for (const line of describeServer(found, preset)) print(line);
+}
+
 /** Needs neither gateway.yaml nor a database: nothing of the vendor is configured yet. */
 async function tryUrl(
   gateway: Registry,
   { print }: CommandContext,
   url: string,
-  { model, key, json }: Options,
+  { ask, model, key, json }: Options,
 ): Promise<void> {
-  if (model === undefined || model === '')
-    throw new CommandFailed('Which model? Add --model with the vendor’s name of it, such as --model example-large.', 2);
   if (!URL.canParse(url))
     throw new CommandFailed(`"${url}" is not a valid URL; use one such as https://api.example.com/v1`, 2);
+  if (ask !== true) return recogniseUrl(gateway, print, url, await readKey(key), json === true);
+  if (model === undefined || model === '')
+    throw new CommandFailed('Which model? Add --model with the vendor’s name of it, such as --model example-large.', 2);
   const [{ tryVendor }, { createTestHost }] = await Promise.all([
     import('./vendor.ts'),
     import('#core/extension/testing/test-host.ts'),

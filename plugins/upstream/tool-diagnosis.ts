@@ -3,6 +3,7 @@ import { profileIn } from '#core/config/catalog/profile.ts';
 import type { Diagnosis, Finding } from '#core/gateway/diagnosis/diagnosis.ts';
 import { meaningOfServerWords } from '#core/gateway/model-call/server-words.ts';
 import { readRefusal } from '#core/gateway/model-call/upstream-error.ts';
+import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { isJsonObject } from '#core/platform/json.ts';
 import { authHeaders } from './routing/credentials.ts';
 
@@ -36,7 +37,7 @@ async function checkTools({ upstream, model }: Route, signal: AbortSignal): Prom
   const { baseUrl, auth, headers, apiKeys } = upstream;
   const tool = { type: 'function', function: { name: 'probe', parameters: { type: 'object', properties: {} } } };
   try {
-    const response = await fetch(`${baseUrl}/chat/completions`, {
+    const response = await outgoingFetch(`${baseUrl}/chat/completions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers, ...authHeaders(auth, apiKeys[0] ?? '') },
       body: JSON.stringify({ model, messages: [{ role: 'user', content: '.' }], max_tokens: 0, tools: [tool] }),

@@ -31,7 +31,7 @@ const odd: Handler = (request, response) => {
 
 it('what a vendor deviates in is found, and written as a configuration that daypass check accepts', async () => {
   await using upstream = await createUpstream(odd);
-  const { code, out, errors } = await runCommand(['probe', `${upstream.url}/v1`, '--model', 'acme/odd-1'], {
+  const { code, out, errors } = await runCommand(['probe', `${upstream.url}/v1`, '--ask', '--model', 'acme/odd-1'], {
     PROBE_KEY: secret,
   });
   expect([code, errors.includes(secret), out.includes(secret)]).toEqual([0, false, false]);
@@ -61,10 +61,32 @@ it('what a vendor deviates in is found, and written as a configuration that dayp
 
 it('a vendor that answers nothing is no configuration, and the reasons are printed', async () => {
   await using upstream = await createUpstream((_request, response) => response.json(401, { error: { message: 'no' } }));
-  const { code, out, errors } = await runCommand(['probe', upstream.url, '--model', 'x', '--key', secret]);
+  const { code, out, errors } = await runCommand(['probe', upstream.url, '--ask', '--model', 'x', '--key', secret]);
   expect([code, out]).toEqual([1, '']);
   expect(errors).toContain('gave no answer in any format');
   expect(errors).not.toContain(secret);
-  const { code: usage } = await runCommand(['probe', upstream.url]);
+  const { code: usage } = await runCommand(['probe', upstream.url, '--ask']);
   expect(usage).toBe(2);
+});
+
+it('a self-hosted server is known by its list of models, and nothing else is asked', async () => {
+  await using upstream = await createUpstream(({ path }, response) =>
+    path === '/v1/models'
+      ? response.json(200, { object: 'list', data: [{ id: 'tiny', owned_by: 'llamacpp' }] })
+      : response.json(404, {}),
+  );
+  const { code, out, errors } = await runCommand(['probe', upstream.url]);
+  expect(code, errors).toBe(0);
+  expect(parse(out)).toEqual({ upstreams: { 'llama-cpp': { vendor: 'llama-cpp', base_url: `${upstream.url}/v1` } } });
+  expect(out).toMatch(/^# +named_tools: false$/m);
+  expect(out).toContain('# Its models: tiny');
+  expect(upstream.requests.map(({ path }) => path)).toEqual(['/v1/models']);
+});
+
+it('a vendor that its list of models does not tell apart is asked only when told to', async () => {
+  await using upstream = await createUpstream((_request, response) => response.json(200, { data: [{ id: 'x' }] }));
+  const { code, out, errors } = await runCommand(['probe', `${upstream.url}/v1`, '--model', 'x']);
+  expect([code, out]).toEqual([1, '']);
+  expect(errors).toContain('--ask');
+  expect(new Set(upstream.requests.map(({ path }) => path))).toEqual(new Set(['/v1/models']));
 });

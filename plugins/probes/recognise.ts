@@ -1,0 +1,72 @@
+import { stringify } from 'yaml';
+import type { Vendor } from '#core/config/catalog/catalog.ts';
+import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
+import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
+
+/** A server that its list of models has told apart. */
+export interface RecognisedServer {
+  readonly baseUrl: string;
+  /** Of its preset. */
+  readonly vendor: string;
+  /** Its names of models, as many as are listed. */
+  readonly models: readonly string[];
+}
+
+/** How servers name the owner of their models, and the preset of each. Seen, or for Ollama in its source: docs/upstreams.md. */
+const owners: ReadonlyMap<unknown, string> = new Map([
+  ['vllm', 'vllm'],
+  ['llamacpp', 'llama-cpp'],
+  ['infinity', 'infinity'],
+  ['library', 'ollama'],
+]);
+/** Ms for the list of models. */
+const longestWait = 10_000;
+/** Bytes of a list of models, at most. */
+const longestList = 8_388_608;
+
+/** Asks for the list of models, which costs nothing. @returns undefined for a vendor that the list does not tell apart */
+export async function recogniseServer(url: string, key: string): Promise<RecognisedServer | undefined> {
+  const plain = url.replace(/\/+$/, '');
+  const bases = /\/v\d\w*$/.test(plain) ? [plain] : [`${plain}/v1`, plain];
+  for (const baseUrl of bases) {
+    const entries = await readModels(baseUrl, key);
+    const vendor = owners.get(entries[0]?.['owned_by']);
+    if (vendor === undefined) continue;
+    return { baseUrl, vendor, models: entries.flatMap(({ id }) => (typeof id === 'string' ? [id] : [])) };
+  }
+  return undefined;
+}
+
+async function readModels(baseUrl: string, key: string): Promise<JsonObject[]> {
+  try {
+    const response = await outgoingFetch(`${baseUrl}/models`, {
+      headers: { accept: 'application/json', ...(key !== '' && { authorization: `Bearer ${key}` }) },
+      redirect: 'error',
+      signal: AbortSignal.timeout(longestWait),
+    });
+    if (!response.ok || Number(response.headers.get('content-length') ?? 0) > longestList) {
+      await response.body?.cancel();
+      return [];
+    }
+    const { data } = parseObject(await response.text()) ?? {};
+    return Array.isArray(data) ? data.filter(isJsonObject) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Lines of YAML for the server, with the quirks of its preset as a comment. */
+export function describeServer({ baseUrl, vendor, models }: RecognisedServer, preset: Vendor): string[] {
+  const { title, formats, capabilities, quirks } = preset;
+  const known = stringify({ ...(capabilities && { capabilities }), ...(quirks && { quirks }) });
+  const declared = capabilities === undefined && quirks === undefined ? [] : known.trimEnd().split('\n');
+  return [
+    `# ${title}, by its list of models. Nothing else was asked; --ask tries requests.`,
+    `# Its preset has the formats ${formats.join(', ')}${declared.length === 0 ? ' and no quirks.' : ', and:'}`,
+    ...declared.map((line) => `#   ${line}`),
+    ...stringify({ upstreams: { [vendor]: { vendor, base_url: baseUrl } } })
+      .trimEnd()
+      .split('\n'),
+    ...(models.length === 0 ? [] : [`# Its models: ${models.slice(0, 5).join(', ')}${models.length > 5 ? ', …' : ''}`]),
+  ];
+}

@@ -242,10 +242,17 @@ export function notSetUp(words?: string): GatewayError {
   );
 }
 
-/** An error inside a 200: for the client, the upstream has failed. */
+/** Types and codes of errors inside a 200 that the same request always gets: of Anthropic and OpenAI, and of Google. */
+const permanentWords = new Set(['invalid_request_error', 'request_too_large', 'invalid_prompt', 'INVALID_ARGUMENT']);
+
+function isPermanent({ type, code, isRejection }: ReportedError): boolean {
+  return isRejection === true || permanentWords.has(type ?? '') || permanentWords.has(code ?? '');
+}
+
+/** An error inside a 200: for the client, the upstream has failed, unless the request was to blame. */
 export function reportedFailure(reported: ReportedError | undefined): GatewayError {
   const message = withoutSecrets(reported?.message ?? upstreamReason('upstream.reason.no_message'), 500);
-  const meaning = reported && (meaningOf(reported) ?? (reported.isRejection === true ? 'rejected' : undefined));
+  const meaning = reported && (meaningOf(reported) ?? (isPermanent(reported) ? 'rejected' : undefined));
   switch (meaning) {
     case 'overflow':
       // Clients shorten the conversation on this code; without it, they retry the same request.
@@ -271,7 +278,8 @@ export function reportedFailure(reported: ReportedError | undefined): GatewayErr
     case 'rejected':
       return new GatewayError('upstream_rejected', message, {
         upstream: {
-          status: 400,
+          status: reported?.type === 'request_too_large' ? 413 : 400,
+          type: reported?.type,
           code: reported?.code,
           isPolicyRefusal: reported !== undefined && (isModeration(reported) || reported.code === minimaxForbidden),
         },

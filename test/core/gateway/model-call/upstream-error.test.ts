@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { renderStreamError } from '#core/gateway/pipeline/render-error.ts';
 import {
   readRefusal,
   readReportedError,
@@ -17,8 +18,22 @@ describe('an error inside an answer', () => {
     [{ code: 429, message: 'no' }, 'rate_limited'],
     [{ code: 500, message: 'no', status: 'INTERNAL' }, 'upstream_failed'],
     [{ type: 'api_error', message: 'no' }, 'upstream_failed'],
+    [{ type: 'invalid_request_error', message: 'Schema is too complex for compilation.' }, 'upstream_rejected'],
+    [{ code: 'invalid_prompt', message: 'no' }, 'upstream_rejected'],
+    [{ code: 400, message: 'no', status: 'INVALID_ARGUMENT' }, 'upstream_rejected'],
+    [{ type: 'request_too_large', message: 'no' }, 'upstream_rejected'],
+    [{ type: 'new_error', message: 'no' }, 'upstream_failed'],
   ])('%j is %s to the client', (error, code) => {
     expect(codeOf(error)).toBe(code);
+  });
+
+  it('keeps the words and the class of one that the same request always gets', () => {
+    const error = { type: 'invalid_request_error', message: 'Schema is too complex for compilation.' };
+    const failure = reportedFailure(readReportedError({ type: 'error', error }));
+    expect(failure.isFinal).toBe(true);
+    const caller = { id: '1', format: undefined, dialect: 'anthropic' } as const;
+    expect(renderStreamError(failure, caller)).toContain(JSON.stringify(error));
+    expect(renderStreamError(failure, { ...caller, dialect: 'openai' })).toContain('"message":"Schema is too complex');
   });
 });
 

@@ -44,14 +44,16 @@ export class ResponsesReplyAdapter implements ReplyAdapter {
   }
 
   whole(text: string, body: ResponsesReply, counted?: Usage): string {
-    return this.#written(hasCounts(text, counted) ? text : JSON.stringify(this.#withUsage(body, counted)));
+    const isWhole = hasCounts(text, counted) && hasDetails(body);
+    return this.#written(isWhole ? text : JSON.stringify(this.#withUsage(body, counted)));
   }
 
   finished(response: ResponsesReply, counted?: Usage): ResponsesReply {
     const { output } = response;
     const tagged = { ...response, ...(Array.isArray(output) && { output: output.map((item) => this.#tagItem(item)) }) };
     const named = this.#previousId === undefined ? tagged : { ...tagged, previous_response_id: this.#previousId };
-    return hasCounts(JSON.stringify(response.usage), counted) ? named : this.#withUsage(named, counted);
+    const isWhole = hasCounts(JSON.stringify(response.usage), counted) && hasDetails(response);
+    return isWhole ? named : this.#withUsage(named, counted);
   }
 
   failure(text: string): string {
@@ -60,15 +62,17 @@ export class ResponsesReplyAdapter implements ReplyAdapter {
 
   #ending(event: StreamEvent, text: string, counted: Usage | undefined): string {
     const ending: ResponsesEvent = event.parse() ?? {};
-    if (!isJsonObject(ending.response) || hasCounts(text, counted)) return text;
-    return rewriteData(text, { ...ending, response: this.#withUsage(ending.response, counted) });
+    const { response } = ending;
+    if (!isJsonObject(response) || (hasCounts(text, counted) && hasDetails(response))) return text;
+    return rewriteData(text, { ...ending, response: this.#withUsage(response, counted) });
   }
 
   /** OpenCode repeats the request endlessly without counts, and Codex without their total. */
   #withUsage(response: ResponsesReply, counted: Usage | undefined): ResponsesReply {
+    if (hasCounts(JSON.stringify(response.usage), counted)) return { ...response, usage: withDetails(response.usage) };
     this.meter.whole(response);
     const usage = writeUsage(this.meter.complete(counted, true));
-    return { ...response, usage: filledUsage(response.usage, usage) };
+    return { ...response, usage: withDetails(filledUsage(response.usage, usage)) };
   }
 
   #tagItem(item: JsonValue): JsonValue {
@@ -82,6 +86,25 @@ export class ResponsesReplyAdapter implements ReplyAdapter {
     const tagged = tagMember(text, 'encrypted_content', this.#tag);
     return this.#previousId === undefined ? tagged : namePrevious(tagged, JSON.stringify(this.#previousId));
   }
+}
+
+/** Members that the details of a usage must have: Codex aborts the turn without them, although the details may be missing. */
+const detailed = { input_tokens_details: 'cached_tokens', output_tokens_details: 'reasoning_tokens' } as const;
+
+function hasDetails({ usage }: ResponsesReply): boolean {
+  return !isJsonObject(usage) || withDetails(usage) === usage;
+}
+
+/** The same usage if its details have their counts. */
+function withDetails(usage: JsonValue | undefined): JsonValue {
+  if (!isJsonObject(usage)) return usage ?? null;
+  const thin = Object.entries(detailed).filter(([name, count]) => {
+    const details = usage[name];
+    return isJsonObject(details) && typeof details[count] !== 'number';
+  });
+  if (thin.length === 0) return usage;
+  const filled = thin.map(([name, count]) => [name, { ...(usage[name] as JsonObject), [count]: 0 }]);
+  return { ...usage, ...Object.fromEntries(filled) };
 }
 
 function hasCounts(text: string | undefined, counted: Usage | undefined): boolean {

@@ -256,6 +256,35 @@ describe('a Responses reply', () => {
     });
   });
 
+  it.each([{}, { reasoning_tokens: null }])(
+    'has a count in details of its usage that are %j',
+    (output_tokens_details) => {
+      const usage = {
+        input_tokens: 7,
+        input_tokens_details: {},
+        output_tokens: 3,
+        output_tokens_details,
+        total_tokens: 10,
+      };
+      const response = { output: [], usage };
+      const filled = {
+        response: {
+          output: [],
+          usage: {
+            ...usage,
+            input_tokens_details: { cached_tokens: 0 },
+            output_tokens_details: { reasoning_tokens: 0 },
+          },
+        },
+      };
+      const counted = { input: 7, output: 3 };
+      const text = event('response.completed', { type: 'response.completed', response });
+      expect(dataOf(adapterOf('responses').event(text, counted))).toEqual({ type: 'response.completed', ...filled });
+      const whole = adapterOf('responses').whole(JSON.stringify(response), counted);
+      expect(JSON.parse(whole)).toEqual(filled.response);
+    },
+  );
+
   it('has its encrypted content tagged', () => {
     const item = { type: 'reasoning', id: 'rs_1', encrypted_content: 'ENC' };
     const text = event('response.output_item.done', { type: 'response.output_item.done', item });

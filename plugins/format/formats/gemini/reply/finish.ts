@@ -1,6 +1,7 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
 import type { JsonValue } from '#core/platform/json.ts';
+import { keyRefused } from '#core/gateway/model-call/upstream-error.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import type { FinishReason, Fragment } from '../../../canonical/reply.ts';
 import { asText, count, member, sum } from '../../../wire/members.ts';
@@ -23,6 +24,8 @@ const reasons = new Map<string, FinishReason>([
   ['IMAGE_OTHER', 'content_filter'],
   ['NO_IMAGE', 'content_filter'],
   ['MODEL_ARMOR', 'content_filter'],
+  // Filtered by an escalation rule. Source of this and the next: @google/genai 3.3.0, `FinishReason`.
+  ['ESCALATION', 'content_filter'],
 ]);
 /** Reasons that mean that the model's output is unusable. */
 const failures = new Set([
@@ -32,6 +35,9 @@ const failures = new Set([
   'TOO_MANY_TOOL_CALLS',
   'MISSING_THOUGHT_SIGNATURE',
 ]);
+
+/** Of an answer that was withheld because the operator's account is limited or disabled. */
+const accountLimited = 'PUP_LIMITED_DISABLED';
 
 /** The finish reason of a candidate; undefined while it continues. */
 export function finishReasonOf(candidate: JsonValue | undefined): string | undefined {
@@ -47,6 +53,7 @@ export function isWithheld(candidate: JsonValue | undefined): boolean {
 /** The error of an answer that its finish reason reports as unusable; undefined for any other. */
 export function readAbort(candidate: JsonValue | undefined): GatewayError | undefined {
   const reported = finishReasonOf(candidate);
+  if (reported === accountLimited) return keyRefused(reported);
   if (reported === undefined || !failures.has(reported)) return undefined;
   const message = asText(member<GeminiCandidate>(candidate, 'finishMessage'));
   const finish = message === '' ? reported : `${reported}: ${message.slice(0, 500)}`;

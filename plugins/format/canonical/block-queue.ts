@@ -1,4 +1,4 @@
-import type { Block, Citation, ReplyEvent, BlockHead, CallHead, Logprob } from './reply.ts';
+import type { Block, BlockHead, CallHead, Citation, Logprob, ReplyEvent, TextHead } from './reply.ts';
 import { CollectedText } from '#core/platform/memory/collected-text.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import type { MediaSource, StateKind } from './conversation.ts';
@@ -175,19 +175,19 @@ export abstract class OpenBlock {
 
 /** Text, with its citations, or a refusal. */
 export class TextBlock extends OpenBlock {
-  readonly head: { readonly type: 'text' | 'refusal' };
+  readonly head: TextHead | { readonly type: 'refusal' };
   readonly citations: Citation[] = [];
   readonly logprobs: Logprob[] = [];
 
-  constructor(type: 'text' | 'refusal') {
+  constructor(type: 'text' | 'refusal', isParagraph = false) {
     super();
-    this.head = { type };
+    this.head = type === 'text' && isParagraph ? { type, isParagraph } : { type };
   }
 
   complete(): Block {
     const { text, citations, logprobs } = this;
     if (this.head.type === 'refusal') return { type: 'refusal', text };
-    return { type: 'text', text, citations, ...(logprobs.length > 0 && { logprobs }) };
+    return { ...this.head, text, citations, ...(logprobs.length > 0 && { logprobs }) };
   }
 }
 

@@ -25,6 +25,10 @@ export interface GuardOptions extends GuardedRoute {
   readonly callIds?: IdForm | undefined;
   /** True when the client's format has log probabilities in answers. */
   readonly hasLogprobs?: boolean | undefined;
+  /** True when the client's format has a finish reason for answers that pause for the vendor's own tools. */
+  readonly hasPauses?: boolean | undefined;
+  /** True when the client has asked for an output format, which a paragraph between texts would break. */
+  readonly isStructured?: boolean | undefined;
   /** Called with the answer once it is complete, hidden reasoning included. */
   readonly onComplete?: ((reply: CompleteReply) => void) | undefined;
 }

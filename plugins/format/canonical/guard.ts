@@ -44,6 +44,9 @@ export class GrammarGuard {
   #hasStarted = false;
   /** True when a part of the answer could not be passed on. */
   #hasLost = false;
+  #hasText = false;
+  /** True when the next text does not continue the one before. */
+  #isNewParagraph = false;
   #finish: FinishReason | undefined;
   #stopSequence: string | undefined;
   #tier: string | undefined;
@@ -155,6 +158,7 @@ export class GrammarGuard {
         return;
       case 'break':
         this.#closeTail();
+        this.#isNewParagraph ||= fragment.isParagraph === true;
         return;
       case 'call':
         this.#call(fragment);
@@ -208,7 +212,14 @@ export class GrammarGuard {
     const tail = this.#queue.last;
     if (tail !== undefined && !tail.isClosed && tail.head.type === type) return this.#append(tail, text);
     if (!this.#hasRoom(perBlock)) return;
-    this.#append(this.#queue.add(type === 'reasoning' ? new ReasoningBlock() : new TextBlock(type)), text);
+    this.#append(this.#queue.add(type === 'reasoning' ? new ReasoningBlock() : this.#textBlock(type)), text);
+  }
+
+  #textBlock(type: 'text' | 'refusal'): TextBlock {
+    const isParagraph = this.#isNewParagraph && this.#hasText && this.#options.isStructured !== true;
+    this.#hasText ||= type === 'text';
+    this.#isNewParagraph = false;
+    return new TextBlock(type, isParagraph);
   }
 
   #reasoningState({ kind, data, isTrailing }: Extract<Fragment, { type: 'reasoning_state' }>): void {
@@ -331,6 +342,8 @@ export class GrammarGuard {
     }
     if (isUnfinished && this.#finish === undefined) this.notes.miss('finish reason');
     const isHidden = this.#options.hidesReasoning === true;
+    if (this.#finish === 'pause' && this.#options.hasPauses !== true)
+      this.notes.approximate('paused turn as truncated answer');
     this.#reply = {
       blocks: isHidden ? blocks.filter(({ type }) => type !== 'reasoning') : blocks,
       finish: resolveFinish(

@@ -23,8 +23,8 @@ export type Fragment =
   | { readonly type: 'image'; readonly source: MediaSource }
   /** Belongs to the text that is open. */
   | { readonly type: 'citation'; readonly citation: Citation }
-  /** Closes the open block, unless it is a call. */
-  | { readonly type: 'break' }
+  /** Closes the open block, unless it is a call. `isParagraph`: text behind it does not continue the text before. */
+  | { readonly type: 'break'; readonly isParagraph?: true | undefined }
   /** Names a call, which opens when id and name are known. `key` identifies a call in its reply. */
   | {
       readonly type: 'call';
@@ -102,11 +102,19 @@ export type ReplyEvent =
 
 /** The part of a block that is known when it opens. */
 export type BlockHead =
-  | { readonly type: 'text' }
+  | TextHead
   | { readonly type: 'refusal' }
   | { readonly type: 'reasoning' }
   | { readonly type: 'image' }
   | CallHead;
+
+/** `isParagraph`: formats with one text put `paragraph` between it and the text before. */
+export interface TextHead {
+  readonly type: 'text';
+  readonly isParagraph?: true;
+}
+
+export const paragraph = '\n\n';
 
 export interface CallHead {
   readonly type: 'tool_call';
@@ -117,12 +125,11 @@ export interface CallHead {
 }
 
 export type Block =
-  | {
-      readonly type: 'text';
+  | (TextHead & {
       readonly text: string;
       readonly citations: readonly Citation[];
       readonly logprobs?: readonly Logprob[] | undefined;
-    }
+    })
   | { readonly type: 'refusal'; readonly text: string }
   /** `state` is tagged, as the client gets it and sends it back. `isRedacted`: there is no text for it. */
   | { readonly type: 'reasoning'; readonly text: string; readonly state: string; readonly isRedacted: boolean }

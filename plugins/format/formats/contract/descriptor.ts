@@ -110,6 +110,8 @@ interface ClientTextSide extends ClientCodec {
   readonly callIds?: IdForm;
   /** True for a format that has log probabilities in answers. */
   readonly hasLogprobs?: boolean;
+  /** True for a format with a finish reason for answers that pause for the vendor's own tools. */
+  readonly hasPauses?: boolean;
   /** The answer to a request to count tokens. */
   writeTokenCount(tokens: number): JsonObject;
   /**

@@ -66,6 +66,7 @@ export const messages: ClientTextFormat = {
       callsInHistory,
       answerImages: 'none',
       callIds: plainIds,
+      hasPauses: true,
       isSingleAnswer: () => true,
       answerUnavailableTool,
       hasBrokenCalls,

@@ -77,6 +77,7 @@ export class Translation implements PreparedCall {
   readonly #to: TextFormat;
   readonly #names: ToolNames;
   readonly #origin: string;
+  readonly #isStructured: boolean;
   /** Stop sequences that the route does not take; the gateway cuts the answer at them. */
   #localStops: readonly string[] = [];
 
@@ -94,11 +95,14 @@ export class Translation implements PreparedCall {
     this.#to = to;
     this.#names = new ToolNames(conversation, to.text.toolNames);
     this.#origin = originOf(route.upstream);
+    this.#isStructured = conversation.output !== undefined;
     this.request = this.#encode(conversation, notes);
   }
 
   read(): ReplyReader {
-    return readerBetween(this.#exchange, this.#client, this.#route, this.#to, this.#localStops, this.#names);
+    const names = this.#names;
+    const guard = guardOf(this.#exchange, this.#client, this.#route, names, this.#to, this.#isStructured);
+    return readerBetween(this.#exchange, this.#client, this.#route, this.#to, this.#localStops, names, guard);
   }
 
   /** Reads the continuation of an answer that another route began. @param sent its text so far */
@@ -156,20 +160,18 @@ export function readerBetween(
   upstream: TextFormat,
   localStops: readonly string[] = [],
   names: ToolNames = new ToolNames({ tools: [], items: [] }, upstream.text.toolNames),
+  guard: GrammarGuard = guardOf(exchange, client, route, names, upstream),
 ): TranslatingReader {
   const context = replyContext(exchange, client);
   const encoder = (client.format as ClientTextFormat).client.text.createEncoder(context);
-  return new TranslatingReader(
-    openReply(route, upstream, localStops),
-    guardOf(exchange, client, route, names, upstream),
-    encoder,
-  );
+  return new TranslatingReader(openReply(route, upstream, localStops), guard, encoder);
 }
 
 /**
  * Guards the answer of a route. Reasoning that the client will not return is kept.
  *
  * @param upstream the format of the answer; the client's when left out
+ * @param isStructured the client has asked for an output format
  */
 export function guardOf(
   exchange: Exchange,
@@ -177,6 +179,7 @@ export function guardOf(
   route: Route,
   names: ToolNames,
   upstream: FormatDescriptor = client.format,
+  isStructured = false,
 ): GrammarGuard {
   const { kept } = client;
   const isTranslated = upstream !== client.format;
@@ -190,6 +193,8 @@ export function guardOf(
     images: client.format.client.text?.answerImages,
     callIds: client.format.client.text?.callIds,
     hasLogprobs: client.format.client.text?.hasLogprobs,
+    hasPauses: client.format.client.text?.hasPauses,
+    isStructured,
     onComplete: kept && ((reply) => kept.keep(reply)),
   });
 }

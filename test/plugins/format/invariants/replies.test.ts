@@ -5,10 +5,10 @@ import type { Block, CompleteReply, FinishReason } from '../../../../plugins/for
 import { answer, formats, parsed, readStream, readWhole, settle, streamOf, wholeOf } from './fixture.ts';
 
 const ends: Readonly<Record<TextFormat, Partial<Record<FinishReason, FinishReason>>>> = {
-  chat: { stop_sequence: 'stop', context_length: 'length', pause: 'stop' },
-  responses: { stop_sequence: 'stop', context_length: 'length', pause: 'stop' },
+  chat: { stop_sequence: 'stop', context_length: 'length', pause: 'length' },
+  responses: { stop_sequence: 'stop', context_length: 'length', pause: 'length' },
   messages: {},
-  gemini: { stop_sequence: 'stop', context_length: 'length', pause: 'stop' },
+  gemini: { stop_sequence: 'stop', context_length: 'length', pause: 'length' },
 };
 
 /** How an ending comes back through a format that has fewer words for it. */

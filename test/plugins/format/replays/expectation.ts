@@ -77,10 +77,10 @@ function expectCalls(client: TextFormat, calls: readonly Call[], expected: reado
   expect(new Set(ids).size).toBe(ids.length);
 }
 
-/** Only Messages knows pauses. A refusal ends as a stop or as filtered content, depending on the format. */
+/** Only Messages knows pauses; elsewhere the answer is truncated. A refusal ends as a stop or as filtered content, depending on the format. */
 function finishesOf(client: TextFormat, { finish, refusal }: Expected): unknown[] {
   if (refusal !== undefined) return ['stop', 'content_filter'];
-  return [finish === 'pause' && client !== 'messages' ? 'stop' : finish];
+  return [finish === 'pause' && client !== 'messages' ? 'length' : finish];
 }
 
 function expectCounts(counts: Counts | undefined, expected: Counts | undefined): void {

@@ -7,14 +7,12 @@ import {
   type CompleteReply,
   contentOf,
   type ImageBlock,
+  paragraph,
 } from '../../../canonical/reply.ts';
 import { thoughtSeparator } from '../request/read-reasoning.ts';
 import { writeCall, writeCitation, writeReasoningState } from './reply-object.ts';
 import type { ChatCall, ChatMessage, ChatPart, ChatReasoningDetail } from '../../../wire/chat.ts';
 import { asList } from '../../../wire/members.ts';
-
-/** Between parts of a text that were separated by another block. */
-const paragraph = '\n\n';
 
 /** The events between the start and the end of a reply. */
 export type BlockEvent = Exclude<ReplyEvent, { type: 'start' | 'finish' }>;
@@ -34,7 +32,6 @@ export class MessageDeltas {
   /** Characters of the text before the block that is open. */
   #before = 0;
   #separator = '';
-  #last: BlockHead['type'] | undefined;
 
   /** @param isOld the client knows only `function_call`, of which there is one at most */
   constructor(isOld: boolean) {
@@ -71,7 +68,6 @@ export class MessageDeltas {
 
   #open(head: BlockHead): ChatMessage[] {
     this.#separator = this.#separatorFor(head);
-    this.#last = head.type;
     if (head.type === 'text') this.#before = this.#text + this.#separator.length;
     if (head.type !== 'tool_call') return [];
     const index = this.#calls++;
@@ -80,9 +76,9 @@ export class MessageDeltas {
     return index === 0 ? [{ function_call: call.function }] : [];
   }
 
-  /** Vendors split a text where they cite: the pieces belong together. */
-  #separatorFor({ type }: BlockHead): string {
-    if (type === 'text') return this.#text > 0 && this.#last !== 'text' ? paragraph : '';
+  #separatorFor(head: BlockHead): string {
+    const { type } = head;
+    if (type === 'text') return this.#text > 0 && head.isParagraph === true ? paragraph : '';
     if (type === 'reasoning') return this.#thoughts > 0 ? thoughtSeparator : '';
     return type === 'refusal' && this.#refusal > 0 ? paragraph : '';
   }

@@ -4,11 +4,11 @@ import type { ChatAnnotation, ChatCall, ChatReasoningDetail, ChatRequest, ChatUs
 
 type Reasoning = Extract<Block, { type: 'reasoning' }>;
 
-/** Pauses belong to vendors' own tools, which clients of this format do not know: for them the answer is complete. */
+/** A pause for the vendor's own tools leaves the answer unfinished, and clients of this format know no other word for that. */
 const reasons: Readonly<Record<FinishReason, string>> = {
   stop: 'stop',
   stop_sequence: 'stop',
-  pause: 'stop',
+  pause: 'length',
   length: 'length',
   context_length: 'length',
   tool_calls: 'tool_calls',

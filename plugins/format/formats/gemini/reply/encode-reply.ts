@@ -30,7 +30,7 @@ export class GeminiEncoder implements ReplyEncoder {
 
   constructor(context: ReplyContext) {
     this.#context = context;
-    this.#parts = new PartWriter(wantsThoughts(context.request));
+    this.#parts = new PartWriter(wantsThoughts(context.request), false);
   }
 
   event(event: ReplyEvent): string {
@@ -51,7 +51,7 @@ export class GeminiEncoder implements ReplyEncoder {
   }
 
   whole(reply: CompleteReply): GeminiReply {
-    const writer = new PartWriter(wantsThoughts(this.#context.request));
+    const writer = new PartWriter(wantsThoughts(this.#context.request), true);
     const parts = reply.blocks.flatMap((block) => [...writeText(writer, block), ...writer.stop(block)]);
     return this.#reply([...parts, ...writer.rest(parts.length === 0)], reply);
   }

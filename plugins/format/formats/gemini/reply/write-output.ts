@@ -1,4 +1,13 @@
-import type { Block, BlockHead, Citation, CompleteReply, FinishReason, ImageBlock } from '../../../canonical/reply.ts';
+import {
+  type Block,
+  type BlockHead,
+  type Citation,
+  type CompleteReply,
+  type FinishReason,
+  type ImageBlock,
+  paragraph,
+} from '../../../canonical/reply.ts';
+import type { Editable } from '../../../wire/loose.ts';
 import { parseInput } from '../../../wire/members.ts';
 import { noSignature, encodeSignature } from '../request/thought-signature.ts';
 import type {
@@ -16,37 +25,56 @@ type CallBlock = Extract<Block, { type: 'tool_call' }>;
 
 /**
  * Writes blocks as parts. The signature of thoughts is put on the next call, where most clients keep it, also across a text;
- * without a call, on an empty text behind the answer. Source: Gemini docs, "Thought signatures"; Gemini CLI.
+ * without a call, on the last text, or where that has gone out, on an empty text behind the answer. Source: Gemini docs, "Thought signatures"; Gemini CLI.
  */
 export class PartWriter {
   readonly #showsThoughts: boolean;
+  readonly #isWhole: boolean;
   #signature = '';
+  /** The text behind the thoughts of the signature. */
+  #said: Editable<GeminiPart> | undefined;
   #hasCalled = false;
+  #isWithinText = false;
 
-  constructor(showsThoughts: boolean) {
+  /** @param isWhole false for a stream, whose parts go out one by one */
+  constructor(showsThoughts: boolean, isWhole: boolean) {
     this.#showsThoughts = showsThoughts;
+    this.#isWhole = isWhole;
   }
 
   /** A delta of a block. Calls are emitted whole. */
-  delta({ type }: BlockHead, text: string): GeminiPart[] {
+  delta(head: BlockHead, text: string): GeminiPart[] {
+    const { type } = head;
     if (type === 'tool_call' || type === 'image') return [];
-    if (type !== 'reasoning') return [{ text }];
+    if (type !== 'reasoning') return [(this.#said = { text: this.#separated(head, text) })];
     return this.#showsThoughts ? [...this.rest(false), { text, thought: true }] : [];
+  }
+
+  /** Clients join the texts of an answer. */
+  #separated(head: BlockHead, text: string): string {
+    const isParagraph = !this.#isWithinText && head.type === 'text' && head.isParagraph === true;
+    this.#isWithinText = true;
+    return isParagraph ? paragraph + text : text;
   }
 
   /** The end of a block. */
   stop(block: Block): GeminiPart[] {
+    this.#isWithinText = false;
     if (block.type === 'tool_call') return [this.#call(block)];
     if (block.type === 'image') return [{ ...writeImage(block), ...this.#takeSignature() }];
     if (block.type !== 'reasoning') return [];
     const before = this.rest(false);
     this.#signature = block.state;
+    this.#said = undefined;
     return before;
   }
 
   /** A signature without a following part; an empty text where a part is required, as at the end of a stream. */
   rest(isNeeded = true): GeminiPart[] {
-    return this.#signature === '' && !isNeeded ? [] : [{ text: '', ...this.#takeSignature() }];
+    if (this.#signature === '' && !isNeeded) return [];
+    if (this.#said === undefined || !this.#isWhole) return [{ text: '', ...this.#takeSignature() }];
+    Object.assign(this.#said, this.#takeSignature());
+    return [];
   }
 
   /** The first call always has a signature: Google refuses a history without it. */
@@ -84,7 +112,7 @@ const finishReasons: Readonly<Record<FinishReason, string>> = {
   context_length: 'MAX_TOKENS',
   tool_calls: 'STOP',
   content_filter: 'SAFETY',
-  pause: 'STOP',
+  pause: 'MAX_TOKENS',
 };
 
 /** The finish reason. A refusal has its own, whatever the vendor reports. */
@@ -100,6 +128,7 @@ export function writeGrounding({ blocks }: CompleteReply): GeminiCandidate {
   let textBefore = '';
   for (const block of blocks) {
     if (block.type !== 'text') continue;
+    if (block.isParagraph === true) textBefore += paragraph;
     for (const citation of block.citations) {
       if (!chunks.has(citation.url)) chunks.set(citation.url, writeSource(citation));
       const segment = writeSegment(citation, textBefore, block.text);

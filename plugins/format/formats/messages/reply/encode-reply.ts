@@ -1,7 +1,13 @@
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import { renderStreamError } from '#core/gateway/pipeline/render-error.ts';
 import type { ReplyContext, ReplyEncoder } from '../../../canonical/codec.ts';
-import type { Block, BlockHead, CompleteReply, ReplyEvent } from '../../../canonical/reply.ts';
+import {
+  type Block,
+  type BlockHead,
+  type CompleteReply,
+  paragraph,
+  type ReplyEvent,
+} from '../../../canonical/reply.ts';
 import { writeUsage, writeWholeUsage } from './finish.ts';
 import {
   type Ending,
@@ -24,6 +30,8 @@ export class MessagesEncoder implements ReplyEncoder {
   #isHeldBack = false;
   /** The beginning of a call's input; undefined while only white space has come. */
   #begun: 'object' | 'other' | undefined;
+  #separator = '';
+  #last: BlockHead['type'] | undefined;
 
   constructor(context: ReplyContext) {
     this.#context = context;
@@ -39,6 +47,8 @@ export class MessagesEncoder implements ReplyEncoder {
       case 'block_start':
         this.#isHeldBack = event.block.type === 'reasoning';
         this.#begun = undefined;
+        this.#separator = separatorBetween(this.#last, event.block);
+        this.#last = event.block.type;
         return this.#isHeldBack ? '' : open(event.index, writeOpenBlock(event.block));
       case 'block_delta':
         return this.#delta(event.index, event.block, event.text);
@@ -53,7 +63,11 @@ export class MessagesEncoder implements ReplyEncoder {
 
   whole(reply: CompleteReply): MessagesReply {
     const usage = writeWholeUsage(reply.usage, reply.tier);
-    return { ...this.#message(reply.blocks.map(writeBlock), writeEnding(reply)), usage };
+    const content = reply.blocks.map((block, index, blocks) => {
+      const separator = separatorBetween(blocks[index - 1]?.type, block);
+      return writeBlock(block.type === 'text' ? { ...block, text: separator + block.text } : block);
+    });
+    return { ...this.#message(content, writeEnding(reply)), usage };
   }
 
   failure(error: GatewayError): string {
@@ -69,8 +83,11 @@ export class MessagesEncoder implements ReplyEncoder {
   #delta(index: number, head: BlockHead, text: string): string {
     switch (head.type) {
       case 'text':
-      case 'refusal':
-        return delta(index, { type: 'text_delta', text });
+      case 'refusal': {
+        const separator = this.#separator;
+        this.#separator = '';
+        return delta(index, { type: 'text_delta', text: separator + text });
+      }
       case 'reasoning':
         return this.#release(index) + delta(index, { type: 'thinking_delta', thinking: text });
       case 'tool_call':
@@ -97,6 +114,11 @@ export class MessagesEncoder implements ReplyEncoder {
     if (block.isRedacted) return open(index, writeBlock(block));
     return this.#release(index) + delta(index, { type: 'signature_delta', signature: block.state });
   }
+}
+
+/** Clients join the texts of neighbours. Other blocks separate them. */
+function separatorBetween(last: BlockHead['type'] | undefined, head: BlockHead): string {
+  return last === 'text' && head.type === 'text' && head.isParagraph === true ? paragraph : '';
 }
 
 function beginningOf(input: string): 'object' | 'other' | undefined {

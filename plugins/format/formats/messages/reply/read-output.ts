@@ -25,6 +25,8 @@ const foreign = /^(server_tool_use|mcp_tool_use|compaction|.*_tool_result)$/;
 export class BlockReader {
   /** True once text or a call has come. */
   hasSpoken = false;
+  /** True when thoughts, calls or other blocks have come behind the last text: the next one does not continue it. */
+  #isApart = false;
   readonly #open = new Map<JsonValue | undefined, OpenBlock>();
   #latest: JsonValue | undefined;
   #count = 0;
@@ -76,7 +78,9 @@ export class BlockReader {
   }
 
   #begin(block: OpenBlock, content: MessagesBlock): Fragment[] {
-    const head: Fragment = { type: 'break' };
+    const isText = block.type === 'text' || block.type === '';
+    const head: Fragment = { type: 'break', ...(isText && this.#isApart && { isParagraph: true }) };
+    this.#isApart = !isText;
     switch (block.type) {
       case 'text':
         return [head, ...this.#say('text', content.text), ...readCitations(content.citations)];

@@ -84,7 +84,7 @@ export class ItemFragments {
     endItem(tracked, item);
     if (isCall(item)) return [...nameCall(item, tracked), { type: 'call_end', key: tracked.key, input: inputOf(item) }];
     const { type }: ResponsesItem = item;
-    if (type === 'message') return [...readMessage(item, tracked), { type: 'break' }];
+    if (type === 'message') return [...readMessage(item, tracked), { type: 'break', isParagraph: true }];
     if (type === 'reasoning') return readReasoning(item, tracked);
     if (type === 'image_generation_call') return readImage(item);
     // An unknown item is not dropped when its text came in deltas.

@@ -58,9 +58,9 @@ export function statusOf({ finish, blocks }: CompleteReply): 'completed' | 'inco
   return finish === 'content_filter' && !blocks.some(({ type }) => type === 'refusal') ? 'incomplete' : 'completed';
 }
 
-/** True when a limit has truncated the last item. */
+/** True when a limit has truncated the last item, or the answer pauses for the vendor's own tools behind it. */
 export function isTruncated({ finish }: Pick<CompleteReply, 'finish'>): boolean {
-  return finish === 'length' || finish === 'context_length';
+  return finish === 'length' || finish === 'context_length' || finish === 'pause';
 }
 
 function whyIncomplete({ finish }: CompleteReply): string {

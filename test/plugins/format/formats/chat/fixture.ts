@@ -4,6 +4,7 @@ import type { JsonObject } from '#core/platform/json.ts';
 import type { ReplyDecoder, EncodeTarget } from '../../../../../plugins/format/canonical/codec.ts';
 import type { ClientTool, Conversation, Item } from '../../../../../plugins/format/canonical/conversation.ts';
 import { GrammarGuard } from '../../../../../plugins/format/canonical/guard.ts';
+import type { GuardOptions } from '../../../../../plugins/format/canonical/guard-options.ts';
 import { tagState } from '../../../../../plugins/format/canonical/opaque-state.ts';
 import type { CompleteReply, Fragment, ReplyEvent } from '../../../../../plugins/format/canonical/reply.ts';
 import { plainNames, ToolNames } from '../../../../../plugins/format/canonical/tool-names.ts';
@@ -22,12 +23,13 @@ export function read(...messages: JsonObject[]): Conversation {
 
 export const thinks = (value: string): Item => ({ type: 'reasoning', text: value, state: undefined });
 
-export function newGuard(tools: readonly ClientTool[] = []): GrammarGuard {
+export function newGuard(tools: readonly ClientTool[] = [], options: Partial<GuardOptions> = {}): GrammarGuard {
   return new GrammarGuard({
     names: new ToolNames({ tools, items: [] }, plainNames),
     tag: (kind, data) => tagState({ kind, origin: '0a1b2c3d', data }),
     id: 'x1',
     inputTokens: () => 100,
+    ...options,
   });
 }
 

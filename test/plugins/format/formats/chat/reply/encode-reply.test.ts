@@ -6,7 +6,7 @@ import type { JsonObject } from '#core/platform/json.ts';
 import { chatCodec } from '../../../../../../plugins/format/formats/chat/codec.ts';
 import type { Fragment } from '../../../../../../plugins/format/canonical/reply.ts';
 import { errorSchema, eventSchema, eventType, wholeReplySchema } from '../../../../../support/schemas/chat.ts';
-import { clientTool, context, decode, faults, fragmentsOf, reply, settle } from '../fixture.ts';
+import { clientTool, context, decode, faults, fragmentsOf, newGuard, reply, settle } from '../fixture.ts';
 
 const patch = clientTool({ name: 'patch', form: 'freeform' });
 const say = (text: string): Fragment => ({ type: 'text', text });
@@ -162,7 +162,7 @@ describe('encoding a whole Chat reply', () => {
 
   it('texts of a Chat message are joined, and citations are moved with them', () => {
     expect(messageOf(everything)).toMatchObject({
-      content: 'Hello you\n\nBye',
+      content: 'Hello youBye',
       refusal: 'No.',
       reasoning_content: 'Hm.\n\nMore',
       annotations: [
@@ -170,6 +170,20 @@ describe('encoding a whole Chat reply', () => {
         { url_citation: { url: 'https://b.example', start_index: 6, end_index: 9 } },
       ],
     });
+  });
+
+  it('texts of a Chat message that do not continue each other are paragraphs, unless it has an output format', () => {
+    const fragments: Fragment[] = [
+      say('I look.'),
+      { type: 'break', isParagraph: true },
+      think('Hm'),
+      say('Done.'),
+      ...finish,
+    ];
+    expect(messageOf(fragments)).toMatchObject({ content: 'I look.\n\nDone.' });
+    const guard = newGuard([], { isStructured: true });
+    guard.push(fragments);
+    expect(guard.reply?.blocks.map((block) => 'isParagraph' in block)).toEqual([false, false, false]);
   });
 
   it('freeform calls of a Chat reply are custom, and searches are functions', () => {
@@ -206,7 +220,7 @@ describe('encoding a whole Chat reply', () => {
   it.each([
     ['stop', 'stop'],
     ['stop_sequence', 'stop'],
-    ['pause', 'stop'],
+    ['pause', 'length'],
     ['length', 'length'],
     ['context_length', 'length'],
     ['content_filter', 'content_filter'],

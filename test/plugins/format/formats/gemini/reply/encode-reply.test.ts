@@ -55,15 +55,23 @@ const candidateOf = (reply: JsonObject) => (reply['candidates'] as unknown as Ca
 const partsOf = (reply: JsonObject) => candidateOf(reply).content.parts;
 const partsOfAll = (chunks: readonly JsonObject[]) => chunks.flatMap(partsOf);
 
-/** Chunks as a client puts them together: neighbours of one kind become one part, empty ones without a signature go. */
+/**
+ * Chunks as a client puts them together: neighbours of one kind become one part, empty ones go. The signature of a text is
+ * the same on the text and behind it.
+ */
 function fold(chunks: readonly JsonObject[]): JsonObject {
   const parts: JsonObject[] = [];
   for (const part of partsOfAll(chunks)) {
+    const { thoughtSignature, ...said } = part;
+    if (typeof part['text'] !== 'string') {
+      parts.push(part);
+      continue;
+    }
     const last = parts.at(-1);
-    const isSame =
-      typeof part['text'] === 'string' && last?.['thought'] === part['thought'] && typeof last?.['text'] === 'string';
-    if (isSame && part['thoughtSignature'] === undefined) last['text'] = String(last['text']) + String(part['text']);
-    else if (part['text'] !== '' || part['thoughtSignature'] !== undefined) parts.push({ ...part });
+    const isSame = typeof last?.['text'] === 'string' && last['thought'] === part['thought'];
+    if (isSame) last['text'] = String(last['text']) + part['text'];
+    else if (part['text'] !== '') parts.push(said);
+    if (thoughtSignature !== undefined) parts.push({ thoughtSignature });
   }
   const end = chunks.at(-1) as JsonObject;
   return { ...end, candidates: [{ ...candidateOf(end), content: { role: 'model', parts } }] } as unknown as JsonObject;
@@ -151,6 +159,19 @@ describe('encoding an answer as Gemini', () => {
     expect(fold(streamed(fragments))).toEqual(fold([whole(fragments)]));
   });
 
+  it('the signature of thoughts stands on the last text of a whole Gemini answer that follows them', () => {
+    const fragments: Fragment[] = [
+      { type: 'reasoning', text: 'Hm.' },
+      { type: 'reasoning_state', kind: 'thought', data: 'Zz==' },
+      { type: 'text', text: 'So.' },
+      ...done,
+    ];
+    expect(partsOf(whole(fragments))).toEqual([
+      { text: 'Hm.', thought: true },
+      { text: 'So.', thoughtSignature: expect.any(String) },
+    ]);
+  });
+
   it('two signatures in a row are both kept in a Gemini answer', () => {
     const fragments: Fragment[] = [
       { type: 'reasoning_state', kind: 'redacted', data: 'a' },
@@ -159,11 +180,8 @@ describe('encoding an answer as Gemini', () => {
       ...done,
     ];
     const parts = partsOf(whole(fragments));
-    expect(parts).toMatchObject([{ text: '' }, { text: 'So.' }, { text: '' }]);
-    expect([parts[0], parts[2]].map((part) => unseal(part as JsonObject))).toEqual([
-      'dps1x0a1b2c3d.a',
-      'dps1x0a1b2c3d.b',
-    ]);
+    expect(parts).toMatchObject([{ text: '' }, { text: 'So.' }]);
+    expect(parts.map((part) => unseal(part as JsonObject))).toEqual(['dps1x0a1b2c3d.a', 'dps1x0a1b2c3d.b']);
   });
 
   it.each([true, false])(
@@ -219,7 +237,7 @@ describe('encoding an answer as Gemini', () => {
     ['length', 'MAX_TOKENS'],
     ['context_length', 'MAX_TOKENS'],
     ['content_filter', 'SAFETY'],
-    ['pause', 'STOP'],
+    ['pause', 'MAX_TOKENS'],
   ] as const)('that ends with %s says %s', (reason, finishReason) => {
     const fragments: Fragment[] = [{ type: 'text', text: 'a' }, { type: 'finish', reason }, { type: 'end' }];
     expect(candidateOf(whole(fragments)).finishReason).toBe(finishReason);

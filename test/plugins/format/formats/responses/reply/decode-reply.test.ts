@@ -233,6 +233,23 @@ describe('decoding a Responses reply', () => {
     });
   });
 
+  it('two messages of a Responses answer are paragraphs, streamed and whole, and parts of one are not', () => {
+    const items = [
+      { ...said, id: 'm1', content: [part('I look'), part(' at it.')] },
+      { ...said, id: 'm2', content: [part('Done.')] },
+    ];
+    const paragraphs = [undefined, undefined, true];
+    const events = items.flatMap((item, output_index) => [
+      { type: 'response.output_item.added', output_index, item: { ...item, content: [] } },
+      { type: 'response.output_item.done', output_index, item },
+    ]);
+    for (const reply of [
+      replyTo([...events, completed({ output: items })]),
+      wholeReply({ status: 'completed', output: items }),
+    ])
+      expect(reply?.blocks.map((block) => (block.type === 'text' ? block.isParagraph : null))).toEqual(paragraphs);
+  });
+
   it('interleaved Responses calls are kept apart', () => {
     const other = { ...called, id: 'fc_2', call_id: 'call_9' };
     expect(

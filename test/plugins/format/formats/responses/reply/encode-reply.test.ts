@@ -320,7 +320,7 @@ describe('encoding a Responses response object', () => {
     ['stop', 'completed', null],
     ['stop_sequence', 'completed', null],
     ['tool_calls', 'completed', null],
-    ['pause', 'completed', null],
+    ['pause', 'incomplete', { reason: 'max_output_tokens' }],
     ['length', 'incomplete', { reason: 'max_output_tokens' }],
     ['context_length', 'incomplete', { reason: 'max_output_tokens' }],
     ['content_filter', 'incomplete', { reason: 'content_filter' }],

@@ -22,18 +22,26 @@ export function conversationOf(exchange: Exchange): string {
   );
 }
 
-/** The account and the conversation of a request, each computed when it is read first. */
-export function requesterOf(exchange: Exchange): Requester {
-  let account: string | undefined;
-  let conversation: string | undefined;
-  return {
-    get account() {
-      return (account ??= hash('sha256', accountOf(exchange), 'base64url').slice(0, digestLength));
-    },
-    get conversation() {
-      return (conversation ??= conversationOf(exchange));
-    },
-  };
+/**
+ * The account and the conversation of a request, each computed when it is read first. A class: for an object literal with a getter, V8
+ * makes a map that keeps the getter, and with it the exchange, in memory until the next full collection of garbage.
+ */
+export class ExchangeRequester implements Requester {
+  readonly #exchange: Exchange;
+  #account: string | undefined;
+  #conversation: string | undefined;
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
+  }
+
+  get account(): string {
+    return (this.#account ??= hash('sha256', accountOf(this.#exchange), 'base64url').slice(0, digestLength));
+  }
+
+  get conversation(): string {
+    return (this.#conversation ??= conversationOf(this.#exchange));
+  }
 }
 
 /** Empty for requests without an account. */

@@ -7,7 +7,7 @@ import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { Fault, faultEffects, goneFault, hedgeLostFault } from '../attempt/fault.ts';
 import { Allowance } from './allowance.ts';
 import { type AdmittedRoute, Candidates, type FailedRoute } from './candidates.ts';
-import { requesterOf } from './conversation.ts';
+import { ExchangeRequester } from './conversation.ts';
 import { DeliveryNotes } from './delivery-notes.ts';
 import { HedgeTimer } from './hedge-timer.ts';
 import type { Turn } from '../capacity/turn.ts';
@@ -46,7 +46,7 @@ export class Relay {
   constructor(parts: RelayParts, exchange: Exchange) {
     const call = exchange.get(adapter);
     const { model, isStream } = call;
-    const requester = requesterOf(exchange);
+    const requester = new ExchangeRequester(exchange);
     const record: Delivery = { attempts: [], servedBy: undefined, usage: undefined, firstContentAfter: undefined };
     const allowance = new Allowance(parts.options, parts.budget, exchange);
     if (parts.queue !== undefined && model.routes.some(({ upstream }) => upstream.capacity !== undefined))

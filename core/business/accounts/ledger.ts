@@ -7,7 +7,7 @@ import { AccountError } from './account-error.ts';
 import { recordEvent } from './account-events.ts';
 import { periodsInForce } from './periods-in-force.ts';
 import { maxDaysAhead } from './plans.ts';
-import type { Row } from '#core/platform/database/rows.ts';
+import { epochs, type RecordOf, type Row, toRecord } from '#core/platform/database/rows.ts';
 
 /** A new entry of the ledger of paid time. */
 export interface NewPeriod {
@@ -25,6 +25,9 @@ export interface NewPeriod {
   readonly limits?: RateLimits | undefined;
 }
 
+/** An entry that was added. */
+export type AddedPeriod = RecordOf<Row<typeof entities.PlanPeriodSchema, 'id' | 'days' | 'starts_at' | 'ends_at'>>;
+
 /**
  * Adds paid days to an account: from the end of its last period in force, or from now when that has passed, by the
  * database's clock. Runs in the caller's transaction and locks the account's row until its end: two concurrent additions
@@ -35,22 +38,20 @@ export interface NewPeriod {
  *
  * @throws AccountError `not_found`, `too_many_days`
  */
-export async function addDays(
-  transaction: EntityManager,
-  accountId: string,
-  period: NewPeriod,
-): Promise<entities.PlanPeriod> {
+export async function addDays(transaction: EntityManager, accountId: string, period: NewPeriod): Promise<AddedPeriod> {
   await lockAccount(transaction, accountId);
   const { days, reason, label = null, note = null, orderId = null, voucherId = null, limits } = period;
   const id = randomUUIDv7();
   // Not now(): that is when the transaction began, before it waited for the lock.
-  const inserted = await transaction.execute<Row<typeof entities.PlanPeriodSchema, 'id'>[]>(
+  const [inserted] = await transaction.execute<
+    Row<typeof entities.PlanPeriodSchema, 'id' | 'days' | 'starts_at' | 'ends_at'>[]
+  >(
     `insert into plan_period (id, account_id, starts_at, ends_at, days, label, reason, note, order_id, voucher_id, limits)
      select ?, ?, start, start + length, ?, ?, ?, ?, ?, ?, ?::jsonb
      from (select greatest(clock_timestamp(), (select max(ends_at) from ${periodsInForce} p where account_id = ?)) as start) s,
        make_interval(hours => 24 * ?) as length
      where start + length <= clock_timestamp() + make_interval(hours => 24 * ?) or ? = 'order'
-     returning id`,
+     returning id, days, ${epochs('starts_at', 'ends_at')}`,
     [
       id,
       accountId,
@@ -67,21 +68,16 @@ export async function addDays(
       reason,
     ],
   );
-  if (inserted.length === 0) {
+  if (inserted === undefined) {
     throw new AccountError('too_many_days', `an account can have at most ${maxDaysAhead} days ahead; add fewer days`);
   }
-  const { PlanPeriod } = await import('./entities.ts');
-  const added = await transaction.findOneOrFail(PlanPeriod, id);
+  const added = toRecord(inserted);
   await recordStart(transaction, accountId, added);
   return added;
 }
 
 /** Access begins with this period unless another one reaches up to it. */
-async function recordStart(
-  transaction: EntityManager,
-  accountId: string,
-  { id, endsAt }: Pick<entities.PlanPeriod, 'id' | 'endsAt'>,
-): Promise<void> {
+async function recordStart(transaction: EntityManager, accountId: string, { id, endsAt }: AddedPeriod): Promise<void> {
   const [earlier] = await transaction.execute<unknown[]>(
     `select 1 from ${periodsInForce} p join plan_period new on new.id = ?
      where p.account_id = ? and p.id <> new.id and p.ends_at >= new.starts_at`,
@@ -97,7 +93,7 @@ export async function grantDays(
   database: Pick<Database, 'fork'>,
   accountId: string,
   grant: Pick<NewPeriod, 'days' | 'label' | 'note'>,
-): Promise<entities.PlanPeriod> {
+): Promise<AddedPeriod> {
   return database.fork().transactional((transaction) => addDays(transaction, accountId, { ...grant, reason: 'grant' }));
 }
 

@@ -5,6 +5,8 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { networkOf } from '#core/gateway/http/network.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { SharedUnavailable } from '#core/platform/shared/shared.ts';
+import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
+import type { PlanPeriodSchema } from './entities.ts';
 import { addDays, lockAccount, type NewPeriod } from './ledger.ts';
 
 /**
@@ -160,9 +162,12 @@ export const vouchers = `voucher v left join voucher_batch b on b.id = v.batch_i
 export const voucherExpiry = 'coalesce(b.expires_at, v.expires_at)';
 
 async function findPeriod(transaction: EntityManager, voucherId: string): Promise<Omit<Redeemed, 'isNew'>> {
-  const { PlanPeriod } = await import('./entities.ts');
-  const { days, startsAt, endsAt } = await transaction.findOneOrFail(PlanPeriod, { voucherId });
-  return { days, startsAt, endsAt };
+  const [period] = await transaction.execute<Row<typeof PlanPeriodSchema, 'days' | 'starts_at' | 'ends_at'>[]>(
+    `select days, ${epochs('starts_at', 'ends_at')} from plan_period where voucher_id = ?`,
+    [voucherId],
+  );
+  if (period === undefined) throw new Error(`voucher ${voucherId} has added no days`);
+  return toRecord(period);
 }
 
 /** True for an account that has neither bought days nor redeemed a voucher. The caller holds its lock. */

@@ -128,10 +128,10 @@ async function dayReported({ host, gateway, payload, t, format }: Context): Prom
   const failing = health.filter((check) => !check.ok);
   const open = flags.reduce((sum, { count }) => sum + count, 0);
   const day = payload['day'] ?? '';
-  const count = open + failing.length;
+  const needs = open + failing.length;
   return {
-    title: count === 0 ? t('alert.report.title_calm', { day }) : t('alert.report.title', { day, count }),
-    text: t(count === 0 ? 'alert.report.calm' : 'alert.report.text'),
+    title: needs === 0 ? t('alert.report.title_calm', { day }) : t('alert.report.title', { day, count: needs }),
+    text: t(needs === 0 ? 'alert.report.calm' : 'alert.report.text'),
     facts: [
       [t('alert.revenue'), format.money(sold.amount, currency)],
       [t('alert.orders'), format.number(sold.orders)],

@@ -11,6 +11,7 @@ import { routeTo, upstreamAt } from '../upstream/fixture.ts';
 import { CacheFixture, exchangeOf, outcome, stream, whole } from './fixture.ts';
 import { descriptors } from '../../support/formats.ts';
 
+const modelAt = (url: string) => modelOf('m', ['chat'], { routes: [routeTo(upstreamAt(url))] });
 const fixture = CacheFixture.use();
 
 const responsesEndpoint: Endpoint = {
@@ -147,12 +148,11 @@ describe('a cached reply', () => {
   });
 
   it('a cached reply is not found for a model that a reload sends elsewhere, and is found for one that stays', async () => {
-    const at = (url: string) => modelOf('m', ['chat'], { routes: [routeTo(upstreamAt(url))] });
-    await fixture.open(fixture.shared, [at('http://127.0.0.1:1/v1')]);
+    await fixture.open(fixture.shared, [modelAt('http://127.0.0.1:1/v1')]);
     await fixture.ask();
-    await fixture.open(fixture.shared, [at('http://127.0.0.1:1/v1')]);
+    await fixture.open(fixture.shared, [modelAt('http://127.0.0.1:1/v1')]);
     expect((await fixture.ask()).cache).toBe('hit');
-    await fixture.open(fixture.shared, [at('http://127.0.0.1:2/v1')]);
+    await fixture.open(fixture.shared, [modelAt('http://127.0.0.1:2/v1')]);
     expect((await fixture.ask()).cache).toBe('miss');
   });
 

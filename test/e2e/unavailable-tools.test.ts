@@ -78,7 +78,7 @@ describe.each(['chat', 'responses', 'messages', 'gemini'])('a search that no rou
     'is refused for other clients of Anthropic instead of answered by the gateway: $name',
     async (tool) => {
       const asked = anthropic.beta.messages.create({ ...asks, model, tools: [tool] });
-      await expect(asked).rejects.toMatchObject({ status: 501 });
+      await expect(asked).rejects.toMatchObject({ status: 400 });
       await expect(asked).rejects.toThrow(/not supported by the model/);
     },
   );
@@ -109,7 +109,7 @@ describe.each(['chat', 'responses', 'messages', 'gemini'])(
     it('is refused for clients of Anthropic', async () => {
       const tool_choice = { type: 'tool' as const, name: 'web_search' };
       const asked = anthropic.messages.create({ ...asks, model, tools: [look, search], tool_choice });
-      await expect(asked).rejects.toMatchObject({ status: 501 });
+      await expect(asked).rejects.toMatchObject({ status: 400 });
     });
 
     it('is refused for clients of OpenAI', async () => {

@@ -59,7 +59,7 @@ export const errorKinds = {
   upgrade_required: row(426, 'invalid_request_error', null, 'invalid_request_error'),
   rate_limited: row(429, 'rate_limit_error', 'rate_limit_exceeded', 'rate_limit_error'),
   internal_error: row(500, 'server_error', null, 'api_error'),
-  not_supported: row(501, 'invalid_request_error', 'not_supported', 'not_supported', { final: true }),
+  not_supported: row(501, 'invalid_request_error', 'not_supported', 'invalid_request_error', { final: true }),
   /** A model that is called on other endpoints. */
   wrong_endpoint: row(400, 'invalid_request_error', 'wrong_endpoint', 'invalid_request_error'),
   /** An image, file or audio for a model that does not accept it. */

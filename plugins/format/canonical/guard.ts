@@ -250,9 +250,10 @@ export class GrammarGuard {
     this.#closeTail();
   }
 
-  #cite({ citation }: Extract<Fragment, { type: 'citation' }>): void {
+  #cite({ citation: given, isOfBlock }: Extract<Fragment, { type: 'citation' }>): void {
     const tail = this.#queue.last;
     if (!(tail instanceof TextBlock) || tail.head.type !== 'text' || tail.isClosed) return;
+    const citation = isOfBlock === true ? { ...given, start: 0, end: tail.text.length } : given;
     if (this.#hasRoom(JSON.stringify(citation).length)) this.#queue.cite(tail, citation);
   }
 

@@ -21,8 +21,8 @@ export type Fragment =
   | { readonly type: 'reasoning_state'; readonly kind: StateKind; readonly data: string; readonly isTrailing?: true }
   /** An image that the model has made, in one piece. */
   | { readonly type: 'image'; readonly source: MediaSource }
-  /** Belongs to the text that is open. */
-  | { readonly type: 'citation'; readonly citation: Citation }
+  /** Belongs to the text that is open. `isOfBlock`: all of it so far is what the source supports. */
+  | { readonly type: 'citation'; readonly citation: Citation; readonly isOfBlock?: true }
   /** Closes the open block, unless it is a call. `isParagraph`: text behind it does not continue the text before. */
   | { readonly type: 'break'; readonly isParagraph?: true | undefined }
   /** Names a call, which opens when id and name are known. `key` identifies a call in its reply. */
@@ -186,11 +186,15 @@ export function usageFragment(usage: Usage | undefined): Fragment[] {
   return usage === undefined ? [] : [{ type: 'usage', usage }];
 }
 
-/** The tier that an upstream reports; empty for none. Anthropic and Google call OpenAI's default one standard. */
+/** OpenAI's tiers. Clients read no others: some of their decoders have a closed list. */
+const tiers = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast', 'ultrafast', 'batch']);
+
+/** The tier that an upstream reports; empty for one of its own. Anthropic and Google call OpenAI's default one standard. */
 export function tierFragment(reported: JsonValue | undefined): Fragment[] {
   if (typeof reported !== 'string' || reported === '' || reported.length > 32) return [];
-  const tier = reported.toLowerCase();
-  return [{ type: 'tier', tier: tier === 'standard' ? 'default' : tier }];
+  const word = reported.toLowerCase();
+  const tier = word === 'standard' ? 'default' : word;
+  return tiers.has(tier) ? [{ type: 'tier', tier }] : [];
 }
 
 /** Empty for an empty text. */

@@ -22,7 +22,7 @@ export const messages: ClientTextFormat = {
   name: 'messages',
   kind: 'chat',
   dialect: 'anthropic',
-  statuses: { unavailable: 529 },
+  statuses: { unavailable: 529, not_supported: 400 },
   keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
   reasoningStyles: ['adaptive', 'budget', 'none'],
   replyText: messagesReplyText,

@@ -24,7 +24,7 @@ describe('the status of an error', () => {
     ['upgrade_required', 426, 426, 426, 426],
     ['rate_limited', 429, 429, 429, 429],
     ['internal_error', 500, 500, 500, 500],
-    ['not_supported', 400, 400, 501, 501],
+    ['not_supported', 400, 400, 400, 501],
     ['unsupported_content', 400, 400, 400, 400],
     ['upstream_rejected', 400, 400, 400, 400],
     ['upstream_failed', 502, 502, 502, 502],

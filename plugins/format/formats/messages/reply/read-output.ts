@@ -83,7 +83,8 @@ export class BlockReader {
     this.#isApart = !isText;
     switch (block.type) {
       case 'text':
-        return [head, ...this.#say('text', content.text), ...readCitations(content.citations)];
+        block.citations.push(...readCitations(content.citations));
+        return [head, ...this.#say('text', content.text)];
       case 'thinking':
         block.signature.add(asText(content.signature));
         return [head, ...this.#say('reasoning', content.thinking)];
@@ -141,5 +142,5 @@ function readCitation(value: JsonValue | undefined): Fragment[] {
   if (url === '') return isJsonObject(value) ? [{ type: 'dropped', what: 'citations of documents' }] : [];
   const title = asText(member<MessagesCitation>(value, 'title')) || undefined;
   const quote = asText(member<MessagesCitation>(value, 'cited_text')) || undefined;
-  return [{ type: 'citation', citation: { url, title, quote, start: undefined, end: undefined } }];
+  return [{ type: 'citation', citation: { url, title, quote, start: undefined, end: undefined }, isOfBlock: true }];
 }

@@ -78,6 +78,16 @@ describe('decoding a Chat reply of a server in Go, which writes every member', (
   });
 });
 
+describe('the service tier of a Chat reply', () => {
+  it.each([
+    ['on_demand', undefined],
+    ['standard', 'default'],
+    ['flex', 'flex'],
+  ])('%j is %j to clients of other formats', (service_tier, tier) => {
+    expect(whole({ ...message({ content: 'Hi' }), service_tier }).tier).toBe(tier);
+  });
+});
+
 describe('decoding a Chat stream', () => {
   it('a Chat stream is decoded into text, reasoning, refusal and calls', () => {
     const reply = replyTo(

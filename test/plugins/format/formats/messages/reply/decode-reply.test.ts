@@ -212,7 +212,7 @@ describe('decoding a Messages stream', () => {
   it('Messages citations with a URL are kept, whether they come before the text or behind it', () => {
     const found = { type: 'web_search_result_location', url: 'https://a.example', title: 'A', cited_text: 'Words' };
     const paged = { type: 'page_location', document_index: 0, cited_text: 'x' };
-    const citation = { url: 'https://a.example', title: 'A', quote: 'Words', start: undefined, end: undefined };
+    const citation = { url: 'https://a.example', title: 'A', quote: 'Words', start: 0, end: 2 };
     const cited = [found, paged].map((one) => piece(0, { type: 'citations_delta', citation: one }));
     const [opened, said, closed] = speak(0, 'Hi') as [Sent, Sent, Sent];
     expect(blocksOf(opened, said, ...cited, closed)).toMatchObject([{ text: 'Hi', citations: [citation] }]);

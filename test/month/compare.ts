@@ -1,3 +1,4 @@
+import { reconcileDay } from '#core/business/payments/reconcile.ts';
 import { listMovements } from '#core/business/payments/movements.ts';
 import { readMonth } from '#core/business/payments/monthly-books.ts';
 import { readOrder } from '#core/business/payments/order.ts';
@@ -6,6 +7,7 @@ import { readRequests } from '#core/gateway/records/read-requests.ts';
 import { groupMargins, readMargins } from '#core/business/margins/margins.ts';
 import { dayOf, type SoldOrder } from './model.ts';
 import { type Month, startOfMonth } from './play.ts';
+import { day as oneDay } from './script.ts';
 import { peak } from './shares.ts';
 import { costs } from './world.ts';
 
@@ -47,6 +49,7 @@ export async function compareAll(month: Month): Promise<Compared[]> {
     canaries,
     probes,
     margins,
+    bankBooks,
   ];
   const compared: Compared[] = [];
   for (const part of parts) compared.push(...(await part(month)));
@@ -120,6 +123,22 @@ async function movements({ model, world }: Month): Promise<Compared[]> {
     ({ order: { order }, at, amount }) => `${order.code} ${amount} ${at / 1_000n} ${order.isGift}`,
   );
   return [compare('lines of the export', seen, expected)];
+}
+
+/**
+ * The days of the month against the bank's books. It comes after all other comparisons: it reads refunds that the bank has
+ * confirmed since they were last read.
+ */
+async function bankBooks({ model, world }: Month): Promise<Compared[]> {
+  const [seen, expected]: [string[], string[]] = [[], []];
+  const last = dayOf(model.now);
+  for (let at = startOfMonth; dayOf(at) <= last; at += oneDay) {
+    const [compared] = await reconcileDay(world.host, { day: dayOf(at), timeZone: 'Asia/Jakarta' });
+    const { here, stated, differences } = compared ?? {};
+    seen.push(`${dayOf(at)} ${JSON.stringify(here)} ${JSON.stringify(differences)}`);
+    expected.push(`${dayOf(at)} ${JSON.stringify(stated)} []`);
+  }
+  return [compare("days against the bank's books", seen, expected)];
 }
 
 async function voucherBooks(month: Month): Promise<Compared[]> {
@@ -220,8 +239,8 @@ async function webhooks({ model, world }: Month): Promise<Compared[]> {
     const { open_flags: flags, money, ...one } = data as Record<string, unknown>;
     if (type === 'day.reported') {
       const open = Object.entries(flags as object).map(([kind, count]) => `${kind} ${count}`);
-      const rest = one['refunds_pending'] === 0 && one['oldest_unconfirmed'] === null ? '' : ' something is pending';
-      return `${type} ${one['day']} ${one['revenue']} ${one['orders']} [${open.toSorted().join(', ')}]${rest}`;
+      const rest = `${one['refunds_pending']} refunds pending${one['oldest_unconfirmed'] === null ? '' : ', a payment too'}`;
+      return `${type} ${one['day']} ${one['revenue']} ${one['orders']} [${open.toSorted().join(', ')}] ${rest}`;
     }
     const amount = (money as { amount: number } | null)?.amount;
     return `${type} ${one['order']} ${one['reason']} ${one['price']} ${amount} ${one['decide_by']}`;
@@ -261,7 +280,8 @@ const unit = 10n ** 24n;
 function earned({ model }: Month, { order, account, paidAt, giftEndedAt }: SoldOrder, until: bigint) {
   const payment = [...order.payments.values()].find(({ outcome }) => outcome === 'activated');
   if (payment === undefined || paidAt === undefined) return undefined;
-  const back = order.refunds.filter((one) => one.payment.id === payment.id).reduce((sum, one) => sum + one.amount, 0);
+  const done = order.refunds.filter((one) => one.payment.id === payment.id && one.state === 'done');
+  const back = done.reduce((sum, one) => sum + one.amount, 0);
   const kept = BigInt(payment.amount - back) * unit;
   const holder = order.isGift ? order.gift?.redeemer : model.account(account);
   const period = holder?.periods.find((one) => one.order === order.id);

@@ -67,6 +67,7 @@ const late = model.sold.filter(({ order }) => order.isLate).length;
 console.log(`
   ${counts.events} events in ${played.toFixed(0)} s, ${Math.round((size.days * 86_400) / played)} × as fast as time
   ${model.sold.length} orders (${late} paid late, ${model.refused} refused), ${model.money.length} movements of money, ${counts.requests} requests
+  ${model.sold.flatMap(({ order }) => order.refunds).length} refunds: ${model.refundsRead.later} confirmed hours later, ${model.refundsRead.onAnotherDay} of them read on another day than the bank's, ${model.pendingRefunds.size} pending at the end
   ${model.vouchers.filter(({ account }) => account !== undefined).length} vouchers and ${model.sold.filter(({ order }) => order.gift?.redeemer !== undefined).length} of ${model.sold.filter(({ order }) => order.gift !== undefined).length} gifts redeemed, ${model.waits.length} waits with ${model.reservations} reservations
   most places ${counts.mostPlaces}, full at midnight on ${counts.fullDays} of ${counts.placeChecks} days; ${model.outages.length} outages, ${model.credits.length} credits; 2 bad changes taken back by command, 1 by itself after ${month.canaryEnd?.requests} requests; ${model.alerts.length} alerts
   at a peak, the slowest request beside those of a heavy account took ${counts.slowestAtPeak} ms

@@ -1,4 +1,4 @@
-import { ModelAccount, ModelOrder, type ModelPayment } from '../payments/sequence-model.ts';
+import { ModelAccount, ModelOrder, type ModelPayment, type ModelRefund } from '../payments/sequence-model.ts';
 import { day, hour, minute } from './script.ts';
 
 /*
@@ -8,6 +8,8 @@ import { day, hour, minute } from './script.ts';
 
 /** Minutes in which an order can be paid, a place is reserved, and after which an order without a check to come expires. */
 export const terms = { order: 30n * minute, reservation: 1_440n * minute, forgotten: 5n * minute };
+/** Between reads of a pending refund: a sixth of its age, within bounds. */
+const reads = { shortest: 10n * minute, longest: 6n * hour, ofAge: 6n };
 const year = 365n * day;
 /** The zone of the service is seven hours ahead of UTC, all year. */
 const zone = 7n * hour;
@@ -27,6 +29,16 @@ export interface Wait {
   readonly joined: bigint;
   reservedUntil: bigint | undefined;
   outcome: 'bought' | 'expired' | undefined;
+}
+
+/** A refund that the bank had not confirmed when it was requested. */
+export interface PendingRefund {
+  readonly sold: SoldOrder;
+  readonly refund: ModelRefund;
+  /** When the gateway reads it next. */
+  nextRead: bigint;
+  /** The bank's time, of whole seconds, once it has returned the money. */
+  confirmedAt: bigint | undefined;
 }
 
 /** Money of one day, or days of vouchers. */
@@ -83,6 +95,9 @@ export class MonthModel {
   now = 0n; // µs since the epoch
   #failing: number[] = [];
   readonly #pending = new Set<SoldOrder>();
+  readonly pendingRefunds = new Set<PendingRefund>();
+  /** How many of them were read, and after the day of their bank's time. */
+  readonly refundsRead = { later: 0, onAnotherDay: 0 };
 
   constructor(accounts: number, prices: ReadonlyMap<number, number>, maxActive: number) {
     this.accounts = Array.from({ length: accounts }, () => new ModelAccount());
@@ -188,15 +203,43 @@ export class MonthModel {
     this.#settle(sold);
   }
 
-  refund(sold: SoldOrder, payment: ModelPayment, amount: number, days: 'unused' | 'whole' | 'none'): void {
-    const { order } = sold;
-    const account = this.account(sold.account);
+  /** @param isPending the bank takes the request, and confirms it later */
+  refund(
+    sold: SoldOrder,
+    payment: ModelPayment,
+    { isPending, ...wish }: Pick<ModelRefund, 'amount' | 'days'> & { readonly isPending: boolean },
+  ): PendingRefund | undefined {
+    const refund = this.account(sold.account).refund(sold.order, payment, { ...wish, isManual: false }, this.now);
+    if (!isPending) return void this.#finish(sold, refund, this.now);
+    refund.state = 'sent';
+    const pending = { sold, refund, nextRead: this.now + reads.shortest, confirmedAt: undefined };
+    this.pendingRefunds.add(pending);
+    return pending;
+  }
+
+  /** Days go back when a refund is read, and its money is booked at the bank's time. */
+  #finish(sold: SoldOrder, refund: ModelRefund, bookedAt: bigint): void {
+    const { order, account } = sold;
     const wasOpen = order.giftState(this.now) === 'open';
-    const refund = account.refund(order, payment, { amount, days, isManual: false }, this.now);
-    account.finish(order, refund, this.now);
-    this.money.push({ order: sold, at: this.now, amount: -amount });
+    this.account(account).finish(order, refund, this.now);
+    this.money.push({ order: sold, at: bookedAt, amount: -refund.amount });
     if (wasOpen && order.giftState(this.now) === 'revoked') sold.giftEndedAt = this.now;
     this.#settle(sold);
+  }
+
+  #readRefunds(): void {
+    for (const pending of this.pendingRefunds) {
+      if (pending.nextRead > this.now) continue;
+      const { sold, refund, confirmedAt } = pending;
+      const pause = (this.now - refund.createdAt) / reads.ofAge;
+      const atLeast = pause > reads.shortest ? pause : reads.shortest;
+      pending.nextRead = this.now + (atLeast < reads.longest ? atLeast : reads.longest);
+      if (confirmedAt === undefined) continue;
+      this.pendingRefunds.delete(pending);
+      this.refundsRead.later++;
+      if (dayOf(confirmedAt) !== dayOf(this.now)) this.refundsRead.onAnotherDay++;
+      this.#finish(sold, refund, confirmedAt);
+    }
   }
 
   /** A webhook for each flag of an order that nobody has been told of. @returns whether there is one */
@@ -229,11 +272,13 @@ export class MonthModel {
       if (isActivated && paidAt !== undefined && dayOf(paidAt) === yesterday) orders++;
     }
     const flags = [...open].map(([kind, count]) => `${kind} ${count}`).toSorted();
-    this.alerts.push(`day.reported ${yesterday} ${revenue} ${orders} [${flags.join(', ')}]`);
+    const { size } = this.pendingRefunds;
+    this.alerts.push(`day.reported ${yesterday} ${revenue} ${orders} [${flags.join(', ')}] ${size} refunds pending`);
   }
 
-  /** Orders whose time is over. */
+  /** Refunds whose next read is due, and orders whose time is over. */
   sweep(): void {
+    this.#readRefunds();
     for (const sold of this.#pending) {
       const isWrong = sold.order.payments.size > 0;
       if (isWrong ? sold.expires + terms.forgotten >= this.now : sold.expires > this.now) continue;

@@ -15,7 +15,7 @@ import { countPlaces } from '#core/business/sales/sales-figures.ts';
 import { joinWaitingList } from '#core/business/sales/waiting-list.ts';
 import { MemoryShared } from '#core/platform/shared/memory.ts';
 import { PostgresRecordStore } from '../../plugins/log/record-store.ts';
-import { type ModelSide, MonthModel, type SoldOrder, terms, type Wait } from './model.ts';
+import { type ModelSide, MonthModel, type PendingRefund, type SoldOrder, terms, type Wait } from './model.ts';
 import {
   type At,
   canary,
@@ -251,13 +251,16 @@ export class Month {
   /** What becomes of an order: the payment, and the sweeps that find that it has expired. */
   #follow(sold: SoldOrder, visit: Visit): void {
     const sweep = async () => {
-      if (sold.order.state !== 'pending') return;
-      this.model.sweep();
-      await this.world.runJob('sweep-payments');
+      if (sold.order.state === 'pending') await this.#sweep();
     };
     this.#after(terms.order + 5n * second, sweep);
     this.#after(terms.order + terms.forgotten + minute, sweep);
     if (visit.payment !== 'never') this.#after(visit.hesitation, () => this.#pay(sold, visit));
+  }
+
+  async #sweep(): Promise<void> {
+    this.model.sweep();
+    await this.world.runJob('sweep-payments');
   }
 
   async #pay(sold: SoldOrder, visit: Visit): Promise<void> {
@@ -269,20 +272,20 @@ export class Month {
     else await this.world.notify(reference, providerReference);
     this.model.pay(sold, providerReference, amount);
     await this.#alert(sold);
-    if (visit.payment === 'wrong') this.#after(20n * 60n * minute, () => this.#refund(sold, providerReference));
-    if (visit.payment === 'twice') this.#after(2n * minute, () => this.#payAgain(sold, reference));
+    if (visit.payment === 'wrong') this.#after(20n * 60n * minute, () => this.#refund(sold, providerReference, visit));
+    if (visit.payment === 'twice') this.#after(2n * minute, () => this.#payAgain(sold, reference, visit));
     const { refund, redeemer } = visit;
     if (refund !== undefined && visit.payment !== 'wrong')
-      this.#after(refund.after, () => this.#refund(sold, providerReference, refund));
+      this.#after(refund.after, () => this.#refund(sold, providerReference, visit, refund));
     if (redeemer !== undefined) this.#after(redeemer.after, () => this.#redeemGift(sold, redeemer.account));
   }
 
-  async #payAgain(sold: SoldOrder, reference: string): Promise<void> {
+  async #payAgain(sold: SoldOrder, reference: string, visit: Visit): Promise<void> {
     const paymentId = this.world.bank.payAgain(reference);
     await this.world.notify(reference, paymentId);
     this.model.pay(sold, paymentId, sold.order.price);
     await this.#alert(sold);
-    this.#after(26n * 60n * minute, () => this.#refund(sold, paymentId));
+    this.#after(26n * 60n * minute, () => this.#refund(sold, paymentId, visit));
   }
 
   /** What needs a decision reaches the operator's webhook at once. */
@@ -297,13 +300,40 @@ export class Month {
     await this.world.runJob('send-webhooks');
   }
 
-  async #refund(sold: SoldOrder, paymentId: string, how?: NonNullable<Visit['refund']>): Promise<void> {
+  async #refund(
+    sold: SoldOrder,
+    paymentId: string,
+    { confirmedAfter, readLateBy }: Visit,
+    how?: NonNullable<Visit['refund']>,
+  ): Promise<void> {
+    const { bank, host } = this.world;
     const payment = sold.order.payments.get(paymentId);
     if (payment === undefined) return this.differences.push(`payment ${paymentId} is not on record`) as never;
     const amount = how?.isPart === true ? Math.floor(payment.amount / 3) : payment.amount;
     const days = how?.days ?? 'none';
-    await refundPayment(this.world.host, paymentId, { amount, days, reason: 'month', isManual: false });
-    this.model.refund(sold, payment, amount, days);
+    const isPending = confirmedAfter !== undefined;
+    bank.refundState = isPending ? 'pending' : 'done';
+    await refundPayment(host, paymentId, { amount, days, reason: 'month', isManual: false });
+    const pending = this.model.refund(sold, payment, { amount, days, isPending });
+    if (pending === undefined) return;
+    this.#after(confirmedAfter ?? 0n, () => this.#confirm(pending));
+    this.#planRead(pending, readLateBy);
+  }
+
+  /** The bank returns the money, and states the second of that to whoever asks. */
+  #confirm(pending: PendingRefund): Promise<void> {
+    pending.confirmedAt = (this.model.now / second) * second;
+    const at = new Date(Number(pending.confirmedAt / 1_000n));
+    this.world.bank.confirm(`${pending.sold.order.code}.1`, pending.refund.key, at);
+    return Promise.resolve();
+  }
+
+  /** Sweeps until one has read that the refund is done. @param lateBy µs after each is due */
+  #planRead(pending: PendingRefund, lateBy: bigint): void {
+    this.#after(pending.nextRead - this.model.now + lateBy, async () => {
+      if (pending.nextRead <= this.model.now) await this.#sweep();
+      if (this.model.pendingRefunds.has(pending)) this.#planRead(pending, lateBy);
+    });
   }
 
   async #redeemGift(sold: SoldOrder, redeemer: number): Promise<void> {
@@ -389,7 +419,7 @@ export class Month {
       route,
       input_tokens: input,
       output_tokens: output,
-      first_content_ms: durations.answered,
+      first_content_ms: durations.firstContent,
       duration_ms: durations.answered,
       ...more,
     });

@@ -33,6 +33,10 @@ export interface Visit {
   readonly refund:
     | { readonly after: bigint; readonly days: 'unused' | 'whole' | 'none'; readonly isPart: boolean }
     | undefined;
+  /** µs from the request of a refund until the bank confirms it; undefined where it does so at once. */
+  readonly confirmedAfter: bigint | undefined;
+  /** µs for which the gateway is late with each read of a pending refund, unless another sweep is earlier. */
+  readonly readLateBy: bigint;
   /** Who redeems a gift and when; nobody, where it is left out. */
   readonly redeemer: { readonly account: number; readonly after: bigint } | undefined;
 }
@@ -58,8 +62,11 @@ export type Scripted =
 
 export type At<What> = What & { readonly at: bigint };
 
-/** Ms that failed and answered requests of the script take. */
-export const durations = { failed: 900, answered: 1_400 } as const;
+/**
+ * Ms that failed and answered requests of the script take, and the first text of an answer: not so much longer than at a peak that the
+ * model would count as slow.
+ */
+export const durations = { failed: 900, answered: 1_400, firstContent: 600 } as const;
 
 /** Requests of a canary's time, µs between them, and the share of the accounts that it serves. */
 export const canary = { rounds: 60, pause: 5n * second, each: 10, share: 0.4 } as const;
@@ -112,13 +119,15 @@ export function writeScript({ accounts, days, seed }: MonthSize): At<Scripted>[]
         waits: random() < 0.6,
         returnsAfter: random() < 0.75 ? within(minute, 20n * hour) : undefined,
         refund:
-          random() < 0.1
+          random() < 0.2
             ? {
                 after: within(hour, 6n * day),
                 days: pick(['unused', 'unused', 'whole', 'none']),
                 isPart: random() < 0.3,
               }
             : undefined,
+        confirmedAfter: random() < 0.7 ? within(hour, 20n * hour) : undefined,
+        readLateBy: within(second, 14n * hour),
         redeemer: isGift && random() < 0.8 ? { account: below(accounts), after: within(minute, 4n * day) } : undefined,
       });
     }

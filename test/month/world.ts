@@ -20,8 +20,8 @@ import { EffectiveDocuments } from '#core/process/effective-document.ts';
 import { OpenServices } from '#core/process/services.ts';
 import { answerChat } from '../../plugins/demo/chat-answer.ts';
 import { readChatRequest } from '../../plugins/demo/chat-request.ts';
-import { FakeProvider } from '../core/business/payments/fake-provider.ts';
 import { createUpstream, type FaultyUpstream } from '../support/faulty-upstream.ts';
+import { MonthBank } from './bank.ts';
 
 export const begin = '2026-11-01T00:00:00+07:00';
 
@@ -65,7 +65,7 @@ probes: { enabled: true, every_hours: 24, daily_tokens: 1000000, context_every_d
  * Jobs run when they are told to. The bank and the vendors are this file's.
  */
 export class World implements AsyncDisposable {
-  readonly bank = new FakeProvider('bank');
+  readonly bank = new MonthBank('bank', () => this.#now);
   host: Host = undefined as never;
   accounts: readonly string[] = [];
   /** What the operator's webhook got. */
@@ -106,7 +106,7 @@ export class World implements AsyncDisposable {
     const log = { info: () => undefined, warn: () => undefined, error: console.error };
     const { registry } = await assemble(document, log, () => this.host);
     this.#registry = registry;
-    this.#openBank();
+    registry.paymentProviders.set(this.bank.name, this.bank.provider);
     const open = await OpenServices.open({
       dataFolder: this.#folder,
       environment,
@@ -123,16 +123,6 @@ export class World implements AsyncDisposable {
     this.#documents = new EffectiveDocuments(database, registry, { environment, log });
     await this.#serve(document);
     this.accounts = await insertAccounts(database, accounts);
-  }
-
-  #openBank(): void {
-    this.bank.listsRefunds = true;
-    const { connection } = this.bank;
-    connection.cancel = ({ reference }) => {
-      if (this.bank.charges.get(reference)?.state === 'pending') this.bank.end(reference, 'expired');
-      return Promise.resolve(this.bank.evidence(reference));
-    };
-    this.#registry.paymentProviders.set(this.bank.name, this.bank.provider);
   }
 
   /** A vendor over HTTP: the demo's answers, or for `weak` those of another model. */

@@ -30,6 +30,8 @@ interface FakeRefund {
   readonly paymentId: string;
   readonly amount: number;
   state: 'pending' | 'done' | 'failed';
+  /** When the money was returned, where the provider states it. */
+  at?: Date;
 }
 
 /** What a notification says. */
@@ -98,6 +100,13 @@ export class FakeProvider {
     const key = `dashboard-${reference}-${refunds.size + 1}`;
     refunds.set(key, { paymentId, amount, state: 'done' });
     return key;
+  }
+
+  /** A refund that was pending is done, at a time that its statements name from now on. */
+  confirm(reference: string, key: string, at: Date): void {
+    const refund = this.#charge(reference).refunds.get(key);
+    if (refund?.state !== 'pending') throw new Error(`refund ${key} is not pending`);
+    Object.assign(refund, { state: 'done', at });
   }
 
   /** Books of this provider, with a list of all money of its charges and of none. */

@@ -23,6 +23,7 @@ import { service } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { readUsage, startOfHours } from '#core/gateway/records/usage.ts';
 import { readConfiguration } from './configuration-actions.ts';
+import { choiceOf, InvalidQuery } from './query.ts';
 
 /** Entries of one page of a list. */
 const pageSize = 100;
@@ -54,7 +55,7 @@ export const readings: readonly ApiReading[] = [
       after: 'Id of the last account of the page before.',
     },
     async read({ database }, _handle, query) {
-      const state = accountStates.find((one) => one === query.get('state'));
+      const state = choiceOf(query, 'state', accountStates);
       const words = query.get('words') ?? undefined;
       const after = query.get('after') ?? undefined;
       const accounts = await listAccounts(database, { words, state, after, limit: pageSize });
@@ -172,14 +173,13 @@ export const readings: readonly ApiReading[] = [
 
 /** From the readings that the operator's pages share: a call costs no more than they do. */
 async function readMarginGroups(host: Host, _handle: string, query: URLSearchParams): Promise<object> {
-  const [span, by, account] = [query.get('span') ?? '30d', query.get('by') ?? 'plan', query.get('account')];
-  const known = marginSpans.find((one) => one === span);
-  const group = marginGroups.find((one) => one === by);
-  if (known === undefined) throw new InvalidQuery(`span must be one of ${marginSpans.join(', ')}`);
-  if (group === undefined) throw new InvalidQuery(`by must be one of ${marginGroups.join(', ')}`);
-  if (account !== null && group === 'day') throw new InvalidQuery('an account has no margins by day');
+  const account = query.get('account');
+  const span = choiceOf(query, 'span', marginSpans) ?? '30d';
+  const group = choiceOf(query, 'by', marginGroups) ?? 'plan';
+  if (account !== null && group === 'day')
+    throw new InvalidQuery('One account has no margins by day; leave out "account", or use another "by".');
   if (!readPrices(host).isDeclared) return { isDeclared: false, margins: [] };
-  const margins = await marginReadings(host)[known].get();
+  const margins = await marginReadings(host)[span].get();
   const { currency, days, unpriced } = margins;
   const id = account === null ? undefined : (await findAccountByHandle(host, account)).id;
   const lines = id === undefined ? margins.lines : margins.lines.filter((line) => line.account === id);
@@ -204,20 +204,15 @@ async function readMarginGroups(host: Host, _handle: string, query: URLSearchPar
   };
 }
 
-/** What a call asks for that nobody could mean. */
-export class InvalidQuery extends Error {
-  override readonly name = 'InvalidQuery';
-}
-
 async function orderFilter(host: Host, query: URLSearchParams): Promise<OrderFilter> {
   const { time_zone: timeZone } = host.section(service);
-  const [state, day, account] = [query.get('state'), query.get('day'), query.get('account')];
-  const known = orderStates.find((one) => one === state);
-  if (state !== null && known === undefined) throw new InvalidQuery(`state must be one of ${orderStates.join(', ')}`);
-  if (day !== null && !isDay(day)) throw new InvalidQuery('day must be a day such as 2026-11-22');
+  const [day, account] = [query.get('day'), query.get('account')];
+  const state = choiceOf(query, 'state', orderStates);
+  if (day !== null && !isDay(day))
+    throw new InvalidQuery(`"day" is ${JSON.stringify(day.slice(0, 60))}; must be a day such as 2026-11-22.`);
   return {
     words: query.get('words') ?? undefined,
-    state: known,
+    state,
     accountId: account === null ? undefined : (await findAccountByHandle(host, account)).id,
     isFlagged: query.get('flagged') === 'true' ? true : undefined,
     isWorstFirst: query.get('wrong_first') === 'true',

@@ -1,5 +1,4 @@
 import type { Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hapi/hapi';
-import { Ajv, type ValidateFunction } from 'ajv';
 import {
   type ActionError,
   type ActionKind,
@@ -11,8 +10,10 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import { SharedUnavailable } from '#core/platform/shared/shared.ts';
 import { type ApiAnswer, claimKey, finishKey } from './idempotency.ts';
+import { describeMistakes } from './input-mistakes.ts';
 import { apiActions, describeApi, listOf, root, segmentOf } from './openapi.ts';
-import { InvalidQuery, readings } from './readings.ts';
+import { InvalidQuery } from './query.ts';
+import { readings } from './readings.ts';
 import { operatorApiSection } from './section.ts';
 import { type Scope, useToken } from './tokens.ts';
 
@@ -128,7 +129,7 @@ async function act(host: Host, caller: Caller, call: Call): Promise<ApiAnswer> {
   if (caller.scope !== 'act') return fail(403, 'forbidden', 'The token may only read. Create one with --scope act.');
   const input = call.body === '' ? {} : parseObject(call.body);
   if (input === undefined) return fail(400, 'invalid', 'The body must be a JSON object.');
-  const mistake = findMistake(kind, input);
+  const mistake = describeMistakes(kind.input, input);
   if (mistake !== undefined) return fail(400, 'invalid', mistake);
   const { key } = call;
   if (key === undefined) return perform(host, caller, kind, handle, input);
@@ -160,21 +161,6 @@ async function perform(
 ): Promise<ApiAnswer> {
   const { subject, result } = await runAction(host, { id, name: `api (${name})` }, kind, handle, input);
   return { status: 200, body: { action: kind.name, [kind.subject]: subject.id, ...(toSnakeCase(result) as object) } };
-}
-
-const ajv = new Ajv({ allErrors: true, strict: false });
-const validators = new WeakMap<ActionKind, ValidateFunction>();
-
-function findMistake(kind: ActionKind, input: JsonObject): string | undefined {
-  const validate = validators.get(kind) ?? ajv.compile(kind.input);
-  validators.set(kind, validate);
-  if (validate(input)) return undefined;
-  return (validate.errors ?? [])
-    .map(({ instancePath, keyword, message, params }) => {
-      const name = keyword === 'additionalProperties' ? `: ${String(params['additionalProperty'])}` : '';
-      return `The body${instancePath} ${message}${name}`;
-    })
-    .join('; ');
 }
 
 const statuses: Readonly<Record<string, number>> = { not_found: 404, invalid: 400 };

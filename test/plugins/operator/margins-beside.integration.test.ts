@@ -99,9 +99,9 @@ it('the operator API adds them up by what is asked for, of all or of one account
 });
 
 it.each([
-  ['?span=year', 'span must be one of today, 7d, 30d, month'],
-  ['?by=hour', 'by must be one of plan, model, route, account, day'],
-  ['?by=day&account=x', 'an account has no margins by day'],
+  ['?span=year', '"span" is "year"; use one of: today, 7d, 30d, month.'],
+  ['?by=hour', '"by" is "hour"; use one of: plan, model, route, account, day.'],
+  ['?by=day&account=x', 'One account has no margins by day; leave out "account", or use another "by".'],
 ])('the operator API refuses margins%s', async (query, message) => {
   expect(await margins(query)).toMatchObject({ status: 400, json: { error: { message } } });
 });

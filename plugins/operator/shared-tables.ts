@@ -1,6 +1,6 @@
-import { recordedLabelIn } from '#core/business/accounts/plans.ts';
 import type { LedgerEntry } from '#core/business/accounts/ledger-entries.ts';
 import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
+import { ledgerNote } from './ledger-note.ts';
 import { tellAction } from './tell-action.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { type ColumnOf, describeTable, type TableCell, type TableSection } from '#core/web/pages/table.ts';
@@ -8,7 +8,7 @@ import { type ColumnOf, describeTable, type TableCell, type TableSection } from 
 type Reader = Pick<PageRequest, 't' | 'format' | 'language' | 'host'>;
 
 export function ledgerTable(entries: readonly LedgerEntry[], reader: Reader): TableSection {
-  const { t, language, host } = reader;
+  const { t } = reader;
   const inForce = { text: t('operator.yes'), kind: 'ok' } as const;
   return describeTable(reader, 'ledger', 'operator.ledger', entries, [
     { label: 'operator.written', at: 'hide', cell: ({ createdAt }) => createdAt },
@@ -20,7 +20,7 @@ export function ledgerTable(entries: readonly LedgerEntry[], reader: Reader): Ta
       label: 'operator.note',
       fit: 'text',
       at: 'hide',
-      cell: ({ note, label }) => note ?? (label && recordedLabelIn(language, label, host)),
+      cell: (entry) => ledgerNote(entry, reader),
     },
     {
       label: 'operator.in_force',

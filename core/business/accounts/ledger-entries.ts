@@ -1,5 +1,5 @@
 import type { Database } from '#core/platform/database/database.ts';
-import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
+import { epoch, epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { PlanPeriodSchema } from './entities.ts';
 
 /** An entry of the ledger of paid time, as it was written. */
@@ -11,6 +11,10 @@ export interface LedgerEntry {
   readonly label: string | undefined;
   readonly reason: EntryRow['reason'];
   readonly note: string | undefined;
+  /** The outage whose time it gave back: the model's public name, and when it was down. */
+  readonly outageModel: string | undefined;
+  readonly outageFromAt: Date | undefined;
+  readonly outageUntilAt: Date | undefined;
   readonly orderId: string | undefined;
   /** Id of the entry that this one corrects. */
   readonly replaces: string | undefined;
@@ -27,8 +31,11 @@ export async function listLedger(
 ): Promise<LedgerEntry[]> {
   const rows = await database.query<EntryRow>(
     `select p.id, p.days, p.label, p.reason, p.note, p.order_id, p.replaces, ${epochs('p.starts_at', 'p.ends_at', 'p.created_at')},
-       not exists (select 1 from plan_period r where r.replaces = p.id) as is_in_force
-     from plan_period p where p.account_id = ? and (?::uuid is null or p.order_id = ?::uuid)
+       not exists (select 1 from plan_period r where r.replaces = p.id) as is_in_force, o.model as outage_model,
+       ${epoch('o.from_at')} as outage_from_at, ${epoch('o.until_at')} as outage_until_at
+     from plan_period p left join outage_credit c on c.account_id = p.account_id and c.period_id = p.id
+       left join outage o on o.id = c.outage_id
+     where p.account_id = ? and (?::uuid is null or p.order_id = ?::uuid)
      order by p.created_at, p.starts_at, p.id`,
     [accountId, orderId ?? null, orderId ?? null],
   );
@@ -38,4 +45,9 @@ export async function listLedger(
 type EntryRow = Row<
   typeof PlanPeriodSchema,
   'id' | 'days' | 'label' | 'reason' | 'note' | 'order_id' | 'replaces' | 'starts_at' | 'ends_at' | 'created_at'
-> & { readonly is_in_force: boolean };
+> & {
+  readonly is_in_force: boolean;
+  readonly outage_model: string | null;
+  readonly outage_from_at: number | null;
+  readonly outage_until_at: number | null;
+};

@@ -19,6 +19,7 @@ import { defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '
 import { PageError } from '#core/web/pages/page-error.ts';
 import { act, actionPage, describeDone } from '../action-page.ts';
 import { nextPath } from '../orders/list-page.ts';
+import { tellOutage } from '../ledger-note.ts';
 import { instantOf, localTime } from '../local-time.ts';
 import type { TableSection } from '#core/web/pages/table.ts';
 import { integer, object, string } from '#core/platform/schema.ts';
@@ -105,14 +106,14 @@ export const declinePage: Page = actionPage({
 /** Outages that are looked at for those whose time nobody had back yet. */
 const looked = 20;
 
-async function describeOutage(outage: ConfirmedOutage, { host, t, format }: PageRequest) {
-  const { id, model, from, until } = outage;
+async function describeOutage(outage: ConfirmedOutage, request: PageRequest) {
+  const { host, t } = request;
   const { accounts, seconds } = await previewCredit(host, outage);
-  const minutes = (ms: number) => t('operator.credit_minutes', { count: Math.round(ms / 60_000) });
+  const minutes = t('operator.credit_minutes', { count: Math.round(seconds / 60) });
   return {
-    id,
-    title: t('operator.credit_outage', { model, time: format.dayTime(from).text, minutes: minutes(+until - +from) }),
-    text: t('operator.credit_preview', { count: accounts, minutes: minutes(seconds * 1_000) }),
+    id: outage.id,
+    title: tellOutage(outage, request),
+    text: t('operator.credit_preview', { count: accounts, minutes }),
   };
 }
 

@@ -1,5 +1,4 @@
 import type { AccountRecord } from '#core/business/accounts/account-record.ts';
-import { recordedLabelIn } from '#core/business/accounts/plans.ts';
 import type { LedgerEntry } from '#core/business/accounts/ledger-entries.ts';
 import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
 import { severityOf } from '#core/business/payments/flags.ts';
@@ -8,6 +7,7 @@ import type { PastWait } from '#core/business/sales/waiting-list.ts';
 import { createRequestId } from '#core/gateway/records/request-id.ts';
 import { type UsageCounts, usageHour, type UsageKeys } from '#core/gateway/records/usage.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
+import { ledgerNote } from '../ledger-note.ts';
 import { tellAction } from '../tell-action.ts';
 import { describeDevice } from '#core/web/sessions/device.ts';
 import type { SessionRecord } from '#core/web/sessions/sessions.ts';
@@ -167,8 +167,9 @@ function isTold({ reason }: LedgerEntry): boolean {
   return reason !== 'order' && reason !== 'refund' && reason !== 'shift';
 }
 
-function tellEntry({ reason, days, createdAt, endsAt, note, label }: LedgerEntry, words: Words): Entry {
-  const { t, format, language, host } = words;
+function tellEntry(entry: LedgerEntry, words: Words): Entry {
+  const { reason, days, createdAt, endsAt } = entry;
+  const { t, format, host } = words;
   return {
     topic: 'access',
     at: createdAt,
@@ -179,7 +180,7 @@ function tellEntry({ reason, days, createdAt, endsAt, note, label }: LedgerEntry
       ...(reason === 'outage' ? [] : [t('operator.days', { count: days })]),
     ].join(': '),
     text: [
-      note ?? (label && recordedLabelIn(language, label, host)),
+      ledgerNote(entry, words),
       t('operator.pass_ends', { time: format.dayTime(endsAt, new Date(host.now())).text }),
     ]
       .filter((part) => part !== undefined && part !== '')

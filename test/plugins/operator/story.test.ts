@@ -117,6 +117,20 @@ describe('the story of an account', () => {
     expect(lines({ ledger: [{ ...entry, reason: 'outage' }] })[0]).toMatch(/^ok \| Outage \| dp\/a was down/);
   });
 
+  it.each([
+    ['en', 'ok | Outage | dp/a was down from Mon 12 May, 03:32 for 14 minutes · Ends Tue 13 May, 09:00'],
+    ['id', 'ok | Gangguan | dp/a mati sejak Sen 12 Mei, 03.32 selama 14 menit · Habis Sel 13 Mei, 09.00'],
+  ] as const)('tells in %s which outage it was, without the sentence on record', (language, line) => {
+    const outage = {
+      outageModel: 'dp/a',
+      outageFromAt: new Date('2031-05-12T03:32:50.677Z'),
+      outageUntilAt: new Date('2031-05-12T03:46:51Z'),
+    };
+    const note = 'dp/a was down from 2031-05-12T03:32:50.677Z, incident 01a2255d-9151-7abc-8def-0123456789ab';
+    const entry = { days: 30, createdAt: ago(3), endsAt: ago(-21), note, label: undefined, reason: 'outage' };
+    expect(lines({ ledger: [{ ...entry, ...outage }] }, language)[0]).toBe(line);
+  });
+
   it('tells what operators did, with how it ended, but not their notes', () => {
     const action = {
       operator: 'ani',

@@ -14,6 +14,7 @@ import {
   type ConfirmedOutage,
   previewCredit,
 } from '#core/business/outages/credit.ts';
+import { listLedger } from '#core/business/accounts/ledger-entries.ts';
 import { creditedTime, type CreditSpan } from '#core/business/outages/credited-time.ts';
 import { listWitnesses } from '#core/business/outages/evidence.ts';
 import { creditOutages, outageGauges } from '#core/business/outages/jobs.ts';
@@ -350,6 +351,8 @@ describe('the credit for an outage', () => {
       [account],
     );
     expect(overlap?.gap).toBe(0);
+    const told = (await listLedger(database, account)).map((entry) => [entry.reason, entry.outageModel]);
+    expect(told.filter(([, model]) => model !== undefined)).toEqual([['outage', 'dp/gpt-6-sol']]);
     const mails = await database.query(
       `select 1 from account_event where name = 'outage.credited' and payload ->> 'accountId' = ?`,
       [account],

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createAccount } from '#core/business/accounts/accounts.ts';
 import { type TextFormat, textFormats } from '../support/formats.ts';
 import { answers, failureEvents } from '../plugins/upstream/streams-fixture.ts';
 import {
@@ -13,6 +14,8 @@ let fault: (response: ScriptedResponse, format: TextFormat, path: string) => voi
 let broken: FaultyUpstream;
 let sound: FaultyUpstream;
 let gateway: TestGateway;
+/** Of an account of the test's own: a route that has failed an account comes last for it. */
+let key: string;
 /** Resolves when the client has read part of the answer. */
 let reading: PromiseWithResolvers<void>;
 
@@ -67,7 +70,8 @@ afterAll(async () => {
   await broken?.[Symbol.asyncDispose]();
   await sound?.[Symbol.asyncDispose]();
 });
-beforeEach(() => {
+beforeEach(async () => {
+  ({ key } = await createAccount(gateway.database, 'dp', { name: 'Ani', period: { days: 1, reason: 'grant' } }));
   fault = () => undefined;
   reading = Promise.withResolvers();
 });
@@ -91,7 +95,7 @@ async function ask(
   const [path, body] = asks[format];
   const answer = await fetch(gateway.url + path, {
     method: 'POST',
-    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
   let text = '';

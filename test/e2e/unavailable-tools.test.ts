@@ -146,6 +146,7 @@ describe('a search beside other tools', () => {
 });
 
 it('a request without such tools goes to the first route', async () => {
-  const { content } = await anthropic.messages.create({ ...asks, model: 'backed', tools: [look] });
+  const other = [{ role: 'user' as const, content: 'another conversation' }];
+  const { content } = await anthropic.messages.create({ ...asks, messages: other, model: 'backed', tools: [look] });
   expect(content).toMatchObject([{ text: 'plain' }]);
 });

@@ -6,7 +6,7 @@ import * as responses from './responses-rules.ts';
 import * as odd from './oddities.ts';
 import * as oddEvents from './event-oddities.ts';
 import { signature } from './scenarios.ts';
-import type { Endpoint, Oddity, VendorDescription } from './vendor.ts';
+import type { Endpoint, Oddity, Rule, VendorDescription } from './vendor.ts';
 
 const openaiError = (complaint: string) => ({
   status: 400,
@@ -47,6 +47,21 @@ const adaptiveMessages: Endpoint = {
   oddities: [oddEvents.emptySignature],
   isAskedToThink: thinkingSaid,
 };
+/** Servers that host any model take thinking as newer Claude models do; a budget needs a parser of reasoning. Seen: vLLM 0.32.0. */
+function localMessages(rules: readonly Rule[], ...oddities: Oddity[]): Endpoint {
+  return {
+    rules: [
+      messages.wellFormed,
+      messages.clientToolsOnly,
+      messages.thinkingTypes('adaptive', 'disabled'),
+      chat.noForeignHeaders,
+      ...rules,
+    ],
+    oddities,
+    isAskedToThink: thinkingSaid,
+  };
+}
+
 /** Servers that host any model with its own chat template. */
 const localResponses: Endpoint = {
   rules: [responses.wellFormed, responses.functionsOnly, chat.noForeignHeaders],
@@ -351,7 +366,7 @@ export const descriptions: readonly VendorDescription[] = [
         isAskedToThink: effortSaid,
       },
       responses: localResponses,
-      messages: compatibleMessages(oddEvents.emptySignature, oddEvents.noFirstUsage),
+      messages: localMessages([messages.noSystemRole], oddEvents.emptySignature, oddEvents.noFirstUsage),
     },
     refusal: openaiError,
     staysOpen: true,
@@ -378,7 +393,7 @@ export const descriptions: readonly VendorDescription[] = [
         ...localResponses,
         oddities: [...localResponses.oddities, oddEvents.emptyOutput, oddEvents.noPlaces],
       },
-      messages: compatibleMessages(oddEvents.emptySignature, oddEvents.noFirstUsage, oddEvents.noMessageStop),
+      messages: localMessages([], oddEvents.emptySignature, oddEvents.noFirstUsage, oddEvents.noMessageStop),
     },
     refusal: (complaint) => ({
       status: 400,

@@ -45,6 +45,12 @@ export const vendorLosses: readonly VendorLoss[] = [
     reason: 'tool_choice must be auto or none: GLM and MiniMax have no other, Qwen and Kimi none while they reason',
   },
   {
+    loss: 'tool calls cannot be forced',
+    feature: 'forced tool',
+    vendors: ['ollama'],
+    reason: 'it reads no tool_choice, in any format',
+  },
+  {
     loss: 'the schema is in the prompt; only JSON is enforced',
     feature: 'structured output',
     vendors: ['deepseek', 'zhipu', 'dashscope'],

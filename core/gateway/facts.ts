@@ -126,6 +126,11 @@ export type CachedCall = Pick<Adapter, 'model' | 'modelName' | 'isStream'>;
 
 /** The caller; written by `auth`. */
 export const principal = defineFact<Principal>('principal');
+/**
+ * True for a request that belongs to no account, of which anybody can send as many as they like: most have no record. Written by
+ * `auth`. A key that could not be looked up, and one that was replaced, may be a customer's.
+ */
+export const unauthenticated = defineFact<true>('unauthenticated');
 /** What the caller has paid for; written by `plan`. */
 export const entitlement = defineFact<Entitlement>('entitlement');
 /** The state of the caller's limits; written by `rate-limit`. */

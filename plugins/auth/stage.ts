@@ -3,7 +3,7 @@ import { digestApiKey } from '#core/business/accounts/api-key.ts';
 import { accountDirectory } from '#core/business/accounts/directory.ts';
 import { FormerKeys } from '#core/business/accounts/former-keys.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
-import { principal } from '#core/gateway/facts.ts';
+import { principal, unauthenticated } from '#core/gateway/facts.ts';
 import { contactOf } from '#core/gateway/host/contact.ts';
 import type { Service } from '#core/gateway/host/host.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
@@ -31,7 +31,7 @@ import { integer, object } from '#core/platform/schema.ts';
 export const auth = defineStage({
   name: 'auth',
   description: 'Identifies callers by their API key.',
-  writes: [principal],
+  writes: [principal, unauthenticated],
   options: object({
     cache_seconds: integer(
       { minimum: 0, maximum: 3600, default: 60 },
@@ -90,12 +90,19 @@ export const auth = defineStage({
       if (account?.blockedAt !== undefined) throw blocked(host.service, account.blockedAt);
       if (account?.key !== undefined) return admit(exchange, account, account.key, hint);
       const wait = failures.waitOf(exchange.remoteAddress, limits);
-      if (wait > 0) throw tooManyFailures(wait);
+      if (wait > 0) {
+        exchange.set(unauthenticated, true);
+        throw tooManyFailures(wait);
+      }
       failures.count(exchange.remoteAddress, limits);
       const asked = setupCommand(setupShellOf(exchange.headers['user-agent'] ?? ''), host.service.baseUrl);
-      if (keys.length === 0) throw invalidKey(host.service, asked);
+      const refuse = () => {
+        exchange.set(unauthenticated, true);
+        throw invalidKey(host.service, asked);
+      };
+      if (keys.length === 0) return refuse();
       return former.find(keys.map(digestApiKey)).then((date) => {
-        throw date === undefined ? invalidKey(host.service, asked) : replacedKey(host.service, asked, date);
+        throw date === undefined ? refuse() : replacedKey(host.service, asked, date);
       });
     };
 
@@ -108,14 +115,33 @@ export const auth = defineStage({
       return { found: identify(directory, keys, maxAge, isSuspect), keys, hint: undefined };
     };
 
+    /** A request that needs no key is a stranger's unless it has a valid one. Never rejects: a failed lookup says nothing. */
+    const markStranger = async (exchange: Exchange): Promise<void> => {
+      const keys = presentedKeys(exchange.headers, prefix);
+      try {
+        const isSuspect = () => failures.waitOf(exchange.remoteAddress, limits) > 0;
+        if (keys.length > 0 && (await identify(directory, keys, maxAge, isSuspect)) !== undefined) return;
+      } catch {
+        return;
+      }
+      exchange.set(unauthenticated, true);
+      if (keys.length > 0) failures.count(exchange.remoteAddress, limits);
+    };
+
     return {
       accountOf(exchange) {
         if (exchange.endpoint.isPublic) return undefined;
         const { found } = find(exchange);
         return found instanceof Promise ? found.then((account) => account?.id) : found?.id;
       },
+      start(exchange) {
+        // It does not enter. Who resets connections causes no lookup, and a key that is in use is in memory.
+        if (!exchange.isClientGone) return;
+        const keys = presentedKeys(exchange.headers, prefix);
+        if (!keys.some((key) => directory.remembers(digestApiKey(key)))) exchange.set(unauthenticated, true);
+      },
       enter(exchange) {
-        if (exchange.endpoint.isPublic) return;
+        if (exchange.endpoint.isPublic) return markStranger(exchange);
         const { found, keys, hint } = find(exchange);
         if (found instanceof Promise) return found.then((account) => admitOrRefuse(exchange, account, keys, hint));
         return admitOrRefuse(exchange, found, keys, hint);

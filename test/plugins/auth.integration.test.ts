@@ -6,8 +6,8 @@ import { generateApiKey } from '#core/business/accounts/api-key.ts';
 import { removeFormerKeys } from '#core/business/accounts/former-keys.ts';
 import { blockAccount } from '#core/business/accounts/blocking.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { GatewayError } from '#core/platform/errors/table.ts';
-import { principal, type Principal } from '#core/gateway/facts.ts';
+import { ClientGone, GatewayError } from '#core/platform/errors/table.ts';
+import { principal, type Principal, unauthenticated } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Stage } from '#core/gateway/pipeline/stage.ts';
 import { auth } from '../../plugins/auth/stage.ts';
@@ -295,14 +295,82 @@ describe('a blocked account', () => {
 });
 
 describe('a public endpoint', () => {
+  const publicCall = { endpoint: { ...freeCall, isPublic: true } };
+
   it.each([
-    ['no key', {}],
-    ['a key that nobody has', bearer(generateApiKey('dp'))],
-  ])('is passed on with %s, without a look-up', (_name, headers) => {
-    const exchange = createExchange(headers, { endpoint: { ...freeCall, isPublic: true } });
-    expect(stage.enter?.(exchange)).toBeUndefined();
+    ['no key', {}, 0],
+    ['a key of another kind', bearer('sk-other'), 0],
+    ['a key that nobody has', bearer(generateApiKey('dp')), 1],
+  ])('is passed on with %s, as a request of no account', async (_name, headers, queries) => {
+    const exchange = createExchange(headers, publicCall);
+    expect(await stage.enter?.(exchange)).toBeUndefined();
     expect(exchange.find(principal)).toBeUndefined();
-    expect(gauge.queries).toBe(0);
+    expect(exchange.find(unauthenticated)).toBe(true);
+    expect(gauge.queries).toBe(queries);
+  });
+
+  it('is passed on with a valid key, which is looked up, and while it cannot be', async () => {
+    const exchange = createExchange(bearer(key), publicCall);
+    expect(await stage.enter?.(exchange)).toBeUndefined();
+    gauge.failure = new Error('connect ECONNREFUSED');
+    const unknown = createExchange(bearer(generateApiKey('dp')), publicCall);
+    expect(await stage.enter?.(unknown)).toBeUndefined();
+    expect([exchange, unknown].map((one) => [one.find(principal), one.find(unauthenticated)])).toEqual([
+      [undefined, undefined],
+      [undefined, undefined],
+    ]);
+  });
+
+  it('counts keys that nobody has as failures of their address', async () => {
+    const frozen = vi.spyOn(performance, 'now').mockReturnValue(performance.now());
+    for (let sent = 0; sent < failures.limit; sent++) await stage.enter?.(createExchange(invent(), publicCall));
+    const { code } = await refusalOf({});
+    frozen.mockRestore();
+    expect(code).toBe('rate_limited');
+  });
+});
+
+/** Whether a refused request is marked as one of no account. */
+const markOf = async (headers: IncomingHttpHeaders): Promise<unknown> => {
+  const exchange = createExchange(headers);
+  await expect((async () => stage.enter?.(exchange))()).rejects.toThrow();
+  return exchange.find(unauthenticated);
+};
+
+describe('a request of no account', () => {
+  it('is marked at once without a key, with one that nobody has, and over the limit of failures', async () => {
+    const exchange = createExchange();
+    expect(() => stage.enter?.(exchange)).toThrow(GatewayError);
+    expect(exchange.find(unauthenticated)).toBe(true);
+    expect(await markOf(invent())).toBe(true);
+    await attack(100);
+    expect([await markOf({}), await markOf(invent())]).toEqual([true, true]);
+  });
+
+  it('is none with a key that is valid, blocked, replaced or cannot be looked up', async () => {
+    const blocked = await createAccount(database, 'dp', { name: 'Citra' });
+    await blockAccount(database, blocked.accountId, 'unpaid');
+    const replaced = await createAccount(database, 'dp', { name: 'Budi' });
+    await rotateKey(database, 'dp', replaced.accountId);
+    expect([await markOf(bearer(blocked.key)), await markOf(bearer(replaced.key))]).toEqual([undefined, undefined]);
+    const valid = createExchange(bearer(key));
+    await stage.enter?.(valid);
+    expect(valid.find(unauthenticated)).toBeUndefined();
+    gauge.failure = new Error('connect ECONNREFUSED');
+    expect(await markOf(invent())).toBeUndefined();
+  });
+
+  it('is one whose client has left already, unless its key is in memory; none is looked up', async () => {
+    await enter(bearer(key));
+    const { queries } = gauge;
+    const marks = [bearer(key), invent(), {}].map((headers) => {
+      const exchange = createExchange(headers);
+      exchange.abort(new ClientGone());
+      stage.start?.(exchange);
+      return exchange.find(unauthenticated);
+    });
+    expect(marks).toEqual([undefined, true, true]);
+    expect(gauge.queries).toBe(queries);
   });
 });
 

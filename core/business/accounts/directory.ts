@@ -112,6 +112,12 @@ export class AccountDirectory implements AsyncDisposable {
     return this.#lookUp(isSuspect() ? this.#bySuspectDigest : this.#byDigest, digest, undefined);
   }
 
+  /** True when the key with this digest is known, possibly from a while ago, without asking the database. */
+  remembers(digest: string): boolean {
+    const id = this.#idOfDigest.get(digest);
+    return id !== undefined && this.#accounts.get(id)?.key?.digest === digest;
+  }
+
   /** The account of this id. As `findByDigest`. */
   findById(id: string, maxAge: number = defaultMaxAge): Awaitable<KnownAccount | undefined> {
     const known = this.#accounts.get(id);

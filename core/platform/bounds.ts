@@ -137,6 +137,14 @@ export const bounds = {
   unknownKeys: 20_000,
   /** Networks with failed authentications; the one that failed longest ago is forgotten. */
   failingNetworks: 20_000,
+  /** Blocks of addresses without an account that are counted alone in a minute; further ones are counted together. */
+  unauthenticatedBlocks: 1_000,
+  /** Of these counts, those with the most requests in a minute that are stored alone; the others are stored together. */
+  unauthenticatedCounts: 50,
+  /** Counts that wait for the database; the oldest are dropped. */
+  waitingCounts: 10_000,
+  /** Records a minute of requests without an account: of one block and status, and of all. */
+  unauthenticatedRecords: { alike: 5, all: 20 },
   /** Key lookups waiting for the database; rejected over the limit. */
   waitingLookups: 2_000,
   /** Slots to release when Redis has recovered; others expire. */

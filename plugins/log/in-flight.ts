@@ -4,9 +4,11 @@ import { defineFact } from '#core/gateway/pipeline/fact.ts';
 import type { Outcome } from '#core/gateway/pipeline/stage.ts';
 import type { LineWriter } from './line-writer.ts';
 import { callerMembers, requestMembers, resultMembers, startOf } from './record-line.ts';
+import { isUnauthenticated } from './unauthenticated-counts.ts';
 
 /** A recorded request, with the members of its lines so far. */
 interface Running {
+  readonly exchange: Exchange;
   readonly request: string;
   caller: string;
   isOnFile: boolean;
@@ -22,7 +24,7 @@ export class RequestsInFlight {
 
   /** @returns true for the first of those whose `begin` line must be written */
   begin(exchange: Exchange): boolean {
-    const running = { request: requestMembers(exchange), caller: '', isOnFile: false };
+    const running = { exchange, request: requestMembers(exchange), caller: '', isOnFile: false };
     exchange.set(runningFact, this.#running.add(running));
     return this.#fresh.push(running) === 1;
   }
@@ -46,10 +48,27 @@ export class RequestsInFlight {
     return `${startOf.end}${running.request}${caller}${resultMembers(exchange, outcome)}}`;
   }
 
-  /** Writes the `begin` lines that are due. A request that is over already has its `end` line alone. */
+  /**
+   * Takes a request out without a record.
+   *
+   * @returns the `skip` line, where a `begin` line is on file and would be found without an end
+   */
+  skip(exchange: Exchange): string | undefined {
+    const link = exchange.find(runningFact);
+    if (link === undefined) return undefined;
+    this.#running.remove(link);
+    const { isOnFile } = link.item;
+    link.item.isOnFile = true;
+    return isOnFile ? `${startOf.skip}"id":"${exchange.id}"}` : undefined;
+  }
+
+  /**
+   * Writes the `begin` lines that are due. A request that is over already has its `end` line alone, as has one that is already known
+   * to be of no account: those take no place in the journal while the database is away.
+   */
   writeFresh(writer: LineWriter): void {
     for (const running of this.#fresh) {
-      if (running.isOnFile) continue;
+      if (running.isOnFile || isUnauthenticated(running.exchange)) continue;
       running.isOnFile = true;
       writer.add(beginLine(running));
     }
@@ -58,7 +77,10 @@ export class RequestsInFlight {
 
   /** The `begin` lines of all requests in flight, with which a segment starts. */
   beginLines(): Buffer {
-    const lines = this.#running.items().map((running) => `${beginLine(running)}\n`);
+    const lines = this.#running
+      .items()
+      .filter(({ exchange }) => !isUnauthenticated(exchange))
+      .map((running) => `${beginLine(running)}\n`);
     return Buffer.from(lines.join(''), 'latin1');
   }
 

@@ -111,6 +111,14 @@ export class Journal implements Disposable {
     this.#ageTimer ??= this.#startAging();
   }
 
+  /** Ends a request that is not recorded. */
+  skip(exchange: Exchange): void {
+    const line = this.#inFlight.skip(exchange);
+    if (line === undefined || this.#isClosed) return;
+    this.#writer.add(line);
+    this.#flushSoon();
+  }
+
   /** Bytes of records that are not in the database, including those of dead instances. */
   get waitingBytes(): number {
     return this.finished.bytes + this.leftoverBytes + this.#current.bytes;

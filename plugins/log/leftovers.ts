@@ -123,7 +123,7 @@ export class Leftovers {
 }
 
 /**
- * Returns records of the requests that were in flight when the instance died: those with a `begin` line and no `end` line.
+ * Returns records of the requests that were in flight when the instance died: those with a `begin` line and neither `end` nor `skip`.
  * Keeps only the requests in flight in memory.
  */
 export async function interruptedRecords(segments: readonly Segment[]): Promise<string[]> {
@@ -141,7 +141,7 @@ function follow(open: Map<string, { begin: string; enter: string | undefined }>,
   const id = idOf.exec(line)?.[1];
   if (id === undefined) return;
   const known = open.get(id);
-  if (line.startsWith(startOf.end)) open.delete(id);
+  if (line.startsWith(startOf.end) || line.startsWith(startOf.skip)) open.delete(id);
   else if (line.startsWith(startOf.begin)) open.set(id, { begin: line, enter: known?.enter });
   else if (known !== undefined && line.startsWith(startOf.enter)) known.enter = line;
 }

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '#core/platform/database/database.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
+import { removeUnauthenticated } from '#core/gateway/records/unauthenticated.ts';
 
 /** Start of a day in UTC, epoch ms. Each day has a partition of each table, named after the day. */
 export type Day = number;
@@ -49,6 +50,7 @@ export const partitionJob: JobDefinition = {
       if (keepDays === undefined) continue;
       for (const name of await dropPartitionsBefore(host.database, latest - keepDays * day, table)) dropped.add(name);
     }
+    if (keepDays !== undefined) await removeUnauthenticated(host.database, latest - keepDays * day);
     if (dropped.size > 0) host.log.info(`dropped expired request records of ${[...dropped].toSorted().join(', ')}`);
   },
 };

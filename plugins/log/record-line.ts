@@ -8,6 +8,7 @@ import { literal } from './text.ts';
  * A line of the journal is a JSON object that begins with its kind:
  * - `begin` when a request arrives, `enter` when it is about to go upstream, `end` when it is over. An `end` is the whole
  *   record; the other two count only if it is missing.
+ * - `skip` in place of the `end` of a request that is counted but not recorded, where its `begin` is on file.
  * - `content` for the bodies of request and reply, behind the `end`, when the operator records them.
  *
  * Members are the columns of request_log (core/gateway/records/columns.ts); unknown values are left out. Every request waits for
@@ -18,6 +19,7 @@ export const startOf = {
   begin: '{"at":"begin",',
   enter: '{"at":"enter",',
   end: '{"at":"end",',
+  skip: '{"at":"skip",',
   content: '{"at":"content",',
 } as const;
 

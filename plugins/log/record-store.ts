@@ -1,5 +1,6 @@
 import type { Database } from '#core/platform/database/database.ts';
 import { columns } from '#core/gateway/records/columns.ts';
+import { addUnauthenticated, type UnauthenticatedCount } from '#core/gateway/records/unauthenticated.ts';
 import { holdPartition, type Table } from './partitions.ts';
 
 /** Stores records in the database. */
@@ -17,6 +18,8 @@ export interface RecordStore {
    * @param lines JSON objects with the names of the columns, the body in base64
    */
   insertContent(lines: readonly string[]): Promise<void>;
+  /** Adds counts of requests of no account. */
+  addUnauthenticated(counts: readonly UnauthenticatedCount[]): Promise<void>;
   /** Stores nothing, and fails where `insert` would. */
   probe(): Promise<void>;
 }
@@ -70,6 +73,10 @@ export class PostgresRecordStore implements RecordStore {
 
   async insertContent(lines: readonly string[]): Promise<void> {
     await this.#insert('request_content', contentInsertion, lines);
+  }
+
+  addUnauthenticated(counts: readonly UnauthenticatedCount[]): Promise<void> {
+    return addUnauthenticated(this.#database, counts);
   }
 
   /** PostgreSQL checks permissions, locks and read-only transactions before it looks for rows. */
@@ -138,6 +145,10 @@ export class PublishingStore implements RecordStore {
   async insert(instance: string, records: readonly string[]): Promise<void> {
     await this.#store.insert(instance, records);
     this.#announce(new Set(records.flatMap((record) => accountMember.exec(record)?.[1] ?? [])));
+  }
+
+  addUnauthenticated(counts: readonly UnauthenticatedCount[]): Promise<void> {
+    return this.#store.addUnauthenticated(counts);
   }
 
   probe(): Promise<void> {

@@ -11,6 +11,7 @@ import { PostgresRecordStore, PublishingStore, type RecordStore } from './record
 import { Rejected } from './rejected.ts';
 import { Shipper, type ShippingFailure } from './shipper.ts';
 import { FileSpool } from './spool.ts';
+import { UnauthenticatedCounts } from './unauthenticated-counts.ts';
 
 /** Ms for which records are shipped on shutdown; the remaining ones wait for the next start. */
 const stopDeadline = 5_000;
@@ -20,6 +21,8 @@ export interface RequestLogOptions extends Omit<JournalOptions, 'folder'> {
   readonly store: RecordStore;
   /** Bytes of records that may wait for a collector; without it, none are kept for one. */
   readonly spoolBytes?: number | undefined;
+  /** Epoch ms; default the system's clock. */
+  readonly now?: () => number;
   /** Ms between two checks of the files of the journal; default one second. */
   readonly checkEvery?: number;
 }
@@ -31,11 +34,13 @@ export class RequestLog implements AsyncDisposable {
   readonly leftovers: Leftovers;
   /** Records that the database has, for a collector. */
   readonly spool: FileSpool | undefined;
+  /** Of requests of no account, most of which are not recorded. */
+  readonly unauthenticated: UnauthenticatedCounts;
   readonly #lock: InstanceLock;
   readonly #shipper: Shipper;
   readonly #timer: NodeJS.Timeout;
 
-  constructor({ dataFolder, store, spoolBytes, checkEvery = 1_000, ...options }: RequestLogOptions) {
+  constructor({ dataFolder, store, spoolBytes, checkEvery = 1_000, now = Date.now, ...options }: RequestLogOptions) {
     const { instance, log } = options;
     const path = join(dataFolder, 'journal');
     const folder = new JournalFolder(path);
@@ -56,6 +61,7 @@ export class RequestLog implements AsyncDisposable {
       rejected: new Rejected(join(path, 'rejected'), log, (reason) => this.journal.lose(reason)),
       log,
     });
+    this.unauthenticated = new UnauthenticatedCounts({ add: (counts) => store.addUnauthenticated(counts), log, now });
     this.#timer = setInterval(() => this.#check(), checkEvery).unref();
   }
 
@@ -67,13 +73,14 @@ export class RequestLog implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
     this.journal.close();
-    await this.#shipper.stop(stopDeadline);
+    await Promise.all([this.#shipper.stop(stopDeadline), this.unauthenticated.finish(stopDeadline)]);
     this.journal[Symbol.dispose]();
     this.#lock[Symbol.dispose]();
   }
 
   /** If files were removed, the lock may be too: without it, other instances would ship segments that this one still writes. */
   #check(): void {
+    this.unauthenticated.store();
     if (this.journal.check()) this.#lock.keep();
   }
 
@@ -88,7 +95,7 @@ export class RequestLog implements AsyncDisposable {
 
 /** Creates the log of this instance, with its records in the database. There is one per process. */
 export function createRequestLog(
-  host: Pick<Host, 'instance' | 'dataFolder' | 'log' | 'database' | 'shared' | 'keep' | 'section'>,
+  host: Pick<Host, 'instance' | 'dataFolder' | 'log' | 'now' | 'database' | 'shared' | 'keep' | 'section'>,
 ): RequestLog {
   const telemetry = host.section(telemetrySection);
   return new RequestLog({
@@ -96,6 +103,7 @@ export function createRequestLog(
     instance: host.instance,
     dataFolder: host.dataFolder,
     log: host.log,
+    now: () => host.now(),
     store: new PublishingStore(new PostgresRecordStore(host.database), (accountIds) =>
       publishLive(host, 'requests', accountIds),
     ),

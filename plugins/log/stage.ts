@@ -1,18 +1,20 @@
 import { bounds } from '#core/platform/bounds.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { replyListener } from '#core/gateway/pipeline/reply.ts';
 import { defineFact } from '#core/gateway/pipeline/fact.ts';
-import { defineStage, type Stage } from '#core/gateway/pipeline/stage.ts';
+import { defineStage, type Outcome, type Stage } from '#core/gateway/pipeline/stage.ts';
 import { openRecordSpool } from '#core/gateway/records/record-spool.ts';
 import { ContentLines, Excerpt } from './content.ts';
 import { openLog } from './open-log.ts';
 import { createRetention, retentionKey } from './partitions.ts';
 import { createRequestLog } from './request-log.ts';
+import { isUnauthenticated } from './unauthenticated-counts.ts';
 import { boolean, integer, object } from '#core/platform/schema.ts';
 
 const replyExcerpt = defineFact<Excerpt>('log_reply_excerpt');
 
 /**
- * Records every request, however it ends. It is the last stage: at its `enter` the request is about to go upstream, and at
+ * Records every request, however it ends; those of no account are counted, and a few of them recorded. It is the last stage: at its `enter` the request is about to go upstream, and at
  * its `done` every other stage has written its facts.
  */
 export const logStage = defineStage({
@@ -43,6 +45,13 @@ export const logStage = defineStage({
   create(options, host) {
     const requestLog = host.keep('log/journal', () => createRequestLog(host));
     const { journal } = requestLog;
+    /** True when the request is only counted; true for all but a few of those that belong to no account. */
+    const skips = (exchange: Exchange, { status }: Outcome): boolean => {
+      if (!isUnauthenticated(exchange) || requestLog.unauthenticated.count(exchange.remoteAddress, status))
+        return false;
+      journal.skip(exchange);
+      return true;
+    };
     const recording: Stage = {
       activate() {
         Object.assign(openLog(host), { requestLog, lateAfter: options.late_after * 1000 });
@@ -52,7 +61,9 @@ export const logStage = defineStage({
       },
       start: (exchange) => journal.begin(exchange),
       enter: (exchange) => journal.enter(exchange),
-      done: (exchange, outcome) => journal.end(exchange, outcome),
+      done(exchange, outcome) {
+        if (!skips(exchange, outcome)) journal.end(exchange, outcome);
+      },
     };
     if (!options.content) return recording;
     const { max_content_bytes: maxBytes } = options;
@@ -66,6 +77,7 @@ export const logStage = defineStage({
         exchange.set(replyListener, excerpt.add);
       },
       done(exchange, outcome) {
+        if (skips(exchange, outcome)) return;
         const excerpt = exchange.find(replyExcerpt);
         journal.end(exchange, outcome, excerpt === undefined ? [] : lines.of(exchange, excerpt));
       },

@@ -15,6 +15,16 @@ export function networkOf(address = ''): string {
   return [...groups, ...zeros, ...behind].slice(0, 4).map(withoutZeros).join(':');
 }
 
+/**
+ * The block that counts of strangers are kept for: the /24 of an IPv4 address, the /64 of an IPv6 one. Undefined for what is not an
+ * address.
+ */
+export function addressBlockOf(address = ''): string | undefined {
+  const network = networkOf(address);
+  if (isIP(network) === 4) return `${network.slice(0, network.lastIndexOf('.'))}.0/24`;
+  return isIP(address) === 6 ? `${network}::/64` : undefined;
+}
+
 function groupsOf(part: string): string[] {
   return part === '' ? [] : part.split(':');
 }

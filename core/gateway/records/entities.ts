@@ -142,6 +142,19 @@ export const RouteUsageDelta = defineEntity({
   properties: attemptCounts,
 });
 
+/** Requests of no account by minute, block of addresses and status. */
+export const UnauthenticatedMinute = defineEntity({
+  name: 'UnauthenticatedMinute',
+  properties: {
+    minute: p.datetime().primary(),
+    // Of a network and of nobody's account: the addresses of customers are in their records.
+    address_block: impersonal(p.text().nullable().primary()),
+    status: p.smallint().nullable().primary(),
+    requests: p.integer(),
+  },
+  uniques: [uniqueKey('unauthenticated_minute', 'minute, address_block, status')],
+});
+
 function uniqueKey(table: string, key: string) {
   const name = `${table}_key`;
   return { name, expression: `create unique index ${name} on ${table} (${key}) nulls not distinct` };

@@ -5,6 +5,8 @@ import type { RequestFilter } from '#core/gateway/records/filter.ts';
 import { findRequest, listRequests, maxPage } from '#core/gateway/records/read-requests.ts';
 import { describeRequest } from './describe-request.ts';
 import { describeRequests, requestToJson } from './describe-requests.ts';
+import { readUnauthenticated } from '#core/gateway/records/unauthenticated.ts';
+import { describeUnauthenticated, includesUnauthenticated, namedBlocks } from './describe-unauthenticated.ts';
 import type { Account } from '#core/business/accounts/entities.ts';
 import type { Row } from '#core/platform/database/rows.ts';
 
@@ -29,9 +31,13 @@ export async function printRequests(
 ): Promise<void> {
   const { records, next } = await listUpTo(database, filter, limit, before);
   if (isJson) return print(JSON.stringify({ requests: records.map(requestToJson), next: next ?? null }, null, 2));
-  if (records.length === 0) return print('No request found.');
-  for (const line of describeRequests(records, timeZone)) print(line);
+  if (records.length === 0) print('No request found.');
+  else for (const line of describeRequests(records, timeZone)) print(line);
   if (next !== undefined) print(`\nmore: --before ${next}`);
+  const { since } = filter;
+  if (since === undefined || before !== undefined || !includesUnauthenticated(filter)) return;
+  const unauthenticated = await readUnauthenticated(database, since, namedBlocks);
+  for (const line of describeUnauthenticated(unauthenticated, since, timeZone)) print(line);
 }
 
 /** Pages until there are enough. */

@@ -11,6 +11,13 @@ import {
   type UsageFilter,
   usageReach,
 } from '#core/gateway/records/usage.ts';
+import { readUnauthenticated } from '#core/gateway/records/unauthenticated.ts';
+import {
+  describeUnauthenticated,
+  includesUnauthenticated,
+  namedBlocks,
+  unauthenticatedToJson,
+} from './describe-unauthenticated.ts';
 import { toDecimal } from '#core/business/margins/exact-money.ts';
 import { groupMargins, type MarginGroup, readMargins } from '#core/business/margins/margins.ts';
 import { readPrices } from '#core/business/margins/prices.ts';
@@ -26,10 +33,13 @@ export async function printUsage(
   { print, isJson, timeZone }: CommandOutput,
 ): Promise<void> {
   const { database } = host;
-  const [lines, { since: reach }, margins] = await Promise.all([
+  const [lines, { since: reach }, margins, unauthenticated] = await Promise.all([
     by === 'plan' ? [] : readLines(database, filter, by),
     usageReach(database),
     readGroups(host, filter, by),
+    includesUnauthenticated(filter)
+      ? readUnauthenticated(database, filter.since, isJson ? listedBlocks : namedBlocks)
+      : undefined,
   ]);
   const table: UsageTable = {
     by,
@@ -38,9 +48,17 @@ export async function printUsage(
     reach,
     currency: margins?.hasCosts === true ? margins.currency : undefined,
   };
-  if (isJson) return print(JSON.stringify(toJson(table), null, 2));
+  if (isJson) {
+    const others = unauthenticated && { unauthenticated: unauthenticatedToJson(unauthenticated) };
+    return print(JSON.stringify({ ...toJson(table), ...others }, null, 2));
+  }
   for (const line of describeUsage(table, timeZone)) print(line);
+  if (unauthenticated === undefined) return;
+  for (const line of describeUnauthenticated(unauthenticated, filter.since, timeZone)) print(line);
 }
+
+/** Blocks of addresses in the output of `--json`. */
+const listedBlocks = 100;
 
 async function readLines(database: Host['database'], filter: UsageFilter, by: UsageBy): Promise<UsageLine[]> {
   const [usage, names, routes] = await Promise.all([

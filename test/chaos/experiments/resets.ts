@@ -10,21 +10,22 @@ import { countRecords, describeObservation } from '../records.ts';
 interface Route {
   readonly line: string;
   readonly body?: object | string;
+  /** True: each request has a record. */
   readonly hasKey?: boolean;
-  /** False for pages and health checks. */
-  readonly hasRecord?: boolean;
+  /** True for the API without a key, of which most requests have no record. False for pages and health checks. */
+  readonly isCounted?: boolean;
 }
 
 const chat = (model: string, stream: boolean) => ({ model, stream, messages: [{ role: 'user', content: 'hi' }] });
-const post = { line: 'POST /v1/chat/completions', hasRecord: true };
+const post = { line: 'POST /v1/chat/completions' };
 
 const routes: readonly Route[] = [
   { ...post, hasKey: true, body: chat('stays-open', true) },
   { ...post, hasKey: true, body: chat('fine', false) },
-  { ...post, body: chat('fine', true) },
-  { line: 'GET /v1/models', hasKey: true, hasRecord: true },
-  { line: 'GET /v1/models', hasRecord: true },
-  { line: 'GET /v1/nowhere', hasRecord: true },
+  { ...post, isCounted: true, body: chat('fine', true) },
+  { line: 'GET /v1/models', hasKey: true },
+  { line: 'GET /v1/models', isCounted: true },
+  { line: 'GET /v1/nowhere', isCounted: true },
   { line: 'GET /' },
   { line: 'GET /status/live' },
   { line: 'GET /status.json' },
@@ -77,11 +78,15 @@ export const resets: Experiment = {
       isShort ? 2 * departures.length : isLong ? 4_000 : 2_000,
     );
     const others = await askMeanwhile(client, leaving);
-    const recorded = await leaving;
+    const left = await leaving;
+    const mistakes = await unrecorded(fixture, left.recorded);
+    // It stores the counts of the last minute when it stops.
+    await gateway.end('SIGTERM');
     const lines = gateway.output().split('\n');
     return [
       noneOf('other requests that were not answered', others.count, others.failures),
-      noneOf('requests with a complete head and not one record', recorded.length, await unrecorded(fixture, recorded)),
+      noneOf('requests with a key, a complete head and not one record', left.recorded.length, mistakes),
+      noneOf('requests without a key that are not counted', left.counted, await uncounted(fixture, left.counted)),
       noneOf(
         'stack traces in the log',
         lines.length,
@@ -91,16 +96,20 @@ export const resets: Experiment = {
   },
 };
 
-/** @returns the user agents of the requests that must have a record */
-async function leaveEverywhere(url: string, key: string, count: number): Promise<string[]> {
+/** @returns the user agents of the requests that must have a record, and how many are only counted */
+async function leaveEverywhere(url: string, key: string, count: number) {
   const { port } = new URL(url);
   const agents = await inParallel(count, 20, async (index) => {
     const { route, moment, way } = departureAt(index);
     const agent = `${index}: ${way} ${moment} of ${route.line}`;
     await depart(Number(port), key, index, agent);
-    return route.hasRecord === true && sendsHead(moment) ? [agent] : [];
+    return sendsHead(moment) ? [{ route, agent }] : [];
   });
-  return agents.flat();
+  const complete = agents.flat();
+  return {
+    recorded: complete.filter(({ route }) => route.hasKey === true).map(({ agent }) => agent),
+    counted: complete.filter(({ route }) => route.isCounted === true).length,
+  };
 }
 
 const departureAt = (index: number) => departures[index % departures.length] as (typeof departures)[number];
@@ -146,4 +155,11 @@ async function unrecorded({ home }: ChaosFixture, agents: readonly string[]): Pr
   return agents
     .filter((agent) => counts.get(agent) !== 1)
     .map((agent) => `${counts.get(agent) ?? 0} records of ${agent}`);
+}
+
+async function uncounted({ home }: ChaosFixture, expected: number): Promise<string[]> {
+  const [row] = await home.database.query<{ requests: number }>(
+    'SELECT coalesce(sum(requests), 0)::int AS requests FROM unauthenticated_minute',
+  );
+  return row?.requests === expected ? [] : [`${row?.requests} are counted, ${expected} were sent`];
 }

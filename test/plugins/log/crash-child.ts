@@ -23,6 +23,7 @@ const store: RecordStore = {
     writeSync(shipped, records.map((record) => `${from}\t${record}\n`).join(''));
   },
   async insertContent() {},
+  async addUnauthenticated() {},
   async probe() {},
 };
 

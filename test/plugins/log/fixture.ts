@@ -6,6 +6,7 @@ import { adapter, principal } from '#core/gateway/facts.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { type Endpoint, Exchange, type ExchangeInit } from '#core/gateway/pipeline/exchange.ts';
 import type { Outcome } from '#core/gateway/pipeline/stage.ts';
+import type { UnauthenticatedCount } from '#core/gateway/records/unauthenticated.ts';
 import type { RecordStore } from '../../../plugins/log/record-store.ts';
 import { RequestLog, type RequestLogOptions } from '../../../plugins/log/request-log.ts';
 import { descriptors } from '../../support/formats.ts';
@@ -87,6 +88,13 @@ export class MemoryStore implements RecordStore {
 
   probe(): Promise<void> {
     return this.insert('', []);
+  }
+
+  readonly counts: UnauthenticatedCount[] = [];
+
+  async addUnauthenticated(counts: readonly UnauthenticatedCount[]): Promise<void> {
+    if (this.isAway) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+    this.counts.push(...counts);
   }
 
   async insertContent(lines: readonly string[]): Promise<void> {

@@ -1,7 +1,8 @@
-import { appendFileSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { bounds } from '#core/platform/bounds.ts';
+import { unauthenticated } from '#core/gateway/facts.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { arrive, identify, MemoryStore, openLog, outcome, TemporaryFolder, until } from './fixture.ts';
 
@@ -36,6 +37,30 @@ test('records wait in few files while the database is unavailable, and are shipp
   await until(() => store.records.size === 200);
   expect(log.out.filter((line) => line.startsWith('warn'))).toHaveLength(1);
   await until(() => log.out.some((line) => line.includes('written to the database again')));
+});
+
+test('a request that is counted without a record is not found interrupted after a kill', async () => {
+  using folder = new TemporaryFolder();
+  using elsewhere = new TemporaryFolder();
+  await using dead = openLog({ folder: elsewhere, instance: 'dead', segmentAge: 60_000 });
+  const [known, stranger, keyless] = [identify(arrive()), arrive(), arrive()];
+  for (const exchange of [known, stranger]) dead.journal.begin(exchange);
+  dead.journal.begin(keyless);
+  keyless.set(unauthenticated, true);
+  await until(() => elsewhere.text() !== '');
+  expect(elsewhere.text()).toContain(stranger.id);
+  for (const exchange of [stranger, keyless]) dead.journal.skip(exchange);
+  await until(() => elsewhere.text().includes('"at":"skip"'));
+  // It has never taken a place in the journal.
+  expect(elsewhere.text()).not.toContain(keyless.id);
+  mkdirSync(join(folder.path, 'journal'));
+  for (const name of elsewhere.journal())
+    copyFileSync(join(elsewhere.path, 'journal', name), join(folder.path, 'journal', name));
+  const store = new MemoryStore();
+  await using log = openLog({ folder, store });
+  await until(() => log.out.some((line) => line.includes('all records of dead instance')));
+  expect([...store.records.keys()]).toEqual([known.id]);
+  expect(existsSync(join(folder.path, 'journal', 'rejected'))).toBe(false);
 });
 
 test('lines that are no records take no place in a statement', async () => {

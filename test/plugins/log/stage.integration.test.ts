@@ -4,7 +4,9 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ErrorCode, GatewayError } from '#core/platform/errors/table.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { type Delivery, delivery } from '#core/gateway/facts.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import { type Delivery, delivery, unauthenticated } from '#core/gateway/facts.ts';
+import { readUnauthenticated, startOfMinute } from '#core/gateway/records/unauthenticated.ts';
 import { Pipeline } from '#core/gateway/pipeline/pipeline.ts';
 import type { Outcome, Stage } from '#core/gateway/pipeline/stage.ts';
 import { createTestDatabase } from '../../support/database.ts';
@@ -93,6 +95,41 @@ describe('log stage', () => {
     await test.stop();
     expect(await recordsOf(database, [exchange.id])).toMatchObject([
       { outcome: 'refused', status: 401, error_code: 'invalid_api_key', account_id: null },
+    ]);
+  });
+
+  it('counts requests of no account, records a few of them, and all that have a known key', async () => {
+    let now = Date.now();
+    await using test = new TestHost(database, () => now);
+    const stage = test.createStage();
+    const run = (remoteAddress: string, status: number, isKnown: boolean) => {
+      const exchange = arrive({ remoteAddress });
+      stage.start?.(exchange);
+      if (isKnown) identify(exchange, account);
+      else exchange.set(unauthenticated, true);
+      stage.done?.(exchange, outcome({ kind: 'refused', status, error: error('invalid_api_key') }));
+      return exchange.id;
+    };
+    const strangers = Array.from({ length: 600 }, (_, index) => run('198.51.100.9', index < 60 ? 401 : 429, false));
+    const known = Array.from({ length: 600 }, () => run('198.51.100.9', 429, true));
+    now += 60_000;
+    strangers.push(run('198.51.100.200', 429, false));
+    await test.stop();
+    expect(await recordsOf(database, known)).toHaveLength(600);
+    expect(await requestCount(database, account)).toBe(600);
+    expect(await recordsOf(database, strangers)).toHaveLength(2 * bounds.unauthenticatedRecords.alike + 1);
+    const { requests, blocks } = await readUnauthenticated(database, now - 60_000, 10);
+    expect(requests).toBe(601);
+    expect(blocks).toEqual([
+      {
+        block: '198.51.100.0/24',
+        requests: 601,
+        lastMinute: startOfMinute(now),
+        statuses: [
+          { status: 429, requests: 541 },
+          { status: 401, requests: 60 },
+        ],
+      },
     ]);
   });
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccount } from '#core/business/accounts/accounts.ts';
+import { addUnauthenticated, removeUnauthenticated } from '#core/gateway/records/unauthenticated.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { createRequestId } from '#core/gateway/records/request-id.ts';
@@ -30,6 +31,14 @@ async function idsOf(...words: string[]): Promise<string[]> {
 }
 
 describe('daypass requests', () => {
+  it('names who sends requests without an account, below the list', async () => {
+    await removeUnauthenticated(database, now);
+    await addUnauthenticated(database, [{ minute: at, block: '2001:db8:1:2::/64', status: 401, requests: 12 }]);
+    const text = 'without an account since 2031-05-11 13:00:00 (UTC): 12, only a few of which have a record.';
+    expect((await gateway()).output).toContain(`${text} Most from 2001:db8:1:2::/64 (12 × 401)`);
+    expect((await gateway('--account', accountId, '--status', '418')).output).toBe('No request found.');
+  });
+
   it('prints a table with status, route, tries, times and tokens, the newest first', async () => {
     const model = 'dp/table';
     await write(

@@ -4,6 +4,7 @@ import { currencySection } from '#core/business/accounts/plans.ts';
 import { exchangeRatesSection } from '#core/business/margins/exchange-rates.ts';
 import { models } from '#core/config/sections/models-section.ts';
 import { upstreams } from '#core/config/sections/upstreams-section.ts';
+import { addUnauthenticated } from '#core/gateway/records/unauthenticated.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { usageCommand } from '../../../../plugins/log/commands/usage-command.ts';
 import { day, hour, RecordBook, today } from '../../../core/gateway/records/record-fixture.ts';
@@ -88,6 +89,41 @@ it('counts hours in their order, of an account and a model', async () => {
         failovers: 1,
         input_tokens: 1_000,
         first_token_ms: { p50: 695 },
+      },
+    ],
+  });
+});
+
+it('names who sends requests without an account, unless those cannot be meant', async () => {
+  const [block, minute] = ['203.0.113.0/24', now - hour];
+  await addUnauthenticated(database, [
+    { minute, block, status: 429, requests: 6_133 },
+    { minute, block, status: 401, requests: 64 },
+    { minute, block: undefined, status: undefined, requests: 2 },
+  ]);
+  const line =
+    'without an account since 2031-05-11 13:00:00 (UTC): 6,199, only a few of which have a record. Most from 203.0.113.0/24 (6,133 × 429, 64 × 401); other addresses (2 × client left)';
+  expect((await gateway()).output.split('\n').at(-1)).toBe(line);
+  expect((await gateway('--by', 'account')).output).toContain(line);
+  expect((await gateway('--account', 'ani@example.com')).output).not.toContain('without an account');
+  const { unauthenticated } = JSON.parse((await gateway('--json')).output) as { unauthenticated: object };
+  expect(unauthenticated).toEqual({
+    requests: 6_199,
+    blocks: [
+      {
+        address_block: block,
+        requests: 6_197,
+        last_minute: '2031-05-12T12:00:00.000Z',
+        statuses: [
+          { status: 429, requests: 6_133 },
+          { status: 401, requests: 64 },
+        ],
+      },
+      {
+        address_block: null,
+        requests: 2,
+        last_minute: '2031-05-12T12:00:00.000Z',
+        statuses: [{ status: null, requests: 2 }],
       },
     ],
   });

@@ -1,0 +1,157 @@
+import { inBackground } from '#core/platform/background.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import type { Logger } from '#core/platform/logger.ts';
+import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
+import { Throttle } from '#core/platform/timing/throttle.ts';
+import { unauthenticated } from '#core/gateway/facts.ts';
+import { addressBlockOf } from '#core/gateway/http/network.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import { startOfMinute, type UnauthenticatedCount } from '#core/gateway/records/unauthenticated.ts';
+
+/** Counts that one statement adds. */
+const batchSize = 1_000;
+/** Ms between two log lines about counts that are not stored, and between two attempts to store them. */
+const remindEvery = 60_000;
+const retryEvery = 3_000;
+
+type Counting = { -readonly [Member in keyof UnauthenticatedCount]: UnauthenticatedCount[Member] };
+
+export interface UnauthenticatedCountsOptions {
+  /** Adds counts to those in the database. */
+  readonly add: (counts: readonly UnauthenticatedCount[]) => Promise<void>;
+  readonly log: Logger;
+  /** Epoch ms. */
+  readonly now: () => number;
+}
+
+/** True for a request that is known to belong to no account. It does not become false. */
+export function isUnauthenticated(exchange: Exchange): boolean {
+  return exchange.find(unauthenticated) === true;
+}
+
+/**
+ * Counts the requests of no account by minute, block of addresses and status, and chooses the few of them that are recorded. A minute
+ * is stored when it is over. Counts are in memory until then: a killed process loses those of a minute.
+ */
+export class UnauthenticatedCounts {
+  readonly #options: UnauthenticatedCountsOptions;
+  #minute = 0;
+  readonly #current = new Map<string, Counting>();
+  #recorded = 0; // in this minute
+  /** Of minutes that are over, oldest first. */
+  readonly #waiting: UnauthenticatedCount[] = [];
+  /** Requests. */
+  #counted = 0;
+  #stored = 0;
+  #storing: Promise<void> | undefined;
+  readonly #attempts = new Throttle(retryEvery);
+  readonly #reminder = new Throttle(remindEvery);
+
+  constructor(options: UnauthenticatedCountsOptions) {
+    this.#options = options;
+  }
+
+  /** @returns true for one of those that are recorded */
+  count(address: string | undefined, status: number | undefined): boolean {
+    this.#turn();
+    const counting = this.#countOf(addressBlockOf(address), status);
+    counting.requests++;
+    this.#counted++;
+    const { alike, all } = bounds.unauthenticatedRecords;
+    if (counting.requests > alike || this.#recorded >= all) return false;
+    this.#recorded++;
+    return true;
+  }
+
+  /** Begins to store the minutes that are over. Counts that cannot be stored wait. */
+  store(): void {
+    this.#turn();
+    if (this.#storing !== undefined || this.#waiting.length === 0 || !this.#attempts.pass()) return;
+    inBackground(this.#options.log, 'storing counts of requests without an account', () => this.#storeWaiting());
+  }
+
+  /**
+   * Stores what was counted so far, the current minute too, or logs how many requests are not counted.
+   *
+   * @param deadline ms
+   */
+  async finish(deadline: number): Promise<void> {
+    this.#close();
+    // What is being stored may have begun before the last minute was over.
+    const isStored = Promise.resolve(this.#storing).then(() => this.#storeWaiting());
+    await firstOrTimeout([isStored], deadline);
+    const lost = this.#counted - this.#stored;
+    if (lost > 0) this.#options.log.warn(`${lost} requests without an account are missing in the counts of them`);
+  }
+
+  /** Once at a time. */
+  #storeWaiting(): Promise<void> {
+    return (this.#storing ??= this.#storeAll().finally(() => {
+      this.#storing = undefined;
+    }));
+  }
+
+  async #storeAll(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0, batchSize);
+      try {
+        await this.#options.add(batch);
+        this.#stored += sumOf(batch);
+        this.#attempts.reset();
+      } catch (error) {
+        this.#waiting.unshift(...batch);
+        this.#dropOldest();
+        this.#noteFailure(error);
+        return;
+      }
+    }
+  }
+
+  #noteFailure(error: unknown): void {
+    if (!this.#reminder.pass()) return;
+    const reason = error instanceof Error ? error.message.split('\n', 1).join() : String(error);
+    this.#options.log.warn(`counts of requests without an account wait for the database: ${reason.slice(0, 200)}`);
+  }
+
+  #turn(): void {
+    const minute = startOfMinute(this.#options.now());
+    if (minute === this.#minute) return;
+    this.#close();
+    this.#minute = minute;
+  }
+
+  #countOf(block: string | undefined, status: number | undefined): Counting {
+    const key = keyOf(block, status);
+    const known = this.#current.get(key);
+    if (known !== undefined) return known;
+    if (block !== undefined && this.#current.size >= bounds.unauthenticatedBlocks)
+      return this.#countOf(undefined, status);
+    const counting = { minute: this.#minute, block, status, requests: 0 };
+    this.#current.set(key, counting);
+    return counting;
+  }
+
+  /** Ends the minute: its largest counts wait alone, the others together. */
+  #close(): void {
+    const counts = [...this.#current.values()].toSorted((a, b) => b.requests - a.requests);
+    this.#current.clear();
+    this.#recorded = 0;
+    for (const [index, { block, status, requests }] of counts.entries())
+      this.#countOf(index < bounds.unauthenticatedCounts ? block : undefined, status).requests += requests;
+    this.#waiting.push(...this.#current.values());
+    this.#dropOldest();
+    this.#current.clear();
+  }
+
+  #dropOldest(): void {
+    this.#waiting.splice(0, Math.max(0, this.#waiting.length - bounds.waitingCounts));
+  }
+}
+
+function keyOf(block: string | undefined, status: number | undefined): string {
+  return `${block ?? ''} ${status ?? ''}`;
+}
+
+function sumOf(counts: readonly UnauthenticatedCount[]): number {
+  return counts.reduce((sum, { requests }) => sum + requests, 0);
+}

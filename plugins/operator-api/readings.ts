@@ -21,6 +21,7 @@ import { isDay } from '#core/platform/timing/time-zone.ts';
 import { rangeOfDays } from '#core/platform/database/day-range.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { readUnauthenticated } from '#core/gateway/records/unauthenticated.ts';
 import { readUsage, startOfHours } from '#core/gateway/records/usage.ts';
 import { readConfiguration } from './configuration-actions.ts';
 import { choiceOf, InvalidQuery } from './query.ts';
@@ -30,6 +31,8 @@ const pageSize = 100;
 /** Entries of a list without pages. */
 const largestList = 1_000;
 const usageHours = 30 * 24;
+/** Ms. */
+const unauthenticatedSpan = 86_400_000;
 
 /** What margins are added up by. */
 const marginGroups = ['plan', 'model', 'route', 'account', 'day'] as const;
@@ -162,6 +165,19 @@ export const readings: readonly ApiReading[] = [
       account: 'Of this account alone: id, e-mail address, name, key hint or key. Not by day.',
     },
     read: readMarginGroups,
+  },
+  {
+    path: '/unauthenticated',
+    summary: 'list who sends requests without an account, by block of addresses, in the last 24 hours',
+    query: {},
+    async read(host) {
+      const since = host.now() - unauthenticatedSpan;
+      const { requests, blocks } = await readUnauthenticated(host.database, since, pageSize);
+      return {
+        requests,
+        blocks: blocks.map(({ lastMinute, ...block }) => ({ ...block, lastMinute: new Date(lastMinute) })),
+      };
+    },
   },
   {
     path: '/plans',

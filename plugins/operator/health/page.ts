@@ -1,4 +1,5 @@
 import type { Rollback } from '#core/config/history/history.ts';
+import { readUnauthenticated, type UnauthenticatedUsage } from '#core/gateway/records/unauthenticated.ts';
 import { configLoadState } from '#core/extension/validation/load-state.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { readHealth } from '#core/gateway/health/read-health.ts';
@@ -21,12 +22,15 @@ import type { Database } from '#core/platform/database/database.ts';
 const interval = 10;
 /** Rows of a table. */
 const listed = 30;
+const listedBlocks = 10;
+/** Ms for which requests without an account are shown. */
+const strangersSpan = 86_400_000;
 
 /** `/operator/health`: health checks, journal, jobs, configuration, versions, and what operators have done. */
 export function healthPage(gateway: Pick<Registry, 'statusReports' | 'healthChecks'>): Page {
   const values = async (request: PageRequest) => {
     const { host, format } = request;
-    const [checks, jobs, versions, queue, actions] = await Promise.all([
+    const [checks, jobs, versions, queue, actions, strangers] = await Promise.all([
       describeChecks(gateway, request),
       describeJobs(request),
       describeVersions(request),
@@ -34,6 +38,7 @@ export function healthPage(gateway: Pick<Registry, 'statusReports' | 'healthChec
         .queue.get()
         .catch(() => undefined),
       listActions(host.database, { limit: listed }),
+      readUnauthenticated(host.database.records, host.now() - strangersSpan, listedBlocks),
     ]);
     const names = await nameAccounts(request, actions);
     return {
@@ -41,6 +46,7 @@ export function healthPage(gateway: Pick<Registry, 'statusReports' | 'healthChec
       sections: withRows([
         workersTable(readWorkers(gateway, host), request),
         failedJobsTable(queue, request),
+        strangersTable(strangers, request),
         actionTable(actions, request, names, await readSubjects(request, actions, names)),
       ]),
       refusal: configLoadState(host).refusal?.reason ?? '',
@@ -192,6 +198,28 @@ function failedJobsTable(queue: QueueState | undefined, reader: PageRequest): Ta
       cell: ({ reason }) => t(describeFailure(reason)).slice(0, 200),
     },
     { label: 'operator.time', at: 'end', cell: ({ failedAt }) => new Date(failedAt) },
+  ]);
+}
+
+/** Who sends requests without an account: most of them have no record. */
+function strangersTable({ blocks }: UnauthenticatedUsage, reader: PageRequest): TableSection {
+  const { t, format } = reader;
+  return describeTable(reader, 'strangers', 'operator.unauthenticated', blocks, [
+    {
+      label: 'operator.address_block',
+      at: 'title',
+      cell: ({ block }) => (block === null ? t('operator.other_addresses') : { text: block, isCode: true }),
+    },
+    { label: 'operator.requests', at: 'end', isNumber: true, cell: ({ requests }) => requests },
+    {
+      label: 'operator.statuses',
+      at: 'note',
+      cell: ({ statuses }) =>
+        statuses
+          .map(({ status, requests }) => `${format.number(requests)} × ${status ?? t('operator.client_left')}`)
+          .join(', '),
+    },
+    { label: 'operator.last_minute', at: 'note-end', cell: ({ lastMinute }) => new Date(lastMinute) },
   ]);
 }
 

@@ -1,3 +1,4 @@
+import { addUnauthenticated, startOfMinute } from '#core/gateway/records/unauthenticated.ts';
 import { randomUUID } from 'node:crypto';
 import { Server } from '@hapi/hapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -122,6 +123,22 @@ describe('a call', () => {
     expect([answer.status, answer.json.error.code]).toEqual([400, 'invalid']);
     expect(answer.json.error.message).toMatch(message);
     expect(await listToldActions(database, { subject: accountId, limit: 1 })).toEqual([]);
+  });
+
+  it('reads who sends requests without an account', async () => {
+    const minute = startOfMinute(Date.now());
+    await database.query('delete from unauthenticated_minute');
+    const block = '2001:db8:1:2::/64';
+    await addUnauthenticated(database, [{ minute, block, status: 401, requests: 7 }]);
+    expect(await call('GET', '/unauthenticated', { token: await newToken('read') })).toEqual({
+      status: 200,
+      json: {
+        requests: 7,
+        blocks: [
+          { block, requests: 7, last_minute: new Date(minute).toISOString(), statuses: [{ status: 401, requests: 7 }] },
+        ],
+      },
+    });
   });
 
   it('over the limit is told when to try again', async () => {

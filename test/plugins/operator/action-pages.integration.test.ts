@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { addUnauthenticated, startOfMinute } from '#core/gateway/records/unauthenticated.ts';
 import { activePeriod } from '#core/business/accounts/account-record.ts';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
 import { createAnnouncement, findAnnouncement, listAnnouncements } from '#core/business/announcements/announcements.ts';
@@ -757,6 +758,27 @@ it('the record of all actions leads to the account, order or route that each was
   const table = text.slice(text.indexOf('Operator actions'));
   const rows = [...table.matchAll(/<tr[^>]*>.*?<\/tr>/gs)].slice(1, subjects.length + 1);
   expect(rows.map(([row]) => /href="([^"]*)"/.exec(row)?.[1])).toEqual(subjects.map(([, , path]) => path).toReversed());
+});
+
+it('the page Health names who sends requests without an account', async () => {
+  const minute = startOfMinute(Date.now());
+  await gateway.database.query('delete from unauthenticated_minute');
+  await addUnauthenticated(gateway.database, [
+    { minute, block: '203.0.113.0/24', status: 429, requests: 6_133 },
+    { minute, block: '203.0.113.0/24', status: 401, requests: 64 },
+    { minute, block: undefined, status: undefined, requests: 2_000 },
+  ]);
+  const { text } = await ops.get('/operator/health');
+  const table = text.slice(text.indexOf('Requests without an account, 24 h'));
+  const rows = [...table.matchAll(/<tr[^>]*>(.*?)<\/tr>/gs)]
+    .slice(1, 3)
+    .map(([, row = '']) =>
+      [...row.matchAll(/<td[^>]*>(.*?)<\/td>/gs)].map(([, cell = '']) => cell.replaceAll(/<[^>]*>/g, '').trim()),
+    );
+  expect(rows.map((cells) => cells.slice(0, 3))).toEqual([
+    ['203.0.113.0/24', '6,197', '6,133 × 429, 64 × 401'],
+    ['All others', '2,000', '2,000 × client left'],
+  ]);
 });
 
 it('the overview names an action whose process ended meanwhile, and leads to what it was about', async () => {

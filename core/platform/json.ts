@@ -21,6 +21,15 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/**
+ * False for a value that stands for a missing one: servers in Go write every member of their types, with `""`, 0 and false in
+ * all of them.
+ */
+export function isFilled(value: JsonValue | undefined): boolean {
+  if (Array.isArray(value)) return value.some(isFilled);
+  return isJsonObject(value) ? Object.values(value).some(isFilled) : Boolean(value);
+}
+
 /** True when arrays and objects nest deeper than `limit` levels. Recurses no deeper than that. */
 export function isDeeperThan(value: unknown, limit: number = maxJsonDepth): boolean {
   if (typeof value !== 'object' || value === null) return false;

@@ -1,5 +1,5 @@
 import { type ErrorMeaning, GatewayError } from '#core/platform/errors/table.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { upstreamReason } from './upstream-reason.ts';
 import { parseRetryDelay } from './retry-after.ts';
 import { outputLimitOf } from './output-limit.ts';
@@ -23,12 +23,13 @@ export interface ReportedError {
 
 /**
  * Reads `{error: {message, type, code, param}}`, `{error: "text"}`, `{object: "error", message}` and `{base_resp}`.
- * Undefined when the value reports no error, without regard to the status.
+ * Undefined when the value reports no error, without regard to the status. An error without any words is none: servers in Go
+ * write one into each answer.
  */
 export function readReportedError(body: JsonValue | undefined): ReportedError | undefined {
   if (!isJsonObject(body)) return undefined;
   const { error } = body;
-  if (isJsonObject(error)) return describe(error);
+  if (isJsonObject(error) && isFilled(error)) return describe(error);
   if (typeof error === 'string' && error !== '') return { ...describe(body), message: error };
   if (body['object'] === 'error') return describe(body);
   const status = isJsonObject(body['base_resp']) ? body['base_resp'] : undefined;

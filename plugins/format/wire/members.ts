@@ -30,15 +30,6 @@ export function sum(...values: (number | undefined)[]): number | undefined {
   return known.length === 0 ? undefined : known.reduce((total, value) => total + value, 0);
 }
 
-/**
- * False for a value that stands for a missing one: servers in Go write every member of their types, with `""`, 0 and false in
- * all of them.
- */
-export function isFilled(value: JsonValue | undefined): boolean {
-  if (Array.isArray(value)) return value.some(isFilled);
-  return isJsonObject(value) ? Object.values(value).some(isFilled) : Boolean(value);
-}
-
 /** The texts in a value, which is one or a list of them, without those that are empty. */
 export function textsOf(value: JsonValue | undefined): readonly string[] {
   const list = Array.isArray(value) ? value : [value];

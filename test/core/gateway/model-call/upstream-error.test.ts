@@ -49,6 +49,13 @@ describe('an error of MiniMax, which comes with status 200,', () => {
   });
 });
 
+it.each([{}, { code: '', message: '' }, { code: 0, message: null, details: {} }])(
+  'an error that says nothing, %j, is none beside an answer',
+  (error) => {
+    expect(readReportedError({ status: 'completed', error })).toBeUndefined();
+  },
+);
+
 it('reads the details that Mistral puts into the message', () => {
   const detail = [{ loc: ['body', 'store'], msg: 'Extra inputs are not permitted' }];
   const refusal = readRefusal({ object: 'error', message: { detail }, type: 'invalid_request_error' });

@@ -1,8 +1,8 @@
-import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
+import { isFilled, isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { UniqueIds } from '../../../canonical/call-ids.ts';
 import type { CallPiece, TrackedCall } from '../reply/call-tracker.ts';
 import type { ChatCall, ChatCallBody } from '../../../wire/chat.ts';
-import { asText, isFilled } from '../../../wire/members.ts';
+import { asText } from '../../../wire/members.ts';
 
 /** A call that the client has received. */
 interface SentCall {

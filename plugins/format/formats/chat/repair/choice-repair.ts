@@ -1,11 +1,11 @@
-import { isJsonObject, type JsonValue, type JsonObject } from '#core/platform/json.ts';
+import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { resolveFinish, type FinishReason } from '../../../canonical/reply.ts';
 import { type ChoiceUpdate, ChoiceTracker, type ChoiceTrackerOptions } from '../reply/choice-tracker.ts';
 import { readFinish } from '../reply/finish.ts';
 import { writeFinish } from '../reply/reply-object.ts';
 import { CallRepair } from './call-repair.ts';
 import type { ChatChoice, ChatMessage, ChatCall } from '../../../wire/chat.ts';
-import { asText, isFilled } from '../../../wire/members.ts';
+import { asText } from '../../../wire/members.ts';
 import { readMessage } from '../reply/read-reply.ts';
 import type { Editable } from '../../../wire/loose.ts';
 

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { isFilled, member } from '../../../wire/members.ts';
+import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { member } from '../../../wire/members.ts';
 import { ObjectScanner } from './object-scanner.ts';
 import { TextTracker } from './text-tracker.ts';
 import type { ChatCall, ChatCallBody } from '../../../wire/chat.ts';

@@ -1,5 +1,5 @@
 import type { Profile } from '#core/config/catalog/profile.ts';
-import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isFilled, isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyDecoder } from '../../../canonical/codec.ts';
 import {
   type Citation,
@@ -12,7 +12,7 @@ import {
   tierFragment,
   usageFragment,
 } from '../../../canonical/reply.ts';
-import { asList, asText, isFilled, member, parseBody } from '../../../wire/members.ts';
+import { asList, asText, member, parseBody } from '../../../wire/members.ts';
 import type { CallPiece } from './call-tracker.ts';
 import { RepeatedEvent } from '../../../canonical/repeated-event.ts';
 import { readSources } from './read-reply.ts';

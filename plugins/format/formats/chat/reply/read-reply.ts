@@ -1,8 +1,8 @@
-import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isFilled, isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { MediaSource } from '../../../canonical/conversation.ts';
 import { isDataUrl, readDataUrl } from '../../../canonical/media.ts';
 import type { Citation } from '../../../canonical/reply.ts';
-import { asText, count, isFilled, member } from '../../../wire/members.ts';
+import { asText, count, member } from '../../../wire/members.ts';
 import { thoughtOf } from '../request/read-reasoning.ts';
 import type {
   ChatAnnotation,

@@ -1,5 +1,5 @@
 import { CollectedText } from '#core/platform/memory/collected-text.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { MediaSource } from '../../../canonical/conversation.ts';
 import { plainMediaType } from '../../../canonical/media.ts';
 import { type Citation, droppedAudio, type Fragment } from '../../../canonical/reply.ts';
@@ -52,7 +52,9 @@ export class PartReader {
     const call = part.functionCall;
     const signature = readSignature(part.thoughtSignature);
     // The signature of a call or an image belongs to the thoughts before it.
-    if (isJsonObject(call)) return [...signature, ...this.#call(call)];
+    // An empty one ends an open call, and else stands for none.
+    if (isJsonObject(call) && (isFilled(call) || this.#open !== undefined))
+      return [...signature, ...this.#call(call)];
     const image = part.thought === true ? undefined : readImage(part);
     if (image !== undefined) {
       this.hasSpoken = true;
@@ -116,13 +118,13 @@ function readImage(part: GeminiPart): MediaSource | undefined {
 }
 
 function readDropped(part: GeminiPart): Fragment[] {
-  const lost = codeMembers.some((name) => isJsonObject(part[name])) ? ['executed code'] : [];
+  const lost = codeMembers.some((name) => isFilled(part[name])) ? ['executed code'] : [];
   for (const name of mediaMembers) {
-    if (!isJsonObject(part[name])) continue;
+    if (!isFilled(part[name])) continue;
     const [kind = ''] = String(member<GeminiBlob>(part[name], 'mimeType')).split('/');
     lost.push((part.thought === true ? 'thoughts with ' : '') + (mediaNames.get(kind) ?? 'files'));
   }
-  lost.push(...otherMembers.filter((name) => isJsonObject(part[name])));
+  lost.push(...otherMembers.filter((name) => isFilled(part[name])));
   return lost.map((what) => (what === 'audio' ? droppedAudio : { type: 'dropped', what: `${what} in the answer` }));
 }
 

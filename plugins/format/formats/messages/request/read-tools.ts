@@ -92,8 +92,10 @@ function readChoice(
 function readForeignChoice(name: string, body: MessagesRequest, notes: Notes): ToolChoice {
   const tools: readonly MessagesTool[] = maybeList(body.tools, 'tools').map((tool) => readObject(tool, 'tools'));
   const chosen = tools.find((tool) => tool.name === name);
-  if (chosen === undefined) throw invalid('tool_choice.name', 'the name of one of the tools');
-  const type = String(chosen.type);
+  const type = chosen === undefined ? undefined : String(chosen.type ?? 'custom');
+  // One that the client executes is not in force.
+  if (type === undefined || type === 'custom' || findTypedTool(type) !== undefined)
+    throw invalid('tool_choice.name', 'the name of one of the tools');
   if (!isWebSearch(type)) {
     const message = `Tools of type "${type}" are not supported.`;
     throw new GatewayError('not_supported', message, { param: 'tool_choice' });

@@ -57,6 +57,13 @@ function read(...pieces: Buffer[]): string {
   return [...seen, reader.end().toString()].join('');
 }
 
+it('the Gemini decoder reads a text whose other members are empty', () => {
+  const part = { text: 'Here.', functionCall: { name: '', args: null }, inlineData: { mimeType: '', data: '' } };
+  const { guard } = guarded(fragmentsOf(says([{ ...part, executableCode: {} }], stop, { usageMetadata })));
+  expect(guard.reply?.blocks).toMatchObject([{ type: 'text', text: 'Here.' }]);
+  expect(guard.notes.entries).toEqual([]);
+});
+
 it('the Gemini decoder notes each part of an answer that no other format can express', () => {
   const parts = [
     { text: 'Here.' },

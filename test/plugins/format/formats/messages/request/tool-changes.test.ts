@@ -55,6 +55,11 @@ describe('tools that change in the middle of a Messages conversation', () => {
     expect(notes).toEqual(expect.arrayContaining(notesOf(types)));
   });
 
+  it.each([{}, { type: 'custom' }, { type: 'bash_20250124' }])('a removed tool %j cannot be chosen', (type) => {
+    const body = { ...changed(removed('it')), tools: [tool('it', type)], tool_choice: { type: 'tool', name: 'it' } };
+    expect(() => decode(body)).toThrow('`tool_choice.name` must be the name of one of the tools.');
+  });
+
   it('Anthropic gets the changes as they are', () => {
     const body = { model: 'm', max_tokens: 9, ...changed(added('late')) };
     expect(adapted(body, { betas: true, claude: true, late_system: true }).body).toEqual(body);

@@ -62,7 +62,7 @@ export function readRefusal(body: JsonObject | undefined): ReportedError {
 
 /** Vendor messages for a prompt that exceeds the model's context. */
 const overflowWords =
-  /prompt is too long|maximum context length|exceed context limit|context (length|window)|input token count.*exceed|too many (input )?tokens|range of input length|exceeds? the available context size|larger than the max context size|too large to process\b.{0,40}batch size|context size has been exceeded/i;
+  /prompt is too long|maximum context length|exceed context limit|context (length|window)|input token count.*exceed|too many (input )?tokens|range of input length|exceeds? the available context size|larger than the max context size|too large to process\b.{0,40}batch size|context size has been exceeded|`inputs` (must have less than|tokens \+ `max_new_tokens` must be <=) \d/i;
 /** Types and codes of the same: OpenAI's, llama.cpp's. */
 const overflowCodes = new Set(['context_length_exceeded', 'exceed_context_size_error']);
 
@@ -78,7 +78,7 @@ const outputWords = /cannot be greater than max_model_len/;
 
 /** How servers name the tokens of the context in a refusal of a prompt: the first number is that of the context. */
 const windowWords =
-  /(?:context size \(|maximum context length (?:is|of) |context length \(|batch size: |context window of )(\d+)/i;
+  /(?:context size \(|maximum context length (?:is|of) |context length \(|batch size: |context window of |must have less than |must be <= )(\d+)/i;
 
 /** Tokens of the context, where a refusal names them. */
 export function contextWindowOf({ contextSize, message }: ReportedError): number | undefined {

@@ -454,6 +454,20 @@ describe('a server’s refusal of a prompt that is too long', () => {
     ],
     [500, fromServer(500, 'server_error', 'Context size has been exceeded.'), undefined],
     [
+      422,
+      { error: 'Input validation error: `inputs` must have less than 4095 tokens. Given: 9000', error_type: 'validation' },
+      4_095,
+    ],
+    [
+      422,
+      {
+        error:
+          'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 9000 `inputs` tokens and 20 `max_new_tokens`',
+        error_type: 'validation',
+      },
+      4_096,
+    ],
+    [
       400,
       fromServer(
         400,

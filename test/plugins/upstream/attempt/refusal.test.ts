@@ -455,7 +455,10 @@ describe('a server’s refusal of a prompt that is too long', () => {
     [500, fromServer(500, 'server_error', 'Context size has been exceeded.'), undefined],
     [
       422,
-      { error: 'Input validation error: `inputs` must have less than 4095 tokens. Given: 9000', error_type: 'validation' },
+      {
+        error: 'Input validation error: `inputs` must have less than 4095 tokens. Given: 9000',
+        error_type: 'validation',
+      },
       4_095,
     ],
     [

@@ -53,8 +53,7 @@ export class PartReader {
     const signature = readSignature(part.thoughtSignature);
     // The signature of a call or an image belongs to the thoughts before it.
     // An empty one ends an open call, and else stands for none.
-    if (isJsonObject(call) && (isFilled(call) || this.#open !== undefined))
-      return [...signature, ...this.#call(call)];
+    if (isJsonObject(call) && (isFilled(call) || this.#open !== undefined)) return [...signature, ...this.#call(call)];
     const image = part.thought === true ? undefined : readImage(part);
     if (image !== undefined) {
       this.hasSpoken = true;

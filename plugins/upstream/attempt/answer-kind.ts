@@ -10,17 +10,16 @@ const beginnings = ['data:', 'event:', 'id:', 'retry:', ':'];
 /** Bytes within which the first line must begin. */
 const lookedAt = 1024;
 
-/**
- * True when the content type is that of an event stream, false when it is that of a whole answer, undefined when it is too
- * vague and the bytes decide.
- */
-export function isEventStream(contentType: string): boolean | undefined {
-  const type = mediaType(contentType);
-  return vagueTypes.has(type) ? undefined : streamTypes.has(type);
+const brace = 0x7b;
+
+/** True when the content type is that of an event stream. With any other the bytes decide: servers label streams as JSON, too. */
+export function isEventStream(contentType: string): boolean {
+  return streamTypes.has(mediaType(contentType));
 }
 
 /** True when the first bytes are those of an event stream; undefined while they are too few to decide. */
 export function looksLikeEvents(bytes: Buffer): boolean | undefined {
+  if (bytes[0] === brace) return false;
   const text = bytes
     .toString('utf8', 0, lookedAt)
     .replace(/^\u{FEFF}/u, '')

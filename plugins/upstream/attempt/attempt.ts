@@ -27,9 +27,9 @@ const longestWork = 10;
  * One request to one route with one key.
  *
  *     dispatched ── head ──┬─ status ≥ 300 ───────────────────────► refused ──────────────────────────┐
- *                          ├─ 2xx, JSON, or the kind not requested ► whole ───────────────────────────┤
+ *                          ├─ 2xx, events, not requested ──────────► whole ───────────────────────────┤
  *                          ├─ 2xx, events, as requested ───────────► gated ── content ──► streaming ──┼──► over
- *                          └─ 2xx, vague content type ─────────────► unlabelled ── first bytes ─► (whole, gated)
+ *                          └─ 2xx, any other content type ─────────► unlabelled ── first bytes ─► (whole, gated)
  *
  * | state      | keeps at most      | time                        | when the upstream closes | when the time is up  |
  * |------------|--------------------|-----------------------------|--------------------------|----------------------|

@@ -23,8 +23,7 @@ export function openBody(answer: Answer): AnswerBody {
 function openPlainBody(answer: Answer): AnswerBody {
   if (answer.status >= 300) return new RefusalBody(answer);
   if (answer.reader.isBytes?.(contentTypeOf(answer)) === true) return new StreamBody(answer, contentTypeOf(answer));
-  const isStream = isEventStream(contentTypeOf(answer));
-  return isStream === undefined ? new UnlabelledBody(answer) : openBodyOf(answer, isStream);
+  return isEventStream(contentTypeOf(answer)) ? openBodyOf(answer, true) : new UnlabelledBody(answer);
 }
 
 /** Some vendors stream when the request did not ask for it, or the reverse; both are accepted. */
@@ -32,7 +31,7 @@ function openBodyOf(answer: Answer, isStream: boolean): AnswerBody {
   return isStream && answer.request.isStream ? new StreamBody(answer) : new WholeBody(answer, isStream);
 }
 
-/** A body whose first bytes tell how to read it, because its content type does not. */
+/** A body whose first bytes tell how to read it: its content type does not say that it is a stream. */
 class UnlabelledBody implements AnswerBody {
   readonly #answer: Answer;
   readonly #collected = new CollectedBytes();

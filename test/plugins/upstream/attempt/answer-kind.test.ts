@@ -12,15 +12,15 @@ describe('a content type', () => {
     expect(isEventStream(type)).toBe(true);
   });
 
-  it.each(['application/json', 'text/html; charset=utf-8', 'application/x-ndjsons', 'text/event-streams'])(
-    '%j is something whole',
-    (type) => {
-      expect(isEventStream(type)).toBe(false);
-    },
-  );
-
-  it.each(['', 'text/plain', 'Text/Plain; charset=utf-8', 'application/octet-stream'])('%j does not tell', (type) => {
-    expect(isEventStream(type)).toBeUndefined();
+  it.each([
+    '',
+    'application/json',
+    'text/plain',
+    'text/html; charset=utf-8',
+    'application/x-ndjsons',
+    'text/event-streams',
+  ])('%j does not say so', (type) => {
+    expect(isEventStream(type)).toBe(false);
   });
 
   it.each([
@@ -32,7 +32,7 @@ describe('a content type', () => {
   });
 });
 
-describe('bytes without a type', () => {
+describe('the first bytes', () => {
   it.each([
     'data: {}',
     'data:{}',

@@ -6,13 +6,15 @@ import { createUpstream, type Handler } from '../../../support/faulty-upstream.t
 import { nextTurn } from '#core/platform/timing/turn.ts';
 import { ChatObserver } from '../../../../plugins/format/formats/chat/reply/observer.ts';
 import { GeminiObserver } from '../../../../plugins/format/formats/gemini/reply/observer.ts';
+import { PassThrough } from '../../../../plugins/format/routes/pass-through/pass-through.ts';
 import { PassThroughReader } from '../../../../plugins/format/routes/pass-through/reader.ts';
 import type { ReplyObserver } from '../../../../plugins/format/formats/contract/pass-through.ts';
 import { Attempt } from '../../../../plugins/upstream/attempt/attempt.ts';
 import type { AttemptRequest } from '../../../../plugins/upstream/attempt/contract.ts';
 import { Connections } from '../../../../plugins/upstream/connections/connections.ts';
 import { Fault, routeFault } from '../../../../plugins/upstream/attempt/fault.ts';
-import { answer, content, finish, textOf } from '../fixture.ts';
+import { answer, content, finish, routeTo, textOf, upstreamAt } from '../fixture.ts';
+import { exchange, requestOf } from '../../format/invariants/fixture.ts';
 
 let connections: Connections;
 let events: string[];
@@ -271,6 +273,7 @@ describe('an answer whose type is wrong', () => {
     ['in another case', { 'content-type': 'Text/Event-Stream' }],
     ['that says plain text', plain],
     ['that says bytes', { 'content-type': 'application/octet-stream' }],
+    ['that says JSON', { 'content-type': 'application/json; charset=utf-8' }],
     ['that is missing', untyped],
   ])('is a stream all the same with one %s', async (_name, headers) => {
     await using upstream = await createUpstream((_request, response) => response.send(200, headers, stream));
@@ -287,6 +290,20 @@ describe('an answer whose type is wrong', () => {
     });
     expect(await textOf(await attemptAt(upstream.url, true).run())).toBe(stream);
   });
+
+  it.each([
+    ['JSON', { 'content-type': 'application/json' }],
+    ['plain text', plain],
+  ])(
+    'is a stream that becomes a whole answer where one is asked for, with one that says %s',
+    async (_name, headers) => {
+      await using upstream = await createUpstream((_request, response) => response.send(200, headers, stream));
+      const way = new PassThrough(exchange, requestOf('chat', { messages: [] }), routeTo(upstreamAt(upstream.url)));
+      const reply = await attemptAt(upstream.url, false, { reader: way.read() }).run();
+      expect(reply.headers['content-type']).toContain('application/json');
+      expect(JSON.parse(await textOf(reply))).toMatchObject({ choices: [{ message: { content: 'a' } }] });
+    },
+  );
 
   it.each([
     ['plain text', plain],

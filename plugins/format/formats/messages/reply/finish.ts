@@ -3,7 +3,7 @@ import type { Usage } from '#core/gateway/facts.ts';
 import { type JsonValue, isJsonObject } from '#core/platform/json.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import { type FinishReason, type Fragment, resolveFinish } from '../../../canonical/reply.ts';
-import { member, count, sum } from '../../../wire/members.ts';
+import { asText, member, count, sum } from '../../../wire/members.ts';
 import type { MessagesEnding, MessagesUsage, MessagesUsageDetails } from '../../../wire/messages.ts';
 
 /** Finish reasons of the format and of vendors that imitate it. Any other ends the answer too. */
@@ -33,10 +33,17 @@ export const stopReasons: Readonly<Record<FinishReason, string>> = {
   pause: 'pause_turn',
 };
 
-/** The reported word, or the right one where it contradicts the content or is that of another format. */
-export function settledStopReason(reported: JsonValue | undefined, hasCalls: boolean): JsonValue | undefined {
-  const reason = typeof reported === 'string' ? reasons.get(reported) : undefined;
+/** The reported word, or the right one where it contradicts the content or the stop sequence, or is that of another format. */
+export function settledStopReason(ending: MessagesEnding, hasCalls: boolean): JsonValue | undefined {
+  const { stop_reason: reported } = ending;
+  const reason = reasonOf(ending);
   return reason === undefined ? reported : stopReasons[resolveFinish(reason, hasCalls)];
+}
+
+/** llama.cpp says `end_turn` beside the stop sequence that ended the answer. */
+function reasonOf({ stop_reason: reported, stop_sequence: sequence }: MessagesEnding): FinishReason | undefined {
+  const reason = typeof reported === 'string' ? reasons.get(reported) : undefined;
+  return reason === 'stop' && asText(sequence) !== '' ? 'stop_sequence' : reason;
 }
 
 /** The failure of a stream in which a second response begins, whose relation to the first is unknown. */
@@ -51,15 +58,15 @@ export function isSecondStart(first: string | undefined, data: string | undefine
 
 /** The finish reason; undefined while the reply continues. */
 export function readFinish(ending: JsonValue | undefined): Extract<Fragment, { type: 'finish' | 'error' }> | undefined {
-  const reported = member<MessagesEnding>(ending, 'stop_reason');
+  const given: MessagesEnding = isJsonObject(ending) ? ending : {};
+  const { stop_reason: reported, stop_sequence: sequence } = given;
   if (typeof reported !== 'string' || reported === '') return undefined;
   if (failures.has(reported)) {
     const error = new GatewayError('upstream_failed', upstreamReason('upstream.reason.finished', { finish: reported }));
     return { type: 'error', error };
   }
-  const stopSequence = member<MessagesEnding>(ending, 'stop_sequence');
-  const reason = reasons.get(reported) ?? 'stop';
-  return { type: 'finish', reason, stopSequence: typeof stopSequence === 'string' ? stopSequence : undefined };
+  const reason = reasonOf(given) ?? 'stop';
+  return { type: 'finish', reason, stopSequence: typeof sequence === 'string' ? sequence : undefined };
 }
 
 /**

@@ -9,8 +9,8 @@ import type { MessagesBlock, MessagesEnding, MessagesEvent, MessagesReply } from
 /**
  * Repairs what endpoints that imitate Messages do wrong. Other bytes stay.
  *
- * - Stop reason: they report `end_turn` after a call, which some clients then do not run, or `tool_use` without a call, for which
- *   Claude Code repeats the request.
+ * - Stop reason: they report `end_turn` after a call, which some clients then do not run, or beside a stop sequence, or `tool_use`
+ *   without a call, for which Claude Code repeats the request.
  * - Ids of calls: some have characters that Anthropic refuses in every later request, `functions.Bash:0`; some come twice.
  */
 export class MessagesReplyRepair implements ReplyRepair {
@@ -74,7 +74,7 @@ export class MessagesReplyRepair implements ReplyRepair {
   /** The same object when its stop reason fits the content. */
   #settled(ending: JsonObject): JsonObject {
     const { stop_reason: given }: MessagesEnding = ending;
-    const settled = settledStopReason(given, this.#hasCalls);
+    const settled = settledStopReason(ending, this.#hasCalls);
     return settled === given ? ending : { ...ending, stop_reason: settled };
   }
 }

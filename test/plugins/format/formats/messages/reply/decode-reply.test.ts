@@ -288,11 +288,16 @@ describe('decoding endings of a Messages reply', () => {
     expect(whole(answer([{ type: 'text', text: 'x' }], { stop_reason })).finish).toBe(finish);
   });
 
-  it('the stop sequence of a Messages answer is reported', () => {
-    const delta = { stop_reason: 'stop_sequence', stop_sequence: 'END' };
-    expect(replyTo(begin(), ...speak(0, 'x'), ending(delta), end).stopSequence).toBe('END');
-    expect(whole(answer([{ type: 'text', text: 'x' }], delta)).stopSequence).toBe('END');
-  });
+  // llama.cpp says end_turn.
+  it.each(['stop_sequence', 'end_turn'])(
+    'the stop sequence of a Messages answer is reported beside %s',
+    (stop_reason) => {
+      const delta = { stop_reason, stop_sequence: 'END' };
+      const expected = { finish: 'stop_sequence', stopSequence: 'END' };
+      expect(replyTo(begin(), ...speak(0, 'x'), ending(delta), end)).toMatchObject(expected);
+      expect(whole(answer([{ type: 'text', text: 'x' }], delta))).toMatchObject(expected);
+    },
+  );
 
   it("a Messages refusal without text has the vendor's explanation", () => {
     const explanation = 'Not this.';

@@ -7,11 +7,11 @@ const text = { type: 'text', text: 'Hi' };
 const call = { type: 'tool_use', id: 'a', name: 'f', input: {} };
 
 /** The stop reason that a client gets, streamed. */
-function streamed(block: JsonObject, stop_reason: string | null): unknown {
+function streamed(block: JsonObject, stop_reason: string | null, stop_sequence: string | null = null): unknown {
   const repair = new MessagesReplyRepair();
   const events: JsonObject[] = [
     { type: 'content_block_start', index: 0, content_block: block },
-    { type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: 3 } },
+    { type: 'message_delta', delta: { stop_reason, stop_sequence }, usage: { output_tokens: 3 } },
   ];
   const written = events.flatMap((data) =>
     repair.event(streamEvent(`event: ${String(data['type'])}\ndata: ${JSON.stringify(data)}\n\n`)),
@@ -22,8 +22,8 @@ function streamed(block: JsonObject, stop_reason: string | null): unknown {
   return delta['stop_reason'];
 }
 
-const whole = (block: JsonObject, stop_reason: string | null): JsonObject =>
-  new MessagesReplyRepair().whole({ type: 'message', content: [block], stop_reason });
+const whole = (block: JsonObject, stop_reason: string | null, stop_sequence: string | null = null): JsonObject =>
+  new MessagesReplyRepair().whole({ type: 'message', content: [block], stop_reason, stop_sequence });
 
 describe('the stop reason of an endpoint that imitates Messages', () => {
   it.each([
@@ -36,6 +36,17 @@ describe('the stop reason of an endpoint that imitates Messages', () => {
   ])('fits the content: %s', (_what, block, reported, expected) => {
     expect(streamed(block, reported)).toBe(expected);
     expect(whole(block, reported)['stop_reason']).toBe(expected);
+  });
+
+  it.each([
+    ['end_turn', 'END', text, 'stop_sequence'],
+    ['stop_sequence', 'END', text, 'stop_sequence'],
+    ['end_turn', '', text, 'end_turn'],
+    ['max_tokens', 'END', text, 'max_tokens'],
+    ['end_turn', 'END', call, 'tool_use'],
+  ])('%s beside the stop sequence %j fits it', (reported, sequence, block, expected) => {
+    expect(streamed(block, reported, sequence)).toBe(expected);
+    expect(whole(block, reported, sequence)['stop_reason']).toBe(expected);
   });
 
   it('is left alone, with every byte, where it fits', () => {

@@ -32,6 +32,8 @@ interface Undeclared {
     | 'citations' // xAI, Perplexity
     | 'search_results' // Perplexity
     | 'web_search' // Z.ai
+    | 'prompt_filter_results' // Azure
+    | 'prompt_annotations' // Azure, before 2023-06
     | 'error'; // OpenRouter and others, in the place of an answer
   choice:
     | 'stop_reason' // vLLM
@@ -93,6 +95,8 @@ export type ChatAllowedTools = Loose<chat.ChatCompletionAllowedTools>;
 /** A whole reply or a chunk. */
 export type ChatReply = Loose<chat.ChatCompletion | chat.ChatCompletionChunk, Undeclared['reply']>;
 export type ChatChoice = Loose<chat.ChatCompletion.Choice | chat.ChatCompletionChunk.Choice, Undeclared['choice']>;
+/** What a filter of Azure says of a prompt. */
+export type ChatFilterResults = Loose<never, 'prompt_index' | 'content_filter_results'>;
 export type ChatLogprobs = Loose<chat.ChatCompletion.Choice.Logprobs>;
 export type ChatUsage = Loose<completions.CompletionUsage, Undeclared['usage']>;
 export type ChatUsageDetails = Loose<

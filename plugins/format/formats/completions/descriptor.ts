@@ -4,6 +4,7 @@ import type { Usage } from '#core/gateway/facts.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { readReportedError, reportedFailure } from '#core/gateway/model-call/upstream-error.ts';
+import { isPromptRefused } from '../chat/reply/prompt-filter.ts';
 import { adaptUser, plainUser } from '../adaptation/adapt-parameters.ts';
 import { asList, count, member } from '../../wire/members.ts';
 import type { ClientFormat } from '../contract/descriptor.ts';
@@ -54,6 +55,7 @@ class CompletionsObserver implements ReplyObserver {
   isOver = false;
   failure: GatewayError | undefined;
   usage: Usage | undefined;
+  isPolicyRefusal = false;
   readonly #id: string;
   readonly #choices: number;
   readonly #finished = new Set<unknown>();
@@ -77,7 +79,7 @@ class CompletionsObserver implements ReplyObserver {
   whole(body: JsonObject): void {
     this.#read(body);
     // An empty text is an answer: there may be nothing to fill in.
-    this.hasContent = asList(body['choices']).length > 0;
+    this.hasContent ||= asList(body['choices']).length > 0;
     this.isComplete = true;
   }
 
@@ -95,11 +97,13 @@ class CompletionsObserver implements ReplyObserver {
     for (const choice of asList(body['choices'])) {
       const reason = member(choice, 'finish_reason');
       const isFinished = typeof reason === 'string' && reason !== '';
+      this.isPolicyRefusal ||= reason === 'content_filter';
       this.hasContent ||= isFinished || member(choice, 'text') !== '';
       if (isFinished) this.#finished.add(member(choice, 'index'));
       this.isComplete ||= this.#finished.size >= this.#choices;
     }
     this.usage = usageOf(body) ?? this.usage;
+    if (isPromptRefused(body)) this.hasContent = this.isComplete = this.isPolicyRefusal = true;
   }
 }
 

@@ -9,6 +9,7 @@ import { readFailure, truncatedCall } from '../../../canonical/reply.ts';
 import { asList, asText, parseBody } from '../../../wire/members.ts';
 import { type ReplyRepair, writeData } from '../../contract/pass-through.ts';
 import { endingWithoutFinish, missingFinish, noteFinish, readAbort } from '../reply/finish.ts';
+import { answerRefusedPrompt, answerRefusedPromptInChunk } from '../reply/prompt-filter.ts';
 import { usesDeprecatedCalls } from '../reply/reply-object.ts';
 import { isSingleAnswer } from '../request/parameters.ts';
 import { ChoiceRepair } from './choice-repair.ts';
@@ -64,7 +65,7 @@ export class ChatReplyRepair implements ReplyRepair {
     this.#hasFailed = event.name === 'error' || isFailure(chunk);
     if (this.#hasFailed) return [event];
     this.#last = event;
-    const repaired = this.#chunk(chunk);
+    const repaired = this.#chunk(answerRefusedPromptInChunk(chunk));
     this.#learn(data, chunk, repaired);
     return [repaired === chunk ? event : rewritten(event, repaired)];
   }
@@ -73,13 +74,15 @@ export class ChatReplyRepair implements ReplyRepair {
     if (!this.#inlineThinking && isCleanReply(body)) return body;
     // Inputs that are objects keep the digits of their numbers.
     const exact = mayHoldLongNumbers(given) ? (parseBody(given) ?? body) : body;
-    const { choices }: ChatReply = exact;
-    if (!Array.isArray(choices) || isFailure(exact)) return body;
+    if (isFailure(exact)) return body;
+    const answered = answerRefusedPrompt(exact);
+    const { choices } = answered;
+    if (!Array.isArray(choices)) return body;
     const repaired = choices.map((choice, position) => {
       if (!isJsonObject(choice)) return choice;
       return this.#choice(indexOf(choice) ?? position, true)?.whole(choice) ?? choice;
     });
-    const headed = this.#headed(exact, sameOr(choices, repaired), 'chat.completion');
+    const headed = this.#headed(answered, sameOr(choices, repaired), 'chat.completion');
     return headed === exact ? body : headed;
   }
 

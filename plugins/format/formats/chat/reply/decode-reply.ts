@@ -15,6 +15,7 @@ import {
 import { asList, asText, member, parseBody } from '../../../wire/members.ts';
 import type { CallPiece } from './call-tracker.ts';
 import { RepeatedEvent } from '../../../canonical/repeated-event.ts';
+import { answerRefusedPrompt, answerRefusedPromptInChunk } from './prompt-filter.ts';
 import { readSources } from './read-reply.ts';
 import { type ChoiceUpdate, ChoiceTracker } from './choice-tracker.ts';
 import { endingWithoutFinish, missingFinish, noteFinish, readAbort, readFinish, readUsage } from './finish.ts';
@@ -64,7 +65,7 @@ export class ChatDecoder implements ReplyDecoder {
     if (name === 'error') return [failed(isJsonObject(chunk.error) ? chunk.error : chunk)];
     const error = readFailure(chunk);
     if (error !== undefined) return [{ type: 'error', error }];
-    const choice = this.#pick(chunk.choices);
+    const choice = this.#pick(answerRefusedPromptInChunk(chunk).choices);
     this.#find(chunk, choice);
     const fragments = [...(choice === undefined ? [] : this.#answer(choice)), ...readModeration(chunk)];
     if (this.#hasFinished) noteFinish(this.#profile);
@@ -74,7 +75,7 @@ export class ChatDecoder implements ReplyDecoder {
   whole(body: ChatReply): Fragment[] {
     const error = readFailure(body);
     if (error !== undefined) return [{ type: 'error', error }];
-    const choice = this.#pick(body.choices);
+    const choice = this.#pick(answerRefusedPrompt(body).choices);
     if (choice === undefined) return [failed({ message: 'an answer without choices', ...body })];
     this.#find(body, choice);
     const counted = [...usageFragment(readUsage(body)), ...this.#served(body)];

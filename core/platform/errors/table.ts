@@ -138,6 +138,16 @@ export interface ErrorDetails {
   readonly cause?: unknown;
 }
 
+/** How a vendor says that a prompt is too long, as its tools look for it. Those of OpenAI look at the code. */
+const overflowWords = {
+  openai: undefined,
+  anthropic: { known: /^prompt is too long/, own: 'prompt is too long' },
+  google: {
+    known: /input token count.*exceeds the maximum/,
+    own: 'The input token count exceeds the maximum number of tokens allowed',
+  },
+} as const satisfies Readonly<Record<Dialect, { readonly known: RegExp; readonly own: string } | undefined>>;
+
 /**
  * A refusal (4xx) or a failure (5xx) that the caller may see. The message is a sentence: what is wrong, then what to
  * do, without secrets. Tools show it to people.
@@ -185,8 +195,8 @@ export class GatewayError extends Error {
   messageFor(dialect: Dialect): string {
     const message = this.message.replace(loginWord, 'API key');
     const isOverflow = this.details.upstream?.isContextOverflow === true;
-    if (dialect !== 'anthropic' || !isOverflow || message.startsWith('prompt is too long')) return message;
-    return `prompt is too long: ${message}`;
+    const words = isOverflow ? overflowWords[dialect] : undefined;
+    return words === undefined || words.known.test(message) ? message : `${words.own}: ${message}`;
   }
 }
 

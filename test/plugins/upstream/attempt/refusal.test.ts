@@ -486,6 +486,9 @@ describe('a server’s refusal of a prompt that is too long', () => {
     expect(fault.error.details.contextWindow).toBe(window);
     expect(fault.error.wording('openai')).toEqual({ type: expect.any(String), code: 'context_length_exceeded' });
     expect(fault.error.messageFor('anthropic')).toMatch(/^prompt is too long: /);
+    expect(fault.error.messageFor('google')).toMatch(
+      /^The input token count exceeds the maximum number of tokens allowed: /,
+    );
   });
 });
 

@@ -12,6 +12,7 @@ import { cacheSizes, capacityOf, type MemoryLimits } from '#core/platform/memory
 import { EventBus } from '#core/gateway/events/event-bus.ts';
 import { inBackground } from '#core/platform/background.ts';
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
+import { ruleOutDoubledAddresses } from '#core/business/accounts/doubled-addresses.ts';
 import { keepProviders } from '#core/business/payments/connections.ts';
 import { redisAddress } from '#core/platform/shared/redis-url.ts';
 import { openShared } from '#core/platform/shared/open.ts';
@@ -103,6 +104,8 @@ export class OpenServices implements AsyncDisposable {
       );
       open.push(shared);
       if (mode === 'serve') await reportMissing(shared, log);
+      if (mode === 'serve')
+        inBackground(log, 'looking for addresses with two accounts', () => ruleOutDoubledAddresses(database, log));
       if (mode === 'serve' && queueUrl !== undefined) {
         const { warnOfEviction } = await import('#core/platform/jobs/eviction.ts');
         inBackground(log, 'asking the Redis of the jobs', () => warnOfEviction(queueUrl, log));

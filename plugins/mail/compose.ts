@@ -89,7 +89,7 @@ export async function composeAlertMail(
 
 /** The language of an account; English for an address without an account. */
 async function languageOf({ database }: Host, field: 'id' | 'email', value: string): Promise<Language> {
-  const where = field === 'id' ? 'id = ?' : 'lower(email) = lower(?)';
+  const where = field === 'id' ? 'id = ?' : 'lower(email collate "C") = lower(?::text collate "C")';
   const [row] = await database.query<Row<typeof Account, 'language'>>(`select language from account where ${where}`, [
     value,
   ]);

@@ -59,7 +59,11 @@ const conditions: Record<AccountField, string> = {
   id: 'a.id in (select value::uuid from json_array_elements_text(?::json))',
   digest: "k.sha256 in (select decode(value, 'hex') from json_array_elements_text(?::json))",
   hint: 'k.hint in (select value from json_array_elements_text(?::json))',
-  email: 'lower(a.email) in (select lower(value) from json_array_elements_text(?::json))',
+  // In any case, by two indexes: the collation of the database may not fold the case of ASCII letters as addresses do.
+  email: `a.id in (
+    with sought as (select value from json_array_elements_text(?::json))
+    select o.id from sought join account o on lower(o.email) = lower(value)
+    union select o.id from sought join account o on lower(o.email collate "C") = lower(value collate "C"))`,
 };
 
 const select = `

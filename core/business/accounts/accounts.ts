@@ -65,7 +65,8 @@ async function flushAccount(transaction: EntityManager, email: string | undefine
 
 /** True for the database's refusal of an e-mail address that another account has. The transaction is lost. */
 export function isEmailTaken(error: unknown): boolean {
-  return error instanceof Error && 'constraint' in error && error.constraint === 'account_email';
+  const indexes: unknown[] = ['account_email', 'account_email_ascii'];
+  return error instanceof Error && 'constraint' in error && indexes.includes(error.constraint);
 }
 
 /**

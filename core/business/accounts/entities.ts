@@ -22,7 +22,13 @@ export const Account = defineEntity({
     blockedReason: personal(p.text().nullable(), { isHidden: true }),
     deletedAt: p.datetime().nullable(),
   },
-  uniques: [{ name: 'account_email', expression: 'create unique index account_email on account (lower(email))' }],
+  uniques: [
+    { name: 'account_email', expression: 'create unique index account_email on account (lower(email))' },
+    {
+      name: 'account_email_ascii',
+      expression: 'create unique index account_email_ascii on account (lower(email collate "C"))',
+    },
+  ],
 });
 
 /** The one live key of an account. Only its SHA-256 is kept; the key itself is shown once. */

@@ -104,6 +104,10 @@ export async function insertIdentity(
   );
 }
 
+/** Selects the accounts that leave no room for an address, by either of the unique indexes. Takes it twice. */
+const ofAddress = `select from account where lower(email) = lower(?)
+  union all select from account where lower(email collate "C") = lower(?::text collate "C")`;
+
 /**
  * Links an account without identities to the first identity whose verified address it has, but for the case of ASCII letters: Unicode
  * folds others to them, such as the Kelvin sign to `k`, whose mailbox is another one.
@@ -112,7 +116,8 @@ async function claimAccount(transaction: EntityManager, person: SignInProfile): 
   if (person.email === undefined || person.provider === unverified) return undefined;
   const [account] = await transaction.execute<(Row<typeof Account, 'id'> & Blocking)[]>(
     `select id, blocked_at is not null as is_blocked from account
-     where lower(email) = lower(?) and lower(email collate "C") = lower(?::text collate "C") for update`,
+     where lower(email collate "C") = lower(?::text collate "C")
+     order by lower(email) = lower(?) desc, created_at limit 1 for update`,
     [person.email, person.email],
   );
   if (account === undefined) return undefined;
@@ -139,8 +144,8 @@ export async function adoptEmail(
   if (email === undefined || isOperatorAddress(host, email)) return;
   await transaction.execute(
     `update account set email = ? where id = ? and email is null
-       and not exists (select from account where lower(email) = lower(?))`,
-    [email, accountId, email],
+       and not exists (${ofAddress})`,
+    [email, accountId, email, email],
   );
 }
 
@@ -159,8 +164,8 @@ async function followEmail(
     `update account a set former_email = a.email, email = ?
      from identity i where a.id = ? and i.account_id = a.id and i.provider = ? and i.subject = ?
        and lower(i.email) = lower(a.email) and lower(a.email) <> lower(?)
-       and not exists (select from account where lower(email) = lower(?)) returning 1`,
-    [email, accountId, provider, subject, email, email],
+       and not exists (${ofAddress}) returning 1`,
+    [email, accountId, provider, subject, email, email, email],
   );
   if (changed.length > 0) await recordEmailChange(transaction, accountId);
 }

@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import pg from 'pg';
 import type { Diagnosis, Finding } from '#core/gateway/diagnosis/diagnosis.ts';
 import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
+import { type DoubledAddress, doubledAddresses } from '#core/business/accounts/doubled-addresses.ts';
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
 import { findEncodingMistake } from '#core/platform/database/migrate.ts';
 import { listMigrations, migrationTable } from '#core/platform/database/migration-files.ts';
@@ -255,6 +256,13 @@ async function checkMigrations(client: pg.Client, tables: readonly PluginTables[
       state: 'warning',
       text: `the database has ${unknown.length} that this version does not: ${unknown.slice(0, 3).join(', ')}`,
       advice: 'A newer version, or a plugin that is gone, has made them. Read the release notes before you roll back.',
+    };
+  const { rows: doubled } = await client.query<DoubledAddress>(doubledAddresses);
+  if (doubled.length > 0)
+    return {
+      state: 'warning',
+      text: `accounts with the same e-mail address: ${doubled.map(({ ids }) => ids.join(' and ')).join(', ')}`,
+      advice: 'The collation of the database allowed it. Change the address of one, or delete it, then restart.',
     };
   return { state: 'ok', text: `all ${applied.size} are applied` };
 }

@@ -2,6 +2,7 @@ import { nameOfPerson } from '#core/web/pages/account-name.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { listOpenFlags, type OpenFlag, severityOf } from '#core/business/payments/flags.ts';
+import { findDoubledAddresses } from '#core/business/accounts/doubled-addresses.ts';
 import { hasCredited, isWaiting, listOutages } from '#core/business/outages/credit.ts';
 import { outagesSection } from '#core/business/outages/section.ts';
 import { readMachineNeeds } from './machine-needs.ts';
@@ -26,17 +27,28 @@ export async function describeNeeds(
   request: PageRequest,
   sources: OverviewSources,
 ) {
-  const [{ flags, total }, foreign, machine, outages, actions] = await Promise.all([
+  const [{ flags, total }, foreign, machine, outages, actions, doubled] = await Promise.all([
     listOpenFlags(request.host.database, listedFlags, 'orders'),
     readForeignNeeds(request),
     readMachineNeeds(gateway, request, sources),
     readOutageNeeds(request),
     readUnfinishedNeeds(request),
+    readDoubledNeeds(request),
   ]);
-  const needs = [...machine, ...outages, ...actions, ...foreign, ...flags.map((flag) => describeNeed(flag, request))];
+  const needs = [
+    ...machine,
+    ...outages,
+    ...actions,
+    ...doubled,
+    ...foreign,
+    ...flags.map((flag) => describeNeed(flag, request)),
+  ];
   return {
     needs: needs.toSorted((one, other) => rank(one) - rank(other)),
-    needsTotal: describeTotal(total + machine.length + outages.length + actions.length + foreign.length, request),
+    needsTotal: describeTotal(
+      total + machine.length + outages.length + actions.length + doubled.length + foreign.length,
+      request,
+    ),
     moreNeeds: total > flags.length ? request.t('operator.needs_more', { count: total - flags.length }) : '',
   };
 }
@@ -109,6 +121,27 @@ async function readUnfinishedNeeds(request: Reader): Promise<Need[]> {
       step: { path: about?.path ?? '/operator/health', text: t('operator.need_unfinished_step'), label },
     };
   });
+}
+
+/** Accounts that share an address, which nothing but an operator can decide. */
+async function readDoubledNeeds({ host, t }: Reader): Promise<Need[]> {
+  const doubled = await findDoubledAddresses(host.database);
+  return doubled.map(({ ids }) => ({
+    status: { kind: 'warn', text: t('operator.need_doubled') },
+    pieces: [
+      { text: t('operator.need_doubled_text') },
+      ...ids.flatMap((id, index) => [
+        { text: index === 0 ? ' ' : ', ' },
+        { text: id, path: `/operator/accounts/${id}` },
+      ]),
+    ],
+    since: undefined,
+    step: {
+      path: `/operator/accounts/${ids.at(-1)}`,
+      text: t('operator.need_doubled_step'),
+      label: t('operator.need_doubled_label'),
+    },
+  }));
 }
 
 /** One flag, ready to be printed. */

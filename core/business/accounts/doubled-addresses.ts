@@ -1,0 +1,37 @@
+import type { Database } from '#core/platform/database/database.ts';
+import type { Logger } from '#core/platform/logger.ts';
+
+/** Two or more accounts whose addresses differ only in the case of ASCII letters: a database with a Turkish collation allowed it. */
+export interface DoubledAddress {
+  /** Of the accounts, the oldest first. */
+  readonly ids: readonly string[];
+}
+
+/** Addresses that are listed. */
+const listed = 10;
+
+/** The index that rules them out is missing only where there were some: no account is read otherwise. */
+export const doubledAddresses = `
+  SELECT json_agg(id ORDER BY created_at, id) AS ids FROM account
+  WHERE to_regclass('account_email_ascii') IS NULL AND email IS NOT NULL
+  GROUP BY lower(email COLLATE "C") HAVING count(*) > 1 ORDER BY min(created_at) LIMIT ${listed}`;
+
+export function findDoubledAddresses(database: Pick<Database, 'query'>): Promise<DoubledAddress[]> {
+  return database.query<DoubledAddress>(doubledAddresses);
+}
+
+/** Makes sure that no address gets a second account, or names in the log the accounts of those that have one. */
+export async function ruleOutDoubledAddresses(database: Pick<Database, 'query'>, log: Logger): Promise<void> {
+  const doubled = await findDoubledAddresses(database);
+  for (const { ids } of doubled)
+    log.warn(
+      `accounts ${ids.join(' and ')} have the same e-mail address but for its case: change the address of one, or delete it`,
+    );
+  if (doubled.length > 0) return;
+  // Asked before: the statement locks the table, also where there is nothing to create.
+  const [index] = await database.query<{ exists: boolean }>(
+    `SELECT to_regclass('account_email_ascii') IS NOT NULL AS exists`,
+  );
+  if (index?.exists === true) return;
+  await database.query('CREATE UNIQUE INDEX IF NOT EXISTS account_email_ascii ON account (lower(email COLLATE "C"))');
+}

@@ -23,12 +23,17 @@ export function availableFirst(routes: Route[], isAvailable: (route: Route) => b
   return [...routes.filter(isAvailable), ...routes.filter((route) => !isAvailable(route))];
 }
 
-/** The routes with a context window known to be larger than that of this route. */
+/**
+ * The routes with a context window known to be larger than that of this route, and then those of which nothing is known. Where
+ * nothing is known of this route either, no other one is likelier to take the prompt.
+ */
 export function widerThan(
   { maxInputTokens = Infinity }: Pick<Route, 'maxInputTokens'>,
   routes: readonly Route[],
 ): Route[] {
-  return routes.filter((route) => (route.maxInputTokens ?? 0) > maxInputTokens);
+  const wider = routes.filter((route) => (route.maxInputTokens ?? 0) > maxInputTokens);
+  const unknown = maxInputTokens === Infinity ? [] : routes.filter((route) => route.maxInputTokens === undefined);
+  return [...wider, ...unknown];
 }
 
 /** The candidate of a session; stays the same for most sessions when candidates come and go. */

@@ -56,6 +56,18 @@ describe('a request that is too long for its route', () => {
     expect(attemptsOf(exchange)).toEqual(['u0/model-there failed 400', 'u2/model-there served 200']);
   });
 
+  it('goes to one of which no window is known, after those that are larger, once a server has named its own', async () => {
+    const message = 'request (9000 tokens) exceeds the available context size (4096 tokens), try increasing it';
+    const refuse: Handler = (_request, response) =>
+      response.json(400, { error: { code: 400, message, type: 'exceed_context_size_error', n_ctx: 4_096 } });
+    await using small = await createUpstream(refuse);
+    await using unknown = await createUpstream(serve);
+    await using large = await createUpstream(tooLong);
+    const exchange = exchangeOver([small, undefined], [unknown, undefined], [large, 8_000]);
+    expect((await fixture.relay(exchange)).status).toBe(200);
+    expect(attemptsOf(exchange).at(-1)).toBe('u1/model-there served 200');
+  });
+
   it('a request that is too long for its route skips routes whose windows are not larger', async () => {
     await using small = await createUpstream(tooLong);
     await using other = await createUpstream(serve);

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { bounds } from '#core/platform/bounds.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, isDeeperThan, type JsonObject, maxJsonDepth, parseObject } from '#core/platform/json.ts';
@@ -10,8 +9,9 @@ import { outlineOf } from '#core/platform/json-outline/outline.ts';
 import { CollectedBytes, sizeOf } from '#core/platform/memory/collected-bytes.ts';
 import { footprint, type MemoryShare } from '#core/platform/memory/budget.ts';
 import { freeBytes } from '#core/platform/memory/freed-bytes.ts';
-import { decodesBrotli } from '#core/platform/node-release.ts';
+import { longPiece, withoutSlack } from '#core/platform/memory/decoded-pieces.ts';
 import type { BodyOutline, BodySource } from '../pipeline/exchange.ts';
+import { decoderFor, type OpenDecoder } from './body-decoder.ts';
 import { stalledTime } from '#core/platform/timing/loop-lag.ts';
 import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
 import { nextTurn, turnFor } from '#core/platform/timing/turn.ts';
@@ -31,35 +31,6 @@ export interface BodyLimits {
 /** Seconds that a body of the maximum size may take. */
 export function longestUpload({ maxBytes, timeout, minRate }: BodyLimits): number {
   return timeout + maxBytes / minRate;
-}
-
-type OpenDecoder = () => NodeJS.ReadWriteStream & Readable;
-
-const decoders = new Map<string, OpenDecoder>([
-  ['gzip', () => createGunzip()],
-  ['x-gzip', () => createGunzip()],
-  ['deflate', () => createInflate()],
-  ['br', () => createBrotliDecompress()],
-  ['zstd', () => createZstdDecompress()],
-]);
-
-/**
- * @param encoding the Content-Encoding of a request, in lower case
- * @param node version of Node.js, such as `26.12.1`
- * @returns undefined for a body that is not encoded
- * @throws GatewayError `unsupported_media_type`
- */
-export function decoderFor(encoding: string, node: string = process.versions.node): OpenDecoder | undefined {
-  if (encoding === 'identity') return undefined;
-  const isBrotliOff = !decodesBrotli(node);
-  const open = isBrotliOff && encoding === 'br' ? undefined : decoders.get(encoding);
-  if (open !== undefined) return open;
-  const why = isBrotliOff && encoding === 'br' ? 'is off until the operator updates Node.js' : 'is not supported';
-  const others = isBrotliOff ? 'gzip or zstd' : 'gzip, br or zstd';
-  throw new GatewayError(
-    'unsupported_media_type',
-    `Content-Encoding "${encoding}" ${why}. Send the body uncompressed, or as ${others}.`,
-  );
 }
 
 /**
@@ -197,21 +168,29 @@ export class RequestBody implements BodySource {
     try {
       // Its events have come while nobody listened.
       if (request.destroyed && !request.complete) throw truncated();
-      const source = decode === undefined ? request : request.pipe(decode());
-      this.#pieces =
-        source === request && request.complete
-          ? takeBuffered(request, this.#limits, this.#memory, perByte)
-          : await this.#collect(source, perByte);
+      if (decode !== undefined) this.#pieces = await this.#decompress(decode, perByte);
+      else if (request.complete) this.#pieces = takeBuffered(request, this.#limits, this.#memory, perByte);
+      else this.#pieces = await this.#collect(request, perByte);
       return this.#pieces;
     } finally {
       this.#isReading = false;
     }
   }
 
-  async #collect(source: Readable, perByte: number): Promise<readonly Buffer[]> {
+  /** In long pieces where there is room for one, which the bytes of the body replace. */
+  async #decompress(open: OpenDecoder, perByte: number): Promise<readonly Buffer[]> {
+    const reserved = this.#memory.grow(longPiece) ? longPiece : 0;
+    const source = this.#request.pipe(open(reserved === 0 ? {} : { chunkSize: longPiece }));
+    const pieces = withoutSlack(await this.#collect(source, perByte, reserved));
+    this.#memory.shrink(Math.max(0, reserved - sizeOf(pieces) * perByte));
+    return pieces;
+  }
+
+  /** @param reserved bytes that the body may take before more are reserved */
+  async #collect(source: Readable, perByte: number, reserved = 0): Promise<readonly Buffer[]> {
     const began = performance.now();
     try {
-      return await collect(this.#request, source, this.#limits, this.#memory, perByte);
+      return await collect(this.#request, source, this.#limits, this.#memory, { perByte, reserved });
     } finally {
       this.#waited = performance.now() - began;
     }
@@ -243,8 +222,9 @@ function collect(
   source: Readable,
   { maxBytes, timeout, minRate }: BodyLimits,
   memory: MemoryShare,
-  perByte: number,
+  { perByte, reserved }: { readonly perByte: number; readonly reserved: number },
 ): Promise<readonly Buffer[]> {
+  let held = reserved;
   const { promise, resolve, reject } = Promise.withResolvers<readonly Buffer[]>();
   const collected = new CollectedBytes();
   const began = performance.now() - stalledTime();
@@ -268,8 +248,9 @@ function collect(
     const { size } = collected;
     const seconds = (performance.now() - stalledTime() - began) / 1000;
     if (size > maxBytes) fail(tooLarge(maxBytes));
-    else if (!memory.grow(chunk.length * perByte)) fail(tooMuch(memory));
+    else if (!memory.grow(Math.max(0, size * perByte - held))) fail(tooMuch(memory));
     else if (seconds > timeout + size / minRate) fail(tooSlow(minRate));
+    held = Math.max(held, size * perByte);
   });
   source.once('end', () => {
     silence.stop();

@@ -8,6 +8,7 @@ import {
   createInflateRaw,
   createZstdDecompress,
 } from 'node:zlib';
+import { longPiece } from '#core/platform/memory/decoded-pieces.ts';
 import { decodesBrotli } from '#core/platform/node-release.ts';
 import type { Answer, AnswerBody } from './contract.ts';
 import { type Fault, interruptedFault } from './fault.ts';
@@ -16,13 +17,14 @@ import { type Fault, interruptedFault } from './fault.ts';
 const zstdWindow = 23;
 
 /** By name of the content coding (RFC 9110 §8.4.1, RFC 9659), for a body that begins with this byte. */
-const decoders: Readonly<Record<string, (first: number) => Transform>> = {
-  gzip: () => createGunzip(),
-  'x-gzip': () => createGunzip(),
+const decoders: Readonly<Record<string, (first: number, options: { readonly chunkSize?: number }) => Transform>> = {
+  gzip: (_first, options) => createGunzip(options),
+  'x-gzip': (_first, options) => createGunzip(options),
   // Some servers leave out the zlib header, whose first byte names the method 8.
-  deflate: (first) => ((first & 0x0f) === 8 ? createInflate() : createInflateRaw()),
-  br: () => createBrotliDecompress(),
-  zstd: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: zstdWindow } }),
+  deflate: (first, options) => ((first & 0x0f) === 8 ? createInflate(options) : createInflateRaw(options)),
+  br: (_first, options) => createBrotliDecompress(options),
+  zstd: (_first, options) =>
+    createZstdDecompress({ ...options, params: { [constants.ZSTD_d_windowLogMax]: zstdWindow } }),
 };
 
 /** True for a content coding that can be decompressed. @param node version of Node.js, such as `26.12.1` */
@@ -40,6 +42,7 @@ export class DecodedBody implements AnswerBody {
   readonly #body: AnswerBody;
   #decoder: Transform | undefined;
   #fault: Fault | undefined; // of the connection
+  #reserved = 0; // bytes of the piece that the decoder writes to
 
   /** @param open the body inside */
   constructor(answer: Answer, coding: string, open: (decoded: Answer) => AnswerBody) {
@@ -71,16 +74,18 @@ export class DecodedBody implements AnswerBody {
 
   close(fault: Fault | undefined): void {
     this.#decoder?.destroy();
+    this.#release();
     this.#body.close?.(fault);
   }
 
   #open(first: number): Transform {
-    const decoder = (decoders[this.#coding] as (first: number) => Transform)(first);
+    const decoder = decoders[this.#coding]?.(first, this.#pieces()) as Transform;
     decoder.on('data', (chunk: Buffer) => {
       if (this.#answer.isOver) decoder.destroy();
       else this.#body.take(chunk);
     });
     decoder.on('drain', () => this.#answer.resume());
+    decoder.once('close', () => this.#release());
     decoder.once('end', () => {
       if (this.#fault === undefined) this.#body.end();
       else this.#break(this.#fault);
@@ -89,6 +94,19 @@ export class DecodedBody implements AnswerBody {
       this.#break(interruptedFault('upstream_failed', upstreamReason('upstream.reason.damaged'), error)),
     );
     return decoder;
+  }
+
+  /** Long ones for a whole answer where there is room: a stream is read in the small parts in which it is flushed. */
+  #pieces(): { readonly chunkSize?: number } {
+    const { isStream, memory } = this.#answer.request;
+    if (isStream || !memory.grow(longPiece)) return {};
+    this.#reserved = longPiece;
+    return { chunkSize: longPiece };
+  }
+
+  #release(): void {
+    this.#answer.request.memory.shrink(this.#reserved);
+    this.#reserved = 0;
   }
 
   #break(fault: Fault): void {

@@ -3,7 +3,8 @@ import { Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { GatewayError } from '#core/platform/errors/table.ts';
-import { decoderFor, parseJsonBody, RequestBody } from '#core/gateway/http/request-body.ts';
+import { decoderFor } from '#core/gateway/http/body-decoder.ts';
+import { parseJsonBody, RequestBody } from '#core/gateway/http/request-body.ts';
 import { ProcessMemory, type MemoryShare, unlimitedMemory } from '#core/platform/memory/budget.ts';
 import { maxJsonDepth } from '#core/platform/json.ts';
 import { runAsNode } from '../../../support/as-node.ts';
@@ -371,6 +372,50 @@ describe('a body that does not fit into memory', () => {
     const memory = new ProcessMemory(5_000_000).share('a');
     const body = received(`{"a":"é${'a'.repeat(800_000)}"}`, { maxBytes, memory });
     expect(await codeOf(body.json())).toBe('unavailable');
+  });
+});
+
+const chatOf = (length: number) => JSON.stringify({ messages: [{ role: 'user', content: 'a'.repeat(length) }] });
+
+describe('a body that is decompressed', () => {
+  const headers = { 'content-encoding': 'gzip' };
+  const longPiece = 262_144;
+
+  it('reserves the piece that the decoder writes to, and in the end only what the body needs', async () => {
+    const memory = new ProcessMemory(50_000_000).share('a');
+    const { request, body } = receive({ headers, memory, maxBytes: 10_000_000 });
+    const bytes = body.bytes();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(memory.bytes).toBe(longPiece);
+    request.push(gzipSync(chatOf(20)));
+    request.push(null);
+    const { length } = await bytes;
+    expect(memory.bytes).toBe(length * 5);
+  });
+
+  it.each([1_000, 60_000, 300_000, 3_000_000])('of %i bytes reserves as much as one that is not', async (length) => {
+    const memory = new ProcessMemory(500_000_000).share('a');
+    const body = received(gzipSync(chatOf(length)), { headers, memory, maxBytes: 10_000_000 });
+    expect((await body.bytes()).toString()).toBe(chatOf(length));
+    expect(memory.bytes).toBe(chatOf(length).length * 5);
+  });
+
+  it('comes in long pieces', async () => {
+    const body = received(gzipSync(chatOf(2_000_000)), { headers, maxBytes: 10_000_000 });
+    const { pieces } = (await body.outline())!;
+    expect(Math.max(...pieces.map(({ length }) => length))).toBe(longPiece);
+    expect(pieces.length).toBeLessThan(12);
+  });
+
+  it('keeps nothing of a long piece of which it needs little', async () => {
+    const bytes = await received(gzipSync(chatOf(900)), { headers }).bytes();
+    expect(bytes.buffer.byteLength).toBe(bytes.length);
+  });
+
+  it.each([100_000, 262_143])('is read in short pieces where %i bytes are all that is left', async (capacity) => {
+    const memory = new ProcessMemory(capacity).share('a');
+    expect(await received(gzipSync('{"a":1}'), { headers, memory }).json()).toEqual({ a: 1 });
+    expect(memory.bytes).toBe(35);
   });
 });
 

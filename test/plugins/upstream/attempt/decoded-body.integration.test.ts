@@ -10,6 +10,7 @@ import {
 } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { bounds } from '#core/platform/bounds.ts';
+import { ProcessMemory } from '#core/platform/memory/budget.ts';
 import { runAsNode } from '../../../support/as-node.ts';
 import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
 import {
@@ -62,6 +63,14 @@ async function ask(handler: Handler, isStream = false) {
   const reply = await fixture.relay(exchange);
   return { text: await textOf(reply), attempts: attemptsOf(exchange) };
 }
+/** What is reserved of memory for the answer of one route. */
+async function reservedFor(handler: Handler) {
+  await using upstream = await createUpstream(handler);
+  const exchange = exchangeFor([routeTo(upstreamAt(upstream.url))]);
+  Object.assign(exchange, { memory: new ProcessMemory(100_000_000).share('a') });
+  const text = await textOf(await fixture.relay(exchange));
+  return { length: text.length, bytes: exchange.memory.bytes };
+}
 const served = ['one/model-there served 200'];
 const failedOver = ['one/model-there failed 200', 'two/model-there served 200'];
 
@@ -104,6 +113,16 @@ describe('an answer that is compressed unasked', () => {
       const refusal = compress(JSON.stringify({ error: { message: 'max_tokens is too large', type: 'odd' } }));
       const refused = await refusalOf(ask(sending(refusal, coding, 400)));
       expect(refused.message).toContain('max_tokens is too large');
+    },
+  );
+
+  it.each(codings)(
+    'an answer that is compressed unasked reserves no more than any other: in %s',
+    async (coding, compress) => {
+      const long = JSON.stringify({ ...answer, padding: 'a'.repeat(1_000_000) });
+      const plain = await reservedFor(sending(Buffer.from(long), 'identity'));
+      expect(plain.bytes).toBeGreaterThan(0);
+      expect(await reservedFor(sending(compress(long), coding))).toEqual(plain);
     },
   );
 

@@ -91,7 +91,7 @@ function textOf(content: JsonValue | undefined): string {
     .map(({ text, type, image_url: image }) => {
       if (typeof text === 'string') return text;
       const seen = type === 'image_url' ? describePicture(member(image, 'url')) : undefined;
-      return seen === undefined ? `[${String(type)}]` : `[picture of ${seen}]`;
+      return seen === undefined ? `[${typeof type === 'string' ? type : 'part'}]` : `[picture of ${seen}]`;
     })
     .join('\n');
 }

@@ -61,9 +61,8 @@ function usageOf(input: number, output: number) {
 const mostDimensions = 4_096;
 
 function embed({ model, input, dimensions, encoding_format: encoding }: JsonObject): OtherAnswer {
-  const texts = textsIn(input);
-  if (texts.length === 0) throw new ChatRequestError('`input` must be a text or a list of texts.', 'input');
-  const length = Math.min(Number(dimensions) || 256, mostDimensions);
+  const texts = requireTexts(input, 'input');
+  const length = Math.min(Math.max(Math.trunc(numberIn(dimensions) ?? 256), 1), mostDimensions);
   const data = texts.map((text, index) => {
     const vector = vectorOf(text, length);
     const embedding = encoding === 'base64' ? Buffer.from(vector.buffer).toString('base64') : [...vector];
@@ -87,7 +86,7 @@ function vectorOf(text: string, length: number): Float32Array {
 
 function draw({ prompt, n, stream }: JsonObject): OtherAnswer {
   const text = typeof prompt === 'string' ? prompt : 'variation';
-  const count = Math.min(Math.max(Number(n) || 1, 1), 10);
+  const count = Math.min(Math.max(Math.trunc(numberIn(n) ?? 1), 1), 10);
   const images = Array.from({ length: count }, (_, index) => drawPng(hashOf(`${index} ${text}`)).toString('base64'));
   const usage = {
     input_tokens: countTokens(text),
@@ -99,12 +98,13 @@ function draw({ prompt, n, stream }: JsonObject): OtherAnswer {
 }
 
 function speak({ input, stream_format: format }: JsonObject): OtherAnswer {
-  const audio = playWav(wordsIn(typeof input === 'string' ? input : ''));
+  const text = typeof input === 'string' ? input : '';
+  const audio = playWav(wordsIn(text));
   if (format !== 'sse') return { type: 'audio/wav', body: audio };
   const usage = {
-    input_tokens: countTokens(String(input)),
+    input_tokens: countTokens(text),
     output_tokens: 0,
-    total_tokens: countTokens(String(input)),
+    total_tokens: countTokens(text),
   };
   return events([
     { type: 'speech.audio.delta', audio: audio.toString('base64') },
@@ -113,7 +113,7 @@ function speak({ input, stream_format: format }: JsonObject): OtherAnswer {
 }
 
 function transcribe({ response_format: format, stream, bytes }: JsonObject): OtherAnswer {
-  const text = `${made} It has received ${Number(bytes) || 0} bytes.`;
+  const text = `${made} It has received ${numberIn(bytes) ?? 0} bytes.`;
   const usage = {
     type: 'tokens',
     input_tokens: 10,
@@ -134,7 +134,7 @@ function transcribe({ response_format: format, stream, bytes }: JsonObject): Oth
 
 /** Flags texts with the directive `[[harmful]]`. */
 function moderate({ model, input }: JsonObject): OtherAnswer {
-  const results = textsIn(input).map((text) => {
+  const results = requireTexts(input, 'input').map((text) => {
     const isHarmful = text.includes('[[harmful]]');
     return {
       flagged: isHarmful,
@@ -147,23 +147,44 @@ function moderate({ model, input }: JsonObject): OtherAnswer {
 
 /** By the words that document and query share. */
 function rerank({ model, query, documents, top_n: most }: JsonObject): OtherAnswer {
-  const sought = new Set(wordsIn(String(query)));
-  const scored = textsIn(documents).map((text, index) => {
+  if (typeof query !== 'string') throw new ChatRequestError('`query` must be a text.', 'query');
+  const sought = new Set(wordsIn(query));
+  const texts = requireTexts(documents, 'documents');
+  const scored = texts.map((text, index) => {
     const shared = wordsIn(text).filter((word) => sought.has(word)).length;
     return { index, relevance_score: sought.size === 0 ? 0 : Math.min(1, shared / sought.size) };
   });
-  const results = scored.toSorted((a, b) => b.relevance_score - a.relevance_score).slice(0, Number(most) || undefined);
-  const tokens = countTokens([query, ...textsIn(documents)].join(' '));
+  const results = scored.toSorted((a, b) => b.relevance_score - a.relevance_score).slice(0, numberIn(most));
+  const tokens = countTokens([query, ...texts].join(' '));
   return json({ id: createId('rerank-'), model, results, usage: { total_tokens: tokens } });
 }
 
-function textsIn(value: JsonValue | undefined): string[] {
-  if (typeof value === 'string') return [value];
-  if (!Array.isArray(value)) return [];
-  return value.flatMap((entry) => {
-    if (typeof entry === 'string') return [entry];
-    return isJsonObject(entry) && typeof entry['text'] === 'string' ? [entry['text']] : [];
-  });
+/** The texts of a text or of a list, whose other entries are left out. */
+export function textsIn(value: JsonValue | undefined): string[] {
+  return entriesOf(value).flatMap((entry) => textOf(entry) ?? []);
+}
+
+/** @throws ChatRequestError unless all entries are texts, or parts with one; what a picture shows counts as no text */
+function requireTexts(value: JsonValue | undefined, name: string): string[] {
+  const texts = entriesOf(value).map((entry) =>
+    isJsonObject(entry) && entry['type'] === 'image_url' ? '' : textOf(entry),
+  );
+  if (texts.length > 0 && texts.every((text) => text !== undefined)) return texts;
+  throw new ChatRequestError(`\`${name}\` must be a text or a list of texts.`, name);
+}
+
+function entriesOf(value: JsonValue | undefined): JsonValue[] {
+  return Array.isArray(value) ? value : value === undefined ? [] : [value];
+}
+
+function textOf(entry: JsonValue): string | undefined {
+  if (typeof entry === 'string') return entry;
+  return isJsonObject(entry) && typeof entry['text'] === 'string' ? entry['text'] : undefined;
+}
+
+/** Of a member that is a number, or the text of one as forms have it; undefined for 0 and for anything else. */
+function numberIn(value: JsonValue | undefined): number | undefined {
+  return typeof value === 'number' || typeof value === 'string' ? Number(value) || undefined : undefined;
 }
 
 function wordsIn(text: string): string[] {

@@ -9,7 +9,7 @@ import { ChatRequestError, writeChatError } from './chat-error.ts';
 import { lastUserText, readChatRequest } from './chat-request.ts';
 import { DemoDelivery } from './delivery.ts';
 import { findFault, modelNames } from './fault.ts';
-import { type OtherAnswer, otherEndpoints, readForm } from './other-answers.ts';
+import { type OtherAnswer, otherEndpoints, readForm, textsIn } from './other-answers.ts';
 
 export interface DemoUpstream extends AsyncDisposable {
   /** With a path that is known to this process only. */
@@ -101,7 +101,9 @@ async function answerOther(
   const isForm = request.headers['content-type']?.startsWith('multipart/') === true;
   const asked = isForm ? readForm(body) : parseBody(body);
   const { type, body: content } = answer(asked);
-  await delivery.sendOther(type, content, findFault(String(asked['model']), String(asked['prompt'] ?? '')));
+  const { model, prompt } = asked;
+  const fault = findFault(typeof model === 'string' ? model : '', textsIn(prompt).join('\n'));
+  await delivery.sendOther(type, content, fault);
 }
 
 /** Reads even an oversized body to its end, so that its sender sees the answer. */

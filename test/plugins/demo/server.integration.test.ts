@@ -52,6 +52,72 @@ describe('demo server', () => {
     }
   });
 
+  const odd: readonly unknown[] = [
+    7,
+    true,
+    {},
+    { toString: 1, valueOf: 2 },
+    [7],
+    [{ toString: 1, valueOf: 2 }],
+    ['x', {}],
+    [],
+    null,
+  ];
+  const ask = { model: 'chatty', input: 'x', prompt: 'x', query: 'x', documents: ['x'], messages: hello.messages };
+  const paths = ['completions', 'embeddings', 'images/generations', 'audio/speech', 'audio/transcriptions'];
+  it.each([...paths, 'audio/translations', 'images/edits', 'moderations', 'rerank', 'chat/completions'])(
+    'the demo server never fails at values of another type: %s',
+    async (path) => {
+      const names = [
+        'n',
+        'dimensions',
+        'top_n',
+        'bytes',
+        'stream',
+        'response_format',
+        'tools',
+        'tool_choice',
+        'stop',
+        'user',
+      ];
+      for (const name of [...Object.keys(ask), ...names])
+        for (const value of [...odd, -1, 0.5, 1e300]) {
+          const answer = await demo.post({ ...ask, [name]: value }, { path: `/v1/${path}` });
+          await answer.body?.cancel();
+          expect([name, value, answer.status < 500]).toEqual([name, value, true]);
+        }
+    },
+  );
+
+  it.each(
+    odd.flatMap((value) =>
+      [
+        ['moderations', 'input'],
+        ['rerank', 'query'],
+        ['rerank', 'documents'],
+        ['embeddings', 'input'],
+      ].map(([path = '', name = '']) => [path, name, value] as const),
+    ),
+  )('the demo server of %s refuses for `%s` what is no text: %j', async (path, name, value) => {
+    const answer = await demo.post({ ...ask, [name]: value }, { path: `/v1/${path}` });
+    expect([answer.status, await answer.json()]).toMatchObject([400, { error: { param: name } }]);
+  });
+
+  it('the demo server answers a schema whose types are no texts', async () => {
+    const schema = { type: 'object', required: ['x'], properties: { x: { type: [{ toString: 1, valueOf: 2 }] } } };
+    const format = { type: 'json_schema', json_schema: { name: 'x', schema } };
+    expect((await demo.post({ ...hello, response_format: format })).status).toBe(200);
+  });
+
+  it('the demo server moderates pictures beside texts', async () => {
+    const input = [
+      { type: 'text', text: '[[harmful]]' },
+      { type: 'image_url', image_url: { url: 'https://x' } },
+    ];
+    const answer = await demo.post({ ...ask, input }, { path: '/v1/moderations' });
+    expect(await answer.json()).toMatchObject({ results: [{ flagged: true }, { flagged: false }] });
+  });
+
   it('the demo server lists its models', async () => {
     const models = await Array.fromAsync(demo.openai.models.list());
     expect(models.map(({ id }) => id)).toContain('chatty');

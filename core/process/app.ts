@@ -50,6 +50,8 @@ export interface GatewayOptions {
   readonly log: Logger;
   /** Ends the start when it aborts. */
   readonly signal?: AbortSignal;
+  /** Runs when all is open, before anything listens. */
+  readonly beforeListening?: (host: Host) => Promise<unknown>;
   /** For one of several processes under a supervisor, which has the sockets and the operator's listener. */
   readonly worker?: (WorkerSettings & { readonly link: SupervisorLink }) | undefined;
 }
@@ -127,12 +129,17 @@ export class Gateway {
     const endpoints = new EndpointTable(assembly.registry.endpoints);
     handler = new ExchangeHandler(endpoints);
     const gateway = new Gateway({ file, environment, log, assembly, handler, services, vendors, worker }, config);
-    await unlessAborted(gateway.#begin(document, endpoints, opened), signal);
+    await unlessAborted(gateway.#begin(document, endpoints, opened, options.beforeListening), signal);
     return gateway;
   }
 
   /** Serves the first configuration, and listens last. */
-  async #begin(document: GatewayDocument, endpoints: EndpointTable, opened: AsyncDisposableStack): Promise<void> {
+  async #begin(
+    document: GatewayDocument,
+    endpoints: EndpointTable,
+    opened: AsyncDisposableStack,
+    beforeListening: GatewayOptions['beforeListening'],
+  ): Promise<void> {
     const { server, listener, registry } = this.#parts.assembly;
     const host = () => this.host;
     await this.#served.begin(document);
@@ -151,6 +158,7 @@ export class Gateway {
     });
     // Node writes it at a regular end only, and a gateway may be killed. The first time it takes a while.
     flushCompileCache();
+    await beforeListening?.(this.host);
     await this.#listen();
     this.#monitor = new HealthMonitor(registry, host, () => publishLive(host(), 'health'));
   }

@@ -20,8 +20,8 @@ type DemoHost = Pick<Host, 'database' | 'dataFolder' | 'isProduction' | 'service
 /**
  * Creates the demo account, with which a newcomer's first call works, when the database has no account; never in production.
  *
- * Its key is the only one stored in plain text, in `demo-key` under the data folder, so that every start can print it. The
- * file is written before the account: after a crash between the two, the next start uses the key in the file.
+ * Its key is the only one stored in plain text, in `demo-key` under the data folder, so that every start can print it. The file has
+ * another name until the account is stored: after a crash between the two, the next start uses the key in that file.
  *
  * @returns undefined in production, and when no account has the key of the file but other accounts exist
  */
@@ -29,20 +29,24 @@ export async function ensureDemoAccount(host: DemoHost): Promise<IssuedKey | und
   if (host.isProduction) return undefined;
   const { database, service } = host;
   const path = join(host.dataFolder, keyFile);
-  const kept = await readKey(path, service.prefix);
+  const draft = `${path}.new`;
+  const kept = (await readKey(path, service.prefix)) ?? (await readKey(draft, service.prefix));
   const known = kept === undefined ? undefined : (await readAccounts(database, 'digest', [digestApiKey(kept)]))[0];
   if (kept !== undefined && known !== undefined) {
+    await publish(draft, path);
     if (activePeriod(known, known.readAt) === undefined) await grantDays(database, known.id, period);
     return { accountId: known.id, key: kept, hint: hintOfApiKey(kept, service.prefix) };
   }
-  return database.fork().transactional(async (transaction) => {
+  const issued = await database.fork().transactional(async (transaction) => {
     await transaction.execute('select pg_advisory_xact_lock(?)', [demoLock]);
     const [taken] = await transaction.execute<unknown[]>('select 1 from account limit 1');
     if (taken !== undefined) return undefined;
     const key = kept ?? generateApiKey(service.prefix);
-    if (kept === undefined) await writeKey(host.dataFolder, path, key);
+    if (kept === undefined) await writeKey(host.dataFolder, draft, key);
     return insertAccount(transaction, service.prefix, { name: 'Demo', key, period });
   });
+  if (issued !== undefined) await publish(draft, path);
+  return issued;
 }
 
 /** The demo account, by its key in the data folder; undefined in production, without such an account, and while it is blocked. */
@@ -62,14 +66,17 @@ async function readKey(path: string, prefix: string): Promise<string | undefined
   return isApiKey(text.trim(), prefix) ? text.trim() : undefined;
 }
 
-/** Atomic, and readable by the owner only. */
+/** Readable by the owner only. */
 async function writeKey(folder: string, path: string, key: string): Promise<void> {
   await mkdir(folder, { recursive: true });
-  const draft = `${path}.${process.pid}`;
-  {
-    await using file = await open(draft, 'w', 0o600);
-    await file.writeFile(`${key}\n`);
-    await file.sync();
-  }
-  await rename(draft, path);
+  await using file = await open(path, 'w', 0o600);
+  await file.writeFile(`${key}\n`);
+  await file.sync();
+}
+
+/** Gives the key of a stored account its name, atomically, unless that has been done. */
+async function publish(draft: string, path: string): Promise<void> {
+  await rename(draft, path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+  });
 }

@@ -1,10 +1,12 @@
 import type { Command as Parser } from 'commander';
 import type { Gateway, GatewayOptions } from '../app.ts';
 import { greeting, isRunning } from '../greeting.ts';
+import type { IssuedKey } from '#core/business/accounts/account-key.ts';
 import { readDocument } from '#core/config/file/document.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
 import { guarded, inBackground } from '#core/platform/background.ts';
 import { watchFile } from '#core/config/file/watch.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import { describeConnectionError, isConnectionError } from '#core/platform/errors/connection-error.ts';
 import { StartRefused } from '#core/platform/errors/start-refused.ts';
 import { exitCodeOf } from '#core/platform/exit-codes.ts';
@@ -59,7 +61,10 @@ async function serve(
   const link = settings && new (await import('../workers/link.ts')).SupervisorLink(signals, log);
   const worker = settings && link && { ...settings, link };
   using _names = installNames(log);
-  const gateway = await startUnless(signals, { file: file(), document, environment: process.env, log, worker });
+  // A script that waits for readiness finds the key, and may use it.
+  const beforeListening = (host: Host) => readDemoKey(host, log);
+  const options = { file: file(), document, environment: process.env, log, worker, beforeListening };
+  const gateway = await startUnless(signals, options);
   if (gateway === undefined) return finish(await signals.first);
   for (const [name, path] of gateway.foreignPlugins) plugins.set(name, path);
   hideSecrets(gateway.secrets);
@@ -161,6 +166,17 @@ function finish(cause: StopCause | Error, isClean = true): never {
   process.exit(isClean && !(cause instanceof Error) ? 0 : 1);
 }
 
+/** The key of the demo account, which is created where there is no account yet. */
+async function readDemoKey(host: Host, log: Logger): Promise<IssuedKey | undefined> {
+  const { ensureDemoAccount } = await import('#core/business/accounts/demo-account.ts');
+  return ensureDemoAccount(host).catch((error: unknown) => {
+    const failure = 'the demo account could not be read or created';
+    if (isConnectionError(error)) log.warn(`${failure}: ${describeConnectionError(error)}`);
+    else log.error(failure, error);
+    return undefined;
+  });
+}
+
 /**
  * Says on stdout where the gateway serves. Where the log is read by a collector, it says so there, and stdout, which the collector
  * reads as well, has something only for a person: the demo key, which no gateway in production has.
@@ -172,13 +188,7 @@ async function greet(
   format: LogFormat,
   print: (line: string) => void,
 ): Promise<void> {
-  const { ensureDemoAccount } = await import('#core/business/accounts/demo-account.ts');
-  const demo = await ensureDemoAccount(gateway.host).catch((error: unknown) => {
-    const failure = 'the demo account could not be read or created';
-    if (isConnectionError(error)) log.warn(`${failure}: ${describeConnectionError(error)}`);
-    else log.error(failure, error);
-    return undefined;
-  });
+  const demo = await readDemoKey(gateway.host, log);
   if (format === 'json') {
     const operator = operatorUrl === undefined ? '' : `, operator listener ${operatorUrl}`;
     log.info(`${isRunning(gateway.host)} at ${gateway.url}${operator}`);

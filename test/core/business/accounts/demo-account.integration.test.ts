@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -53,10 +53,45 @@ describe('the demo account', () => {
     await expect(ensure(join(dataFolder, 'new'))).resolves.toMatchObject({ key: expect.any(String) });
   });
 
-  it('uses the key that a crashed start has left', async () => {
+  it.each(['demo-key', 'demo-key.new'])('uses the key that a crashed start has left in %s', async (name) => {
     const key = generateApiKey('dp');
-    await writeFile(join(dataFolder, 'demo-key'), `${key}\n`);
+    await writeFile(join(dataFolder, name), `${key}\n`);
     await expect(ensure()).resolves.toMatchObject({ key });
+    expect(await readdir(dataFolder)).toEqual(['demo-key']);
+    expect(await ensure()).toMatchObject({ key });
+  });
+
+  it('uses the key of a start that crashed when the account was stored', async () => {
+    const { key } = await createAccount(database, 'dp', { name: 'Demo' });
+    await writeFile(join(dataFolder, 'demo-key.new'), `${key}\n`);
+    await expect(ensure()).resolves.toMatchObject({ key });
+    expect(await readdir(dataFolder)).toEqual(['demo-key']);
+  });
+
+  it('has no file with its key before the key works', async () => {
+    const path = join(dataFolder, 'demo-key');
+    const seen: string[] = [];
+    const watched: Pick<Database, 'query' | 'fork'> = {
+      query: (...query) => database.query(...query),
+      fork: () => {
+        const fork = database.fork();
+        const transactional = fork.transactional.bind(fork);
+        fork.transactional = async (work) => {
+          const result = await transactional(async (transaction) => {
+            const made = await work(transaction);
+            seen.push(...(await readdir(dataFolder)));
+            return made;
+          });
+          return result;
+        };
+        return fork;
+      },
+    };
+    const { service } = createStageHost(database);
+    await ensureDemoAccount({ database: watched as Database, service, dataFolder, isProduction: false });
+    expect(seen).toEqual(['demo-key.new']);
+    const key = (await readFile(path, 'utf8')).trim();
+    expect(await findAccount(database, key)).toMatchObject({ name: 'Demo' });
   });
 
   it('gets thirty days when it has none left', async () => {

@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { readRefusal, readReportedError, reportedFailure } from '#core/gateway/model-call/upstream-error.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import type { MediaSource, StateKind, ToolForm } from './conversation.ts';
+import { openaiTiers } from './service-tier.ts';
 
 /**
  * A piece of an upstream's answer. Decoders emit fragments in the order of arrival; the grammar guard takes care of
@@ -186,15 +187,12 @@ export function usageFragment(usage: Usage | undefined): Fragment[] {
   return usage === undefined ? [] : [{ type: 'usage', usage }];
 }
 
-/** OpenAI's tiers. Clients read no others: some of their decoders have a closed list. */
-const tiers = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast', 'ultrafast', 'batch']);
-
 /** The tier that an upstream reports; empty for one of its own. Anthropic and Google call OpenAI's default one standard. */
 export function tierFragment(reported: JsonValue | undefined): Fragment[] {
   if (typeof reported !== 'string' || reported === '' || reported.length > 32) return [];
   const word = reported.toLowerCase();
   const tier = word === 'standard' ? 'default' : word;
-  return tiers.has(tier) ? [{ type: 'tier', tier }] : [];
+  return openaiTiers.has(tier) ? [{ type: 'tier', tier }] : [];
 }
 
 /** Empty for an empty text. */

@@ -1,4 +1,5 @@
 import { endOfString, isJsonObject, type JsonValue } from '#core/platform/json.ts';
+import { namesOtherTier } from '../../../canonical/service-tier.ts';
 import type { ChatChoice, ChatMessage, ChatReply } from '../../../wire/chat.ts';
 import { asText } from '../../../wire/members.ts';
 
@@ -50,15 +51,21 @@ const endOfInput = /\}\}\]/y;
  */
 export class CleanChunks {
   #shapes: Shape[] = [];
+  readonly #keepsTiers: boolean;
+
+  /** @param keepsTiers see `ChatReplyRepair` */
+  constructor(keepsTiers: boolean) {
+    this.#keepsTiers = keepsTiers;
+  }
 
   /** Undefined for any other chunk, and for one that may need a repair. */
   read(chunk: string): CleanDelta | undefined {
     for (const shape of this.#shapes) {
       const found = deltaIn(chunk, shape);
-      if (found !== undefined) return found;
+      if (found !== undefined) return found.isPlain || !this.#hasOtherTier(chunk) ? found : undefined;
     }
     const at = chunk.indexOf(delta);
-    if (at === -1 || notable.test(chunk)) return undefined;
+    if (at === -1 || notable.test(chunk) || this.#hasOtherTier(chunk)) return undefined;
     if (chunk.includes('"tool_calls":', at)) return this.#learned(chunk, inputPlace(chunk, at));
     const text = placeOf(chunk, 'text', '"content":"', at);
     const [reasoning, unnamed] = reasoningNames
@@ -71,6 +78,11 @@ export class CleanChunks {
     }
     if (text === undefined || text.end === text.start) return this.#learned(chunk, reasoning);
     return { type: 'text', text: stringAt(chunk, text), reasoning: stringAt(chunk, reasoning), isPlain: false };
+  }
+
+  /** A plain chunk needs no look: no shape has such a tier. */
+  #hasOtherTier(chunk: string): boolean {
+    return !this.#keepsTiers && namesOtherTier(chunk);
   }
 
   #learned(chunk: string, place: Place | undefined): CleanDelta | undefined {

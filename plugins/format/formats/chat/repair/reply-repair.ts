@@ -6,6 +6,7 @@ import { mayHoldLongNumbers } from '#core/gateway/model-call/exact-json.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
 import { Notes } from '../../../canonical/notes.ts';
 import { readFailure, truncatedCall } from '../../../canonical/reply.ts';
+import { withoutOtherTier } from '../../../canonical/service-tier.ts';
 import { asList, asText, parseBody } from '../../../wire/members.ts';
 import { type ReplyRepair, writeData } from '../../contract/pass-through.ts';
 import { endingWithoutFinish, missingFinish, noteFinish, readAbort } from '../reply/finish.ts';
@@ -32,7 +33,9 @@ export class ChatReplyRepair implements ReplyRepair {
   readonly #request: JsonObject;
   readonly #isSingle: boolean;
   readonly #choices = new Map<number, ChoiceRepair>();
-  readonly #clean = new CleanChunks();
+  readonly #clean: CleanChunks;
+  /** True for OpenAI itself, whose new tiers clients may know. */
+  readonly #keepsTiers: boolean;
   /** The last chunk, to copy its head for missing chunks. */
   #last: StreamEvent | undefined;
   /** The id of the reply as its chunks write it; undefined while they have to be parsed. */
@@ -44,6 +47,8 @@ export class ChatReplyRepair implements ReplyRepair {
     this.#context = context;
     this.#profile = profile;
     this.#inlineThinking = profile.quirks.inline_thinking;
+    this.#keepsTiers = profile.quirks.betas;
+    this.#clean = new CleanChunks(this.#keepsTiers);
     this.#request = context.outline ?? context.request;
     this.#isSingle = isSingleAnswer(this.#request);
   }
@@ -71,7 +76,7 @@ export class ChatReplyRepair implements ReplyRepair {
   }
 
   whole(body: JsonObject, given: string): JsonObject {
-    if (!this.#inlineThinking && isCleanReply(body)) return body;
+    if (!this.#inlineThinking && isCleanReply(body) && this.#tiered(body) === body) return body;
     // Inputs that are objects keep the digits of their numbers.
     const exact = mayHoldLongNumbers(given) ? (parseBody(given) ?? body) : body;
     if (isFailure(exact)) return body;
@@ -134,7 +139,8 @@ export class ChatReplyRepair implements ReplyRepair {
   }
 
   /** The body with the members that every reply and chunk must have. */
-  #headed(body: ChatReply, choices: JsonValue, object: string): ChatReply {
+  #headed(given: ChatReply, choices: JsonValue, object: string): ChatReply {
+    const body = this.#tiered(given);
     const isEmpty = Array.isArray(choices) && choices.length === 0 && !isJsonObject(body.usage);
     // Azure's first chunk has no answer, and an empty head.
     const isExempt = isEmpty && typeof body.id === 'string';
@@ -148,6 +154,10 @@ export class ChatReplyRepair implements ReplyRepair {
     };
     if (Object.keys(head).length === 0 && choices === body.choices) return body;
     return { ...body, ...head, choices };
+  }
+
+  #tiered(body: ChatReply): ChatReply {
+    return this.#keepsTiers ? body : withoutOtherTier(body);
   }
 
   /** What comes before [DONE] where the upstream has left out finish reasons. */

@@ -3,6 +3,7 @@ import { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
 import { Notes } from '../../../canonical/notes.ts';
+import { withoutOtherTier } from '../../../canonical/service-tier.ts';
 import { withoutUnset } from '../../../wire/members.ts';
 import type { ReplyRepair } from '../../contract/pass-through.ts';
 import { responseId } from '../reply/reply-object.ts';
@@ -39,7 +40,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
   /** Characters of what is kept, without those that the template has taken. */
   #held = 0;
 
-  /** @param keepsUnknown true for OpenAI itself, whose new events clients may know */
+  /** @param keepsUnknown true for OpenAI itself, whose new events and service tiers clients may know */
   constructor(context: ReplyContext, keepsUnknown: boolean) {
     this.#context = context;
     this.#keepsUnknown = keepsUnknown;
@@ -55,7 +56,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
   }
 
   whole(body: JsonObject): JsonObject {
-    return repairWhole(body, this.#context);
+    return repairWhole(this.#tiered(body), this.#context);
   }
 
   event(event: StreamEvent): readonly StreamEvent[] {
@@ -99,9 +100,18 @@ export class ResponsesReplyRepair implements ReplyRepair {
     if (begins.has(type)) return this.#begin(type, data);
     if (type === 'keepalive') return this.#id === undefined ? [] : [data];
     const begun = this.#id === undefined ? this.#announce(type, data) : [];
-    if (type === 'response.failed') return [...begun, data];
+    if (type === 'response.failed') return [...begun, this.#failed(data)];
     if (type === 'response.completed' || type === 'response.incomplete') return [...begun, ...this.#end(type, data)];
     return [...begun, ...this.#output.event(type, data)];
+  }
+
+  #failed(data: ResponsesEvent): ResponsesEvent {
+    const { response } = data;
+    return isJsonObject(response) ? withMembers(data, { response: this.#tiered(response) }) : data;
+  }
+
+  #tiered(response: ResponsesReply): ResponsesReply {
+    return this.#keepsUnknown ? response : withoutOtherTier(response);
   }
 
   #begin(type: string, data: ResponsesEvent): readonly ResponsesEvent[] {
@@ -141,7 +151,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
     status: 'in_progress' | 'completed' | 'incomplete',
     output: JsonValue[],
   ): ResponsesReply {
-    const response: ResponsesReply = isJsonObject(given) ? given : {};
+    const response = this.#tiered(isJsonObject(given) ? given : {});
     this.#id ??= textOr(response.id, responseId(this.#context));
     const before = response.output;
     const isSame =

@@ -27,6 +27,20 @@ describe('repairing a whole Responses reply', () => {
     expect(whole(body)).toBe(body);
   });
 
+  it('a service tier of the vendor’s own is left out of a Responses reply, streamed and whole, but not OpenAI’s', () => {
+    const body = JSON.parse(String(complete)) as JsonObject;
+    const { service_tier: _, ...untold } = body;
+    const told = { ...untold, service_tier: 'on_demand' };
+    expect(whole(told)).toEqual(untold);
+    expect(whole({ ...untold, service_tier: 'flex' })['service_tier']).toBe('flex');
+    expect(new ResponsesReplyRepair(context, true).whole(told)).toBe(told);
+    for (const type of ['response.created', 'response.in_progress', 'response.completed', 'response.failed']) {
+      const written = stream([{ type, response: told }]);
+      expect(written.at(-1)).toMatchObject({ type, response: { id: untold['id'] } });
+      expect(JSON.stringify(written)).not.toContain('on_demand');
+    }
+  });
+
   it('missing members of a Responses reply are those of the request', () => {
     const answer = whole({ output: [], usage: { total_tokens: 3 }, citations: ['x'] });
     expect(answer).toMatchObject({ id: 'resp_x', object: 'response', model: 'dp/m', instructions: 'Be brief.' });

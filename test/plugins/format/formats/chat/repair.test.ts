@@ -165,23 +165,24 @@ describe('a clean stream', () => {
 });
 
 const named = (body: JsonObject, service_tier: string): JsonObject => ({ ...body, service_tier });
+/** A stream whose later chunks name their tier. */
+const servedBy = (tier: string) => [
+  begin,
+  chunk({ content: 'a' }),
+  chunk({ content: 'b' }),
+  named(chunk({ content: 'c' }), tier),
+  named(chunk({ content: 'd' }), tier),
+  { service_tier: tier, ...chunk({ content: 'e' }) },
+  { service_tier: tier, ...chunk({ content: 'f' }) },
+  named(finish('stop'), tier),
+];
 
 describe('a service tier of the vendor’s own', () => {
-  const chunks = (tier: string) => [
-    begin,
-    chunk({ content: 'a' }),
-    chunk({ content: 'b' }),
-    named(chunk({ content: 'c' }), tier),
-    named(chunk({ content: 'd' }), tier),
-    { service_tier: tier, ...chunk({ content: 'e' }) },
-    { service_tier: tier, ...chunk({ content: 'f' }) },
-    named(finish('stop'), tier),
-  ];
   const message = { role: 'assistant', content: 'Hi' };
   const body = { ...head, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'stop' }] };
 
   it('is left out of every chunk and of a whole answer, and nothing else', () => {
-    const written = repaired(chunks('on_demand'));
+    const written = repaired(servedBy('on_demand'));
     expect(textOf(written)).toBe('abcdef');
     expect(JSON.stringify(written)).not.toContain('service_tier');
     expect(wholeOf(named(body, 'on_demand'))).toEqual(body);
@@ -193,13 +194,13 @@ describe('a service tier of the vendor’s own', () => {
   });
 
   it.each(['default', 'flex', 'priority'])('is not one that OpenAI knows: %s', (tier) => {
-    expect(repaired(chunks(tier))).toEqual(chunks(tier));
+    expect(repaired(servedBy(tier))).toEqual(servedBy(tier));
     const whole = named(body, tier);
     expect(wholeOf(whole)).toBe(whole);
   });
 
   it('is passed on from OpenAI itself', () => {
-    expect(repaired(chunks('new'), newRepair({}, { betas: true }))).toEqual(chunks('new'));
+    expect(repaired(servedBy('new'), newRepair({}, { betas: true }))).toEqual(servedBy('new'));
     expect(wholeOf(named(body, 'new'), newRepair({}, { betas: true }))).toEqual(named(body, 'new'));
   });
 });

@@ -175,8 +175,9 @@ describe('grantDays', () => {
 
   it('records reason, note and label', async () => {
     const { accountId } = await create();
-    const period = await grantDays(database, accountId, { days: 1, note: 'outage', label: 'gift' });
-    expect(period).toMatchObject({ reason: 'grant', note: 'outage', label: 'gift', days: 1 });
+    const { id } = await grantDays(database, accountId, { days: 1, note: 'outage', label: 'gift' });
+    const rows = await database.query('select reason, note, label, days from plan_period where id = ?', [id]);
+    expect(rows).toEqual([{ reason: 'grant', note: 'outage', label: 'gift', days: 1 }]);
   });
 
   it('says when days were granted under a name, which their owner reads', async () => {

@@ -158,7 +158,8 @@ class Sampler {
 function typeOf(schema: JsonObject): string {
   const { type } = schema;
   if (typeof type === 'string') return type;
-  if (Array.isArray(type)) return type.filter((option) => typeof option === 'string').find((option) => option !== 'null') ?? 'null';
+  if (Array.isArray(type))
+    return type.filter((option) => typeof option === 'string').find((option) => option !== 'null') ?? 'null';
   if (schema['properties'] !== undefined || schema['required'] !== undefined) return 'object';
   if (schema['items'] !== undefined || schema['prefixItems'] !== undefined) return 'array';
   return 'string';

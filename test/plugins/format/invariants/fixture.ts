@@ -26,6 +26,7 @@ const wantsAll: JsonObject = {
   stream_options: { include_usage: true },
   generationConfig: { thinkingConfig: { includeThoughts: true } },
   thinking: { type: 'adaptive' },
+  max_tokens: 9,
 };
 export const context: ReplyContext = { id: 'x1', model: 'asked-for', created: 1_700_000_000, request: wantsAll };
 export const exchange = { id: 'req_x1', receivedAt: 1_700_000_000_000, headers: {} } as Exchange;

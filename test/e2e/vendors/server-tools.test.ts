@@ -36,13 +36,13 @@ describe('tools that Anthropic runs', () => {
   it('are refused when one must be called', async () => {
     const asked = { tools: [look, search], tool_choice: { type: 'tool', name: 'web_search' } };
     const { status, path } = await gateway.ask(others[0] ?? '', 'messages', { max_tokens: 9, messages, ...asked });
-    expect([status, path]).toEqual([501, '']);
+    expect([status, path]).toEqual([400, '']);
   });
 
   it('are refused when there is no other', async () => {
     const asked = { max_tokens: 9, messages, tools: [search] };
     const { status, path } = await gateway.ask(others[0] ?? '', 'messages', asked);
-    expect([status, path]).toEqual([501, '']);
+    expect([status, path]).toEqual([400, '']);
   });
 
   it('are listed in the text of a result', async () => {

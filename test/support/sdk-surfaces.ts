@@ -103,7 +103,7 @@ export function runResponsesCalls(
 }
 
 function messagesRequest(model: string, messages: Anthropic.MessageParam[]) {
-  return { model, max_tokens: 100, messages, tools: messagesTools };
+  return { model, max_tokens: 100, messages, tools: messagesTools, thinking: { type: 'adaptive' as const } };
 }
 
 function user(text: string): Anthropic.MessageParam {

@@ -52,9 +52,13 @@ describe('the metrics of payments', () => {
 
   it('have the age of the oldest payment that is not confirmed', async () => {
     expect(await read('payment_unconfirmed_oldest_seconds')).toEqual({ '': 0 });
+    const { code } = await startOrder(host, await createBuyer(database), 7);
     await database.query(
-      `insert into payment_notification (provider, event_key, body, received_at, next_try_at)
-       values ('fake', 'done', '{}', now() - interval '1 day', null), ('fake', 'open', '{}', now() - interval '5 minutes', now())`,
+      `insert into payment_notification (provider, event_key, reference, body, received_at, next_try_at)
+       values ('fake', 'done', ?, '{}', now() - interval '1 day', null),
+         ('fake', 'of another shop', 'OTHER.1', '{}', now() - interval '1 hour', now()),
+         ('fake', 'open', ?, '{}', now() - interval '5 minutes', now())`,
+      [`${code}.1`, `${code}.1`],
     );
     const age = (await read('payment_unconfirmed_oldest_seconds'))[''] ?? 0;
     expect(Math.abs(age - 300)).toBeLessThan(60);

@@ -42,7 +42,7 @@ export const accepted: Readonly<Record<ClientFormatName, readonly Accepted[]>> =
       members: /^input\[\]\([a-z_]+\)\.(?:id|status|phase)$|\(function_call_output\)\.(?:name|namespace)$/,
       reason: 'names and states of items of the history, which has ended',
     },
-    { members: /\(function_call_output\)\.call_id$/, reason: ownIds, on: 'moonshot' },
+    { members: /\((?:function_call|custom_tool_call)_output\)\.call_id$/, reason: ownIds, on: 'moonshot' },
     { members: /^input\[\]\(item_reference\)$/, reason: 'the store puts the item in its place, or refuses it' },
     { members: /^reasoning\.(?:generate_)?summary$/, reason: reasoningText },
     { members: /^text\.format\(json_schema\)\.(?:name|strict)$/, reason: schemaWords },

@@ -104,8 +104,11 @@ export class OpenServices implements AsyncDisposable {
       );
       open.push(shared);
       if (mode === 'serve') await reportMissing(shared, log);
+      // Not beside the start: a stop would wait for a connection that it has taken.
       if (mode === 'serve')
-        inBackground(log, 'looking for addresses with two accounts', () => ruleOutDoubledAddresses(database, log));
+        await ruleOutDoubledAddresses(database, log).catch((error: unknown) =>
+          log.error('addresses with two accounts could not be looked for', error),
+        );
       if (mode === 'serve' && queueUrl !== undefined) {
         const { warnOfEviction } = await import('#core/platform/jobs/eviction.ts');
         inBackground(log, 'asking the Redis of the jobs', () => warnOfEviction(queueUrl, log));

@@ -104,7 +104,7 @@ export class OpenServices implements AsyncDisposable {
       );
       open.push(shared);
       if (mode === 'serve') await reportMissing(shared, log);
-      // Not beside the start: a stop would wait for a connection that it has taken.
+      // Awaited: in the background, its connection would block a stop right after the start.
       if (mode === 'serve')
         await ruleOutDoubledAddresses(database, log).catch((error: unknown) =>
           log.error('addresses with two accounts could not be looked for', error),

@@ -3,7 +3,7 @@ import type { Vendor } from '#core/config/catalog/catalog.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
 
-/** A server that its list of models has told apart. */
+/** A server that was recognized by its list of models. */
 export interface RecognisedServer {
   readonly baseUrl: string;
   /** Of its preset. */
@@ -24,7 +24,7 @@ const longestWait = 10_000;
 /** Bytes of a list of models, at most. */
 const longestList = 8_388_608;
 
-/** Asks for the list of models, which costs nothing. @returns undefined for a vendor that the list does not tell apart */
+/** Asks for the list of models, which costs nothing. @returns undefined for a vendor that the list does not identify */
 export async function recogniseServer(url: string, key: string): Promise<RecognisedServer | undefined> {
   const plain = url.replace(/\/+$/, '');
   const bases = /\/v\d\w*$/.test(plain) ? [plain] : [`${plain}/v1`, plain];

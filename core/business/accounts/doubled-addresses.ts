@@ -1,7 +1,7 @@
 import type { Database } from '#core/platform/database/database.ts';
 import type { Logger } from '#core/platform/logger.ts';
 
-/** Two or more accounts whose addresses differ only in the case of ASCII letters: a database with a Turkish collation allowed it. */
+/** Accounts whose addresses differ only in the case of ASCII letters, which a Turkish collation allowed. */
 export interface DoubledAddress {
   /** Of the accounts, the oldest first. */
   readonly ids: readonly string[];
@@ -10,7 +10,7 @@ export interface DoubledAddress {
 /** Addresses that are listed. */
 const listed = 10;
 
-/** The index that rules them out is missing only where there were some: no account is read otherwise. */
+/** The unique index is missing only where there were some: otherwise no account is read. */
 export const doubledAddresses = `
   SELECT json_agg(id ORDER BY created_at, id) AS ids FROM account
   WHERE to_regclass('account_email_ascii') IS NULL AND email IS NOT NULL

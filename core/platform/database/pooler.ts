@@ -8,7 +8,7 @@ export type PoolerMode = 'session' | 'transaction' | 'statement';
 
 const connection = { connectionTimeoutMillis: 5_000, query_timeout: 5_000, application_name: 'daypass-start' };
 
-/** Undefined without a pooler, and where nobody answers: that is left to those who need the database. */
+/** Undefined without a pooler, and if the server does not answer: opening the database reports that. */
 export async function findPooler(url: string): Promise<PoolerMode | undefined> {
   const clients = [1, 2].map(() => new pg.Client({ connectionString: url, ...connection }));
   for (const client of clients) client.on('error', () => undefined);

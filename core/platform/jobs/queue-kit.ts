@@ -51,7 +51,7 @@ export interface KitWorker {
   /** Rejects when the store cannot be reached; the worker is of no use then. */
   waitUntilReady(): Promise<unknown>;
   on(event: 'error', listener: (error: Error) => void): unknown;
-  /** The store was asked for a job, and gave one or said that there is none. */
+  /** The store has answered a request for a job, with one or without. */
   on(event: 'fetched', listener: () => void): unknown;
   on(event: 'failed', listener: (job: Job | undefined, error: Error) => void): unknown;
   run(): Promise<void>;

@@ -126,7 +126,7 @@ export const subsets: Readonly<Record<Exclude<SchemaSubsetName, 'any' | 'format'
   },
 };
 
-/** Keywords that name or comment, and restrict no value: nobody misses them. */
+/** Keywords that name or comment, and restrict no value. */
 export const annotations = words('$schema $id $anchor $comment title deprecated readOnly writeOnly propertyOrdering');
 
 /** Keywords that restrict no value, but tell the model something. */

@@ -120,7 +120,7 @@ async function describeOutage(outage: ConfirmedOutage, request: PageRequest) {
 /** Accounts that are named for having felt an outage. */
 const witnesses = 10;
 
-/** The same with whom it was felt by, so that the operator sees whether those who get time back have made it. */
+/** The same with the accounts whose requests failed, so that the operator sees whether they caused it. */
 async function describeWaiting(outage: ConfirmedOutage, request: PageRequest) {
   const { host, t } = request;
   const felt = await listWitnesses(host.database, outage, witnesses);

@@ -73,7 +73,7 @@ export function titleOfRefunds({ refunds }: Order, { t }: Pick<PageRequest, 't'>
   return t(isUnderWay ? 'payments.refund.title' : 'payments.refund.title_done');
 }
 
-/** What the operator decided about money that activated nothing, when, and whom to ask. */
+/** The operator's decision about money that activated nothing, its time, and the contact for questions. */
 export function describeDecided(
   { code, flags }: Order,
   isAbout: (kind: FlagKind) => boolean,

@@ -51,7 +51,7 @@ const logInterval = 10_000;
 /** Characters of what a provider says that are logged. */
 const longestReason = 200;
 
-/** For the operator, whose mistake it often is. Without the cookie of a sign-in, anybody could write into the log. */
+/** Often a mistake in the operator's configuration. Requires the cookie of a sign-in: otherwise anyone could write into the log. */
 function logRefusal(request: Request, cookie: string, { error = '', error_description: text = '' }: Query): void {
   if (request.state[cookie] === undefined || error === '' || error === 'access_denied') return;
   const host = request.server.host();

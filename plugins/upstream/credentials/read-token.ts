@@ -77,7 +77,7 @@ async function requestEntraToken(entra: Entra): Promise<Token> {
 
 type GoogleLibrary = typeof googleAuth;
 
-/** Google's library, which decodes Brotli by itself unless it is told to ask for no compression, and to decode none. */
+/** Google's library decodes Brotli by itself unless it requests no compression and decodes none. */
 class GoogleAuthLibrary {
   #loading: Promise<GoogleLibrary> | undefined;
 

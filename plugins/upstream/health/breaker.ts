@@ -80,7 +80,7 @@ export class Breaker {
   #pause = 0;
   #isOpen = false;
   #openedAt = 0;
-  /** The latest probe while half-open, and until when nobody else becomes one. */
+  /** The latest probe while half-open, and until when no other request becomes one. */
   #probe: Admission | undefined;
   #probeUntil = 0;
   /** The probes whose outcome decides: the latest, and earlier ones that were only slow. */

@@ -21,7 +21,7 @@ export interface RouteFailure {
   readonly retryAfter?: number;
 }
 
-/** Accounts without which nothing that requests may have caused opens a breaker: one customer takes a route from nobody else. */
+/** Accounts without which nothing that requests may have caused opens a breaker: one customer cannot take a route from the others. */
 const leastAccounts = 2;
 
 /**
@@ -124,7 +124,7 @@ export class Evidence {
   #countInRun({ account, conversation }: Requester): void {
     const { failures } = this.#options;
     if (this.#accountsOfRun.size < bounds.openingAccounts) this.#accountsOfRun.add(account);
-    // More of them than are enough need not be told apart.
+    // Above the threshold, their number makes no difference.
     if (this.#conversationsOfRun.size >= failures || this.#conversationsOfRun.has(conversation)) return;
     this.#conversationsOfRun.add(conversation);
     this.#run++;

@@ -6,5 +6,5 @@ export interface Requester {
   readonly conversation: string;
 }
 
-/** A request of nobody in particular. */
+/** A requester that is not known. */
 export const nobody: Requester = { account: '', conversation: '' };

@@ -79,3 +79,13 @@ export function mapEntries(list: JsonValue[], change: (entry: JsonValue, index: 
   }
   return changed ?? list;
 }
+
+/** Changes the entries of a member that is a list. Returns the same body when none changes, and when it is no list. */
+export function mapMember<T extends Readonly<JsonObject>>(
+  body: T,
+  name: keyof NoInfer<T> & string,
+  change: (entry: JsonValue) => JsonValue,
+): T {
+  const list = body[name];
+  return Array.isArray(list) ? withMember(body, name, mapEntries(list, change)) : body;
+}

@@ -2,31 +2,18 @@ import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import { asText, member } from '../../../wire/members.ts';
 import type { ChatCall, ChatCallBody, ChatMessage, ChatRequest } from '../../../wire/chat.ts';
 import type { WireIds, WriteCallIds } from '../../adaptation/adapt-call-ids.ts';
-import { mapEntries, withMember } from '../../adaptation/adapt-members.ts';
+import { mapMember, withMember } from '../../adaptation/adapt-members.ts';
 
 /** Calls in the deprecated form have no ids. */
-export const writeCallIds: WriteCallIds = (body: ChatRequest, ids) => {
-  const { messages } = body;
-  return Array.isArray(messages)
-    ? withMember(
-        body,
-        'messages',
-        mapEntries(messages, (message) => inMessage(message, ids)),
-      )
-    : body;
-};
+export const writeCallIds: WriteCallIds = (body: ChatRequest, ids) =>
+  mapMember(body, 'messages', (message) => inMessage(message, ids));
 
 function inMessage(message: JsonValue, ids: WireIds): JsonValue {
   if (!isJsonObject(message)) return message;
-  const { role, tool_calls: calls, tool_call_id: id }: ChatMessage = message;
+  const { role, tool_call_id: id }: ChatMessage = message;
   if (role === 'tool') return typeof id === 'string' ? withMember(message, 'tool_call_id', ids.result(id)) : message;
   if (role !== 'assistant') ids.endTurn();
-  if (!Array.isArray(calls)) return message;
-  return withMember(
-    message,
-    'tool_calls',
-    mapEntries(calls, (call) => inCall(call, ids)),
-  );
+  return mapMember(message, 'tool_calls', (call) => inCall(call, ids));
 }
 
 function inCall(call: JsonValue, ids: WireIds): JsonValue {

@@ -2,25 +2,16 @@ import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import { asText } from '../../../wire/members.ts';
 import type { MessagesBlock, MessagesMessage, MessagesRequest } from '../../../wire/messages.ts';
 import type { WireIds, WriteCallIds } from '../../adaptation/adapt-call-ids.ts';
-import { mapEntries, withMember } from '../../adaptation/adapt-members.ts';
+import { mapMember, withMember } from '../../adaptation/adapt-members.ts';
 
-export const writeCallIds: WriteCallIds = (body: MessagesRequest, ids) => {
-  const { messages } = body;
-  return Array.isArray(messages)
-    ? withMember(
-        body,
-        'messages',
-        mapEntries(messages, (message) => inMessage(message, ids)),
-      )
-    : body;
-};
+export const writeCallIds: WriteCallIds = (body: MessagesRequest, ids) =>
+  mapMember(body, 'messages', (message) => inMessage(message, ids));
 
 function inMessage(message: JsonValue, ids: WireIds): JsonValue {
   if (!isJsonObject(message)) return message;
-  const { role, content }: MessagesMessage = message;
-  const written = Array.isArray(content) ? mapEntries(content, (block) => inBlock(block, ids)) : content;
-  if (role !== 'assistant') ids.endTurn();
-  return withMember(message, 'content', written);
+  const written = mapMember<MessagesMessage>(message, 'content', (block) => inBlock(block, ids));
+  if (message['role'] !== 'assistant') ids.endTurn();
+  return written;
 }
 
 function inBlock(block: JsonValue, ids: WireIds): JsonValue {

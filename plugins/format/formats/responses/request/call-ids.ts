@@ -2,19 +2,11 @@ import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import { asText } from '../../../wire/members.ts';
 import type { ResponsesItem, ResponsesRequest } from '../../../wire/responses.ts';
 import type { WireIds, WriteCallIds } from '../../adaptation/adapt-call-ids.ts';
-import { mapEntries, withMember } from '../../adaptation/adapt-members.ts';
+import { mapMember, withMember } from '../../adaptation/adapt-members.ts';
 
 /** Calls of all types have their ids in the same member, and so have their results. */
-export const writeCallIds: WriteCallIds = (body: ResponsesRequest, ids) => {
-  const { input } = body;
-  return Array.isArray(input)
-    ? withMember(
-        body,
-        'input',
-        mapEntries(input, (item) => inItem(item, ids)),
-      )
-    : body;
-};
+export const writeCallIds: WriteCallIds = (body: ResponsesRequest, ids) =>
+  mapMember(body, 'input', (item) => inItem(item, ids));
 
 function inItem(item: JsonValue, ids: WireIds): JsonValue {
   if (!isJsonObject(item)) return item;

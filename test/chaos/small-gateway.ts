@@ -9,7 +9,7 @@ import type { TestPostgres } from '../support/global-postgres.ts';
 
 const MiB = 1024 * 1024;
 const sampleEvery = 50; // ms
-/** As `npm start` sets them: glibc otherwise keeps what large bodies have freed, see docs/operating.md. */
+/** As `npm start` sets them: glibc otherwise keeps what large bodies have freed, see docs/operating/health.md. */
 const allocator = { MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '262144' };
 /** What small requests and `/livez` may take beside any attack, in ms. */
 const aims = { request: 1_000, health: 500 };

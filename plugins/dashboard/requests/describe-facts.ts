@@ -20,7 +20,7 @@ type Fact = [name: string, text: string | undefined, more?: Partial<RequestFact>
  * Everything else that is on record, in the order in which people look for it. Empty facts are left out.
  *
  * @param isForOperator customers learn nothing of how the service is changed
- * @param hasContent whether prompt and reply are on record too; they are not shown (docs/operating.md, "Dashboard")
+ * @param hasContent whether prompt and reply are on record too; they are not shown (docs/operating/shop.md, "Dashboard")
  */
 export function describeFacts(
   record: RequestRecord,

@@ -5,7 +5,9 @@ import { faultEffects } from '../../../../plugins/upstream/attempt/fault.ts';
 import { experiments } from '../../../chaos/experiments.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..', '..');
-const page = readFileSync(join(root, 'docs', 'faults.md'), 'utf8');
+const page = ['faults.md', 'faults-machine.md']
+  .map((name) => readFileSync(join(root, 'docs', name), 'utf8'))
+  .join('\n');
 
 it('the table of docs/faults.md equals the table of faults', () => {
   const rows = [...page.matchAll(/^\| `(\w+)` \| (\w+) \| (\w+) \| (\w+) \|/gm)];
@@ -30,16 +32,16 @@ function testsIn(cell: string): string[] {
   });
 }
 
-it('each row of docs/faults.md names a test or an experiment that shows it', () => {
+it('each row of both pages of faults names a test or an experiment that shows it', () => {
   const withoutTest = shownBy.filter((cell) => !/\.test\.ts`|`npm run chaos|^the same/.test(cell));
   expect([shownBy.length > 0, withoutTest]).toEqual([true, []]);
 });
 
-it('the tests that docs/faults.md names exist', () => {
+it('the tests that the pages of faults name exist', () => {
   expect(shownBy.flatMap(testsIn).filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });
 
-it('the experiments that docs/faults.md names exist', () => {
+it('the experiments that the pages of faults name exist', () => {
   const named = [...page.matchAll(/`npm run chaos -- --only ([\w,-]+)`/g)].flatMap(([, names = '']) =>
     names.split(','),
   );

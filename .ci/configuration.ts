@@ -1,6 +1,6 @@
-// Writes docs/configuration.md: every key of gateway.yaml, from the schemas that validate it. test/ci/configuration.test.ts fails when
-// the page is not what this writes.
-import { readFileSync, writeFileSync } from 'node:fs';
+// Writes docs/configuration.md and the pages of docs/configuration: every key of gateway.yaml, from the schemas that validate it.
+// test/ci/configuration.test.ts fails when a page is not what this writes.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseDocument as parseYaml, isMap, isScalar } from 'yaml';
 import { assemble } from '#core/extension/assembly.ts';
@@ -12,10 +12,21 @@ import type { JsonSchema } from '#core/platform/schema.ts';
 
 const root = join(import.meta.dirname, '..');
 
-/** A gateway.yaml that uses every section; the page shows the part of it below each. */
+/** A gateway.yaml that uses every section; the pages show the part of it below each, in its order. */
 export const exampleFile = join(import.meta.dirname, 'configuration-example.yaml');
-/** The page. */
-export const pageFile = join(root, 'docs', 'configuration.md');
+
+/** A page has the sections of the example from `from` to the page that follows it. */
+const pages = [
+  { file: 'server', title: 'Configuration: the server', from: 'service' },
+  { file: 'pipeline', title: 'Configuration: the pipeline', from: 'pipeline' },
+  { file: 'upstreams', title: 'Configuration: upstreams', from: 'upstreams' },
+  { file: 'models', title: 'Configuration: models', from: 'models' },
+  { file: 'sales', title: 'Configuration: plans and payments', from: 'plans' },
+  { file: 'customers', title: 'Configuration: customers', from: 'sign_in' },
+] as const;
+
+const columns = 140;
+const writtenBy = '<!-- Written by `npm run docs:configuration` from the schemas in the code; change those. -->';
 
 /** A registry with the gateway's own plugins. */
 export async function ownRegistry(): Promise<Registry> {
@@ -25,39 +36,68 @@ export async function ownRegistry(): Promise<Registry> {
   return registry;
 }
 
-/** The page, as Markdown. */
-export function renderPage(registry: Registry): string {
+/** All pages as Markdown, by their path below the repository. */
+export function renderPages(registry: Registry): Map<string, string> {
   const examples = readExamples();
   const names = [...new Set([...examples.keys(), ...registry.sections.keys()])];
-  const sections = names.map((name) => {
-    const own = name === 'pipeline' ? pipelineSection(registry) : registry.sections.get(name);
-    const schema = name === 'upstreams' ? upstreamsSchema(registry) : (own?.schema ?? {});
-    return [
-      `## ${name}`,
-      `${schema.description ?? ''}${registry.sections.get(name)?.fixed === true ? atNextStart(schema.description) : ''}`,
-      ...(examples.has(name) ? [`\`\`\`yaml\n${examples.get(name)}\n\`\`\``] : []),
-      ...(name === 'pipeline' ? describeStages(registry) : describeKeys(schema)),
-    ]
-      .filter((part) => part !== '')
-      .join('\n\n');
-  });
-  return `${introduction(names)}\n\n${sections.join('\n\n')}\n`;
+  const begins = pages.map(({ from }) => names.indexOf(from));
+  const groups = pages.map((page, index) => ({ ...page, names: names.slice(begins[index], begins[index + 1]) }));
+  const sections = groups.map(({ file, title, names: own }): [string, string] => [
+    `docs/configuration/${file}.md`,
+    [`# ${title}`, writtenBy, ...own.map((name) => renderSection(registry, name, examples.get(name)))].join('\n\n'),
+  ]);
+  return new Map(
+    [['docs/configuration.md', renderIndex(groups)] as const, ...sections].map(([path, text]) => [path, `${text}\n`]),
+  );
 }
 
-function introduction(names: readonly string[]): string {
+function renderSection(registry: Registry, name: string, example: string | undefined): string {
+  const own = name === 'pipeline' ? pipelineSection(registry) : registry.sections.get(name);
+  const schema = name === 'upstreams' ? upstreamsSchema(registry) : (own?.schema ?? {});
+  return [
+    `## ${name}`,
+    wrap(
+      `${schema.description ?? ''}${registry.sections.get(name)?.fixed === true ? atNextStart(schema.description) : ''}`,
+    ),
+    ...(example === undefined ? [] : [`\`\`\`yaml\n${example}\n\`\`\``]),
+    ...(name === 'pipeline' ? describeStages(registry) : describeKeys(schema)),
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n');
+}
+
+function renderIndex(groups: readonly { readonly file: string; readonly names: readonly string[] }[]): string {
+  const rows = groups.map(({ file, names }) => {
+    const links = names.map((name) => `[${name}](configuration/${file}.md#${name})`);
+    return `| [${file}](configuration/${file}.md) | ${links.join(' · ')} |`;
+  });
   return `# Configuration
 
-<!-- Written by \`npm run docs:configuration\` from the schemas in the code; change those. -->
+${writtenBy}
 
 Every key of gateway.yaml, with its type and limits, its default and what it does. \`daypass check\` validates the file and prints what would
 run; \`daypass schema\` writes the same as a JSON Schema, with the keys of your plugins, for completion in editors. Every value may be
-\`\${NAME}\` (an environment variable), \`\${NAME:-default}\` or \`\${file:/run/secrets/name}\` ([secrets](operating.md#secrets)). In the tables,
-\`NAME\` stands for a name that you choose, and \`[]\` for each entry of a list.
+\`\${NAME}\` (an environment variable), \`\${NAME:-default}\` or \`\${file:/run/secrets/name}\` ([secrets](operating/commands.md#secrets)). In
+the tables, \`NAME\` stands for a name that you choose, and \`[]\` for each entry of a list.
 
-From the environment come \`DATABASE_URL\`, \`DATABASE_DIRECT_URL\`, \`DATABASE_READ_URL\`, \`REDIS_URL\`, \`REDIS_QUEUE_URL\`, \`LOG_FORMAT\`, \`LOG_LEVEL\`, \`NODE_ENV\` and \`GATEWAY_CONFIG\`
-([scaling](scaling.md), [operating](operating.md)).
+If the file has errors at a reload, the running configuration stays in force, and each error is logged with its line and the accepted
+values, never with a secret. An entry \`- cache: false\` in \`pipeline\` turns a stage off; \`log\` and \`upstream\` must be turned off explicitly, never
+just omitted. The variables of the environment are in [commands](operating/commands.md#environment).
 
-${names.map((name) => `[${name}](#${name})`).join(' · ')}`;
+| Page | Sections |
+|---|---|
+${rows.join('\n')}`;
+}
+
+/** Breaks a paragraph at spaces. */
+function wrap(paragraph: string): string {
+  const lines: string[] = [];
+  for (const word of paragraph.split(' ')) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + word.length >= columns) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines.join('\n');
 }
 
 function atNextStart(description = ''): string {
@@ -67,7 +107,7 @@ function atNextStart(description = ''): string {
 function describeStages({ stages }: Registry): string[] {
   return [...stages.values()].flatMap(({ name, description, options }) => [
     `### ${name}`,
-    description,
+    wrap(description),
     ...describeKeys(options),
   ]);
 }
@@ -170,6 +210,7 @@ function readExamples(): Map<string, string> {
 }
 
 if (import.meta.main) {
-  writeFileSync(pageFile, renderPage(await ownRegistry()));
+  mkdirSync(join(root, 'docs', 'configuration'), { recursive: true });
+  for (const [path, text] of renderPages(await ownRegistry())) writeFileSync(join(root, path), text);
   process.exit(0);
 }

@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parseDocument } from '#core/config/file/document.ts';
 import { validate } from '#core/extension/validation/load.ts';
-import { exampleFile, ownRegistry, pageFile, renderPage } from '../../.ci/configuration.ts';
+import { exampleFile, ownRegistry, renderPages } from '../../.ci/configuration.ts';
 
 const environment = {
   OPERATOR_TOKEN: 'a-token-of-the-operator',
@@ -19,11 +20,15 @@ const environment = {
   ALERT_SECRET: 'a-secret-of-24-characters-or-more',
 };
 
-it('docs/configuration.md is what the schemas say; `npm run docs:configuration` writes it', async () => {
-  expect(readFileSync(pageFile, 'utf8')).toBe(renderPage(await ownRegistry()));
+const root = join(import.meta.dirname, '..', '..');
+
+it('the pages of docs/configuration are what the schemas say; `npm run docs:configuration` writes them', async () => {
+  const pages = renderPages(await ownRegistry());
+  expect([...pages.keys()].toSorted()).toEqual(globSync('docs/configuration{,/*}.md', { cwd: root }).toSorted());
+  for (const [path, text] of pages) expect(readFileSync(join(root, path), 'utf8'), path).toBe(text);
 });
 
-it('the example of docs/configuration.md is valid, and has every section', async () => {
+it('the example of docs/configuration is valid, and has every section', async () => {
   const registry = await ownRegistry();
   const text = readFileSync(exampleFile, 'utf8').replace('file:/run/secrets/openai', 'OPENAI');
   const document = parseDocument(text, 'gateway.yaml', environment);

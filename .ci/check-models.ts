@@ -13,7 +13,7 @@ const samples = [
   'README.md',
   'gateway.yaml',
   '.ci/configuration-example.yaml',
-  'docs/*.md',
+  'docs/{,configuration/,operating/}*.md',
   'deploy/**/*.{yaml,yml,json,env,service,md}',
   '{core,plugins}/**/*.{ts,eta,json,md}',
   'views/**/*.eta',

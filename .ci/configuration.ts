@@ -81,8 +81,8 @@ run; \`daypass schema\` writes the same as a JSON Schema, with the keys of your 
 the tables, \`NAME\` stands for a name that you choose, and \`[]\` for each entry of a list.
 
 If the file has errors at a reload, the running configuration stays in force, and each error is logged with its line and the accepted
-values, never with a secret. An entry \`- cache: false\` in \`pipeline\` turns a stage off; \`log\` and \`upstream\` must be turned off explicitly, never
-just omitted. The variables of the environment are in [commands](operating/commands.md#environment).
+values, never with a secret. An entry \`- cache: false\` in \`pipeline\` turns a stage off; \`log\` and \`upstream\` must be turned off explicitly,
+never just omitted. The variables of the environment are in [commands](operating/commands.md#environment).
 
 | Page | Sections |
 |---|---|

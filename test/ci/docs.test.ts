@@ -9,6 +9,7 @@ import { apiActions, segmentOf } from '../../plugins/operator-api/openapi.ts';
 import { vendors } from '../../plugins/upstream/vendors.ts';
 
 const root = join(import.meta.dirname, '..', '..');
+const pages = globSync('{README.md,docs/{,configuration/,operating/}*.md}', { cwd: root });
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 const foldersOf = (folder: string) =>
   readdirSync(join(root, folder), { withFileTypes: true })
@@ -36,21 +37,21 @@ it('architecture.md says of every plugin what it is', () => {
   expect(foldersOf('plugins').filter((folder) => !named.has(folder.slice('plugins/'.length)))).toEqual([]);
 });
 
-it('README.md lists every vendor preset', () => {
-  const [, list = ''] = /^Vendor presets: ([^]*?)\n\n/m.exec(read('README.md')) ?? [];
+it('upstreams.md lists every vendor preset', () => {
+  const [, list = ''] = /^Vendor presets: ([^]*?)\n\n/m.exec(read('docs/upstreams.md')) ?? [];
   expect(vendors.map(({ name }) => name).filter((name) => !list.includes(`\`${name}\``))).toEqual([]);
 });
 
 const eventsIn = (text: string) => text.match(/(?<=['`])[a-z]+\.[a-z]+(?=['`])/g)?.toSorted();
 
-it('operating.md lists every event of accounts, and no other', () => {
+it('operating/shop.md lists every event of accounts, and no other', () => {
   const [, types = ''] =
     /^export interface EventTypes \{\n([^]*?)^\}/m.exec(read('core/gateway/events/events.ts')) ?? [];
-  const [, section = ''] = /^## Events\n([^]*?)(?=^## |$(?![^]))/m.exec(read('docs/operating.md')) ?? [];
+  const [, section = ''] = /^## Events\n([^]*?)(?=^## |$(?![^]))/m.exec(read('docs/operating/shop.md')) ?? [];
   expect(eventsIn(section)).toEqual(eventsIn(types));
 });
 
-it.each(globSync('{README.md,docs/*.md}', { cwd: root }))('%s names counters that exist', (page) => {
+it.each(pages)('%s names counters that exist', (page) => {
   const sources = globSync('{core,plugins}/**/*.ts', { cwd: root }).map(read).join('\n');
   const declared = [...sources.matchAll(/['}](\w+_total)['`]/g)].map(([, name = '']) => name);
   const named = [...read(page).matchAll(/`(\w+_total)\b/g)].map(([, name = '']) => name);
@@ -104,10 +105,10 @@ it('pages show commands and options that exist', async () => {
     if (command === undefined) return coreCommands.has(name ?? '');
     const isOfMany = command.commands.length > 0 && second !== undefined;
     const meant = isOfMany ? command.commands.filter((one) => one.name() === second) : [command, ...command.commands];
-    const known = new Set(meant.flatMap((one) => one.options.map(({ long }) => long)));
+    const known = new Set(['--help', ...meant.flatMap((one) => one.options.map(({ long }) => long))]);
     return meant.length > 0 && options.every((option) => known.has(option));
   };
-  const wrong = globSync('{README.md,docs/*.md}', { cwd: root }).flatMap((page) =>
+  const wrong = pages.flatMap((page) =>
     shownIn(page)
       .filter((shown) => !exists(shown))
       .map(({ line }) => `${page}: ${line}`),
@@ -115,8 +116,8 @@ it('pages show commands and options that exist', async () => {
   expect(wrong).toEqual([]);
 });
 
-it('operating.md lists every action of the operator API, and no other', () => {
-  const listed = [...read('docs/operating.md').matchAll(/^\| `POST \/(\w+)\/([A-Z]+\/)?ACTION` \| (.+) \|$/gm)];
+it('operating/shop.md lists every action of the operator API, and no other', () => {
+  const listed = [...read('docs/operating/shop.md').matchAll(/^\| `POST \/(\w+)\/([A-Z]+\/)?ACTION` \| (.+) \|$/gm)];
   const segments = listed.flatMap(([, path = '', handle, cell = '']) => {
     const subject = handle === undefined ? path : path.replace(/s$/, '');
     return (cell.match(/(?<=`)[a-z-]+(?=`)/g) ?? []).map((segment) => `${subject} ${segment}`);
@@ -129,7 +130,7 @@ it('operating.md lists every action of the operator API, and no other', () => {
 /** Files that a page tells its reader to create. */
 const toBeCreated = new Set(['plugins/NAME/', 'plugins/setup/tools/example.ts']);
 
-it.each(globSync('{README.md,docs/*.md,docs/decisions/*.md}', { cwd: root }))('%s names files that exist', (page) => {
+it.each([...pages, ...globSync('docs/decisions/*.md', { cwd: root })])('%s names files that exist', (page) => {
   const paths = [...read(page).matchAll(/`((?:core|plugins|test|views|bench|\.ci|docs|migrations)\/[\w./-]*[\w/])`/g)];
   const missing = paths.map(([, path = '']) => path).filter((path) => !existsSync(join(root, path)));
   expect(missing.filter((path) => !toBeCreated.has(path))).toEqual([]);

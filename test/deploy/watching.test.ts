@@ -72,7 +72,7 @@ it('names a severity and a runbook for each alert, and an alert for each runbook
   const index = await readFile(new URL('runbooks/README.md', docs), 'utf8');
   for (const { alert, annotations } of alerts) {
     const page = await readFile(new URL(annotations.runbook.replace('docs/', ''), docs), 'utf8');
-    expect(page).toMatch(new RegExp(`^# ${alert}\\n\\n.+\\n\\n\\*\\*Customers:\\*\\* .+\\n\\n1\\. `));
+    expect(page).toMatch(new RegExp(`^# ${alert}\\n\\n(?:.+\\n)+\\n\\*\\*Customers:\\*\\* (?:.+\\n)+\\n1\\. `));
     expect(index).toContain(`[${alert}](${annotations.runbook.replace('docs/runbooks/', '')})`);
   }
 });

@@ -106,7 +106,7 @@ function explainMismatch(
 ): GatewayError {
   const unserved = explainUnserved(canonicalPath(path));
   if (unserved !== undefined) return new GatewayError('not_found', unserved);
-  if (req.headers.upgrade?.toLowerCase() === 'websocket') {
+  if (asksForWebSocket(req)) {
     // Codex tries a WebSocket first and falls back to HTTP at once on this status, after seconds on any other.
     const headers = { upgrade: 'HTTP/1.1', connection: 'upgrade' };
     return new GatewayError('upgrade_required', 'WebSockets are not supported. Send a POST request.', { headers });
@@ -115,4 +115,10 @@ function explainMismatch(
     return new GatewayError('not_found', `Path "${path}" not found. GET /v1/models lists the models.`);
   const allow = match.allowed.join(', ');
   return new GatewayError('method_not_allowed', `${method} is not allowed here. Use ${allow}.`, { headers: { allow } });
+}
+
+/** Proxies drop `Upgrade` (RFC 9110, section 7.6.1) and pass on the headers of the handshake (RFC 6455, section 4.1). */
+function asksForWebSocket({ method, headers }: IncomingMessage): boolean {
+  if (headers.upgrade?.toLowerCase() === 'websocket') return true;
+  return method === 'GET' && headers['sec-websocket-key'] !== undefined;
 }

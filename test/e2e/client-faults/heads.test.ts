@@ -134,6 +134,16 @@ describe('a request with an unexpected method, protocol or path:', () => {
         { status: 426, outcome: 'refused', error_code: 'upgrade_required', path: '/v1/responses' },
       ]);
     });
+
+    it.each(['/v1/responses', '/responses', '/v1/messages'])(
+      'whose `Upgrade` a proxy has dropped gets 426 on %s',
+      async (path) => {
+        using client = await fixture.connect();
+        client.send(upgrade(path, '').replace(/^(Connection|Upgrade):.*\r\n/gim, ''));
+        await client.waitFor('\r\n\r\n');
+        expect(client.status).toBe(426);
+      },
+    );
   });
 
   it('HEAD has the headers of GET and no body', async () => {

@@ -11,8 +11,12 @@ import { BodyWriter } from './body-writer.ts';
 import { StallWatch } from './stall-watch.ts';
 import { isTaken, watchClient } from './stalled-client.ts';
 
-/** Proxies between client and gateway close streams that are idle for longer. */
-const keepAliveAfter = 15_000; // ms
+/**
+ * Ms without data after which a stream gets a keep-alive, and after each further one. Proxies cut streams that are idle for a minute,
+ * and Caddy 2.11 loses their end. Apache and Varnish notice only by writing that a client has left, at the second write: half a
+ * minute of a paid response at 15 s. At 5 s, 1,000 silent streams take 1.4 % of a core; 0.6 % at 15 s.
+ */
+const keepAliveAfter = 5_000;
 
 /** Ms for the stages of an exchange that the gateway ends to end its body themselves. */
 const abortGrace = 500;

@@ -244,12 +244,12 @@ describe('an idle stream', () => {
   it.each([
     ['chat', ': keep-alive\n\n'],
     ['messages', 'event: ping\ndata: {"type":"ping"}\n\n'],
-  ] as const)('of %s is kept alive every 15 seconds', async (format, expected) => {
+  ] as const)('of %s is kept alive every 5 seconds', async (format, expected) => {
     useFakeClock();
     const body = streamOf();
     const exchange = createExchange({ endpoint: { ...chatEndpoint, format: descriptors[format] } });
     await using sending = await send({ status: 200, headers: streams, body }, exchange);
-    vi.advanceTimersByTime(30_000);
+    vi.advanceTimersByTime(10_000);
     body.push(null);
     expect(await (await sending.client).text()).toBe(expected.repeat(2));
   });
@@ -258,11 +258,11 @@ describe('an idle stream', () => {
     useFakeClock();
     const body = streamOf();
     await using sending = await send({ status: 200, headers: {}, body, keepAlive: '\n' });
-    vi.advanceTimersByTime(15_000);
+    vi.advanceTimersByTime(5_000);
     body.push('[1');
     const response = await sending.client;
     await vi.waitFor(() => expect(sending.sent.bytes).toBe(2), { timeout: 15_000 });
-    vi.advanceTimersByTime(15_000);
+    vi.advanceTimersByTime(5_000);
     body.push(',2]');
     body.push(null);
     expect(await response.text()).toBe('\n[1\n,2]');

@@ -99,8 +99,8 @@ export const listen = defineSection({
       'Seconds that a stage may take to enter, leave or continue a body before the client gets an error. Stages with their own longer limits, such as upstream, keep them.',
     ),
     keep_alive_timeout: number(
-      { minimum: 1, maximum: 3600, default: 75 },
-      'Seconds an idle connection stays open; must be longer than in the connection pool of a proxy in front.',
+      { minimum: 1, maximum: 7200, default: 130 },
+      'Seconds an idle connection stays open; must be longer than in the connection pool of a proxy in front, which otherwise sends requests on a connection that is closing.',
     ),
     drain_timeout: number(
       { minimum: 0, maximum: 3600, default: 30 },

@@ -165,6 +165,8 @@ export const bounds = {
   failingConversations: 1_000,
   /** Accounts whose calls a breaker counts in a sixth of its window; further ones do not count. */
   countedAccounts: 1_000,
+  /** Accounts whose digests a process keeps at hand; all are forgotten when there are more. */
+  accountDigests: 1_000,
   /** Accounts that a breaker remembers for having opened it, and reports to other instances; the oldest are evicted. */
   openingAccounts: 16,
   /** Accounts that a breaker leaves out because the upstream asked them to wait; the oldest are evicted. */

@@ -40,7 +40,7 @@ export class EndpointTable {
   }
 
   find(method: string, rawPath: string): Match | WrongMethod | undefined {
-    const path = canonicalPath(rawPath);
+    const path = this.has(rawPath) ? rawPath : canonicalPath(rawPath);
     const byMethod = this.#exact.get(path);
     const endpoint = byMethod?.get(method);
     if (endpoint !== undefined) return { endpoint, params: {} };

@@ -1,10 +1,13 @@
 import { hash } from 'node:crypto';
+import { bounds } from '#core/platform/bounds.ts';
 import { adapter, principal } from '#core/gateway/facts.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Requester } from '../health/requester.ts';
 
 /** Characters of the digest of an account; 96 bits. */
 const digestLength = 16;
+/** Digests of the accounts seen lately. */
+const digests = new Map<string, string>();
 
 /** The session that the client names, unique across accounts; undefined when it names none. */
 export function accountSession(exchange: Exchange): string | undefined {
@@ -36,12 +39,23 @@ export class ExchangeRequester implements Requester {
   }
 
   get account(): string {
-    return (this.#account ??= hash('sha256', accountOf(this.#exchange), 'base64url').slice(0, digestLength));
+    return (this.#account ??= digestOf(accountOf(this.#exchange)));
   }
 
   get conversation(): string {
     return (this.#conversation ??= conversationOf(this.#exchange));
   }
+}
+
+/** The same string for the same account: a map that looks up a new one has to hash it. */
+function digestOf(account: string): string {
+  let digest = digests.get(account);
+  if (digest === undefined) {
+    digest = hash('sha256', account, 'base64url').slice(0, digestLength);
+    if (digests.size >= bounds.accountDigests) digests.clear();
+    digests.set(account, digest);
+  }
+  return digest;
 }
 
 /** Empty for requests without an account. */

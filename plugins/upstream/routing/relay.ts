@@ -14,6 +14,7 @@ import type { Turn } from '../capacity/turn.ts';
 import type { RelayContext } from './relay-context.ts';
 import type { RelayParts } from './relay-parts.ts';
 import { resumedReply } from './deferred-reply.ts';
+import type { SessionSeat } from './sessions.ts';
 import { type RouteAnswer, RouteAttempts } from './route-attempts.ts';
 
 interface RouteResult {
@@ -84,7 +85,7 @@ export class Relay {
     const { parts, exchange, notes, isResumable } = this.#context;
     parts.budget.earn();
     exchange.onAbort((reason) => this.#stopAll(goneFault(reason)));
-    const answer = await this.#askFirst();
+    const answer = await (this.#context.seat === undefined ? this.#ask() : this.#askWithSeat(this.#context.seat));
     if (this.#turn !== undefined)
       answer.reply = { ...answer.reply, headers: { ...answer.reply.headers, ...this.#turn.headers } };
     if (!isResumable) return answer.reply;
@@ -92,12 +93,12 @@ export class Relay {
   }
 
   /** A session is free again once its request has failed; one that is served, once it has its answer. */
-  async #askFirst(): Promise<RouteAnswer> {
-    this.#context.seat?.take();
+  async #askWithSeat(seat: SessionSeat): Promise<RouteAnswer> {
+    seat.take();
     try {
       return await this.#ask();
     } catch (error) {
-      this.#context.seat?.leave();
+      seat.leave();
       throw error;
     }
   }

@@ -67,7 +67,8 @@ export class RouteAttempts {
   async #run(): Promise<RouteAnswer | Fault> {
     const { parts } = this.#context;
     for (;;) {
-      const result = await this.#tryWithinLimit();
+      let result = await this.#tryFresh();
+      if (result instanceof Fault && this.#lowersLimit(result)) result = await this.#tryFresh();
       if (!(result instanceof Fault) || faultEffects[result.kind].next !== 'key') return result;
       const isReady = this.#admitted.keys.isReady(parts.monotonic(), this.route.model);
       // Of several throttled keys, the one that is available first counts.
@@ -92,13 +93,12 @@ export class RouteAttempts {
    * An upstream that refuses the limit of output tokens, and names the largest one, is asked once more with that. It is free:
    * nothing has failed, and no other route is more likely to serve.
    */
-  async #tryWithinLimit(): Promise<RouteAnswer | Fault> {
-    const result = await this.#tryFresh();
-    const limit = result instanceof Fault ? result.error.details.outputLimit : undefined;
+  #lowersLimit({ error: { details } }: Fault): boolean {
+    const { outputLimit: limit } = details;
     const isLowered = this.#target !== this.route;
-    if (limit === undefined || isLowered || this.#isStopped || !this.#context.allowance.hasAttempts) return result;
+    if (limit === undefined || isLowered || this.#isStopped || !this.#context.allowance.hasAttempts) return false;
     this.#target = { ...this.route, profile: withOutputLimit(this.route.profile, limit) };
-    return this.#tryFresh();
+    return true;
   }
 
   /**

@@ -22,11 +22,17 @@ export function adaptCallIds(write: WriteCallIds, unique: IdForm = anyId): Adapt
 /** The ids of one request. */
 export class WireIds {
   readonly #rule: CallIdRule;
-  readonly #ids: CallIds;
+  readonly #form: IdForm;
+  /** Most requests have no calls. */
+  #made: CallIds | undefined;
 
   constructor(rule: CallIdRule, unique: IdForm) {
     this.#rule = rule;
-    this.#ids = new CallIds(formOf(rule, unique));
+    this.#form = formOf(rule, unique);
+  }
+
+  get #ids(): CallIds {
+    return (this.#made ??= new CallIds(this.#form));
   }
 
   call(given: string, name: string): string {
@@ -40,7 +46,7 @@ export class WireIds {
 
   /** See `CallIds`. */
   endTurn(): void {
-    this.#ids.endTurn();
+    this.#made?.endTurn();
   }
 
   #keeps(given: string): boolean {

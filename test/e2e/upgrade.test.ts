@@ -6,7 +6,9 @@ import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createBareDatabase, dropDatabase } from '../support/database.ts';
+import { migrate } from '#core/platform/database/migrate.ts';
+import { createBareDatabase, dropDatabase, silentLog } from '../support/database.ts';
+import { execute } from '../support/global-postgres.ts';
 import { redisUrl } from '../support/redis.ts';
 import { type GatewayHome, openGatewayHome } from '../support/gateway-home.ts';
 
@@ -100,6 +102,38 @@ async function askWith(url: string, keys: readonly string[]): Promise<number[]> 
   return statuses;
 }
 
+/**
+ * Applies what is pending one by one: each start is ended in its second migration, before the commit.
+ *
+ * @param check runs after each
+ * @returns how many there were
+ */
+async function killAfterEach(url: string, check: () => Promise<void>): Promise<number> {
+  await execute(
+    url,
+    `CREATE TABLE first_new (name text PRIMARY KEY);
+     CREATE FUNCTION kill() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+       IF EXISTS (SELECT FROM first_new) THEN RAISE EXCEPTION 'killed'; END IF;
+       INSERT INTO first_new VALUES (NEW.name);
+       RETURN NEW;
+     END $$;
+     CREATE TRIGGER kill AFTER INSERT ON migration FOR EACH ROW EXECUTE FUNCTION kill()`,
+  );
+  for (let applied = 1; ; applied++) {
+    const failure = await migrate(url, silentLog).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    await check();
+    if (failure !== undefined) expect(String(failure)).toContain('killed');
+    else {
+      await execute(url, 'DROP TRIGGER kill ON migration; DROP FUNCTION kill; DROP TABLE first_new');
+      return applied;
+    }
+    await execute(url, 'DELETE FROM first_new');
+  }
+}
+
 const tenTimes200 = Array.from({ length: 10 }, () => 200);
 
 /** The folder with the code of a version; undefined where the repository's history is not there. */
@@ -180,6 +214,31 @@ describe.each(released)('a database of $version', ({ version, commit, key, order
       // What the older one has written is read by this one again.
       await using again = await home.start();
       expect(await askWith(again.url, [key, late])).toEqual(tenTimes200);
+    },
+  );
+
+  it.runIf(isWayBack)(
+    'is served by its own version after each migration of this one, although each was killed in the next',
+    async (context) => {
+      if (code === undefined) return context.skip(`the repository has no commit ${commit}: a shallow clone`);
+      const partly = await restore(version);
+      try {
+        await using gateway = await home.start({ DATABASE_URL: partly, ...compileCache(code) }, [
+          process.execPath,
+          join(code, 'core', 'main.ts'),
+        ]);
+        const pending = await killAfterEach(partly, async () => {
+          expect(await ask(gateway.url, key)).toBe(200);
+        });
+        expect(pending).toBeGreaterThan(0);
+        expect(await askWith(gateway.url, [key, key])).toEqual(tenTimes200);
+        expect(await gateway.end('SIGTERM')).toBe(0);
+        expect(gateway.output()).not.toMatch(/ error |Exception/i);
+        await using newest = await home.start({ DATABASE_URL: partly });
+        expect(await ask(newest.url, key)).toBe(200);
+      } finally {
+        await dropDatabase(partly);
+      }
     },
   );
 

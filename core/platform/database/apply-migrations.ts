@@ -1,6 +1,7 @@
 import { MikroORM } from '@mikro-orm/postgresql';
 import { Migrator } from '@mikro-orm/migrations';
 import type pg from 'pg';
+import type { Logger } from '../logger.ts';
 import { releaseLostClients } from './lost-clients.ts';
 import {
   loadMigrations,
@@ -13,6 +14,8 @@ import { applySettings, expectedSettings } from './session.ts';
 
 /** Ms that a migration waits for a locked table; later statements on the table wait as long. */
 const tableLockTimeout = 5_000;
+/** Ms between log lines while one migration runs. */
+const progressEvery = 10_000;
 
 /** A database to migrate. */
 export interface MigrationTarget {
@@ -23,21 +26,35 @@ export interface MigrationTarget {
   readonly hasSessions: boolean;
 }
 
-/** Applies what is pending of these migrations, and returns the names. All files are read before the first is applied. */
-export async function applyMigrations(target: MigrationTarget, files: readonly MigrationFiles[]): Promise<string[]> {
+/**
+ * Applies what is pending of these migrations, and returns the names. All files are read before the first is applied.
+ *
+ * Each migration is a transaction of its own: a start that ends in the middle keeps what is done, and the next one continues there.
+ * So the version before must work after each of them, not only after the last (docs/upgrading.md).
+ */
+export async function applyMigrations(
+  target: MigrationTarget,
+  files: readonly MigrationFiles[],
+  log: Logger,
+): Promise<string[]> {
   const applied: string[] = [];
-  for (const set of await Promise.all(files.map(loadMigrations))) applied.push(...(await apply(target, set)));
+  for (const set of await Promise.all(files.map(loadMigrations))) applied.push(...(await apply(target, set, log)));
   return applied;
 }
 
-/** All migrations of an owner are applied, or none of them. */
-async function apply(target: MigrationTarget, { owner, migrations }: MigrationSet): Promise<string[]> {
+async function apply(target: MigrationTarget, { owner, migrations }: MigrationSet, log: Logger): Promise<string[]> {
   const orm = await openOrm(target, migrations);
   const migrator = new Migrator(orm.em as never);
   let current: string | undefined;
+  let since = performance.now();
   migrator.on('migrating', ({ name }) => {
     current = name;
+    since = performance.now();
   });
+  const progress = setInterval(() => {
+    const seconds = Math.round((performance.now() - since) / 1000);
+    log.info(`migrating the database: ${current ?? 'the first migration'} has run for ${seconds} s`);
+  }, progressEvery);
   try {
     const applied = await migrator.up();
     return applied.map(({ name }) => name);
@@ -46,6 +63,7 @@ async function apply(target: MigrationTarget, { owner, migrations }: MigrationSe
     const where = current === undefined ? '' : `: ${current} failed`;
     throw new Error(`the tables of the plugin ${owner} could not be migrated${where}`, { cause: error });
   } finally {
+    clearInterval(progress);
     await orm.close(true);
   }
 }
@@ -71,6 +89,7 @@ async function openOrm(
       migrationsList: [...migrations],
       snapshot: false,
       transactional: true,
+      allOrNothing: false,
     },
     discovery: { warnWhenNoEntities: false },
     logger: () => undefined,

@@ -6,8 +6,10 @@ import type { PluginTables } from './tables.ts';
 
 /** "daypass" in ASCII, cut to eight bytes: the lock under which one process at a time migrates. */
 const lockKey = '7233193826951295840';
-/** Ms that a process waits for another one's migration. */
-const lockTimeout = 120_000;
+/** Ms between log lines while another process migrates. */
+const remindEvery = 10_000;
+/** `lock_not_available`. */
+const lockTimedOut = '55P03';
 
 /**
  * Applies pending migrations, core's first, and returns their names. Any number of processes may call it at once: one
@@ -37,10 +39,9 @@ export async function migrate(
     }
     if (sets.every(({ files }) => files.keys().every((name) => applied?.has(name) === true))) return [];
     const schema = await requireSchema(client);
-    await client.query('BEGIN');
     await lock(client, log);
     const { applyMigrations } = await import('./apply-migrations.ts');
-    return await applyMigrations({ url, schema, hasSessions }, sets);
+    return await applyMigrations({ url, schema, hasSessions }, sets, log);
   } finally {
     await client.end().catch(() => undefined);
   }
@@ -106,12 +107,38 @@ async function requireSchema(client: pg.Client): Promise<string> {
   });
 }
 
+/**
+ * Begins the transaction that has the lock. Waits for as long as another process migrates, which may take hours for a large database: its
+ * connection ends with it, and the lock with that.
+ */
 async function lock(client: pg.Client, log: Logger): Promise<void> {
+  const begunAt = performance.now();
+  let isFirst = true;
+  while (!(await tryToLock(client, isFirst ? 0 : remindEvery))) {
+    const seconds = Math.round((performance.now() - begunAt) / 1000);
+    const since = isFirst ? '' : ` since ${seconds} s`;
+    log.info(`another process is migrating the database; waiting for it${since}`);
+    isFirst = false;
+  }
+}
+
+/** @param timeout ms; 0 returns at once @returns false when another process has the lock */
+async function tryToLock(client: pg.Client, timeout: number): Promise<boolean> {
+  await client.query('BEGIN');
   await client.query('SET LOCAL idle_in_transaction_session_timeout = 0');
   await client.query('SET LOCAL statement_timeout = 0');
-  const { rows } = await client.query<{ free: boolean }>(`SELECT pg_try_advisory_xact_lock(${lockKey}) AS free`);
-  if (rows[0]?.free === true) return;
-  log.info('another process is migrating the database; waiting for it');
-  await client.query(`SET LOCAL lock_timeout = ${lockTimeout}`);
-  await client.query(`SELECT pg_advisory_xact_lock(${lockKey})`);
+  if (timeout === 0) {
+    const { rows } = await client.query<{ free: boolean }>(`SELECT pg_try_advisory_xact_lock(${lockKey}) AS free`);
+    if (rows[0]?.free === true) return true;
+  } else {
+    try {
+      await client.query(`SET LOCAL lock_timeout = ${timeout}`);
+      await client.query(`SELECT pg_advisory_xact_lock(${lockKey})`);
+      return true;
+    } catch (error) {
+      if ((error as { readonly code?: string }).code !== lockTimedOut) throw error;
+    }
+  }
+  await client.query('ROLLBACK');
+  return false;
 }

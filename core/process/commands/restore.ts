@@ -180,7 +180,7 @@ async function fill(
     import('#core/platform/backup/load.ts'),
     import('#core/platform/database/migrate.ts'),
   ]);
-  await applyMigrations(await findMigrationTarget(databaseUrl), migrations);
+  await applyMigrations(await findMigrationTarget(databaseUrl), migrations, context.log);
   let filled = 0;
   const onTable = (name: string) => {
     if (++filled % 20 === 1) context.print(`filling ${name} …`);

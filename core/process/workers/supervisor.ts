@@ -15,7 +15,7 @@ import type { WorkerCrash } from './settings.ts';
 import { type WorkerExit, WorkerProcess } from './worker-process.ts';
 
 /**
- * Ms: for a start, which may migrate a large database; after a replacement, for the longest `listen.drain_timeout` and what
+ * Ms: for a start beside workers that serve, which may migrate a large database; after a replacement, for the longest `listen.drain_timeout` and what
  * follows it; after a third signal.
  */
 const timeouts = { start: 600_000, drain: 3_700_000, end: 7_000 };
@@ -136,7 +136,7 @@ class Supervisor {
   async #start(): Promise<void> {
     const [first, ...others] = this.#slots as [Slot, ...Slot[]];
     const worker = this.#spawn(first);
-    if (!(await this.#waitForStart(worker)) && !this.#isStopping) {
+    if (!(await this.#waitForStart(worker, true)) && !this.#isStopping) {
       const { code = 1, how } = await worker.exited;
       if (code === 0) this.#parts.log.error(`worker 1 ${how} while it started`);
       process.exit(code === 0 ? 1 : code);
@@ -155,7 +155,8 @@ class Supervisor {
   }
 
   #open(number: number): WorkerProcess {
-    const worker = new WorkerProcess(number, this.#plan.count, this.#sockets, (reporter) => this.#balance(reporter));
+    const settings = { number, count: this.#plan.count, isAlone: this.#ready.length === 0 };
+    const worker = new WorkerProcess(settings, this.#sockets, (reporter) => this.#balance(reporter));
     this.#running.add(worker);
     inBackground(this.#parts.log, 'following a worker', async () => this.#noteExit(worker, await worker.exited));
     return worker;
@@ -185,8 +186,9 @@ class Supervisor {
   }
 
   /** @returns false when it has ended */
-  async #waitForStart(worker: WorkerProcess): Promise<boolean> {
-    const started = await firstOrTimeout([worker.served], timeouts.start);
+  async #waitForStart(worker: WorkerProcess, isFirst = false): Promise<boolean> {
+    // As without workers, the first start takes the time that it needs.
+    const started = await firstOrTimeout([worker.served], isFirst ? Infinity : timeouts.start);
     if (started !== timedOut) return started;
     this.#parts.log.error(`worker ${worker.number} does not serve after ${timeouts.start / 1000} s; it is killed`);
     worker.kill();

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { readAbilities } from '#core/config/catalog/abilities.ts';
 import type { Model } from '#core/config/catalog/catalog.ts';
-import { assemble } from '#core/extension/assembly.ts';
+import { type Assembly, assemble } from '#core/extension/assembly.ts';
 import { noteFailure } from '#core/platform/background.ts';
 import { planNotices } from '#core/business/accounts/plans.ts';
 import { catalogNotices } from '#core/config/sections/build-catalog.ts';
@@ -17,7 +17,6 @@ import { productionNotices } from '#core/extension/validation/production-notices
 import { data, listen, memory } from '#core/config/sections/core-sections.ts';
 import { HealthMonitor } from '#core/gateway/health/health-monitor.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { listenWidely } from '#core/gateway/http/accept.ts';
 import { drain, drainReplaced, stopping } from '#core/gateway/http/drain.ts';
 import { ExchangeHandler } from '#core/gateway/http/exchange-handler.ts';
 import { type HealthSource, operatorHealthChecks, routeHealthChecks } from '#core/gateway/http/health.ts';
@@ -25,14 +24,15 @@ import { operatorAddress } from '#core/gateway/operator-listener/address.ts';
 import { type OperatorAnswer, type OperatorQuestion, OperatorServer } from '#core/gateway/operator-listener/server.ts';
 import { EndpointTable } from '#core/gateway/http/paths.ts';
 import { routeExchanges, stopServer } from '#core/gateway/http/server.ts';
-import { listenRefused } from '#core/platform/errors/start-refused.ts';
+import { StartingListener } from '#core/gateway/http/starting-listener.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { memoryLimits } from '#core/platform/memory/limits.ts';
 import { MemoryWatch } from '#core/platform/memory/watch.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
 import { routePages } from '#core/web/serve.ts';
 import { configLoadState } from '#core/extension/validation/load-state.ts';
-import { describeRollback, type GatewayParts, ServedConfig } from './served-config.ts';
+import { describeRollback } from './describe-rollback.ts';
+import { type GatewayParts, ServedConfig } from './served-config.ts';
 import { hookTimeout } from '#core/extension/registry.ts';
 import { configuredSecrets } from './secret-remover.ts';
 import { OpenServices } from './services.ts';
@@ -96,19 +96,21 @@ export class Gateway {
   }
 
   static async #open(options: GatewayOptions, opened: AsyncDisposableStack): Promise<Gateway> {
-    const { file, environment, log, signal, worker } = options;
+    const { file, environment, log, worker } = options;
     const document = options.document ?? (await readDocument(file, environment));
     let handler: ExchangeHandler | undefined;
     const host = () => {
       if (handler === undefined) throw new Error('the gateway has not started yet');
       return handler.serving.host;
     };
-    const assembly = await unlessAborted(assemble(document, log, host), signal);
+    const assembly = await unlessAborted(assemble(document, log, host), options.signal);
     const config = validate(document, assembly.registry);
     if (worker !== undefined) {
       assembly.registry.healthCheck(worker.link.healthCheck);
       assembly.registry.statusReport(worker.link.statusReport);
     }
+    const starting = opened.use(listenWhileStarting(assembly, config, options));
+    const signal = AbortSignal.any([starting.failed, ...(options.signal ? [options.signal] : [])]);
     const dataFolder = resolve(dirname(file), config.get(data).folder);
     const processes = worker?.count;
     const limits = memoryLimits(config.get(memory).max_bytes, undefined, undefined, processes);
@@ -129,18 +131,17 @@ export class Gateway {
     const endpoints = new EndpointTable(assembly.registry.endpoints);
     handler = new ExchangeHandler(endpoints);
     const gateway = new Gateway({ file, environment, log, assembly, handler, services, vendors, worker }, config);
-    await unlessAborted(gateway.#begin(document, endpoints, opened, options.beforeListening), signal);
+    const parts = { document, endpoints, opened, starting };
+    await unlessAborted(gateway.#begin(parts, options.beforeListening), signal);
     return gateway;
   }
 
-  /** Serves the first configuration, and listens last. */
+  /** Serves the first configuration, and lets requests in last. */
   async #begin(
-    document: GatewayDocument,
-    endpoints: EndpointTable,
-    opened: AsyncDisposableStack,
+    { document, endpoints, opened, starting }: StartParts,
     beforeListening: GatewayOptions['beforeListening'],
   ): Promise<void> {
-    const { server, listener, registry } = this.#parts.assembly;
+    const { server, registry } = this.#parts.assembly;
     const host = () => this.host;
     await this.#served.begin(document);
     opened.defer(() => this.#served.retire());
@@ -152,14 +153,10 @@ export class Gateway {
     await this.#parts.services.events.listen();
     this.#parts.services.runJobs();
     this.#operator = this.#openOperator(this.config, health, opened);
-    opened.defer(() => {
-      listener.close();
-      listener.closeAllConnections();
-    });
     // Node writes it at a regular end only, and a gateway may be killed. The first time it takes a while.
     flushCompileCache();
     await beforeListening?.(this.host);
-    await this.#listen();
+    await this.#listen(starting);
     this.#monitor = new HealthMonitor(registry, host, () => publishLive(host(), 'health'));
   }
 
@@ -240,6 +237,11 @@ export class Gateway {
     return this.#served.config;
   }
 
+  /** Files whose changes are to be loaded: gateway.yaml, and those of its secrets. */
+  get files(): readonly string[] {
+    return this.#served.files;
+  }
+
   /** Loads gateway.yaml again, see ServedConfig. */
   reload(): Promise<boolean> {
     return this.#served.reload();
@@ -307,21 +309,35 @@ export class Gateway {
     }
   }
 
-  async #listen(): Promise<void> {
-    const { server, listener } = this.#parts.assembly;
-    const { host, port } = this.config.get(listen);
+  async #listen(starting: StartingListener): Promise<void> {
+    const { server, connections } = this.#parts.assembly;
     this.#served.limitListener();
-    const { description } = this.#parts.assembly.connections;
     const { log, worker } = this.#parts;
-    if (description !== undefined) log.info(description);
+    if (connections.description !== undefined) log.info(connections.description);
     await server.start();
     if (worker === undefined) await this.#operator?.listen();
-    const place = worker === undefined ? { host, port } : { descriptors: worker.descriptors };
-    const onError = (error: Error) => noteFailure(log, 'accepting a connection', error);
-    try {
-      this.#stopAccepting = await listenWidely(listener, place, onError);
-    } catch (error) {
-      throw listenRefused(`${host}:${port}`, 'listen.port', error);
-    }
+    this.#stopAccepting = await starting.serve();
   }
+}
+
+/** Of one start. */
+interface StartParts {
+  readonly document: GatewayDocument;
+  readonly endpoints: EndpointTable;
+  readonly opened: AsyncDisposableStack;
+  readonly starting: StartingListener;
+}
+
+function listenWhileStarting(
+  { listener }: Assembly,
+  config: Config,
+  { worker, log }: GatewayOptions,
+): StartingListener {
+  return new StartingListener({
+    listener,
+    place: worker === undefined ? config.get(listen) : { descriptors: worker.descriptors },
+    onError: (error) => noteFailure(log, 'accepting a connection', error),
+    // Its requests would be refused while other workers could serve them.
+    ...(worker?.isAlone === false && { delay: Infinity }),
+  });
 }

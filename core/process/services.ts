@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { prepareDataFolder } from '#core/platform/data-folder.ts';
 import { openDatabase, type OpenedDatabase } from '#core/platform/database/open.ts';
+import { readDatabaseWait } from '#core/platform/database/wait.ts';
 import { coreEntities } from './entities.ts';
 import type { Host, Services } from '#core/gateway/host/host.ts';
 import { type JobQueue, openJobs } from '#core/platform/jobs/open.ts';
@@ -93,6 +94,7 @@ export class OpenServices implements AsyncDisposable {
         mode,
         isShared: redisUrl !== undefined,
         processes,
+        wait: mode === 'serve' ? readDatabaseWait(environment) : 0,
         entities: coreEntities,
         tables: registry.databaseTables.values(),
         signal,

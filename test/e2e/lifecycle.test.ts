@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createRequestId } from '#core/gateway/records/request-id.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from '../support/faulty-upstream.ts';
 import { createGatewayHome, type GatewayHome, type GatewayProcess, yamlFor } from '../support/gateway.ts';
+import { freePort } from '../support/free-port.ts';
+import { createTcpProxy } from '../support/tcp-proxy.ts';
 import { redisUrl } from '../support/redis.ts';
 
 // Whole processes start, stop and restart here, on machines that may be busy.
@@ -271,6 +273,31 @@ it('a start listens before the records of a killed gateway are in the database',
   await vi.waitFor(async () => expect(await inserted()).toBe(count), { timeout: 30_000, interval: 100 });
 });
 
+it('a start whose database is down waits where it may, is alive and not ready meanwhile, and serves when it is back', async () => {
+  const target = new URL(home.databaseUrl);
+  await using proxy = await createTcpProxy({ host: target.hostname, port: Number(target.port) });
+  proxy.turn('cut');
+  const port = await freePort();
+  await writeFile(
+    home.file,
+    `listen: { port: ${port}, notice_period: 0, drain_timeout: 5 }\n${patientYaml(`${upstream.url}/v1`)}`,
+  );
+  target.host = `127.0.0.1:${proxy.port}`;
+  const starting = home.start({ DATABASE_URL: target.href, DATABASE_WAIT: '120' });
+  const url = `http://127.0.0.1:${port}`;
+  const statusOf = async (path: string) => (await fetch(`${url}${path}`)).status;
+  await vi.waitFor(async () => expect(await statusOf('/livez')).toBe(200), { timeout: 30_000, interval: 50 });
+  expect(await statusOf('/readyz')).toBe(503);
+  const refused = await ask(url);
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '2']);
+  proxy.turn('open');
+  const gateway = await starting;
+  expect(gateway.output()).toMatch(
+    /waiting for the database 127\.0\.0\.1:\d+\/\w+ of DATABASE_URL: .*of at most 120 s\)/,
+  );
+  expect([await statusOf('/readyz'), (await ask(url)).status]).toEqual([200, 200]);
+});
+
 it('a killed gateway leaves its compiled code for the next start', async () => {
   const cache = join(home.folder, 'compiled');
   const gateway = await home.start({ NODE_COMPILE_CACHE: cache });
@@ -308,6 +335,34 @@ describe('a changed gateway.yaml', () => {
     await gateway.end('SIGTERM');
     const rows = await records();
     expect(rows.every(({ outcome }) => outcome === 'answered')).toBe(true);
+  });
+
+  it('is not needed for a secret in a file that Kubernetes exchanges: the next request has the new one', async () => {
+    const mount = join(home.folder, 'secrets');
+    const publish = async (version: string) => {
+      await mkdir(join(mount, `..${version}`), { recursive: true });
+      await writeFile(join(mount, `..${version}`, 'key'), `sk-${version}\n`);
+      await symlink(`..${version}`, join(mount, '..data_tmp'));
+      await rename(join(mount, '..data_tmp'), join(mount, '..data'));
+    };
+    await publish('old');
+    await symlink(join('..data', 'key'), join(mount, 'key'));
+    await home.write(
+      patientYaml(`${upstream.url}/v1`).replace('one: {', 'one: { api_keys: ["${file:./secrets/key}"],'),
+    );
+    const seen: (string | undefined)[] = [];
+    const plain = answerChat('hello');
+    answer = (request, response) => {
+      seen.push(request.headers.authorization);
+      return plain(request, response);
+    };
+    const gateway = await home.start();
+    await (await ask(gateway.url)).text();
+    await publish('new');
+    await rm(join(mount, '..old'), { recursive: true });
+    await printed(gateway, 'has been reloaded');
+    await (await ask(gateway.url)).text();
+    expect(seen).toEqual(['Bearer sk-old', 'Bearer sk-new']);
   });
 
   it('changes nothing if it has mistakes: all are printed, and SIGHUP loads it again', async () => {

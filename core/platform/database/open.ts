@@ -13,6 +13,7 @@ import { GatewayNaming, schemaGenerator } from './schema-diff.ts';
 import { findPooler, requireUsablePooler, warnOfRoleSettings } from './pooler.ts';
 import { applySettings, expectedSettings, type SessionSettings } from './session.ts';
 import type { Entities, PluginTables } from './tables.ts';
+import { waitForDatabase } from './wait.ts';
 import { unlessAborted, withDeadline } from '../timing/deadline.ts';
 
 export interface OpenDatabaseOptions {
@@ -34,6 +35,8 @@ export interface OpenDatabaseOptions {
   readonly entities?: Entities;
   /** Tables that plugins bring. */
   readonly tables?: Iterable<PluginTables>;
+  /** Seconds to wait for a database of `url` that cannot be reached; 0, the default, does not wait. */
+  readonly wait?: number;
   /** Ends the opening when it aborts. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -73,7 +76,7 @@ const abandonTimeout = 5_000;
  * @throws Error when it cannot be reached, or another gateway uses it that it cannot be shared with
  */
 export async function openDatabase(options: OpenDatabaseOptions): Promise<OpenedDatabase> {
-  const { url: given, directUrl, readUrl, mode, log, signal, processes = 1 } = options;
+  const { url: given, directUrl, readUrl, mode, log, signal, processes = 1, wait = 0 } = options;
   const tables = [...(options.tables ?? [])];
   if (given !== undefined) checkUrl(given);
   if (directUrl !== undefined) checkUrl(directUrl, 'DATABASE_DIRECT_URL');
@@ -85,6 +88,8 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Opened
         isPermanent: true,
       },
     );
+  if (given !== undefined) await waitForDatabase(given, 'DATABASE_URL', { limit: wait, log, signal });
+  if (directUrl !== undefined) await waitForDatabase(directUrl, 'DATABASE_DIRECT_URL', { limit: wait, log, signal });
   const pooler = given === undefined ? undefined : await findPooler(given);
   const other = directUrl === given ? undefined : directUrl;
   if (mode === 'serve') await requireUsablePooler({ mode: pooler, directUrl: other, isShared: options.isShared }, log);

@@ -55,6 +55,24 @@ export function isConnectionError(thrown: unknown): boolean {
   return findMessage(thrown) !== undefined;
 }
 
+/** Reasons that may pass by themselves, as when a server or its network starts. */
+const passing = new Set<ReasonKey>([
+  'connection.reason.refused_connection',
+  'connection.reason.unknown_host',
+  'connection.reason.no_way',
+  'connection.reason.pooler',
+  'connection.reason.silent',
+  'connection.reason.too_many',
+  'connection.reason.starting',
+  'connection.reason.lost',
+]);
+const passingReasons = reasons.filter(([, key]) => passing.has(key));
+
+/** True while a dependency cannot be reached, as opposed to one that refuses the login, say. */
+export function isUnreachable(thrown: unknown): boolean {
+  return findReason(thrown, passingReasons) !== undefined;
+}
+
 /** True for what Redis answers to one command, while it may serve others: a missing right, say, or full memory. */
 export function isRefusedCommand(thrown: unknown): boolean {
   return findReason(thrown, refusals) !== undefined;

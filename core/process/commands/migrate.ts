@@ -2,13 +2,17 @@ import type { Command as Parser } from 'commander';
 import { type MigrationFiles, listMigrations, loadMigrations } from '#core/platform/database/migration-files.ts';
 import type { CoreCommandContext } from './context.ts';
 
-export function defineMigrate(parser: Parser, { load, print, withHost }: CoreCommandContext): void {
+export function defineMigrate(parser: Parser, { load, log, print, withHost }: CoreCommandContext): void {
   parser
     .command('migrate')
     .description(
       'apply pending migrations, including those of plugins, and list all applied ones with the versions that brought them; safe to run concurrently',
     )
     .action(async () => {
+      const { DATABASE_URL: url } = process.env;
+      const { readDatabaseWait, waitForDatabase } = await import('#core/platform/database/wait.ts');
+      const limit = readDatabaseWait(process.env);
+      if (url && limit > 0) await waitForDatabase(url, 'DATABASE_URL', { limit, log });
       const rows = await withHost(({ database }) =>
         database.query<{ name: string }>('SELECT name FROM migration ORDER BY id'),
       );

@@ -10,6 +10,8 @@ export interface WorkerSettings {
   readonly count: number;
   /** Of the sockets to accept from. */
   readonly descriptors: readonly number[];
+  /** No other worker serves when it starts. */
+  readonly isAlone: boolean;
 }
 
 /** Why a worker was started again, for the health check of all of them. */
@@ -46,12 +48,18 @@ const firstDescriptor = 4;
 
 /** Undefined in a process that no supervisor has started. */
 export function readWorkerSettings(environment: NodeJS.ProcessEnv = process.env): WorkerSettings | undefined {
-  const [number, count, sockets] = environment[variable]?.split('/').map(Number) ?? [];
+  const [number, count, sockets, alone] = environment[variable]?.split('/').map(Number) ?? [];
   if (!process.connected || number === undefined || count === undefined || sockets === undefined) return undefined;
-  return { number, count, descriptors: Array.from({ length: sockets }, (_, index) => firstDescriptor + index) };
+  const descriptors = Array.from({ length: sockets }, (_, index) => firstDescriptor + index);
+  return { number, count, descriptors, isAlone: alone === 1 };
 }
 
-/** The variable for a worker, which gets the sockets as its descriptors from the first on. */
-export function workerEnvironment(number: number, count: number, sockets: number): Record<string, string> {
-  return { [variable]: [number, count, sockets].join('/') };
+/** The variable for a worker, which gets as many sockets as its descriptors from the first on. */
+export function workerEnvironment({
+  number,
+  count,
+  sockets,
+  isAlone,
+}: Omit<WorkerSettings, 'descriptors'> & { readonly sockets: number }): Record<string, string> {
+  return { [variable]: [number, count, sockets, isAlone ? 1 : 0].join('/') };
 }

@@ -5,7 +5,7 @@ import type { OperatorAnswer, OperatorQuestion } from '#core/gateway/operator-li
 import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
 import { environmentWithoutFile } from '../environment-file.ts';
 import type { StopOrder } from '../stop-signals.ts';
-import { type WorkerOrder, type WorkerReport, workerEnvironment } from './settings.ts';
+import { type WorkerOrder, type WorkerReport, type WorkerSettings, workerEnvironment } from './settings.ts';
 
 /** Ms until an answer counts as missing: for the operator, and after a reload, which may build thousands of models. */
 const timeouts = { ask: 5_000, reload: 30_000 };
@@ -40,10 +40,14 @@ export class WorkerProcess {
    *
    * @param onLoad called at each report of the load
    */
-  constructor(number: number, count: number, sockets: readonly BoundSocket[], onLoad: (worker: WorkerProcess) => void) {
+  constructor(
+    { number, count, isAlone }: Omit<WorkerSettings, 'descriptors'>,
+    sockets: readonly BoundSocket[],
+    onLoad: (worker: WorkerProcess) => void,
+  ) {
     this.number = number;
     this.#child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
-      env: { ...environmentWithoutFile(), ...workerEnvironment(number, count, sockets.length) },
+      env: { ...environmentWithoutFile(), ...workerEnvironment({ number, count, isAlone, sockets: sockets.length }) },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...sockets.map((socket) => socket.fd())],
       // Ctrl-C in the terminal reaches only the supervisor.
       detached: true,

@@ -1,0 +1,84 @@
+import { setTimeout } from 'node:timers/promises';
+import pg from 'pg';
+import { describeConnectionError, isUnreachable } from '../errors/connection-error.ts';
+import { StartRefused } from '../errors/start-refused.ts';
+import type { Logger } from '../logger.ts';
+
+/** Ms between two attempts, and between two log lines. */
+const intervals = { attempts: 1_000, lines: 10_000 };
+const connection = { connectionTimeoutMillis: 5_000, query_timeout: 5_000, application_name: 'daypass-start' };
+/** Seconds: a day. */
+const maxWait = 86_400;
+
+/** How long a start waits for a database that cannot be reached. */
+export interface DatabaseWait {
+  /** Seconds; 0 does not wait. */
+  readonly limit: number;
+  readonly log: Logger;
+  readonly signal?: AbortSignal | undefined;
+  /** In ms, for tests. */
+  readonly intervals?: typeof intervals;
+}
+
+/** Seconds of DATABASE_WAIT. @throws StartRefused when it is not a number of seconds */
+export function readDatabaseWait(environment: NodeJS.ProcessEnv): number {
+  const text = environment['DATABASE_WAIT'] || '0';
+  if (/^\d{1,5}$/.test(text) && Number(text) <= maxWait) return Number(text);
+  throw new StartRefused(`DATABASE_WAIT is "${text}". Write a number of seconds from 0 to ${maxWait}.`, {
+    isPermanent: true,
+  });
+}
+
+/**
+ * Waits while the database cannot be reached: refused, unknown, silent or starting. Other failures, and a wait that is over, are left to
+ * the opening of the database, which reports them.
+ *
+ * @param variable that has the URL, for the log
+ * @throws the signal's reason
+ */
+export async function waitForDatabase(
+  url: string,
+  variable: string,
+  { limit, log, signal, intervals: { attempts, lines } = intervals }: DatabaseWait,
+): Promise<void> {
+  const begunAt = performance.now();
+  const waited = () => Math.round((performance.now() - begunAt) / 1000);
+  let reason: string | undefined;
+  const { host, pathname } = new URL(url);
+  const report = () =>
+    log.warn(
+      `waiting for the database ${host || 'localhost'}${pathname} of ${variable}: ${reason} (${waited()} of at most ${limit} s)`,
+    );
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    while (waited() < limit) {
+      const error = await tryToConnect(url);
+      signal?.throwIfAborted();
+      if (error === undefined) {
+        if (reason !== undefined) log.info(`the database of ${variable} responds after ${waited()} s`);
+        return;
+      }
+      if (!isUnreachable(error)) return;
+      reason = describeConnectionError(error);
+      if (timer === undefined) report();
+      timer ??= setInterval(report, lines);
+      await setTimeout(attempts, undefined, signal && { signal }).catch(() => signal?.throwIfAborted());
+    }
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+async function tryToConnect(url: string): Promise<unknown> {
+  const client = new pg.Client({ connectionString: url, ...connection });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('SELECT 1');
+    return undefined;
+  } catch (error) {
+    return error;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}

@@ -1,0 +1,66 @@
+import { expect, inject, it, vi } from 'vitest';
+import { readDatabaseWait, waitForDatabase } from '#core/platform/database/wait.ts';
+import { silentLog } from '../../../support/database.ts';
+import { createTcpProxy } from '../../../support/tcp-proxy.ts';
+
+const intervals = { attempts: 10, lines: 20 };
+
+/** The test's PostgreSQL behind a proxy that can fail. */
+async function openProxied() {
+  const url = new URL(inject('postgresUrl'));
+  const proxy = await createTcpProxy({ host: url.hostname, port: Number(url.port) });
+  url.hostname = '127.0.0.1';
+  url.port = String(proxy.port);
+  return { url: url.href, proxy };
+}
+
+it('a start waits for a database that is down, with a line each interval, and goes on when it is back', async () => {
+  const { url, proxy } = await openProxied();
+  await using _proxy = proxy;
+  proxy.turn('cut');
+  const warn = vi.fn<(line: string) => void>();
+  const info = vi.fn<(line: string) => void>();
+  const waiting = waitForDatabase(url, 'DATABASE_URL', { limit: 60, log: { ...silentLog, warn, info }, intervals });
+  await vi.waitFor(() => expect(warn.mock.calls.length).toBeGreaterThan(2));
+  const { pathname } = new URL(url);
+  for (const [line] of warn.mock.calls)
+    expect(line).toMatch(
+      new RegExp(
+        `^waiting for the database 127\\.0\\.0\\.1:${proxy.port}${pathname} of DATABASE_URL: .+ \\(\\d+ of at most 60 s\\)$`,
+      ),
+    );
+  proxy.turn('open');
+  await waiting;
+  expect(info.mock.calls).toEqual([[expect.stringMatching(/^the database of DATABASE_URL responds after \d+ s$/)]]);
+});
+
+it('a start does not wait for a database that refuses the login, nor without DATABASE_WAIT', async () => {
+  const warn = vi.fn<(line: string) => void>();
+  const log = { ...silentLog, warn };
+  const url = new URL(inject('postgresUrl'));
+  url.pathname = '/daypass_nowhere';
+  await waitForDatabase(url.href, 'DATABASE_URL', { limit: 60, log, intervals });
+  await waitForDatabase('postgres://127.0.0.1:1/daypass', 'DATABASE_URL', { limit: 0, log, intervals });
+  expect(warn).not.toHaveBeenCalled();
+});
+
+it('a stop ends the wait', async () => {
+  const stop = new AbortController();
+  const reason = new Error('stopped');
+  const log = { ...silentLog, warn: () => stop.abort(reason) };
+  const waiting = waitForDatabase('postgres://127.0.0.1:1/daypass', 'DATABASE_URL', {
+    limit: 60,
+    log,
+    intervals: { attempts: 60_000, lines: 60_000 },
+    signal: stop.signal,
+  });
+  await expect(waiting).rejects.toBe(reason);
+});
+
+it('DATABASE_WAIT is a number of seconds', () => {
+  expect([undefined, '', '0', '3600'].map((text) => readDatabaseWait({ DATABASE_WAIT: text }))).toEqual([
+    0, 0, 0, 3600,
+  ]);
+  for (const text of ['forever', '-1', '1.5', '86401'])
+    expect(() => readDatabaseWait({ DATABASE_WAIT: text })).toThrow(`DATABASE_WAIT is "${text}". Write a number`);
+});

@@ -21,7 +21,7 @@ import type { Logger } from '#core/platform/logger.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
 import { liveTopics } from '#core/web/pages/page.ts';
 import { buildPipeline } from '#core/gateway/pipeline/build.ts';
-import { type Rollback, rollbackChannel, RollbackRefused } from '#core/config/history/history.ts';
+import { rollbackChannel, RollbackRefused } from '#core/config/history/history.ts';
 import {
   CanaryRefused,
   hasSameStages,
@@ -31,6 +31,7 @@ import {
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
 import { CanaryRun } from './canary/canary-run.ts';
 import { inBackground } from '#core/platform/background.ts';
+import { describeRollback } from './describe-rollback.ts';
 import { type Effective, EffectiveDocuments } from './effective-document.ts';
 import type { OpenServices } from './services.ts';
 import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
@@ -61,6 +62,8 @@ export class ServedConfig {
   #config: Config;
   /** As it was read last. */
   #file: GatewayDocument | undefined;
+  /** Of what serves, which differs from the file after a rollback. */
+  #secretFiles: readonly string[] = [];
   #kept: Effective['kept'];
   readonly #canaries: Canaries;
   readonly #canary: CanaryRun;
@@ -91,6 +94,11 @@ export class ServedConfig {
 
   get config(): Config {
     return this.#config;
+  }
+
+  /** gateway.yaml, and the files of secrets that it and what serves name. */
+  get files(): readonly string[] {
+    return [this.#parts.file, ...(this.#file?.secretFiles ?? []), ...this.#secretFiles];
   }
 
   get host(): Host {
@@ -202,6 +210,7 @@ export class ServedConfig {
   async #noteServed(effective: Effective): Promise<void> {
     const { rollback, kept } = effective;
     const { log } = this.#parts;
+    this.#secretFiles = effective.document.secretFiles;
     const previous = configLoadState(this.host).rollback;
     configLoadState(this.host).rollback = rollback;
     if (rollback !== undefined && previous?.createdAt.getTime() !== rollback.createdAt.getTime())
@@ -377,15 +386,6 @@ export class ServedConfig {
 /** What a canary shares: nothing where stages differ, because their timeouts make faults of what the others find healthy. */
 function besideOf({ id }: Canary, config: Config, running: Config, catalog: Catalog): Beside {
   return { name: `canary ${id}`, catalog: hasSameStages(config, running) ? catalog : undefined };
-}
-
-/** In one sentence, for the log, the start and the operator pages. */
-export function describeRollback(file: string, rollback: Rollback): string {
-  const { configurationId, operator, createdAt, note, canary } = rollback;
-  if (canary !== undefined)
-    return `${file} is behind: canary ${canary} of ${operator} serves all accounts since ${createdAt.toISOString()}, as configuration ${configurationId}, until the file changes or "daypass rollback --release". Write it into the file`;
-  const why = note === undefined ? '' : ` ("${note}")`;
-  return `${file} was rolled back by ${operator} on ${createdAt.toISOString()}${why}: configuration ${configurationId} serves until the file changes or "daypass rollback --release"`;
 }
 
 function bodyLimitsOf(section: SectionValue<typeof listen>): BodyLimits {

@@ -20,7 +20,7 @@ import { ConfigError, type Mistake } from './mistake.ts';
 import { inTurns, runToEnd } from '#core/platform/timing/turn.ts';
 import { readText } from './read-text.ts';
 import { findRefusedYaml } from './refused-yaml.ts';
-import { readSecretFile } from './secret-file.ts';
+import { readSecretFile, type SecretFile, secretPath } from './secret-file.ts';
 import type { YamlPath } from '../section.ts';
 import { findSourceMistakes, type TextMistake } from './source-mistakes.ts';
 import { findNode, findOffset, pathInFile, pathOf, pathOfKey } from './yaml-places.ts';
@@ -39,6 +39,8 @@ export interface GatewayDocument {
   readonly mistakes: readonly Mistake[];
   /** The text of the file. */
   readonly source: string;
+  /** Files that it takes secrets from, whether they are there or not: absolute paths. */
+  readonly secretFiles: readonly string[];
   /** The file as plain values, a new copy per call, because validation fills in defaults. */
   values(): Record<string, unknown>;
   /** A mistake with the position of a path, or of its nearest existing ancestor; of the key with `atKey`. */
@@ -141,7 +143,12 @@ class Reader {
     if (!isMap(contents))
       throw new ConfigError([this.whole('is not a map', 'write sections such as "models:", each with its content')]);
     const written = new Map<Node, Written>();
-    const mistakes = this.#fillIn(document, environment, written);
+    const secretFiles = new Set<string>();
+    const readSecret = (path: string) => {
+      secretFiles.add(secretPath(path, this.#file));
+      return readSecretFile(path, this.#file);
+    };
+    const mistakes = this.#fillIn(document, environment, written, readSecret);
     if (refused.length > 0) throw new ConfigError([...refused, ...mistakes]);
     yield;
     const text = JSON.stringify(document.toJS());
@@ -153,6 +160,7 @@ class Reader {
       mistakes,
       fingerprint: createHash('sha256').update(text).digest('hex'),
       source,
+      secretFiles: [...secretFiles],
       values: () => document.toJS() as Record<string, unknown>,
       literals: (path) => literalsIn(findNode(contents, path), written),
       mistake: (path, wrong, right, atKey = false) =>
@@ -167,7 +175,12 @@ class Reader {
     };
   }
 
-  #fillIn(document: Document.Parsed, environment: NodeJS.ProcessEnv, written: Map<Node, Written>): Mistake[] {
+  #fillIn(
+    document: Document.Parsed,
+    environment: NodeJS.ProcessEnv,
+    written: Map<Node, Written>,
+    readSecret: (path: string) => SecretFile,
+  ): Mistake[] {
     const mistakes: Mistake[] = [];
     visit(document, {
       Scalar: (key, node, ancestors) => {
@@ -182,9 +195,7 @@ class Reader {
           written.set(node, { text: node.value, filled: [], isUnfilled: true });
         }
         if (!node.value.includes('$')) return;
-        const { value, unknown, malformed, unreadable, filled } = interpolate(node.value, environment, (path) =>
-          readSecretFile(path, this.#file),
-        );
+        const { value, unknown, malformed, unreadable, filled } = interpolate(node.value, environment, readSecret);
         for (const start of malformed)
           report(
             `has "${start}", which is not a valid variable`,

@@ -21,7 +21,7 @@ export type SecretFile = { readonly value: string } | UnusableFile;
  * @param configFile path of gateway.yaml
  */
 export function readSecretFile(path: string, configFile: string): SecretFile {
-  const file = resolve(dirname(configFile), path);
+  const file = secretPath(path, configFile);
   try {
     return readText(file);
   } catch (error) {
@@ -30,6 +30,11 @@ export function readSecretFile(path: string, configFile: string): SecretFile {
     const [wrong, right] = reasons[code] ?? [`cannot be read (${code})`, 'give the gateway read permission'];
     return { wrong: `the file ${file} ${wrong}`, right, isMissing };
   }
+}
+
+/** The absolute path of a secret; parameters as of `readSecretFile`. */
+export function secretPath(path: string, configFile: string): string {
+  return resolve(dirname(configFile), path);
 }
 
 function readText(file: string): SecretFile {

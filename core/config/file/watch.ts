@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type FSWatcher, watch } from 'node:fs';
 import { readFile, readlink } from 'node:fs/promises';
 import { dirname, isAbsolute, join, parse, resolve, sep } from 'node:path';
@@ -5,53 +6,91 @@ import { dirname, isAbsolute, join, parse, resolve, sep } from 'node:path';
 /** Ms without a change after which a file counts as complete, because editors write in several steps. */
 const settleTime = 100;
 
+/** Watches files until it is disposed. */
+export interface FileWatch extends Disposable {
+  /** Looks whether other files are to be watched now. */
+  refresh(): void;
+}
+
 /**
- * Calls back with the first content, and whenever the content changes or the file disappears. It watches the folder of the
+ * Calls back with the first content, and whenever the content of one of the files changes or one disappears. It watches the folder of each
  * file and of every link that leads to it, because editors and Kubernetes replace files, and deployments replace links.
+ *
+ * @param files read at each look, as secrets come and go with the file that names them
+ * @param onError called with the file that cannot be watched, once until it can
  */
-export function watchFile(file: string, onChange: () => void, onError: (error: Error) => void): Disposable {
+export function watchFiles(
+  files: () => Iterable<string>,
+  onChange: () => void,
+  onError: (error: Error, file: string) => void,
+): FileWatch {
   const watchers = new Map<string, FSWatcher>();
-  let text: string | undefined;
+  const failed = new Set<string>();
+  let digests: ReadonlyMap<string, string | undefined> | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let looking: Promise<void> = Promise.resolve();
   let isOver = false;
 
-  const follow = async () => {
-    const folders = new Set(await watchedFolders(file));
+  const refresh = () => {
+    clearTimeout(timer);
+    timer = setTimeout(lookNext, settleTime);
+  };
+  const watchFolder = (folder: string, file: string) => {
+    const watcher = watch(folder, refresh);
+    watcher.on('error', (error) => onError(error, file));
+    watcher.unref();
+    watchers.set(folder, watcher);
+  };
+  const follow = async (file: string): Promise<string[]> => {
+    const folders = await watchedFolders(file);
+    try {
+      for (const folder of folders) if (!isOver && !watchers.has(folder)) watchFolder(folder, file);
+      failed.delete(file);
+    } catch (error) {
+      if (!failed.has(file)) onError(error as Error, file);
+      failed.add(file);
+    }
+    return folders;
+  };
+  const look = async () => {
+    const watched = [...new Set(files())];
+    const folders = new Set((await Promise.all(watched.map(follow))).flat());
     for (const [folder, watcher] of watchers) {
       if (folders.has(folder)) continue;
       watcher.close();
       watchers.delete(folder);
     }
-    for (const folder of folders) {
-      if (isOver || watchers.has(folder)) continue;
-      const watcher = watch(folder, () => {
-        clearTimeout(timer);
-        timer = setTimeout(() => {
-          look().catch(onError);
-        }, settleTime);
-      });
-      watcher.on('error', onError);
-      watcher.unref();
-      watchers.set(folder, watcher);
-    }
+    const now = new Map(await Promise.all(watched.map(async (file) => [file, await digestOf(file)] as const)));
+    const known = digests;
+    // A file that is named from now on was read with what names it.
+    const hasChanged =
+      known === undefined
+        ? now.values().some((digest) => digest !== undefined)
+        : watched.some((file) => known.has(file) && known.get(file) !== now.get(file));
+    digests = now;
+    if (hasChanged && !isOver) onChange();
   };
-  const look = async () => {
-    await follow();
-    const now = await readFile(file, 'utf8').catch(() => undefined);
-    if (now === text || isOver) return;
-    text = now;
-    onChange();
+  // One after the other: two would open the same folders.
+  const lookNext = () => {
+    looking = looking.then(() => (isOver ? undefined : look())).catch((error: Error) => onError(error, 'a file'));
   };
 
-  // The first look finds a change between loading the file and watching its folder.
-  look().catch(onError);
+  // The first look finds a change between loading the files and watching their folders.
+  lookNext();
   return {
+    refresh,
     [Symbol.dispose]() {
       isOver = true;
       clearTimeout(timer);
       for (const watcher of watchers.values()) watcher.close();
     },
   };
+}
+
+/** Secrets are not kept. Undefined for a file that cannot be read. */
+async function digestOf(file: string): Promise<string | undefined> {
+  const content = await readFile(file).catch(() => undefined);
+  return content && createHash('sha256').update(content).digest('base64');
 }
 
 /** Linux follows as many links before it gives up (path_resolution(7)). */

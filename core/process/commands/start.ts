@@ -5,7 +5,7 @@ import type { IssuedKey } from '#core/business/accounts/account-key.ts';
 import { readDocument } from '#core/config/file/document.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
 import { guarded, inBackground } from '#core/platform/background.ts';
-import { watchFile } from '#core/config/file/watch.ts';
+import { watchFiles } from '#core/config/file/watch.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { describeConnectionError, isConnectionError } from '#core/platform/errors/connection-error.ts';
 import { StartRefused } from '#core/platform/errors/start-refused.ts';
@@ -69,10 +69,16 @@ async function serve(
   for (const [name, path] of gateway.foreignPlugins) plugins.set(name, path);
   hideSecrets(gateway.secrets);
   if (link === undefined) await greet(gateway, gateway.operatorUrl, log, format, print);
-  const reload = reloader(gateway, file(), log, () => hideSecrets(gateway.secrets));
+  const read = reloader(gateway, file(), log, () => hideSecrets(gateway.secrets));
+  // A change may name other secrets, also one that is refused because they are not there yet.
+  const reload = (isRequested: boolean) => read(isRequested).finally(() => watch.refresh());
   const reloadInBackground = guarded(log, 'reloading gateway.yaml', reload);
-  const onError = (error: Error) => log.warn(`${file()} cannot be watched: ${error.message}`);
-  using _watch = watchFile(file(), () => reloadInBackground(false), onError);
+  const onError = (error: Error, path: string) => log.warn(`${path} cannot be watched: ${error.message}`);
+  using watch = watchFiles(
+    () => gateway.files,
+    () => reloadInBackground(false),
+    onError,
+  );
   signals.onReload(() => reloadInBackground(true));
   link?.serve({
     running: () => gateway.running,

@@ -1,8 +1,9 @@
+import { writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { watchedFolders, watchFile } from '#core/config/file/watch.ts';
+import { watchedFolders, watchFiles } from '#core/config/file/watch.ts';
 
 let folder: string;
 let file: string;
@@ -18,8 +19,8 @@ function startWatch(path = file) {
   const seen: string[] = [];
   const errors: Error[] = [];
   let { promise: news, resolve: wake } = Promise.withResolvers<void>();
-  const watch = watchFile(
-    path,
+  const watch = watchFiles(
+    () => [path],
     () => {
       void readFile(path, 'utf8')
         .catch(() => 'gone')
@@ -264,5 +265,83 @@ describe('a watched link', () => {
     await publish('three');
     await rm(join(mount, '..two'), { recursive: true });
     await watch.sees('three');
+  });
+});
+
+describe('several watched files', () => {
+  /** A watch whose calls can be waited for one by one, over files that can be exchanged. */
+  function startSeveral(named: string[]) {
+    let calls = 0;
+    const errors: string[] = [];
+    let { promise: news, resolve: wake } = Promise.withResolvers<void>();
+    const note = (work: () => void) => () => {
+      work();
+      wake();
+    };
+    const watch = watchFiles(
+      () => named,
+      note(() => calls++),
+      (_error, path) => note(() => errors.push(path))(),
+    );
+    const until = async (isThere: () => boolean) => {
+      while (!isThere()) {
+        await news;
+        ({ promise: news, resolve: wake } = Promise.withResolvers<void>());
+      }
+    };
+    return {
+      errors,
+      refresh: () => watch.refresh(),
+      called: (times: number) => until(() => calls >= times),
+      calls: () => calls,
+      fails: () => until(() => errors.length > 0),
+      [Symbol.dispose]: () => watch[Symbol.dispose](),
+    };
+  }
+
+  it('are reported together at first, and then each time that one of them changes', async () => {
+    const secret = join(folder, 'secret');
+    await writeFile(secret, 'one');
+    using watch = startSeveral([file, secret]);
+    await watch.called(1);
+    await writeFile(secret, 'two');
+    await watch.called(2);
+    await writeFile(file, 'two');
+    await watch.called(3);
+    expect(watch.calls()).toBe(3);
+  });
+
+  it('are reported when a secret that was not there appears', async () => {
+    const secret = join(folder, 'secret');
+    using watch = startSeveral([file, secret]);
+    await watch.called(1);
+    await writeFile(secret, 'one');
+    await watch.called(2);
+  });
+
+  it('are others when a changed file names others, which are reported from then on', async () => {
+    const other = join(folder, 'other');
+    await mkdir(other);
+    const secret = join(other, 'secret');
+    await writeFile(secret, 'one');
+    const named = [file];
+    using watch = startSeveral(named);
+    await watch.called(1);
+    named.push(secret);
+    watch.refresh();
+    // Until it is watched, a change is not seen.
+    let version = 0;
+    const rotation = setInterval(() => writeFileSync(secret, `${version++}`), 250);
+    await watch.called(2).finally(() => clearInterval(rotation));
+  });
+
+  it('are watched although one of them cannot be, which is reported once', async () => {
+    const nowhere = join(folder, 'nowhere', 'secret');
+    using watch = startSeveral([nowhere, file]);
+    await watch.fails();
+    await watch.called(1);
+    await writeFile(file, 'two');
+    await watch.called(2);
+    expect(watch.errors).toEqual([nowhere]);
   });
 });

@@ -13,8 +13,8 @@ import { Shipper, type ShippingFailure } from './shipper.ts';
 import { FileSpool } from './spool.ts';
 import { UnauthenticatedCounts } from './unauthenticated-counts.ts';
 
-/** Ms for which records are shipped on shutdown; the remaining ones wait for the next start. */
-const stopDeadline = 5_000;
+/** Ms; the default of `stopDeadline`. */
+const defaultStopDeadline = 5_000;
 
 export interface RequestLogOptions extends Omit<JournalOptions, 'folder'> {
   readonly dataFolder: string;
@@ -25,6 +25,8 @@ export interface RequestLogOptions extends Omit<JournalOptions, 'folder'> {
   readonly now?: () => number;
   /** Ms between two checks of the files of the journal; default one second. */
   readonly checkEvery?: number;
+  /** Ms for which records are shipped on shutdown; the remaining ones wait for the next start. Default five seconds. */
+  readonly stopDeadline?: number;
 }
 
 /** Journal, lock and shipper of this instance. Lives as long as the process, across reloads. */
@@ -39,8 +41,18 @@ export class RequestLog implements AsyncDisposable {
   readonly #lock: InstanceLock;
   readonly #shipper: Shipper;
   readonly #timer: NodeJS.Timeout;
+  readonly #stopDeadline: number;
 
-  constructor({ dataFolder, store, spoolBytes, checkEvery = 1_000, now = Date.now, ...options }: RequestLogOptions) {
+  constructor({
+    dataFolder,
+    store,
+    spoolBytes,
+    checkEvery = 1_000,
+    stopDeadline = defaultStopDeadline,
+    now = Date.now,
+    ...options
+  }: RequestLogOptions) {
+    this.#stopDeadline = stopDeadline;
     const { instance, log } = options;
     const path = join(dataFolder, 'journal');
     const folder = new JournalFolder(path);
@@ -73,7 +85,7 @@ export class RequestLog implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
     this.journal.close();
-    await Promise.all([this.#shipper.stop(stopDeadline), this.unauthenticated.finish(stopDeadline)]);
+    await Promise.all([this.#shipper.stop(this.#stopDeadline), this.unauthenticated.finish(this.#stopDeadline)]);
     this.journal[Symbol.dispose]();
     this.#lock[Symbol.dispose]();
   }

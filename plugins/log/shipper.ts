@@ -87,6 +87,9 @@ export class Shipper {
     this.#isStopping = true;
     this.#wake();
     await firstOrTimeout([this.#loop], deadline);
+    // Counted now: the journal lets go of them next, also while the database still does not answer.
+    const { journal, log } = this.#parts;
+    if (journal.finished.length > 0) log.warn(`${journal.finished.length} journal segments remain for the next start`);
   }
 
   /** Undefined while the last attempt to store something was successful. */
@@ -95,7 +98,7 @@ export class Shipper {
   }
 
   async #run(): Promise<void> {
-    const { journal, log } = this.#parts;
+    const { journal } = this.#parts;
     while (!this.#isStopping || journal.finished.length > 0) {
       try {
         const hasShipped = await this.#shipNext();
@@ -104,7 +107,7 @@ export class Shipper {
         if (!hasShipped) await this.#pause(searchEvery);
       } catch (error) {
         this.#noteFailure(error);
-        if (this.#isStopping) return log.warn(`${journal.finished.length} journal segments remain for the next start`);
+        if (this.#isStopping) return;
         await this.#pause(this.#backoff.next());
       }
     }

@@ -265,3 +265,26 @@ test('the shipper probes an idle database and reports that it takes no records',
     vi.useRealTimers();
   }
 });
+
+test('a stop while the database does not answer counts all segments that wait', async () => {
+  using folder = new TemporaryFolder();
+  const answer = Promise.withResolvers<never>();
+  const store = new MemoryStore();
+  store.insert = () => answer.promise;
+  const log = openLog({ folder, store, segmentAge: 1, stopDeadline: 20 });
+  for (const last of [false, true]) {
+    const exchange = arrive();
+    log.journal.begin(exchange);
+    await Promise.resolve();
+    log.journal.end(exchange, outcome());
+    if (!last) await until(() => log.journal.finished.length === 1);
+  }
+  await log[Symbol.asyncDispose]();
+  expect(folder.journal()).toHaveLength(2);
+  const lines = () => log.out.filter((line) => line.includes('remain for the next start'));
+  expect(lines()).toEqual(['warn 2 journal segments remain for the next start']);
+  // The query fails once the connection is closed, after the journal has let go of its segments.
+  answer.reject(new Error('Connection terminated'));
+  await new Promise(setImmediate);
+  expect(lines()).toHaveLength(1);
+});

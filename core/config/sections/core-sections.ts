@@ -72,7 +72,10 @@ export const listen = defineSection({
   name: 'listen',
   fixed: ['host', 'port'],
   schema: object({ default: {} }, 'The socket, and limits for clients. Host and port take effect at the next start.', {
-    host: string({ minLength: 1, default: '127.0.0.1' }, 'Address to listen on; 0.0.0.0 for all interfaces.'),
+    host: string(
+      { minLength: 1, default: '127.0.0.1' },
+      'Address to listen on; "::" for all interfaces, 0.0.0.0 for IPv4 alone. Where the machine has no IPv6, "::" is 0.0.0.0.',
+    ),
     port: integer({ minimum: 0, maximum: 65_535, default: 8080 }, 'TCP port; 0 for any free port.'),
     max_body_bytes: integer(
       { minimum: 1024, maximum: 1_073_741_824, default: bounds.requestBody },

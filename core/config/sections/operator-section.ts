@@ -32,8 +32,8 @@ export const operatorSection = defineSection({
         'Bearer token that every request must send. Without one, every user of this machine has access.',
       ),
       names: array(
-        { items: string({ pattern: '^[A-Za-z0-9._-]+$' }), default: [] },
-        'Host names allowed in the Host header, besides localhost and the address of the listener, such as `gateway` in a container network.',
+        { items: string({ pattern: '^(\\*\\.)?[A-Za-z0-9._-]+$' }), default: [] },
+        'Host names allowed in the Host header, besides localhost and the address of the listener, such as `gateway` in a container network. `*.svc` stands for all that end in `.svc`.',
       ),
     },
   ),

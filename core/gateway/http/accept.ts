@@ -22,6 +22,28 @@ export interface GivenSockets {
   readonly descriptors: readonly number[];
 }
 
+/** What a machine without IPv6 says to `::`. */
+const withoutIpv6 = new Set(['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EPROTONOSUPPORT']);
+
+/**
+ * The address to listen on: `::`, all addresses of both families, is `0.0.0.0` where the machine has no IPv6.
+ *
+ * @param tryAddress rejects where no socket can be bound to it
+ */
+export async function usableAddress(
+  host: string,
+  tryAddress: (host: string) => Promise<void> = (address) => checkPort(0, address),
+): Promise<string> {
+  if (host !== '::') return host;
+  try {
+    await tryAddress(host);
+    return host;
+  } catch (error) {
+    if (!withoutIpv6.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    return '0.0.0.0';
+  }
+}
+
 /**
  * Listens on a port with several sockets, where the system can do that, or on given ones.
  *
@@ -45,7 +67,8 @@ export async function listenWidely(
       for (const [index, server] of [listener, ...others].entries())
         await listenOn(server, { fd: place.descriptors[index] as number }, onError);
     } else {
-      const { host, port } = place;
+      const { port } = place;
+      const host = await usableAddress(place.host);
       if (isShared && port !== 0) await checkPort(port, host);
       const options = { host, reusePort: isShared };
       await listenOn(listener, { ...options, port }, onError);
@@ -70,7 +93,8 @@ export type BoundSocket = net.BoundSocket;
  *
  * @throws Error when the port is in use or not allowed
  */
-export async function bindWidely({ host, port }: ListenPlace): Promise<BoundSocket[]> {
+export async function bindWidely({ host: wanted, port }: ListenPlace): Promise<BoundSocket[]> {
+  const host = await usableAddress(wanted);
   if (isShared && port !== 0) await checkPort(port, host);
   const { address } = await lookup(host);
   const bound: BoundSocket[] = [];

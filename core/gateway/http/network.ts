@@ -1,13 +1,13 @@
 import { isIP } from 'node:net';
+import { plainAddress } from '#core/platform/names/loopback.ts';
 
 /**
  * The network that one caller can send from: an IPv4 address, or the /64 of an IPv6 address, whose 2^64 addresses belong to
  * one household or machine.
  */
 export function networkOf(address = ''): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped !== undefined) return mapped;
-  if (isIP(address) !== 6) return address;
+  const plain = plainAddress(address);
+  if (isIP(plain) !== 6) return plain;
   const [head = '', tail] = address.toLowerCase().split('::');
   const groups = groupsOf(head);
   const behind = tail === undefined ? [] : groupsOf(tail);

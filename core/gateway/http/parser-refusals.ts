@@ -5,6 +5,7 @@ import { renderError } from '../pipeline/render-error.ts';
 import { type ErrorCode, GatewayError } from '#core/platform/errors/table.ts';
 import type { Gauge } from '../health/gauge.ts';
 import type { Logger } from '#core/platform/logger.ts';
+import { plainAddress } from '#core/platform/names/loopback.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
 import { closeAfterRunning, closeGently, runningResponse, serveInTurn } from './pipelining.ts';
 
@@ -135,7 +136,7 @@ export class ParserRefusals {
     serveInTurn(server, ({ remoteAddress }) =>
       this.#count(
         'pipelined',
-        `${remoteAddress} dropped: more than ${bounds.pipelinedRequests} waited on a connection`,
+        `${plainAddress(remoteAddress ?? 'unknown')} dropped: more than ${bounds.pipelinedRequests} waited on a connection`,
       ),
     );
   }
@@ -179,7 +180,7 @@ export class ParserRefusals {
   }
 
   #countRefusal({ reason, status }: Refusal, code = 'unknown', address = 'unknown'): void {
-    this.#count(reason, `${address} refused with ${status} before it could be read: ${code}`);
+    this.#count(reason, `${plainAddress(address)} refused with ${status} before it could be read: ${code}`);
   }
 
   #count(reason: Reason, what: string): void {

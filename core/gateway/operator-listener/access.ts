@@ -5,7 +5,7 @@ import { isLoopback, plainAddress } from '#core/platform/names/loopback.ts';
 /** What a request to the operator's listener must satisfy. */
 export interface OperatorAccess {
   readonly token?: string | undefined;
-  /** Names in the Host header besides loopback names and the listener's own address. */
+  /** Names in the Host header besides loopback names and the listener's own address. `*.` stands for any beginning. */
   readonly names: readonly string[];
 }
 
@@ -46,7 +46,13 @@ function isKnownHost(header: string | undefined, localAddress: string, names: re
     .find((part) => part !== undefined);
   if (host === undefined) return false;
   const name = host.toLowerCase().replace(/\.$/, '');
-  return isLoopback(name) || name === plainAddress(localAddress) || names.some((known) => known.toLowerCase() === name);
+  return isLoopback(name) || name === plainAddress(localAddress) || names.some((known) => isNamed(name, known));
+}
+
+/** @param known a name, or `*.` and the end of names */
+function isNamed(name: string, known: string): boolean {
+  const lower = known.toLowerCase();
+  return lower.startsWith('*.') ? name.endsWith(lower.slice(1)) : name === lower;
 }
 
 /** Browsers send Sec-Fetch-Site to loopback and HTTPS origins, and Origin with everything but plain navigation. */

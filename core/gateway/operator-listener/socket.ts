@@ -3,6 +3,7 @@ import { lstat, unlink } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { connect } from 'node:net';
 import { listenRefused } from '#core/platform/errors/start-refused.ts';
+import { usableAddress } from '../http/accept.ts';
 import { describeAddress, type OperatorAddress } from './address.ts';
 
 /** Permissions that a new socket does not get: only the user of the gateway may connect. */
@@ -15,7 +16,8 @@ const privateMask = 0o177;
  */
 export async function openListener(server: Server, address: OperatorAddress): Promise<void> {
   try {
-    await tryToListen(server, address).catch(async (error: NodeJS.ErrnoException) => {
+    const usable = 'path' in address ? address : { ...address, host: await usableAddress(address.host) };
+    await tryToListen(server, usable).catch(async (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EADDRINUSE' || !('path' in address) || !(await isAbandoned(address.path))) throw error;
       await unlink(address.path);
       await tryToListen(server, address);

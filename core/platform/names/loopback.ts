@@ -7,8 +7,15 @@ export function isLoopback(host: string): boolean {
   return address === '::1' || address === 'localhost' || address.endsWith('.localhost');
 }
 
-/** `127.0.0.1` for `::ffff:127.0.0.1`, as a listener on `::` reports IPv4 peers. */
+/** An IPv4 address as IPv6 (RFC 4291 §2.5.5.2), in any of its spellings. */
+const mapped = /^(?:::|(?:0{1,4}:){5})ffff:(?:(\d+\.\d+\.\d+\.\d+)|([\da-f]{1,4}):([\da-f]{1,4}))$/i;
+
+/** `127.0.0.1` for `::ffff:127.0.0.1`, as a listener on `::` reports IPv4 peers, and for `::ffff:7f00:1`. */
 export function plainAddress(address: string): string {
-  if (!address.startsWith('::')) return address;
-  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
+  if (!address.startsWith('::') && !address.startsWith('0')) return address;
+  const [, dotted, high, low] = mapped.exec(address) ?? [];
+  if (dotted !== undefined) return dotted;
+  if (high === undefined || low === undefined) return address;
+  const [first, second] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
+  return [first >> 8, first & 255, second >> 8, second & 255].join('.');
 }

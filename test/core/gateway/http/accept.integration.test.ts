@@ -4,7 +4,7 @@ import { Agent, createServer, request } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer, type Server } from 'node:net';
 import type { Readable } from 'node:stream';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { bindWidely, type BoundSocket, listenWidely } from '#core/gateway/http/accept.ts';
+import { bindWidely, type BoundSocket, listenWidely, usableAddress } from '#core/gateway/http/accept.ts';
 
 const host = '127.0.0.1';
 let listener: ReturnType<typeof createServer>;
@@ -28,6 +28,26 @@ it.runIf(process.platform === 'linux')('several connections are accepted in a tu
   for (; accepted.length < clients.length; turns++) await new Promise(setImmediate);
   for (const client of clients) client.destroy();
   expect(turns).toBeLessThan(clients.length / 2);
+});
+
+it('an address of both families takes IPv4 and IPv6, or IPv4 alone where the machine has no IPv6', async () => {
+  const usable = await usableAddress('::');
+  await listenWidely(listener, { port: 0, host: '::' }, () => undefined);
+  for (const address of usable === '::' ? ['127.0.0.1', '::1'] : ['127.0.0.1']) {
+    const [response] = await once(request({ port: portOf(listener), host: address, agent: false }).end(), 'response');
+    expect((response as { readonly statusCode: number }).statusCode).toBe(200);
+    (response as Readable).resume();
+  }
+  const bound = await bindWidely({ port: 0, host: '::' });
+  expect(bound[0]?.address().address).toBe(usable);
+  for (const socket of bound) socket.close();
+});
+
+it.each(['EAFNOSUPPORT', 'EADDRNOTAVAIL'])('without IPv6 (%s), all addresses are those of IPv4', async (code) => {
+  const fail = (failure: string) => () => Promise.reject(Object.assign(new Error(failure), { code: failure }));
+  expect(await usableAddress('::', fail(code))).toBe('0.0.0.0');
+  expect(await usableAddress('::1', fail(code))).toBe('::1');
+  await expect(usableAddress('::', fail('EACCES'))).rejects.toMatchObject({ code: 'EACCES' });
 });
 
 it('a port that another process listens on is refused', async () => {

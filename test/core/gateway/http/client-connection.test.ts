@@ -50,9 +50,22 @@ describe('the address of a client', () => {
     expect(via(['10.0.0.0/8'], '10.0.0.1', `1.1.1.1, ${'10.0.0.2,'.repeat(1_000)}10.0.0.2`)).toBe('10.0.0.2');
   });
 
-  it('is plain IPv4 on a listener for both families', () => {
-    expect(via([], '::ffff:203.0.113.9')).toBe('203.0.113.9');
-  });
+  it.each(['::ffff:203.0.113.9', '::FFFF:203.0.113.9', '::ffff:cb00:7109', '0:0:0:0:0:ffff:cb00:7109'])(
+    'is plain IPv4 on a listener for both families: %s',
+    (peer) => {
+      expect(via([], peer)).toBe('203.0.113.9');
+      expect(via(['203.0.113.0/24'], peer, '1.1.1.1')).toBe('1.1.1.1');
+      expect(via(['10.0.0.1'], '10.0.0.1', peer)).toBe('203.0.113.9');
+    },
+  );
+
+  it.each(['::ffff:10.0.0.0/104', '::ffff:10.0.0.1'])(
+    'is what an IPv4 proxy reports whose range is written as IPv6: %s',
+    (range) => {
+      expect(via([range], '::ffff:10.0.0.1', '1.1.1.1')).toBe('1.1.1.1');
+      expect(via([range], '::ffff:11.0.0.1', '1.1.1.1')).toBe('11.0.0.1');
+    },
+  );
 
   it('can be an IPv6 address', () => {
     expect(via(['10.0.0.1'], '10.0.0.1', '2001:db8::7')).toBe('2001:db8::7');

@@ -39,6 +39,16 @@ describe('the Host header of a request for the operator', () => {
     expect(statusOf({ host }, { names: ['gateway'] }, '::ffff:10.0.0.7')).toBe(200);
   });
 
+  it.each([
+    ['daypass-0.daypass-instances.shop.svc.cluster.local:9080', 200],
+    ['daypass-instances.shop.svc.cluster.local', 200],
+    ['svc.cluster.local', 421],
+    ['daypass.svc.cluster.local.attacker.example', 421],
+    ['attackersvc.cluster.local', 421],
+  ])('may be any name with a configured end: %s', (host, status) => {
+    expect(statusOf({ host }, { names: ['*.svc.cluster.LOCAL'] })).toBe(status);
+  });
+
   it('does not matter on a Unix socket, which no browser reaches', () => {
     expect(refuseAccess({ headers: {}, localAddress: undefined }, { names: [] })).toBeUndefined();
   });

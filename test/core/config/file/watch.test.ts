@@ -268,37 +268,37 @@ describe('a watched link', () => {
   });
 });
 
-describe('several watched files', () => {
-  /** A watch whose calls can be waited for one by one, over files that can be exchanged. */
-  function startSeveral(named: string[]) {
-    let calls = 0;
-    const errors: string[] = [];
-    let { promise: news, resolve: wake } = Promise.withResolvers<void>();
-    const note = (work: () => void) => () => {
-      work();
-      wake();
-    };
-    const watch = watchFiles(
-      () => named,
-      note(() => calls++),
-      (_error, path) => note(() => errors.push(path))(),
-    );
-    const until = async (isThere: () => boolean) => {
-      while (!isThere()) {
-        await news;
-        ({ promise: news, resolve: wake } = Promise.withResolvers<void>());
-      }
-    };
-    return {
-      errors,
-      refresh: () => watch.refresh(),
-      called: (times: number) => until(() => calls >= times),
-      calls: () => calls,
-      fails: () => until(() => errors.length > 0),
-      [Symbol.dispose]: () => watch[Symbol.dispose](),
-    };
-  }
+/** A watch whose calls can be waited for one by one, over files that can be exchanged. */
+function startSeveral(named: string[]) {
+  let calls = 0;
+  const errors: string[] = [];
+  let { promise: news, resolve: wake } = Promise.withResolvers<void>();
+  const note = (work: () => void) => () => {
+    work();
+    wake();
+  };
+  const watch = watchFiles(
+    () => named,
+    note(() => calls++),
+    (_error, path) => note(() => errors.push(path))(),
+  );
+  const until = async (isThere: () => boolean) => {
+    while (!isThere()) {
+      await news;
+      ({ promise: news, resolve: wake } = Promise.withResolvers<void>());
+    }
+  };
+  return {
+    errors,
+    refresh: () => watch.refresh(),
+    called: (times: number) => until(() => calls >= times),
+    calls: () => calls,
+    fails: () => until(() => errors.length > 0),
+    [Symbol.dispose]: () => watch[Symbol.dispose](),
+  };
+}
 
+describe('several watched files', () => {
   it('are reported together at first, and then each time that one of them changes', async () => {
     const secret = join(folder, 'secret');
     await writeFile(secret, 'one');

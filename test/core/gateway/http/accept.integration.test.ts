@@ -43,8 +43,9 @@ it('an address of both families takes IPv4 and IPv6, or IPv4 alone where the mac
   for (const socket of bound) socket.close();
 });
 
+const fail = (code: string) => () => Promise.reject(Object.assign(new Error(code), { code }));
+
 it.each(['EAFNOSUPPORT', 'EADDRNOTAVAIL'])('without IPv6 (%s), all addresses are those of IPv4', async (code) => {
-  const fail = (failure: string) => () => Promise.reject(Object.assign(new Error(failure), { code: failure }));
   expect(await usableAddress('::', fail(code))).toBe('0.0.0.0');
   expect(await usableAddress('::1', fail(code))).toBe('::1');
   await expect(usableAddress('::', fail('EACCES'))).rejects.toMatchObject({ code: 'EACCES' });

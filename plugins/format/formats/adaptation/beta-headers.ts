@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Profile } from '#core/config/catalog/profile.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { FormatDescriptor } from '../contract/descriptor.ts';
 
 /**
@@ -21,16 +22,20 @@ export const openaiBetaHeaders: readonly string[] = [
 /** Anthropic and the clouds refuse `safeguards` without it. */
 const safeguardsBeta = 'dangerous-tool-use-2026-09-03';
 
-/** The client's headers for beta features, and its tool's own, for the vendor that knows them; none for any other. */
+/**
+ * The client's headers for beta features, and its tool's own, for the vendor that knows them; none for any other. Those in the body are
+ * newer than those with which a WebSocket was opened.
+ */
 export function betaHeaders(
   client: IncomingHttpHeaders,
-  { betaHeaders: known = [] }: FormatDescriptor,
+  outline: JsonObject,
+  { betaHeaders: known = [], headersIn }: FormatDescriptor,
   { quirks }: Profile,
 ): Record<string, string> {
   if (known.length === 0) return {};
   if (!quirks.betas)
     return quirks.safeguards && namesBeta(client, safeguardsBeta) ? { 'anthropic-beta': safeguardsBeta } : {};
-  const found = Object.entries(client).filter(
+  const found = Object.entries({ ...client, ...headersIn?.(outline) }).filter(
     ([name, value]) => value !== undefined && known.some((pattern) => isNamed(name, pattern)),
   );
   return Object.fromEntries(found.map(([name, value]) => [name, String(value)]));

@@ -26,6 +26,8 @@ export interface FormatDescriptor extends WireFormat {
   readonly headers?: Readonly<Record<string, string>>;
   /** Client headers that the format's vendor knows; `x-codex-*` is a prefix. Other vendors do not get them. */
   readonly betaHeaders?: readonly string[];
+  /** Headers that clients put into the body where each request has none of its own, by their names in lower case. */
+  headersIn?(outline: JsonObject): Readonly<Record<string, string>>;
   /** The client side; missing in a format that only upstreams use. */
   readonly client?: ClientSide;
   /** How conversations in it are translated; missing where requests and replies can only pass through. */

@@ -40,6 +40,9 @@ import type {
 
 const probe: Probe = { codec: responsesCodec, toolNames: plainNames, stateKinds, dialogue: { input: '.' } };
 
+/** Members of events on a WebSocket, which no POST has. */
+const socketMembers = ['generate', 'stream_id'];
+
 /** What Codex tells OpenAI about itself. */
 const internalMembers = ['client_metadata', 'input.internal_chat_message_metadata_passthrough'];
 
@@ -108,5 +111,5 @@ export const adaptResponses = inOrder(
   reasoning,
   adaptOutput(probe, outputWording),
   adaptCallIds(writeCallIds),
-  adaptRefused(({ betas }) => (betas ? [] : internalMembers)),
+  adaptRefused(({ betas }) => (betas ? socketMembers : [...socketMembers, ...internalMembers])),
 );

@@ -11,6 +11,7 @@ import { ResponsesObserver } from './reply/observer.ts';
 import { ResponsesReplyAdapter } from './reply/reply-adapter.ts';
 import { renderStreamError } from './reply/reply-object.ts';
 import { responsesReplyText } from './reply/reply-text.ts';
+import { headersInMetadata } from './request/metadata-headers.ts';
 import { responsesParameters } from './request/parameters.ts';
 import type { ResponsesItem, ResponsesRequest } from '../../wire/responses.ts';
 
@@ -31,6 +32,7 @@ export const responses: ClientTextFormat = {
   replyText: responsesReplyText,
   path: (_model, _isStream, purpose) => (purpose === 'count' ? '/responses/input_tokens' : '/responses'),
   betaHeaders: openaiBetaHeaders,
+  headersIn: headersInMetadata,
   client: {
     endpoints: [
       {

@@ -47,7 +47,7 @@ export class PassThrough implements PreparedCall {
         'content-type': 'application/json',
         accept: acceptedBy(client),
         ...format.headers,
-        ...betaHeaders(exchange.headers, format, profile),
+        ...betaHeaders(exchange.headers, client.outline, format, profile),
       },
       ...adapted,
     };

@@ -47,3 +47,34 @@ describe('a Chat route that refuses stop sequences', () => {
     }
   });
 });
+
+describe('a turn of a WebSocket', () => {
+  const lite = 'ws_request_header_x_openai_internal_codex_responses_lite';
+  const metadata = {
+    [lite]: 'true',
+    ws_request_header_authorization: 'Bearer x',
+    ws_request_header_x_codex_a: 'a\r\nb: c',
+  };
+  const callFor = (body: object, betas: boolean) => {
+    const to = routeTo(upstreamAt('http://127.0.0.1:1/v1'), { profile: mergeProfiles({ quirks: { betas } }) });
+    return new PassThrough(exchange, requestOf('responses', { model: 'm', input: 'Hi', ...body }), to).request;
+  };
+
+  it('has the headers of its metadata that OpenAI knows, and no others', () => {
+    const { headers } = callFor({ client_metadata: metadata }, true);
+    expect(headers).toMatchObject({ 'x-openai-internal-codex-responses-lite': 'true' });
+    expect(Object.keys(headers)).not.toContain('authorization');
+    expect(Object.keys(headers)).not.toContain('x-codex-a');
+  });
+
+  it('has none of them on a route to another vendor', () => {
+    const { headers } = callFor({ client_metadata: metadata }, false);
+    expect(Object.keys(headers).filter((name) => name.startsWith('x-'))).toEqual([]);
+  });
+
+  it.each([true, false])('sends no members of events by POST (a vendor that knows betas: %s)', (betas) => {
+    const { body, notes } = callFor({ generate: false, stream_id: 'a' }, betas);
+    expect(JSON.parse(String(body))).toEqual({ model: 'model-there', input: 'Hi' });
+    expect(notes).toEqual(['dropped generate', 'dropped stream_id']);
+  });
+});

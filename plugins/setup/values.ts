@@ -38,6 +38,8 @@ export interface SetupValues {
   /** For titles, summaries and other small tasks; the very same object where the catalog has no small one. */
   readonly smallModel: SetupModel;
   readonly tiers: TierModels;
+  /** Whether this machine was seen to reach the gateway by a WebSocket. Only the script can see that. */
+  readonly hasSockets: boolean;
 }
 
 /**
@@ -65,6 +67,7 @@ export function valuesWith(
   model: SetupModel,
   smallModel: SetupModel,
   tiers: TierModels = {},
+  hasSockets = false,
 ): SetupValues {
   const { name, slug } = service;
   const baseUrl = plainUrl(service.baseUrl);
@@ -78,6 +81,7 @@ export function valuesWith(
     model,
     smallModel,
     tiers,
+    hasSockets,
   };
 }
 

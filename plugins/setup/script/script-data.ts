@@ -3,7 +3,7 @@ import { type Abilities, defaultsOf, type FormatDefaults, type SetupHost, setupM
 import { setupSection } from '../section.ts';
 import type { ScriptedTool } from '../tool.ts';
 import { scriptedFormats, scriptedTools } from '../tools.ts';
-import { type SetupModel, toSetupModel, valuesWith } from '../values.ts';
+import { type SetupModel, type SetupValues, toSetupModel, valuesWith } from '../values.ts';
 import { describeActions, type ScriptAction, startOf } from './describe-actions.ts';
 
 /** The data in the setup scripts of this gateway: the same for everybody, without any key. */
@@ -60,6 +60,8 @@ export interface ScriptTool {
 interface ScriptVariant {
   readonly traits: readonly string[];
   readonly actions: readonly ScriptAction[];
+  /** Those where the script has seen that the gateway takes WebSockets; left out where they are the same. */
+  readonly withSockets?: readonly ScriptAction[];
 }
 
 /** Placeholders in the texts of actions, which the script replaces by values. */
@@ -162,12 +164,12 @@ function toScriptTool(
   { small, tiers }: FormatDefaults,
 ): ScriptTool {
   const smallTraits = models.find(({ name }) => name === small?.name)?.traits ?? '';
-  const variants = new Map<string, { traits: string[]; actions: ScriptAction[] }>();
+  const variants = new Map<string, ScriptVariant & { readonly traits: string[] }>();
   for (const traits of traitsWith(models, small?.name)) {
     const main = modelWith(traits.replace('-same', ''), 'main');
     const values = valuesWith(host, main, traits.endsWith('-same') ? main : modelWith(smallTraits, 'small'), tiers);
-    const written = withPlaceholders(JSON.stringify(describeActions(tool, { ...values, key: placeholders.key })));
-    const variant = variants.get(written) ?? { traits: [], actions: JSON.parse(written) as ScriptAction[] };
+    const written = writeActions(tool, values);
+    const variant = variants.get(written) ?? toVariant(written, writeActions(tool, { ...values, hasSockets: true }));
     variant.traits.push(traits);
     variants.set(written, variant);
   }
@@ -186,6 +188,17 @@ function toScriptTool(
     ...(trial !== undefined && { trial }),
     variants: [...variants.values()],
   };
+}
+
+function writeActions(tool: ScriptedTool, values: SetupValues): string {
+  return withPlaceholders(JSON.stringify(describeActions(tool, { ...values, key: placeholders.key })));
+}
+
+const read = (text: string) => JSON.parse(text) as ScriptAction[];
+
+/** @param withSockets what is written where the gateway takes WebSockets */
+function toVariant(written: string, withSockets: string): ScriptVariant & { readonly traits: string[] } {
+  return { traits: [], actions: read(written), ...(withSockets !== written && { withSockets: read(withSockets) }) };
 }
 
 /** The traits that models can have while this one is the small one. */

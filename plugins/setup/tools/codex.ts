@@ -21,7 +21,7 @@ export const codex: SetupTool = {
     trial: (prompt, { providerId }) => ['exec', '--profile', providerId, '--skip-git-repo-check', prompt],
     note: ({ providerId }) => `codex --profile ${providerId} uses this gateway; plain codex stays as it was.`,
   },
-  steps: ({ apiUrl, providerId, providerName, keyVariable, model }) => [
+  steps: ({ apiUrl, providerId, providerName, keyVariable, model, hasSockets }) => [
     {
       kind: 'file',
       place: {
@@ -34,7 +34,15 @@ export const codex: SetupTool = {
         model_provider: providerId,
         ...(model.maxInputTokens !== undefined && { model_context_window: model.maxInputTokens }),
         model_providers: {
-          [providerId]: { name: providerName, base_url: apiUrl, wire_api: 'responses', env_key: keyVariable },
+          [providerId]: {
+            name: providerName,
+            base_url: apiUrl,
+            wire_api: 'responses',
+            env_key: keyVariable,
+            // Where a proxy refuses upgrades, Codex would try for seconds or minutes before it uses POST. No model_catalog_url:
+            // docs/decisions/0057-codex-gets-no-model-catalog.md.
+            ...(hasSockets && { supports_websockets: true }),
+          },
         },
       },
     },

@@ -1,10 +1,14 @@
 // Requests to the gateway by curl or by this runtime, and what an answer or its absence means.
 import { Buffer } from 'node:buffer';
+import { randomBytes } from 'node:crypto';
 import * as http from 'node:http';
 import * as https from 'node:https';
 import * as tls from 'node:tls';
 import { encode, machine } from './machine.mjs';
 import { computer, isWindows, printable, run } from './run.mjs';
+
+/** What stands for the key where a dry run has none. */
+export const placeholderKey = 'YOUR_KEY';
 
 /** Bytes. What the gateway sends here is a hundred times smaller. */
 const largestAnswer = 4 * 1024 * 1024;
@@ -23,6 +27,21 @@ export function request(method, path, json = '', limit = 30) {
   answer = answer ?? askByRuntime(asked);
   const failure = answer.status === 0 ? explainSilence(answer, asked) : explainAnswer(answer);
   return { ...answer, failure, seconds: ((Date.now() - began) / 1000).toFixed(1) };
+}
+
+/** Seconds. Codex waits three times as long, at every try. */
+const upgradeLimit = 5;
+
+/**
+ * True when the gateway's public address opens a WebSocket: 101, from this machine and through the proxies on the way. Without a
+ * key, nothing is known. curl would wait for frames until its limit.
+ */
+export function takesSockets() {
+  if (!run.key || run.key === placeholderKey) return false;
+  const url = `${run.data.baseUrl}/v1/responses`;
+  const asked = { method: 'GET', url, isUpgrade: true, limit: upgradeLimit, key: run.key, agent: `${run.slug}-setup` };
+  run.hasSockets ??= askByRuntime(asked).status === 101;
+  return run.hasSockets;
 }
 
 /** Exit codes of curl(1). */
@@ -145,15 +164,16 @@ export function answerByRuntime(asked) {
 }
 
 /** Sends it, through the proxy that the variables name. */
-function send({ method, url, json, key, agent }, receive) {
+function send({ method, url, json, key, agent, isUpgrade }, receive) {
   const target = new URL(url);
   const headers = {
     authorization: `Bearer ${key}`,
     'user-agent': agent,
     ...(json && { 'content-type': 'application/json' }),
+    ...(isUpgrade && upgradeHeaders()),
   };
   const proxy = proxyOf(url);
-  const begin = (sent) => sent.on('error', fail).on('response', receive).end(json);
+  const begin = (sent) => sent.on('error', fail).on('response', receive).on('upgrade', accept).end(json);
   if (proxy === undefined)
     return begin((target.protocol === 'https:' ? https : http).request(target, { method, headers }));
   const { hostname, port, username, password } = new URL(proxy.url);
@@ -173,6 +193,17 @@ function send({ method, url, json, key, agent }, receive) {
     begin(https.request(target, options));
   });
   tunnel.end();
+}
+
+function upgradeHeaders() {
+  const key = randomBytes(16).toString('base64');
+  return { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': key };
+}
+
+/** A WebSocket is open: that is all there is to know. */
+function accept({ statusCode }, socket) {
+  socket.on('error', () => {}).destroy();
+  tell({ status: statusCode });
 }
 
 /** The proxy for a URL and the variable that names it, by the rules of curl; undefined without one. */

@@ -6,10 +6,12 @@ import { run } from './run.mjs';
 /**
  * What is to be done for a tool: the model, files, places (variables that move folders), variables, notes, and how it is
  * tried, with the values of the placeholders. The model is the one that the user names, that of the last run, or the default.
+ * `otherFiles` are those that a run writes where it finds the opposite about WebSockets.
  *
+ * @param takesSockets asks whether the gateway takes WebSockets, where that matters to the tool
  * @throws Refusal where no model suits the tool
  */
-export function wishesOf(tool, saved) {
+export function wishesOf(tool, saved, takesSockets = () => false) {
   const chosen = run.data.defaults.find(({ format }) => format === tool.format);
   const named = run.options.model || (saved && findModel(saved) ? saved : chosen?.model);
   const model = findModel(named);
@@ -26,12 +28,15 @@ export function wishesOf(tool, saved) {
     SMALL_CONTEXT: small.context,
     SMALL_OUTPUT: small.output,
   };
-  const ofKind = (kind) => variant.actions.filter((action) => action.kind === kind);
+  const { actions, withSockets } = variant;
+  const [chosenActions, others = []] = withSockets && takesSockets() ? [withSockets, actions] : [actions, withSockets];
+  const ofKind = (kind, from = chosenActions) => from.filter((action) => action.kind === kind);
   return {
     model: model.name,
     fill: values,
     places: ofKind('place'),
     files: ofKind('file'),
+    otherFiles: ofKind('file', others),
     variables: ofKind('variable').map(({ name, value }) => [name, fill(value, values)]),
     notes: ofKind('note').map(({ text }) => fill(text, values)),
     start: tool.start && fill(tool.start, values),

@@ -3,6 +3,7 @@ import { releaseLock } from './lock.mjs';
 import { commitPlan } from './commit.mjs';
 import { printSettings, showDifference } from './difference.mjs';
 import { hasFormer, readFormer, savedModel, takeOver } from './former.mjs';
+import { placeholderKey, takesSockets } from './gateway.mjs';
 import { checkKey, checkModelOfKey, findKeyVariable, findStoredKey, readKey } from './key.mjs';
 import { isInstalled } from './list.mjs';
 import { Refusal } from '../edit/common.mjs';
@@ -72,7 +73,7 @@ function isSelected(tool) {
 function prepareKey() {
   const { isDryRun, hasConsent, keyFile } = run.options;
   if (isDryRun && !keyFile && !findKeyVariable()) {
-    if (!findStoredKey()) run.key = 'YOUR_KEY';
+    if (!findStoredKey()) run.key = placeholderKey;
     return;
   }
   if (!isDryRun && !hasConsent) requireTerminal();
@@ -86,7 +87,7 @@ function planTools(tools) {
   return tools.map((tool) => {
     const job = { tool, id: tool.id, plans: [] };
     try {
-      job.wishes = wishesOf(tool, savedModel(tool.id));
+      job.wishes = wishesOf(tool, savedModel(tool.id), takesSockets);
       job.plans = job.wishes.files.flatMap((action) => planFile(tool.id, action, job.wishes));
       job.hasNewVariables = !variables.hasSame(tool.id, job.wishes.variables);
     } catch (error) {

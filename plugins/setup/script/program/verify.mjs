@@ -108,7 +108,11 @@ function findUnwritten(id, { files, places }) {
  */
 function isOutdated(id, wishes) {
   if (run.options.model || run.options.keyFile) return false;
-  const wanted = new Set(wishes.files.map(({ text }) => encode(`${fill(text, wishes.fill).replace(/\n+$/, '')}\n`)));
+  const wanted = new Set(
+    [...wishes.files, ...wishes.otherFiles].map(({ text }) =>
+      encode(`${fill(text, wishes.fill).replace(/\n+$/, '')}\n`),
+    ),
+  );
   const records = listFiles(id).map(readRecord).filter(Boolean);
   return records.some((record) => !wanted.has(record.wanted)) || variables.isOutdated(wishes.variables);
 }

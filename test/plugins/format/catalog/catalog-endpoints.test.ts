@@ -40,6 +40,11 @@ const routeOf = (priority: number, maxInputTokens: number, max_output_tokens: nu
   });
 
 describe('the list of models', () => {
+  it('is no catalog of Codex, which would replace its own models, instructions and tools', () => {
+    const body = bodyOf(listModels(host, paged('client_version=0.171.0'), states)) as object;
+    expect(Object.keys(body)).not.toContain('models');
+  });
+
   it('is one page with every model by its public name, then the aliases', () => {
     const { object, data, has_more, first_id, last_id } = bodyOf(listModels(host, asking(), states));
     expect([object, has_more, first_id, last_id]).toEqual(['list', false, 'dp/one', 'alias']);

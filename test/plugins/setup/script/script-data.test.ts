@@ -73,6 +73,16 @@ describe('data of the script', () => {
     expect(Math.max(...counts)).toBe(2);
   });
 
+  it('the data of the script has WebSockets for Codex alone, and never what would change its requests', () => {
+    const { tools: known } = dataOf([modelOf('a', ['responses'])]);
+    const withSockets = known.filter(({ variants }) => variants.some((variant) => variant.withSockets !== undefined));
+    expect(withSockets.map(({ id }) => id)).toEqual(['codex']);
+    const [variant] = withSockets[0]!.variants;
+    expect(JSON.stringify(variant?.withSockets)).toContain('supports_websockets = true');
+    expect(JSON.stringify(variant?.actions)).not.toContain('websockets');
+    expect(JSON.stringify(known)).not.toMatch(/model_catalog_url|api_key_model_discovery|remote_compaction/);
+  });
+
   it('the data of the script defaults to a model that is reached without a translation', () => {
     const models = [modelOf('a', ['chat']), modelOf('b', ['messages']), modelOf('c-mini', ['messages'])];
     const { defaults } = dataOf(models);

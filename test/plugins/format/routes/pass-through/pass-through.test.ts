@@ -48,16 +48,17 @@ describe('a Chat route that refuses stop sequences', () => {
   });
 });
 
+const callFor = (body: object, betas: boolean) => {
+  const to = routeTo(upstreamAt('http://127.0.0.1:1/v1'), { profile: mergeProfiles({ quirks: { betas } }) });
+  return new PassThrough(exchange, requestOf('responses', { model: 'm', input: 'Hi', ...body }), to).request;
+};
+
 describe('a turn of a WebSocket', () => {
   const lite = 'ws_request_header_x_openai_internal_codex_responses_lite';
   const metadata = {
     [lite]: 'true',
     ws_request_header_authorization: 'Bearer x',
     ws_request_header_x_codex_a: 'a\r\nb: c',
-  };
-  const callFor = (body: object, betas: boolean) => {
-    const to = routeTo(upstreamAt('http://127.0.0.1:1/v1'), { profile: mergeProfiles({ quirks: { betas } }) });
-    return new PassThrough(exchange, requestOf('responses', { model: 'm', input: 'Hi', ...body }), to).request;
   };
 
   it('has the headers of its metadata that OpenAI knows, and no others', () => {

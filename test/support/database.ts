@@ -32,6 +32,7 @@ export async function createTestDatabase(log: Logger = silentLog): Promise<Datab
     fork: () => database.fork(),
     query: (sql, parameters) => database.query(sql, parameters),
     queryFirst: (sql, parameters) => database.queryFirst(sql, parameters),
+    storeFirst: (sql, parameters) => database.storeFirst(sql, parameters),
     ping: () => database.ping(),
     async [Symbol.asyncDispose]() {
       await database[Symbol.asyncDispose]();

@@ -28,11 +28,11 @@ const lease = 10;
  * connection. It is one that does not wait behind the settlement of earlier ones, which takes all others in a burst.
  */
 export class InboxWriter {
-  readonly #database: Pick<Database, 'queryFirst'>;
+  readonly #database: Pick<Database, 'storeFirst'>;
   #waiting: Waiting[] = [];
   #isWriting = false;
 
-  constructor(database: Pick<Database, 'queryFirst'>) {
+  constructor(database: Pick<Database, 'storeFirst'>) {
     this.#database = database;
   }
 
@@ -66,7 +66,7 @@ export class InboxWriter {
 
   async #write(batch: readonly Waiting[]): Promise<void> {
     try {
-      const rows = await this.#database.queryFirst<Row<typeof PaymentNotification, 'id' | 'provider' | 'event_key'>>(
+      const rows = await this.#database.storeFirst<Row<typeof PaymentNotification, 'id' | 'provider' | 'event_key'>>(
         `insert into payment_notification
            (provider, event_key, reference, provider_reference, refund_key, payment_id, body, evidence, next_try_at)
          select provider, event_key, reference, provider_reference, refund_key, payment_id, body, evidence::json,

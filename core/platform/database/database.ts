@@ -28,6 +28,11 @@ export interface Database extends AsyncDisposable {
    */
   queryFirst<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
   /**
+   * The same in a transaction of its own, for what others rely on once they have an answer: it is on the disk when this resolves, although
+   * a pooler may leave a single statement in a transaction, and a role may not wait for the disk (`synchronous_commit = off`).
+   */
+  storeFirst<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
+  /**
    * Reads lists, exports and counts of requests, and nothing else: from a replica, which may be seconds behind and whose role may have no
    * right to other tables. Money, keys and periods are always read from the primary.
    */

@@ -10,8 +10,8 @@ import { releaseLostClients } from './lost-clients.ts';
 import { migrate } from './migrate.ts';
 import { PostgresNotifications } from './notifications.ts';
 import { GatewayNaming, schemaGenerator } from './schema-diff.ts';
-import { findPooler, requireUsablePooler, warnOfRoleSettings } from './pooler.ts';
-import { applySettings, expectedSettings, type SessionSettings } from './session.ts';
+import { findPooler, requireEndedStatements, requireUsablePooler, warnOfRoleSettings } from './pooler.ts';
+import { applySettings, durableCommits, expectedSettings, type SessionSettings } from './session.ts';
 import type { Entities, PluginTables } from './tables.ts';
 import { waitForDatabase } from './wait.ts';
 import { unlessAborted, withDeadline } from '../timing/deadline.ts';
@@ -102,6 +102,10 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Opened
     await unlessAborted(lifetime.begin(), signal);
     const names = await unlessAborted(migrate(direct, log, tables, pooler !== 'transaction' || direct !== url), signal);
     if (names.length > 0) log.info(`applied migrations: ${names.join(', ')}`);
+    if (mode === 'serve' && given !== undefined) {
+      await unlessAborted(requireEndedStatements(url, 'DATABASE_URL'), signal);
+      if (direct !== url) await unlessAborted(requireEndedStatements(direct, 'DATABASE_DIRECT_URL'), signal);
+    }
     const size = Math.max(leastPoolSize, Math.ceil(poolSize / processes));
     const isPooled = direct !== url || pooler === 'transaction';
     if (isPooled && mode === 'serve') await unlessAborted(warnOfRoleSettings(url, log), signal);
@@ -219,6 +223,11 @@ class PostgresDatabase implements OpenedDatabase {
     return rows as Row[];
   }
 
+  async storeFirst<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
+    const { rows } = await queryWithin(this.#first, durable, bind(sql, parameters));
+    return rows as Row[];
+  }
+
   get records(): RecordReads {
     return this.#replica ?? this;
   }
@@ -234,7 +243,7 @@ class PostgresDatabase implements OpenedDatabase {
       primary: (sql, parameters) => this.query(sql, parameters),
       replica: async (sql, parameters = []) => {
         const bound = bind(sql, parameters);
-        return (isPooled ? await queryReadOnly(pool, bound) : await pool.query(bound)).rows;
+        return (isPooled ? await queryWithin(pool, 'BEGIN READ ONLY', bound) : await pool.query(bound)).rows;
       },
       close: () => pool.end(),
       log: this.#log,
@@ -260,11 +269,15 @@ class PostgresDatabase implements OpenedDatabase {
   }
 }
 
-async function queryReadOnly(pool: pg.Pool, query: BoundQuery): Promise<pg.QueryResult> {
+/** Begins a transaction whose commit waits for the disk. */
+const durable = `BEGIN; SELECT ${durableCommits(true)}`;
+
+/** @param begin the statements that begin the transaction */
+async function queryWithin(pool: pg.Pool, begin: string, query: BoundQuery): Promise<pg.QueryResult> {
   const client = await pool.connect();
   let failure: Error | undefined;
   try {
-    await client.query('BEGIN READ ONLY');
+    await client.query(begin);
     const result = await client.query(query);
     await client.query('COMMIT');
     return result;

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { StartRefused } from '../errors/start-refused.ts';
 import type { Logger } from '../logger.ts';
-import { expectedSettings } from './session.ts';
+import { expectedSettings, type SessionSettings, unexpectedSettings } from './session.ts';
 
 /** How a pooler shares the connections of its clients. */
 export type PoolerMode = 'session' | 'transaction' | 'statement';
@@ -73,22 +73,46 @@ function refuse(variable: string, mode: PoolerMode, remedy: string): StartRefuse
   });
 }
 
+/**
+ * Refuses a pooler that leaves single statements in a transaction, as Pgpool-II does in its mode `raw`: others wait for their locks, and
+ * what was answered is lost with the connection. `findPooler` does not notice it.
+ *
+ * @param url of a migrated database
+ * @throws StartRefused
+ */
+export async function requireEndedStatements(url: string, variable: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, ...connection });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('UPDATE account SET name = $1 WHERE false', ['']);
+    const { rows } = await client.query<{ is_open: boolean }>('SELECT now() < statement_timestamp() AS is_open');
+    if (rows[0]?.is_open !== true) return;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+  throw new StartRefused(
+    `${variable} leads to a pooler that leaves single statements in a transaction, so that what was answered can be lost: with Pgpool-II, set backend_clustering_mode to streaming_replication instead of raw.`,
+    { isPermanent: true },
+  );
+}
+
 /** Logs what the role has otherwise, where a pooler keeps the gateway from setting it. */
 export async function warnOfRoleSettings(url: string, log: Logger): Promise<void> {
   const client = new pg.Client({ connectionString: url, ...connection });
   client.on('error', () => undefined);
   try {
     await client.connect();
-    const names = Object.keys(expectedSettings);
-    const { rows } = await client.query<{ name: keyof typeof expectedSettings; value: string; role: string }>(
-      'SELECT name, current_setting(name) AS value, current_user AS role FROM unnest($1::text[]) AS name',
+    const names = [...Object.keys(expectedSettings), 'synchronous_commit'];
+    const { rows } = await client.query<{ settings: SessionSettings; role: string }>(
+      'SELECT json_object_agg(name, current_setting(name)) AS settings, current_user AS role FROM unnest($1::text[]) AS name',
       [names],
     );
-    const wrong = rows.filter(({ name, value }) => !value.startsWith(expectedSettings[name]));
-    for (const { name, value, role } of wrong)
-      log.error(
-        `the role of DATABASE_URL has ${name} = '${value}', which the gateway cannot change through a pooler: ALTER ROLE "${role}" SET ${name} = '${expectedSettings[name]}'`,
-      );
+    for (const { settings, role } of rows)
+      for (const { name, value, expected } of unexpectedSettings(settings))
+        log.error(
+          `the role of DATABASE_URL has ${name} = '${value}', which the gateway cannot change through a pooler: ALTER ROLE "${role}" SET ${name} = '${expected}'`,
+        );
   } catch {
     // Left to those who need the database.
   } finally {

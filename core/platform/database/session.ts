@@ -9,6 +9,10 @@ export const expectedSettings = { datestyle: 'ISO', default_transaction_isolatio
 /** The same for sessions that wait for something, such as a notification. */
 export const waitingSettings = { ...expectedSettings, idle_session_timeout: 0 };
 
+/** Makes commits wait for the disk where the role's do not. Replicas that a role waits for stay. @param isLocal to the transaction */
+export const durableCommits = (isLocal: boolean) =>
+  `CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', ${isLocal}) END`;
+
 /**
  * Sets them in a session that has just begun, if the server has settings of these names. They are not sent with its start: the `options`
  * of a URL would replace them, and PgBouncer refuses what it does not know.
@@ -18,5 +22,14 @@ export async function applySettings(client: pg.ClientBase, settings: SessionSett
     const [key, text] = [name, String(value)].map((part) => pg.escapeLiteral(part));
     return `CASE WHEN current_setting(${key}, true) IS NOT NULL THEN set_config(${key}, ${text}, false) END`;
   });
-  await client.query(`SELECT ${calls.join(', ')}`);
+  await client.query(`SELECT ${[...calls, durableCommits(false)].join(', ')}`);
+}
+
+/** What a role has otherwise than statements rely on, and what it should have. @param settings of a session */
+export function unexpectedSettings(settings: SessionSettings): { name: string; value: string; expected: string }[] {
+  const expected = Object.entries(expectedSettings).filter(
+    ([name, value]) => !String(settings[name]).startsWith(value),
+  );
+  if (settings['synchronous_commit'] === 'off') expected.push(['synchronous_commit', 'on']);
+  return expected.map(([name, value]) => ({ name, value: String(settings[name]), expected: value }));
 }

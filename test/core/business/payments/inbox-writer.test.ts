@@ -19,12 +19,12 @@ describe('notifications', () => {
   it('are refused while too many wait for the database, and those that wait are stored', async () => {
     const answer = Promise.withResolvers<void>();
     let statements = 0;
-    const queryFirst = async (_sql: string, [json]: readonly unknown[] = []) => {
+    const storeFirst = async (_sql: string, [json]: readonly unknown[] = []) => {
       statements++;
       await answer.promise;
       return (JSON.parse(String(json)) as NewNotification[]).map((one, id) => ({ ...one, id: String(id) }));
     };
-    const writer = new InboxWriter({ queryFirst: queryFirst as never });
+    const writer = new InboxWriter({ storeFirst: storeFirst as never });
     // The first one is written at once.
     const stored = Array.from({ length: 1 + bound }, (_, key) => writer.store(notification(key)));
     await expect(writer.store(notification(-1))).rejects.toThrow('too many notifications are waiting');

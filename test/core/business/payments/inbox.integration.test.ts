@@ -295,9 +295,42 @@ describe('a notification is refused', () => {
   it.each([
     ['fails', () => Promise.reject(new Error('ECONNREFUSED'))],
     ['hangs', () => new Promise<never>(() => undefined)],
-  ])('with 503 when the database %s', async (_, queryFirst) => {
-    const down = createPaymentHost(Object.assign(Object.create(database), { queryFirst }), [fake.provider]);
+  ])('with 503 when the database %s', async (_, storeFirst) => {
+    const down = createPaymentHost(Object.assign(Object.create(database), { storeFirst }), [fake.provider]);
     expect((await notify({ to: down })).status).toBe(503);
+  });
+
+  it('with 200 only when the database has committed it', async () => {
+    // The commit waits for a lock that the test holds.
+    await database.query(`create function wait_at_commit() returns trigger language plpgsql as
+      $$ begin perform pg_advisory_xact_lock(4711); return null; end $$`);
+    await database.query(`create constraint trigger wait_at_commit after insert on payment_notification
+      deferrable initially deferred for each row execute function wait_at_commit()`);
+    const end = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    const held = database.fork().transactional(async (transaction) => {
+      await transaction.execute('select pg_advisory_xact_lock(4711)');
+      begun.resolve();
+      await end.promise;
+    });
+    await begun.promise;
+    try {
+      let isAnswered = false;
+      const answer = notify().finally(() => (isAnswered = true));
+      await vi.waitFor(async () => {
+        const waiting = await database.query(`select from pg_locks where locktype = 'advisory' and not granted`);
+        expect(waiting).toHaveLength(1);
+      });
+      expect(isAnswered).toBe(false);
+      expect(await stored()).toEqual([]);
+      end.resolve();
+      expect((await answer).status).toBe(200);
+      expect(await stored()).toHaveLength(1);
+    } finally {
+      end.resolve();
+      await held;
+      await database.query('drop function wait_at_commit cascade');
+    }
   });
 
   it('although settlements hold the connections of everything else', async () => {
@@ -415,11 +448,11 @@ describe('a burst', () => {
     // How long a statement takes is up to the machine: none is late here.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     let statements = 0;
-    const queryFirst: Database['queryFirst'] = (sql, parameters) => {
+    const storeFirst: Database['storeFirst'] = (sql, parameters) => {
       if (sql.includes('insert into payment_notification')) statements++;
-      return database.queryFirst(sql, parameters);
+      return database.storeFirst(sql, parameters);
     };
-    const to = createPaymentHost(Object.assign(Object.create(database), { queryFirst }), [fake.provider]);
+    const to = createPaymentHost(Object.assign(Object.create(database), { storeFirst }), [fake.provider]);
     const answers = await Promise.all(
       Array.from({ length: 1_000 }, (_, n) =>
         notify({ to, key: `burst ${order.id} ${n}`, reference: `ORD-BURST${n}.1` }),

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
-import type { EntityManager, InferEntity } from '@mikro-orm/postgresql';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '#core/platform/database/database.ts';
 import type * as entities from './entities.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
@@ -7,6 +7,7 @@ import { AccountError } from './account-error.ts';
 import { recordEvent } from './account-events.ts';
 import { digestApiKey, generateApiKey, hintOfApiKey } from './api-key.ts';
 import { lockAccount } from './ledger.ts';
+import type { Row } from '#core/platform/database/rows.ts';
 
 /** A new key. It is shown once: only its digest is stored. */
 export interface IssuedKey {
@@ -52,7 +53,7 @@ export async function revealKey(
   const hint = hintOfApiKey(key, prefix);
   return database.fork().transactional(async (transaction) => {
     const current = await lockKey(transaction, accountId);
-    if (current.shownAt != null) return undefined;
+    if (current.is_shown) return undefined;
     await transaction.execute(
       `update api_key set sha256 = decode(?, 'hex'), hint = ?, shown_at = clock_timestamp() where id = ?`,
       [digestApiKey(key), hint, current.id],
@@ -74,17 +75,29 @@ export async function changeLimits(
   change: RateLimits | null,
 ): Promise<RateLimits | null> {
   return database.fork().transactional(async (transaction) => {
-    const key = await lockKey(transaction, accountId);
-    key.limits = change === null ? null : { ...key.limits, ...change };
-    return key.limits;
+    const { id, limits: current } = await lockKey(transaction, accountId);
+    const limits: RateLimits | null =
+      change === null ? null : { ...(JSON.parse(current ?? '{}') as RateLimits), ...change };
+    await transaction.execute('update api_key set limits = ?::jsonb where id = ?', [
+      limits === null ? null : JSON.stringify(limits),
+      id,
+    ]);
+    return limits;
   });
 }
 
-async function lockKey(transaction: EntityManager, accountId: string): Promise<InferEntity<typeof entities.ApiKey>> {
+interface LockedKey extends Row<typeof entities.ApiKey, 'id'> {
+  readonly is_shown: boolean;
+  /** JSON. */
+  readonly limits: string | null;
+}
+
+async function lockKey(transaction: EntityManager, accountId: string): Promise<LockedKey> {
   await lockAccount(transaction, accountId);
-  // As in `lockAccount`.
-  const { ApiKey } = await import('./entities.ts');
-  const key = await transaction.findOne(ApiKey, { account: accountId });
-  if (key === null) throw new AccountError('not_found', `account ${accountId} has no key`);
+  const [key] = await transaction.execute<LockedKey[]>(
+    'select id, shown_at is not null as is_shown, limits::text as limits from api_key where account_id = ?',
+    [accountId],
+  );
+  if (key === undefined) throw new AccountError('not_found', `account ${accountId} has no key`);
   return key;
 }

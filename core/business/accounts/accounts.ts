@@ -38,29 +38,31 @@ export async function insertAccount(
 ): Promise<IssuedKey> {
   const accountId = randomUUIDv7();
   const hint = hintOfApiKey(key, prefix);
-  // As in `lockAccount`.
-  const { Account, ApiKey } = await import('./entities.ts');
-  transaction.create(Account, { id: accountId, name, email: email ?? null, avatarUrl: avatarUrl ?? null });
-  transaction.create(ApiKey, {
-    id: randomUUIDv7(),
-    account: accountId,
-    sha256: Buffer.from(digestApiKey(key), 'hex'),
-    hint,
-    limits: limits ?? null,
-    ...(!isKeyShown && { shownAt: null }),
-  });
-  await flushAccount(transaction, email);
-  if (period !== undefined) await addDays(transaction, accountId, period);
-  return { accountId, key, hint };
-}
-
-async function flushAccount(transaction: EntityManager, email: string | undefined): Promise<void> {
   try {
-    await transaction.flush();
+    await transaction.execute('insert into account (id, name, email, avatar_url) values (?, ?, ?, ?)', [
+      accountId,
+      name,
+      email ?? null,
+      avatarUrl ?? null,
+    ]);
   } catch (error) {
     if (!isEmailTaken(error)) throw error;
     throw new AccountError('email_taken', `The e-mail address ${email} belongs to another account.`);
   }
+  await transaction.execute(
+    `insert into api_key (id, account_id, sha256, hint, limits, shown_at)
+     values (?, ?, decode(?, 'hex'), ?, ?::jsonb, case when ? then now() end)`,
+    [
+      randomUUIDv7(),
+      accountId,
+      digestApiKey(key),
+      hint,
+      limits === undefined ? null : JSON.stringify(limits),
+      isKeyShown,
+    ],
+  );
+  if (period !== undefined) await addDays(transaction, accountId, period);
+  return { accountId, key, hint };
 }
 
 /** True for the database's refusal of an e-mail address that another account has. The transaction is lost. */

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
-import type { EntityManager, InferEntity } from '@mikro-orm/postgresql';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '#core/platform/database/database.ts';
 import type * as entities from './entities.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
@@ -97,16 +97,16 @@ export async function grantDays(
   return database.fork().transactional((transaction) => addDays(transaction, accountId, { ...grant, reason: 'grant' }));
 }
 
+type LockedColumns = Row<typeof entities.Account, 'id' | 'email' | 'blocked_at' | 'deleted_at'>;
+
 /** Locks the row of an account until the transaction ends. @throws AccountError `not_found` */
-export async function lockAccount(
-  transaction: EntityManager,
-  accountId: string,
-): Promise<InferEntity<typeof entities.Account>> {
-  // Loaded with the database; commands that open none do without MikroORM.
-  const [{ Account }, { LockMode }] = await Promise.all([import('./entities.ts'), import('@mikro-orm/core')]);
-  const account = await transaction.findOne(Account, accountId, { lockMode: LockMode.PESSIMISTIC_WRITE });
-  if (account === null) throw new AccountError('not_found', `account ${accountId} not found`);
-  return account;
+export async function lockAccount(transaction: EntityManager, accountId: string): Promise<RecordOf<LockedColumns>> {
+  const [account] = await transaction.execute<LockedColumns[]>(
+    `select id, email, ${epochs('blocked_at', 'deleted_at')} from account where id = ? for update`,
+    [accountId],
+  );
+  if (account === undefined) throw new AccountError('not_found', `account ${accountId} not found`);
+  return toRecord(account);
 }
 
 /*

@@ -64,7 +64,7 @@ export async function moveSignIn(host: RecoveryHost, fromId: string, provider: s
     const to = locked.find(({ id }) => id === toId);
     if (to === undefined) throw new AccountError('not_found', `account ${toId} not found`);
     requireNotDeleted(to);
-    if (isOperatorAddress(host, to.email ?? undefined))
+    if (isOperatorAddress(host, to.email))
       throw new AccountError('operator_address', 'The other account is an operator. No sign-in can be moved to it.');
     const moved = await transaction.execute<Row<typeof LinkedIdentity, 'subject'>[]>(
       'update identity set account_id = ? where account_id = ? and provider = ? returning subject',
@@ -79,6 +79,6 @@ function noSignIn(provider: string): AccountError {
   return new AccountError('not_found', `The account has no sign-in with ${provider}.`);
 }
 
-function requireNotDeleted({ deletedAt }: { readonly deletedAt?: Date | null | undefined }): void {
-  if (deletedAt != null) throw new AccountError('deleted', 'The account is deleted.');
+function requireNotDeleted({ deletedAt }: { readonly deletedAt: Date | undefined }): void {
+  if (deletedAt !== undefined) throw new AccountError('deleted', 'The account is deleted.');
 }

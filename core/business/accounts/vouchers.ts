@@ -97,7 +97,7 @@ export async function redeemVoucher(
   await countAttempt(host, accountId, address);
   return host.database.fork().transactional(async (transaction) => {
     const { blockedAt, deletedAt } = await lockAccount(transaction, accountId);
-    if (blockedAt !== null || deletedAt !== null)
+    if (blockedAt !== undefined || deletedAt !== undefined)
       throw new VoucherError('blocked', 'This account is blocked. It cannot redeem vouchers.');
     const voucher = await lockVoucher(transaction, written);
     if (voucher === undefined) throw unusable();

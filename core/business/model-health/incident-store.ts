@@ -1,57 +1,77 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { InferEntity } from '@mikro-orm/core';
 import type { Database } from '#core/platform/database/database.ts';
 import { timestamp } from '#core/gateway/records/filter.ts';
 import type { Incident } from './incident.ts';
+import { epochs, type Row } from '#core/platform/database/rows.ts';
 import type { IncidentRow } from './entities.ts';
 
 /** Days for which incidents are kept, and how many at most. */
 const kept = { days: 400, incidents: 5_000 };
 
-/** Entities are loaded with the database: commands that open none do without MikroORM. */
-const loadEntity = async () => (await import('./entities.ts')).IncidentRow;
+const words = ['id', 'model', 'kind', 'cause', 'latest_kind', 'latest_cause', 'lowest_answered', 'is_removed'] as const;
+const times = [
+  'failed_at',
+  'served_at',
+  'quiet_since',
+  'started_at',
+  'opened_at',
+  'calm_since',
+  'checked_at',
+  'ended_at',
+  'confirmed_at',
+] as const;
+type Columns = Row<typeof IncidentRow, (typeof words)[number] | (typeof times)[number]>;
+const selected = `${words.join(', ')}, ${epochs(...times)}`;
 
 /** The incidents without an end, suspected ones included. */
-export async function readCurrentIncidents(transaction: EntityManager): Promise<Incident[]> {
-  const rows = await transaction.find(await loadEntity(), { endedAt: null }, { disableIdentityMap: true });
+export async function readCurrentIncidents(transaction: Pick<EntityManager, 'execute'>): Promise<Incident[]> {
+  const rows = await transaction.execute<Columns[]>(`select ${selected} from incident where ended_at is null`);
   return rows.map(toIncident);
 }
 
 /** Those that were going on at some time since then, the newest first. @param since epoch ms @param limit at most 500 */
 export async function listIncidents(
-  database: Pick<Database, 'fork'>,
+  database: Pick<Database, 'query'>,
   { since, limit }: { readonly since: number; readonly limit: number },
 ): Promise<Incident[]> {
-  const rows = await database
-    .fork()
-    .find(
-      await loadEntity(),
-      { openedAt: { $ne: null }, $or: [{ endedAt: null }, { endedAt: { $gte: new Date(since) } }] },
-      { orderBy: { startedAt: 'desc', id: 'desc' }, limit: Math.min(limit, 500) },
-    );
+  const rows = await database.query<Columns>(
+    `select ${selected} from incident where opened_at is not null and (ended_at is null or ended_at >= ?)
+     order by incident.started_at desc, id desc limit ?`,
+    [timestamp(since), Math.min(limit, 500)],
+  );
   return rows.map(toIncident);
 }
 
 /** Writes what was observed. Only `confirmIncident` confirms: a probe may have done so since the incident was read. */
 export async function writeIncident(transaction: EntityManager, incident: Incident): Promise<void> {
-  const { latest, startedAt, openedAt, calmSince, checkedAt, endedAt, lowestAnswered, ...rest } = incident;
-  const values = {
-    ...rest,
-    latestKind: latest.kind,
-    latestCause: latest.cause,
-    failedAt: toDate(rest.failedAt),
-    servedAt: toDate(rest.servedAt),
-    quietSince: toDate(rest.quietSince),
-    lowestAnswered: lowestAnswered ?? null,
-    startedAt: new Date(startedAt),
-    openedAt: toDate(openedAt),
-    calmSince: toDate(calmSince),
-    checkedAt: new Date(checkedAt),
-    endedAt: toDate(endedAt),
-    isRemoved: rest.isRemoved ?? false,
-    confirmedAt: toDate(rest.confirmedAt),
+  const { latest, lowestAnswered, isRemoved = false } = incident;
+  const row: Columns = {
+    id: incident.id,
+    model: incident.model,
+    kind: incident.kind,
+    cause: incident.cause,
+    latest_kind: latest.kind,
+    latest_cause: latest.cause,
+    lowest_answered: lowestAnswered ?? null,
+    is_removed: isRemoved,
+    failed_at: incident.failedAt ?? null,
+    served_at: incident.servedAt ?? null,
+    quiet_since: incident.quietSince ?? null,
+    started_at: incident.startedAt,
+    opened_at: incident.openedAt ?? null,
+    calm_since: incident.calmSince ?? null,
+    checked_at: incident.checkedAt,
+    ended_at: incident.endedAt ?? null,
+    confirmed_at: incident.confirmedAt ?? null,
   };
-  await transaction.upsert(await loadEntity(), values, { onConflictExcludeFields: ['confirmedAt'] });
+  const columns = [...words, ...times];
+  const values = [...words.map(() => '?'), ...times.map(() => 'to_timestamp(?::float8 / 1000)')];
+  const updated = columns.filter((column) => column !== 'id' && column !== 'confirmed_at');
+  await transaction.execute(
+    `insert into incident (${columns.join(', ')}) values (${values.join(', ')})
+     on conflict (id) do update set ${updated.map((column) => `${column} = excluded.${column}`).join(', ')}`,
+    columns.map((column) => row[column]),
+  );
 }
 
 /** Notes that a probe has failed on every route of its model, the first time. @param at epoch ms */
@@ -67,7 +87,7 @@ export async function confirmIncident(
 }
 
 export async function removeIncident(transaction: EntityManager, { id }: Pick<Incident, 'id'>): Promise<void> {
-  await transaction.nativeDelete(await loadEntity(), { id });
+  await transaction.execute('delete from incident where id = ?', [id]);
 }
 
 /** Removes incidents over the age and the number that are kept. @param now epoch ms */
@@ -79,27 +99,23 @@ export async function removeOldIncidents(database: Pick<Database, 'query'>, now:
   );
 }
 
-function toIncident(row: InferEntity<typeof IncidentRow>): Incident {
+function toIncident(row: Columns): Incident {
   return {
     id: row.id,
     model: row.model,
     kind: row.kind,
     cause: row.cause,
-    latest: { kind: row.latestKind ?? row.kind, cause: row.latestCause ?? row.cause },
-    failedAt: row.failedAt?.getTime(),
-    servedAt: row.servedAt?.getTime(),
-    quietSince: row.quietSince?.getTime(),
-    lowestAnswered: row.lowestAnswered ?? undefined,
-    startedAt: row.startedAt.getTime(),
-    openedAt: row.openedAt?.getTime(),
-    calmSince: row.calmSince?.getTime(),
-    checkedAt: row.checkedAt.getTime(),
-    endedAt: row.endedAt?.getTime(),
-    isRemoved: row.isRemoved,
-    confirmedAt: row.confirmedAt?.getTime(),
+    latest: { kind: row.latest_kind ?? row.kind, cause: row.latest_cause ?? row.cause },
+    failedAt: row.failed_at ?? undefined,
+    servedAt: row.served_at ?? undefined,
+    quietSince: row.quiet_since ?? undefined,
+    lowestAnswered: row.lowest_answered ?? undefined,
+    startedAt: row.started_at,
+    openedAt: row.opened_at ?? undefined,
+    calmSince: row.calm_since ?? undefined,
+    checkedAt: row.checked_at,
+    endedAt: row.ended_at ?? undefined,
+    isRemoved: row.is_removed,
+    confirmedAt: row.confirmed_at ?? undefined,
   };
-}
-
-function toDate(time: number | undefined): Date | null {
-  return time === undefined ? null : new Date(time);
 }

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
-import type { InferEntity } from '@mikro-orm/core';
 import type { Database } from '#core/platform/database/database.ts';
+import { epochs, type Row } from '#core/platform/database/rows.ts';
 import { parseObject } from '#core/platform/json.ts';
 import type { DaysBack, FlagOutcome } from '../payments/order-types.ts';
 import type { OperatorActionRow } from './entities.ts';
@@ -117,8 +117,11 @@ export interface RecordedAction {
 /** Characters kept of an error. */
 const longestError = 500;
 
-/** Entities are loaded with the database: commands that open none do without MikroORM. */
-const loadEntity = async () => (await import('./entities.ts')).OperatorActionRow;
+type Columns = Row<
+  typeof OperatorActionRow,
+  'id' | 'operator' | 'action' | 'subject' | 'note' | 'error' | 'created_at' | 'finished_at'
+>;
+const selected = `a.id::text, a.operator, a.action, a.subject, a.note, a.error, ${epochs('a.created_at', 'a.finished_at')}`;
 
 /**
  * Does what an operator has asked for, and records who did it: before it begins, so that no action goes without a record, and again
@@ -127,19 +130,15 @@ const loadEntity = async () => (await import('./entities.ts')).OperatorActionRow
  * @throws what `work` throws
  */
 export async function recordAction<T>(
-  database: Pick<Database, 'fork' | 'query'>,
+  database: Pick<Database, 'query'>,
   { operator, action, subject, words }: OperatorAction,
   work: () => Promise<T>,
 ): Promise<T> {
   const id = randomUUIDv7();
-  await database.fork().insert(await loadEntity(), {
-    id,
-    operatorId: operator.id,
-    operator: operator.name,
-    action,
-    subject,
-    note: writeWords(words),
-  });
+  await database.query(
+    'insert into operator_action (id, operator_id, operator, action, subject, note) values (?, ?, ?, ?, ?, ?)',
+    [id, operator.id, operator.name, action, subject, writeWords(words)],
+  );
   try {
     const result = await work();
     await finish(database, id, undefined);
@@ -159,13 +158,14 @@ async function finish(database: Pick<Database, 'query'>, id: string, error: stri
 
 /** The newest actions first, of one subject or of all. @param limit at most 500 */
 export async function listActions(
-  database: Pick<Database, 'fork'>,
+  database: Pick<Database, 'query'>,
   { subject, limit }: { readonly subject?: string | undefined; readonly limit: number },
 ): Promise<RecordedAction[]> {
-  const rows = await database.fork().find(await loadEntity(), subject === undefined ? {} : { subject }, {
-    orderBy: { createdAt: 'desc', id: 'desc' },
-    limit: Math.min(limit, 500),
-  });
+  const rows = await database.query<Columns>(
+    `select ${selected} from operator_action a where ?::text is null or a.subject = ?
+     order by a.created_at desc, a.id desc limit ?`,
+    [subject ?? null, subject ?? null, Math.min(limit, 500)],
+  );
   return rows.map(toAction);
 }
 
@@ -175,20 +175,19 @@ export async function listActions(
  * @param span when they began, epoch ms; a younger one may still run
  */
 export async function listUnfinished(
-  database: Pick<Database, 'query' | 'fork'>,
+  database: Pick<Database, 'query'>,
   span: { readonly from: number; readonly until: number },
   limit: number,
 ): Promise<RecordedAction[]> {
-  const rows = await database.query<{ id: string }>(
-    `select a.id::text from operator_action a
+  const rows = await database.query<Columns>(
+    `select ${selected} from operator_action a
      where a.finished_at is null and a.created_at between to_timestamp(?::float8 / 1000) and to_timestamp(?::float8 / 1000)
        and not exists (select 1 from operator_action b
          where b.subject = a.subject and b.action = a.action and b.created_at > a.created_at)
      order by a.created_at limit ?`,
     [span.from, span.until, limit],
   );
-  const found = await database.fork().find(await loadEntity(), { id: { $in: rows.map(({ id }) => id) } });
-  return found.map(toAction).toSorted((one, other) => +one.createdAt - +other.createdAt);
+  return rows.map(toAction);
 }
 
 /** Removes actions that began before so many days. */
@@ -211,15 +210,15 @@ function readWords(stored: string | null | undefined): Pick<RecordedAction, 'not
   return { note, details };
 }
 
-function toAction(row: InferEntity<typeof OperatorActionRow>): RecordedAction {
-  const outcome = row.finishedAt === null ? 'unknown' : 'done';
+function toAction(row: Columns): RecordedAction {
+  const outcome = row.finished_at === null ? 'unknown' : 'done';
   return {
     id: row.id,
     operator: row.operator,
     action: row.action as OperatorAction['action'],
     subject: row.subject,
     ...readWords(row.note),
-    createdAt: row.createdAt,
+    createdAt: new Date(row.created_at),
     outcome: row.error === null ? outcome : 'failed',
     error: row.error ?? undefined,
   };

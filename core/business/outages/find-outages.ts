@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Host } from '#core/gateway/host/host.ts';
+import { epoch } from '#core/platform/database/rows.ts';
 import { hadFailed, isFailure } from './evidence.ts';
 import { outagesSection } from './section.ts';
 
@@ -21,7 +22,7 @@ export async function findOutages({ database, section }: Pick<Host, 'database' |
   await database.fork().transactional(async (transaction) => {
     await transaction.execute(`select pg_advisory_xact_lock(hashtext('find-outages'))`);
     const found = await transaction.execute<
-      { incident_id: string; model: string; from_at: string; until_at: string; is_confirmed: boolean }[]
+      { incident_id: string; model: string; from_at: number; until_at: number; is_confirmed: boolean }[]
     >(
       `with over as (
          select id, model, started_at, opened_at, ended_at, confirmed_at from incident i
@@ -44,7 +45,7 @@ export async function findOutages({ database, section }: Pick<Host, 'database' |
          select *, count(*) filter (where is_served) over (partition by id order by at, is_served desc rows unbounded preceding) as run
          from requests where is_served or is_failed
        )
-       select id as incident_id, model, min(at)::text as from_at, max(at)::text as until_at,
+       select id as incident_id, model, ${epoch('min(at)')} as from_at, ${epoch('max(at)')} as until_at,
          bool_or(is_probe) or (
            select count(*) from unnest(array_agg(distinct account_id)) as felt (account_id)
            where account_id is not null and not ${hadFailed('felt.account_id', 'runs.model', 'runs.opened_at')}
@@ -57,7 +58,7 @@ export async function findOutages({ database, section }: Pick<Host, 'database' |
     for (const { incident_id: incidentId, model, from_at: from, until_at: until, is_confirmed: isConfirmed } of found)
       await transaction.execute(
         `insert into outage (id, incident_id, model, from_at, until_at, is_confirmed)
-         values (?, ?, ?, ?::timestamptz, ?::timestamptz, ?)`,
+         values (?, ?, ?, to_timestamp(?::float8 / 1000), to_timestamp(?::float8 / 1000), ?)`,
         [randomUUIDv7(), incidentId, model, from, until, isConfirmed],
       );
   });

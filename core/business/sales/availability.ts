@@ -9,6 +9,8 @@ import { hasLimits, placeLimits } from './section.ts';
 /** Ms for which pages show what was counted before; orders are counted exactly. */
 const maxAge = 5_000;
 const deadline = 5_000;
+/** Ms that a page waits for it. */
+const patience = 1_000;
 
 /** Why a plan is sold out to new customers. */
 export interface SoldOut {
@@ -20,7 +22,8 @@ export interface SoldOut {
 export type FullLimits = ReadonlyMap<number | 'all', SoldOut>;
 
 const readings = perCatalog(
-  (host: Host) => new FreshValue({ maxAge, deadline, now: () => host.monotonic(), read: () => readFull(host) }),
+  (host: Host) =>
+    new FreshValue({ maxAge, deadline, patience, now: () => host.monotonic(), read: () => readFull(host) }),
 );
 
 /** What is sold out to new customers, at most five seconds ago. Reads nothing when there are no limits. */

@@ -92,7 +92,7 @@ export interface SalesDayRow {
 /** The limits of the last days, the newest first. */
 export async function listSalesDays(database: Queries, days: number): Promise<SalesDayRow[]> {
   const rows = await database.query<Omit<SalesDayRow, 'days'> & { days: number }>(
-    `select day::text, plan_days as days, max_active as max, held, late, waiting from sales_day
+    `select to_char(day, 'YYYY-MM-DD') as day, plan_days as days, max_active as max, held, late, waiting from sales_day
      where day > current_date - ?::integer order by sales_day.day desc, plan_days, max_active limit 1000`,
     [days],
   );

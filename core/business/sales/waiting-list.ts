@@ -42,7 +42,7 @@ export async function joinWaitingList(
 ): Promise<void> {
   await database.fork().transactional(async (transaction) => {
     const { blockedAt, deletedAt } = await lockAccount(transaction, accountId);
-    if (blockedAt !== null || deletedAt !== null) return;
+    if (blockedAt !== undefined || deletedAt !== undefined) return;
     await transaction.execute(
       `insert into waiting_entry (id, account_id, days) values (?, ?, ?)
        on conflict (account_id) where ended_at is null do nothing`,

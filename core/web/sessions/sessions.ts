@@ -70,17 +70,14 @@ export class Sessions {
    */
   async create(accountId: string, userAgent: string | undefined, language?: Language): Promise<IssuedSession> {
     const token = createToken('s');
-    // Loaded with the database; commands that open none do without MikroORM.
-    const { Session } = await import('#core/business/accounts/entities.ts');
+    const id = randomUUIDv7();
+    const expiresAt = new Date(Date.now() + maxDays * 24 * 60 * 60 * 1000);
     return this.#database.fork().transactional(async (transaction) => {
-      const { id, expiresAt } = transaction.create(Session, {
-        id: randomUUIDv7(),
-        account: accountId,
-        tokenSha256: digest(token),
-        userAgent: cleanUserAgent(userAgent),
-        expiresAt: new Date(Date.now() + maxDays * 24 * 60 * 60 * 1000),
-      });
-      await transaction.flush();
+      await transaction.execute(
+        `insert into session (id, account_id, token_sha256, user_agent, expires_at)
+         values (?, ?, ?, ?, to_timestamp(?::float8 / 1000))`,
+        [id, accountId, digest(token), cleanUserAgent(userAgent), expiresAt.getTime()],
+      );
       if (language !== undefined)
         await transaction.execute('update account set language = ? where id = ? and language is distinct from ?', [
           language,

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { defineEntity, p } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { afterAll, afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { changeLimits } from '#core/business/accounts/account-key.ts';
 import { createAccount } from '#core/business/accounts/accounts.ts';
+import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { openDatabase, type OpenedDatabase } from '#core/platform/database/open.ts';
 import type { PluginTables } from '#core/platform/database/tables.ts';
 import { openJobs } from '#core/platform/jobs/open.ts';
@@ -115,6 +117,7 @@ describe('settings', () => {
     await execute(adminUrl, `ALTER ROLE ${role} SET DateStyle = 'German, DMY'`);
     await execute(adminUrl, `ALTER ROLE ${role} SET default_transaction_isolation = 'serializable'`);
     await execute(adminUrl, `ALTER ROLE ${role} SET idle_session_timeout = '1s'`);
+    await execute(adminUrl, `ALTER ROLE ${role} SET synchronous_commit = off`);
     await using database = await open();
     const before = Date.now();
     const { accountId } = await createAccount(database, 'dp', { name: 'Test', period: { days: 1, reason: 'grant' } });
@@ -127,7 +130,46 @@ describe('settings', () => {
       { transaction_isolation: 'read committed' },
     ]);
     expect(await database.query('SHOW transaction_isolation')).toEqual([{ transaction_isolation: 'read committed' }]);
+    expect(await database.query('SHOW synchronous_commit')).toEqual([{ synchronous_commit: 'on' }]);
   });
+
+  it.each(['German, DMY', 'SQL, DMY', 'Postgres, MDY'])(
+    'of a role that a pooler keeps, such as %s, change no time that is read',
+    async (style) => {
+      await execute(adminUrl, `ALTER ROLE ${role} SET DateStyle = '${style}'`);
+      await execute(adminUrl, `ALTER ROLE ${role} SET synchronous_commit = off`);
+      const lines: string[] = [];
+      await using database = await openDatabase({
+        // Where it is not the direct one, nothing is set in sessions.
+        url: `${url}?application_name=pooled`,
+        directUrl: url,
+        dataFolder: tmpdir(),
+        log: { ...silentLog, error: (line: string) => void lines.push(line) },
+        mode: 'serve',
+        isShared: true,
+        entities: coreEntities,
+      });
+      expect(await database.query('SHOW DateStyle')).toEqual([{ DateStyle: style }]);
+      expect(lines).toEqual([
+        expect.stringContaining(`ALTER ROLE "${role}" SET datestyle = 'ISO'`),
+        expect.stringContaining(`ALTER ROLE "${role}" SET synchronous_commit = 'on'`),
+      ]);
+      const { accountId } = await createAccount(database, 'dp', { name: 'Test', period: { days: 1, reason: 'grant' } });
+      expect(await changeLimits(database, accountId, { limit: 5 })).toEqual({ limit: 5 });
+      // In days up to the 12th, day and month change places.
+      const at = Date.parse('2031-11-05T10:20:30.123Z');
+      await database.query(
+        `INSERT INTO operator_action (id, operator_id, operator, action, subject, created_at)
+         VALUES (gen_random_uuid(), gen_random_uuid(), 'ops@example.com', 'account.grant', 'x', ?)`,
+        [new Date(at)],
+      );
+      expect(await listActions(database, { limit: 1 })).toMatchObject([{ createdAt: new Date(at) }]);
+      const [kept] = await database.storeFirst<{ value: string }>(
+        `SELECT current_setting('synchronous_commit') AS value`,
+      );
+      expect(kept?.value).toBe('on');
+    },
+  );
 
   it('in the options of a URL leave jobs and the replica as they are', async () => {
     const given = new URL(url);

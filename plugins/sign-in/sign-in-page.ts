@@ -8,6 +8,7 @@ import { isLocalSignInOn } from './local-section.ts';
 import { offeredProviders } from './offered.ts';
 import { nextPath } from './next-path.ts';
 import { object, string } from '#core/platform/schema.ts';
+import { withDeadline } from '#core/platform/timing/deadline.ts';
 
 /** Signs a person in by the name and e-mail address that they type: the users of this machine are trusted. */
 const localForm = defineForm({
@@ -61,10 +62,13 @@ function errorFrom({ query, t }: PageRequest): string {
   return code === undefined ? '' : t(`sign_in.error.${code}`);
 }
 
+/** Ms that the page waits for the database. */
+const patience = 1_000;
+
 /** False while the database is away, too: the page itself needs none. */
 async function hasDemoAccount(host: Host): Promise<boolean> {
-  const demo = await findDemoAccount(host).catch(() => undefined);
-  return demo !== undefined;
+  const found = withDeadline(findDemoAccount(host), patience, `no answer within ${patience} ms`);
+  return (await found.catch(() => undefined)) !== undefined;
 }
 
 /** The page `/sign-in`. */

@@ -20,7 +20,7 @@ const listedIncidents = 20;
 /** Everything that the page shows, ready to be printed. */
 export function describeStatus(status: ServiceStatus, service: string, reader: Reader) {
   const { t, format } = reader;
-  const { health, models, incidents, credited, isComplete, at } = status;
+  const { health, models, incidents, credited, isComplete, hasHistory, at } = status;
   const current = incidents.filter((incident) => endOf(incident) === undefined);
   const past = incidents.filter((incident) => endOf(incident) !== undefined);
   const updated = format.clock(at);
@@ -34,12 +34,19 @@ export function describeStatus(status: ServiceStatus, service: string, reader: R
       iso: updated.iso,
       text: t(isComplete ? 'status.updated' : 'status.updated_without', { time: updated.text }),
     },
-    isComplete,
+    hasHistory,
+    notice: isComplete ? undefined : describeMissing(hasHistory, t),
     flashes: current.map((incident) => describeCurrent(incident, status, reader)),
     models: models.map((model) => describeModel(model, reader, at.getTime())),
     pages: describePages(status, reader),
     past: past.slice(0, listedIncidents).map((incident) => describePast(incident, credited, reader)),
   };
+}
+
+/** What is missing or old while the database does not respond. */
+function describeMissing(hasHistory: boolean, t: Reader['t']) {
+  const key = hasHistory ? 'status.old_history' : 'status.no_history';
+  return { kind: 'info', title: t(key), text: t(`${key}_more`) };
 }
 
 /** The way to the other models; undefined where one page has all. */

@@ -54,8 +54,10 @@ function jsonOf(gateway: Pick<Registry, 'statusReports'>, host: Host, language: 
     deadline: ages.deadline,
     now: () => performance.now(),
     async read() {
-      const status = await readServiceStatus(gateway, host, String(page));
-      const announcements = await currentAnnouncements(host, host.now(), 'all');
+      const [status, announcements] = await Promise.all([
+        readServiceStatus(gateway, host, String(page)),
+        currentAnnouncements(host, host.now(), 'all'),
+      ]);
       return JSON.stringify(toJson(status, host.service.name, translator.in(language), language, announcements));
     },
   });

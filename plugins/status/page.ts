@@ -9,14 +9,14 @@ const interval = 5;
 
 /** `/status`, a public page. */
 export function statusPage(gateway: Pick<Registry, 'statusReports'>): Page {
-  const values = async (request: PageRequest) => ({
-    ...describeStatus(
-      await readServiceStatus(gateway, request.host, request.query['page']),
-      request.host.service.name,
-      request,
-    ),
-    announcements: await describeAnnouncements(request, request.host.now(), 'all'),
-  });
+  const values = async (request: PageRequest) => {
+    const { host, query } = request;
+    const [status, announcements] = await Promise.all([
+      readServiceStatus(gateway, host, query['page']),
+      describeAnnouncements(request, host.now(), 'all'),
+    ]);
+    return { ...describeStatus(status, host.service.name, request), announcements };
+  };
   return {
     path: '/status',
     role: 'public',

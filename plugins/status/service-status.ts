@@ -22,8 +22,10 @@ export interface ServiceStatus {
   readonly incidents: readonly Incident[];
   /** Ms that customers had back, by incident. */
   readonly credited: ReadonlyMap<string, number>;
-  /** False while the database does not respond: then breakers alone say how models are, and there is no history. */
+  /** False while the database does not respond: then breakers alone say how models are. */
   readonly isComplete: boolean;
+  /** False where nothing is known of the past. It may be an hour old while the status is not complete. */
+  readonly hasHistory: boolean;
 }
 
 /** Which models are shown, from 1. */
@@ -34,7 +36,7 @@ export interface StatusPage {
 
 export interface ModelStatus {
   readonly health: ModelHealth;
-  /** 90 days, the oldest first, today last; none while the database does not respond. */
+  /** 90 days, the oldest first, today last; none without history. */
   readonly days: readonly DayStatus[];
   /** Share of answered requests in these days, 0 to 1; undefined without any. */
   readonly answered: number | undefined;
@@ -53,12 +55,13 @@ const creditReading = perCatalog(
     new FreshValue({
       maxAge: creditAge,
       deadline: 2_000,
+      patience: 1_000,
       now: () => host.monotonic(),
       read: () => creditedIncidents(host.database, host.now() - historyDays * 86_400_000),
     }),
 );
 
-/** At most a few seconds old. Does not reject. @param wanted number of the page, as somebody has written it */
+/** At most a few seconds old, while the database responds. Does not reject, and takes little more than a second. @param wanted number of the page, as somebody has written it */
 export async function readServiceStatus(
   gateway: Pick<Registry, 'statusReports'>,
   host: Host,
@@ -84,8 +87,9 @@ export async function readServiceStatus(
     const own = ofModels.get(model.id) ?? [];
     return { health: model, ...describeDays(days, answers.get(model.id) ?? [], own, timeZone) };
   });
-  const isComplete = answers !== undefined && incidents !== undefined;
-  return { at, health: all, models, page, incidents: incidents ?? [], credited, isComplete };
+  const hasHistory = answers !== undefined && incidents !== undefined;
+  const isComplete = hasHistory && !readings.incidents.isBehind && !readings.days.isBehind;
+  return { at, health: all, models, page, incidents: incidents ?? [], credited, isComplete, hasHistory };
 }
 
 /** The nearest page that exists. */

@@ -13,7 +13,11 @@ const staleFor = 600_000;
 /** Days of which the answers are counted, and whose incidents are listed. */
 export const historyDays = 90;
 const longestList = 200;
+/** Ms that a reading may take, and that a page waits for it. */
 const deadline = 2_000;
+const patience = 1_000;
+/** Ms for which incidents and history are shown as they were, while the database does not respond. */
+const knownFor = 3_600_000;
 
 /** The sources of model states. The catalog maps names to models. */
 interface HealthReadings {
@@ -32,7 +36,7 @@ function createReadings(host: Host): HealthReadings {
   const { database, catalog } = host;
   const timeZone = host.section(service).time_zone;
   const now = () => host.now();
-  const current = { maxAge: ages.now, deadline, now: () => host.monotonic() };
+  const current = { maxAge: ages.now, deadline, patience, now: () => host.monotonic() };
   return {
     traffic: new FreshValue({ ...current, read: () => readRecentTraffic(database, catalog, now()) }),
     speed: new FreshValue({ ...current, maxAge: ages.speed, staleFor, read: () => readModelSpeed(database, now()) }),
@@ -40,12 +44,14 @@ function createReadings(host: Host): HealthReadings {
       ...current,
       maxAge: ages.days,
       staleFor,
+      knownFor,
       read: () => readDailyAnswers(database, { now: now(), timeZone, days: historyDays }),
     }),
     incidents: new FreshValue({
       ...current,
+      knownFor,
       read: () => listIncidents(database, { since: now() - historyDays * 86_400_000, limit: longestList }),
     }),
-    current: new FreshValue({ ...current, read: async () => readCurrentIncidents(database.fork()) }),
+    current: new FreshValue({ ...current, knownFor, read: async () => readCurrentIncidents(database.fork()) }),
   };
 }

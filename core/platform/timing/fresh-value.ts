@@ -8,6 +8,10 @@ export interface FreshValueOptions<T> {
   readonly staleFor?: number;
   /** Timeout of a reading in ms. */
   readonly deadline: number;
+  /** Ms that a reader waits for a reading; when left out, until it has ended. */
+  readonly patience?: number;
+  /** Ms for which readers get the last value in place of a reading that is late or has failed; 0 when left out. */
+  readonly knownFor?: number;
   now(): number; // ms, monotonic
 }
 
@@ -22,24 +26,49 @@ export class FreshValue<T> {
   #readAt = 0;
   /** The last reading that has ended, and until when it counts. */
   #ended: { readonly reading: Promise<T>; readonly until: number } | undefined;
+  /** The last value, and until when it may stand in for another one. */
+  #known: { readonly value: T; readonly until: number } | undefined;
+  #isBehind = false;
 
   constructor(options: FreshValueOptions<T>) {
     this.#options = options;
+  }
+
+  /** True if the reading is late or has failed, so that the last reader got what was known, or nothing. */
+  get isBehind(): boolean {
+    return this.#isBehind;
   }
 
   /** @throws DeadlineExceeded, or what the reading failed with */
   async get(): Promise<T> {
     const { maxAge, now } = this.#options;
     if (this.#reading === undefined || now() - this.#readAt >= maxAge) this.#reading = this.#read(now());
-    return this.#ended !== undefined && now() < this.#ended.until ? this.#ended.reading : this.#reading;
+    const isEnded = this.#ended !== undefined && now() < this.#ended.until;
+    try {
+      const value = await (isEnded ? this.#ended?.reading : this.#wait(this.#reading));
+      this.#isBehind = false;
+      return value as T;
+    } catch (error) {
+      this.#isBehind = true;
+      if (this.#known === undefined || now() >= this.#known.until) throw error;
+      return this.#known.value;
+    }
+  }
+
+  async #wait(reading: Promise<T>): Promise<T> {
+    const { patience } = this.#options;
+    return patience === undefined ? reading : withDeadline(reading, patience, `no answer within ${patience} ms`);
   }
 
   #read(at: number): Promise<T> {
-    const { read, deadline, maxAge, staleFor = 0 } = this.#options;
+    const { read, deadline, maxAge, staleFor = 0, knownFor = 0 } = this.#options;
     this.#readAt = at;
     const reading = withDeadline(read(), deadline, `no answer within ${deadline} ms`);
     reading.then(
-      () => (this.#ended = { reading, until: at + maxAge + staleFor }),
+      (value) => {
+        this.#ended = { reading, until: at + maxAge + staleFor };
+        this.#known = { value, until: at + knownFor };
+      },
       () => (this.#ended = { reading, until: at + Math.max(maxAge, failureFor) }),
     );
     return reading;

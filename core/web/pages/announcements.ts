@@ -18,14 +18,16 @@ export interface Announcement {
 
 /** Ms before maintenance from which on it is announced. */
 const notice = 7 * 86_400_000;
-/** Ms for which those of the database are kept, so that the public page does not ask for every visitor. */
-const ages = { stored: 2_000, deadline: 5_000 };
+/** Ms for which those of the database are kept, so that the public page does not ask for every visitor, and while it does not respond. */
+const ages = { stored: 2_000, deadline: 5_000, patience: 1_000, known: 3_600_000 };
 
 const storedAnnouncements = perCatalog(
   ({ database, monotonic }: Host) =>
     new FreshValue({
       maxAge: ages.stored,
       deadline: ages.deadline,
+      patience: ages.patience,
+      knownFor: ages.known,
       now: monotonic,
       read: async () => listOpenAnnouncements(database),
     }),

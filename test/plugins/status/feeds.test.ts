@@ -88,6 +88,7 @@ describe('the JSON of the status', () => {
     incidents: [incident({ endedAt: undefined })],
     credited: new Map(),
     isComplete: true,
+    hasHistory: true,
   };
 
   it('names states, shares rounded down, and incidents', () => {

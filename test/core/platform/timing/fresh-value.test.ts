@@ -63,6 +63,31 @@ describe('a fresh value', () => {
     expect(await late).toBe('new');
   });
 
+  it('is what is known while it is late or fails, for as long as that counts, and says so', async () => {
+    const value = new FreshValue({
+      read,
+      maxAge: 100,
+      deadline: 60_000,
+      patience: 5,
+      knownFor: 1_000,
+      now: () => now,
+    });
+    const none = value.get();
+    await expect(none).rejects.toThrow('no answer within 5 ms');
+    expect(value.isBehind).toBe(true);
+    readings[0]?.resolve('known');
+    expect(await value.get()).toBe('known');
+    expect(value.isBehind).toBe(false);
+    now += 100;
+    expect(await value.get()).toBe('known');
+    expect(value.isBehind).toBe(true);
+    readings[1]?.reject(new Error('the database is away'));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await value.get()).toBe('known');
+    now += 900;
+    await expect(value.get()).rejects.toThrow('the database is away');
+  });
+
   it('does not hide that it cannot be read any more', async () => {
     const value = create(10_000);
     await getAfterReading(value, 'old');

@@ -128,7 +128,7 @@ export type CachedCall = Pick<Adapter, 'model' | 'modelName' | 'isStream'>;
 export const principal = defineFact<Principal>('principal');
 /**
  * True for a request that belongs to no account, of which anybody can send as many as they like: most have no record. Written by
- * `auth`. A key that could not be looked up, and one that was replaced, may be a customer's.
+ * `auth`, also where a key could not be looked up, because anybody can make one up. One that was replaced is a customer's.
  */
 export const unauthenticated = defineFact<true>('unauthenticated');
 /** What the caller has paid for; written by `plan`. */

@@ -115,17 +115,15 @@ export const auth = defineStage({
       return { found: identify(directory, keys, maxAge, isSuspect), keys, hint: undefined };
     };
 
-    /** A request that needs no key is a stranger's unless it has a valid one. Never rejects: a failed lookup says nothing. */
+    /** A request that needs no key is a stranger's unless it has a valid one. Never rejects: a failed lookup is no failure of its sender. */
     const markStranger = async (exchange: Exchange): Promise<void> => {
       const keys = presentedKeys(exchange.headers, prefix);
-      try {
-        const isSuspect = () => failures.waitOf(exchange.remoteAddress, limits) > 0;
-        if (keys.length > 0 && (await identify(directory, keys, maxAge, isSuspect)) !== undefined) return;
-      } catch {
-        return;
-      }
+      const isSuspect = () => failures.waitOf(exchange.remoteAddress, limits) > 0;
+      const found = keys.length === 0 ? undefined : identify(directory, keys, maxAge, isSuspect);
+      const account = await Promise.resolve(found).catch(() => 'unknown' as const);
+      if (account !== undefined && account !== 'unknown') return;
       exchange.set(unauthenticated, true);
-      if (keys.length > 0) failures.count(exchange.remoteAddress, limits);
+      if (keys.length > 0 && account === undefined) failures.count(exchange.remoteAddress, limits);
     };
 
     return {
@@ -143,7 +141,15 @@ export const auth = defineStage({
       enter(exchange) {
         if (exchange.endpoint.isPublic) return markStranger(exchange);
         const { found, keys, hint } = find(exchange);
-        if (found instanceof Promise) return found.then((account) => admitOrRefuse(exchange, account, keys, hint));
+        if (found instanceof Promise)
+          return found.then(
+            (account) => admitOrRefuse(exchange, account, keys, hint),
+            (error: unknown) => {
+              // While the database is away, whoever makes up keys would fill it with rows for later.
+              if (keys.length > 0) exchange.set(unauthenticated, true);
+              throw error;
+            },
+          );
         return admitOrRefuse(exchange, found, keys, hint);
       },
     };

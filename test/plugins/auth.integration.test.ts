@@ -317,7 +317,7 @@ describe('a public endpoint', () => {
     expect(await stage.enter?.(unknown)).toBeUndefined();
     expect([exchange, unknown].map((one) => [one.find(principal), one.find(unauthenticated)])).toEqual([
       [undefined, undefined],
-      [undefined, undefined],
+      [undefined, true],
     ]);
   });
 
@@ -347,7 +347,7 @@ describe('a request of no account', () => {
     expect([await markOf({}), await markOf(invent())]).toEqual([true, true]);
   });
 
-  it('is none with a key that is valid, blocked, replaced or cannot be looked up', async () => {
+  it('is none with a key that is valid, also while others cannot be looked up, blocked or replaced', async () => {
     const blocked = await createAccount(database, 'dp', { name: 'Citra' });
     await blockAccount(database, blocked.accountId, 'unpaid');
     const replaced = await createAccount(database, 'dp', { name: 'Budi' });
@@ -357,7 +357,11 @@ describe('a request of no account', () => {
     await stage.enter?.(valid);
     expect(valid.find(unauthenticated)).toBeUndefined();
     gauge.failure = new Error('connect ECONNREFUSED');
-    expect(await markOf(invent())).toBeUndefined();
+    const cached = createExchange(bearer(key));
+    await stage.enter?.(cached);
+    expect(cached.find(unauthenticated)).toBeUndefined();
+    // Anybody can make one up.
+    expect(await markOf(invent())).toBe(true);
   });
 
   it('is one whose client has left already, unless its key is in memory; none is looked up', async () => {

@@ -206,7 +206,7 @@ export class Gateway {
     return [
       ...(rollback === undefined ? [] : [describeRollback(this.#parts.file, rollback)]),
       ...nodeNotices(),
-      ...pipelineNotices(this.config.stages, this.#parts.assembly.registry),
+      ...pipelineNotices(this.config.stages, this.#parts.assembly.registry, this.config),
       ...productionNotices(this.config, this.#parts.services.services.isProduction),
       ...planNotices(this.config),
       ...sectionNotices(this.#parts.assembly.registry.sections.values(), this.config),

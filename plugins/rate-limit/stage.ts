@@ -7,6 +7,7 @@ import { defineStage } from '#core/gateway/pipeline/stage.ts';
 import type { Limits, Take } from '#core/platform/shared/shared.ts';
 import { limiterOf, servingOf } from './allowance.ts';
 import { describeLimits, limitHeaders } from './headers.ts';
+import { limitNotices } from './limit-notices.ts';
 import { type CallLimits, limitsOfCalls, limitsOfOthers, optionsSchema } from './options.ts';
 
 /** The concurrency slot of an exchange, released when the exchange is over. */
@@ -27,6 +28,7 @@ export const rateLimitStage = defineStage({
   after: ['plan'],
   writes: [rateLimitState],
   options: optionsSchema,
+  notices: limitNotices,
   documentation: describeLimits,
   create(options, host) {
     const limiter = limiterOf(host);

@@ -1,5 +1,5 @@
 import { models } from '#core/config/sections/models-section.ts';
-import type { CheckContext, Report, YamlPath } from '#core/config/section.ts';
+import type { CheckContext, Report, SectionValues, YamlPath } from '#core/config/section.ts';
 import type { Catalog } from '#core/config/catalog/catalog.ts';
 import { boolean, integer, number, object, type Infer } from '#core/platform/schema.ts';
 import { type BreakerOptions, defaultBreaker } from './health/breaker.ts';
@@ -159,4 +159,26 @@ export function checkTimeouts(
     const wrong = `is ${breaker.cooldown} s, longer than longest_cooldown (${breaker.longest_cooldown} s)`;
     report([...path, 'breaker', 'cooldown'], wrong, 'shorten it, or raise longest_cooldown');
   }
+}
+
+/** Limits that others make pointless. */
+export function upstreamNotices(settings: UpstreamSettings, all: SectionValues): string[] {
+  const { queue, idle_timeout: idle, progress_timeout: progress, first_byte_timeout: firstByte } = settings;
+  return [
+    ...(queue.per_account > queue.total
+      ? [
+          `upstream: queue.per_account is ${queue.per_account}, and queue.total lets ${queue.total} of all accounts wait`,
+        ]
+      : []),
+    ...(progress < idle
+      ? [`upstream: progress_timeout is ${progress} s, so a stream never reaches the idle_timeout of ${idle} s`]
+      : []),
+    ...Object.entries(all.get(models)).flatMap(([model, { hedge_after: after, routes }]) => {
+      const [first] = routes;
+      const limit = (typeof first === 'object' ? first.first_byte_timeout : undefined) ?? firstByte;
+      return after === undefined || after < limit
+        ? []
+        : [`models.${model}.hedge_after is ${after} s, and its first route has to begin within ${limit} s`];
+    }),
+  ];
 }

@@ -4,7 +4,15 @@ import { demotedRoutes } from '#core/gateway/model-call/demoted-routes.ts';
 import { notesHeaderName } from '#core/gateway/model-call/notes-header.ts';
 import { defineStage } from '#core/gateway/pipeline/stage.ts';
 import { Connections } from './connections/connections.ts';
-import { breakerOptions, checkTimeouts, hasCapacity, longestWait, relayOptions, upstreamSchema } from './options.ts';
+import {
+  breakerOptions,
+  checkTimeouts,
+  hasCapacity,
+  longestWait,
+  relayOptions,
+  upstreamSchema,
+  upstreamNotices,
+} from './options.ts';
 import { healthOf, keysOf, resetKeys, tokensOf } from './routes.ts';
 import { withEarlyHead } from './routing/deferred-reply.ts';
 import { FailureLog } from './routing/failure-log.ts';
@@ -30,6 +38,7 @@ export const upstreamStage = defineStage({
   options: upstreamSchema,
   shared: ['breaker', 'queue'],
   check: checkTimeouts,
+  notices: upstreamNotices,
   documentation: ({ route_headers: exposure }, { service, catalog }) => ({
     headers: [
       ...describeRouteHeaders(service, exposure),

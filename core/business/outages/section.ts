@@ -19,4 +19,10 @@ export const outagesSection = defineSection({
     ),
     mail: boolean({ default: false }, 'Whether customers get a mail about it.'),
   }),
+  notices: ({ credit, from_minutes: least, max_minutes_per_day: most }) =>
+    credit && least > most
+      ? [
+          `outages.from_minutes is ${least}, and an account gets back at most ${most} minutes of a day, less than any such outage lasts`,
+        ]
+      : [],
 });

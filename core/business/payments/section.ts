@@ -68,6 +68,10 @@ export const paymentsSection = defineSection({
       provider.check?.(all, report);
     }
   },
+  notices: ({ max_open_orders: open, max_charges_per_hour: charges }) =>
+    open > charges
+      ? [`payments.max_open_orders is ${open}, and an account gets ${charges} charges an hour (max_charges_per_hour)`]
+      : [],
 });
 
 /** In the environment of production nothing is sold by default; a public URL alone says nothing of what is wanted. */

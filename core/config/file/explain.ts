@@ -48,7 +48,8 @@ export function withoutOtherBranches(errors: readonly ErrorObject[]): ErrorObjec
   // The violated rule of a name is reported with the name.
   let kept = errors.filter(({ propertyName }) => propertyName === undefined);
   for (const choice of errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf')) {
-    const branches = choice.schema as readonly { readonly type?: string }[];
+    const branches = choice.schema as readonly JsonSchema[];
+    const number = branches.find(({ type }) => type === 'integer' || type === 'number');
     const meant = branches.findIndex(({ type }) => type === typeOf(choice.data));
     const isInside = (error: ErrorObject) =>
       error !== choice &&
@@ -58,6 +59,10 @@ export function withoutOtherBranches(errors: readonly ErrorObject[]): ErrorObjec
       if (error === choice) return meant === -1;
       return !isInside(error) || (meant !== -1 && error.schemaPath.startsWith(`${choice.schemaPath}/${meant}/`));
     });
+    if (number === undefined) continue;
+    kept = kept.map((error) =>
+      error.keyword === 'enum' && isInside(error) ? { ...error, params: { ...error.params, number } } : error,
+    );
   }
   return kept;
 }
@@ -119,7 +124,10 @@ function describe(error: ErrorObject, mayShow: boolean): [string, string, string
         `must be ${typeList((schema as { type?: string }[]).map(({ type }) => type ?? 'string'))}`,
       ];
     case 'enum':
-      return [`is ${given}`, suggest(mayShow ? String(data) : '', (schema as unknown[]).map(String))];
+      return [
+        `is ${given}`,
+        suggest(mayShow ? String(data) : '', [...(schema as unknown[]).map(String), ...numberNames(params['number'])]),
+      ];
     case 'const':
       return [`is ${given}`, `must be ${show(schema)}`];
     case 'minimum':
@@ -151,6 +159,14 @@ function describe(error: ErrorObject, mayShow: boolean): [string, string, string
     default:
       return [`is ${given}`, `must satisfy "${keyword}"`];
   }
+}
+
+/** What stands for the numbers that may be there in place of a word. */
+function numberNames(schema: JsonSchema | undefined): string[] {
+  if (schema === undefined) return [];
+  const { type = 'number', minimum, maximum } = schema;
+  const span = minimum === undefined || maximum === undefined ? '' : ` from ${minimum} to ${maximum}`;
+  return [`${typeNames[type as string] ?? 'a number'}${span}`];
 }
 
 /** The type that is expected, and how this value is written in it where that is certain. */

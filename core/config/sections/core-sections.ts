@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { bounds } from '#core/platform/bounds.ts';
+import { capacityOf, memoryLimits } from '#core/platform/memory/limits.ts';
 import { isTimeZone } from '#core/platform/timing/time-zone.ts';
 import { defineSection, type Section } from '../section.ts';
 import { array, boolean, integer, number, object, string } from '#core/platform/schema.ts';
@@ -137,6 +138,12 @@ export const listen = defineSection({
       if (!isRange(proxy))
         report(['listen', 'trusted_proxies', index], 'is not an IP address or range', 'use one such as 10.0.0.0/8');
     }
+  },
+  notices({ max_body_bytes: largest }, all) {
+    const room = Math.floor(capacityOf(memoryLimits(all.get(memory).max_bytes)));
+    return largest > room
+      ? [`listen.max_body_bytes is ${largest}, and the memory has room for bodies of ${room} bytes`]
+      : [];
   },
 });
 

@@ -124,7 +124,25 @@ export const models = defineSection({
       }
     }
   },
+  notices(value): string[] {
+    return Object.entries(value).flatMap(([name, model]) => modelNotices(name, model));
+  },
 });
+
+/** What clients are told that no route can do. */
+function modelNotices(name: string, model: ModelValue): string[] {
+  const { routes, max_input_tokens: input, max_tokens: output, quirks } = model;
+  const own = routes.map((route) => (typeof route === 'string' ? undefined : route));
+  const inputs = own.map((route) => route?.max_input_tokens);
+  const outputs = own.map((route) => route?.quirks?.max_output_tokens ?? quirks?.max_output_tokens);
+  const compare = (option: string, promised: number | undefined, limits: (number | undefined)[]) => {
+    const most = Math.max(...limits.map((limit) => limit ?? Infinity));
+    return promised === undefined || promised <= most
+      ? []
+      : [`models.${name}.${option} is ${promised}, and none of its routes takes more than ${most}`];
+  };
+  return [...compare('max_input_tokens', input, inputs), ...compare('max_tokens', output, outputs)];
+}
 
 /** The section `aliases`: other names of models, for tools with fixed model names. */
 export const aliases = defineSection({

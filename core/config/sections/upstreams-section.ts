@@ -77,8 +77,24 @@ export const upstreams = defineSection({
   check(value, report, context) {
     for (const [key, upstream] of Object.entries(value)) checkUpstream(upstream, ['upstreams', key], context, report);
   },
-  notices: (value) => Object.entries(value).flatMap(([name, { credentials }]) => credentialNotices(name, credentials)),
+  notices(value): string[] {
+    return Object.entries(value).flatMap(([name, { credentials, capacity }]) => [
+      ...credentialNotices(name, credentials),
+      ...capacityNotices(name, capacity),
+    ]);
+  },
 });
+
+function capacityNotices(
+  name: string,
+  { concurrent, requests, per = 'minute' }: UpstreamValue['capacity'] = {},
+): string[] {
+  const isShort = per === 'second' || per === 'minute';
+  if (concurrent === undefined || requests === undefined || isShort || concurrent <= requests) return [];
+  return [
+    `upstreams.${name}.capacity: concurrent is ${concurrent}, and only ${requests} requests may begin in ${per === 'hour' ? 'an hour' : 'a day'}`,
+  ];
+}
 
 /** Formats and vendors that plugins have registered. */
 interface Known {

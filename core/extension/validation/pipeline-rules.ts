@@ -3,7 +3,7 @@ import type { AnyFact } from '#core/gateway/pipeline/fact.ts';
 import type { AnyStageDefinition } from '#core/gateway/pipeline/stage.ts';
 import type { Registry } from '../registry.ts';
 import { mayBeForeign, suggest } from '#core/config/file/mistake.ts';
-import type { CheckContext, Report, YamlPath, Section } from '#core/config/section.ts';
+import type { CheckContext, Report, Section, SectionValues, YamlPath } from '#core/config/section.ts';
 import type { Validator } from '#core/config/file/validator.ts';
 import { allowNull } from '#core/config/file/editor-schema.ts';
 import { array } from '#core/platform/schema.ts';
@@ -82,8 +82,8 @@ export function checkStages(listed: readonly ListedStage[], validator: Validator
     if (options !== undefined) definition.check?.(options, [...path, definition.name], report, context);
 }
 
-/** Warnings about a pipeline that is valid but probably unintended. */
-export function pipelineNotices(listed: readonly ListedStage[], registry: Registry): string[] {
+/** Warnings about a pipeline, or options of its stages, that are valid but probably unintended. */
+export function pipelineNotices(listed: readonly ListedStage[], registry: Registry, all: SectionValues): string[] {
   const lacks = (fact: AnyFact) => !listed.some(({ definition: { writes } }) => writes?.includes(fact));
   return [
     ...(lacks(principal)
@@ -101,6 +101,7 @@ export function pipelineNotices(listed: readonly ListedStage[], registry: Regist
           `model calls are refused: the pipeline has no stage that sends them to an upstream${exampleOf(delivery, registry)}`,
         ]
       : []),
+    ...listed.flatMap(({ definition, options }) => definition.notices?.(options, all) ?? []),
   ];
 }
 

@@ -1,4 +1,4 @@
-import type { CheckContext, Report, YamlPath } from '#core/config/section.ts';
+import type { CheckContext, Report, SectionValues, YamlPath } from '#core/config/section.ts';
 import type { Infer, JsonSchema } from '#core/platform/schema.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { Host } from '../host/host.ts';
@@ -100,6 +100,8 @@ export interface StageDefinition<S extends JsonSchema = JsonSchema> {
    * @param path of the options
    */
   check?(options: Infer<S>, path: YamlPath, report: Report, all: CheckContext): void;
+  /** Warnings about valid options that are probably not what their author meant, for `daypass check` and the log of a start. */
+  notices?(options: Infer<S>, all: SectionValues): readonly string[];
   /** API documentation of the stage, as configured. */
   documentation?(options: Infer<S>, host: Host): StageDocumentation;
   /**
@@ -110,9 +112,11 @@ export interface StageDefinition<S extends JsonSchema = JsonSchema> {
 }
 
 /** A definition without the type of its options, as the registry keeps it. */
-export type AnyStageDefinition = Omit<StageDefinition, 'create' | 'check' | 'documentation'> & {
+export type AnyStageDefinition = Omit<StageDefinition, 'create' | 'check' | 'notices' | 'documentation'> & {
   // oxlint-disable-next-line typescript/no-explicit-any -- the options were checked against the schema that typed them
   check?(options: any, path: YamlPath, report: Report, all: CheckContext): void;
+  // oxlint-disable-next-line typescript/no-explicit-any -- the options were checked against the schema that typed them
+  notices?(options: any, all: SectionValues): readonly string[];
   // oxlint-disable-next-line typescript/no-explicit-any -- the options were checked against the schema that typed them
   create(options: any, host: Host): Awaitable<Stage>;
   // oxlint-disable-next-line typescript/no-explicit-any -- the options were checked against the schema that typed them

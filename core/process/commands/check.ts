@@ -44,7 +44,7 @@ export function defineCheck(parser: Parser, { file, load, log, print }: CoreComm
         ...registry.catalogReviews.flatMap((review) => review.describe(catalog)),
         ...[
           ...nodeNotices(),
-          ...pipelineNotices(config.stages, registry),
+          ...pipelineNotices(config.stages, registry, config),
           ...productionNotices(config, document.isProduction),
           ...planNotices(config),
           ...sectionNotices(registry.sections.values(), config),

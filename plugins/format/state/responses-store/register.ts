@@ -71,6 +71,10 @@ export const responsesSection = defineSection({
       ),
     },
   ),
+  notices: ({ max_bytes: one, max_account_bytes: all }) =>
+    one > all
+      ? [`responses.max_bytes is ${one}, and all conversations of an account have ${all} (max_account_bytes)`]
+      : [],
 });
 
 /** Ms after which the events of a response that has ended are deleted: its stream can be made of the response itself. */

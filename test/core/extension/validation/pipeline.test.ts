@@ -178,6 +178,7 @@ describe('the notices about a valid pipeline', () => {
     ['that they are not answered when only keys are looked at', '[auth]', [unpaid, mute]],
     ['both', '[log]', [open, mute]],
   ])('are %s', (_name, list, notices) => {
-    expect(pipelineNotices(read(`pipeline: ${list}`).stages, createRegistry())).toEqual(notices);
+    const config = read(`pipeline: ${list}`);
+    expect(pipelineNotices(config.stages, createRegistry(), config)).toEqual(notices);
   });
 });

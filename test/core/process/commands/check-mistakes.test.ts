@@ -236,6 +236,9 @@ describe('workers', () => {
       'gateway.yaml:1:10 workers: asks for 2 processes, which share limits, cache and queues through Redis, and REDIS_URL is not set; set REDIS_URL, or use `workers: 1`\n';
     expect(await check(`workers: 2\n${valid}`, { REDIS_URL: '' })).toMatchObject({ code: 78, errors: wrong });
     expect(await check(`workers: 2\n${valid}`, { REDIS_URL: 'redis://host' })).toMatchObject({ code: 0 });
+    expect(await check(`workers: all\n${valid}`)).toMatchObject({
+      errors: 'gateway.yaml:1:10 workers: is "all"; use one of: auto, an integer from 1 to 64\n',
+    });
     expect(await check(`workers: "\${WORKERS}"\n${valid}`, { REDIS_URL: '', WORKERS: '1' })).toMatchObject({ code: 0 });
   });
 });

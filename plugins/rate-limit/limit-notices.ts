@@ -1,0 +1,34 @@
+import { plansSection } from '#core/business/accounts/plans.ts';
+import type { SectionValues } from '#core/config/section.ts';
+import { type CallLimits, limitsOfCalls, type RateLimitOptions } from './options.ts';
+
+/** Seconds: shorter periods state a rate, and a burst above it is a pause of seconds. */
+const longPeriod = 60;
+/** Seconds that a request may take. */
+const longestRequest = 3_600;
+
+/** Limits of rate-limit and of plans of which one contradicts another. */
+export function limitNotices(options: RateLimitOptions, all: SectionValues): string[] {
+  const plans = all.get(plansSection).filter(({ limits }) => limits !== undefined);
+  return [
+    ...contradictions('rate-limit', limitsOfCalls(options, undefined, undefined)),
+    ...plans.flatMap(({ days, limits }) =>
+      contradictions(
+        `the limits of the plan of ${days === 1 ? '1 day' : `${days} days`}`,
+        limitsOfCalls(options, undefined, limits),
+      ),
+    ),
+  ];
+}
+
+function contradictions(of: string, { limit, period, burst, concurrent }: CallLimits): string[] {
+  const most = Math.floor(burst + (limit * longestRequest) / period);
+  return [
+    ...(burst > limit && period >= longPeriod
+      ? [`${of}: after a pause, the burst lets ${burst} requests pass at once, and limit says ${limit} in ${period} s`]
+      : []),
+    ...(concurrent > most
+      ? [`${of}: concurrent is ${concurrent}, and limit and burst let only ${most} requests begin in an hour`]
+      : []),
+  ];
+}

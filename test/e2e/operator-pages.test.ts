@@ -111,6 +111,27 @@ describe('the operator pages', () => {
     await vi.waitFor(async () => expect((await client.get('/operator')).text).not.toMatch(shown), patience);
   });
 
+  it('name accounts that share an address but for its case, with links to them', async () => {
+    const { database } = gateway;
+    // As another collation lets them be.
+    await database.query('DROP INDEX account_email, account_email_ascii');
+    const ids = await Promise.all(
+      ['CITRA@EXAMPLE.COM', 'citra@example.com'].map(
+        async (email) => (await createAccount(database, 'dp', { name: 'Citra', email })).accountId,
+      ),
+    );
+    try {
+      const { text } = await client.get('/operator');
+      expect(text).toContain('These accounts have the same e-mail address but for its case.');
+      for (const id of ids) expect(text).toContain(`href="/operator/accounts/${id}"`);
+    } finally {
+      await database.query('UPDATE account SET email = NULL WHERE id IN (?)', [ids]);
+      await database.query('CREATE UNIQUE INDEX account_email ON account (lower(email))');
+      await database.query('CREATE UNIQUE INDEX account_email_ascii ON account (lower(email COLLATE "C"))');
+    }
+    expect((await client.get('/operator')).text).not.toContain('same e-mail address');
+  });
+
   it('have no accessibility or console error in both languages and themes, with any stored text', async () => {
     const order = await buy(59_000, attack);
     const flag = order.flags[0]?.id;

@@ -19,6 +19,21 @@ export function budgetOf(effort: Effort): number {
   return budgets[effort];
 }
 
+/** Fewest tokens of a budget. Source: Anthropic API reference, "Create a Message". */
+export const leastBudget = 1_024;
+
+/** The budget of thinking, lowered where the whole answer may not be longer; undefined if there is no room for thinking. */
+export function fitBudget(asked: number, maxTokens: number, notes: Notes): number | undefined {
+  const enough = Math.max(asked, leastBudget);
+  const fitting = enough < maxTokens ? enough : Math.floor(maxTokens / 2);
+  if (fitting < leastBudget) {
+    notes.drop('reasoning: the answer has no room for it');
+    return undefined;
+  }
+  if (fitting !== asked) notes.approximate(`the budget of thinking as ${fitting}`);
+  return fitting;
+}
+
 function effortOf(budget: number): Effort {
   if (budget <= 0) return 'none';
   if (budget <= 1_024) return 'minimal';

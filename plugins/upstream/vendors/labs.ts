@@ -1,6 +1,6 @@
 import type { Vendor } from '#core/config/catalog/catalog.ts';
 import type { ProfileSettings } from '#core/config/catalog/profile.ts';
-import { compatibleMessages } from './origins.ts';
+import { alwaysThinking, compatibleMessages } from './origins.ts';
 
 /** Grok without reasoning. */
 const grokPlain: ProfileSettings = { quirks: { stop: 4, refuses: [] } };
@@ -198,7 +198,7 @@ export const labVendors: readonly Vendor[] = [
     capabilities: { files: false, audio: false, video: false, structured_output: 'none' },
     // Models from M3 on take thinking in either form.
     quirks: { signed_thinking: false, strict_calls: true },
-    models: [{ match: 'MiniMax-M2*', ...minimaxText, quirks: compatibleMessages }],
+    models: [{ match: 'MiniMax-M2*', ...minimaxText, quirks: { ...compatibleMessages, efforts: [...alwaysThinking] } }],
   },
   {
     name: 'xai',

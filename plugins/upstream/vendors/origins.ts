@@ -13,10 +13,11 @@ const openaiReasoning = {
 } as const;
 /** Claude from 4.7 on: decides how long to think; refuses budgets, sampling and prefilled answers. */
 const claudeAdaptive = { quirks: { reasoning: 'adaptive', sampling: false, prefill: false } } as const;
+/** Efforts of models whose thinking cannot be turned off. */
+export const alwaysThinking = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
+
 /** "thinking.type.disabled is not supported for this model": opencode-anthropic-auth#159. */
-const claudeAlwaysThinking = {
-  quirks: { ...claudeAdaptive.quirks, efforts: ['low', 'medium', 'high', 'xhigh', 'max'] },
-} as const;
+const claudeAlwaysThinking = { quirks: { ...claudeAdaptive.quirks, efforts: alwaysThinking } } as const;
 
 const openaiFormats = [
   'responses',

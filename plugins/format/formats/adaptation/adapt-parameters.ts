@@ -3,6 +3,7 @@ import type { Quirks } from '#core/config/catalog/quirks.ts';
 import { type JsonObject, type JsonValue, isJsonObject } from '#core/platform/json.ts';
 import { Notes } from '../../canonical/notes.ts';
 import { instructionFor } from '../../canonical/output-format.ts';
+import { fitBudget } from '../../canonical/reasoning.ts';
 import { noteCutting } from '../../canonical/stop-cutter.ts';
 import { textsOf } from '../../wire/members.ts';
 import { type Adaptation, type Probe, readMembers } from '../contract/adaptation.ts';
@@ -40,7 +41,13 @@ export function adaptUser({ names, write }: EndUserWording): Adaptation {
   };
 }
 
-/** Lowers the limit of output tokens to the model's maximum. */
+/** Budgets of reasoning that must be lower than the limit of output tokens: an object of the request, and its member. */
+const budgetPlaces = [
+  ['thinking', 'budget_tokens'],
+  ['reasoning', 'max_tokens'], // OpenRouter
+] as const;
+
+/** Lowers the limit of output tokens to the model's maximum, and the budget of reasoning with it. */
 export function adaptLimit(names: readonly string[]): Adaptation {
   return (body, { profile, notes }) => {
     const most = profile.quirks.max_output_tokens;
@@ -52,8 +59,23 @@ export function adaptLimit(names: readonly string[]): Adaptation {
       notes.approximate(`the limit of output tokens as ${most}`);
       limited = { ...limited, [name]: most };
     }
-    return limited;
+    if (limited === body) return body;
+    return budgetPlaces.reduce((fitted, place) => withFittingBudget(fitted, place, most, notes), limited);
   };
+}
+
+function withFittingBudget(
+  body: JsonObject,
+  [holder, name]: (typeof budgetPlaces)[number],
+  limit: number,
+  notes: Notes,
+): JsonObject {
+  const { [holder]: reasoning, ...others } = body;
+  if (!isJsonObject(reasoning)) return body;
+  const { [name]: budget } = reasoning;
+  if (typeof budget !== 'number' || budget < limit) return body;
+  const fitting = fitBudget(budget, limit, notes);
+  return fitting === undefined ? others : { ...body, [holder]: { ...reasoning, [name]: fitting } };
 }
 
 /**

@@ -40,11 +40,13 @@ function withoutThinking(body: MessagesRequest, { notes }: AdaptationTarget): Me
 function isForeignThinking({ thinking, max_tokens: limit }: MessagesRequest, { quirks }: Profile): boolean {
   const type = member<MessagesThinking>(thinking, 'type');
   if (type === 'disabled') return !quirks.efforts.includes('none');
+  // Only newer models of Claude know it.
+  if (type === 'between_tools') return !quirks.claude || quirks.reasoning === 'budget';
   if (quirks.reasoning === 'adaptive') return type === 'enabled';
   if (quirks.reasoning !== 'budget') return false;
   const budget = member<MessagesThinking>(thinking, 'budget_tokens');
   const isTooMuch = typeof budget === 'number' && typeof limit === 'number' && budget >= limit;
-  return type === 'adaptive' || type === 'between_tools' || (type === 'enabled' && isTooMuch);
+  return type === 'adaptive' || (type === 'enabled' && isTooMuch);
 }
 
 /** A budget that the client has set is kept: an effort beside it is only a hint. */

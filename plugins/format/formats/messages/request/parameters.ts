@@ -1,3 +1,4 @@
+import { leastBudget } from '../../../canonical/reasoning.ts';
 import {
   boolean,
   integer,
@@ -18,7 +19,7 @@ export const messagesBounds = {
   /** Least `top_p` that is accepted together with thinking. */
   thinkingTopP: 0.95,
   /** Fewest tokens of a thinking budget. */
-  thinkingTokens: 1_024,
+  thinkingTokens: leastBudget,
   userLength: 256,
 } as const;
 

@@ -2,8 +2,14 @@ import type { Profile } from '#core/config/catalog/profile.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import type { Effort, ReasoningRequest } from '../../../canonical/conversation.ts';
 import type { AssistantTurn, DialogueTurn } from '../../../canonical/dialogue.ts';
-import { budgetOf, canReason, clampEffort, noteUnservedEffort, requestedEffort } from '../../../canonical/reasoning.ts';
-import { messagesBounds } from './parameters.ts';
+import {
+  budgetOf,
+  canReason,
+  clampEffort,
+  fitBudget,
+  noteUnservedEffort,
+  requestedEffort,
+} from '../../../canonical/reasoning.ts';
 import type { MessagesThinking } from '../../../wire/messages.ts';
 
 export interface WrittenThinking {
@@ -63,14 +69,8 @@ function writeBudget(
 ): MessagesThinking | undefined {
   const asked =
     (effort === undefined ? budget : undefined) ?? budgetOf(clampEffort(wanted ?? 'medium', profile.quirks.efforts));
-  const enough = Math.max(asked, messagesBounds.thinkingTokens);
-  const fitting = enough < maxTokens ? enough : Math.floor(maxTokens / 2);
-  if (fitting < messagesBounds.thinkingTokens) {
-    notes.drop('reasoning: the answer has no room for it');
-    return undefined;
-  }
-  if (fitting !== asked) notes.approximate(`the budget of thinking as ${fitting}`);
-  return { type: 'enabled', budget_tokens: fitting };
+  const fitting = fitBudget(asked, maxTokens, notes);
+  return fitting === undefined ? undefined : { type: 'enabled', budget_tokens: fitting };
 }
 
 function writeEffort(wanted: Effort, { profile, notes }: EncodeTarget): Effort | undefined {

@@ -34,6 +34,11 @@ export interface IdForm {
 /** Ids stay as they are, except those that repeat. */
 export const anyId: IdForm = { own: (id) => id, numbered: (id, _name, number) => numberedId(id, number) };
 
+/** Ids of at most so many characters; a longer one becomes its hash. */
+export function idsUpTo(length: number): IdForm {
+  return { ...anyId, own: (id) => (id.length <= length ? id : hashed(id)) };
+}
+
 /** Letters, digits, - and _. Source: Anthropic's refusal, "String should match pattern '^[a-zA-Z0-9_-]+$'". */
 export const plainIds: IdForm = { ...anyId, own: plainId };
 

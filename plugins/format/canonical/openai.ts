@@ -164,7 +164,7 @@ export function writeEndUser({ user, safetyId }: Conversation, { profile, notes 
 }
 
 /** OpenAI's limit for ids of calls, users and caches, in characters. */
-const maxIdLength = 64;
+export const maxIdLength = 64;
 
 /** The id, or its hash when it is too long. */
 export function shortenId(id: string): string {

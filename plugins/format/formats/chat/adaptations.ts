@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
+import { idsUpTo } from '../../canonical/call-ids.ts';
 import { canReason, isForeignEffort } from '../../canonical/reasoning.ts';
 import { plainNames } from '../../canonical/tool-names.ts';
 import { asList, member } from '../../wire/members.ts';
@@ -32,7 +33,7 @@ import {
 } from '../adaptation/adapt-tools.ts';
 import { type Adaptation, inOrder, type Probe, type AdaptationTarget, rewriteMembers } from '../contract/adaptation.ts';
 import { adaptMessages } from './adapt-messages.ts';
-import { writeCallIds } from './request/call-ids.ts';
+import { longestCallId, writeCallIds } from './request/call-ids.ts';
 import { chatCodec } from './codec.ts';
 import { isSingleAnswer } from './request/parameters.ts';
 import { noteReasoningDropped, refusesToolsWithReasoning } from './request/encode-request.ts';
@@ -193,7 +194,7 @@ export const adaptChat = inOrder(
   adaptReasoning,
   adaptOutput(probe, outputWording),
   adaptMessages,
-  adaptCallIds(writeCallIds),
+  adaptCallIds(writeCallIds, idsUpTo(longestCallId)),
   adaptRefused(),
 );
 

@@ -1,5 +1,7 @@
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Notes } from '../../canonical/notes.ts';
+import { idsUpTo } from '../../canonical/call-ids.ts';
+import { maxIdLength } from '../../canonical/openai.ts';
 import { canReason, isForeignEffort } from '../../canonical/reasoning.ts';
 import { plainNames } from '../../canonical/tool-names.ts';
 import { isWebSearch } from '../../canonical/tools.ts';
@@ -110,6 +112,6 @@ export const adaptResponses = inOrder(
   adaptParallelCalls,
   reasoning,
   adaptOutput(probe, outputWording),
-  adaptCallIds(writeCallIds),
+  adaptCallIds(writeCallIds, idsUpTo(maxIdLength)),
   adaptRefused(({ betas }) => (betas ? socketMembers : [...socketMembers, ...internalMembers])),
 );

@@ -220,17 +220,51 @@ it.each(translated)('a cancelled call leaves the result to the next of its id, f
   ]);
 });
 
-it.each(['messages', 'responses', 'gemini'] as const)('empty ids of a Chat client are filled in for %s', (upstream) => {
+it.each(translated)('empty ids of a %s client are filled in for %s', (client, upstream) => {
   const turns = numbered.map((turn) => turn.map((call) => ({ ...call, id: '' })));
-  const { items } = sent('chat', upstream, turns);
+  const { items } = sent(client, upstream, turns);
   expect(uniquePairs(items)).toEqual(expected);
   expect(pairsIn(items).some(([id]) => id === '')).toBe(false);
 });
 
-it.each(['any', 'unique', 'nine_characters'] as const)('empty ids of Chat are filled in for Chat: %s', (rule) => {
-  const turns = numbered.map((turn) => turn.map((call) => ({ ...call, id: '' })));
-  expect(uniquePairs(sent('chat', 'chat', turns, { tool_call_ids: rule }).items)).toEqual(expected);
+it.each([
+  ['chat', 40],
+  ['responses', 64],
+] as const)('ids of %s that are too long for OpenAI become shorter ones', (format, longest) => {
+  const long = (place: number) => `call_${String(place).repeat(85)}`;
+  const turns = named(long);
+  const { items } = sent(format, format, turns, { tool_call_ids: 'unique' });
+  expect(uniquePairs(items)).toEqual(expected);
+  expect(pairsIn(items).every(([id]) => id.length <= longest)).toBe(true);
+  expect(sent(format, format, turns).isAsItCame).toBe(true);
+  const fitting = named((place) => `call_${String(place).repeat(longest - 5)}`);
+  expect(sent(format, format, fitting, { tool_call_ids: 'unique' }).isAsItCame).toBe(true);
 });
+
+it.each(['chat', 'responses'] as const)('one long id of two calls becomes two short ones on %s', (format) => {
+  const turns = numbered.map((turn) => turn.map((call) => ({ ...call, id: 'x'.repeat(90) })));
+  const { items } = sent(format, format, turns, { tool_call_ids: 'unique' });
+  expect(uniquePairs(items)).toEqual(expected);
+  expect(pairsIn(items).every(([id]) => id.length <= 40)).toBe(true);
+});
+
+it.each(
+  (['chat', 'responses', 'messages'] as const).flatMap((format) =>
+    (['any', 'unique', 'nine_characters'] as const).map((rule) => [format, rule] as const),
+  ),
+)('empty ids of %s are filled in for routes of the same format: %s', (format, rule) => {
+  const turns = numbered.map((turn) => turn.map((call) => ({ ...call, id: '' })));
+  expect(uniquePairs(sent(format, format, turns, { tool_call_ids: rule }).items)).toEqual(expected);
+});
+
+it.each(['responses', 'messages', 'gemini'] as const)(
+  'a call that a Chat client repeats in the old form is one: %s',
+  (to) => {
+    const both = { ...called('a'), tool_calls: [{ id: 'd', type: 'function', function: called('a').function_call }] };
+    const messages = [{ role: 'user', content: user }, both, { role: 'tool', tool_call_id: 'd', content: 'RES_a' }];
+    expect(uniquePairs(sentBody('chat', to, { messages }))).toEqual([['a', ['RES_a']]]);
+  },
+);
 
 /** The ids that Kimi gets. */
 function kimiIds(turns: readonly Turn[], client: TextFormat, upstream: 'chat' | 'messages'): string[] {

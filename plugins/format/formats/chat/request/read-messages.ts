@@ -1,6 +1,7 @@
 import type { JsonValue } from '#core/platform/json.ts';
 import type { Item, Message, Part, ImagePart, Source } from '../../../canonical/conversation.ts';
 import { textOf } from '../../../canonical/dialogue.ts';
+import { canonicalInput } from '../../../canonical/kept-reasoning.ts';
 import { type Notes, refuseUnread } from '../../../canonical/notes.ts';
 import { readName } from '../../../canonical/tools.ts';
 import { invalid, isMissing, maybeList, maybeObject, maybeText, readObject, readText } from '../../../wire/read.ts';
@@ -86,12 +87,13 @@ export class ChatHistoryReader {
     const images = readImages(message.images, `${path}.images`, this.#notes);
     this.#say('assistant', [...parts, ...images, ...refusalPart(maybeText(message.refusal, `${path}.refusal`))]);
     if (!isMissing(message.audio)) this.#notes.drop('audio of assistant messages');
+    const count = this.items.length;
     for (const [index, entry] of maybeList(message.tool_calls, `${path}.tool_calls`).entries()) {
       const callPath = `${path}.tool_calls[${index}]`;
       this.#call(readObject(entry, callPath), callPath);
     }
     const old = maybeObject(message.function_call, `${path}.function_call`);
-    if (old !== undefined) this.#oldCall(old, `${path}.function_call`);
+    if (old !== undefined) this.#oldCall(old, this.items.slice(count), `${path}.function_call`);
   }
 
   #call(call: ChatCall, path: string): void {
@@ -109,9 +111,13 @@ export class ChatHistoryReader {
     }
   }
 
-  #oldCall(call: ChatCallBody, path: string): void {
+  /** @param calls of the same message: some servers write a call in both forms */
+  #oldCall(call: ChatCallBody, calls: readonly Item[], path: string): void {
     const name = readName(call, path);
     const input = maybeText(call.arguments, `${path}.arguments`) || '{}';
+    const isSame = (one: Item) =>
+      one.type === 'tool_call' && one.name === name && canonicalInput(one.input) === canonicalInput(input);
+    if (calls.some(isSame)) return;
     this.items.push({ type: 'tool_call', id: idOfOldCall(name), name, namespace: undefined, form: 'function', input });
   }
 

@@ -30,6 +30,7 @@ import {
 } from '../../../canonical/media.ts';
 import { writeAudio } from '../../../canonical/openai.ts';
 import { wantsReasoning } from '../../../canonical/reasoning.ts';
+import { longestCallId } from './call-ids.ts';
 import { placeThoughts, takesReasoning } from './place-thoughts.ts';
 import { thoughtSeparator } from './read-reasoning.ts';
 import { isRaw } from './write-tools.ts';
@@ -95,12 +96,9 @@ function writeCall(call: ToolCall, target: EncodeTarget): ChatCall {
   return { id, type: 'function', function: { name, arguments: input.trim() === '' ? '{}' : input } };
 }
 
-/** OpenAI's limit on this endpoint, in characters; the Responses endpoint accepts more. */
-const maxLength = 40;
-
 /** The id of a call on the wire: the same for the same id, so that prompt caches hit. */
 function wireId(id: string): string {
-  return id.length <= maxLength ? id : createHash('sha256').update(id).digest('hex').slice(0, maxLength);
+  return id.length <= longestCallId ? id : createHash('sha256').update(id).digest('hex').slice(0, longestCallId);
 }
 
 /** Values of `detail`; `original` is one of Responses. Others are refused. */

@@ -116,7 +116,7 @@ function readRedacted({ block, path }: PlacedBlock): Reasoning {
 function readCall({ block, path }: PlacedBlock): ToolCall {
   return {
     type: 'tool_call',
-    id: readFilled(block.id, `${path}.id`),
+    id: readText(block.id, `${path}.id`),
     name: readFilled(block.name, `${path}.name`),
     namespace: undefined,
     form: 'function',
@@ -127,7 +127,7 @@ function readCall({ block, path }: PlacedBlock): ToolCall {
 function readResult({ block, path }: PlacedBlock, notes: Notes): ToolResult {
   return {
     type: 'tool_result',
-    id: readFilled(block.tool_use_id, `${path}.tool_use_id`),
+    id: readText(block.tool_use_id, `${path}.tool_use_id`),
     parts: readParts(block.content, `${path}.content`, notes),
     isError: maybeBoolean(block.is_error, `${path}.is_error`) ?? false,
   };

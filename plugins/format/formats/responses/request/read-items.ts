@@ -167,7 +167,7 @@ export class ItemReader {
   #call(item: ResponsesItem, path: string, form: ToolForm, input: string): void {
     const name = readFilled(item.name, `${path}.name`);
     const namespace = maybeText(item.namespace, `${path}.namespace`);
-    const id = this.#calls.call(name, readFilled(item.call_id, `${path}.call_id`));
+    const id = this.#calls.call(name, readText(item.call_id, `${path}.call_id`) || undefined);
     this.items.push({ type: 'tool_call', id, name, namespace, form, input });
   }
 

@@ -48,8 +48,8 @@ export class RepeatedCalls {
     return [fragment];
   }
 
-  #twinOf({ key, id, name }: CallFragment): Key | undefined {
-    if (id === undefined || id === '' || name === undefined) return undefined;
+  #twinOf({ key, id, name, isBeside }: CallFragment): Key | undefined {
+    if (id === undefined || id === '' || name === undefined || isBeside === true) return undefined;
     for (const [known, call] of this.#known) {
       const isSame = known !== key && call.id === id && call.name === name;
       if (isSame && this.#complete.has(known)) return known;

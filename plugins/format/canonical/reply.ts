@@ -26,7 +26,10 @@ export type Fragment =
   | { readonly type: 'citation'; readonly citation: Citation; readonly isOfBlock?: true }
   /** Closes the open block, unless it is a call. `isParagraph`: text behind it does not continue the text before. */
   | { readonly type: 'break'; readonly isParagraph?: true | undefined }
-  /** Names a call, which opens when id and name are known. `key` identifies a call in its reply. */
+  /**
+   * Names a call, which opens when id and name are known. `key` identifies a call in its reply. `isBeside`: it repeats no other one,
+   * whatever its id.
+   */
   | {
       readonly type: 'call';
       readonly key: string | number;
@@ -34,6 +37,7 @@ export type Fragment =
       readonly name?: string | undefined;
       readonly namespace?: string | undefined;
       readonly form?: ToolForm | undefined;
+      readonly isBeside?: true | undefined;
     }
   /** The next piece of a call's input. */
   | { readonly type: 'input'; readonly key: string | number; readonly text: string }

@@ -7,6 +7,7 @@ import { adaptGemini } from './adaptations.ts';
 import { geminiCodec, stateKinds, toolNames } from './codec.ts';
 import { GeminiObserver } from './reply/observer.ts';
 import { GeminiReplyAdapter } from './reply/reply-adapter.ts';
+import { GeminiReplyRepair } from './reply/reply-repair.ts';
 import { geminiReplyText } from './reply/reply-text.ts';
 import { geminiParameters } from './request/parameters.ts';
 import type {
@@ -68,6 +69,7 @@ export const gemini: ClientTextFormat = {
         id,
         count(fieldsOf<GeminiGeneration>(fieldsOf<GeminiRequest>(body).generationConfig).candidateCount),
       ),
+    repairReply: () => new GeminiReplyRepair(),
     modelPlace: { member: 'modelVersion' },
     adaptReply: (request, origin) => new GeminiReplyAdapter(request, origin),
     settle: (body, before) => joinContents(body, before),

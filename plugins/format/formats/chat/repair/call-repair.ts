@@ -1,6 +1,7 @@
 import { isFilled, isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { UniqueIds } from '../../../canonical/call-ids.ts';
-import type { CallPiece, TrackedCall } from '../reply/call-tracker.ts';
+import type { CallPiece } from '../reply/call-tracker.ts';
+import type { TrackedCall } from '../reply/tracked-call.ts';
 import type { ChatCall, ChatCallBody } from '../../../wire/chat.ts';
 import { asText } from '../../../wire/members.ts';
 

@@ -123,14 +123,14 @@ export class ChoiceRepair {
 
   /** What a chunk adds, with the text that was held back until the end. */
   #joined(additions: readonly ChoiceUpdate[], isLast: boolean): ChoiceUpdate {
-    const held = isLast ? this.#tracker.finish() : { reasoning: '', text: '' };
+    const held = isLast ? this.#tracker.finish() : { reasoning: '', text: '', calls: [] };
     return {
       reasoning: additions.map(({ reasoning }) => reasoning).join('') + held.reasoning,
       text: additions.map(({ text }) => text).join('') + held.text,
       refusal: additions.map(({ refusal }) => refusal).join(''),
       citations: [],
       images: [],
-      calls: additions.flatMap(({ calls }) => calls),
+      calls: [...additions.flatMap(({ calls }) => calls), ...held.calls],
     };
   }
 

@@ -1,65 +1,6 @@
-import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { member } from '../../../wire/members.ts';
-import { ObjectScanner } from './object-scanner.ts';
-import { TextTracker } from './text-tracker.ts';
-import type { ChatCall, ChatCallBody } from '../../../wire/chat.ts';
-
-/** A call, as far as it has arrived. */
-export class TrackedCall {
-  /** Position among the calls of the answer. */
-  readonly key: number;
-  /** The vendor's index. */
-  readonly index: number | undefined;
-  /** Undefined where the vendor gave none. Some vendors give it to other calls of the answer too. */
-  id: string | undefined;
-  name: string | undefined;
-  /** True for a call whose input is not JSON. */
-  isCustom = false;
-  readonly scanner = new ObjectScanner();
-  readonly #input = new TextTracker();
-
-  constructor(key: number, index: number | undefined) {
-    this.key = key;
-    this.index = index;
-  }
-
-  /** True when the input is an object that is not complete. */
-  get isTorn(): boolean {
-    return !this.isCustom && !this.scanner.isBlank && !this.scanner.isWhole;
-  }
-
-  /** True for the whole input. White space in it does not matter. */
-  hasInput(input: string): boolean {
-    return this.isCustom ? this.#input.isText(input) : this.scanner.isSame(input);
-  }
-
-  /** True for a whole input that begins with what has arrived. */
-  begins(input: string): boolean {
-    return input === '' || this.#input.begins(input);
-  }
-
-  take(input: string): string {
-    this.scanner.take(input);
-    return this.#input.piece(input);
-  }
-
-  /** Takes the whole input and returns what is missing. */
-  complete(input: string): string {
-    const missing = this.#input.whole(input);
-    this.scanner.take(missing);
-    return missing;
-  }
-}
-
-/** An entry of `tool_calls`. */
-interface CallEntry {
-  readonly entry: ChatCall;
-  readonly index: number | undefined;
-  readonly id: string | undefined;
-  readonly name: string | undefined;
-  readonly input: string;
-  readonly isCustom: boolean;
-}
+import type { ChatCall } from '../../../wire/chat.ts';
+import { type CallEntries, type CallEntry, isAnonymous, isAtOtherIndex, readEntries } from './call-entry.ts';
+import { isRepetition, mayRepeat, TrackedCall } from './tracked-call.ts';
 
 /** The new part of a call in an entry of `tool_calls`. */
 export interface CallPiece {
@@ -71,6 +12,8 @@ export interface CallPiece {
   readonly isFirst: boolean;
   /** True when the entry holds all of the call. */
   readonly isWhole: boolean;
+  /** True for a call that repeats none, because an equal one is at another index of the same list. */
+  readonly isBeside: boolean;
   /** Undefined when it was known before, or is not known yet. */
   readonly id: string | undefined;
   readonly name: string | undefined;
@@ -79,7 +22,7 @@ export interface CallPiece {
 
 /**
  * Finds the call that an entry belongs to. Vendors leave out indexes or ids, give every call the index 0, repeat names,
- * and repeat the whole call at the end.
+ * and repeat the whole call at the end. Pieces of a call that may be repeated are held back.
  */
 export class CallTracker {
   readonly #calls: TrackedCall[] = [];
@@ -96,44 +39,69 @@ export class CallTracker {
   }
 
   /** The next pieces of calls, those of one chunk. */
-  pieces(entries: readonly JsonValue[]): CallPiece[] {
-    const all = entries.filter(isJsonObject).map(read);
+  pieces(entries: CallEntries): CallPiece[] {
+    const all = readEntries(entries);
     const anonymous = all.filter(isAnonymous);
-    return all.map((piece) => this.#piece(piece, anonymous.length - anonymous.indexOf(piece)));
+    const beside = new Set<TrackedCall>();
+    return all.flatMap((piece) => this.#piece(piece, anonymous.length - anonymous.indexOf(piece), beside));
   }
 
   /** Whole calls; pieces of them may have come before. */
-  whole(entries: readonly JsonValue[]): CallPiece[] {
+  whole(entries: CallEntries): CallPiece[] {
     const listed = new Set<TrackedCall>();
-    return entries.filter(isJsonObject).map((entry, position) => this.#whole(read(entry), position, listed));
+    return [...this.rest(), ...readEntries(entries).map((piece, position) => this.#whole(piece, position, listed))];
   }
 
-  /** @param fromEnd which of the latest calls it is about when nothing names one: 1 is the last */
-  #piece(piece: CallEntry, fromEnd: number): CallPiece {
-    const known = this.#find(piece, isAnonymous(piece) ? fromEnd : 1);
-    const isRepeated = known !== undefined && isRepetition(piece, known);
+  /** The pieces that were held back until the end. */
+  rest(): CallPiece[] {
+    return this.#calls.filter(({ twin }) => twin !== undefined).flatMap((call) => this.#released(call));
+  }
+
+  /**
+   * @param fromEnd which of the latest calls it is about when nothing names one: 1 is the last
+   * @param beside the calls of the chunk so far
+   */
+  #piece(piece: CallEntry, fromEnd: number, beside: Set<TrackedCall>): CallPiece[] {
+    const known = this.#find(piece, isAnonymous(piece) ? fromEnd : 1, beside);
+    const isRepeated = known !== undefined && isRepetition(piece, known, beside);
+    const twin = known === undefined ? this.#calls.find((call) => mayRepeat(piece, call, beside)) : undefined;
     const call = known ?? this.#open(piece);
+    call.twin ??= twin;
+    beside.add(call);
     const input = isRepeated ? '' : call.take(piece.input);
-    return { ...this.#learn(call, piece), isFirst: known === undefined, isWhole: false, input };
+    const next = { ...this.#learn(call, piece), isFirst: known === undefined, isWhole: false, isBeside: false, input };
+    if (call.isRepetition) return [];
+    if (call.twin === undefined) return [next];
+    return call.hold(piece.entry, input) ? this.#released(call) : [];
+  }
+
+  #released(call: TrackedCall): CallPiece[] {
+    const held = call.release();
+    if (held === undefined) return [];
+    const { id, name, isCustom } = call;
+    return [{ ...held, call, id, name, isCustom, isFirst: true, isWhole: false, isBeside: false }];
   }
 
   /** @param listed the calls of the list so far */
   #whole(piece: CallEntry, position: number, listed: Set<TrackedCall>): CallPiece {
     const known = this.#repeated(piece, position, listed);
     const call = known ?? this.#open(piece);
+    const isBeside = known === undefined && [...listed].some((other) => isAtOtherIndex(piece, other));
     listed.add(call);
     const learned = this.#learn(call, piece);
-    return { ...learned, isFirst: known === undefined, isWhole: true, input: call.complete(piece.input) };
+    return { ...learned, isFirst: known === undefined, isWhole: true, isBeside, input: call.complete(piece.input) };
   }
 
-  #find(piece: CallEntry, fromEnd: number): TrackedCall | undefined {
+  #find(piece: CallEntry, fromEnd: number, beside: ReadonlySet<TrackedCall>): TrackedCall | undefined {
     const last = this.#candidate(piece, fromEnd);
+    const repeated = () => this.#calls.find((call) => isRepetition(piece, call, beside));
     if (last !== undefined && piece.name !== undefined && last.name !== undefined && beginsAnother(piece, last))
-      return this.#calls.find((call) => isRepetition(piece, call));
-    return last ?? this.#calls.find((call) => isRepetition(piece, call));
+      return repeated();
+    return last ?? repeated();
   }
 
-  #candidate({ index, id }: CallEntry, fromEnd: number): TrackedCall | undefined {
+  #candidate({ index, id, isOld }: CallEntry, fromEnd: number): TrackedCall | undefined {
+    if (isOld) return this.#calls.findLast((call) => call.isOld);
     const known = this.#calls.findLast((call) => id !== undefined && call.id === id);
     if (index === undefined) return known ?? this.#calls.at(-fromEnd) ?? this.#calls.at(-1);
     return this.#byIndex.get(index) ?? (known?.index === undefined ? known : undefined);
@@ -147,25 +115,25 @@ export class CallTracker {
     const { id, name, input } = piece;
     const same = this.#calls.filter((call) => id !== undefined && call.id === id);
     const named = same.filter((call) => call.name === undefined || name === undefined || call.name === name);
+    const open = named.filter((call) => !listed.has(call) || !isAtOtherIndex(piece, call));
     const earlier = named.filter((call) => !listed.has(call));
-    const known =
-      named.find((call) => call.hasInput(input)) ?? earlier.find((call) => call.begins(input)) ?? earlier[0];
+    const known = open.find((call) => call.hasInput(input)) ?? earlier.find((call) => call.begins(input)) ?? earlier[0];
     if (known !== undefined || same.length > 0) return known;
     const there = this.#calls[position];
     return there?.name === name ? there : undefined;
   }
 
-  #open({ index }: CallEntry): TrackedCall {
-    const call = new TrackedCall(this.#calls.length, index);
+  #open(piece: CallEntry): TrackedCall {
+    const call = new TrackedCall(this.#calls.length, piece);
     this.#calls.push(call);
-    if (index !== undefined) this.#byIndex.set(index, call);
+    if (piece.index !== undefined) this.#byIndex.set(piece.index, call);
     return call;
   }
 
   #learn(
     call: TrackedCall,
     { id, name, entry, isCustom }: CallEntry,
-  ): Omit<CallPiece, 'isFirst' | 'isWhole' | 'input'> {
+  ): Pick<CallPiece, 'call' | 'entry' | 'isCustom' | 'id' | 'name'> {
     const news = { id: call.id === undefined ? id : undefined, name: call.name === undefined ? name : undefined };
     call.id ??= id;
     call.name ??= name;
@@ -174,47 +142,10 @@ export class CallTracker {
   }
 }
 
-/** True for a piece that does not identify its call. */
-function isAnonymous({ index, id, name }: CallEntry): boolean {
-  return index === undefined && id === undefined && name === undefined;
-}
-
 /** A name begins a call, unless it repeats that of the current one. */
 function beginsAnother({ id, name, input }: CallEntry, last: TrackedCall): boolean {
   const hasIds = id !== undefined && last.id !== undefined;
   if ((hasIds && id !== last.id) || name !== last.name) return true;
   if (!last.scanner.isWhole || input.trim() === '') return false;
   return hasIds ? !last.isCustom && !last.hasInput(input) : true;
-}
-
-/** True for all of a complete call once more. */
-function isRepetition({ id, name, input }: CallEntry, call: TrackedCall): boolean {
-  const isNamed = id !== undefined && id === call.id && name !== undefined && name === call.name;
-  return isNamed && input.trim() !== '' && call.scanner.isWhole && call.hasInput(input);
-}
-
-function read(entry: JsonObject): CallEntry {
-  const { index, id, type, custom, function: named = entry }: ChatCall = entry;
-  const isFunction = type === 'function' || filled(member<ChatCallBody>(entry['function'], 'name')) !== undefined;
-  const isCustom = !isFunction && (type === 'custom' || (isJsonObject(custom) && isFilled(custom)));
-  const body = isCustom ? custom : (named ?? entry);
-  return {
-    entry,
-    index: typeof index === 'number' ? index : undefined,
-    // Mistral's default of an id is the word. Source: Mistral API reference, `ToolCall`.
-    id: id === 'null' ? undefined : filled(typeof id === 'number' ? String(id) : id),
-    name: filled(member<ChatCallBody>(body, 'name')),
-    input: inputOf(member<ChatCallBody>(body, isCustom ? 'input' : 'arguments')),
-    isCustom,
-  };
-}
-
-function filled(value: JsonValue | undefined): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-/** Arguments are text; some vendors send an object. */
-function inputOf(value: JsonValue | undefined): string {
-  if (typeof value === 'string') return value;
-  return isJsonObject(value) ? JSON.stringify(value) : '';
 }

@@ -105,10 +105,10 @@ export class ChoiceTracker {
     };
   }
 
-  /** The text that was held back until the end. */
-  finish(): SplitText {
+  /** What was held back until the end. */
+  finish(): SplitText & Pick<ChoiceUpdate, 'calls'> {
     this.#isFinished = true;
-    return this.#split('', undefined);
+    return { ...this.#split('', undefined), calls: this.#calls.rest() };
   }
 
   /** A delta behind the finish. */

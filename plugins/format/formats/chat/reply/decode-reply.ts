@@ -138,8 +138,13 @@ export class ChatDecoder implements ReplyDecoder {
   }
 
   #rest(): Fragment[] {
-    const { reasoning, text } = this.#tracker.finish();
-    return [...textFragment('reasoning', reasoning), ...textFragment('text', text), ...this.#uncited()];
+    const { reasoning, text, calls } = this.#tracker.finish();
+    return [
+      ...textFragment('reasoning', reasoning),
+      ...textFragment('text', text),
+      ...calls.flatMap(callFragments),
+      ...this.#uncited(),
+    ];
   }
 }
 
@@ -205,10 +210,13 @@ function fragmentsOf({ reasoning, text, refusal, citations, images, calls }: Cho
   ];
 }
 
-function callFragments({ call: { key }, isCustom, isFirst, isWhole, id, name, input }: CallPiece): Fragment[] {
+function callFragments(piece: CallPiece): Fragment[] {
+  const { call, isCustom, isFirst, isWhole, isBeside, id, name, input } = piece;
+  const { key } = call;
   const isNews = isFirst || id !== undefined || name !== undefined;
+  const marks = { ...(isCustom && { form: 'freeform' as const }), ...(isBeside && { isBeside }) };
   return [
-    ...(isNews ? [{ type: 'call', key, id, name, ...(isCustom && { form: 'freeform' as const }) } as const] : []),
+    ...(isNews ? [{ type: 'call', key, id, name, ...marks } as const] : []),
     ...(input === '' ? [] : [{ type: 'input', key, text: input } as const]),
     ...(isWhole ? [{ type: 'call_end', key } as const] : []),
   ];

@@ -1,9 +1,10 @@
-import { isFilled, isJsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { MediaSource } from '../../../canonical/conversation.ts';
 import { isDataUrl, readDataUrl } from '../../../canonical/media.ts';
 import type { Citation } from '../../../canonical/reply.ts';
 import { asText, count, member } from '../../../wire/members.ts';
 import { thoughtOf } from '../request/read-reasoning.ts';
+import type { CallEntries } from './call-entry.ts';
 import type {
   ChatAnnotation,
   ChatCitation,
@@ -23,7 +24,7 @@ export interface MessageContent {
   readonly refusal: string;
   readonly citations: readonly Citation[];
   readonly images: readonly MediaSource[];
-  readonly calls: readonly JsonValue[];
+  readonly calls: CallEntries;
 }
 
 /**
@@ -42,7 +43,7 @@ export function readMessage(message: ChatMessage): MessageContent {
     refusal: asText(message.refusal) || parts.map((part) => asText(member<ChatPart>(part, 'refusal'))).join(''),
     citations: listOf(message.annotations).flatMap(readCitation),
     images: [...parts, ...listOf(message.images)].flatMap(readImage),
-    calls: [...listOf(message.tool_calls), ...oldCall(message.function_call)],
+    calls: { entries: listOf(message.tool_calls), old: oldCall(message.function_call) },
   };
 }
 
@@ -62,9 +63,8 @@ function thinkingOf(part: JsonValue): string {
   return asText(thinking) || listOf(thinking).map(textOfPart).join('');
 }
 
-/** The deprecated form has no ids and at most one call. */
-function oldCall(call: JsonValue | undefined): readonly JsonValue[] {
-  return isJsonObject(call) && isFilled(call) ? [{ function: call }] : [];
+function oldCall(call: JsonValue | undefined): JsonObject | undefined {
+  return isJsonObject(call) && isFilled(call) ? call : undefined;
 }
 
 /** Images stand in a list of their own, or among the parts. */

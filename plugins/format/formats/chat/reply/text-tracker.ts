@@ -18,6 +18,11 @@ export class TextTracker {
     return this.#length === 0;
   }
 
+  /** Characters so far. */
+  get length(): number {
+    return this.#length;
+  }
+
   get isCumulative(): boolean {
     return this.#isCumulative === true;
   }

@@ -4,6 +4,7 @@ import type { MediaSource } from '../../../canonical/conversation.ts';
 import { plainMediaType } from '../../../canonical/media.ts';
 import { type Citation, droppedAudio, type Fragment } from '../../../canonical/reply.ts';
 import { member, asList } from '../../../wire/members.ts';
+import { PartialArgs } from './partial-args.ts';
 import type {
   GeminiBlob,
   GeminiCall,
@@ -18,7 +19,6 @@ import type {
   GeminiGroundingSource,
   GeminiGroundingSupport,
   GeminiSegment,
-  GeminiPartialArg,
 } from '../../../wire/gemini.ts';
 
 /** Reads the parts of one answer in the order of arrival. */
@@ -209,72 +209,4 @@ function cite({ uri, title }: Source, words: string | undefined, text: string): 
 
 function textOf(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-/** The most entries of a list; arguments of a call have no more. */
-const maxIndex = 10_000;
-
-/**
- * Arguments of a call that come in pieces, each a value at a path; pieces of a string are concatenated. Source: Vertex
- * AI reference, "PartialArg".
- */
-class PartialArgs {
-  readonly #args: JsonObject = {};
-
-  add(pieces: JsonValue | undefined): void {
-    for (const piece of Array.isArray(pieces) ? pieces : []) {
-      const value = isJsonObject(piece) ? valueOf(piece) : undefined;
-      if (!isJsonObject(piece) || value === undefined) continue;
-      const path = readPath(member<GeminiPartialArg>(piece, 'jsonPath'));
-      if (path.length > 0) this.#set(path, value);
-    }
-  }
-
-  get text(): string {
-    return JSON.stringify(this.#args);
-  }
-
-  #set(path: readonly (string | number)[], value: JsonValue): void {
-    let holder: JsonObject = this.#args;
-    for (const [index, step] of path.slice(0, -1).entries()) {
-      if (isMisfit(holder, step)) return;
-      const inner = own(holder, step);
-      const next = typeof inner === 'object' && inner !== null ? inner : typeof path[index + 1] === 'number' ? [] : {};
-      put(holder, step, next);
-      holder = next as JsonObject;
-    }
-    const last = path.at(-1) as string | number;
-    if (isMisfit(holder, last)) return;
-    const before = own(holder, last);
-    put(holder, last, typeof before === 'string' && typeof value === 'string' ? before + value : value);
-  }
-}
-
-/** Lists have no named members. */
-function isMisfit(holder: JsonObject | JsonValue[], step: string | number): boolean {
-  return Array.isArray(holder) && typeof step !== 'number';
-}
-
-function own(holder: JsonObject, step: string | number): JsonValue | undefined {
-  return Object.hasOwn(holder, step) ? holder[step] : undefined;
-}
-
-/** Defines any name as a plain member, `__proto__` too. */
-function put(holder: JsonObject, step: string | number, value: JsonValue): void {
-  Object.defineProperty(holder, step, { value, enumerable: true, configurable: true, writable: true });
-}
-
-function valueOf({ nullValue, stringValue, numberValue, boolValue }: GeminiPartialArg): JsonValue | undefined {
-  if (nullValue !== undefined) return null;
-  return [stringValue, numberValue, boolValue].find((value) => value !== undefined);
-}
-
-/** The steps of a path like `$.a.b[0].c`; empty for anything else. */
-function readPath(value: JsonValue | undefined): (string | number)[] {
-  if (typeof value !== 'string' || !value.startsWith('$')) return [];
-  const steps = [...value.slice(1).matchAll(/\.([^.[\]]+)|\[(\d+)\]|\['([^']*)'\]|\["([^"]*)"\]/g)];
-  const path = steps.map(([, name, index, quoted, other]) =>
-    index === undefined ? (name ?? quoted ?? other ?? '') : Number(index),
-  );
-  return path.every((step) => typeof step === 'string' || step <= maxIndex) ? path : [];
 }

@@ -1,9 +1,10 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
+import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { plainIds, UniqueIds } from '../../../canonical/call-ids.ts';
 import { asList, member } from '../../../wire/members.ts';
-import { type ReplyRepair, rewriteData } from '../../contract/pass-through.ts';
+import type { ReplyRepair } from '../../contract/pass-through.ts';
 import { settledStopReason } from './finish.ts';
+import { isCall, RepeatedBlocks, rewritten } from './repeated-blocks.ts';
 import type { MessagesBlock, MessagesEnding, MessagesEvent, MessagesReply } from '../../../wire/messages.ts';
 
 /**
@@ -12,35 +13,50 @@ import type { MessagesBlock, MessagesEnding, MessagesEvent, MessagesReply } from
  * - Stop reason: they report `end_turn` after a call, which some clients then do not run, or beside a stop sequence, or `tool_use`
  *   without a call, for which Claude Code repeats the request.
  * - Ids of calls: some have characters that Anthropic refuses in every later request, `functions.Bash:0`; some come twice.
+ * - Calls: one that comes again under its own id, name and input is left out.
  */
 export class MessagesReplyRepair implements ReplyRepair {
   readonly failure = undefined;
+  readonly #calls = new RepeatedBlocks();
   #hasCalls = false;
   readonly #ids = new UniqueIds(plainIds);
   /** Calls that have not ended, by their index: the start of some comes twice. */
   readonly #open = new Map<JsonValue | undefined, { readonly given: string; readonly id: string }>();
 
+  get held(): number {
+    return this.#calls.held;
+  }
+
   event(event: StreamEvent): readonly StreamEvent[] {
-    switch (event.name ?? member<MessagesEvent>(event.parse(), 'type')) {
-      case 'content_block_start':
-        return [this.#started(event)];
-      case 'content_block_stop':
-        if (this.#open.size > 0) this.#open.delete(member<MessagesEvent>(event.parse(), 'index'));
-        return [event];
-      case 'message_delta':
-        return [this.#ending(event)];
-      default:
-        return [event];
-    }
+    const type = typeOf(event);
+    const passed = this.#calls.event(event, type);
+    return passed.length === 1 && passed[0] === event
+      ? [this.#repaired(event, type)]
+      : passed.map((one) => this.#repaired(one, typeOf(one)));
   }
 
   whole(body: JsonObject): JsonObject {
     const { content }: MessagesReply = body;
     const blocks = asList(content);
     this.#hasCalls = blocks.some(isCall);
-    const named = blocks.map((block) => (isCall(block) ? this.#named(block) : block));
-    const isSame = named.every((block, index) => block === blocks[index]);
+    const kept = blocks.filter((block) => !isCall(block) || !this.#calls.repeats(block));
+    const named = kept.map((block) => (isCall(block) ? this.#named(block) : block));
+    const isSame = named.length === blocks.length && named.every((block, index) => block === blocks[index]);
     return this.#settled(isSame ? body : { ...body, content: named });
+  }
+
+  #repaired(event: StreamEvent, type: JsonValue | undefined): StreamEvent {
+    switch (type) {
+      case 'content_block_start':
+        return this.#started(event);
+      case 'content_block_stop':
+        if (this.#open.size > 0) this.#open.delete(member<MessagesEvent>(event.parse(), 'index'));
+        return event;
+      case 'message_delta':
+        return this.#ending(event);
+      default:
+        return event;
+    }
   }
 
   #started(event: StreamEvent): StreamEvent {
@@ -79,11 +95,6 @@ export class MessagesReplyRepair implements ReplyRepair {
   }
 }
 
-function rewritten(event: StreamEvent, body: JsonObject): StreamEvent {
-  const text = rewriteData(event.text, body);
-  return new StreamEvent({ name: event.name, data: JSON.stringify(body) }, text, Buffer.from(text));
-}
-
-function isCall(block: JsonValue | undefined): block is JsonObject {
-  return member<MessagesBlock>(block, 'type') === 'tool_use';
+function typeOf(event: StreamEvent): JsonValue | undefined {
+  return event.name ?? member<MessagesEvent>(event.parse(), 'type');
 }

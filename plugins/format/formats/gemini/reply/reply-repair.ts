@@ -1,0 +1,118 @@
+import { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
+import { mayHoldLongNumbers } from '#core/gateway/model-call/exact-json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { UniqueIds } from '../../../canonical/call-ids.ts';
+import { canonicalInput } from '../../../canonical/kept-reasoning.ts';
+import { asText, member, parseBody } from '../../../wire/members.ts';
+import { type ReplyRepair, writeData } from '../../contract/pass-through.ts';
+import { PartialArgs } from './partial-args.ts';
+import type { GeminiCall, GeminiCandidate, GeminiContent, GeminiPart, GeminiReply } from '../../../wire/gemini.ts';
+
+/**
+ * Repairs what endpoints that imitate Gemini do wrong: they give two calls of an answer one id, or send a call twice. Other bytes
+ * stay.
+ */
+export class GeminiReplyRepair implements ReplyRepair {
+  readonly failure = undefined;
+  /** By the index of the candidate. */
+  readonly #candidates = new Map<JsonValue, CandidateCalls>();
+
+  event(event: StreamEvent): readonly StreamEvent[] {
+    const { data } = event;
+    if (data?.includes('"functionCall"') !== true) return [event];
+    const body = exact(data, event.parse());
+    const repaired = body && this.#repaired(body);
+    if (repaired === undefined || repaired === body) return [event];
+    const json = JSON.stringify(repaired);
+    const text = writeData(event.text, json);
+    return [new StreamEvent({ name: event.name, data: json }, text, Buffer.from(text))];
+  }
+
+  whole(body: JsonObject, given: string): JsonObject {
+    if (!given.includes('"functionCall"')) return body;
+    const whole = exact(given, body) ?? body;
+    const repaired = this.#repaired(whole);
+    return repaired === whole ? body : repaired;
+  }
+
+  #repaired(body: GeminiReply): JsonObject {
+    const { candidates } = body;
+    if (!Array.isArray(candidates)) return body;
+    const repaired = candidates.map((candidate) => this.#candidate(candidate));
+    return repaired.every((candidate, at) => candidate === candidates[at]) ? body : { ...body, candidates: repaired };
+  }
+
+  #candidate(candidate: JsonValue): JsonValue {
+    const { content, index = 0 }: GeminiCandidate = isJsonObject(candidate) ? candidate : {};
+    const parts = member<GeminiContent>(content, 'parts');
+    if (!isJsonObject(candidate) || !isJsonObject(content) || !Array.isArray(parts)) return candidate;
+    const calls = this.#candidates.get(index) ?? new CandidateCalls();
+    this.#candidates.set(index, calls);
+    const kept = parts.map((part) => calls.part(part)).filter((part) => part !== undefined);
+    const isSame = kept.length === parts.length && kept.every((part, at) => part === parts[at]);
+    return isSame ? candidate : { ...candidate, content: { ...content, parts: kept } };
+  }
+}
+
+/** Inputs of calls are objects: their numbers keep their digits. */
+function exact(text: string, body: JsonObject | undefined): JsonObject | undefined {
+  return mayHoldLongNumbers(text) ? parseBody(text) : body;
+}
+
+/** A call that the client has received. */
+interface SentCall {
+  /** The vendor's id, and the one in its place. */
+  readonly given: string;
+  readonly id: string;
+  readonly name: string;
+  /** Undefined while its arguments arrive in pieces. */
+  input: string | undefined;
+}
+
+/** The calls of one answer. */
+class CandidateCalls {
+  readonly #ids = new UniqueIds();
+  readonly #sent: SentCall[] = [];
+  #open: { readonly call: SentCall; readonly args: PartialArgs } | undefined;
+
+  /** The part as the client gets it; undefined for a call that comes again under its own id, name and arguments. */
+  part(part: JsonValue): JsonValue | undefined {
+    const call: GeminiCall | undefined = member<GeminiPart>(part, 'functionCall') as GeminiCall | undefined;
+    if (!isJsonObject(part) || !isJsonObject(call)) return part;
+    if (asText(call.name) === '') return this.#continued(part, call);
+    this.#close();
+    const given = asText(call.id);
+    if (given === '') return part;
+    const isWhole = isJsonObject(call.args) || (call.willContinue !== true && call.partialArgs === undefined);
+    const input = isWhole ? canonicalInput(JSON.stringify(call.args ?? {})) : undefined;
+    const name = asText(call.name);
+    const isRepeated = this.#sent.some((one) => one.given === given && one.name === name && one.input === input);
+    if (input !== undefined && isRepeated) return undefined;
+    const sent: SentCall = { given, id: this.#ids.next(given), name, input };
+    this.#sent.push(sent);
+    if (!isWhole) this.#take(call, { call: sent, args: new PartialArgs() });
+    return withId(part, call, sent.id);
+  }
+
+  #continued(part: JsonObject, call: GeminiCall): JsonValue {
+    const open = this.#open;
+    if (open === undefined) return part;
+    this.#take(call, open);
+    return asText(call.id) === '' ? part : withId(part, call, open.call.id);
+  }
+
+  #take(call: GeminiCall, open: { readonly call: SentCall; readonly args: PartialArgs }): void {
+    this.#open = open;
+    open.args.add(call.partialArgs);
+    if (call.willContinue !== true) this.#close();
+  }
+
+  #close(): void {
+    if (this.#open !== undefined) this.#open.call.input = canonicalInput(this.#open.args.text);
+    this.#open = undefined;
+  }
+}
+
+function withId(part: GeminiPart, call: GeminiCall, id: string): JsonObject {
+  return call.id === id ? part : { ...part, functionCall: { ...call, id } };
+}

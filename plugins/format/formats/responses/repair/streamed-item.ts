@@ -1,5 +1,6 @@
 import { CollectedText } from '#core/platform/memory/collected-text.ts';
 import type { JsonValue } from '#core/platform/json.ts';
+import { missingEnd } from '../../../canonical/missing-end.ts';
 import { endItem, type TrackedItem } from '../reply/item-tracker.ts';
 import { type StreamedText, textPartOf, writeTextPart } from '../reply/text-parts.ts';
 import { inputMemberOf, inputText, type ItemNames, openItem, repairItem, withMembers } from './repair-item.ts';
@@ -122,7 +123,7 @@ export class StreamedItem {
       const kind = textPartOf(member<ResponsesPart>(part, 'type'));
       const text = kind === undefined ? '' : inputText(member<ResponsesPart>(part, kind.member));
       const streamed = this.#parts[list][index];
-      if (kind === undefined || (streamed !== undefined && !text.startsWith(streamed.grown.text))) break;
+      if (kind === undefined || (streamed !== undefined && !streamed.grown.begins(text))) break;
       // Some vendors stream reasoning as one kind and repeat it as the other.
       if (streamed === undefined && this.type === 'reasoning' && this.#hasStreamed(text)) break;
       const open = streamed ?? this.#add(kind);
@@ -133,7 +134,7 @@ export class StreamedItem {
   }
 
   #hasStreamed(text: string): boolean {
-    return [...this.#parts.summary, ...this.#parts.content].some((part) => part.grown.text === text);
+    return [...this.#parts.summary, ...this.#parts.content].some((part) => missingEnd(text, part.grown.text) === '');
   }
 
   #endInput(whole: string, input: 'arguments' | 'input', item: ResponsesItem): ResponsesEvent[] {
@@ -233,9 +234,13 @@ export class GrowingText {
     if (this.#collected.length < bounds.translatedReply) this.#collected.add(delta);
   }
 
-  /** The missing end of the whole text; empty if the text so far differs. */
+  /** True if the whole text begins with the text so far, but for white space. */
+  begins(whole: string): boolean {
+    return missingEnd(whole, this.text) !== undefined;
+  }
+
+  /** The missing end of the whole text; empty if the text so far is another one. */
   restOf(whole: string): string {
-    const { text } = this;
-    return whole.startsWith(text) ? whole.slice(text.length) : '';
+    return missingEnd(whole, this.text) ?? '';
   }
 }

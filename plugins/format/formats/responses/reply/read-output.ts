@@ -2,6 +2,7 @@ import { CollectedText } from '#core/platform/memory/collected-text.ts';
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ToolForm } from '../../../canonical/conversation.ts';
 import { mediaTypeIn } from '../../../canonical/made-images.ts';
+import { missingEnd } from '../../../canonical/missing-end.ts';
 import { droppedAudio, droppedPart, type Citation, type Fragment, perBlock } from '../../../canonical/reply.ts';
 import { asList, asText, member } from '../../../wire/members.ts';
 import { toolSearchName } from '../request/read-tools.ts';
@@ -128,7 +129,7 @@ function addText(tracked: TrackedItem, kind: TextKind, part: string, text: strin
   ];
 }
 
-/** Adds the missing end of a text. Text that differs from the deltas is ignored, because the client has those. */
+/** Adds the missing end of a text. Another text than that of the deltas is ignored, because the client has those. */
 function completeText(
   tracked: TrackedItem,
   kind: TextKind,
@@ -138,7 +139,7 @@ function completeText(
 ): Fragment[] {
   const had = tracked.parts.get(part)?.text ?? '';
   if (had === '' && whole !== '') return addText(tracked, kind, part, whole, tokens);
-  return whole.startsWith(had) ? addText(tracked, kind, part, whole.slice(had.length)) : [];
+  return addText(tracked, kind, part, missingEnd(whole, had) ?? '');
 }
 
 function readMessage(item: ResponsesItem, tracked: TrackedItem): Fragment[] {
@@ -169,12 +170,12 @@ function partKeys(texts: readonly string[], { parts }: TrackedItem): string[] {
   const streamed = [...parts].map(([key, collected]) => ({ key, text: collected.text }));
   const own = texts.map((text, index) => {
     const there = parts.get(`content ${index}`);
-    return there === undefined ? undefined : text.startsWith(there.text);
+    return there === undefined ? undefined : missingEnd(text, there.text) !== undefined;
   });
   if (own.includes(false)) return texts.map((_, index) => streamed[index]?.key ?? `unstreamed ${index}`);
   const strays = streamed.filter(({ key }) => !texts.some((_, index) => key === `content ${index}`));
   return texts.map((text, index) => {
-    const at = own[index] === true ? -1 : strays.findIndex((stray) => text.startsWith(stray.text));
+    const at = own[index] === true ? -1 : strays.findIndex((stray) => missingEnd(text, stray.text) !== undefined);
     const stray = at === -1 ? undefined : strays.splice(0, at + 1).at(-1);
     return stray?.key ?? `content ${index}`;
   });
@@ -213,7 +214,7 @@ function readReasoning(item: ResponsesItem, tracked: TrackedItem): Fragment[] {
     asList(item[name]).flatMap((part, index) => {
       const text = asText(member<ResponsesPart>(part, 'text'));
       // Some vendors stream it as one kind and repeat it as the other.
-      return tracked.parts.values().some((known) => known.text === text)
+      return tracked.parts.values().some((known) => missingEnd(text, known.text) === '')
         ? []
         : completeText(tracked, 'reasoning', `${name} ${index}`, text);
     }),

@@ -111,6 +111,24 @@ describe('repairing a Responses stream', () => {
     expect(events.at(-1)?.['response']).toMatchObject({ output: [{ call_id: 'b' }] });
   });
 
+  it.each([
+    ['reasoning', 'response.reasoning_text.delta', { summary: [{ type: 'summary_text', text: 'First. Then.' }] }],
+    [
+      'message',
+      'response.output_text.delta',
+      { content: [{ type: 'output_text', text: 'First. Then.', annotations: [] }] },
+    ],
+  ])('a %s of a Responses stream that is repeated with other white space comes once', (type, delta, content) => {
+    const events = stream([
+      { type: 'response.created', response: { id: 'r' } },
+      { type: delta, item_id: 'i', output_index: 0, content_index: 1, delta: '\nFirst.\nThen.\n' },
+      { type: 'response.output_item.done', output_index: 0, item: { id: 'i', type, ...content } },
+      { type: 'response.completed', response: { id: 'r', output: [] } },
+    ]);
+    const deltas = events.filter((event) => String(event['type']).endsWith('_text.delta'));
+    expect(deltas.map((event) => event['delta'])).toEqual(['\nFirst.\nThen.\n']);
+  });
+
   it('a Responses stream that ends like Chat gets its own last event', () => {
     const one = repair();
     const events = ['data: {"type":"response.output_text.delta","delta":"Hi"}\n\n', 'data: [DONE]\n\n'];

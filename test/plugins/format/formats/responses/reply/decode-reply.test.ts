@@ -226,6 +226,14 @@ describe('decoding a Responses reply', () => {
       expect(textsOf([[3, 'Hello ']], [part('Hello world')])).toEqual(['Hello world']);
     });
 
+    it('are the same where only white space differs', () => {
+      expect(textsOf([[1, '\n\nHello  world ']], [part('Hello world')])).toEqual(['\n\nHello  world ']);
+      expect(textsOf([[1, 'Hello world']], [part(' Hello\nworld\n')])).toEqual(['Hello world']);
+      expect(textsOf([[1, '\nHello']], [part('Hello world')])).toEqual(['\nHello world']);
+      expect(textsOf([[0, '\nHello']], [part('Hello world')])).toEqual(['\nHello world']);
+      expect(textsOf([[1, 'Hello']], [part('Hell no')])).toEqual(['Hello', 'Hell no']);
+    });
+
     it('are matched once each, so that two parts of equal words stay two', () => {
       expect(textsOf([[0, 'Hi']], [part('Hi'), part('Hi')])).toEqual(['Hi', 'Hi']);
       expect(textsOf([[2, 'Hi']], [part('Hi'), part('Hi')])).toEqual(['Hi', 'Hi']);
@@ -316,6 +324,23 @@ describe('decoding a Responses reply', () => {
         ])?.blocks,
       ).toMatchObject([{ type: 'reasoning', text: 'Hm.' }, { type: 'text' }]);
     }
+  });
+
+  it('Responses reasoning that is repeated with other white space comes once', () => {
+    const summary = [{ type: 'summary_text', text: 'First. Then.' }];
+    const events = [
+      {
+        type: 'response.reasoning_text.delta',
+        item_id: 'rs_1',
+        output_index: 0,
+        content_index: 1,
+        delta: '\nFirst.\n',
+      },
+      { type: 'response.reasoning_text.delta', item_id: 'rs_1', output_index: 0, content_index: 1, delta: 'Then.\n' },
+      { type: 'response.output_item.done', output_index: 0, item: { id: 'rs_1', type: 'reasoning', summary } },
+      completed({ output: [said] }),
+    ];
+    expect(replyTo(events)?.blocks).toMatchObject([{ type: 'reasoning', text: '\nFirst.\nThen.\n' }, { type: 'text' }]);
   });
 
   it('encrypted Responses reasoning may lack text', () => {

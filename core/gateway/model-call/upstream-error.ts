@@ -161,9 +161,15 @@ const moderationCodes = new Set([
   'content_filter',
   'moderation_blocked',
   'data_inspection_failed',
+  'ResponsibleAIPolicyViolation', // Azure
+  'bio_policy',
+  'cyber_policy',
+  'misalignment_policy_violation',
+  'image_content_policy_violation',
+  minimaxForbidden,
 ]);
 const moderationWords =
-  /\b(input|prompt|request|message|content|image|text)s? (was|were|is|are|has been|have been) (flagged|blocked|rejected) (for|by|as|because|due)\b|requires moderation|\bcontent (policy|filter(ing)?|moderation)\b|\busage polic(y|ies)\b/i;
+  /\b(input|prompt|request|message|content|image|text)s? (was|were|is|are|has been|have been) (flagged|blocked|rejected) (for|by|as|because|due)\b|requires moderation|\bcontent (policy|filter(ing)?|moderation|management policy)\b|\busage polic(y|ies)\b/i;
 
 /** True when the content of the request was refused: another key, and usually another route, refuses it too. */
 export function isModeration({ type, code, message }: ReportedError): boolean {
@@ -241,64 +247,6 @@ export function notSetUp(words?: string): GatewayError {
     'The server of this model is not set up for this request. Tell the operator of this service.',
     { meaning: 'setup', cause: words === undefined ? undefined : new Error(words) },
   );
-}
-
-/** Types and codes of errors inside a 200 that the same request always gets: of Anthropic and OpenAI, and of Google. */
-const permanentWords = new Set(['invalid_request_error', 'request_too_large', 'invalid_prompt', 'INVALID_ARGUMENT']);
-
-function isPermanent({ type, code, isRejection }: ReportedError): boolean {
-  return isRejection === true || permanentWords.has(type ?? '') || permanentWords.has(code ?? '');
-}
-
-/** An error inside a 200: for the client, the upstream has failed, unless the request was to blame. */
-export function reportedFailure(reported: ReportedError | undefined): GatewayError {
-  const message = withoutSecrets(reported?.message ?? upstreamReason('upstream.reason.no_message'), 500);
-  const meaning = reported && (meaningOf(reported) ?? (isPermanent(reported) ? 'rejected' : undefined));
-  switch (meaning) {
-    case 'overflow':
-      // Clients shorten the conversation on this code; without it, they retry the same request.
-      return new GatewayError('upstream_rejected', message, {
-        upstream: { status: 400, code: 'context_length_exceeded', isContextOverflow: true },
-        contextWindow: reported && contextWindowOf(reported),
-        meaning,
-      });
-    case 'limit':
-      return new GatewayError('upstream_rejected', message, {
-        upstream: { status: 400 },
-        outputLimit: outputLimitOf(reported?.message),
-        meaning,
-      });
-    case 'unsupported':
-      return new GatewayError('upstream_rejected', message, { upstream: { status: 400 }, meaning });
-    case 'setup':
-      return notSetUp(message);
-    case 'key':
-      return keyRefused(message);
-    case 'throttled':
-      return throttled(reported?.retryAfter, message);
-    case 'rejected':
-      return new GatewayError('upstream_rejected', message, {
-        upstream: {
-          status: reported?.type === 'request_too_large' ? 413 : 400,
-          type: reported?.type,
-          code: reported?.code,
-          isPolicyRefusal: reported !== undefined && (isModeration(reported) || reported.code === minimaxForbidden),
-        },
-        meaning,
-      });
-    default:
-      return new GatewayError(
-        failureCode(meaning),
-        upstreamReason('upstream.reason.reported', { words: message }),
-        meaning && { meaning },
-      );
-  }
-}
-
-/** The code of a failure that the request has not caused, by the meaning of the error. */
-export function failureCode(meaning: ErrorMeaning | undefined): 'unavailable' | 'upstream_timeout' | 'upstream_failed' {
-  if (meaning === 'capacity') return 'unavailable';
-  return meaning === 'timeout' ? 'upstream_timeout' : 'upstream_failed';
 }
 
 function describe(error: JsonObject): ReportedError {

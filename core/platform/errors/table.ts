@@ -258,7 +258,7 @@ function anthropicType(upstream: UpstreamWords): string | undefined {
 function openaiType(upstream: UpstreamWords): string | undefined {
   const type = upstream?.type;
   if (type === undefined || type === 'invalid_request_error') return type;
-  return anthropicWords.has(type) || /^[A-Z_]+$/.test(type) ? undefined : type;
+  return anthropicWords.has(type) || /^[A-Z_]+$|^\d+$/.test(type) ? undefined : type;
 }
 
 function openaiCode(upstream: UpstreamWords): string | undefined {

@@ -1,7 +1,8 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
-import { readRefusal, readReportedError, reportedFailure } from '#core/gateway/model-call/upstream-error.ts';
+import { reportedFailure } from '#core/gateway/model-call/reported-failure.ts';
+import { readRefusal, readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import type { MediaSource, StateKind, ToolForm } from './conversation.ts';
 import { openaiTiers } from './service-tier.ts';

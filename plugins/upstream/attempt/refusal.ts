@@ -5,9 +5,9 @@ import { maxRetryDelay } from '#core/gateway/model-call/retry-after.ts';
 import { meaningOfServerWords } from '#core/gateway/model-call/server-words.ts';
 import { outputLimitOf } from '#core/gateway/model-call/output-limit.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
+import { failureCode } from '#core/gateway/model-call/reported-failure.ts';
 import {
   contextWindowOf,
-  failureCode,
   isClientObjectMissing,
   isContextOverflow,
   isModeration,

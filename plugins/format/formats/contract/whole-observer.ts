@@ -2,7 +2,8 @@ import { renderStreamError } from '#core/gateway/pipeline/render-error.ts';
 import type { Usage } from '#core/gateway/facts.ts';
 import type { Dialect, GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
-import { readReportedError, reportedFailure } from '#core/gateway/model-call/upstream-error.ts';
+import { reportedFailure } from '#core/gateway/model-call/reported-failure.ts';
+import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import { count, member } from '../../wire/members.ts';
 import type { ReplyObserver } from './pass-through.ts';
 

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { outputLimitOf } from '#core/gateway/model-call/output-limit.ts';
-import { meaningOf, readRefusal, reportedFailure } from '#core/gateway/model-call/upstream-error.ts';
+import { reportedFailure } from '#core/gateway/model-call/reported-failure.ts';
+import { meaningOf, readRefusal } from '#core/gateway/model-call/upstream-error.ts';
 
 it.each([
   ['max_completion_tokens=5000 cannot be greater than max_model_len=1024. Please request fewer output tokens.', 1_024],

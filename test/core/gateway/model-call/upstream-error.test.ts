@@ -1,11 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { renderStreamError } from '#core/gateway/pipeline/render-error.ts';
-import {
-  readRefusal,
-  readReportedError,
-  reportedFailure,
-  withoutSecrets,
-} from '#core/gateway/model-call/upstream-error.ts';
+import { reportedFailure } from '#core/gateway/model-call/reported-failure.ts';
+import { readRefusal, readReportedError, withoutSecrets } from '#core/gateway/model-call/upstream-error.ts';
 
 const codeOf = (error: object) => reportedFailure(readReportedError({ error } as never)).code;
 
@@ -23,17 +19,48 @@ describe('an error inside an answer', () => {
     [{ code: 400, message: 'no', status: 'INVALID_ARGUMENT' }, 'upstream_rejected'],
     [{ type: 'request_too_large', message: 'no' }, 'upstream_rejected'],
     [{ type: 'new_error', message: 'no' }, 'upstream_failed'],
+    [{ type: null, code: 'content_filter', status: 400, message: 'The response was filtered.' }, 'upstream_rejected'],
+    [{ code: 'cyber_policy', message: 'no' }, 'upstream_rejected'],
+    [{ code: 'image_too_large', message: 'no' }, 'upstream_rejected'],
+    [{ type: 'BadRequestError', code: 400, message: 'no' }, 'upstream_rejected'],
+    [{ type: 'permission_error', message: 'no' }, 'upstream_account_rejected'],
+    [{ code: 403, status: 'PERMISSION_DENIED', message: 'no' }, 'upstream_account_rejected'],
+    [{ code: 403, message: 'Your input was flagged: it requires moderation.' }, 'upstream_rejected'],
+    [{ code: 402, message: 'no' }, 'upstream_account_rejected'],
+    [{ type: 'not_found_error', message: 'File not found: file_1' }, 'upstream_rejected'],
+    [{ type: 'not_found_error', message: 'no' }, 'upstream_rejected'],
+    [{ type: 'not_found_error', message: 'model: claude-x' }, 'upstream_failed'],
+    [{ type: 'InternalServerError', code: 500, message: 'no' }, 'upstream_failed'],
+    [{ code: 500, message: 'The content filter is down.' }, 'upstream_failed'],
   ])('%j is %s to the client', (error, code) => {
     expect(codeOf(error)).toBe(code);
   });
 
-  it('keeps the words and the class of one that the same request always gets', () => {
-    const error = { type: 'invalid_request_error', message: 'Schema is too complex for compilation.' };
+  it.each([
+    ['invalid_request_error', 'Schema is too complex for compilation.'],
+    ['not_found_error', 'File not found: file_1'],
+  ])('keeps the words and the class of one that the same request always gets: %s', (type, message) => {
+    const error = { type, message };
     const failure = reportedFailure(readReportedError({ type: 'error', error }));
     expect(failure.isFinal).toBe(true);
     const caller = { id: '1', format: undefined, dialect: 'anthropic' } as const;
     expect(renderStreamError(failure, caller)).toContain(JSON.stringify(error));
-    expect(renderStreamError(failure, { ...caller, dialect: 'openai' })).toContain('"message":"Schema is too complex');
+    const written = renderStreamError(failure, { ...caller, dialect: 'openai' });
+    expect(written).toContain(JSON.stringify({ message, type: 'invalid_request_error' }).slice(0, -1));
+  });
+
+  it('about the operator’s account says so, without words that make clients try again', () => {
+    const failure = reportedFailure(readReportedError({ error: { type: 'permission_error', message: 'secret' } }));
+    const written = renderStreamError(failure, { id: '1', format: undefined, dialect: 'anthropic' });
+    expect(written).toContain('"type":"api_error","message":"The provider of this model refused the account');
+    expect(written).not.toMatch(/connection error|secret/i);
+  });
+
+  it('of Azure’s filter is the client’s, by its policy, with the type and code of OpenAI', () => {
+    const error = { message: 'Filtered.', type: null, param: 'prompt', code: 'content_filter', status: 400 };
+    const failure = reportedFailure(readReportedError({ error }));
+    expect(failure.details).toMatchObject({ meaning: 'rejected', upstream: { status: 400, isPolicyRefusal: true } });
+    expect(failure.wording('openai')).toEqual({ type: 'invalid_request_error', code: 'content_filter' });
   });
 });
 

@@ -5,7 +5,7 @@ import { completions } from '../../../../plugins/format/formats/completions/desc
 import { type TextFormat, textFormats } from '../../../support/formats.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
 import { modelOf } from '../catalog/catalog-fixture.ts';
-import { streamEvent } from '../codec-fixture.ts';
+import { refusalBy, streamEvent } from '../codec-fixture.ts';
 import { exchange, requestOf } from '../invariants/fixture.ts';
 
 const results = (filtered: boolean) => ({
@@ -75,6 +75,20 @@ describe.each(textFormats)('a prompt that Azure’s filter refuses with status 2
     expect(reader.failure).toBeUndefined();
     expect(text).toContain(words[client]);
     expect([reader.hasContent, reader.isComplete, reader.isPolicyRefusal]).toEqual([true, true, true]);
+  });
+
+  it('is the client’s error where it comes as one, whole and streamed', () => {
+    const error = {
+      message: 'The response was filtered.',
+      type: null,
+      param: 'prompt',
+      code: 'content_filter',
+      status: 400,
+    };
+    const expected = { code: 'upstream_rejected', details: { meaning: 'rejected', upstream: { status: 400 } } };
+    const read = () => readerOf(client, false).whole(Buffer.from(JSON.stringify({ error })), 'application/json');
+    expect(refusalBy(read)).toMatchObject(expected);
+    expect(streamed(client, [{ error }]).reader.failure).toMatchObject(expected);
   });
 
   it('is a fault where the filter has let it pass and there is no answer', () => {

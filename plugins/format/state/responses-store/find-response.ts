@@ -2,7 +2,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { unavailable } from './continuation.ts';
-import { endingOf } from './response-events.ts';
+import { endingsOf } from './response-events.ts';
 import { ResponseRows, type StoredResponse } from './rows.ts';
 import { type RunKey, RunRows } from './run-rows.ts';
 import { runsOf } from './runs.ts';
@@ -28,7 +28,7 @@ async function failAbandoned(host: Host, key: RunKey, response: JsonObject): Pro
   const runs = new RunRows(host.database);
   if ((await runs.state(key, host.now()).catch(unavailable)) !== 'abandoned') return false;
   const failed = failedResponse(response, 'server_error', abandonment);
-  await runs.end(key, failed, host.now(), endingOf(failed)).catch(unavailable);
+  await runs.end(key, failed, host.now(), endingsOf(failed)).catch(unavailable);
   runsOf(host).wake(key);
   return true;
 }

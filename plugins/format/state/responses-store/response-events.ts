@@ -1,8 +1,8 @@
 import { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
 import { ResponsesReplyRepair } from '../../formats/responses/repair/reply-repair.ts';
-import { nextNumber } from './run-rows.ts';
-import type { ResponsesEvent } from '../../wire/responses.ts';
+import { nextNumber, secondNumber } from './run-rows.ts';
+import type { ResponsesEvent, ResponsesReply } from '../../wire/responses.ts';
 
 /** An event as it is streamed. */
 export interface WrittenEvent {
@@ -60,6 +60,24 @@ export function endingOf(response: JsonObject, sequence?: number): string {
   return writeEvent(`response.${type}`, response, sequence);
 }
 
+/**
+ * The events that end the stream of a response: of a failed one an error and the response, as `renderResponseFailed` writes them.
+ *
+ * @param first number of the first of them
+ */
+export function endingsOf(response: JsonObject, first: number = nextNumber): string {
+  const { error, status }: ResponsesReply = response;
+  if (status !== 'failed' || !isJsonObject(error)) return endingOf(response, first);
+  const second = first === nextNumber ? secondNumber : first + 1;
+  return writeError(error, first) + endingOf(response, second);
+}
+
+function writeError({ code, message, type }: JsonObject, sequence: number): string {
+  const kind = typeof type === 'string' ? type : code === 'server_error' ? code : 'invalid_request_error';
+  const error = { type: kind, code: code ?? null, message: message ?? '', param: null };
+  return `event: error\ndata: ${JSON.stringify({ type: 'error', sequence_number: sequence, error })}\n\n`;
+}
+
 /** All events of a response that has ended, for a stream whose own are not stored. */
 export function eventsOf(response: JsonObject): WrittenEvent[] {
   const context = {
@@ -72,5 +90,7 @@ export function eventsOf(response: JsonObject): WrittenEvent[] {
   const [{ type }] = eventsIn(text) as [WrittenEvent];
   const data = text.slice(text.indexOf('data: ') + 6).trimEnd();
   const ending = new StreamEvent({ name: type, data }, text, Buffer.from(text));
-  return new ResponsesReplyRepair(context, true).event(ending).flatMap((event) => eventsIn(event.text));
+  const events = new ResponsesReplyRepair(context, true).event(ending).flatMap((event) => eventsIn(event.text));
+  if (type !== 'response.failed') return events;
+  return [...events.slice(0, -1), ...eventsIn(endingsOf(response, events.length - 1))];
 }

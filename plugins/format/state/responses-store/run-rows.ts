@@ -17,6 +17,11 @@ export type StoredEvents = Row<typeof ResponseEvent, 'events' | 'last_sequence'>
 
 /** In place of the number of an event that ends a response: the database knows the last one. */
 export const nextNumber = -1;
+/** The same of the event behind it. */
+export const secondNumber = -2;
+
+const member = `'"sequence_number":'`;
+const numbered = (number: number): string => `'"sequence_number":${number}'`;
 
 /** The most rows that are read at once; each has at most the events of a flush. */
 const page = 32;
@@ -54,7 +59,7 @@ export class RunRows {
   /**
    * Ends a running response with its final object.
    *
-   * @param ending the event that ends its stream, numbered `nextNumber`, unless it was appended
+   * @param ending the events that end its stream, numbered `nextNumber` and `secondNumber`, unless they were appended
    * @returns false when it has ended already
    */
   async end({ accountId, id }: RunKey, response: JsonObject, now: number, ending?: string): Promise<boolean> {
@@ -68,9 +73,9 @@ export class RunRows {
            WHERE response_event.account_id = ended.account_id AND response_id = ended.id), -1) AS number FROM ended
        )
        INSERT INTO response_event (account_id, response_id, last_sequence, events, created_at)
-       SELECT account_id, id, number, replace(?, '"sequence_number":${nextNumber}', '"sequence_number":' || number), ?
-       FROM numbered RETURNING 1`,
-      [...values, ending, time(now)],
+       SELECT account_id, id, number + ?, replace(replace(?, ${numbered(nextNumber)}, ${member} || number),
+         ${numbered(secondNumber)}, ${member} || (number + 1)), ? FROM numbered RETURNING 1`,
+      [...values, ending.includes(`"sequence_number":${secondNumber}`) ? 1 : 0, ending, time(now)],
     );
     return ended.length > 0;
   }

@@ -1,3 +1,4 @@
+import { eventsIn } from '../../../../../plugins/format/state/responses-store/response-events.ts';
 import OpenAI from 'openai';
 import { request as undici } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -218,7 +219,9 @@ describe('a background response', () => {
     const { client, gateway, upstream } = await setting();
     const { id } = await client.responses.create(asks);
     await upstream.waitForRequest(1);
-    const reading = client.responses.retrieve(id, { stream: true }).then((stream) => Array.fromAsync(stream));
+    const reading = fetch(`${gateway.url}/v1/responses/${id}?stream=true`, {
+      headers: { authorization: `Bearer ${gateway.key}` },
+    }).then((answer) => answer.text());
     // The instance lives, and renews its lease every few seconds.
     const readAbandoned = async () => {
       await gateway.database.query(`UPDATE response_store SET running_until = now() - interval '1 second'`);
@@ -227,8 +230,11 @@ describe('a background response', () => {
     await expect
       .poll(readAbandoned)
       .toMatchObject({ status: 'failed', error: { message: expect.stringContaining('has stopped') } });
-    const events = await reading;
-    expect(events.at(-1)).toMatchObject({ type: 'response.failed', sequence_number: events.length - 1 });
+    const events = eventsIn(await reading);
+    expect(events.slice(-2).map(({ type }) => type)).toEqual(['error', 'response.failed']);
+    expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_event, index) => index));
+    const stream = await client.responses.retrieve(id, { stream: true });
+    await expect(Array.fromAsync(stream)).rejects.toThrow('has stopped');
   });
 
   it.each(['[chat]', '[messages]', '[gemini]'])('runs on a route of another format: %s', async (formats) => {

@@ -168,6 +168,8 @@ export interface ClientTool {
   readonly strict: Strictness | undefined;
   /** The grammar of a freeform input. */
   readonly grammar: { readonly syntax: string; readonly definition: string } | undefined;
+  /** The client wants the prompt up to here to be cached. */
+  readonly isBreakpoint?: true;
 }
 
 /** A tool that the vendor runs itself. */

@@ -20,6 +20,7 @@ import type {
   ChatReasoningOptions,
   ChatRequest,
   ChatStreamOptions,
+  ChatTool,
 } from '../../../wire/chat.ts';
 
 /** Members that are read, and those that no upstream needs because the gateway itself stores and sends the reply. */
@@ -61,7 +62,7 @@ export function decodeRequest(body: ChatRequest, notes: Notes): Conversation {
     serviceTier: filledText(body.service_tier, 'service_tier'),
     wantsImages: readTexts(body.modalities, 'modalities').includes('image') || undefined,
     areInstructionsCached: reader.areInstructionsCached,
-    cacheLife: readCacheLife(body.messages),
+    cacheLife: readCacheLife(body),
     metadata: readMetadata(body.metadata),
     topLogprobs: readTopLogprobs(body),
     candidates: maybeInteger(body.n, 'n', 1, 128) ?? 1,
@@ -86,9 +87,11 @@ function readTopLogprobs({ logprobs, top_logprobs }: ChatRequest): number | unde
 }
 
 /** Not part of the format: the mark that OpenRouter and LiteLLM pass on to Anthropic. */
-function readCacheLife(messages: JsonValue | undefined): '1h' | undefined {
-  const parts = asList(messages).flatMap((message) => asList(member<ChatMessage>(message, 'content')));
-  return parts.some((part) => member(member<ChatPart>(part, 'cache_control'), 'ttl') === '1h') ? '1h' : undefined;
+function readCacheLife({ messages, tools }: ChatRequest): '1h' | undefined {
+  const said = asList(messages).flatMap((message) => [message, ...asList(member<ChatMessage>(message, 'content'))]);
+  const declared = asList(tools).flatMap((tool) => [tool, member<ChatTool>(tool, 'function') ?? null]);
+  const isLong = (one: JsonValue) => member(member<ChatPart>(one, 'cache_control'), 'ttl') === '1h';
+  return [...said, ...declared].some(isLong) ? '1h' : undefined;
 }
 
 /** The official parameter first, then those of OpenRouter (`reasoning`) and DeepSeek (`thinking`). */

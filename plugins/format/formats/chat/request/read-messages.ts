@@ -50,7 +50,7 @@ export class ChatHistoryReader {
     switch (role) {
       case 'system':
       case 'developer':
-        return this.#system(this.#content(message, path), hasBreakpoint(message));
+        return this.#system(this.#content(message, path));
       case 'user':
         return this.#say('user', this.#content(message, path));
       case 'assistant':
@@ -66,12 +66,20 @@ export class ChatHistoryReader {
 
   #content(message: ChatMessage, path: string): Part[] {
     if (isMissing(message.content)) throw invalid(`${path}.content`, 'a string or a list of parts');
-    return readContent(message.content, `${path}.content`, this.#notes);
+    return this.#parts(message, path);
   }
 
-  #system(parts: Part[], isBreakpoint: boolean): void {
+  /** A mark on the message is one on its last text. */
+  #parts(message: ChatMessage, path: string): Part[] {
+    const parts = readContent(message.content, `${path}.content`, this.#notes);
+    const last = parts.findLastIndex(({ type }) => type === 'text');
+    const part = hasBreakpoint(message) ? parts[last] : undefined;
+    return part?.type === 'text' ? parts.with(last, { ...part, isBreakpoint: true }) : parts;
+  }
+
+  #system(parts: Part[]): void {
     if (this.items.length > 0) return this.#say('system', parts);
-    if (isBreakpoint || endsCached(parts)) this.areInstructionsCached = true;
+    if (endsCached(parts)) this.areInstructionsCached = true;
     const text = textOf(parts);
     if (text !== '') this.instructions.push(text);
     if (parts.some(({ type }) => type !== 'text')) this.#notes.drop('images and files in instructions');
@@ -83,7 +91,7 @@ export class ChatHistoryReader {
 
   #assistant(message: ChatMessage, path: string): void {
     this.items.push(...readReasoning(message, path, this.#notes));
-    const parts = readContent(message.content, `${path}.content`, this.#notes);
+    const parts = this.#parts(message, path);
     const images = readImages(message.images, `${path}.images`, this.#notes);
     this.#say('assistant', [...parts, ...images, ...refusalPart(maybeText(message.refusal, `${path}.refusal`))]);
     if (!isMissing(message.audio)) this.#notes.drop('audio of assistant messages');
@@ -122,7 +130,7 @@ export class ChatHistoryReader {
   }
 
   #result(id: string, message: ChatMessage, path: string): void {
-    const parts = readContent(message.content, `${path}.content`, this.#notes);
+    const parts = this.#parts(message, path);
     this.items.push({ type: 'tool_result', id, parts, isError: false });
   }
 }

@@ -11,6 +11,7 @@ import {
   readName,
   ToolSet,
 } from '../../../canonical/tools.ts';
+import { hasBreakpoint } from '../../../canonical/openai.ts';
 import { readWebSearch } from '../../../canonical/web-search.ts';
 import type { ChatAllowedTools, ChatRequest, ChatTool, ChatToolChoice } from '../../../wire/chat.ts';
 
@@ -27,8 +28,9 @@ export function readTools(body: ChatRequest, notes: Notes): Tool[] {
     const tool: ChatTool = readObject(entry, path);
     const type = readType(tool, `${path}.type`);
     if (type === 'function')
-      tools.add(readFunctionTool(readObject(tool[type], `${path}.function`), `${path}.function`));
-    else if (type === 'custom') tools.add(readCustom(readObject(tool[type], `${path}.custom`), `${path}.custom`));
+      tools.add(marked(readFunctionTool(readObject(tool[type], `${path}.function`), `${path}.function`), tool));
+    else if (type === 'custom')
+      tools.add(marked(readCustom(readObject(tool[type], `${path}.custom`), `${path}.custom`), tool));
     else {
       foreign ??= `${path}.type`;
       notes.drop(`tool ${type}`);
@@ -41,6 +43,12 @@ export function readTools(body: ChatRequest, notes: Notes): Tool[] {
   if (search !== undefined) tools.add(readWebSearch(search, 'web_search_options', notes, []));
   if (tools.list.length === 0 && foreign !== undefined) throw unsupportedTool(foreign);
   return tools.list;
+}
+
+/** OpenRouter and LiteLLM pass Anthropic's mark on, which clients put on the tool or into what it declares. */
+function marked(read: ClientTool, tool: ChatTool): ClientTool {
+  const isMarked = [tool, tool.function, tool.custom].some((one) => isJsonObject(one) && hasBreakpoint(one));
+  return isMarked ? { ...read, isBreakpoint: true } : read;
 }
 
 /** Mistral's clients leave the type of functions out. */

@@ -1,7 +1,8 @@
 import type { Profile } from '#core/config/catalog/profile.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
-import type { Conversation, Part } from '../../../canonical/conversation.ts';
+import type { ClientTool, Conversation, Part, Tool } from '../../../canonical/conversation.ts';
+import { isClientTool } from '../../../canonical/tool-names.ts';
 import type { MessagesBlock, MessagesMessage } from '../../../wire/messages.ts';
 
 /** The most breakpoints of a request, the automatic one included. Source: Anthropic docs, "Prompt caching". */
@@ -15,6 +16,11 @@ export function takesBreakpoints({ quirks }: Profile): boolean {
 /** The mark of a breakpoint. All of a request live equally long: one may not outlive those before it. */
 export function cacheMark({ cacheLife: ttl }: Conversation): JsonObject {
   return { type: 'ephemeral', ...(ttl !== undefined && { ttl }) };
+}
+
+/** The last tool with a breakpoint, which caches those before it too; undefined without one. */
+export function lastBreakpoint(tools: readonly Tool[]): ClientTool | undefined {
+  return tools.filter(isClientTool).findLast(({ isBreakpoint }) => isBreakpoint === true);
 }
 
 /** Blocks whose part is a breakpoint. */
@@ -34,7 +40,9 @@ export function markBreakpoints(
 ): MessagesMessage[] {
   if (!takesBreakpoints(profile)) return messages;
   const blocks = messages.flatMap(({ content }) => (Array.isArray(content) ? (content as MessagesBlock[]) : []));
-  const taken = [profile.quirks.automatic_caching, conversation.areInstructionsCached === true].filter(Boolean).length;
+  const isToolMarked = lastBreakpoint(conversation.tools) !== undefined;
+  const isSystemMarked = conversation.areInstructionsCached === true;
+  const taken = [profile.quirks.automatic_caching, isSystemMarked, isToolMarked].filter(Boolean).length;
   const marked = new Set(blocks.filter((block) => breakpoints.has(block)).slice(taken - maxBreakpoints));
   if (marked.size === 0) return messages;
   const mark = (block: MessagesBlock) =>

@@ -143,12 +143,13 @@ class MessageWriter {
     );
     if (content.length === 0 && others.length > 0) content.push(...writeText('What this tool has shown follows.'));
     if (content.length === 0 && isError) content.push(...writeText('Error without a message.'));
-    return {
+    const block = {
       type: 'tool_result',
       tool_use_id: plainId(id),
       ...(content.length > 0 && { content }),
       ...(isError && { is_error: true }),
     };
+    return parts.reduce<MessagesBlock>(placeBreakpoint, block);
   }
 }
 
@@ -182,7 +183,9 @@ function writeInput(parts: readonly Part[], target: EncodeTarget): MessagesBlock
 
 /** Writes the text of an assistant message. */
 function writeOutput(parts: readonly Part[], { notes }: Pick<EncodeTarget, 'notes'>): MessagesBlock[] {
-  return assistantText(parts, notes).flatMap(({ text }) => writeText(text));
+  return assistantText(parts, notes).flatMap((part) =>
+    writeText(part.text).map((block) => placeBreakpoint(block, part)),
+  );
 }
 
 function writeText(text: string): MessagesBlock[] {

@@ -5,6 +5,7 @@ import { subsetOf } from '../../../canonical/schema-subsets.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
 import { asFunction } from '../../../canonical/tools.ts';
 import { writeMessagesSearch } from '../../../canonical/web-search.ts';
+import { cacheMark, lastBreakpoint, takesBreakpoints } from './cache-breakpoints.ts';
 import type { MessagesRequest, MessagesTool, MessagesToolChoice } from '../../../wire/messages.ts';
 
 const searchName = 'web_search';
@@ -16,7 +17,7 @@ const searchName = 'web_search';
 export function writeTools(conversation: Conversation, target: EncodeTarget, isThinking: boolean): MessagesRequest {
   const { capabilities } = target.profile;
   if (!capabilities.tools && conversation.tools.length > 0) target.notes.drop('tools');
-  const tools = capabilities.tools ? writeList(allowedTools(conversation), target) : [];
+  const tools = capabilities.tools ? writeList(allowedTools(conversation), conversation, target) : [];
   if (tools.length === 0) return writeForgotten(conversation, target);
   return { tools, tool_choice: writeChoice(conversation, target, isThinking) };
 }
@@ -27,11 +28,13 @@ function allowedTools({ tools, toolChoice }: Conversation): Tool[] {
   return tools.filter((tool) => allowed === undefined || !isClientTool(tool) || allowed.includes(tool.name));
 }
 
-function writeList(tools: readonly Tool[], target: EncodeTarget): MessagesTool[] {
+function writeList(tools: readonly Tool[], conversation: Conversation, target: EncodeTarget): MessagesTool[] {
   const written = new Map<string, MessagesTool>();
+  const marked = takesBreakpoints(target.profile) ? lastBreakpoint(tools) : undefined;
   for (const tool of tools.filter(isClientTool)) {
     const name = target.names.toWire(tool.name, tool.namespace);
-    if (!written.has(name)) written.set(name, writeTool(tool, name, target));
+    const mark = tool === marked ? { cache_control: cacheMark(conversation) } : {};
+    if (!written.has(name)) written.set(name, { ...writeTool(tool, name, target), ...mark });
   }
   const search = tools.find((tool) => !isClientTool(tool));
   if (search === undefined || isClientTool(search)) return [...written.values()];

@@ -15,6 +15,7 @@ const fromChat = (messages: JsonObject[], quirks: ProfileSettings['quirks']) =>
   encode(chatCodec.decodeRequest({ model: 'm', messages }, new Notes()), { quirks }).body;
 const fromResponses = (input: JsonObject[], quirks: ProfileSettings['quirks']) =>
   encode(responsesCodec.decodeRequest({ model: 'm', input }, new Notes()), { quirks }).body;
+const calls = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } };
 const part = (text: string, more: JsonObject = {}) => ({ type: 'text', text, ...more });
 
 describe('breakpoints of caches on the way to Claude', () => {
@@ -72,6 +73,45 @@ describe('breakpoints of caches on the way to Claude', () => {
       '4',
       '5',
     ]);
+  });
+
+  it('a message with a mark is cached up to its end, whoever says it', () => {
+    const control = { cache_control: ephemeral };
+    const messages = [
+      { role: 'user', content: 'A', ...control },
+      { role: 'assistant', content: 'B', ...control, tool_calls: [calls] },
+      { role: 'tool', tool_call_id: 'c', content: 'C', ...control },
+    ];
+    const body = fromChat(messages, cloud);
+    const blocks = (body['messages'] as { content: JsonObject[] }[]).flatMap(({ content }) => content);
+    expect(blocks.map(({ type, cache_control }) => [type, cache_control])).toEqual([
+      ['text', ephemeral],
+      ['text', ephemeral],
+      ['tool_use', undefined],
+      ['tool_result', ephemeral],
+    ]);
+  });
+
+  it.each([
+    ['on the tool', (name: string) => ({ type: 'function', function: { name }, cache_control: ephemeral })],
+    ['in its function', (name: string) => ({ type: 'function', function: { name, cache_control: ephemeral } })],
+  ])('the last of the tools with a mark keeps it, %s', (_where, tool) => {
+    const tools = [tool('a'), tool('b'), { type: 'function', function: { name: 'c' } }];
+    const asked = { model: 'm', messages: [{ role: 'user', content: [1, 2, 3, 4].map((n) => part(`${n}`, mark)) }] };
+    const { body } = encode(chatCodec.decodeRequest({ ...asked, tools }, new Notes()), { quirks: anthropic });
+    const marks = (body['tools'] as JsonObject[]).map(({ cache_control }) => cache_control);
+    expect(marks).toEqual([undefined, ephemeral, undefined]);
+    expect(JSON.stringify(body).match(/"cache_control"/g)).toHaveLength(4);
+    const plain = encode(chatCodec.decodeRequest({ ...asked, tools }, new Notes()), { quirks: {} }).body;
+    expect(JSON.stringify(plain)).not.toContain('cache_control');
+  });
+
+  it('a tool’s mark says how long the breakpoints live', () => {
+    const hour = { type: 'ephemeral', ttl: '1h' };
+    const tools = [{ type: 'function', function: { name: 'a' }, cache_control: hour }];
+    const asked = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], tools };
+    const { body } = encode(chatCodec.decodeRequest(asked, new Notes()), { quirks: anthropic });
+    expect(body).toMatchObject({ tools: [{ cache_control: hour }], cache_control: hour });
   });
 
   it('another Messages endpoint gets no breakpoints', () => {

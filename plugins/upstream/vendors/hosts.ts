@@ -1,4 +1,5 @@
 import type { Vendor } from '#core/config/catalog/catalog.ts';
+import { routerMembers } from './origins.ts';
 
 /** Members of a history from OpenAI or another vendor. */
 const foreignReasoning = ['messages.reasoning_content', 'messages.reasoning_details'];
@@ -19,10 +20,11 @@ const groqRefusals = [
   'reasoning',
   'thinking',
   'enable_thinking',
+  ...routerMembers,
 ];
 
 /** Answered with 400. Source: Cerebras docs, "OpenAI Compatibility". */
-const cerebrasRefusals = [...foreignReasoning, 'frequency_penalty', 'presence_penalty', 'logit_bias'];
+const cerebrasRefusals = [...foreignReasoning, 'frequency_penalty', 'presence_penalty', 'logit_bias', ...routerMembers];
 
 /** Kimi reads the ids of its calls in the prompt. Source: MoonshotAI/K2-Vendor-Verifier; vLLM recipes, "Kimi K2". */
 export const kimiIds = { tool_call_ids: 'functions' } as const;
@@ -40,7 +42,7 @@ export const hostVendors: readonly Vendor[] = [
       reasoning: 'openrouter',
       replay_as: 'reasoning',
       hosted_search: true,
-      // Each of them names further models to serve: the plan has permitted one, and the record would name it.
+      // Each of them may name further models to serve, see `furtherModels`.
       refuses: ['models', 'route', 'preset'],
       // Source: OpenRouter API reference, "Create a message": thinking in either form, and a web search of its own.
       by_format: { messages: { late_system: false, signed_thinking: false, schema_subset: 'any' } },
@@ -82,7 +84,7 @@ export const hostVendors: readonly Vendor[] = [
       replay_as: 'think_tags',
       default_effort: true,
       strict_calls: true,
-      by_format: { chat: { refuses: groqRefusals } },
+      by_format: { chat: { refuses: groqRefusals }, responses: { refuses: routerMembers } },
     },
   },
   {

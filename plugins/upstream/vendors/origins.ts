@@ -58,6 +58,9 @@ export const claudeModels: readonly VendorModels[] = [
   { match: 'claude-*-4-5*', quirks: { reasoning: 'budget', sampling: true, prefill: true } },
 ];
 
+/** Members that only OpenRouter and gateways like it know: which provider serves, and what is done to prompt and answer. */
+export const routerMembers = ['provider', 'plugins', 'models', 'fallbacks', 'route', 'preset', 'transforms'];
+
 /** OpenAI's models, wherever they are served. */
 const openaiModels = {
   capabilities: { video: false },
@@ -73,6 +76,8 @@ const openaiModels = {
     hosted_search: true,
     betas: true,
     count_tokens: true,
+    // "Unrecognized request argument supplied: provider".
+    refuses: routerMembers,
   },
   models: [
     ...openaiKinds,
@@ -105,6 +110,7 @@ const geminiRefusals = [
   'thinking',
   'enable_thinking',
   'verbosity',
+  ...routerMembers,
 ];
 
 /** Vendors that defined a format, and vendors that serve the same models. */

@@ -4,6 +4,9 @@ import type { Notes } from '../../canonical/notes.ts';
 import { isMeaningless, mapEntries } from './adapt-members.ts';
 import type { Adaptation } from '../contract/adaptation.ts';
 
+/** Each of them names further models to serve: the plan has permitted one, and the record would name it. OpenRouter, LiteLLM. */
+export const furtherModels = ['models', 'fallbacks'];
+
 /**
  * Leaves out members that a route refuses, at any depth: history of another vendor, defaults that a client spells out,
  * beta features of a vendor that is not behind the route.

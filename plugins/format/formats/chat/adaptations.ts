@@ -19,7 +19,7 @@ import {
   adaptUser,
   openaiUser,
 } from '../adaptation/adapt-parameters.ts';
-import { adaptRefused } from '../adaptation/adapt-refused.ts';
+import { adaptRefused, furtherModels } from '../adaptation/adapt-refused.ts';
 import {
   unsupportedTool,
   adaptForcedTools,
@@ -195,7 +195,7 @@ export const adaptChat = inOrder(
   adaptOutput(probe, outputWording),
   adaptMessages,
   adaptCallIds(writeCallIds, idsUpTo(longestCallId)),
-  adaptRefused(),
+  adaptRefused(() => furtherModels),
 );
 
 /** All Chat members that request reasoning, of all vendors. */

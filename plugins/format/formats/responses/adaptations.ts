@@ -20,7 +20,7 @@ import {
   adaptUser,
   openaiUser,
 } from '../adaptation/adapt-parameters.ts';
-import { adaptRefused } from '../adaptation/adapt-refused.ts';
+import { adaptRefused, furtherModels } from '../adaptation/adapt-refused.ts';
 import {
   adaptHostedTools,
   adaptForcedTools,
@@ -113,5 +113,5 @@ export const adaptResponses = inOrder(
   reasoning,
   adaptOutput(probe, outputWording),
   adaptCallIds(writeCallIds, idsUpTo(maxIdLength)),
-  adaptRefused(({ betas }) => (betas ? socketMembers : [...socketMembers, ...internalMembers])),
+  adaptRefused(({ betas }) => [...furtherModels, ...socketMembers, ...(betas ? [] : internalMembers)]),
 );

@@ -289,3 +289,46 @@ describe('a route of the client’s own format that reads no files', () => {
     expect(body['messages']).toEqual([{ role: 'user', content: [{ type: 'text', text: 'three' }] }]);
   });
 });
+
+describe('members that only OpenRouter knows', () => {
+  const asked = {
+    messages: [asks],
+    provider: { order: ['x'] },
+    plugins: [{ id: 'web' }],
+    models: ['dear/model'],
+    fallbacks: ['dear/model'],
+    transforms: ['middle-out'],
+  };
+
+  it.each([
+    ['openai', 'gpt-6'],
+    ['azure-openai', 'gpt-6'],
+    ['groq', 'llama-4'],
+    ['cerebras', 'qwen-3'],
+    ['gemini-openai', 'gemini-3-flash'],
+    ['mistral', 'mistral-large'],
+  ])('are left out with notes where they are refused: %s', (vendor, model) => {
+    const { body, notes } = toVendor('chat', vendor, model, asked);
+    expect(Object.keys(body).toSorted()).toEqual(['messages', 'model']);
+    expect(notes.toSorted()).toEqual(
+      ['fallbacks', 'models', 'plugins', 'provider', 'transforms'].map((name) => `dropped ${name}`),
+    );
+  });
+
+  it.each([
+    ['openrouter', 'qwen/qwen4'],
+    ['none', 'any'],
+  ])('pass elsewhere, but for those that name further models: %s', (vendor, model) => {
+    const { body, notes } = toVendor('chat', vendor, model, asked);
+    expect(body).toMatchObject({ provider: asked.provider, plugins: asked.plugins, transforms: asked.transforms });
+    expect(Object.keys(body)).not.toContain('models');
+    expect(notes.toSorted()).toEqual(['dropped fallbacks', 'dropped models']);
+  });
+
+  it('are left out of Responses requests too', () => {
+    const { messages: _, ...others } = asked;
+    const { body, notes } = toVendor('responses', 'openai', 'gpt-6', { input: 'hi', ...others });
+    expect(Object.keys(body).toSorted()).toEqual(['input', 'model']);
+    expect(notes).toHaveLength(5);
+  });
+});

@@ -3,6 +3,7 @@ import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { ReplyContext, EncodeTarget } from '../../../../../plugins/format/canonical/codec.ts';
 import type { Conversation, Item } from '../../../../../plugins/format/canonical/conversation.ts';
+import type { GuardOptions } from '../../../../../plugins/format/canonical/guard-options.ts';
 import { GrammarGuard } from '../../../../../plugins/format/canonical/guard.ts';
 import type { CompleteReply, Fragment, ReplyEvent } from '../../../../../plugins/format/canonical/reply.ts';
 import { plainNames, ToolNames } from '../../../../../plugins/format/canonical/tool-names.ts';
@@ -29,8 +30,12 @@ export const thinks = (value: string, data: string, origin = 'own'): Item => ({
 
 export const context: ReplyContext = { id: 'req1', model: 'asked-for', created: 1_700_000_000, request: {} };
 
-export function guarded(fragments: readonly Fragment[]): { guard: GrammarGuard; events: ReplyEvent[] } {
+export function guarded(
+  fragments: readonly Fragment[],
+  options: Partial<GuardOptions> = {},
+): { guard: GrammarGuard; events: ReplyEvent[] } {
   const guard = new GrammarGuard({
+    ...options,
     names: new ToolNames({ tools: [], items: [] }, plainNames),
     tag: (kind, data) => `dps1:${kind}:${data}`,
     id: 'x',
@@ -39,8 +44,11 @@ export function guarded(fragments: readonly Fragment[]): { guard: GrammarGuard; 
   return { guard, events: [...guard.push(fragments), ...guard.close()] };
 }
 
-export function repliedTo(fragments: readonly Fragment[]): { events: ReplyEvent[]; reply: CompleteReply } {
-  const { guard, events } = guarded(fragments);
+export function repliedTo(
+  fragments: readonly Fragment[],
+  options: Partial<GuardOptions> = {},
+): { events: ReplyEvent[]; reply: CompleteReply } {
+  const { guard, events } = guarded(fragments, options);
   if (guard.reply === undefined) throw new Error('the reply is not complete');
   return { events, reply: guard.reply };
 }

@@ -164,6 +164,8 @@ describe('decoding a Gemini reply', () => {
     ['SAFETY', 'content_filter'],
     ['RECITATION', 'content_filter'],
     ['IMAGE_SAFETY', 'content_filter'],
+    ['MODEL_ARMOR', 'content_filter'],
+    ['ESCALATION', 'content_filter'],
     ['FUNCTION_CALL', 'stop'],
     ['OTHER', 'stop'],
   ])('the Gemini finish reason %s is decoded as %s', (finishReason, finish) => {
@@ -203,6 +205,12 @@ describe('decoding a Gemini reply', () => {
       });
     },
   );
+
+  it('a Gemini answer of an account that is limited or disabled has failed by the account', () => {
+    const failure = failureOf(says([{ text: 'a' }], { finishReason: 'PUP_LIMITED_DISABLED' }));
+    expect(failure).toMatchObject({ code: 'upstream_account_rejected', details: { meaning: 'key' } });
+    expect(failure?.message).not.toContain('PUP');
+  });
 
   it('a Gemini error fails the reply, alone or in a list', () => {
     const error = { error: { code: 503, message: 'overloaded', status: 'UNAVAILABLE' } };

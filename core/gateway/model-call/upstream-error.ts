@@ -1,6 +1,5 @@
 import { type ErrorMeaning, GatewayError } from '#core/platform/errors/table.ts';
 import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { upstreamReason } from './upstream-reason.ts';
 import { parseRetryDelay } from './retry-after.ts';
 import { outputLimitOf } from './output-limit.ts';
 import { meaningOfServerWords } from './server-words.ts';

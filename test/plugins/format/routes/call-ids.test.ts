@@ -231,8 +231,7 @@ it.each([
   ['chat', 40],
   ['responses', 64],
 ] as const)('ids of %s that are too long for OpenAI become shorter ones', (format, longest) => {
-  const long = (place: number) => `call_${String(place).repeat(85)}`;
-  const turns = named(long);
+  const turns = named((place) => `call_${String(place).repeat(85)}`);
   const { items } = sent(format, format, turns, { tool_call_ids: 'unique' });
   expect(uniquePairs(items)).toEqual(expected);
   expect(pairsIn(items).every(([id]) => id.length <= longest)).toBe(true);

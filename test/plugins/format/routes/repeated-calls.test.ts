@@ -28,6 +28,25 @@ const message = (given: JsonObject): JsonObject => ({
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 });
 
+/** A call in a Chat stream: its name, then its arguments. */
+const pieces = (index: number, ...args: string[]) => [
+  chunk({ tool_calls: [entry(index, '')] }),
+  ...args.map((piece) => chunk({ tool_calls: [{ index, function: { arguments: piece } }] })),
+];
+/** A Messages stream of whole blocks. */
+const streamOfBlocks = (blocks: JsonObject[]) => {
+  const [start] = streams.messages([]);
+  const events = blocks.flatMap((one, index) => [
+    { type: 'content_block_start', index, content_block: one },
+    { type: 'content_block_stop', index },
+  ]);
+  return [start as JsonObject, ...events, ...streams.messages([]).slice(1)];
+};
+const passed = (events: JsonObject[]) => {
+  const reader = readerOf('messages', 'messages', true);
+  return { reader, events: dataIn(reader.push(bytesOf('messages', events)).toString() + reader.end().toString()) };
+};
+
 describe.each(textFormats)('two equal calls of one id, for a %s client', (client) => {
   it('are two at two indexes of one chunk, and one without indexes', () => {
     const at = (...indexes: (number | undefined)[]) => [
@@ -46,10 +65,6 @@ describe.each(textFormats)('two equal calls of one id, for a %s client', (client
   });
 
   it('are one where a Chat stream has the second behind the first, in pieces', () => {
-    const pieces = (index: number, ...args: string[]) => [
-      chunk({ tool_calls: [entry(index, '')] }),
-      ...args.map((piece) => chunk({ tool_calls: [{ index, function: { arguments: piece } }] })),
-    ];
     expect(streamOf(client, 'chat', [...pieces(0, '{"x":1}'), ...pieces(1, '{"x"', ': 1}'), end])).toEqual([same]);
     const other = [...pieces(0, '{"x":1}'), ...pieces(1, '{"x"', ':2', '}'), end];
     expect(streamOf(client, 'chat', other)).toEqual([same, call('d_2', 'a', '{"x":2}')]);
@@ -118,22 +133,9 @@ describe.each(textFormats)('a call that a server writes in both forms of Chat, f
 });
 
 describe('a Messages stream with a repeated call', () => {
-  const stream = (blocks: JsonObject[]) => {
-    const [start] = streams.messages([]);
-    const events = blocks.flatMap((one, index) => [
-      { type: 'content_block_start', index, content_block: one },
-      { type: 'content_block_stop', index },
-    ]);
-    return [start as JsonObject, ...events, ...streams.messages([]).slice(1)];
-  };
-  const sent = (events: JsonObject[]) => {
-    const reader = readerOf('messages', 'messages', true);
-    return { reader, events: dataIn(reader.push(bytesOf('messages', events)).toString() + reader.end().toString()) };
-  };
-
   it('has the blocks behind it one place further up', () => {
     const blocks = [block(same), { type: 'text', text: 'One' }, block(same), { type: 'text', text: 'Two' }];
-    const { reader, events } = sent(stream(blocks));
+    const { reader, events } = passed(streamOfBlocks(blocks));
     const got = events.filter(({ type }) => String(type).startsWith('content_block'));
     expect(got.map(({ index }) => index)).toEqual([0, 0, 1, 1, 2, 2]);
     expect(got.at(-2)).toMatchObject({ index: 2, content_block: { text: 'Two' } });

@@ -90,8 +90,11 @@ function readTopLogprobs({ logprobs, top_logprobs }: ChatRequest): number | unde
 function readCacheLife({ messages, tools }: ChatRequest): '1h' | undefined {
   const said = asList(messages).flatMap((message) => [message, ...asList(member<ChatMessage>(message, 'content'))]);
   const declared = asList(tools).flatMap((tool) => [tool, member<ChatTool>(tool, 'function') ?? null]);
-  const isLong = (one: JsonValue) => member(member<ChatPart>(one, 'cache_control'), 'ttl') === '1h';
-  return [...said, ...declared].some(isLong) ? '1h' : undefined;
+  return [...said, ...declared].some(isLongLived) ? '1h' : undefined;
+}
+
+function isLongLived(marked: JsonValue): boolean {
+  return member(member<ChatPart>(marked, 'cache_control'), 'ttl') === '1h';
 }
 
 /** The official parameter first, then those of OpenRouter (`reasoning`) and DeepSeek (`thinking`). */

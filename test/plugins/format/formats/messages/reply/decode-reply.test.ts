@@ -440,22 +440,23 @@ describe('decoding a whole Messages reply', () => {
   });
 });
 
+const words = (value: string) => ({ type: 'text', text: value });
+const streamed = (blocks: readonly JsonObject[]): Sent[] => [
+  begin(),
+  ...blocks.flatMap((block, index) => [open(index, block), close(index)]),
+  ending(),
+  end,
+];
+const paragraphsIn = (fragments: Fragment[], options = {}) =>
+  repliedTo(fragments, options).reply.blocks.flatMap((block) =>
+    block.type === 'text' ? [block.isParagraph === true] : [],
+  );
+
 describe('texts of a Messages answer', () => {
-  const text = (value: string) => ({ type: 'text', text: value });
   const used = { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} };
   const thinking = { type: 'thinking', thinking: 'Hm.', signature: 'S' };
   const searched = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: {} };
   const found = { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [] };
-  const streamed = (blocks: readonly JsonObject[]): Sent[] => [
-    begin(),
-    ...blocks.flatMap((block, index) => [open(index, block), close(index)]),
-    ending(),
-    end,
-  ];
-  const paragraphsIn = (fragments: Fragment[], options = {}) =>
-    repliedTo(fragments, options).reply.blocks.flatMap((block) =>
-      block.type === 'text' ? [block.isParagraph === true] : [],
-    );
 
   it.each<[string, JsonObject[], boolean]>([
     ['a thought', [thinking], true],
@@ -463,14 +464,14 @@ describe('texts of a Messages answer', () => {
     ['a search of the vendor', [searched, found], true],
     ['nothing', [], false],
   ])('are paragraphs if they are separated, here by %s, streamed and whole', (_what, between, isApart) => {
-    const blocks = [text('One'), ...between, text('Two')];
+    const blocks = [words('One'), ...between, words('Two')];
     expect(paragraphsIn(fragmentsOf(streamed(blocks)))).toEqual([false, isApart]);
     expect(paragraphsIn(wholeFragments(answer(blocks)))).toEqual([false, isApart]);
   });
 
   it('begin no paragraph at the beginning, and none in structured output', () => {
-    expect(paragraphsIn(wholeFragments(answer([thinking, text('One')])))).toEqual([false]);
-    const blocks = [text('{"a":'), thinking, text('1}')];
+    expect(paragraphsIn(wholeFragments(answer([thinking, words('One')])))).toEqual([false]);
+    const blocks = [words('{"a":'), thinking, words('1}')];
     expect(paragraphsIn(wholeFragments(answer(blocks)), { isStructured: true })).toEqual([false, false]);
   });
 });

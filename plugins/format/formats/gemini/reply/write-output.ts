@@ -25,7 +25,8 @@ type CallBlock = Extract<Block, { type: 'tool_call' }>;
 
 /**
  * Writes blocks as parts. The signature of thoughts is put on the next call, where most clients keep it, also across a text;
- * without a call, on the last text, or where that has gone out, on an empty text behind the answer. Source: Gemini docs, "Thought signatures"; Gemini CLI.
+ * without a call, on the last text, or where that has gone out, on an empty text behind the answer, as Google does. Source: Gemini
+ * docs, "Thought signatures"; Gemini CLI.
  */
 export class PartWriter {
   readonly #showsThoughts: boolean;

@@ -51,7 +51,7 @@ describe('thinking between tools', () => {
     ['minimax-anthropic', 'MiniMax-M3'],
     ['none', 'any'],
   ])('is adaptive where other models may be behind the endpoint: %s', (vendor, model) => {
-    const profile = profileOf(vendor, model).flatMap((one) => [one, { quirks: one.quirks?.by_format?.messages }]);
+    const profile = profileOf(vendor, model).flatMap((one) => [one, { quirks: one.quirks?.by_format?.['messages'] }]);
     const { body, notes } = sent('messages', { thinking }, ...profile);
     expect(body['thinking']).toMatchObject({ type: 'adaptive' });
     expect(notes).toContain(note);

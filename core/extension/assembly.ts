@@ -20,6 +20,7 @@ import { replicaCheck, replicaGauge, replicaReport } from '#core/gateway/health/
 import { processGauges } from '#core/gateway/health/process-gauges.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { ConnectionLimit } from '#core/gateway/http/connection-limit.ts';
+import type { Upgrades } from '#core/gateway/http/upgrades.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { PluginMissing } from './import-plugin.ts';
 import type { GatewayPlugin } from './plugin.ts';
@@ -36,6 +37,7 @@ export interface Assembly {
   readonly server: Server;
   readonly listener: HttpServer;
   readonly connections: ConnectionLimit;
+  readonly upgrades: Upgrades;
   readonly registry: Registry;
 }
 
@@ -50,7 +52,7 @@ export async function assemble(
 ): Promise<Assembly> {
   const registry = createRegistry();
   const { createServer } = await import('#core/gateway/http/server.ts');
-  const { server, listener, refusals } = createServer(log);
+  const { server, listener, refusals, upgrades } = createServer(log);
   registry.gauge(refusals.gauge);
   const connections = new ConnectionLimit(refusals);
   connections.attach(listener);
@@ -61,7 +63,7 @@ export async function assemble(
   await preparePages(server, host);
   await registerOwnPlugins(server);
   if (document !== undefined) await registerForeignPlugins(document, server, registry);
-  return { server, listener, connections, registry };
+  return { server, listener, connections, upgrades, registry };
 }
 
 /**

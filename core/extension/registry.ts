@@ -15,6 +15,7 @@ import type { HealthCheck } from '#core/gateway/health/health-check.ts';
 import type { StatusReport } from '#core/gateway/health/status-report.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import { checkSchedule } from '#core/platform/jobs/job.ts';
+import type { SocketEndpoint } from '#core/gateway/http/upgrades.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import type { AssetSource, Page } from '#core/web/pages/page.ts';
 import { locateAssets, locateTemplates } from '#core/web/pages/views.ts';
@@ -67,6 +68,7 @@ export class Registry {
   readonly stages = new Map<string, AnyStageDefinition>();
   readonly sections = new Map<string, Section>();
   readonly endpoints: Endpoint[] = [];
+  readonly sockets: SocketEndpoint[] = [];
   readonly databaseTables = new Map<string, PluginTables>();
   /** Those of plugins of gateway.yaml. */
   readonly foreignTables: PluginTables[] = [];
@@ -128,6 +130,11 @@ export class Registry {
     const taken = this.endpoints.find(({ method, path }) => method === endpoint.method && path === endpoint.path);
     if (taken !== undefined) throw new Error(`endpoint ${endpoint.method} ${endpoint.path} is registered twice`);
     this.endpoints.push(endpoint);
+  }
+
+  /** Serves an endpoint over WebSockets as well. */
+  socket(socket: SocketEndpoint): void {
+    this.sockets.push(socket);
   }
 
   tables(tables: PluginTables): void {

@@ -27,14 +27,23 @@ export function isFixed(version: string, fixed: readonly string[]): boolean {
   return minor > firstMinor || (minor === firstMinor && patch >= firstPatch);
 }
 
+/** True for a release of Node.js whose HTTP server asks which requests are to become WebSockets. @param version such as `26.12.1` */
+export function asksBeforeUpgrades(version: string = process.versions.node): boolean {
+  return isFixed(version, ['24.9.0']);
+}
+
 function partsOf(version: string): number[] {
   return version.split('.', 3).map((part) => Number.parseInt(part, 10));
 }
 
 /** Says what the running Node.js lacks; empty for one with the fixes. @param version such as `26.12.1` */
 export function nodeNotices(version: string = process.versions.node): string[] {
-  if (decodesBrotli(version)) return [];
+  const notices = asksBeforeUpgrades(version)
+    ? []
+    : [`Node.js ${version} serves no WebSockets: Codex and SDKs that ask for one get 426; install 24.9 or newer`];
+  if (decodesBrotli(version)) return notices;
   return [
+    ...notices,
     `Node.js ${version} lacks the security fixes of October 2026 for Brotli, TLS and DNS: bodies in br are refused and never decoded; install ${fixedReleases.join(', ')} or newer`,
   ];
 }

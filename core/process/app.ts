@@ -147,6 +147,7 @@ export class Gateway {
     opened.defer(() => this.#served.retire());
     await this.#runConfiguredHooks();
     routeExchanges(server, this.#parts.handler, endpoints);
+    this.#parts.assembly.upgrades.serve(this.#parts.handler, endpoints, registry.sockets);
     const health = this.#health(host);
     routeHealthChecks(server, health);
     await routePages(server, registry, host);

@@ -15,6 +15,11 @@ interface ClientSocket extends Socket {
   [surplus]?: true;
 }
 
+/** True for a connection over the limit, on which requests are answered with 503. */
+export function isSurplus(socket: Socket): boolean {
+  return (socket as ClientSocket)[surplus] === true;
+}
+
 /**
  * Counts the connections of clients. Over the limit, a few more are accepted and get 503, or the answer of a health check; even
  * more get 503 without being read. Without a limit the descriptors would run out, for the database, the journal and upstreams as
@@ -71,7 +76,7 @@ export class ConnectionLimit {
     const listeners = server.listeners('request') as RequestListener[];
     server.removeAllListeners('request');
     server.on('request', (request, response) => {
-      if ((request.socket as ClientSocket)[surplus] === true) {
+      if (isSurplus(request.socket)) {
         if (!isHealthCheck(request.url)) return this.#refusals.refuseSurplus(request, response);
         response.setHeader('connection', 'close');
       }

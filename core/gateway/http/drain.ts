@@ -48,6 +48,7 @@ export async function drainReplaced(
   const grace = Math.max(notice, leastGrace) * 1000;
   const isOver = () => hurry.aborted || performance.now() - began > grace;
   handler.close();
+  handler.drainConversations();
   while (connections.open > 0 && !isOver()) await pause();
   await idle(handler, limit * 1000 - (performance.now() - began));
   if (handler.running > 0) handler.abortAll(stopping());

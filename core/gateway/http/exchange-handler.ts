@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
 import { noteFailure } from '#core/platform/background.ts';
 import { bounds } from '#core/platform/bounds.ts';
@@ -13,6 +13,7 @@ import { discard, type Reply } from '../pipeline/reply.ts';
 import { StageFault } from '../pipeline/stage-fault.ts';
 import type { Outcome } from '../pipeline/stage.ts';
 import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
+import { type Conversations, type Correspondent, type InboundMessage, openMessage } from './converse.ts';
 import { type CanaryServing, openExchange, type Serving } from './open-exchange.ts';
 import { allowOrigin } from './cors.ts';
 import type { EndpointTable } from './paths.ts';
@@ -64,7 +65,7 @@ const none = {};
 const closing = { connection: 'close' };
 
 /** Runs the pipeline for the requests that hapi routes here, and tracks those in flight. */
-export class ExchangeHandler {
+export class ExchangeHandler implements Conversations {
   readonly #endpoints: EndpointTable;
   readonly #running = new LinkedList<Exchange>();
   #serving: Serving | undefined;
@@ -72,6 +73,7 @@ export class ExchangeHandler {
   #isClosing = false;
   #toClose = 0;
   #refusesNew = false;
+  readonly #onDrain: (() => void)[] = [];
 
   constructor(endpoints: EndpointTable) {
     this.#endpoints = endpoints;
@@ -118,6 +120,16 @@ export class ExchangeHandler {
   /** From now on new exchanges are refused. */
   refuseNew(): void {
     this.#refusesNew = true;
+    this.drainConversations();
+  }
+
+  /** Calls back when connections that outlive their exchanges are to close, once nothing runs on them. */
+  onDrain(listener: () => void): void {
+    this.#onDrain.push(listener);
+  }
+
+  drainConversations(): void {
+    for (const listener of this.#onDrain) listener();
   }
 
   /** Ends every exchange in flight with this error. */
@@ -131,11 +143,15 @@ export class ExchangeHandler {
     return h.abandon;
   };
 
-  /** @param path without a query @throws what makes an exchange impossible; then nothing has begun */
-  run(req: IncomingMessage, res: ServerResponse, path: string): void {
+  /**
+   * @param path without a query
+   * @param refusal why it is not accepted
+   * @throws what makes an exchange impossible; then nothing has begun
+   */
+  run(req: IncomingMessage, res: ServerResponse, path: string, refusal = this.refusal()): void {
     const { serving } = this;
     if (req.headers.origin !== undefined && allowOrigin(req, res, serving.corsOrigins)) return;
-    const exchange = openExchange(req, path, serving, this.#endpoints, this.#refusal());
+    const exchange = openExchange(req, path, serving, this.#endpoints, refusal);
     this.#run(exchange, req, res).catch((error: unknown) => this.#contain(exchange, res, serving.host, error));
   }
 
@@ -154,16 +170,46 @@ export class ExchangeHandler {
       if (exchange.taker !== undefined) {
         await answered;
         this.#running.remove(link);
-        await pipeline.finish(exchange, outcomeOf(exchange, res, delivery.sent, exchange.elapsed));
+        await pipeline.finish(exchange, outcomeOf(exchange, statusOf(res), delivery.sent, exchange.elapsed));
         return;
       }
       // The signal has reached the stages; what they report belongs in the record.
       if (delivery.sent === undefined && answered !== undefined) await firstOrTimeout([answered], settleTime);
-      await pipeline.finish(exchange, outcomeOf(exchange, res, delivery.sent, duration));
+      await pipeline.finish(exchange, outcomeOf(exchange, statusOf(res), delivery.sent, duration));
     } finally {
       exchange.body.release?.();
       exchange.memory.release();
     }
+  }
+
+  async converse(message: InboundMessage, client: Correspondent): Promise<void> {
+    const exchange = openMessage(message, this.serving, this.refusal());
+    const link = this.#running.add(exchange);
+    client.began(exchange);
+    const { log } = this.serving.host;
+    try {
+      const { pipeline } = this.#canary === undefined ? this.serving : await this.#choose(exchange, this.#canary);
+      pipeline.begin(exchange);
+      const reply = await pipeline.answer(exchange);
+      const onStalled = (seconds: number) => reportStalled(exchange, seconds, pipeline);
+      const sent = await client.deliver(exchange, reply, onStalled);
+      this.#running.remove(link);
+      await pipeline.finish(exchange, outcomeOf(exchange, sent.status, sent, exchange.elapsed));
+    } catch (error) {
+      noteFailure(log, 'answering a message', error, exchange.id);
+    } finally {
+      this.#running.remove(link);
+      exchange.body.release?.();
+      exchange.memory.release();
+    }
+  }
+
+  accountOf(message: Omit<InboundMessage, 'body'>): Promise<string | undefined> | string | undefined {
+    return this.serving.pipeline.accountOf?.(openMessage({ ...message, body: [] }, this.serving));
+  }
+
+  addressOf(peer: string | undefined, headers: IncomingHttpHeaders): string | undefined {
+    return peer === undefined ? undefined : this.serving.readConnection(peer, headers).address;
   }
 
   /** Which of the two configurations serves this exchange, from its begin to its end. Never rejects. */
@@ -243,7 +289,7 @@ export class ExchangeHandler {
   }
 
   /** Why no request is accepted now. */
-  #refusal(): GatewayError | undefined {
+  refusal(): GatewayError | undefined {
     if (this.#refusesNew)
       return new GatewayError('shutting_down', 'The gateway is stopping. Try again.', { retryAfter: 1 });
     const { memory } = this.serving.host;
@@ -266,14 +312,17 @@ function reportStalled(exchange: Exchange, seconds: number, pipeline: Pipeline):
   return toGatewayError(fault);
 }
 
+function statusOf(response: ServerResponse): number | undefined {
+  return response.headersSent ? response.statusCode : undefined;
+}
+
 function outcomeOf(
   exchange: Exchange,
-  response: ServerResponse,
+  status: number | undefined,
   sent: SendProgress | undefined,
   duration: number,
 ): Outcome {
   const error = exchange.failure;
-  const status = response.headersSent ? response.statusCode : undefined;
   return {
     kind: outcomeKind(exchange, status),
     status,

@@ -19,13 +19,19 @@ const defaultRequestTimeout = 600;
 /** Requests that expect `100 Continue` and have not got it yet. */
 const waiting = new WeakMap<IncomingMessage, ServerResponse>();
 
-/** Creates the HTTP server under hapi, which has no options for these limits. */
-export function createListener(): Server {
+/**
+ * Creates the HTTP server under hapi, which has no options for these limits.
+ *
+ * @param shouldUpgrade which of the requests that ask for another protocol get it; none on a Node.js that does not ask, see
+ *   `asksBeforeUpgrades`
+ */
+export function createListener(shouldUpgrade: (request: IncomingMessage) => boolean = () => false): Server {
   const server = createServer({
     IncomingMessage: GatheredRequest,
     // How often Node checks its timeouts.
     connectionsCheckingInterval: 2_000,
     maxHeaderSize: bounds.requestHead,
+    shouldUpgradeCallback: shouldUpgrade,
     // Node would answer a request without one itself, unseen: `ParserRefusals` does.
     requireHostHeader: false,
   });

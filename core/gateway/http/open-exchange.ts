@@ -76,9 +76,13 @@ function matchEndpoint(
   return refuseWith(refusal ?? explainMismatch(method, path, match, req));
 }
 
-/** An endpoint for a request that has none: it passes through the pipeline too, so that it is recorded. */
 function refuseWith(error: GatewayError, dialect?: Dialect): Match {
-  const endpoint: Endpoint = {
+  return { endpoint: refusingEndpoint(error, dialect), params: {} };
+}
+
+/** An endpoint for a request that has none: it passes through the pipeline too, so that it is recorded. */
+export function refusingEndpoint(error: GatewayError, dialect?: Dialect): Endpoint {
+  return {
     name: 'unknown',
     dialect,
     method: 'GET',
@@ -90,11 +94,10 @@ function refuseWith(error: GatewayError, dialect?: Dialect): Match {
       throw error;
     },
   };
-  return { endpoint, params: {} };
 }
 
 /** Parsed here because hapi's URL object costs more than the rest of its work for a request. */
-function queryOf(url: string | undefined): URLSearchParams {
+export function queryOf(url: string | undefined): URLSearchParams {
   return new URLSearchParams(/\?([^#]*)/.exec(url ?? '')?.[1]);
 }
 

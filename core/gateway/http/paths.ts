@@ -70,6 +70,12 @@ export class EndpointTable {
   }
 }
 
+/** The path of a request's URL, without its query. */
+export function pathOf(url = ''): string {
+  const end = url.indexOf('?');
+  return end === -1 ? url : url.slice(0, end);
+}
+
 /** First segments of base URLs of vendors and other gateways that serve several formats. */
 export const vendorSegments = ['anthropic', 'openai'] as const;
 

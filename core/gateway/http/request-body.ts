@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { bounds } from '#core/platform/bounds.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
@@ -33,12 +33,18 @@ export function longestUpload({ maxBytes, timeout, minRate }: BodyLimits): numbe
   return timeout + maxBytes / minRate;
 }
 
+/** A body that has come with its request, as a message of a WebSocket. */
+export interface ReadyBody {
+  readonly headers: IncomingHttpHeaders;
+  readonly pieces: readonly Buffer[];
+}
+
 /**
  * Reads a request's body from the socket when a stage asks for it, once, within bounds of size and time. The body of a
  * request that is refused before is never buffered.
  */
 export class RequestBody implements BodySource {
-  readonly #request: IncomingMessage;
+  readonly #request: IncomingMessage | ReadyBody;
   readonly #limits: BodyLimits;
   readonly #memory: MemoryShare;
   readonly #sendContinue: () => void;
@@ -56,7 +62,7 @@ export class RequestBody implements BodySource {
    * @param memory where the bytes are reserved, with what it takes to parse and encode them
    * @param sendContinue sends `100 Continue` to a client that expects it
    */
-  constructor(request: IncomingMessage, limits: BodyLimits, memory: MemoryShare, sendContinue: () => void) {
+  constructor(request: IncomingMessage | ReadyBody, limits: BodyLimits, memory: MemoryShare, sendContinue: () => void) {
     this.#request = request;
     this.#limits = limits;
     this.#memory = memory;
@@ -151,12 +157,21 @@ export class RequestBody implements BodySource {
 
   /** @param perByte bytes to reserve for each byte */
   #read(perByte: number = footprint.request): Promise<readonly Buffer[]> {
-    this.#reading ??= this.#readPieces(perByte);
+    const request = this.#request;
+    this.#reading ??= 'pieces' in request ? this.#accept(request, perByte) : this.#readPieces(request, perByte);
     return this.#reading;
   }
 
-  async #readPieces(perByte: number): Promise<readonly Buffer[]> {
-    const request = this.#request;
+  async #accept({ pieces }: ReadyBody, perByte: number): Promise<readonly Buffer[]> {
+    const size = sizeOf(pieces);
+    const { maxBytes } = this.#limits;
+    if (size > maxBytes) throw tooLarge(maxBytes);
+    if (!this.#memory.grow(size * perByte)) throw tooMuch(this.#memory);
+    this.#pieces = pieces;
+    return pieces;
+  }
+
+  async #readPieces(request: IncomingMessage, perByte: number): Promise<readonly Buffer[]> {
     const { maxBytes } = this.#limits;
     if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
     const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
@@ -168,9 +183,9 @@ export class RequestBody implements BodySource {
     try {
       // Its events have come while nobody listened.
       if (request.destroyed && !request.complete) throw truncated();
-      if (decode !== undefined) this.#pieces = await this.#decompress(decode, perByte);
+      if (decode !== undefined) this.#pieces = await this.#decompress(request, decode, perByte);
       else if (request.complete) this.#pieces = takeBuffered(request, this.#limits, this.#memory, perByte);
-      else this.#pieces = await this.#collect(request, perByte);
+      else this.#pieces = await this.#collect(request, request, perByte);
       return this.#pieces;
     } finally {
       this.#isReading = false;
@@ -178,19 +193,24 @@ export class RequestBody implements BodySource {
   }
 
   /** In long pieces where there is room for one, which the bytes of the body replace. */
-  async #decompress(open: OpenDecoder, perByte: number): Promise<readonly Buffer[]> {
+  async #decompress(request: IncomingMessage, open: OpenDecoder, perByte: number): Promise<readonly Buffer[]> {
     const reserved = this.#memory.grow(longPiece) ? longPiece : 0;
-    const source = this.#request.pipe(open(reserved === 0 ? {} : { chunkSize: longPiece }));
-    const pieces = withoutSlack(await this.#collect(source, perByte, reserved));
+    const source = request.pipe(open(reserved === 0 ? {} : { chunkSize: longPiece }));
+    const pieces = withoutSlack(await this.#collect(request, source, perByte, reserved));
     this.#memory.shrink(Math.max(0, reserved - sizeOf(pieces) * perByte));
     return pieces;
   }
 
   /** @param reserved bytes that the body may take before more are reserved */
-  async #collect(source: Readable, perByte: number, reserved = 0): Promise<readonly Buffer[]> {
+  async #collect(
+    request: IncomingMessage,
+    source: Readable,
+    perByte: number,
+    reserved = 0,
+  ): Promise<readonly Buffer[]> {
     const began = performance.now();
     try {
-      return await collect(this.#request, source, this.#limits, this.#memory, { perByte, reserved });
+      return await collect(request, source, this.#limits, this.#memory, { perByte, reserved });
     } finally {
       this.#waited = performance.now() - began;
     }

@@ -19,7 +19,7 @@ import { isTaken, watchClient } from './stalled-client.ts';
 const keepAliveAfter = 5_000;
 
 /** Ms for the stages of an exchange that the gateway ends to end its body themselves. */
-const abortGrace = 500;
+export const abortGrace = 500;
 
 /** Bytes sent so far; read when the exchange is over. */
 export interface SendProgress {

@@ -10,7 +10,8 @@ import { callerDialect } from './dialect.ts';
 import { type ExchangeHandler, hasLeft } from './exchange-handler.ts';
 import { createListener, sendContinue, replaceHapiListeners } from './listener.ts';
 import { ParserRefusals } from './parser-refusals.ts';
-import { canonicalPath, type EndpointTable, vendorSegments } from './paths.ts';
+import { canonicalPath, type EndpointTable, pathOf, vendorSegments } from './paths.ts';
+import { Upgrades } from './upgrades.ts';
 
 /** Ms between two lines about the same failure of a page. */
 const remindEvery = 60_000;
@@ -19,8 +20,15 @@ const remindEvery = 60_000;
 const extensionTimeout = 5_000;
 
 /** hapi on a listener of our own; the app decides when it listens. */
-export function createServer(log: Logger): { server: Server; listener: HttpServer; refusals: ParserRefusals } {
-  const listener = createListener();
+export function createServer(log: Logger): {
+  server: Server;
+  listener: HttpServer;
+  refusals: ParserRefusals;
+  upgrades: Upgrades;
+} {
+  const upgrades = new Upgrades(log);
+  const listener = createListener(upgrades.accepts);
+  upgrades.attach(listener);
   const refusals = new ParserRefusals(log);
   const server = createHapi({
     listener,
@@ -42,7 +50,7 @@ export function createServer(log: Logger): { server: Server; listener: HttpServe
       if (more !== undefined) log.error(`${path} failed, request ${info.id}${more}`, error);
     },
   );
-  return { server, listener, refusals };
+  return { server, listener, refusals, upgrades };
 }
 
 /** Takes a request that needs nothing of hapi. @returns false for one that does */
@@ -68,11 +76,6 @@ function hasOnlyOurs(server: Server): boolean {
 
 interface Extensions {
   readonly nodes: readonly unknown[] | null;
-}
-
-function pathOf(url: string): string {
-  const end = url.indexOf('?');
-  return end === -1 ? url : url.slice(0, end);
 }
 
 /**
@@ -127,7 +130,7 @@ export function routeExchanges(server: Server, handler: ExchangeHandler, endpoin
     });
   }
   shortcuts.set(server.listener as HttpServer, (request, response) => {
-    const path = pathOf(request.url ?? '');
+    const path = pathOf(request.url);
     if (!endpoints.has(path) || !hasOnlyOurs(server)) return false;
     // As hapi does: one that is broken off ends with the response.
     request.on('error', ignore);

@@ -21,7 +21,7 @@ export function watchClient(response: ServerResponse, seconds: number, onStalled
   let idle = 0;
   const timer = setInterval(
     () => {
-      const now = bytesTaken(response);
+      const now = bytesTaken(response.socket);
       if (now === undefined || now !== taken) {
         taken = now ?? 0;
         idle = 0;
@@ -30,7 +30,7 @@ export function watchClient(response: ServerResponse, seconds: number, onStalled
       if (++idle < looks) return;
       // What the client has read while the loop was blocked is noticed in this turn.
       setImmediate(() => {
-        if (bytesTaken(response) === taken) onStalled();
+        if (bytesTaken(response.socket) === taken) onStalled();
         else idle = 0;
       });
     },
@@ -41,11 +41,11 @@ export function watchClient(response: ServerResponse, seconds: number, onStalled
 
 /** True when the system has taken all of a response that has ended. It takes nothing of one behind another on its connection. */
 export function isTaken(response: ServerResponse): boolean {
-  return response.writableEnded && response.socket !== null && bytesTaken(response) === undefined;
+  return response.writableEnded && response.socket !== null && bytesTaken(response.socket) === undefined;
 }
 
 /** Bytes that the system has taken from this connection so far; undefined while it has taken all of them. */
-function bytesTaken({ socket }: ServerResponse): number | undefined {
+export function bytesTaken(socket: Socket | null): number | undefined {
   const { _handle: queue } = (socket ?? {}) as Socket & { _handle?: SystemQueue | null };
   if (queue === undefined || queue === null || queue.writeQueueSize === 0) return undefined;
   return queue.bytesWritten - queue.writeQueueSize;

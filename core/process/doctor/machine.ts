@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { data, service } from '#core/config/sections/core-sections.ts';
 import type { Diagnosis, DiagnosisHost, Finding } from '#core/gateway/diagnosis/diagnosis.ts';
 import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
-import { decodesBrotli, fixedReleases } from '#core/platform/node-release.ts';
+import { asksBeforeUpgrades, decodesBrotli, fixedReleases } from '#core/platform/node-release.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { askOperator, OperatorUnavailable } from '#core/gateway/operator-listener/ask.ts';
 
@@ -25,6 +25,12 @@ export const nodeDiagnosis: Diagnosis = {
 
 /** @param version of Node.js, such as `26.12.1` */
 export function describeNode(version: string): Finding {
+  if (!asksBeforeUpgrades(version))
+    return {
+      state: 'warning',
+      text: 'serves no WebSockets, and lacks the security fixes of October 2026; clients that ask for one get 426',
+      advice: `Install Node.js ${fixedReleases.join(', ')} or newer.`,
+    };
   if (decodesBrotli(version)) return { state: 'ok', text: 'has the known security fixes' };
   return {
     state: 'warning',

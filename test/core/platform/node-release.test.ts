@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodesBrotli, isFixed, nodeNotices } from '#core/platform/node-release.ts';
+import { asksBeforeUpgrades, decodesBrotli, isFixed, nodeNotices } from '#core/platform/node-release.ts';
 
 describe('a release of Node.js', () => {
   it.each([
@@ -19,7 +19,18 @@ describe('a release of Node.js', () => {
     ['27.0.0-nightly20261101', true],
     ['nonsense', false],
   ])('%s decodes Brotli safely: %s', (version, isSafe) => {
-    expect([decodesBrotli(version), nodeNotices(version).length]).toEqual([isSafe, isSafe ? 0 : 1]);
+    const notices = nodeNotices(version).filter((notice) => notice.includes('Brotli'));
+    expect([decodesBrotli(version), notices.length]).toEqual([isSafe, isSafe ? 0 : 1]);
+  });
+
+  it.each([
+    ['22.23.4', false],
+    ['24.8.0', false],
+    ['24.9.0', true],
+    ['26.12.1', true],
+  ])('%s serves WebSockets: %s', (version, serves) => {
+    const notices = nodeNotices(version).filter((notice) => notice.includes('WebSockets'));
+    expect([asksBeforeUpgrades(version), notices.length]).toEqual([serves, serves ? 0 : 1]);
   });
 
   it('without the fixes has a notice that says what is off, and what to install', () => {

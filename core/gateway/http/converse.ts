@@ -1,0 +1,71 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { createRequestId } from '#core/gateway/records/request-id.ts';
+import { type GatewayError } from '#core/platform/errors/table.ts';
+import { type Endpoint, Exchange } from '../pipeline/exchange.ts';
+import type { Reply } from '../pipeline/reply.ts';
+import { refusingEndpoint, type Serving } from './open-exchange.ts';
+import { callerDialect } from './dialect.ts';
+import { RequestBody } from './request-body.ts';
+import type { SendProgress } from './send.ts';
+
+/** A request that has come on a connection other than an HTTP/1.1 one, as a message. */
+export interface InboundMessage {
+  readonly endpoint: Endpoint;
+  readonly path: string; // without the query string
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  readonly remoteAddress: string | undefined;
+  /** The bytes of the body. */
+  readonly body: readonly Buffer[];
+}
+
+/** What a client has got. */
+export interface Delivered extends SendProgress {
+  /** The status that the client was told; undefined when it has left before. */
+  readonly status: number | undefined;
+}
+
+/** The client of a message. */
+export interface Correspondent {
+  /** The exchange of its message has begun. It is aborted with ClientGone when the client leaves. */
+  began(exchange: Exchange): void;
+  /**
+   * Delivers the reply, and resolves when that is over. Must read or discard its body, and must not reject.
+   *
+   * @param onStalled what ends a body that has stalled for so many seconds
+   */
+  deliver(exchange: Exchange, reply: Reply, onStalled: (seconds: number) => GatewayError): Promise<Delivered>;
+}
+
+/** Runs messages as the exchanges that they are. */
+export interface Conversations {
+  readonly serving: Serving;
+  /** Runs the exchange of a message from its begin to its end. Never rejects. */
+  converse(message: InboundMessage, client: Correspondent): Promise<void>;
+  /** Whose requests these headers authenticate; undefined for a stranger. @throws when that cannot be known now */
+  accountOf(message: Omit<InboundMessage, 'body'>): Promise<string | undefined> | string | undefined;
+  /** The address of the client, before all trusted proxies. */
+  addressOf(peer: string | undefined, headers: IncomingHttpHeaders): string | undefined;
+}
+
+/** Makes the exchange of a message. @param refusal as of `openExchange` */
+export function openMessage(message: InboundMessage, { host, bodyLimits }: Serving, refusal?: GatewayError): Exchange {
+  const { path, query, headers, remoteAddress, body } = message;
+  const dialect = callerDialect(message.endpoint, headers, path);
+  const receivedAt = host.now();
+  const memory = host.memory.share(remoteAddress ?? '');
+  return new Exchange({
+    id: createRequestId(receivedAt),
+    endpoint: refusal === undefined ? message.endpoint : refusingEndpoint(refusal, dialect),
+    params: {},
+    dialect,
+    method: message.endpoint.method,
+    path,
+    query,
+    headers,
+    remoteAddress,
+    receivedAt,
+    memory,
+    body: new RequestBody({ headers, pieces: body }, bodyLimits, memory, () => undefined),
+  });
+}

@@ -1,0 +1,59 @@
+import type { Readable } from 'node:stream';
+import { ClientGone, GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { replyListener } from '../pipeline/reply.ts';
+import { abortGrace } from './send.ts';
+import { StallWatch } from './stall-watch.ts';
+
+export interface BodyReader {
+  /** @returns false when the client is slower; then it calls `resume` of the reading */
+  take(chunk: Buffer): boolean;
+  /** True while the client is slower. */
+  isFull(): boolean;
+  /** The body has stalled for that many seconds. Returns the error that ends it. */
+  onStalled(seconds: number): GatewayError;
+}
+
+/** A streamed body on its way to a client that is not behind an HTTP response. */
+export interface BodyReading {
+  /** Resolves with what has ended it: undefined for its own end, ClientGone when the client has left. Never rejects. */
+  readonly ended: Promise<GatewayError | ClientGone | undefined>;
+  resume(): void;
+}
+
+/** Reads a streamed body as `sendReply` does: as fast as the client takes it, until it ends, breaks, stalls, or the exchange is aborted. */
+export function readReply(exchange: Exchange, body: Readable, { take, isFull, onStalled }: BodyReader): BodyReading {
+  const { promise, resolve } = Promise.withResolvers<GatewayError | ClientGone | undefined>();
+  const listener = exchange.find(replyListener);
+  let isOver = false;
+  const end = (reason: GatewayError | ClientGone | undefined) => {
+    if (isOver) return;
+    isOver = true;
+    stalled.stop();
+    body.destroy();
+    exchange.bodyLayers.close();
+    resolve(reason);
+  };
+  const isUnread = () => body.isPaused() || isFull();
+  const stalled = new StallWatch(exchange.bodyLayers, isUnread, (seconds) => end(onStalled(seconds)));
+  const onAbort = (reason: ClientGone | GatewayError) => {
+    if (reason instanceof ClientGone) end(reason);
+    else setTimeout(() => end(reason), abortGrace).unref();
+  };
+  if (exchange.abortReason === undefined) exchange.onAbort(onAbort);
+  else onAbort(exchange.abortReason);
+  body.on('data', (chunk: Buffer) => {
+    if (isOver) return;
+    stalled.progress();
+    try {
+      listener?.(chunk);
+      if (!take(chunk)) body.pause();
+    } catch (error) {
+      end(toGatewayError(error));
+    }
+  });
+  body.once('end', () => end(undefined));
+  body.once('error', (error: unknown) => end(toGatewayError(error)));
+  body.once('close', () => end(new GatewayError('upstream_failed', 'The response was truncated.')));
+  return { ended: promise, resume: () => body.resume() };
+}

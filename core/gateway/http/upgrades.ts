@@ -1,0 +1,126 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { noteFailure } from '#core/platform/background.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
+import type { Logger } from '#core/platform/logger.ts';
+import { asksBeforeUpgrades } from '#core/platform/node-release.ts';
+import type { Host } from '../host/host.ts';
+import type { Conversations } from './converse.ts';
+import { isSurplus } from './connection-limit.ts';
+import type { ExchangeHandler } from './exchange-handler.ts';
+import { type EndpointTable, pathOf } from './paths.ts';
+import { closeGently, runningResponse } from './pipelining.ts';
+
+const { ServerResponse: NodeResponse } = process.getBuiltinModule('node:http'); // as in listener.ts
+
+/** A request that asks for a WebSocket on a path that has them. */
+export interface Upgrade {
+  readonly request: IncomingMessage;
+  readonly socket: Socket;
+  /** What the client has sent behind its request. */
+  readonly head: Buffer;
+  /** Path as received, without the query string. */
+  readonly path: string;
+  /** Runs what arrives on the socket. */
+  readonly conversations: Conversations;
+  /** Answers over HTTP, by the pipeline: the refusal is recorded, and one for want of a key precedes it. */
+  refuse(error: GatewayError): void;
+}
+
+/** An endpoint that is also served over WebSockets. */
+export interface SocketEndpoint {
+  /** Its name: WebSockets are accepted where it is called. */
+  readonly endpoint: string;
+  /** False when the configuration has turned it off. */
+  isServed(host: Host): boolean;
+  open(upgrade: Upgrade): Promise<void>;
+  /** The gateway stops: sockets close once nothing runs on them. */
+  drain(): void;
+}
+
+/**
+ * Decides which requests become WebSockets. All others that ask for an upgrade stay requests, as if they had not asked: HTTP allows
+ * that (RFC 9110 §7.8).
+ */
+export class Upgrades {
+  readonly #log: Logger;
+  #serving: { readonly handler: ExchangeHandler; readonly endpoints: EndpointTable } | undefined;
+  #sockets: readonly SocketEndpoint[] = [];
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  /** `shouldUpgradeCallback` of the listener. Must not throw. */
+  readonly accepts = (request: IncomingMessage): boolean => this.#find(request) !== undefined;
+
+  attach(server: Server): void {
+    // With a listener, a Node.js that does not ask would hand over every connection.
+    if (!asksBeforeUpgrades()) return;
+    server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+      this.#open(request, socket, head).catch((error: unknown) => {
+        noteFailure(this.#log, 'opening a WebSocket', error);
+        socket.destroy();
+      });
+    });
+  }
+
+  /** Until then, no request becomes a WebSocket. */
+  serve(handler: ExchangeHandler, endpoints: EndpointTable, sockets: readonly SocketEndpoint[]): void {
+    this.#serving = { handler, endpoints };
+    this.#sockets = sockets;
+    handler.onDrain(() => {
+      for (const socket of sockets) socket.drain();
+    });
+  }
+
+  #find(request: IncomingMessage): SocketEndpoint | undefined {
+    if (this.#serving === undefined || !asksForWebSocket(request)) return undefined;
+    const { handler, endpoints } = this.#serving;
+    const match = endpoints.find('POST', pathOf(request.url));
+    if (match === undefined || !('endpoint' in match)) return undefined;
+    const { name } = match.endpoint;
+    return this.#sockets.find(({ endpoint, isServed }) => endpoint === name && isServed(handler.serving.host));
+  }
+
+  async #open(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+    const found = this.#find(request);
+    const { handler } = this.#serving ?? {};
+    if (found === undefined || handler === undefined) {
+      socket.destroy();
+      return;
+    }
+    // Node has taken its own listener away.
+    socket.on('error', ignore);
+    const path = pathOf(request.url);
+    const refuse = (error: GatewayError) => {
+      handler.run(request, responseOn(request, socket), path, error);
+    };
+    const refusal = handler.refusal();
+    if (refusal !== undefined) refuse(refusal);
+    else await found.open({ request, socket, head, path, conversations: handler, refuse });
+  }
+}
+
+function ignore(): void {}
+
+/**
+ * True for a request that nothing else is wrong with: what is refused by the listener or waits behind another request of its connection
+ * stays a request.
+ */
+function asksForWebSocket({ method, headers, socket, rawHeaders }: IncomingMessage): boolean {
+  if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false;
+  if (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0) return false;
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
+  return hosts === 1 && !isSurplus(socket) && runningResponse(socket) === undefined;
+}
+
+/** A response for a connection that Node has handed over. It closes behind it. */
+function responseOn(request: IncomingMessage, socket: Socket): ServerResponse {
+  const response = new NodeResponse(request);
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket);
+  response.once('finish', () => closeGently(socket));
+  socket.resume();
+  return response;
+}

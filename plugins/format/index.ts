@@ -8,6 +8,7 @@ import { documentedEndpoints } from './catalog/documentation.ts';
 import { describeMatrix, findUnservedKinds, findUselessBackups } from './catalog/matrix.ts';
 import { formats } from './formats/formats.ts';
 import { formatStage } from './stage.ts';
+import { registerSocket } from './socket/register.ts';
 import { registerResponsesStore } from './state/responses-store/register.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
@@ -20,6 +21,7 @@ export const plugin: GatewayPlugin = {
     server.gateway.stage(formatStage);
     server.gateway.texts(defineTexts({ en, id }));
     registerResponsesStore(server);
+    registerSocket(server);
     server.gateway.catalogReview({
       problems: (catalog) => [...findUnservedKinds(catalog), ...findUselessBackups(catalog)],
       describe: (catalog) => [...describeMatrix(catalog), ...describeAdaptations(catalog)],

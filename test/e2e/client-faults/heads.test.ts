@@ -114,24 +114,34 @@ describe('a request with an unexpected method, protocol or path:', () => {
 
   describe('an upgrade to a WebSocket', () => {
     it.each([
-      ['with a key', '/v1/responses', () => `Authorization: Bearer ${fixture.key}\r\n`],
-      ['without a key', '/v1/responses', () => ''],
-      ['without a key, on a path without /v1', '/responses', () => ''],
-      ['without a key, on a path with /v1 twice', '/v1/v1/responses/', () => ''],
-      ['with a key of another service', '/v1/responses', () => 'Authorization: Bearer sk-other\r\n'],
-    ])('an upgrade to a WebSocket gets 426 %s', async (_name, path, credential) => {
+      ['with a key', '/v1/messages', () => `Authorization: Bearer ${fixture.key}\r\n`],
+      ['without a key', '/v1/messages', () => ''],
+      ['without a key, on a path without /v1', '/messages', () => ''],
+      ['without a key, on a path with /v1 twice', '/v1/v1/messages/', () => ''],
+      ['with a key of another service', '/v1/messages', () => 'Authorization: Bearer sk-other\r\n'],
+    ])('where there are none gets 426 %s', async (_name, path, credential) => {
       using client = await fixture.connect();
       client.send(upgrade(path, credential()));
       await client.waitFor('\r\n\r\n');
       expect(client.status).toBe(426);
     });
 
-    it('an upgrade to a WebSocket is recorded even without an account', async () => {
+    it('where there are none is recorded even without an account', async () => {
+      using client = await fixture.connect();
+      client.send(upgrade('/v1/messages', ''));
+      await client.waitFor('\r\n\r\n');
+      expect(await fixture.records()).toMatchObject([
+        { status: 426, outcome: 'refused', error_code: 'upgrade_required', path: '/v1/messages' },
+      ]);
+    });
+
+    it('without a key is refused as a request is, and recorded', async () => {
       using client = await fixture.connect();
       client.send(upgrade('/v1/responses', ''));
       await client.waitFor('\r\n\r\n');
+      expect(client.status).toBe(401);
       expect(await fixture.records()).toMatchObject([
-        { status: 426, outcome: 'refused', error_code: 'upgrade_required', path: '/v1/responses' },
+        { status: 401, outcome: 'refused', error_code: 'invalid_api_key', path: '/v1/responses' },
       ]);
     });
 

@@ -96,7 +96,7 @@ async function readTotal(): Promise<number> {
 
 async function askForUpgrade(): Promise<void> {
   const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
-  const lines = ['GET /v1/responses HTTP/1.1', 'host: x', 'user-agent: stranger'];
+  const lines = ['GET /v1/messages HTTP/1.1', 'host: x', 'user-agent: stranger'];
   const upgrade = ['connection: upgrade', 'upgrade: websocket'];
   socket.once('data', () => socket.end()).write(`${[...lines, ...upgrade].join('\r\n')}\r\n\r\n`);
   await once(socket, 'close');

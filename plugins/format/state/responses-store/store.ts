@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { listen } from '#core/config/sections/core-sections.ts';
 import { delivery, principal } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import type { JsonObject } from '#core/platform/json.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { defineFact } from '#core/gateway/pipeline/fact.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
@@ -25,6 +25,12 @@ import { streamOf } from './stream-tail.ts';
 import type { ResponsesReply, ResponsesRequest } from '../../wire/responses.ts';
 
 const draft = defineFact<Draft>('response_draft');
+
+/** Id of the response that a request continues, whose items are in its body already. */
+export const continuedId = defineFact<string>('continued_response');
+
+/** All items of a request that continues a stored response. */
+export const expandedItems = defineFact<readonly JsonValue[]>('expanded_items');
 
 /** A request whose client does not wait for the response. */
 interface Background extends Draft {
@@ -67,11 +73,12 @@ export class ResponsesStore {
     const host = this.#host;
     if (request.content.isLong) await request.content.loadBody(exchange.body);
     const { previous_response_id: id, ...body }: ResponsesRequest = request.body;
-    const previousId = typeof id === 'string' ? id : undefined;
+    const previousId = typeof id === 'string' ? id : exchange.find(continuedId);
     const accountId = exchange.find(principal)?.accountId;
     const rows = new ResponseRows(host.database);
     const maxBytes = () => host.section(listen).max_body_bytes;
     const { items, isExpanded } = await expand(request.body, { rows, accountId, now: host.now(), maxBytes });
+    if (isExpanded) exchange.set(expandedItems, items);
     if (body.background === true && request.purpose === 'answer') {
       const own = readBackground(request.body, accountId, this.#recorder.isEnabled);
       exchange.set(background, { accountId: own, items, previousId, isStream: request.isStream });
@@ -83,7 +90,8 @@ export class ResponsesStore {
     }
     if (accountId !== undefined && body.store !== false && request.purpose === 'answer')
       exchange.set(draft, { accountId, items, previousId });
-    return isExpanded ? await withBody(request.with({ previousId }), { ...body, input: [...items] }) : request;
+    if (isExpanded) return withBody(request.with({ previousId }), { ...body, input: [...items] });
+    return previousId === undefined ? request : request.with({ previousId });
   }
 
   /**

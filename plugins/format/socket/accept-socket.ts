@@ -1,0 +1,38 @@
+import type { WebSocket } from 'ws';
+import type { Upgrade } from '#core/gateway/http/upgrades.ts';
+import { chooseProtocol } from './handshake.ts';
+
+/** Ms that a client may take to answer the end of its connection. */
+const closeTimeout = 5_000;
+
+/** Answers an upgrade with 101. A handshake that is none is refused, and the promise stays pending. */
+export type Acceptor = (upgrade: Upgrade, maxBytes: number) => Promise<WebSocket>;
+
+/** Loads what frames messages: most gateways never need it. */
+export async function loadAcceptor(): Promise<Acceptor> {
+  const { WebSocketServer } = await import('ws');
+  const servers = new Map<number, InstanceType<typeof WebSocketServer>>();
+  const open = (maxPayload: number) => {
+    const server = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      // Memory for each connection, and a way to send a little that becomes much.
+      perMessageDeflate: false,
+      // Many small messages in one packet are read in as many turns.
+      allowSynchronousEvents: false,
+      closeTimeout,
+      maxPayload,
+      handleProtocols: chooseProtocol,
+    } as ConstructorParameters<typeof WebSocketServer>[0]);
+    // Codex sends what is longer by POST.
+    server.on('headers', (headers) => headers.push(`x-codex-websocket-max-message-bytes: ${maxPayload}`));
+    return server;
+  };
+  return ({ request, socket, head }, maxBytes) => {
+    const server = servers.get(maxBytes) ?? open(maxBytes);
+    servers.set(maxBytes, server);
+    const { promise, resolve } = Promise.withResolvers<WebSocket>();
+    server.handleUpgrade(request, socket, head, resolve);
+    return promise;
+  };
+}

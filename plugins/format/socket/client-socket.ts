@@ -1,0 +1,390 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Socket } from 'node:net';
+import type { WebSocket } from 'ws';
+import { noteFailure } from '#core/platform/background.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { parseObject } from '#core/platform/json.ts';
+import type { MemoryShare } from '#core/platform/memory/budget.ts';
+import type { Conversations } from '#core/gateway/http/converse.ts';
+import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
+import { type AccountTurns, endTurn, hasRoom } from './account-turns.ts';
+import { composeBody } from './compose-body.ts';
+import { mostLanes, protocolError, protocolErrors, refusalFrame } from './error-frames.ts';
+import { headersOfTurn } from './handshake.ts';
+import type { Kept, KeptConversations } from './kept.ts';
+import { Lanes } from './lanes.ts';
+import {
+  type ClientFrame,
+  type CreateFrame,
+  InvalidStreamId,
+  readCreate,
+  readFrame,
+  refuseEvent,
+  textOf,
+} from './read-frame.ts';
+import { type LifeLimits, SocketLife } from './socket-life.ts';
+import { SocketTurn, type TurnSocket } from './turn.ts';
+
+/** Requests of one socket: those that run, and those that wait. */
+const mostRunning = 16;
+const mostWaiting = 64;
+/** Ms for the first message of a client whose key nobody knows. */
+const strangerTime = 10_000;
+/** Ms for which a socket that is too old stays open for the requests that are refused on it. */
+const farewellTime = 60_000;
+/** Refused messages in a row after which a client is turned away. */
+const mostRefused = 200;
+
+const tooOld = 'the connection is too old';
+
+/** What every socket of the process has in common. */
+export interface SocketHouse {
+  readonly conversations: Conversations;
+  readonly kept: KeptConversations;
+  readonly endpoint: Endpoint;
+  readonly warmUp: Endpoint;
+  now(): number; // ms, monotonic
+}
+
+export interface SocketInit {
+  readonly ws: WebSocket;
+  readonly socket: Socket;
+  readonly headers: IncomingHttpHeaders;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly remoteAddress: string | undefined;
+  readonly isCodex: boolean;
+  /** Undefined for one that nobody knows. */
+  readonly account: AccountTurns | undefined;
+  readonly isStranger: boolean;
+  readonly toldHeaders: string;
+  readonly minutes: number;
+  readonly queueWait: number; // seconds
+  /** For the message that is on its way, and for those that wait. */
+  readonly memory: MemoryShare;
+  readonly waiting: MemoryShare;
+  /** Bytes of a message, and of all that wait. */
+  readonly maxBytes: number;
+}
+
+/** One WebSocket: its lanes, what it can continue, and its life. */
+export class ClientSocket implements TurnSocket {
+  readonly isCodex: boolean;
+  readonly toldHeaders: string;
+  readonly #house: SocketHouse;
+  readonly #init: SocketInit;
+  readonly #lanes: Lanes;
+  /** The last response of each lane. */
+  readonly #kept = new Map<string, Kept>();
+  readonly #names = new Set<string>();
+  readonly #turns = new Set<SocketTurn>();
+  readonly #openedAt: number;
+  readonly #life: SocketLife;
+  #isDraining = false;
+  #refused = 0;
+
+  constructor(house: SocketHouse, init: SocketInit) {
+    this.#house = house;
+    this.#init = init;
+    this.isCodex = init.isCodex;
+    this.toldHeaders = init.toldHeaders;
+    this.#openedAt = house.now();
+    this.#life = new SocketLife(init.ws, init.socket, init.memory, () => house.now());
+    const { account } = init;
+    this.#lanes = new Lanes(
+      { running: mostRunning, waiting: mostWaiting, patience: init.queueWait * 1000 },
+      {
+        hasRoom: () => account === undefined || hasRoom(account),
+        whenRoom: (look) => account?.waiting.add(look),
+        taken: () => {
+          if (account !== undefined) account.running++;
+        },
+        given: () => {
+          if (account !== undefined) endTurn(account);
+        },
+      },
+    );
+  }
+
+  /** @param onClosed called once */
+  listen(onClosed: () => void): void {
+    const { ws, socket } = this.#init;
+    ws.on('message', (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary));
+    ws.on('ping', () => this.#life.control());
+    ws.on('pong', () => this.#life.control());
+    // What the protocol does not allow; ws closes the connection with the code for it.
+    ws.on('error', () => undefined);
+    ws.once('close', () => {
+      this.#leave();
+      onClosed();
+    });
+    // Before ws reads them, and with them the end of a message.
+    socket.prependListener('data', (chunk: Buffer) => this.#count(chunk.length));
+    socket.on('drain', () => this.#resume());
+    socket.once('end', () => this.#leave());
+  }
+
+  // For turns.
+
+  get isFull(): boolean {
+    return this.#init.ws.bufferedAmount > bounds.slowReader;
+  }
+
+  send(frame: Buffer | string): boolean {
+    const { ws } = this.#init;
+    if (ws.readyState !== ws.OPEN) return true;
+    ws.send(frame, { binary: false });
+    return !this.isFull;
+  }
+
+  keep(turn: SocketTurn, id: string, items: readonly Buffer[]): void {
+    const lane = laneOf(turn.frame);
+    const { kept } = this.#house;
+    const last = this.#kept.get(lane);
+    const isOpen = this.#init.ws.readyState === this.#init.ws.OPEN;
+    const next = isOpen ? kept.keep(turn.account, id, turn.before ?? [], items) : undefined;
+    if (last !== undefined) kept.drop(last);
+    if (next === undefined) this.#kept.delete(lane);
+    else this.#kept.set(lane, next);
+  }
+
+  forget({ frame }: SocketTurn): void {
+    const own = this.#kept.get(laneOf(frame));
+    if (own === undefined || own.id !== frame.previousId) return;
+    this.#kept.delete(laneOf(frame));
+    this.#house.kept.drop(own);
+  }
+
+  learn(concurrent: number): void {
+    if (this.#init.account !== undefined) this.#init.account.concurrent = concurrent;
+  }
+
+  rejectKey(): void {
+    this.#close(1008, 'invalid API key');
+  }
+
+  // The life of the connection.
+
+  /** Looks after the connection every few seconds. */
+  sweep(limits: LifeLimits): void {
+    const { ws, isStranger, minutes } = this.#init;
+    if (ws.readyState !== ws.OPEN) return;
+    const end = this.#life.look(limits);
+    if (isStranger && this.#age() > strangerTime) this.#turnAway();
+    else if (end === 'slow') this.#close(1008, 'the message did not arrive in time');
+    else if (end !== undefined) ws.terminate();
+    else if (this.#age() > minutes * 60_000 + farewellTime && this.#lanes.isIdle) this.#close(1001, tooOld);
+  }
+
+  /** Closes once nothing runs. */
+  drain(): void {
+    this.#isDraining = true;
+    this.#closeIfDone();
+  }
+
+  /** Of a client that has said nothing so far. */
+  #turnAway(): void {
+    this.send(this.#write(new GatewayError('invalid_api_key', 'The API key is missing or invalid.')));
+    this.rejectKey();
+  }
+
+  #count(bytes: number): void {
+    const { memory, ws } = this.#init;
+    if (ws.readyState !== ws.OPEN || this.#life.receive(bytes)) return;
+    memory.refuse('body');
+    this.#close(1013, 'too little memory');
+    setImmediate(() => ws.terminate());
+  }
+
+  #close(code: number, reason: string): void {
+    this.#init.ws.close(code, reason);
+  }
+
+  #closeIfDone(): void {
+    if (this.#isDraining && this.#lanes.isIdle) this.#close(1012, 'the gateway is restarting');
+  }
+
+  #leave(): void {
+    this.#lanes.close();
+    for (const turn of this.#turns) turn.leave();
+    for (const kept of this.#kept.values()) this.#house.kept.drop(kept);
+    this.#kept.clear();
+    this.#init.memory.release();
+    this.#init.waiting.release();
+  }
+
+  #resume(): void {
+    if (this.isFull) return;
+    for (const turn of this.#turns) turn.resume();
+  }
+
+  // Messages.
+
+  #receive(data: Buffer, isBinary: boolean): void {
+    const { ws } = this.#init;
+    this.#life.endMessage();
+    if (ws.readyState !== ws.OPEN) return;
+    if (isBinary) {
+      this.#close(1003, 'send text');
+      return;
+    }
+    try {
+      this.#handle(readFrame(data));
+    } catch (error) {
+      if (!(error instanceof GatewayError))
+        noteFailure(this.#house.conversations.serving.host.log, 'reading a message', error);
+      this.#refuse(error instanceof GatewayError ? error : new GatewayError('internal_error', 'Internal error.'));
+    }
+  }
+
+  #handle(frame: ClientFrame): void {
+    if (frame.type === 'response.create') this.#create(frame);
+    else if (frame.type === 'response.steer') this.#refuseSteer(frame);
+    else if (frame.type === 'response.interrupt') this.#interrupt(frame);
+    else refuseEvent(frame);
+  }
+
+  #create(event: ClientFrame): void {
+    let frame: CreateFrame;
+    try {
+      frame = readCreate(event);
+    } catch (error) {
+      if (!(error instanceof InvalidStreamId)) throw error;
+      this.#say(protocolError(protocolErrors.invalidStreamId, { isCodex: this.isCodex }));
+      return;
+    }
+    const { streamId } = frame;
+    const recipient = { streamId, isCodex: this.isCodex };
+    if (this.#age() > this.#init.minutes * 60_000) {
+      this.#say(protocolError(protocolErrors.tooOld(this.#init.minutes), recipient));
+      if (this.#lanes.isIdle) this.#close(1001, tooOld);
+      return;
+    }
+    if (streamId !== undefined && !this.#names.has(streamId) && this.#names.size >= mostLanes) {
+      this.#say(protocolError(protocolErrors.tooManyLanes, recipient));
+      return;
+    }
+    if (streamId !== undefined) this.#names.add(streamId);
+    if (!this.#wait(frame)) this.#refuse(tooManyWaiting(), streamId);
+  }
+
+  /** @returns false when too much waits already */
+  #wait(frame: CreateFrame): boolean {
+    const { waiting, maxBytes } = this.#init;
+    const { length } = frame.bytes;
+    if (!this.#lanes.isIdle && waiting.bytes + length > maxBytes) return false;
+    if (!waiting.grow(length)) return false;
+    const start = () => {
+      waiting.shrink(length);
+      return this.#run(frame);
+    };
+    if (this.#lanes.add({ lane: laneOf(frame), takesSlot: frame.generates, start })) return true;
+    waiting.shrink(length);
+    return false;
+  }
+
+  #age(): number {
+    return this.#house.now() - this.#openedAt;
+  }
+
+  /** Never rejects. */
+  async #run(frame: CreateFrame): Promise<void> {
+    const { conversations, endpoint, warmUp } = this.#house;
+    const { headers, path, query, remoteAddress } = this.#init;
+    const previous = this.#find(frame.previousId);
+    if (!frame.generates && frame.previousId !== undefined && previous === undefined) {
+      const recipient = { streamId: frame.streamId, isCodex: this.isCodex };
+      this.#say(protocolError(protocolErrors.previousNotFound(frame.previousId), recipient));
+      return;
+    }
+    const before = previous?.segments.map((segment) => segment.hold());
+    const turn = new SocketTurn(this, frame, before);
+    this.#turns.add(turn);
+    this.#refused = 0;
+    // No upstream gets the conversation of a request that is answered here.
+    const items = frame.generates ? before : before?.slice(0, 0);
+    const body = composeBody(
+      frame,
+      items?.map(({ bytes }) => bytes),
+    );
+    const size = body.reduce((sum, { length }) => sum + length, 0);
+    await conversations.converse(
+      {
+        endpoint: frame.generates ? endpoint : warmUp,
+        path,
+        query,
+        headers: headersOfTurn(headers, size),
+        remoteAddress,
+        body,
+      },
+      turn,
+    );
+    this.#turns.delete(turn);
+    for (const segment of before ?? []) segment.letGo();
+    setImmediate(() => this.#closeIfDone());
+  }
+
+  #find(id: string | undefined): Kept | undefined {
+    if (id === undefined) return undefined;
+    for (const kept of this.#kept.values()) {
+      if (kept.id !== id || kept.isGone) continue;
+      this.#house.kept.touch(kept);
+      return kept;
+    }
+    return undefined;
+  }
+
+  #refuseSteer(frame: ClientFrame): void {
+    const { input, previous_response_id } = parseObject(frame.bytes.toString()) ?? {};
+    const error = {
+      type: 'invalid_request_error',
+      code: 'steering_not_supported',
+      message: 'This service does not steer responses. Send the message with the next `response.create`.',
+    };
+    this.#say(
+      JSON.stringify({
+        type: 'response.steer.failed',
+        sequence_number: 0,
+        error,
+        steer: { input: input ?? null, previous_response_id: previous_response_id ?? null },
+      }),
+    );
+  }
+
+  #interrupt(frame: ClientFrame): void {
+    const id = textOf(frame, 'response_id');
+    for (const turn of this.#turns) if (turn.responseId === id && id !== undefined && turn.interrupt()) return;
+    this.#refuse(
+      new GatewayError('invalid_request', `Response with id '${(id ?? '').slice(0, 200)}' is not running.`, {
+        param: 'response_id',
+      }),
+    );
+  }
+
+  #refuse(error: GatewayError, streamId?: string): void {
+    this.#say(this.#write(error, streamId));
+  }
+
+  #write(error: GatewayError, streamId?: string): string {
+    const { format } = this.#house.endpoint;
+    const caller = { id: '', format, dialect: 'openai' } as const;
+    return refusalFrame(error, caller, { streamId, isCodex: this.isCodex });
+  }
+
+  /** Answers a message that becomes no request. */
+  #say(frame: string): void {
+    this.send(frame);
+    if (++this.#refused > mostRefused) this.#close(1008, 'too many messages that cannot be served');
+  }
+}
+
+function tooManyWaiting(): GatewayError {
+  const message = `Too many requests wait on this WebSocket: ${mostWaiting}, or too many bytes.`;
+  return new GatewayError('rate_limited', message, { retryAfter: 1 });
+}
+
+/** No name of a lane is empty. */
+function laneOf({ streamId }: CreateFrame): string {
+  return streamId ?? '';
+}

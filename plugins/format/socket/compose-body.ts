@@ -1,0 +1,70 @@
+import type { ClientFrame, CreateFrame } from './read-frame.ts';
+import type { RawMember } from './member-spans.ts';
+
+/** Members of an event that a POST does not have, or that it must have with another value. */
+const ofSocket = new Set(['type', 'stream', 'stream_id', 'generate', 'background', 'background_options']);
+/** Those that the items of a kept conversation replace. */
+const replaced = new Set([...ofSocket, 'previous_response_id', 'input']);
+
+const opening = Buffer.from('{"stream":true');
+const separator = Buffer.from(',');
+const inputOpening = Buffer.from(',"input":[');
+const inputEnd = Buffer.from(']');
+const closing = Buffer.from('}');
+const nothing = Buffer.alloc(0);
+
+/**
+ * The body of the POST that a `response.create` is, in pieces: bytes of the event and of what was kept, none of them copied. It is as
+ * valid as the event.
+ *
+ * @param kept items of the conversation that it continues, each piece without brackets; undefined for a whole request
+ */
+export function composeBody(frame: CreateFrame, kept: readonly Buffer[] | undefined): readonly Buffer[] {
+  const pieces: Buffer[] = [opening];
+  for (const run of runsOf(frame.members, kept === undefined ? ofSocket : replaced))
+    pieces.push(separator, frame.bytes.subarray(run.begin, run.end));
+  if (kept !== undefined) pieces.push(inputOpening, ...joined([...kept, ownItems(frame)]), inputEnd);
+  pieces.push(closing);
+  return pieces;
+}
+
+/** The items that an event adds to its conversation, as they are written, without brackets. A text is the user's message. */
+export function ownItems({ bytes, members }: ClientFrame): Buffer {
+  const span = members.findLast(({ name }) => name === 'input');
+  if (span === undefined) return nothing;
+  const value = bytes.subarray(span.valueBegin, span.end);
+  if (value[0] === 0x5b) return trimmed(value.subarray(1, -1));
+  if (value[0] !== 0x22) return nothing;
+  return Buffer.concat([messageOpening, value, closing]);
+}
+
+const messageOpening = Buffer.from('{"type":"message","role":"user","content":');
+
+/** Pieces with a comma between them; none for those that are empty. */
+export function joined(pieces: readonly Buffer[]): Buffer[] {
+  return pieces
+    .filter(({ length }) => length > 0)
+    .flatMap((piece, index) => (index === 0 ? [piece] : [separator, piece]));
+}
+
+/** Neighbouring members that stay, as one. */
+function runsOf(members: readonly RawMember[], left: ReadonlySet<string>): { begin: number; end: number }[] {
+  const runs: { begin: number; end: number }[] = [];
+  let isOpen = false;
+  for (const { name, begin, end } of members) {
+    const last = runs.at(-1);
+    const stays = !left.has(name);
+    if (stays && isOpen && last !== undefined) last.end = end;
+    else if (stays) runs.push({ begin, end });
+    isOpen = stays;
+  }
+  return runs;
+}
+
+function trimmed(bytes: Buffer): Buffer {
+  let begin = 0;
+  let end = bytes.length;
+  while (begin < end && (bytes[begin] as number) <= 0x20) begin++;
+  while (end > begin && (bytes[end - 1] as number) <= 0x20) end--;
+  return bytes.subarray(begin, end);
+}

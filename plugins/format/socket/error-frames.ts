@@ -1,0 +1,122 @@
+import { type GatewayError } from '#core/platform/errors/table.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseObject } from '#core/platform/json.ts';
+import type { Caller } from '#core/gateway/pipeline/render-error.ts';
+import { renderError } from '#core/gateway/pipeline/render-error.ts';
+import type { Reply } from '#core/gateway/pipeline/reply.ts';
+
+/** Who gets an error. */
+export interface Recipient {
+  /** The lane of the request at fault; undefined where none is known, and for the lane without a name. */
+  readonly streamId?: string | undefined;
+  /** Of the exchange; undefined for a message that never became one. */
+  readonly requestId?: string | undefined;
+  readonly isCodex: boolean;
+}
+
+/** Headers of a POST's refusal that say when to come back. */
+const told = /^(?:retry-after|x-should-retry|x-ratelimit-)/;
+
+/** Seconds, where an error that is worth another try names none: Codex ends the turn for want of them. */
+const comeBackAfter = '2';
+
+/**
+ * The refusal of a request as an event. The status is in it because clients wait for another event without one, headers are in both
+ * places where they are read, and the request id is where Agents SDKs read it.
+ *
+ * Source: OpenAI SDK, `ResponseWsError`; Codex, `WrappedWebsocketErrorEvent`.
+ */
+export function errorFrame({ status, headers, body }: Reply, { streamId, requestId, isCodex }: Recipient): string {
+  const given = bodyOf(body);
+  const own = isCodex ? statusForCodex(status, given['code']) : status;
+  const isTransient = own === 429 || own === 503;
+  const kept = Object.entries(headers).filter(([name]) => told.test(name));
+  const sent = { ...(isTransient && { 'retry-after': comeBackAfter }), ...Object.fromEntries(kept) };
+  return JSON.stringify({
+    type: 'error',
+    status: own,
+    ...(requestId !== undefined && { request_id: requestId }),
+    ...(streamId !== undefined && { stream_id: streamId }),
+    headers: sent,
+    error: {
+      type: given['type'] ?? 'invalid_request_error',
+      code: given['code'] ?? null,
+      message: messageOf(given),
+      param: given['param'] ?? null,
+      headers: sent,
+    },
+  });
+}
+
+/** A refusal of the gateway itself. @param caller of the exchange */
+export function refusalFrame(error: GatewayError, caller: Caller, recipient: Recipient): string {
+  return errorFrame(renderError(error, caller), recipient);
+}
+
+/** An error of the protocol, which OpenAI's clients know by its code. */
+export function protocolError(error: ProtocolError, recipient: Recipient): string {
+  const body = JSON.stringify({ error: { type: 'invalid_request_error', ...error } });
+  return errorFrame({ status: 400, headers: {}, body }, recipient);
+}
+
+export interface ProtocolError {
+  readonly code: string;
+  readonly message: string;
+  readonly param: string | null;
+}
+
+/** Lanes with names that a connection may have. */
+export const mostLanes = 32;
+
+/** Source: OpenAI guide "WebSocket mode". */
+export const protocolErrors = {
+  invalidStreamId: {
+    code: 'invalid_stream_id',
+    message:
+      "The 'stream_id' field must be a non-empty string with at most 256 characters and may only contain letters, numbers, underscores, hyphens, and periods.",
+    param: 'stream_id',
+  },
+  tooManyLanes: {
+    code: 'websocket_stream_limit_reached',
+    message: `This WebSocket connection has reached its maximum number of distinct stream IDs (${mostLanes}). Reuse an existing stream_id or open a new WebSocket connection.`,
+    param: 'stream_id',
+  },
+  tooOld: (minutes: number) => ({
+    code: 'websocket_connection_limit_reached',
+    message: `Responses websocket connection limit reached (${minutes} minutes). Create a new websocket connection to continue.`,
+    param: null,
+  }),
+  /** A response that cannot be continued. */
+  previousNotFound: (id: string) => ({
+    code: 'previous_response_not_found',
+    message: `Previous response with id '${id.slice(0, 200)}' not found.`,
+    param: 'previous_response_id',
+  }),
+} as const;
+
+/**
+ * The status of an error frame. Codex repeats a request seven times for any status that is neither 400, 404, 429 nor 503, and then goes
+ * on by POST; for these four it does what is right.
+ */
+function statusForCodex(status: number, code: JsonValue | undefined): number {
+  // Its message alone is shown then, and not all of the frame.
+  if (code === 'model_not_found') return 404;
+  if (status === 404 || status === 429) return status;
+  return status >= 500 ? 503 : 400;
+}
+
+function bodyOf(body: Reply['body']): JsonObject {
+  const parsed = typeof body === 'string' || Buffer.isBuffer(body) ? parseObject(body.toString()) : undefined;
+  const error = parsed?.['error'];
+  return isJsonObject(error) ? error : {};
+}
+
+function messageOf({ message }: JsonObject): string {
+  return typeof message === 'string' && message !== '' ? message : 'The request failed.';
+}
+
+const codex = /^codex[_-]|^codex$/i;
+
+/** True for Codex, by what it calls itself. */
+export function namesCodex(headers: Readonly<Record<string, string | string[] | undefined>>): boolean {
+  return codex.test(String(headers['originator'] ?? '')) || codex.test(String(headers['user-agent'] ?? ''));
+}

@@ -1,0 +1,182 @@
+import type { Server } from '@hapi/hapi';
+import { accountDirectory } from '#core/business/accounts/directory.ts';
+import { listen } from '#core/config/sections/core-sections.ts';
+import { inBackground } from '#core/platform/background.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { networkOf } from '#core/gateway/http/network.ts';
+import { queryOf } from '#core/gateway/http/open-exchange.ts';
+import type { SocketEndpoint, Upgrade } from '#core/gateway/http/upgrades.ts';
+import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
+import { type Acceptor, loadAcceptor } from './accept-socket.ts';
+import { AccountsOnline } from './account-turns.ts';
+import { ClientSocket, type SocketHouse } from './client-socket.ts';
+import { namesCodex } from './error-frames.ts';
+import { hasKey, headersOfSocket, missingKey } from './handshake.ts';
+import { KeptConversations } from './kept.ts';
+import { websocketSection } from './section.ts';
+import { Strangers } from './strangers.ts';
+import { warmUpEndpoint } from './warm-up.ts';
+
+/** Ms between two looks at all sockets. */
+const sweepEvery = 5_000;
+/** Seconds after which a client that has too many sockets may try again. */
+const comeBackAfter = 5;
+/** Bytes of the conversations of one account. */
+const mostOfAccount = 64 * 1024 ** 2;
+
+/** All WebSockets of the process. */
+export class SocketFront implements SocketEndpoint {
+  readonly endpoint: string;
+  readonly #server: Server;
+  readonly #sockets = new Set<ClientSocket>();
+  readonly #accounts = new AccountsOnline();
+  readonly #strangers = new Strangers();
+  #house: SocketHouse | undefined;
+  #loading: Promise<Acceptor> | undefined;
+  #sweeping: NodeJS.Timeout | undefined;
+  #isDraining = false;
+
+  /** @param endpoint the name of the one that is served over WebSockets too */
+  constructor(server: Server, endpoint: string) {
+    this.#server = server;
+    this.endpoint = endpoint;
+  }
+
+  get count(): number {
+    return this.#sockets.size;
+  }
+
+  get keptBytes(): number {
+    return this.#house?.kept.held ?? 0;
+  }
+
+  readonly isServed = (host: Host): boolean => host.section(websocketSection).enabled;
+
+  readonly drain = (): void => {
+    this.#isDraining = true;
+    for (const socket of this.#sockets) socket.drain();
+  };
+
+  readonly open = async (upgrade: Upgrade): Promise<void> => {
+    const { request, conversations, refuse, socket } = upgrade;
+    const { pipeline, host, corsOrigins } = conversations.serving;
+    const { origin } = request.headers;
+    // Browsers ask nobody before they open one.
+    if (origin !== undefined && !corsOrigins.has('*') && !corsOrigins.has(origin))
+      return refuse(new GatewayError('forbidden', `Pages of ${origin.slice(0, 200)} may not call this API.`));
+    const headers = headersOfSocket(request.headers);
+    const needsKey = pipeline.accountOf !== undefined;
+    if (needsKey && !hasKey(headers)) return refuse(missingKey());
+    const remoteAddress = conversations.addressOf(socket.remoteAddress, request.headers);
+    // It counts as a stranger's until its key is known.
+    const forget = this.#strangers.admit(networkOf(remoteAddress));
+    if (forget === undefined) return refuse(tooMany('Too many WebSockets of your address have no valid API key.'));
+    socket.once('close', forget);
+    const { endpoint } = this.#houseOf(upgrade, host);
+    const caller = { endpoint, path: upgrade.path, query: queryOf(request.url), headers, remoteAddress };
+    const account = await findAccount(upgrade, caller);
+    if (account instanceof GatewayError) return refuse(account);
+    const id = needsKey ? account : (account ?? '');
+    if (id !== undefined) forget();
+    if (id !== undefined && this.#accounts.socketsOf(id) >= host.section(websocketSection).max_sockets)
+      return refuse(tooMany('Your account has too many open WebSockets.'));
+    await this.#accept(upgrade, host, { ...caller, id });
+  };
+
+  async #accept(
+    upgrade: Upgrade,
+    host: Host,
+    { id, headers, ...caller }: Omit<Caller, 'endpoint'> & { readonly id: string | undefined },
+  ): Promise<void> {
+    const { socket } = upgrade;
+    const concurrent = id === undefined || id === '' ? undefined : await this.#concurrentOf(host, id);
+    if (socket.destroyed) return;
+    const { max_body_bytes: maxBytes } = host.section(listen);
+    const { max_minutes: minutes, queue_wait: queueWait } = host.section(websocketSection);
+    const accept = await (this.#loading ??= loadAcceptor());
+    const ws = await accept(upgrade, maxBytes);
+    const account = id === undefined ? undefined : this.#accounts.open(id);
+    if (account !== undefined) account.concurrent ??= concurrent;
+    const owner = id ?? caller.remoteAddress ?? '';
+    const client = new ClientSocket(this.#houseOf(upgrade, host), {
+      ...caller,
+      ws,
+      socket,
+      headers,
+      isCodex: namesCodex(headers),
+      account,
+      isStranger: id === undefined,
+      toldHeaders: `x-${host.service.slug}-`,
+      minutes,
+      queueWait,
+      maxBytes,
+      memory: host.memory.share(owner),
+      waiting: host.memory.share(owner),
+    });
+    this.#sockets.add(client);
+    client.listen(() => {
+      this.#sockets.delete(client);
+      if (account !== undefined) this.#accounts.close(id as string, account);
+      if (this.#sockets.size > 0) return;
+      clearInterval(this.#sweeping);
+      this.#sweeping = undefined;
+    });
+    this.#sweeping ??= setInterval(() => this.#sweep(), sweepEvery).unref();
+    if (this.#isDraining) client.drain();
+  }
+
+  #sweep(): void {
+    const host = this.#server.host();
+    const { write_timeout: writeTimeout, body_timeout: bodyTimeout, body_rate: minRate } = host.section(listen);
+    for (const socket of this.#sockets)
+      inBackground(host.log, 'looking after a WebSocket', () => socket.sweep({ writeTimeout, bodyTimeout, minRate }));
+  }
+
+  /** What all sockets share, made for the first. */
+  #houseOf({ conversations }: Upgrade, host: Host): SocketHouse {
+    return (this.#house ??= this.#makeHouse(conversations, host));
+  }
+
+  #makeHouse(conversations: Upgrade['conversations'], host: Host): SocketHouse {
+    const { memory } = host;
+    const total = Math.min(host.section(websocketSection).max_kept_bytes, Math.floor(memory.capacity / 4));
+    const kept = new KeptConversations({ total, account: mostOfAccount }, (bytes) => memory.mayKeep(bytes));
+    memory.keep(kept);
+    const endpoint = this.#server.gateway.endpoints.find(({ name }) => name === this.endpoint) as Endpoint;
+    const warmUp = warmUpEndpoint(endpoint, () => this.#server.host());
+    return { conversations, kept, endpoint, warmUp, now: () => host.monotonic() };
+  }
+
+  /** Requests in flight that an account may have, before its first one says so. Undefined while that cannot be known. */
+  async #concurrentOf(host: Host, id: string): Promise<number | undefined> {
+    const read = this.#server.gateway.allowanceReader;
+    if (read === undefined) return undefined;
+    try {
+      const directory = accountDirectory(host);
+      const account = await directory.findById(id);
+      return account && (await read(host, account, directory.databaseTime(account)))?.concurrent;
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+type Caller = Parameters<Upgrade['conversations']['accountOf']>[0];
+
+/** The id of the account; undefined for a key that nobody knows. */
+async function findAccount({ conversations }: Upgrade, caller: Caller): Promise<string | GatewayError | undefined> {
+  try {
+    return await conversations.accountOf(caller);
+  } catch (error) {
+    if (error instanceof GatewayError) return error;
+    return new GatewayError('unavailable', 'Keys cannot be verified at the moment. Try again.', {
+      retryAfter: 2,
+      cause: error,
+    });
+  }
+}
+
+function tooMany(message: string): GatewayError {
+  return new GatewayError('rate_limited', `${message} Close some.`, { retryAfter: comeBackAfter });
+}

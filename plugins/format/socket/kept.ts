@@ -1,0 +1,141 @@
+import type { Reclaimable } from '#core/platform/memory/budget.ts';
+import { freeBytes, lendBytes, takeBack } from '#core/platform/memory/freed-bytes.ts';
+
+/** Items of a conversation as they are written, without brackets. Several conversations may have them; the last one frees them. */
+export class KeptItems {
+  readonly bytes: Buffer;
+  readonly #onFreed: (bytes: number) => void;
+  #holders = 0;
+
+  /** @param pieces are copied: they may be slices of a frame with much more in it */
+  constructor(pieces: readonly Buffer[], onFreed: (bytes: number) => void) {
+    const size = pieces.reduce((sum, { length }) => sum + length, 0);
+    // Not from the pool, all of which a slice would keep alive.
+    this.bytes = Buffer.allocUnsafeSlow(size);
+    let at = 0;
+    for (const piece of pieces) at += piece.copy(this.bytes, at);
+    this.#onFreed = onFreed;
+    // An exchange frees its body when it is over: these bytes are not its own.
+    lendBytes([this.bytes]);
+  }
+
+  hold(): this {
+    this.#holders++;
+    return this;
+  }
+
+  letGo(): void {
+    if (--this.#holders > 0) return;
+    const { length } = this.bytes;
+    takeBack([this.bytes]);
+    freeBytes([this.bytes]);
+    this.#onFreed(length);
+  }
+}
+
+/** A response that can be continued: its whole conversation, its own output included. */
+export interface Kept {
+  readonly id: string;
+  readonly account: string;
+  readonly segments: readonly KeptItems[];
+  /** True once it was evicted. */
+  isGone: boolean;
+}
+
+/** Bytes that the objects around a kept conversation take, about. */
+const overhead = 1_024;
+
+export interface KeptLimits {
+  readonly total: number; // bytes
+  readonly account: number; // bytes
+}
+
+/**
+ * The conversations of all sockets. What was used longest ago goes first: its client sends the whole conversation again.
+ * `mayKeep` tells whether the process has room.
+ */
+export class KeptConversations implements Reclaimable {
+  readonly most: number;
+  readonly #limits: KeptLimits;
+  readonly #mayKeep: (bytes: number) => boolean;
+  /** In the order of their last use. */
+  readonly #all = new Set<Kept>();
+  readonly #accounts = new Map<string, number>(); // bytes
+  #held = 0;
+
+  constructor(limits: KeptLimits, mayKeep: (bytes: number) => boolean) {
+    this.#limits = limits;
+    this.most = limits.total;
+    this.#mayKeep = mayKeep;
+  }
+
+  get held(): number {
+    return this.#held;
+  }
+
+  get size(): number {
+    return this.#all.size;
+  }
+
+  /**
+   * Keeps what a response has made of the conversation that it continues.
+   *
+   * @param before segments of that conversation, which the caller holds
+   * @param added items behind them
+   * @returns undefined when there is no room
+   */
+  keep(account: string, id: string, before: readonly KeptItems[], added: readonly Buffer[]): Kept | undefined {
+    const size = added.reduce((sum, { length }) => sum + length, overhead);
+    const whole = before.reduce((sum, { bytes }) => sum + bytes.length, size);
+    if (whole > Math.min(this.#limits.account, this.#limits.total)) return undefined;
+    this.#makeRoom(account, size);
+    if (!this.#mayKeep(size)) return undefined;
+    const own = new KeptItems(added, (bytes) => this.#count(account, -bytes));
+    this.#count(account, own.bytes.length + overhead);
+    const kept: Kept = { id, account, segments: [...before, own].map((segment) => segment.hold()), isGone: false };
+    this.#all.add(kept);
+    return kept;
+  }
+
+  /** It is in use: others go before it. */
+  touch(kept: Kept): void {
+    if (this.#all.delete(kept)) this.#all.add(kept);
+  }
+
+  drop(kept: Kept): void {
+    if (!this.#all.delete(kept)) return;
+    kept.isGone = true;
+    this.#count(kept.account, -overhead);
+    for (const segment of kept.segments) segment.letGo();
+  }
+
+  giveBack(bytes: number): void {
+    const goal = this.#held - bytes;
+    for (const kept of this.#all) {
+      if (this.#held <= goal) return;
+      this.drop(kept);
+    }
+  }
+
+  #makeRoom(account: string, size: number): void {
+    const excess = (this.#accounts.get(account) ?? 0) + size - this.#limits.account;
+    if (excess > 0) this.#evict(account, excess);
+    this.giveBack(Math.max(0, this.#held + size - this.#limits.total));
+    if (!this.#mayKeep(size)) this.giveBack(size);
+  }
+
+  #evict(account: string, bytes: number): void {
+    const goal = (this.#accounts.get(account) ?? 0) - bytes;
+    for (const kept of this.#all) {
+      if ((this.#accounts.get(account) ?? 0) <= goal) return;
+      if (kept.account === account) this.drop(kept);
+    }
+  }
+
+  #count(account: string, bytes: number): void {
+    this.#held += bytes;
+    const own = (this.#accounts.get(account) ?? 0) + bytes;
+    if (own > 0) this.#accounts.set(account, own);
+    else this.#accounts.delete(account);
+  }
+}

@@ -1,0 +1,29 @@
+import { defineSection } from '#core/config/section.ts';
+import { boolean, integer, number, object } from '#core/platform/schema.ts';
+
+/** The section `websocket`: the Responses API over WebSockets. */
+export const websocketSection = defineSection({
+  name: 'websocket',
+  schema: object({ default: {} }, 'The Responses API over WebSockets, at GET /v1/responses.', {
+    enabled: boolean(
+      { default: true },
+      'False to answer every WebSocket with 426, after which Codex sends POST requests.',
+    ),
+    max_sockets: integer(
+      { minimum: 1, maximum: 100_000, default: 200 },
+      'Open WebSockets of an account on each process; further ones get 429.',
+    ),
+    max_minutes: number(
+      { minimum: 0.01, maximum: 1440, default: 60 },
+      'Minutes after which a WebSocket takes no further requests, and clients open another one. OpenAI closes its own after 60.',
+    ),
+    queue_wait: number(
+      { minimum: 0, maximum: 600, default: 15 },
+      'Seconds for which a request waits on its WebSocket while the account has as many in flight as it may; then it gets 429.',
+    ),
+    max_kept_bytes: integer(
+      { minimum: 0, maximum: 17_179_869_184, default: 268_435_456 },
+      'Bytes of the conversations that WebSockets continue, in the memory of each process, at most a quarter of it; those that were used longest ago go first, and their clients send them again.',
+    ),
+  }),
+});

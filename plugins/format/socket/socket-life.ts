@@ -1,0 +1,104 @@
+import type { Socket } from 'node:net';
+import type { WebSocket } from 'ws';
+import type { MemoryShare } from '#core/platform/memory/budget.ts';
+import { bytesTaken } from '#core/gateway/http/stalled-client.ts';
+
+/** Ms between pings: proxies cut idle connections after 60 s. */
+const pingEvery = 25_000;
+/** Ms for which a ping may be unanswered. */
+const longestSilence = 40_000;
+/** Control frames between two looks after which a client is turned away. */
+const mostControls = 500;
+/** Bytes of an unfinished message that are not counted. */
+const smallMessage = 65_536;
+/** The most bytes of a control frame. */
+const controlFrame = 131;
+
+export interface LifeLimits {
+  readonly writeTimeout: number; // seconds without a byte taken by the client
+  readonly bodyTimeout: number; // seconds for a message, on top of the time for its size
+  readonly minRate: number; // bytes per second
+}
+
+/** Why a connection is to end. */
+export type EndOfLife = 'silent' | 'stuck' | 'slow' | 'flooding';
+
+/** Watches the connection of a WebSocket: whether its client is there, reads, and finishes what it has begun to send. */
+export class SocketLife {
+  readonly #ws: WebSocket;
+  readonly #socket: Socket;
+  readonly #memory: MemoryShare;
+  readonly #now: () => number;
+  #pingedAt: number;
+  /** Since when a ping is unanswered. */
+  #silentSince: number | undefined;
+  #controls = 0;
+  /** Bytes of the message that is on its way, and since when. */
+  #incoming = 0;
+  #incomingSince = 0;
+  /** Bytes that the system had taken at the last look, and since when it has taken no more. */
+  #taken: number | undefined;
+  #stuckSince: number | undefined;
+
+  /** @param memory for the message that is on its way @param now ms, monotonic */
+  constructor(ws: WebSocket, socket: Socket, memory: MemoryShare, now: () => number) {
+    this.#ws = ws;
+    this.#socket = socket;
+    this.#memory = memory;
+    this.#now = now;
+    this.#pingedAt = now();
+  }
+
+  /** Bytes have come. @returns false when there is no memory for the message that they belong to */
+  receive(bytes: number): boolean {
+    if (this.#incoming === 0) this.#incomingSince = this.#now();
+    this.#incoming += bytes;
+    const needed = this.#incoming - smallMessage - this.#memory.bytes;
+    return needed <= 0 || this.#memory.grow(needed);
+  }
+
+  /** A message is complete. */
+  endMessage(): void {
+    this.#silentSince = undefined;
+    this.#incoming = 0;
+    this.#memory.shrink(this.#memory.bytes);
+  }
+
+  /** A ping or a pong has come, which belongs to no message. */
+  control(): void {
+    this.#silentSince = undefined;
+    this.#controls++;
+    this.#incoming = Math.max(0, this.#incoming - controlFrame);
+  }
+
+  /** Looks at the connection, every few seconds; pings it if that is due. @returns why it is to end */
+  look({ writeTimeout, bodyTimeout, minRate }: LifeLimits): EndOfLife | undefined {
+    const now = this.#now();
+    const controls = this.#controls;
+    this.#controls = 0;
+    if (controls > mostControls) return 'flooding';
+    if (now - this.#stuckUntil(now) > writeTimeout * 1000) return 'stuck';
+    if (this.#silentSince !== undefined && now - this.#silentSince > longestSilence) return 'silent';
+    const longest = (bodyTimeout + this.#incoming / minRate) * 1000;
+    if (this.#incoming > 0 && now - this.#incomingSince > longest) return 'slow';
+    this.#ping(now);
+    return undefined;
+  }
+
+  #ping(now: number): void {
+    // What waits for the client says enough, and a ping behind it is answered late.
+    if (now - this.#pingedAt < pingEvery || this.#ws.bufferedAmount > 0) return;
+    this.#pingedAt = now;
+    this.#silentSince ??= now;
+    this.#ws.ping();
+  }
+
+  /** When the system has last taken bytes that wait for the client; now if none wait. */
+  #stuckUntil(now: number): number {
+    const taken = bytesTaken(this.#socket);
+    if (taken === undefined) this.#stuckSince = undefined;
+    else if (taken !== this.#taken || this.#stuckSince === undefined) this.#stuckSince = now;
+    this.#taken = taken;
+    return this.#stuckSince ?? now;
+  }
+}

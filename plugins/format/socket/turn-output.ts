@@ -1,0 +1,96 @@
+import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
+import { writeUsage } from '../formats/responses/reply/reply-object.ts';
+import type { Usage } from '#core/gateway/facts.ts';
+import type { FramedEvent } from './event-frames.ts';
+import { memberSpans } from './member-spans.ts';
+
+/** What an event means for the response that it is of. */
+export type Progress = 'begun' | 'running' | 'ended' | 'failed' | 'error';
+
+const stages: Readonly<Record<string, Progress>> = {
+  'response.created': 'begun',
+  'response.completed': 'ended',
+  'response.incomplete': 'ended',
+  'response.failed': 'failed',
+  error: 'error',
+};
+
+/** Reads the events of one response as far as the socket has to know it: its id, and the items of its output, as bytes. */
+export class TurnOutput {
+  #created: Buffer | undefined;
+  #last: Buffer | undefined;
+  #id: string | undefined;
+  readonly #items: Buffer[] = [];
+  #ending: Buffer | undefined;
+
+  /** Undefined until the response has begun. */
+  get id(): string | undefined {
+    return this.#id;
+  }
+
+  read({ name, data }: FramedEvent): Progress {
+    this.#last = data;
+    if (name === 'response.output_item.done') this.#addItem(data);
+    const stage = stages[name] ?? 'running';
+    if (stage === 'begun') this.#created = data;
+    if (stage === 'begun' || stage === 'ended') this.#id ??= idIn(data);
+    if (stage === 'ended') this.#ending = data;
+    return stage;
+  }
+
+  /** The finished items of the output. */
+  items(): readonly Buffer[] {
+    if (this.#items.length > 0 || this.#ending === undefined) return this.#items;
+    // A server that sends nothing but the end.
+    const response = responseIn(this.#ending);
+    const output = Array.isArray(response['output']) ? response['output'] : [];
+    return output.map((item) => Buffer.from(JSON.stringify(item)));
+  }
+
+  /** The end of a response that its client has interrupted: what is finished stays. Undefined while it has not begun. */
+  interrupted(usage: Usage | undefined): FramedEvent | undefined {
+    if (this.#created === undefined) return undefined;
+    const response = {
+      ...responseIn(this.#created),
+      status: 'incomplete',
+      incomplete_details: { reason: 'interrupted' },
+      end_turn: false,
+      output: this.#items.map((item) => JSON.parse(item.toString()) as JsonObject),
+      usage: writeUsage(usage ?? {}),
+    };
+    const sequence = sequenceIn(this.#last ?? this.#created) + 1;
+    return writeEvent('response.incomplete', sequence, response);
+  }
+
+  #addItem(data: Buffer): void {
+    const span = memberSpans(data)?.findLast(({ name }) => name === 'item');
+    if (span !== undefined) this.#items.push(data.subarray(span.valueBegin, span.end));
+  }
+}
+
+function responseIn(data: Buffer): JsonObject {
+  const response = parseObject(data.toString())?.['response'];
+  return isJsonObject(response) ? response : {};
+}
+
+function idIn(data: Buffer): string | undefined {
+  const { id } = responseIn(data);
+  return typeof id === 'string' && id !== '' ? id : undefined;
+}
+
+function sequenceIn(data: Buffer): number {
+  const sequence = parseObject(data.toString())?.['sequence_number'];
+  return typeof sequence === 'number' ? sequence : 0;
+}
+
+/** The events of an answer that was not streamed. */
+export function eventsOfWhole(response: JsonObject): readonly FramedEvent[] {
+  const begun = { ...response, status: 'in_progress', completed_at: null, output: [], usage: null };
+  const { status } = response;
+  const ending = status === 'incomplete' || status === 'failed' ? status : 'completed';
+  return [writeEvent('response.created', 0, begun), writeEvent(`response.${ending}`, 1, response)];
+}
+
+function writeEvent(name: string, sequence: number, response: JsonObject): FramedEvent {
+  return { name, data: Buffer.from(JSON.stringify({ type: name, sequence_number: sequence, response })) };
+}

@@ -1,0 +1,233 @@
+import { Readable } from 'node:stream';
+import { ClientGone, GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
+import { delivery, principal, rateLimitState } from '#core/gateway/facts.ts';
+import type { Correspondent, Delivered } from '#core/gateway/http/converse.ts';
+import { type BodyReading, readReply } from '#core/gateway/http/read-reply.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import { renderError, renderStreamError } from '#core/gateway/pipeline/render-error.ts';
+import { discard, type Reply, replyListener } from '#core/gateway/pipeline/reply.ts';
+import { type JsonObject, parseObject } from '#core/platform/json.ts';
+import { continuedId, expandedItems } from '../state/responses-store/store.ts';
+import { joined, ownItems } from './compose-body.ts';
+import { errorFrame, protocolError, protocolErrors } from './error-frames.ts';
+import { eventsOf, inLane, type FramedEvent } from './event-frames.ts';
+import type { KeptItems } from './kept.ts';
+import type { CreateFrame } from './read-frame.ts';
+import { eventsOfWhole, TurnOutput } from './turn-output.ts';
+
+/** What a turn needs of its socket. */
+export interface TurnSocket {
+  readonly isCodex: boolean;
+  /** Begins of the names of headers that clients are told for each response, beside the request's id. */
+  readonly toldHeaders: string;
+  /** @returns false when the client is slower; then the turn is resumed */
+  send(frame: Buffer | string): boolean;
+  readonly isFull: boolean;
+  /** The response can be continued from now on. @param items all of its conversation behind `before` */
+  keep(turn: SocketTurn, id: string, items: readonly Buffer[]): void;
+  /** The request has failed, and what it continues in its own lane goes. */
+  forget(turn: SocketTurn): void;
+  /** The requests in flight that the account may have. */
+  learn(concurrent: number): void;
+  /** The key is none. */
+  rejectKey(): void;
+}
+
+/** The exchange of a `response.create`, on the side of its client. */
+export class SocketTurn implements Correspondent {
+  readonly frame: CreateFrame;
+  /** Segments of the kept conversation that it continues; undefined for a whole request, or a stored response. */
+  readonly before: readonly KeptItems[] | undefined;
+  readonly #socket: TurnSocket;
+  readonly #output = new TurnOutput();
+  readonly #sent = { bytes: 0, firstByteAfter: undefined as number | undefined };
+  #exchange: Exchange | undefined;
+  #reading: BodyReading | undefined;
+  /** The client has the end of the response. */
+  #isOver = false;
+  /** Nothing may follow, because the client has left. */
+  #isLeft = false;
+  #heldError: FramedEvent | undefined;
+
+  constructor(socket: TurnSocket, frame: CreateFrame, before: readonly KeptItems[] | undefined) {
+    this.#socket = socket;
+    this.frame = frame;
+    this.before = before;
+  }
+
+  /** Of the response; undefined until it has begun. */
+  get responseId(): string | undefined {
+    return this.#isOver ? undefined : this.#output.id;
+  }
+
+  began(exchange: Exchange): void {
+    this.#exchange = exchange;
+    if (this.before !== undefined && this.frame.previousId !== undefined)
+      exchange.set(continuedId, this.frame.previousId);
+    if (this.#isLeft) exchange.abort(new ClientGone());
+  }
+
+  /** The client has left. */
+  leave(): void {
+    this.#isLeft = true;
+    this.#exchange?.abort(new ClientGone());
+  }
+
+  /** The client reads again. */
+  resume(): void {
+    this.#reading?.resume();
+  }
+
+  /** Ends the response for its client, which has what is finished. @returns false when there is none */
+  interrupt(): boolean {
+    const ending = this.#isOver ? undefined : this.#output.interrupted(this.#exchange?.find(delivery)?.usage);
+    const { id } = this.#output;
+    if (ending === undefined || id === undefined) return false;
+    this.#isOver = true;
+    this.#socket.keep(this, id, this.#added());
+    this.#send(inLane(ending.data, this.frame.streamId));
+    this.#exchange?.abort(new ClientGone());
+    return true;
+  }
+
+  async deliver(exchange: Exchange, reply: Reply, onStalled: (seconds: number) => GatewayError): Promise<Delivered> {
+    const state = exchange.find(rateLimitState);
+    if (state !== undefined) this.#socket.learn(state.concurrent);
+    if (exchange.isClientGone) {
+      discard(reply);
+      return { ...this.#sent, status: undefined };
+    }
+    if (reply.status !== 200) return this.#refuse(exchange, reply);
+    const told = toldOf(exchange, reply, this.#socket.toldHeaders);
+    const events = reply.headers['content-type']?.startsWith('text/event-stream') === true;
+    if (reply.body instanceof Readable && events) await this.#stream(exchange, reply, reply.body, told, onStalled);
+    else this.#whole(exchange, reply, told, events);
+    this.#finish(exchange);
+    return { ...this.#sent, status: 200 };
+  }
+
+  #refuse(exchange: Exchange, reply: Reply): Delivered {
+    discard(reply);
+    const code = exchange.failure?.code;
+    const recipient = this.#recipient(exchange);
+    const { previousId } = this.frame;
+    const isUnknown = code === 'previous_response_not_found' && previousId !== undefined;
+    this.#socket.forget(this);
+    this.#isOver = true;
+    this.#send(
+      isUnknown && (exchange.failure?.details.param ?? '') === 'previous_response_id'
+        ? protocolError(protocolErrors.previousNotFound(previousId), recipient)
+        : errorFrame(reply, recipient),
+    );
+    if (code === 'invalid_api_key') this.#socket.rejectKey();
+    return { ...this.#sent, status: reply.status };
+  }
+
+  async #stream(
+    exchange: Exchange,
+    reply: Reply,
+    body: Readable,
+    told: JsonObject,
+    onStalled: (seconds: number) => GatewayError,
+  ): Promise<void> {
+    const reading = readReply(exchange, body, {
+      take: (chunk) => this.#take(eventsOf(chunk), told),
+      isFull: () => this.#socket.isFull,
+      onStalled,
+    });
+    this.#reading = reading;
+    const reason = await reading.ended;
+    if (reason instanceof GatewayError && !this.#isOver) this.#breakOff(exchange, reply, reason, told);
+  }
+
+  /** Ends a response that cannot go on: inside it once it has begun, else as if it had been refused. */
+  #breakOff(exchange: Exchange, reply: Reply, error: GatewayError, told: JsonObject): void {
+    exchange.fail(error);
+    if (this.#output.id === undefined) {
+      this.#fail(exchange, error);
+      return;
+    }
+    try {
+      const text = reply.renderFailure?.(error) ?? renderStreamError(error, exchange);
+      exchange.find(replyListener)?.(text);
+      this.#take(eventsOf(Buffer.from(text)), told);
+    } catch (thrown) {
+      this.#fail(exchange, toGatewayError(thrown));
+    }
+  }
+
+  #whole(exchange: Exchange, { body }: Reply, told: JsonObject, isEvents: boolean): void {
+    const bytes = Buffer.from((body ?? '') as string);
+    exchange.find(replyListener)?.(bytes);
+    const response = isEvents ? undefined : parseObject(bytes.toString());
+    this.#take(isEvents ? eventsOf(bytes) : eventsOfWhole(response ?? {}), told);
+  }
+
+  /** A stream may end with an error alone, or with nothing. */
+  #finish(exchange: Exchange): void {
+    if (this.#isOver || exchange.isClientGone) return;
+    const truncated = new GatewayError('upstream_failed', 'The response was truncated.');
+    if (this.#heldError === undefined) exchange.fail(truncated);
+    this.#fail(exchange, exchange.failure ?? truncated);
+  }
+
+  #fail(exchange: Exchange, error: GatewayError): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#socket.forget(this);
+    this.#send(errorFrame(renderError(error, exchange), this.#recipient(exchange)));
+  }
+
+  /** @returns false when the client is slower */
+  #take(events: readonly FramedEvent[], told: JsonObject): boolean {
+    for (const event of events) {
+      if (this.#isOver) return true;
+      const stage = this.#output.read(event);
+      if (stage === 'error') {
+        // What fails ends with its response, or is refused.
+        this.#heldError = event;
+        continue;
+      }
+      if (stage === 'ended') this.#end(this.#output.id);
+      if (stage === 'failed') this.#end(undefined);
+      this.#send(inLane(event.data, this.frame.streamId));
+      if (stage === 'begun') this.#send(inLane(Buffer.from(JSON.stringify(told)), this.frame.streamId));
+    }
+    return !this.#socket.isFull;
+  }
+
+  /** @param id of the response, which can be continued; undefined for one that has failed */
+  #end(id: string | undefined): void {
+    this.#isOver = true;
+    if (id === undefined) this.#socket.forget(this);
+    else this.#socket.keep(this, id, this.#added());
+  }
+
+  /** The items behind what was kept before: of the request, and of its answer. */
+  #added(): readonly Buffer[] {
+    const stored = this.#exchange?.find(expandedItems);
+    const asked = stored === undefined ? ownItems(this.frame) : Buffer.from(JSON.stringify(stored).slice(1, -1));
+    return joined([asked, ...this.#output.items()]);
+  }
+
+  #send(frame: Buffer | string): void {
+    this.#sent.firstByteAfter ??= this.#exchange?.elapsed;
+    this.#sent.bytes += frame.length;
+    this.#socket.send(frame);
+  }
+
+  #recipient(exchange: Exchange) {
+    return { streamId: this.frame.streamId, requestId: exchange.id, isCodex: this.#socket.isCodex };
+  }
+
+  /** The account whose request it was. */
+  get account(): string {
+    return this.#exchange?.find(principal)?.accountId ?? '';
+  }
+}
+
+/** What a POST says in its headers, as an event that Codex reads and SDKs pass by. */
+function toldOf(exchange: Exchange, { headers }: Reply, begin: string): JsonObject {
+  const told = Object.entries(headers).filter(([name]) => name.startsWith(begin));
+  return { type: 'response.metadata', headers: { 'x-request-id': exchange.id, ...Object.fromEntries(told) } };
+}

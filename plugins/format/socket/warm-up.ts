@@ -1,0 +1,44 @@
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Endpoint, Exchange } from '#core/gateway/pipeline/exchange.ts';
+import type { Reply } from '#core/gateway/pipeline/reply.ts';
+import { nameInReply } from '#core/config/catalog/model-name.ts';
+import { responseObject } from '../formats/responses/reply/reply-object.ts';
+import { findModel, requireModel, shortId } from '../request/client-request.ts';
+import { continuedId } from '../state/responses-store/store.ts';
+import type { ResponsesRequest } from '../wire/responses.ts';
+
+/**
+ * What answers `generate: false`: a response without output, which later ones continue. It needs a key and a plan as any other, takes one
+ * of the allowance of other requests, and no upstream hears of it.
+ *
+ * @param answering the endpoint whose requests it prepares
+ */
+export function warmUpEndpoint({ format, path }: Endpoint, host: () => Host): Endpoint {
+  return {
+    name: 'responses_warm_up',
+    method: 'POST',
+    path,
+    format,
+    isMetered: false,
+    answer: (exchange) => answer(host(), exchange),
+  };
+}
+
+/** @throws GatewayError `invalid_request`, `model_not_found` */
+async function answer(host: Host, exchange: Exchange): Promise<Reply> {
+  const asked: ResponsesRequest = await exchange.body.json();
+  const name = requireModel(asked.model);
+  const context = {
+    id: shortId(exchange.id),
+    model: nameInReply(findModel(host, name), name),
+    created: Math.floor(exchange.receivedAt / 1000),
+    request: { ...asked, store: false, previous_response_id: exchange.find(continuedId) ?? null },
+    outline: asked,
+  };
+  const response = responseObject(context, { status: 'completed', output: [], usage: {} });
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json; charset=utf-8' },
+    body: JSON.stringify(response),
+  };
+}

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { type Kept, KeptConversations } from '../../../../plugins/format/socket/kept.ts';
+
+const MiB = 1024 ** 2;
+const bytes = (size: number) => [Buffer.alloc(size, 'x')];
+
+function setUp(limits = {}, mayKeep: (bytes: number) => boolean = () => true) {
+  return new KeptConversations({ total: 10 * MiB, account: 5 * MiB, ...limits }, mayKeep);
+}
+
+/** Keeps what nothing came before. */
+function keep(kept: KeptConversations, id: string, size: number, account = 'a'): Kept | undefined {
+  return kept.keep(account, id, [], bytes(size));
+}
+
+describe('kept conversations', () => {
+  it('share what they have in common, until the last of them is dropped', () => {
+    const kept = setUp();
+    const first = keep(kept, 'r1', MiB) as Kept;
+    const fork = kept.keep('a', 'r2', first.segments, bytes(10)) as Kept;
+    expect(fork.segments.map((segment) => segment.bytes.length)).toEqual([MiB, 10]);
+    expect(kept.held).toBeLessThan(MiB + 4_096);
+    kept.drop(first);
+    expect(fork.segments[0]?.bytes.toString('latin1', 0, 3)).toBe('xxx');
+    kept.drop(fork);
+    expect([kept.held, kept.size]).toEqual([0, 0]);
+  });
+
+  it('are copies, so that the frame they came in is freed', () => {
+    const frame = Buffer.from('abcdef');
+    const [segment] = setUp().keep('a', 'r', [], [frame.subarray(1, 3)])?.segments ?? [];
+    expect([segment?.bytes.toString(), segment?.bytes.buffer.byteLength]).toEqual(['bc', 2]);
+  });
+
+  it('of an account are bounded: what it used longest ago goes first', () => {
+    const kept = setUp();
+    const [one, two] = [keep(kept, 'r1', 2 * MiB), keep(kept, 'r2', 2 * MiB)] as [Kept, Kept];
+    const other = keep(kept, 'o', 2 * MiB, 'b') as Kept;
+    kept.touch(one);
+    keep(kept, 'r3', 2 * MiB);
+    expect([one.isGone, two.isGone, other.isGone]).toEqual([false, true, false]);
+  });
+
+  it('of all accounts are bounded', () => {
+    const kept = setUp();
+    const first = keep(kept, 'r', 4 * MiB, 'a0') as Kept;
+    for (let index = 1; index < 4; index++) keep(kept, 'r', 4 * MiB, `a${index}`);
+    expect(first.isGone).toBe(true);
+    expect(kept.held).toBeLessThanOrEqual(10 * MiB);
+  });
+
+  it('are none where one is longer than the bound of an account', () => {
+    const kept = setUp();
+    expect(keep(kept, 'r', 6 * MiB)).toBeUndefined();
+    expect(kept.held).toBe(0);
+  });
+
+  it('are given back when the process needs the room', () => {
+    const kept = setUp();
+    const conversations = Array.from({ length: 4 }, (_, index) => keep(kept, `r${index}`, MiB) as Kept);
+    kept.giveBack(1.5 * MiB);
+    expect(conversations.map(({ isGone }) => isGone)).toEqual([true, true, false, false]);
+  });
+
+  it('make room for a new one, or are without it', () => {
+    let room = true;
+    const kept = setUp({}, () => room);
+    const first = keep(kept, 'r1', MiB) as Kept;
+    room = false;
+    expect(keep(kept, 'r2', MiB)).toBeUndefined();
+    expect(first.isGone).toBe(true);
+  });
+
+  it('stay as long as somebody reads them', () => {
+    const kept = setUp();
+    const first = keep(kept, 'r1', 100) as Kept;
+    const [segment] = first.segments.map((one) => one.hold());
+    kept.drop(first);
+    expect(segment?.bytes.length).toBe(100);
+    segment?.letGo();
+    expect(segment?.bytes.length).toBe(0);
+  });
+});

@@ -1,0 +1,79 @@
+/** The customers of the benchmark: each call has the next key. */
+import { Agent as HttpAgent, request as httpRequest } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Agent, request } from 'undici';
+
+export const generators = ['http', 'undici'] as const;
+export type Generator = (typeof generators)[number];
+
+export interface Target {
+  readonly port: number;
+  readonly keys: readonly string[];
+}
+
+/** @throws Error when a status is not 200 */
+type Call = (target: Target, body: string) => Promise<void>;
+
+const path = '/v1/chat/completions';
+const httpAgent = new HttpAgent({ keepAlive: true, maxSockets: 256 });
+const undiciAgent = new Agent({ connections: 256, keepAliveTimeout: 2_000 });
+let calls = 0;
+
+const calling: Readonly<Record<Generator, Call>> = {
+  /** Reads each answer, as an SDK does. */
+  http: (target, body) =>
+    new Promise((resolve, reject) => {
+      const headers = { ...headersFor(target), 'content-length': Buffer.byteLength(body) };
+      const outgoing = httpRequest(
+        { agent: httpAgent, host: '127.0.0.1', port: target.port, path, method: 'POST', headers },
+        (answer) => {
+          const chunks: Buffer[] = [];
+          answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+          answer.on('error', reject);
+          answer.on('end', () => {
+            const text = Buffer.concat(chunks).toString();
+            if (answer.statusCode !== 200) return reject(new Error(`status ${answer.statusCode}: ${text}`));
+            JSON.parse(text);
+            resolve();
+          });
+        },
+      );
+      outgoing.on('error', reject);
+      outgoing.end(body);
+    }),
+  async undici(target, body) {
+    const answer = await request(`http://127.0.0.1:${target.port}${path}`, {
+      dispatcher: undiciAgent,
+      method: 'POST',
+      headers: headersFor(target),
+      body,
+    });
+    if (answer.statusCode !== 200) throw new Error(`status ${answer.statusCode}: ${await answer.body.text()}`);
+    await answer.body.dump({ limit: 10_000_000 });
+  },
+};
+
+function headersFor({ keys }: Target): Record<string, string> {
+  return { 'content-type': 'application/json', authorization: `Bearer ${keys[calls++ % keys.length]}` };
+}
+
+/** As fast as they are answered, so many at once. */
+export async function callAtOnce(by: Generator, target: Target, body: string, count: number, atOnce = 32) {
+  let left = count;
+  const worker = async () => {
+    while (left-- > 0) await calling[by](target, body);
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+}
+
+/** At a rate, however many are in flight. @param rate calls a second */
+export async function callAtRate(by: Generator, target: Target, body: string, count: number, rate: number) {
+  const began = performance.now();
+  const sent: Promise<void>[] = [];
+  while (sent.length < count) {
+    const wait = began + (sent.length * 1000) / rate - performance.now();
+    if (wait > 0) await sleep(wait);
+    else sent.push(calling[by](target, body));
+  }
+  await Promise.all(sent);
+}

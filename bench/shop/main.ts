@@ -1,0 +1,142 @@
+/**
+ * `npm run bench:shop`: what a customer's call costs in a shop: a gateway as `npm start` starts it, 200 customers, calls that come at
+ * rates that a shop has, and the first calls after a pause. Beside it two bare forwarders. Processor time of the own process only.
+ * Linux only; needs an otherwise idle machine, and the more minutes the more is asked of it.
+ *
+ *     npm run bench:shop                                  all of it, once
+ *     npm run bench:shop -- --rounds 3                    the median of three
+ *     npm run bench:shop -- --quiet 60 --quiet 3600       seconds of quiet before the first call; 0 and 60 if left out
+ *     npm run bench:shop -- --rate 200 --calls 5000       only these calls a second, and fewer calls at once
+ *     npm run bench:shop -- --accounts 1 --by undici      one factor differs
+ *     npm run bench:shop -- --node --no-flush-bytecode    started with a flag of Node.js; as often as needed
+ *     npm run bench:shop -- --against FOLDER              another checkout beside this one
+ *     npm run bench:shop -- --peer NAME=URL=PID           a gateway that runs already, with a model `bench`
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { execute, startPostgres, withDatabase } from '../../test/support/global-postgres.ts';
+import { startChild, stopChild } from '../child.ts';
+import { type Load, loads } from '../load.ts';
+import { callAtOnce, callAtRate, type Generator, generators } from './callers.ts';
+import { peerAt, startBare, startShop, type Subject } from './subjects.ts';
+
+/** Calls after which a part of a run ends, and whether it is printed: the just-in-time compilers need thousands. */
+const windows = [
+  { from: 1, to: 500 },
+  { from: 501, to: 5_000 },
+  { from: 5_001, to: 20_000 },
+  { from: 20_001, to: 60_000, isSilent: true },
+  { from: 60_001, to: 80_000 },
+];
+/** Calls at a rate: enough for the scheduler's figures, and at least some seconds of them. */
+const atRate = { calls: 600, seconds: 10 };
+
+const { values: flags } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '1' },
+    quiet: { type: 'string', multiple: true, default: ['0', '60'] },
+    accounts: { type: 'string', default: '200' },
+    by: { type: 'string', default: 'http' },
+    node: { type: 'string', multiple: true, default: [] },
+    against: { type: 'string' },
+    peer: { type: 'string', multiple: true, default: [] },
+    rate: { type: 'string', multiple: true, default: ['20', '200', '1000'] },
+    calls: { type: 'string', default: String(windows.at(-1)?.to) },
+  },
+});
+const by = generators.find((name) => name === flags.by);
+if (by === undefined) throw new Error(`--by is one of ${generators.join(', ')}`);
+const generator: Generator = by;
+const accounts = Number(flags.accounts);
+const { body } = loads[0] as Load;
+
+/** µs a call, of each round, by what was measured and whom. */
+const costs = new Map<string, Map<string, number[]>>();
+
+const upstream = await startChild('upstream.ts', []);
+const url = `http://127.0.0.1:${upstream.port}`;
+const postgres = await startPostgres();
+const subjects: Subject[] = [];
+try {
+  subjects.push(await startBare('bare, undici', 'bare.ts', url), await startBare('bare, http', 'bare-http.ts', url));
+  subjects.push(await startShop(url, await emptyDatabase(), accounts, { parameters: startedWith() }));
+  if (flags.against !== undefined)
+    subjects.push(await startShop(url, await emptyDatabase(), accounts, { name: 'other', checkout: flags.against }));
+  for (const peer of flags.peer) subjects.push(peerOf(peer));
+  for (let round = 0; round < Number(flags.rounds); round++) {
+    for (const quiet of flags.quiet.map(Number)) for (const subject of subjects) await measureWindows(subject, quiet);
+    for (const rate of flags.rate.map(Number)) for (const subject of subjects) await measureRate(subject, rate);
+  }
+  report();
+} finally {
+  for (const subject of subjects) await subject[Symbol.asyncDispose]();
+  await stopChild(upstream.process);
+  await postgres[Symbol.asyncDispose]();
+}
+process.exit(0);
+
+function startedWith(): string[] {
+  return ['--disable-sigusr1', ...flags.node];
+}
+
+async function emptyDatabase(): Promise<string> {
+  const name = `daypass_bench_${randomUUID().replaceAll('-', '')}`;
+  await execute(postgres.url, `CREATE DATABASE ${name} TEMPLATE template0`);
+  return withDatabase(postgres.url, name);
+}
+
+function peerOf(text: string): Subject {
+  const [name, at, pid] = text.split('=');
+  if (name === undefined || at === undefined || pid === undefined) throw new Error('--peer is NAME=URL=PID');
+  return peerAt(name, at, Number(pid));
+}
+
+/** Calls that come as fast as they are answered, after nothing has been called for some seconds. */
+async function measureWindows(subject: Subject, quiet: number): Promise<void> {
+  await sleep(quiet * 1000);
+  for (const { from, to, isSilent = false } of windows.filter((window) => window.to <= Number(flags.calls))) {
+    const count = to - from + 1;
+    const name = `calls ${from} to ${to}, ${quiet === 0 ? 'no quiet' : `${quiet} s of quiet`} before`;
+    const cost = await costOf(subject, count, () => callAtOnce(generator, subject, body, count));
+    if (!isSilent) note(name, subject, cost);
+  }
+}
+
+async function measureRate(subject: Subject, rate: number): Promise<void> {
+  const count = Math.max(atRate.calls, rate * atRate.seconds);
+  const cost = await costOf(subject, count, () => callAtRate(generator, subject, body, count, rate));
+  note(`${rate} a second`, subject, cost);
+}
+
+/** @returns µs a call */
+async function costOf({ time }: Subject, count: number, work: () => Promise<void>): Promise<number> {
+  const before = time.read();
+  await work();
+  return (time.read() - before) / count;
+}
+
+function note(what: string, { name }: Subject, cost: number): void {
+  const bySubject = costs.get(what) ?? new Map<string, number[]>();
+  costs.set(what, bySubject);
+  bySubject.set(name, [...(bySubject.get(name) ?? []), cost]);
+}
+
+/** One line for each thing measured: µs a call, and the ratios to both bare forwarders. */
+function report(): void {
+  const how = [`${accounts} accounts`, `calls by ${generator}`, `${flags.rounds} rounds`, ...flags.node];
+  console.log(`small call, µs of processor time (× bare of undici, × bare of http); ${how.join(', ')}`);
+  for (const [what, bySubject] of costs) {
+    const [undici, http] = subjects.map(({ name }) => median(bySubject.get(name) ?? []));
+    const columns = [...bySubject].map(([name, values]) => {
+      const cost = median(values);
+      const ratios = [undici, http].map((bare) => (cost / (bare ?? Number.NaN)).toFixed(2)).join(', ');
+      return `${name} ${cost.toFixed(0)}${name.startsWith('bare') ? '' : ` (${ratios})`}`;
+    });
+    console.log(`  ${what.padEnd(44)} ${columns.join(' · ')}`);
+  }
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}

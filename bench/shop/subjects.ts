@@ -1,0 +1,117 @@
+/** What the benchmark calls: the gateway as `npm start` starts it, the two bare forwarders, and anything else at a URL. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createAccount } from '#core/business/accounts/accounts.ts';
+import { openDatabase } from '#core/platform/database/open.ts';
+import { coreEntities } from '#core/process/entities.ts';
+import { freePort } from '../../test/support/free-port.ts';
+import { startChild, stopChild } from '../child.ts';
+import type { Target } from './callers.ts';
+import { ProcessTime } from './process-time.ts';
+
+/** Ms until a gateway is ready. */
+const startTimeout = 120_000;
+const unreached = 1_000_000;
+
+export interface Subject extends Target, AsyncDisposable {
+  readonly name: string;
+  readonly time: ProcessTime;
+}
+
+const gatewayYaml = (port: number, upstream: string) => `
+listen: { port: ${port}, notice_period: 0 }
+pipeline:
+  - auth
+  - plan
+  - rate-limit: { limit: ${unreached}, period: 1, burst: ${unreached}, concurrent: ${unreached} }
+  - cache
+  - format
+  - upstream
+  - log
+upstreams: { bench: { format: chat, base_url: "${upstream}/v1" } }
+models: { bench: { routes: [bench/elsewhere] } }
+`;
+
+export async function startBare(name: string, file: string, upstream: string): Promise<Subject> {
+  const { port, process: child } = await startChild(file, [upstream]);
+  const time = new ProcessTime(child.pid as number);
+  return { name, port, keys: ['none'], time, [Symbol.asyncDispose]: () => stopChild(child) };
+}
+
+/** @param parameters of Node.js; those of `npm start` if left out @param checkout its folder */
+export async function startShop(
+  upstream: string,
+  databaseUrl: string,
+  accounts: number,
+  { name = 'gateway', parameters = ['--disable-sigusr1'], checkout = resolve(import.meta.dirname, '../..') } = {},
+): Promise<Subject> {
+  const folder = await mkdtemp(join(tmpdir(), 'daypass-bench-shop-'));
+  await chmod(folder, 0o755);
+  const file = join(folder, 'gateway.yaml');
+  const port = await freePort();
+  await writeFile(file, gatewayYaml(port, upstream));
+  const child = spawn(process.execPath, [...parameters, 'core/main.mjs', '--config', file, 'start'], {
+    cwd: checkout,
+    stdio: 'ignore',
+    env: {
+      ...process.env,
+      DATABASE_URL: databaseUrl,
+      MALLOC_MMAP_THRESHOLD_: '131072',
+      MALLOC_TRIM_THRESHOLD_: '262144',
+    },
+  });
+  await ready(child, port);
+  const time = new ProcessTime(child.pid as number);
+  return {
+    name,
+    port,
+    keys: await createKeys(databaseUrl, folder, accounts),
+    time,
+    async [Symbol.asyncDispose]() {
+      await stopChild(child);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A gateway that runs already, such as one in another language. @param processId its own; without children */
+export function peerAt(name: string, url: string, processId: number): Subject {
+  const time = new ProcessTime(processId);
+  return { name, port: Number(new URL(url).port), keys: ['none'], time, [Symbol.asyncDispose]: async () => undefined };
+}
+
+/** @throws Error when it has ended or is not ready in time */
+async function ready(child: ChildProcess, port: number): Promise<void> {
+  const ended = once(child, 'exit').then(([code]) => `it ended with exit code ${code}`);
+  const until = performance.now() + startTimeout;
+  for (;;) {
+    const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
+    await answer?.arrayBuffer();
+    if (answer?.ok === true) return;
+    const state = await Promise.race([ended, sleep(100)]);
+    if (state !== undefined) throw new Error(`the gateway is not ready: ${state}`);
+    if (performance.now() > until) throw new Error(`the gateway is not ready within ${startTimeout / 1000} s`);
+  }
+}
+
+async function createKeys(url: string, dataFolder: string, accounts: number): Promise<string[]> {
+  const log = { info: () => undefined, warn: console.warn, error: console.error };
+  await using database = await openDatabase({
+    entities: coreEntities,
+    url,
+    dataFolder,
+    log,
+    mode: 'command',
+    isShared: true,
+  });
+  const keys: string[] = [];
+  for (let index = 0; index < accounts; index++) {
+    const period = { days: 7, reason: 'grant' } as const;
+    keys.push((await createAccount(database, 'dp', { name: `Customer ${index}`, period })).key);
+  }
+  return keys;
+}

@@ -14,15 +14,26 @@ export interface Finding {
 export interface DiagnosticCheck {
   /** Which one, where there are several: an upstream, a provider. */
   readonly subject?: string;
+  /** Seconds after which it counts as failed, where it may take longer than others. */
+  readonly timeout?: number;
   /** What it throws makes it fail, with the words of the error. @param signal aborts at the deadline */
   run(signal: AbortSignal): Promise<Finding>;
+}
+
+/** The address that `doctor --url` calls. */
+export interface PublicAddress {
+  readonly url: string; // without /v1
+  readonly seconds: number; // that its slow calls take
 }
 
 /** A host with the configuration, but without anything open: `doctor` runs while the database does not. */
 export type DiagnosisHost = Pick<
   Host,
   'section' | 'catalog' | 'service' | 'isProduction' | 'dataFolder' | 'log' | 'now' | 'monotonic' | 'keep'
->;
+> & {
+  /** Undefined unless `doctor` has been asked to call it. */
+  readonly publicAddress?: PublicAddress | undefined;
+};
 
 /** Checks that `daypass doctor` runs, of core or of a plugin. */
 export interface Diagnosis {

@@ -14,19 +14,28 @@ export class OperatorUnavailable extends Error {
   override readonly name = 'OperatorUnavailable';
 }
 
+export interface OperatorInquiry {
+  /** Of the listener, instead of the one in gateway.yaml. */
+  readonly url?: string | undefined;
+  /** Of a route that responds with JSON. */
+  readonly path?: string;
+}
+
 /**
- * Reads `/readyz?verbose` from the operator's listener of the running gateway.
+ * Reads from the operator's listener of the running gateway; `/readyz?verbose` unless another path is given.
  *
- * @param url of the listener, instead of the one in gateway.yaml
  * @throws OperatorUnavailable
  */
-export async function askOperator(host: Pick<Host, 'section' | 'dataFolder'>, url?: string): Promise<JsonObject> {
+export async function askOperator(
+  host: Pick<Host, 'section' | 'dataFolder'>,
+  { url, path = '/readyz?verbose' }: OperatorInquiry = {},
+): Promise<JsonObject> {
   const operator = host.section(operatorSection);
   const address = operatorAddress(operator, host.section(listen).port, host.dataFolder);
   const place = url ?? (address && describeAddress(address));
   if (place === undefined) throw new OperatorUnavailable('The operator listener is off: operator.enabled is false.');
   const headers = operator.token === undefined ? {} : { authorization: `Bearer ${operator.token}` };
-  const [status, text] = await read(place, headers, url === undefined ? address : undefined);
+  const [status, text] = await read(place, path, headers, url === undefined ? address : undefined);
   const body = parseObject(text);
   if (body !== undefined && status !== 404) return body;
   const why = body === undefined && status !== 200 ? `: ${status} ${text.slice(0, 200).trim()}` : '';
@@ -36,6 +45,7 @@ export async function askOperator(host: Pick<Host, 'section' | 'dataFolder'>, ur
 /** @returns status and body */
 async function read(
   place: string,
+  path: string,
   headers: Record<string, string>,
   address: OperatorAddress | undefined,
 ): Promise<[number, string]> {
@@ -44,7 +54,7 @@ async function read(
   const isSocket = address !== undefined && 'path' in address;
   const agent = new Agent(isSocket ? { connect: { socketPath: address.path } } : {});
   try {
-    const url = new URL('/readyz?verbose', isSocket ? 'http://localhost' : place);
+    const url = new URL(path, isSocket ? 'http://localhost' : place);
     const response = await outgoingFetch(url, { headers, signal: AbortSignal.timeout(askTimeout) }, { agent });
     return [response.status, await response.text()];
   } catch (error) {

@@ -2,11 +2,11 @@ import { dirname, resolve } from 'node:path';
 import { type Command as Parser, InvalidArgumentError } from 'commander';
 import { buildCatalog } from '#core/config/sections/build-catalog.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
-import { data } from '#core/config/sections/core-sections.ts';
+import { data, service } from '#core/config/sections/core-sections.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';
 import { paint, type TextStyle } from '#core/extension/commands/table-text.ts';
 import { Keeper } from '#core/extension/keeper.ts';
-import type { Diagnosis, DiagnosisHost, Finding } from '#core/gateway/diagnosis/diagnosis.ts';
+import type { Diagnosis, DiagnosisHost, Finding, PublicAddress } from '#core/gateway/diagnosis/diagnosis.ts';
 import { createHost, type Services } from '#core/gateway/host/host.ts';
 import { createLogger, printable } from '#core/platform/logger.ts';
 import type { CheckedFinding, NamedCheck } from '../doctor/run-checks.ts';
@@ -14,11 +14,15 @@ import type { CoreCommandContext, Loaded } from './context.ts';
 
 /** Seconds for each check. */
 const usualTimeout = 10;
+/** Seconds of slow calls to the public address: many proxies give up after 60. */
+const usualSlow = 65;
 
 interface DoctorOptions {
   readonly json?: true;
   readonly timeout: number;
   readonly only?: readonly string[];
+  readonly url?: string | true;
+  readonly slow: number;
 }
 
 export function defineDoctor(parser: Parser, context: CoreCommandContext): void {
@@ -30,6 +34,12 @@ export function defineDoctor(parser: Parser, context: CoreCommandContext): void 
     .option('--json', 'print JSON: { ok, checks: [{ check, subject, state, text, advice, ms }] }')
     .option('--only <checks>', 'only these, such as database,api_keys', (text: string) => text.split(','))
     .option('--timeout <seconds>', 'for each check, 1 to 60; all run at once', parseTimeout, usualTimeout)
+    .option(
+      '--url [url]',
+      'also call the gateway at its public address, as a customer does, and see what the proxy does; service.base_url unless one is given. Takes two minutes at most',
+      parseUrl,
+    )
+    .option('--slow <seconds>', 'with --url: how long its slow calls take, 1 to 600', parseSlow, usualSlow)
     .addHelpText(
       'after',
       '\n\nWorks whether or not a gateway runs, and changes nothing. Prints no secrets.\nExit codes: 0 nothing failed (there may be warnings), 1 something failed, 2 invalid usage.',
@@ -37,14 +47,15 @@ export function defineDoctor(parser: Parser, context: CoreCommandContext): void 
     .action((options: DoctorOptions) => examine(context, options));
 }
 
-async function examine(context: CoreCommandContext, { json, only, timeout }: DoctorOptions): Promise<void> {
+async function examine(context: CoreCommandContext, options: DoctorOptions): Promise<void> {
+  const { json, only, timeout } = options;
   const { file, print } = context;
   const loaded = await context.load().catch((error: unknown) => {
     if (error instanceof ConfigError) return error;
     throw error;
   });
   const configuration = describeConfiguration(file(), loaded);
-  const checks = loaded instanceof ConfigError ? [] : await checksOf(loaded, context);
+  const checks = loaded instanceof ConfigError ? [] : await checksOf(loaded, context, options);
   const names = new Set(['configuration', ...checks.map(({ name }) => name)]);
   const unknown = only?.filter((name) => !names.has(name)) ?? [];
   if (unknown.length > 0 && !(loaded instanceof ConfigError))
@@ -71,7 +82,11 @@ function describeConfiguration(file: string, loaded: Loaded | ConfigError): Name
   return { name: 'configuration', subject: file, run: async () => finding };
 }
 
-async function checksOf({ document, config, registry }: Loaded, { file }: CoreCommandContext): Promise<NamedCheck[]> {
+async function checksOf(
+  { document, config, registry }: Loaded,
+  { file }: CoreCommandContext,
+  options: DoctorOptions,
+): Promise<NamedCheck[]> {
   const [{ databaseDiagnoses }, { redisDiagnosis }, machine] = await Promise.all([
     import('../doctor/database.ts'),
     import('../doctor/redis.ts'),
@@ -95,13 +110,27 @@ async function checksOf({ document, config, registry }: Loaded, { file }: CoreCo
   ];
   const catalog = buildCatalog(config, registry.vendors, registry.formats);
   const host = createHost(closedServices(resolve(dirname(file()), config.get(data).folder), document), config, catalog);
-  return diagnoses.flatMap((diagnosis) => namedChecks(diagnosis, host));
+  const asked = { ...host, publicAddress: publicAddressOf(options, config.get(service).base_url) };
+  return diagnoses.flatMap((diagnosis) => namedChecks(diagnosis, asked));
+}
+
+/** @param known `service.base_url` @throws CommandFailed when there is no address to call */
+function publicAddressOf({ url, slow }: DoctorOptions, known: string | undefined): PublicAddress | undefined {
+  if (url === undefined) return undefined;
+  const address = url === true ? known : url;
+  if (!address) throw new CommandFailed('service.base_url is not set. Use --url https://…', 2);
+  return { url: address, seconds: slow };
 }
 
 /** A diagnosis that cannot say what it checks fails alone. */
 function namedChecks({ name, checks }: Diagnosis, host: DiagnosisHost): NamedCheck[] {
   try {
-    return [...checks(host)].map(({ subject, run }) => ({ name, ...(subject !== undefined && { subject }), run }));
+    return [...checks(host)].map(({ subject, timeout, run }) => ({
+      name,
+      ...(subject !== undefined && { subject }),
+      ...(timeout !== undefined && { timeout }),
+      run,
+    }));
   } catch (error) {
     return [{ name, run: () => Promise.reject(error instanceof Error ? error : new Error(String(error))) }];
   }
@@ -141,4 +170,17 @@ function parseTimeout(text: string): number {
   const seconds = Number(text);
   if (Number.isInteger(seconds) && seconds >= 1 && seconds <= 60) return seconds;
   throw new InvalidArgumentError('Use a whole number of seconds from 1 to 60.');
+}
+
+function parseUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url !== null && /^https?:$/.test(url.protocol) && url.search === '' && url.username === '')
+    return text.replace(/\/v1\/*$/, '');
+  throw new InvalidArgumentError('Use a URL such as https://ai.example.com.');
+}
+
+function parseSlow(text: string): number {
+  const seconds = Number(text);
+  if (Number.isInteger(seconds) && seconds >= 1 && seconds <= 600) return seconds;
+  throw new InvalidArgumentError('Use a whole number of seconds from 1 to 600.');
 }

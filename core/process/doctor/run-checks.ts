@@ -17,7 +17,7 @@ export interface CheckedFinding extends Finding {
 /**
  * Runs all checks at once. One that hangs ends at the deadline, and holds up none of the others. Never rejects.
  *
- * @param milliseconds of each check
+ * @param milliseconds of each check that has no time of its own
  * @param redact removes secrets from texts
  * @returns in the order of the checks
  */
@@ -30,12 +30,13 @@ export function runChecks(
 }
 
 async function runCheck(
-  { name, subject, run }: NamedCheck,
-  milliseconds: number,
+  { name, subject, timeout, run }: NamedCheck,
+  usual: number,
   redact: (text: string) => string,
 ): Promise<CheckedFinding> {
   const began = performance.now();
   const controller = new AbortController();
+  const milliseconds = timeout === undefined ? usual : timeout * 1000;
   const late = `no result within ${milliseconds / 1000} s`;
   const { state, text, advice } = await withDeadline(begin(run, controller.signal), milliseconds, late)
     .catch(explainThrown)

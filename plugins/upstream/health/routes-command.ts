@@ -40,7 +40,7 @@ async function resetKnownRoute(host: Host, route: string): Promise<string> {
 
 /** @throws CommandFailed when no gateway answers */
 async function askRoutes(host: Host, url: string | undefined): Promise<RouteStatus[]> {
-  const { routes } = await askOperator(host, url).catch((error: unknown) => {
+  const { routes } = await askOperator(host, { url }).catch((error: unknown) => {
     throw error instanceof OperatorUnavailable ? new CommandFailed(error.message) : error;
   });
   if (Array.isArray(routes)) return routes as unknown as RouteStatus[];

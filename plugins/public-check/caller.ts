@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import type { Finding } from '#core/gateway/diagnosis/diagnosis.ts';
+
+/** A response as it arrived. */
+export interface PublicAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** Pieces of the body with the time of their arrival, ms of the monotonic clock. */
+  readonly pieces: readonly { readonly at: number; readonly text: string }[];
+  /** False for a body that was cut off. */
+  readonly isWhole: boolean;
+  readonly seconds: number; // from the call to the end of the body
+}
+
+export interface PublicCall {
+  readonly method?: 'GET' | 'POST';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | number>>;
+  readonly body?: Buffer;
+  readonly signal: AbortSignal;
+}
+
+/** Bytes of a response that are kept: proxies may answer with anything. */
+const mostKept = 100_000;
+
+/** Calls the public address as clients do, over HTTP/1.1 and on a new connection for each call. Follows no redirects. */
+export class PublicCaller {
+  readonly #base: string;
+  readonly #pass: string;
+
+  /** @param base public URL, without /v1 @param pass sent as the key */
+  constructor(base: string, pass: string) {
+    this.#base = base.replace(/\/+$/, '');
+    this.#pass = pass;
+  }
+
+  /** @throws Error of the connection, before the head of a response has arrived */
+  async call(path: string, options: PublicCall): Promise<PublicAnswer> {
+    const began = performance.now();
+    const request = this.open(path, options);
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    const pieces: { at: number; text: string }[] = [];
+    let kept = 0;
+    response.on('data', (chunk: Buffer) => {
+      kept += chunk.length;
+      if (kept <= mostKept) pieces.push({ at: performance.now(), text: chunk.toString() });
+    });
+    // A body that is cut off is an error of the response, which is seen by `complete`.
+    response.on('error', () => undefined);
+    await new Promise((resolve) => response.once('close', resolve));
+    return {
+      status: response.statusCode ?? 0,
+      headers: response.headers,
+      text: pieces.map(({ text }) => text).join(''),
+      pieces,
+      isWhole: response.complete,
+      seconds: (performance.now() - began) / 1000,
+    };
+  }
+
+  /** Sends a request whose response the caller reads, or abandons. */
+  open(path: string, { method = 'GET', headers = {}, query = {}, body, signal }: PublicCall): ClientRequest {
+    const url = new URL(this.#base + path);
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
+    const send = url.protocol === 'https:' ? requestHttps : requestHttp;
+    const length = body === undefined ? {} : { 'content-type': 'application/json', 'content-length': body.length };
+    const request = send(url, {
+      method,
+      agent: false,
+      signal,
+      headers: { authorization: `Bearer ${this.#pass}`, 'user-agent': 'daypass-doctor', ...length, ...headers },
+    });
+    // Errors before a response are thrown by `once`; later ones are of a call that is over.
+    request.on('error', () => undefined);
+    request.end(body);
+    return request;
+  }
+}
+
+/** True for a response of the gateway, as opposed to one of a proxy. */
+export function isOfGateway({ headers }: PublicAnswer): boolean {
+  return headers['x-request-id'] !== undefined && headers['request-id'] !== undefined;
+}
+
+/** Explains a response that is not the expected one. */
+export function describeUnexpected(answer: PublicAnswer, advice: string): Finding {
+  const { status, headers, seconds } = answer;
+  if (isOfGateway(answer)) {
+    const text = `the gateway answers ${status}: ${answer.text.slice(0, 200)}`;
+    return {
+      state: 'failed',
+      text,
+      advice: 'Read the message. A 404 means that another gateway answers, or that Authorization does not arrive.',
+    };
+  }
+  const type = headers['content-type'] ?? 'without a content type';
+  const text = `a proxy answers ${status} (${type}) after ${seconds.toFixed(1)} s; the gateway did not`;
+  return { state: 'failed', text, advice };
+}

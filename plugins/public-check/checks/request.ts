@@ -1,0 +1,65 @@
+import type { Finding } from '#core/gateway/diagnosis/diagnosis.ts';
+import { parseObject } from '#core/platform/json.ts';
+import { describeUnexpected, type PublicAnswer, type PublicCaller } from '../caller.ts';
+import { type Arrival, publicPaths } from '../paths.ts';
+
+/** Bytes of a long header: cookies and tokens of companies; the gateway takes 16 KB for all of them. */
+const longHeader = 12_000;
+
+/** Whether `%2F` reaches the gateway: SDKs put the name of a model into the path. */
+export async function checkEncodedSlash(caller: PublicCaller, signal: AbortSignal): Promise<Finding> {
+  const answer = await caller.call(`${publicPaths.arrived}/dp%2Fname`, { signal });
+  const advice =
+    'The proxy must pass paths on as they are: AllowEncodedSlashes NoDecode and nocanon in Apache; nginx needs a proxy_pass without a path.';
+  const arrival = arrivalOf(answer);
+  if (arrival === undefined) return describeUnexpected(answer, advice);
+  if (/\/dp%2fname$/i.test(arrival.path)) return { state: 'ok', text: 'arrives as it was sent' };
+  return {
+    state: 'failed',
+    text: `/dp%2Fname arrives as ${arrival.path.slice(publicPaths.arrived.length, 100)}`,
+    advice,
+  };
+}
+
+/** Whether long conversations pass. @param bytes that the gateway takes */
+export async function checkLongBody(caller: PublicCaller, bytes: number, signal: AbortSignal): Promise<Finding> {
+  const body = Buffer.alloc(bytes, 'x');
+  const answer = await caller.call(publicPaths.body, { method: 'POST', body, signal });
+  const size = `${(bytes / 1_000_000).toLocaleString('en')} MB`;
+  const advice =
+    'Remove the limit of the proxy, because the gateway has its own: client_max_body_size 0 in nginx, and longer timeouts for a slow line.';
+  if (answer.status !== 200 || parseObject(answer.text)?.['bytes'] !== bytes) return describeUnexpected(answer, advice);
+  return { state: 'ok', text: `${size} in ${answer.seconds.toFixed(1)} s` };
+}
+
+export async function checkLongHeader(caller: PublicCaller, signal: AbortSignal): Promise<Finding> {
+  const answer = await caller.call(publicPaths.arrived, { headers: { 'x-long': 'x'.repeat(longHeader) }, signal });
+  const advice = 'Raise the limits of the proxy for headers; docs/proxies.md has them.';
+  const length = arrivalOf(answer)?.headers['x-long']?.length;
+  if (length === longHeader) return { state: 'ok', text: `${longHeader / 1000} KB arrive` };
+  return { ...describeUnexpected(answer, advice), state: 'warning' };
+}
+
+/** Whether the gateway sees that a client asks for a WebSocket. */
+export async function checkUpgrade(caller: PublicCaller, signal: AbortSignal): Promise<Finding> {
+  const headers = {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'ZGF5cGFzcy1kb2N0b3ItMQ==',
+  };
+  const answer = await caller.call(publicPaths.upgrade, { headers, signal });
+  const advice =
+    'The proxy must pass `Upgrade` on: upgrade=websocket in Apache, upgrade_configs in Envoy, two headers in nginx (docs/proxies.md). Without it clients use HTTP.';
+  const arrival = arrivalOf(answer);
+  if (arrival === undefined) return { ...describeUnexpected(answer, advice), state: 'warning' };
+  if (arrival.headers['upgrade']?.toLowerCase() === 'websocket')
+    return { state: 'ok', text: 'a WebSocket is passed on' };
+  return { state: 'warning', text: 'the proxy drops `Upgrade`', advice };
+}
+
+/** @returns what has arrived; undefined for another response */
+export function arrivalOf({ status, text }: PublicAnswer): Arrival | undefined {
+  const value = status === 200 || status === 426 ? parseObject(text) : undefined;
+  return typeof value?.['path'] === 'string' ? (value as unknown as Arrival) : undefined;
+}

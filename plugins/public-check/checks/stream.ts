@@ -1,0 +1,34 @@
+import type { Finding } from '#core/gateway/diagnosis/diagnosis.ts';
+import { describeUnexpected, type PublicAnswer, type PublicCaller } from '../caller.ts';
+import { pace, publicPaths } from '../paths.ts';
+
+/** Ms without an arrival that separate two pieces. */
+const gap = pace.interval * 0.4;
+const unbuffered =
+  'Turn off the buffering of responses in the proxy (nginx: proxy_buffering off). docs/proxies.md has whole files.';
+
+/** Whether the events of a stream arrive as they are sent. */
+export async function checkStream(caller: PublicCaller, signal: AbortSignal): Promise<Finding> {
+  const answer = await caller.call(publicPaths.stream, { signal });
+  return answer.status === 200 ? describePieces(answer) : describeUnexpected(answer, unbuffered);
+}
+
+/** @param answer of `stream` */
+export function describePieces({ pieces, text, isWhole }: PublicAnswer): Finding {
+  const events = pieces.flatMap(({ at, text: piece }) =>
+    [...piece.matchAll(/^data: \{"ms":(\d+)\}$/gm)].map(([, ms]) => ({ at, sent: Number(ms) })),
+  );
+  if (!isWhole || !text.includes('[DONE]')) {
+    const advice = 'The proxy cuts streams off: raise its timeout of a response, or install a newer version of it.';
+    return { state: 'failed', text: `ends after ${events.length} of ${pace.events} events`, advice };
+  }
+  const delays = events.map(({ at, sent }) => at - sent);
+  const held = Math.max(...delays) - Math.min(...delays);
+  const count = events.filter(({ at }, index) => index === 0 || at - (events[index - 1]?.at ?? 0) > gap).length;
+  const arrival = `${events.length} events in ${count} pieces, held back for up to ${Math.round(held)} ms`;
+  if (count <= 3) return { state: 'failed', text: `is buffered: ${arrival}`, advice: unbuffered };
+  if (count >= pace.events * 0.75) return { state: 'ok', text: arrival };
+  const advice =
+    'The proxy or the network gathers events. HAProxy needs `option http-no-delay`; try again if the connection was busy.';
+  return { state: 'warning', text: arrival, advice };
+}

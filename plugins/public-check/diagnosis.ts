@@ -1,0 +1,99 @@
+import { listen } from '#core/config/sections/core-sections.ts';
+import type {
+  Diagnosis,
+  DiagnosisHost,
+  DiagnosticCheck,
+  Finding,
+  PublicAddress,
+} from '#core/gateway/diagnosis/diagnosis.ts';
+import { askOperator } from '#core/gateway/operator-listener/ask.ts';
+import { isLoopback } from '#core/platform/names/loopback.ts';
+import { PublicCaller } from './caller.ts';
+import { checkForwarded } from './checks/address.ts';
+import { checkDeparture } from './checks/departure.ts';
+import { checkEncodedSlash, checkLongBody, checkLongHeader, checkUpgrade } from './checks/request.ts';
+import { checkSilence, checkSlowCall } from './checks/slow.ts';
+import { checkStream } from './checks/stream.ts';
+import { passPath } from './paths.ts';
+
+/** Bytes of the body that is sent: a long conversation with pictures. */
+const longBody = 10_000_000;
+/** Seconds for a check that waits for nothing, and for the body on a slow line (1 Mbit/s). */
+const timeouts = { usual: 30, body: 120, departure: 60, beyondWait: 30 };
+
+type Check = (caller: PublicCaller, signal: AbortSignal) => Promise<Finding>;
+
+/** Calls the public address as a customer: `daypass doctor --url`. */
+export const publicUrlDiagnosis: Diagnosis = {
+  name: 'public_url',
+  checks: (host) => (host.publicAddress === undefined ? [] : checksOf(host, host.publicAddress)),
+};
+
+function* checksOf(host: DiagnosisHost, { url, seconds }: PublicAddress): Iterable<DiagnosticCheck> {
+  const caller = once(() => openCaller(host, url));
+  const { promise: streamed, resolve: endStream } = Promise.withResolvers<void>();
+  const define = (subject: string, timeout: number, check: Check): DiagnosticCheck => ({
+    subject,
+    timeout,
+    run: async (signal) => check(await caller(), signal),
+  });
+  const isSecure = new URL(url).protocol === 'https:';
+  const bytes = Math.min(longBody, host.section(listen).max_body_bytes);
+  yield { subject: 'encryption', run: async () => describeEncryption(url) };
+  // The others would delay its events.
+  yield define('stream', timeouts.usual, (to, signal) => checkStream(to, signal).finally(endStream));
+  const later =
+    (check: Check): Check =>
+    async (to, signal) => {
+      await streamed;
+      return check(to, signal);
+    };
+  const beyond = seconds + timeouts.beyondWait;
+  yield define('silence in a stream', beyond, (to, signal) => checkSilence(to, seconds, signal));
+  yield define('slow call', beyond, (to, signal) => checkSlowCall(to, seconds, signal));
+  yield define(
+    'client leaves a stream',
+    timeouts.departure,
+    later((to, signal) => checkDeparture(to, true, signal)),
+  );
+  yield define(
+    'client leaves a call',
+    timeouts.departure,
+    later((to, signal) => checkDeparture(to, false, signal)),
+  );
+  yield define('encoded slash', timeouts.usual, later(checkEncodedSlash));
+  yield define('long header', timeouts.usual, later(checkLongHeader));
+  yield define('WebSocket', timeouts.usual, later(checkUpgrade));
+  yield define(
+    'address of the client',
+    timeouts.usual,
+    later((to, signal) => checkForwarded(to, isSecure, signal)),
+  );
+  yield define(
+    'long body',
+    timeouts.body,
+    later((to, signal) => checkLongBody(to, bytes, signal)),
+  );
+}
+
+/** Asks the running gateway for a pass. @throws OperatorUnavailable */
+async function openCaller(host: DiagnosisHost, url: string): Promise<PublicCaller> {
+  const { pass } = await askOperator(host, { path: passPath });
+  if (typeof pass !== 'string') throw new Error('The running gateway is of another version: it issues no pass.');
+  return new PublicCaller(url, pass);
+}
+
+function describeEncryption(url: string): Finding {
+  const { protocol, hostname } = new URL(url);
+  if (protocol === 'https:' || isLoopback(hostname)) return { state: 'ok', text: `${protocol}//` };
+  return {
+    state: 'failed',
+    text: 'http://: keys travel unencrypted',
+    advice: 'Put a proxy with TLS before the gateway (docs/proxies.md).',
+  };
+}
+
+function once<T>(create: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => (made ??= create());
+}

@@ -1,0 +1,140 @@
+import type { Readable } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Endpoint, Exchange } from '#core/gateway/pipeline/exchange.ts';
+import { replyStreamOf } from '#core/gateway/pipeline/reply-stream.ts';
+import type { Reply } from '#core/gateway/pipeline/reply.ts';
+import { noteFailure } from '#core/platform/background.ts';
+import { ClientGone, GatewayError } from '#core/platform/errors/table.ts';
+import { type Arrival, type Departure, longestWait, pace, publicPaths } from './paths.ts';
+import { requirePass } from './passes.ts';
+
+/** Calls that wait, of all passes; a run of doctor needs five. */
+const mostWaiting = 64;
+/** Seconds for which a call waits for its client to leave. */
+const departureWait = 60;
+/** Seconds for which the departure of a client is remembered. */
+const departureMemory = 300;
+
+type Answer = (exchange: Exchange, host: Host, pass: string) => Reply | Promise<Reply>;
+
+/** @param host of the running configuration */
+export function publicCheckEndpoints(host: () => Host): Endpoint[] {
+  const define = (path: string, answer: Answer, method: 'GET' | 'POST' = 'GET'): Endpoint => ({
+    name: 'public_check',
+    method,
+    path,
+    isMetered: false,
+    isPublic: true,
+    answer: async (exchange) => answer(exchange, host(), await requirePass(exchange, host())),
+  });
+  return [
+    define(publicPaths.arrived, describeArrival),
+    define(`${publicPaths.arrived}/{rest*}`, describeArrival),
+    define(publicPaths.upgrade, (exchange) => ({ ...describeArrival(exchange), status: 426 })),
+    define(
+      publicPaths.body,
+      async ({ body }) => json({ bytes: (await (body.form?.() ?? body.bytes())).length }),
+      'POST',
+    ),
+    define(publicPaths.stream, (exchange, at) => streamed(exchange, at, paced)),
+    define(publicPaths.silence, (exchange, at) => streamed(exchange, at, silent(secondsOf(exchange)))),
+    define(publicPaths.wait, (exchange, at) => waited(exchange, at, secondsOf(exchange))),
+    define(publicPaths.leaveSilence, async (exchange, at, pass) => {
+      await watchDeparture(exchange, at, pass);
+      return streamed(exchange, at, silent(departureWait));
+    }),
+    define(publicPaths.leaveWait, async (exchange, at, pass) => {
+      await watchDeparture(exchange, at, pass);
+      return waited(exchange, at, departureWait);
+    }),
+    define(publicPaths.left, readDeparture),
+  ];
+}
+
+function json(value: object): Reply {
+  return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) };
+}
+
+function describeArrival({ path, remoteAddress = '', headers }: Exchange): Reply {
+  const others = Object.entries(headers).filter(([name]) => name !== 'authorization' && name !== 'cookie');
+  const arrival: Arrival = {
+    path,
+    address: remoteAddress,
+    headers: Object.fromEntries(others.map(([name, value]) => [name, String(value)])),
+  };
+  return json(arrival);
+}
+
+function secondsOf({ query }: Exchange): number {
+  const seconds = Number(query.get('seconds'));
+  if (seconds > 0 && seconds <= longestWait) return seconds;
+  throw new GatewayError('invalid_request', `\`seconds\` must be a number up to ${longestWait}.`);
+}
+
+type Events = (signal: AbortSignal) => AsyncGenerator<string>;
+
+async function* paced(signal: AbortSignal): AsyncGenerator<string> {
+  const began = performance.now();
+  for (let index = 0; index < pace.events; index++) {
+    yield `data: {"ms":${Math.round(performance.now() - began)}}\n\n`;
+    await setTimeout(pace.interval, undefined, { signal });
+  }
+  yield 'data: [DONE]\n\n';
+}
+
+const silent = (seconds: number): Events =>
+  async function* (signal) {
+    await setTimeout(seconds * 1000, undefined, { signal });
+    yield 'data: [DONE]\n\n';
+  };
+
+/** An event stream, kept alive as those of models are. */
+function streamed(exchange: Exchange, host: Host, events: Events): Reply {
+  const headers = { 'content-type': 'text/event-stream; charset=utf-8' };
+  return { status: 200, headers, body: waiting(exchange, host, events), isAwaited: true };
+}
+
+/** A response of which nothing is sent before its time: the head goes with the first bytes. */
+function waited(exchange: Exchange, host: Host, seconds: number): Reply {
+  const body = waiting(exchange, host, async function* (signal) {
+    await setTimeout(seconds * 1000, undefined, { signal });
+    yield JSON.stringify({ seconds });
+  });
+  return { status: 200, headers: { 'content-type': 'application/json' }, body };
+}
+
+/** @throws GatewayError `rate_limited` while too many calls wait */
+function waiting(exchange: Exchange, host: Host, events: Events): Readable {
+  const running = host.keep('public-check', () => new Set<Exchange>());
+  if (running.size >= mostWaiting)
+    throw new GatewayError('rate_limited', 'Too many checks of the public address run at once.', { retryAfter: 10 });
+  running.add(exchange);
+  const abandoned = new AbortController();
+  const body = replyStreamOf(events(abandoned.signal), () => abandoned.abort());
+  body.once('close', () => running.delete(exchange));
+  exchange.bodyLayers.add(body, 'endpoint "public_check"', longestWait + 60);
+  return body;
+}
+
+/** Notes that a call has arrived, and when its client leaves. */
+async function watchDeparture(exchange: Exchange, { shared, log }: Host, pass: string): Promise<void> {
+  const key = departureKey(exchange, pass);
+  const note = (state: Departure['state']) => shared.cache.set(key, Buffer.from(state), departureMemory);
+  await note('waiting');
+  exchange.onAbort((reason) => {
+    if (!(reason instanceof ClientGone)) return;
+    note('left').catch((error: unknown) => noteFailure(log, 'noting that a client has left', error));
+  });
+}
+
+async function readDeparture(exchange: Exchange, { shared }: Host, pass: string): Promise<Reply> {
+  const entry = await shared.cache.get(departureKey(exchange, pass));
+  return json({ state: (entry?.value.toString() ?? 'unknown') as Departure['state'] } satisfies Departure);
+}
+
+function departureKey({ query }: Exchange, pass: string): string {
+  const id = query.get('id') ?? '';
+  if (!/^[\w-]{8,40}$/.test(id)) throw new GatewayError('invalid_request', '`id` must have 8 to 40 characters.');
+  return `public-check:${pass}:${id}`;
+}

@@ -1,0 +1,15 @@
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import { publicUrlDiagnosis } from './diagnosis.ts';
+import { passPath } from './paths.ts';
+import { issuePass } from './passes.ts';
+import { publicCheckEndpoints } from './endpoints.ts';
+
+/** `daypass doctor --url`: calls the gateway at its public address, and paths that answer these calls without an upstream. */
+export const plugin: GatewayPlugin = {
+  name: 'public-check',
+  register({ gateway, host }) {
+    for (const endpoint of publicCheckEndpoints(host)) gateway.endpoint(endpoint);
+    gateway.operatorRoute({ method: 'GET', path: passPath, handler: async () => issuePass(host()) });
+    gateway.diagnosis(publicUrlDiagnosis);
+  },
+};

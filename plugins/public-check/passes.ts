@@ -1,0 +1,41 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Host } from '#core/gateway/host/host.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+
+/** Seconds for which a pass is valid: the longest check and its preparation. */
+const validity = 900;
+const form = /^Bearer (check_[\w-]{32})$/;
+
+/** Opens the paths of the public listener to one run of `daypass doctor --url`. */
+export interface Pass {
+  readonly pass: string;
+  readonly seconds: number; // for which it is valid
+}
+
+/**
+ * Issues a pass. All instances know it, because a call through the proxy reaches any of them; only its digest is stored.
+ *
+ * @throws SharedUnavailable
+ */
+export async function issuePass({ shared }: Pick<Host, 'shared'>): Promise<Pass> {
+  const pass = `check_${randomBytes(24).toString('base64url')}`;
+  await shared.cache.set(keyOf(pass), Buffer.from('1'), validity);
+  return { pass, seconds: validity };
+}
+
+/** @returns the digest of the valid pass @throws GatewayError `not_found`, as for a path that does not exist */
+export async function requirePass(exchange: Exchange, { shared }: Pick<Host, 'shared'>): Promise<string> {
+  const pass = form.exec(exchange.headers.authorization ?? '')?.[1];
+  if (pass === undefined || (await shared.cache.get(keyOf(pass))) === undefined)
+    throw new GatewayError('not_found', `Path "${exchange.path}" not found. GET /v1/models lists the models.`);
+  return digestOf(pass);
+}
+
+function digestOf(pass: string): string {
+  return createHash('sha256').update(pass).digest('hex');
+}
+
+function keyOf(pass: string): string {
+  return `public-check:${digestOf(pass)}`;
+}

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { describeArrival } from '../../../plugins/public-check/checks/address.ts';
+import { describePieces } from '../../../plugins/public-check/checks/stream.ts';
+import { describeUnexpected, type PublicAnswer } from '../../../plugins/public-check/caller.ts';
+import { pace } from '../../../plugins/public-check/paths.ts';
+
+/** A stream whose events arrive at the times that this returns, ms. */
+function arriving(at: (sent: number) => number, more: Partial<PublicAnswer> = {}): PublicAnswer {
+  const sent = Array.from({ length: pace.events }, (_, index) => index * pace.interval);
+  const pieces = [
+    ...sent.map((ms) => ({ at: at(ms), text: `data: {"ms":${ms}}\n\n` })),
+    { at: at(pace.events * pace.interval), text: 'data: [DONE]\n\n' },
+  ];
+  const text = pieces.map((piece) => piece.text).join('');
+  return { status: 200, headers: {}, pieces, text, isWhole: true, seconds: 2, ...more };
+}
+
+describe('a stream through a proxy', () => {
+  it('is in order when each event arrives on its own, however far the gateway is', () => {
+    expect(describePieces(arriving((sent) => 5_000 + sent))).toMatchObject({ state: 'ok' });
+  });
+
+  it('is in order where the network delays some events', () => {
+    expect(describePieces(arriving((sent) => sent + (sent % 300 === 0 ? 35 : 0)))).toMatchObject({ state: 'ok' });
+  });
+
+  it('is buffered when all events arrive at the end', () => {
+    const { state, text } = describePieces(arriving(() => 2_000));
+    expect([state, text]).toEqual(['failed', 'is buffered: 20 events in 1 pieces, held back for up to 1900 ms']);
+  });
+
+  it('is gathered when events arrive in groups of 200 ms', () => {
+    const { state, advice } = describePieces(arriving((sent) => Math.ceil(sent / 200) * 200));
+    expect([state, advice]).toEqual(['warning', expect.stringContaining('http-no-delay')]);
+  });
+
+  it('that ends early fails, also where it looks complete', () => {
+    const whole = arriving((sent) => sent);
+    expect(describePieces({ ...whole, isWhole: false }).state).toBe('failed');
+    const early = { ...whole, pieces: whole.pieces.slice(0, 1), text: whole.pieces[0]?.text ?? '' };
+    expect(describePieces(early)).toMatchObject({ state: 'failed', text: 'ends after 1 of 20 events' });
+  });
+});
+
+function find(address: string, headers: Record<string, string>, isSecure = true): string {
+  const { state, text } = describeArrival({ path: '', address, headers }, isSecure);
+  return `${state}: ${text}`;
+}
+
+describe('the address of a client behind a proxy', () => {
+  it('is right where the proxy replaces what the client sends, or adds to it', () => {
+    const headers = { 'x-forwarded-for': '198.51.100.4', 'x-forwarded-proto': 'https' };
+    expect(find('198.51.100.4', headers)).toBe('ok: the gateway sees 198.51.100.4');
+    expect(find('198.51.100.4', { ...headers, 'x-forwarded-for': '192.0.2.77, 198.51.100.4' })).toMatch(/^ok/);
+  });
+
+  it('is forged where the proxy passes it on, in either header', () => {
+    expect(find('192.0.2.77', { 'x-forwarded-for': '192.0.2.77' })).toMatch(/^failed: a client chooses/);
+    expect(find('192.0.2.77', { forwarded: 'for=192.0.2.77' })).toMatch(/^failed: a client chooses/);
+  });
+
+  it('is that of the proxy where the gateway does not trust it', () => {
+    const headers = { 'x-forwarded-for': '198.51.100.4', 'x-forwarded-proto': 'https' };
+    expect(find('10.0.0.1', headers)).toBe('warning: all clients have the address of the proxy, 10.0.0.1');
+  });
+
+  it('is unknown where no proxy names it', () => {
+    expect(find('10.0.0.1', { 'x-forwarded-for': '192.0.2.77' })).toMatch(/^warning: no proxy says who calls/);
+  });
+
+  it('comes with a scheme, which must be that of the public address', () => {
+    const headers = { 'x-forwarded-for': '198.51.100.4' };
+    expect(find('198.51.100.4', headers)).toMatch(/^failed: X-Forwarded-Proto is ""/);
+    expect(find('198.51.100.4', { ...headers, 'x-forwarded-proto': 'gopher' })).toMatch(/^failed: .*"gopher"/);
+    expect(find('198.51.100.4', headers, false)).toMatch(/^ok/);
+  });
+});
+
+it('an unexpected response is told from one of a proxy by the ids that the gateway adds', () => {
+  const answer = { ...arriving(() => 0), status: 504, headers: { 'content-type': 'text/html' }, seconds: 60.04 };
+  expect(describeUnexpected(answer, 'Raise it.')).toEqual({
+    state: 'failed',
+    text: 'a proxy answers 504 (text/html) after 60.0 s; the gateway did not',
+    advice: 'Raise it.',
+  });
+  const own = { ...answer, headers: { 'x-request-id': 'req_1', 'request-id': 'req_1' }, text: 'no' };
+  expect(describeUnexpected(own, '').text).toBe('the gateway answers 504: no');
+});

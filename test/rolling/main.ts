@@ -1,8 +1,10 @@
 /**
- * `npm run rolling`: two gateways behind nginx, HAProxy and Caddy with the examples of deploy/proxies. Replaces one after the other
- * under load, twice, then kills one and both. Prints what clients saw, and exits with 1 when a figure is missed.
+ * `npm run rolling`: two gateways behind each proxy with the examples of deploy/proxies. Replaces one after the other under load,
+ * twice, lets clients leave, then kills one and both. Installs the proxies as `npm run proxies` does. Prints their versions and what
+ * clients saw, and exits with 1 when a figure is missed or a proxy is missing.
  *
  *     npm run rolling -- --only nginx,caddy
+ *     npm run rolling -- --cache FOLDER       where the proxies are installed and kept
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -16,10 +18,14 @@ import { copyDatabase, startPostgres, withDatabase } from '../support/global-pos
 import { startRedis } from '../support/global-redis.ts';
 import { type GatewayHome, type GatewayProcess, openGatewayHome } from '../support/gateway-home.ts';
 import { Load } from './load.ts';
-import { type Proxy, proxies, type RunningProxy } from './proxies.ts';
+import { defaultCache, installProxy } from '../proxies/install.ts';
+import { type Proxy, proxies, type RunningProxy, versionOf } from '../proxies/proxies.ts';
+import { leave } from './departures.ts';
 import { closeServer, startUpstream } from './upstream.ts';
 
-const { values } = parseArgs({ options: { only: { type: 'string' } } });
+const { values } = parseArgs({
+  options: { only: { type: 'string' }, cache: { type: 'string', default: defaultCache } },
+});
 const only = values.only?.toLowerCase().split(',');
 
 /** Requests and streams behind each proxy. */
@@ -31,8 +37,7 @@ if (redis === undefined) throw new Error('two gateways share a Redis: install re
 let missed = 0;
 for (const proxy of proxies) {
   if (only !== undefined && !only.includes(proxy.name.toLowerCase())) continue;
-  if (proxy.isInstalled()) missed += await tryProxy(proxy, redis.url);
-  else console.log(`${proxy.name}: skipped, it is not installed`);
+  missed += await tryProxy(proxy, redis.url);
 }
 process.exitCode = missed === 0 ? 0 : 1;
 
@@ -51,7 +56,9 @@ async function tryProxy(proxy: Proxy, redisUrl: string): Promise<number> {
   const gateways = await Promise.all(ports.map(start));
   const folder = await mkdtemp(join(tmpdir(), 'daypass-proxy-'));
   opened.defer(() => rm(folder, { recursive: true, force: true }));
-  const running = opened.use(await proxy.start(folder, { port, instances: ports }));
+  const installed = await installProxy(values.cache, proxy.source);
+  console.log(`${proxy.name} ${await versionOf(installed, proxy.versionOption)}`);
+  const running = opened.use(await proxy.start(installed, folder, { port, instances: ports }));
   const url = `https://localhost:${port}`;
   const load = new Load({ url, key: home.key, ...aims });
   await setTimeout(3_000);
@@ -60,9 +67,12 @@ async function tryProxy(proxy: Proxy, redisUrl: string): Promise<number> {
   await load.finish();
   const unanswered = load.failures.filter(({ kind }) => kind === 'request');
   const cut = load.failures.filter(({ kind }) => kind === 'stream');
+  // What a proxy cannot pass on is known.
+  const leaving = proxy.known?.['client leaves a call'] === undefined ? 10 : 0;
   const figures = [
     figure(proxy, `${load.requests} requests while instances were replaced four times: not answered`, unanswered),
     figure(proxy, `${load.streams} streams: cut or not answered`, cut),
+    figure(proxy, `${leaving} clients that left: not noticed`, await leave({ url, key: home.key, upstream }, leaving)),
     ...(await tryOutage(proxy, url, home, gateways)),
   ];
   return figures.filter((isMet) => !isMet).length;

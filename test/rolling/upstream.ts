@@ -8,11 +8,19 @@ function chunk(content: string): string {
   return `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', model: 'model', choices: [{ index: 0, delta: { content }, finish_reason: null }] })}\n\n`;
 }
 
+/** What a client asks whom the upstream never answers. The server emits `asked`, and `left` when the connection has closed. */
+export const endlessPrompt = 'Never answer.';
+
 /** Answers at once, or streams for some seconds, on a free port of this address. */
 export async function startUpstream(host = '127.0.0.1'): Promise<Server> {
   const server = createServer(async (incoming, response) => {
     let body = '';
     for await (const part of incoming) body += String(part);
+    if (body.includes(endlessPrompt)) {
+      response.once('close', () => server.emit('left'));
+      server.emit('asked');
+      return;
+    }
     if (!body.includes('"stream":true')) {
       const message = { role: 'assistant', content: 'Hello' };
       const choices = [{ index: 0, message, finish_reason: 'stop' }];

@@ -1,49 +1,15 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parse, parseAllDocuments } from 'yaml';
+import { parse } from 'yaml';
 import { listen } from '#core/config/sections/core-sections.ts';
 import { exitCodes } from '#core/platform/exit-codes.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
-interface Probe {
-  readonly httpGet: { readonly path: string; readonly port: string };
-  readonly periodSeconds: number;
-  readonly timeoutSeconds?: number;
-  readonly failureThreshold: number;
-}
-
-interface Manifest {
-  readonly kind: string;
-  readonly metadata: { readonly name: string };
-  readonly spec: {
-    readonly selector?: Record<string, unknown>;
-    readonly ports?: readonly { readonly targetPort: string }[];
-    readonly template: {
-      readonly spec: {
-        readonly terminationGracePeriodSeconds: number;
-        readonly securityContext: { readonly runAsUser: number };
-        readonly containers: readonly {
-          readonly image: string;
-          readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
-          readonly env: readonly { readonly name: string }[];
-          readonly readinessProbe: Probe;
-          readonly livenessProbe: Probe;
-          readonly startupProbe: Probe;
-          readonly volumeMounts: readonly { readonly mountPath: string }[];
-        }[];
-      };
-    };
-  };
-  readonly stringData?: Record<string, string>;
-}
-
 const yaml = parse(read('deploy/container/gateway.yaml')) as {
   readonly listen: { readonly notice_period: number; readonly drain_timeout: number };
-  readonly operator: { readonly port: number };
-  readonly data: { readonly folder: string };
 };
 /** Seconds within which a gateway ends after SIGTERM: what still runs then is ended with an error, which takes up to two. */
 const stopsWithin = ({ notice_period, drain_timeout }: typeof yaml.listen) =>
@@ -55,72 +21,6 @@ const byDefault = Object.fromEntries(
 ) as unknown as typeof yaml.listen & { readonly keep_alive_timeout: number };
 
 const variables = [...read('deploy/container/gateway.yaml').matchAll(/\$\{(\w+)(:-)?/g)].map(([, name = '']) => name);
-
-describe('the manifests for Kubernetes', () => {
-  const all = parseAllDocuments(read('deploy/kubernetes/daypass.yaml')).map((one) => one.toJS() as Manifest);
-  const of = (kind: string) => all.filter((one) => one?.kind === kind);
-  const [set] = of('StatefulSet');
-  const pod = set?.spec.template.spec;
-  const container = pod?.containers[0];
-
-  it('are valid YAML, and have what an operator expects', () => {
-    expect(
-      all
-        .map((one) => one.kind)
-        .toSorted()
-        .join(' '),
-    ).toBe('HorizontalPodAutoscaler Ingress NetworkPolicy PodDisruptionBudget Secret Service Service StatefulSet');
-  });
-
-  it('wait longer for a pod than it needs to stop', () => {
-    expect(pod?.terminationGracePeriodSeconds).toBeGreaterThan(stops);
-  });
-
-  it('notice a pod that drains before it refuses requests', () => {
-    const { periodSeconds = 0, timeoutSeconds = 1, failureThreshold = 0 } = container?.readinessProbe ?? {};
-    expect(periodSeconds * failureThreshold + timeoutSeconds).toBeLessThanOrEqual(yaml.listen.notice_period);
-  });
-
-  it('ask the paths that the gateway has, on its ports', () => {
-    expect(
-      [container?.startupProbe, container?.readinessProbe, container?.livenessProbe].map((one) => one?.httpGet.path),
-    ).toEqual(['/livez', '/readyz', '/livez']);
-    expect(container?.ports.map(({ containerPort }) => containerPort)).toEqual([8080, yaml.operator.port]);
-  });
-
-  it('set every variable of gateway.yaml, mount what it names, and run as the user of the image', () => {
-    const given = new Set([
-      ...(container?.env ?? []).map(({ name }) => name),
-      ...Object.keys(of('Secret')[0]?.stringData ?? {}),
-    ]);
-    expect(variables.filter((name) => name !== 'PORT' && !given.has(name))).toEqual([]);
-    expect(container?.volumeMounts.map(({ mountPath }) => mountPath)).toContain(yaml.data.folder);
-    expect(read('deploy/Containerfile')).toContain(`USER ${pod?.securityContext.runAsUser}:`);
-  });
-
-  it('keep a pod while another one is replaced, and scale by a metric that the gateway has', () => {
-    const [budget, scaler] = [
-      of('PodDisruptionBudget')[0]?.spec,
-      of('HorizontalPodAutoscaler')[0]?.spec,
-    ] as unknown as [
-      { readonly maxUnavailable: number },
-      {
-        readonly minReplicas: number;
-        readonly metrics: [{ readonly pods: { readonly metric: { readonly name: string } } }];
-      },
-    ];
-    expect(scaler.minReplicas).toBeGreaterThan(budget.maxUnavailable);
-    const gauge = scaler.metrics[0].pods.metric.name.replace('daypass_', '');
-    expect(read('plugins/metrics/index.ts')).toContain(`gauge('${gauge}'`);
-  });
-
-  it('run the version of this checkout', () => {
-    const { version } = JSON.parse(read('package.json')) as { readonly version: string };
-    expect(container?.image).toBe(`daypass:${version}`);
-    const named = [...read('docs/deploy.md').matchAll(/daypass:(\d+\.\d+\.\d+)/g)].map(([, name]) => name);
-    expect(new Set(named)).toEqual(new Set([version]));
-  });
-});
 
 describe('compose.yaml', () => {
   const compose = parse(read('deploy/container/compose.yaml'), { merge: true }) as {

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { alertsFile, readAlerts } from './watching-fixture.ts';
 
 const run = promisify(execFile);
@@ -182,6 +182,20 @@ describe.skipIf(!promtool)('the rules of alerts.yml', () => {
       'healthy',
       ['30m', '7h', '30h'].map((at) => evaluation(at, {}, [])),
     );
+  });
+
+  it('say that a gateway is down when service discovery finds no instance any more', async () => {
+    await evaluate('gone', [evaluation('20m', { up: '1x5' }, ['DaypassDown'])]);
+  });
+
+  it('know an instance by the job that the ServiceMonitor sets, not by that of its service', async () => {
+    const monitor = parse(
+      await readFile(new URL('../../deploy/kubernetes/service-monitor.yaml', import.meta.url), 'utf8'),
+    );
+    const [{ replacement: job }] = monitor.spec.endpoints[0].relabelings;
+    const series = `up{instance="10.1.2.3:9080",job="${job}",namespace="daypass",pod="daypass-1"}`;
+    const down = evaluation('30m', {}, ['DaypassDown']);
+    await evaluate('monitor', [{ ...down, input_series: [...down.input_series, { series, values: '1x20 0x2000' }] }]);
   });
 
   it('fire on their own failure, and on no other', async () => {

@@ -1,10 +1,6 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import pg from 'pg';
 import { inject } from 'vitest';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -17,20 +13,15 @@ import { openJobs } from '#core/platform/jobs/open.ts';
 import { coreEntities } from '#core/process/entities.ts';
 import { startDemoUpstream } from '../../../../plugins/demo/server.ts';
 import { createBareDatabase, dropDatabase, silentLog } from '../../../support/database.ts';
-import { freePort } from '../../../support/free-port.ts';
 import { createGatewayFolder } from '../../../support/gateway-home.ts';
 import { yamlFor } from '../../../support/gateway.ts';
+import { hasPgBouncer, PgBouncers } from '../../../support/pgbouncer.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
-const isInstalled = spawnSync('pgbouncer', ['--version']).error === undefined;
-/** PgBouncer refuses to run as root. */
-const user = process.getuid?.() === 0 ? ['--user', 'nobody'] : [];
-
 const modes = ['session', 'transaction', 'statement'] as const;
 
-let folder: string;
-const poolers: ChildProcess[] = [];
+let poolers: PgBouncers;
 let directUrl: string;
 /** By mode. */
 const urls = new Map<string, string>();
@@ -44,26 +35,6 @@ async function asSuperuser(url: string, ...statements: string[]): Promise<void> 
   await client.end();
 }
 
-async function startPooler(mode: string, direct: URL): Promise<string> {
-  const port = await freePort();
-  const name = direct.pathname.slice(1);
-  const file = join(folder, `${mode}.ini`);
-  await writeFile(
-    file,
-    `[databases]\n${name} = host=${direct.hostname} port=${direct.port} user=${role} password=secret-of-role\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = ${port}\nauth_type = any\npool_mode = ${mode}\ndefault_pool_size = ${mode === 'session' ? 40 : 4}\nunix_socket_dir =\n`,
-  );
-  poolers.push(spawn('pgbouncer', [...user, file], { stdio: 'ignore' }));
-  await vi.waitFor(
-    async () => {
-      const socket = connect(port, '127.0.0.1');
-      await once(socket, 'connect');
-      socket.destroy();
-    },
-    { timeout: 20_000, interval: 50 },
-  );
-  return Object.assign(new URL(direct), { hostname: '127.0.0.1', port: String(port) }).href;
-}
-
 const open = (url: string, more: { directUrl?: string; isShared?: boolean; readUrl?: string; log?: Logger } = {}) =>
   openDatabase({
     url,
@@ -75,7 +46,7 @@ const open = (url: string, more: { directUrl?: string; isShared?: boolean; readU
     ...more,
   });
 
-describe.skipIf(!isInstalled)('PgBouncer, for a role that is no superuser', () => {
+describe.skipIf(!hasPgBouncer)('PgBouncer, for a role that is no superuser', () => {
   beforeAll(async () => {
     // Empty: the role migrates it as well.
     const asAdmin = await createBareDatabase('template0');
@@ -88,17 +59,12 @@ describe.skipIf(!isInstalled)('PgBouncer, for a role that is no superuser', () =
     const direct = new URL(asAdmin);
     Object.assign(direct, { username: role, password: 'secret-of-role' });
     directUrl = direct.href;
-    folder = await mkdtemp(join(tmpdir(), 'daypass-pgbouncer-'));
-    await chmod(folder, 0o755);
-    for (const mode of modes) urls.set(mode, await startPooler(mode, direct));
+    poolers = await PgBouncers.open(directUrl);
+    for (const mode of modes) urls.set(mode, await poolers.start(mode));
     pooledUrl = urls.get('transaction') ?? '';
   });
   afterAll(async () => {
-    for (const pooler of poolers) {
-      pooler.kill('SIGINT');
-      await once(pooler, 'exit');
-    }
-    await rm(folder, { recursive: true, force: true });
+    await poolers[Symbol.asyncDispose]();
     await dropDatabase(directUrl);
     await asSuperuser(inject('postgresUrl'), `DROP ROLE ${role}`);
   });

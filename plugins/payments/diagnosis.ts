@@ -3,6 +3,7 @@ import { PaymentError, type PaymentProvider } from '#core/business/payments/paym
 import type { Diagnosis, DiagnosisHost, Finding } from '#core/gateway/diagnosis/diagnosis.ts';
 import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { markPath, readMark } from './qr-image/mark.ts';
 
 /** A charge that no gateway makes: its references have another form. */
 const noCharge = { reference: 'DAYPASS-DOCTOR', providerReference: undefined };
@@ -27,8 +28,20 @@ export function paymentDiagnosis({
             ? { state: 'skipped', text: 'nothing is sold: payments.provider is not set' }
             : checkProvider(provider, host, signal),
       };
+      const mark = markPath(host);
+      if (mark !== undefined) yield { subject: 'qris_mark', run: () => checkMark(mark) };
     },
   };
+}
+
+async function checkMark(path: string): Promise<Finding> {
+  try {
+    const { width, height } = await readMark(path);
+    return { state: 'ok', text: `${width} by ${height} px` };
+  } catch (error) {
+    const advice = 'Save the QRIS mark there as a small PNG, or remove payments.qris_mark.';
+    return { state: 'failed', text: `${path}: ${(error as Error).message}`, advice };
+  }
 }
 
 async function checkProvider(provider: PaymentProvider, host: DiagnosisHost, signal: AbortSignal): Promise<Finding> {

@@ -20,8 +20,6 @@ export async function startFakeGitLab(user: object): Promise<FakeGitLab> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const uri = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const send = (response: ServerResponse, status: number, body: object) =>
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
     const url = new URL(request.url ?? '', uri);
@@ -54,4 +52,8 @@ export async function startFakeGitLab(user: object): Promise<FakeGitLab> {
       await once(server, 'close');
     },
   };
+}
+
+function send(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }

@@ -16,6 +16,10 @@ export const paymentsSection = defineSection({
       { default: false },
       'Whether passes can be bought as gifts: the buyer gets a code, and the account that redeems it within a year gets the days.',
     ),
+    qris_mark: string(
+      { minLength: 1 },
+      'File with the QRIS mark, a PNG, relative to the data folder. It stands beside QR codes, on the page and on the saved picture. Get it from your payment provider; none is included.',
+    ),
     decision_hours: integer(
       { minimum: 1, maximum: 720, default: 24 },
       'Hours within which a buyer whose money activated nothing is promised a decision.',

@@ -4,6 +4,7 @@ import { type Order, type Payment, refundable } from '#core/business/payments/or
 import { nmidOf, QrisError, readQris } from '#core/business/payments/qris.ts';
 import { paymentsSection } from '#core/business/payments/section.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
+import { markOf } from '../qr-image/mark.ts';
 import { qrPath } from '../qr-image/qr-path.ts';
 import { planOf } from './gift.ts';
 import { describeDecided, describeDecision, describeRefunds } from './order-view.ts';
@@ -33,6 +34,7 @@ export async function describePay(order: Order, view: OrderView, request: PageRe
     isPayable,
     canCheck: isOpenView(view),
     qr: qr === undefined ? undefined : drawQr(qr),
+    mark: qr === undefined ? undefined : (await markOf(host))?.dataUrl,
     receiver,
     simulation: simulation === undefined ? undefined : describeSimulation(simulation, request),
     qrLabel: t('payments.pay.qr', { price: total, code }),

@@ -1,6 +1,7 @@
 import { Download, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import type { Order } from '#core/business/payments/order.ts';
+import { markOf } from '../qr-image/mark.ts';
 import { drawQrImage, toAscii } from '../qr-image/qr-image.ts';
 import { receiverOf } from './describe-pay.ts';
 import { ownOrder } from './order-view.ts';
@@ -17,7 +18,7 @@ export const qrDownload: Page = {
     const qr = viewOf(order) === 'waiting' ? order.attempt?.qr : undefined;
     if (qr === undefined || simulationOf(request.host, order) !== undefined)
       throw new PageError(404, 'payments.pay.no_qr');
-    const image = await drawQrImage(qr, textsOf(order, qr, request));
+    const image = await drawQrImage(qr, { ...textsOf(order, qr, request), mark: await markOf(request.host) });
     return new Download(`${request.host.service.slug}-${order.code}.png`, 'image/png', image);
   },
 };

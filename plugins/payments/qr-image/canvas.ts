@@ -4,6 +4,13 @@ import { glyphOf, lineHeight } from './glyphs.ts';
 
 const compress = promisify(deflate);
 
+/** Grey values of an image, row by row; 0 is black. */
+interface GreyImage {
+  readonly width: number;
+  readonly height: number;
+  readonly pixels: Uint8Array;
+}
+
 /** A grey image, white to begin with: black rectangles and lines of text on it. */
 export class Canvas {
   readonly width: number;
@@ -41,6 +48,16 @@ export class Canvas {
     }
   }
 
+  /** Draws a grey image in this height, or lower where it would be wider than that. */
+  image(source: GreyImage, left: number, top: number, height: number, maxWidth: number): void {
+    const scale = Math.min(height / source.height, maxWidth / source.width);
+    const size = { width: Math.floor(source.width * scale), height: Math.floor(source.height * scale) };
+    for (let y = 0; y < size.height; y++) {
+      const row = (top + y) * this.width + left;
+      for (let x = 0; x < size.width; x++) this.#pixels[row + x] = meanOf(source, x / scale, y / scale, 1 / scale);
+    }
+  }
+
   /** A line with round ends and smooth edges. */
   #stroke(x1: number, y1: number, x2: number, y2: number, radius: number): void {
     const [left, right] = [Math.floor(Math.min(x1, x2) - radius - 1), Math.ceil(Math.max(x1, x2) + radius + 1)];
@@ -71,6 +88,16 @@ export class Canvas {
       chunk('IEND', Buffer.alloc(0)),
     ]);
   }
+}
+
+/** The mean of the pixels of a square, of one at least. */
+function meanOf({ width, height, pixels }: GreyImage, left: number, top: number, side: number): number {
+  const [fromX, fromY] = [Math.floor(left), Math.floor(top)];
+  const toX = Math.min(width, Math.max(fromX + 1, Math.floor(left + side)));
+  const toY = Math.min(height, Math.max(fromY + 1, Math.floor(top + side)));
+  let sum = 0;
+  for (let y = fromY; y < toY; y++) for (let x = fromX; x < toX; x++) sum += pixels[y * width + x] ?? 255;
+  return Math.round(sum / ((toX - fromX) * (toY - fromY)));
 }
 
 /** Width of a text in units of its glyphs. */

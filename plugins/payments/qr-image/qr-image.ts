@@ -1,33 +1,41 @@
 import { Canvas } from './canvas.ts';
+import type { Mark } from './mark.ts';
 import { modulesOf } from './modules.ts';
 
-/** The texts of the image, in ASCII. */
+/** The texts of the image, in ASCII, and the mark above them. */
 export interface QrImageTexts {
   /** Above the code: the receiver. */
   readonly title: string;
   readonly amount: string;
   /** Below the code: the order, and until when it can be paid. */
   readonly lines: readonly string[];
+  readonly mark?: Mark | undefined;
 }
 
 const margin = 4; // modules around the code
 const minSize = 1024; // px of the code with its margin
 const line = 64; // px
+const mark = { top: 48, height: 88, space: 104 }; // px
 
 /**
  * Draws a QR code with amount, order and end time, as a PNG of at least 1024 px a side. People save it, and choose it from
  * the pictures of their phone in the app that pays.
  */
-export async function drawQrImage(payload: string, { title, amount, lines }: QrImageTexts): Promise<Buffer> {
+export async function drawQrImage(
+  payload: string,
+  { title, amount, lines, mark: image }: QrImageTexts,
+): Promise<Buffer> {
   const modules = modulesOf(payload);
   const scale = Math.ceil(minSize / (modules.size + 2 * margin));
   const side = scale * (modules.size + 2 * margin);
   const edge = margin * scale;
-  const top = 256;
+  const above = image === undefined ? 0 : mark.space;
+  const top = 256 + above;
   const canvas = new Canvas(side, top + side + lines.length * line);
   const width = side - 2 * edge;
-  canvas.text(title, edge, 64, 34, 4, width);
-  canvas.text(amount, edge, 144, 84, 11, width);
+  if (image !== undefined) canvas.image(image, edge, mark.top, mark.height, width);
+  canvas.text(title, edge, above + 64, 34, 4, width);
+  canvas.text(amount, edge, above + 144, 84, 11, width);
   for (let y = 0; y < modules.size; y++) {
     for (let x = 0; x < modules.size; x++) {
       if (modules.get(y, x) !== 0) canvas.fill(edge + x * scale, top + edge + y * scale, scale, scale);

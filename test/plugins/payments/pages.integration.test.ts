@@ -1,4 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { encode } from 'fast-png';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '#core/platform/database/database.ts';
 import { endOrderPeriod, grantDays } from '#core/business/accounts/ledger.ts';
@@ -176,6 +180,28 @@ describe('the pay page', () => {
     expect(textOf(payload)).toContain(`simulate ${codeOf(path)}.1`);
     expect(payload).not.toContain('class="qr"');
     expect((await browser.get(`${path}/qr.png`)).statusCode).toBe(404);
+  });
+
+  it('has the QRIS mark of the operator’s file, and none where it cannot be used', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'daypass-mark-'));
+    try {
+      const file = join(folder, 'qris.png');
+      await writeFile(
+        file,
+        encode({ width: 4, height: 1, channels: 1, depth: 8, data: new Uint8Array([0, 0, 0, 255]) }),
+      );
+      ({ browser } = await (await serveShop(database, provider, { payments: { qris_mark: file } })).signIn());
+      const path = await buy();
+      expect((await browser.get(path)).payload).toMatch(
+        /<img class="mark" src="data:image\/png;base64,[\w+/=]+" alt="QRIS">/,
+      );
+      expect(readQris(readQr((await browser.get(`${path}/qr.png`)).rawPayload).text).amount).toBe(95_000);
+      const none = await serveShop(database, provider, { payments: { qris_mark: `${file}.missing` } });
+      ({ browser } = await none.signIn());
+      expect((await browser.get(await buy())).payload).not.toContain('class="mark"');
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
   });
 
   it('offers the code as a picture of that amount', async () => {

@@ -1,0 +1,71 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { decode, encode } from 'fast-png';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { drawQrImage } from '../../../../plugins/payments/qr-image/qr-image.ts';
+import { readMark } from '../../../../plugins/payments/qr-image/mark.ts';
+import { readQr } from '../../../support/read-qr.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'daypass-mark-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function fileOf(bytes: Uint8Array): Promise<string> {
+  const path = join(folder, `${crypto.randomUUID()}.png`);
+  await writeFile(path, bytes);
+  return path;
+}
+
+/** Two pixels, black and white; what is transparent counts as white. */
+const images = [
+  ['grey', { channels: 1, data: new Uint8Array([0, 255]) }],
+  ['grey with alpha', { channels: 2, data: new Uint8Array([0, 255, 0, 0]) }],
+  ['RGB', { channels: 3, data: new Uint8Array([0, 0, 0, 255, 255, 255]) }],
+  ['RGBA', { channels: 4, data: new Uint8Array([0, 0, 0, 255, 0, 0, 0, 0]) }],
+] as const;
+
+/** A small file that says that it is large. */
+function bomb(): Uint8Array {
+  const png = Buffer.from(encode({ width: 1, height: 1, channels: 1, depth: 8, data: new Uint8Array([0]) }));
+  png.writeUInt32BE(60_000, 16);
+  return png;
+}
+
+describe('the QRIS mark of a file', () => {
+  it.each(images)('of the kind %s is read as black on white', async (_kind, image) => {
+    const path = await fileOf(encode({ width: 2, height: 1, depth: 8, ...image }));
+    const { width, height, pixels, dataUrl } = await readMark(path);
+    expect([width, height, [...pixels]]).toEqual([2, 1, [0, 255]]);
+    expect(dataUrl).toMatch(/^data:image\/png;base64,iVBOR/);
+  });
+
+  it.each([
+    ['is no PNG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"></svg>'), /not a PNG/],
+    ['is empty', Buffer.alloc(0), /not a PNG/],
+    ['is too large', Buffer.alloc(100_001), /has 100001 bytes/],
+    ['says that it has billions of pixels', bomb(), /60000 by 1 px/],
+    [
+      'has 16 bits a channel',
+      encode({ width: 1, height: 1, channels: 1, depth: 16, data: new Uint16Array([0]) }),
+      /8 bits/,
+    ],
+  ])('that %s is refused', async (_what, bytes, message) => {
+    await expect(readMark(await fileOf(bytes))).rejects.toThrow(message);
+  });
+
+  it('stands above receiver and amount on the saved picture, whose code reads as before', async () => {
+    const data = new Uint8Array(300 * 100).fill(0);
+    const mark = await readMark(await fileOf(encode({ width: 300, height: 100, channels: 1, depth: 8, data })));
+    const texts = { title: 'DAYPASS', amount: 'Rp 95.000', lines: ['Order'] };
+    const [without, withMark] = [await drawQrImage('a code', texts), await drawQrImage('a code', { ...texts, mark })];
+    expect(readQr(withMark).text).toBe('a code');
+    const picture = decode(withMark);
+    expect(picture.height).toBe(decode(without).height + 104);
+    const black = picture.data.subarray(48 * picture.width, 136 * picture.width).filter((value) => value === 0);
+    // 88 px high, three times as wide.
+    expect(black.length).toBe(88 * 264);
+  });
+});

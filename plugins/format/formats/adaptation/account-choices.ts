@@ -74,8 +74,13 @@ export function withoutAccountChoices(
   return kept;
 }
 
+/** @throws GatewayError `unsupported_content` for a choice that must not be dropped, and that no other format has */
+export function refuseBindingChoices(body: JsonObject): void {
+  for (const [name, { isBinding }] of fields) if (isBinding === true && isSet(body[name])) throw refused(name);
+}
+
 /** The error for a choice that a route cannot keep. */
-export function refused(name: string): GatewayError {
+function refused(name: string): GatewayError {
   const message = `\`${name}\` cannot be chosen for this model. Leave it out.`;
   return new GatewayError('unsupported_content', message, { param: name });
 }

@@ -1,6 +1,6 @@
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import type { UsageMeter } from '../../canonical/usage-meter.ts';
 
@@ -85,6 +85,13 @@ export function filledUsage(given: JsonValue | undefined, counts: JsonObject): J
     ([name, value]) => value !== null && value !== undefined && typeof counts[name] !== 'number',
   );
   return { ...counts, ...Object.fromEntries(reported) };
+}
+
+/** The body without an error that says nothing, which servers in Go write into each answer: the SDKs throw on its presence. */
+export function withoutEmptyError<T extends JsonObject>(body: T): T {
+  const { error } = body;
+  if (!isJsonObject(error) || isFilled(error)) return body;
+  return Object.fromEntries(Object.entries(body).filter(([name]) => name !== 'error')) as T;
 }
 
 /** The value if it is an object, an empty one otherwise. */

@@ -19,6 +19,7 @@ import {
   isTextFormat,
   type TextFormat,
 } from '../../formats/contract/descriptor.ts';
+import { refuseBindingChoices } from '../../formats/adaptation/account-choices.ts';
 import { type ClientRequest, endUserFor, replyContext, shortId } from '../../request/client-request.ts';
 import { restoreReasoning, takesReasoningText } from '../../state/kept-reasoning/restore.ts';
 import { encodeForRoute, ownStateFor } from './encode-for-route.ts';
@@ -48,8 +49,14 @@ export class CallTranslator {
       const message = `Requests in the ${format.name} format cannot be translated into another format.`;
       throw new GatewayError('not_supported', message, { param: 'model' });
     }
-    this.#conversation ??= format.client.text.decodeRequest(this.#request.content.exact, this.#notes);
+    this.#conversation ??= this.#decode(format);
     return { conversation: this.#conversation, notes: this.#notes };
+  }
+
+  #decode(format: ClientTextFormat): Conversation {
+    const { exact } = this.#request.content;
+    refuseBindingChoices(exact);
+    return format.client.text.decodeRequest(exact, this.#notes);
   }
 
   /**

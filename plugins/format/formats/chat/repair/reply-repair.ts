@@ -8,7 +8,7 @@ import { Notes } from '../../../canonical/notes.ts';
 import { readFailure, truncatedCall } from '../../../canonical/reply.ts';
 import { withoutOtherTier } from '../../../canonical/service-tier.ts';
 import { asList, asText, parseBody } from '../../../wire/members.ts';
-import { type ReplyRepair, writeData } from '../../contract/pass-through.ts';
+import { type ReplyRepair, withoutEmptyError, writeData } from '../../contract/pass-through.ts';
 import { endingWithoutFinish, missingFinish, noteFinish, readAbort } from '../reply/finish.ts';
 import { answerRefusedPrompt, answerRefusedPromptInChunk } from '../reply/prompt-filter.ts';
 import { usesDeprecatedCalls } from '../reply/reply-object.ts';
@@ -70,17 +70,18 @@ export class ChatReplyRepair implements ReplyRepair {
     this.#hasFailed = event.name === 'error' || isFailure(chunk);
     if (this.#hasFailed) return [event];
     this.#last = event;
-    const repaired = this.#chunk(answerRefusedPromptInChunk(chunk));
+    const repaired = this.#chunk(answerRefusedPromptInChunk(withoutEmptyError(chunk)));
     this.#learn(data, chunk, repaired);
     return [repaired === chunk ? event : rewritten(event, repaired)];
   }
 
   whole(body: JsonObject, given: string): JsonObject {
-    if (!this.#inlineThinking && isCleanReply(body) && this.#tiered(body) === body) return body;
+    const isClean = isCleanReply(body) && this.#tiered(body) === body && body['error'] === undefined;
+    if (!this.#inlineThinking && isClean) return body;
     // Inputs that are objects keep the digits of their numbers.
     const exact = mayHoldLongNumbers(given) ? (parseBody(given) ?? body) : body;
     if (isFailure(exact)) return body;
-    const answered = answerRefusedPrompt(exact);
+    const answered = answerRefusedPrompt(withoutEmptyError(exact));
     const { choices } = answered;
     if (!Array.isArray(choices)) return body;
     const repaired = choices.map((choice, position) => {

@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { reportedFailure } from '#core/gateway/model-call/reported-failure.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
-import { member } from '../../../wire/members.ts';
+import { asText, member } from '../../../wire/members.ts';
 import type { ReplyObserver } from '../../contract/pass-through.ts';
 import { finishReasonOf, isWithheld, readAbort, readUsage } from './finish.ts';
 import type { GeminiCandidate, GeminiContent, GeminiFeedback, GeminiPart, GeminiReply } from '../../../wire/gemini.ts';
@@ -66,7 +66,7 @@ export class GeminiObserver implements ReplyObserver {
     if (error !== undefined) this.failure = reportedFailure(error);
     const { usageMetadata, promptFeedback, candidates }: GeminiReply = chunk;
     this.usage = readUsage(usageMetadata) ?? this.usage;
-    if (member<GeminiFeedback>(promptFeedback, 'blockReason') !== undefined) {
+    if (asText(member<GeminiFeedback>(promptFeedback, 'blockReason')) !== '') {
       this.hasContent = true;
       this.#isSettled = true;
       this.isPolicyRefusal = true;

@@ -1,16 +1,16 @@
 import { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { mayHoldLongNumbers } from '#core/gateway/model-call/exact-json.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { UniqueIds } from '../../../canonical/call-ids.ts';
 import { canonicalInput } from '../../../canonical/kept-reasoning.ts';
 import { asText, member, parseBody } from '../../../wire/members.ts';
-import { type ReplyRepair, writeData } from '../../contract/pass-through.ts';
+import { type ReplyRepair, withoutEmptyError, writeData } from '../../contract/pass-through.ts';
 import { PartialArgs } from './partial-args.ts';
 import type { GeminiCall, GeminiCandidate, GeminiContent, GeminiPart, GeminiReply } from '../../../wire/gemini.ts';
 
 /**
- * Repairs what endpoints that imitate Gemini do wrong: they give two calls of an answer one id, or send a call twice. Other bytes
- * stay.
+ * Repairs what endpoints that imitate Gemini do wrong: they give two calls of an answer one id, send a call twice, or write all members
+ * that a part can have, empty. Other bytes stay.
  */
 export class GeminiReplyRepair implements ReplyRepair {
   readonly failure = undefined;
@@ -19,7 +19,7 @@ export class GeminiReplyRepair implements ReplyRepair {
 
   event(event: StreamEvent): readonly StreamEvent[] {
     const { data } = event;
-    if (data?.includes('"functionCall"') !== true) return [event];
+    if (data === undefined || !mayNeedRepair(data)) return [event];
     const body = exact(data, event.parse());
     const repaired = body && this.#repaired(body);
     if (repaired === undefined || repaired === body) return [event];
@@ -29,14 +29,15 @@ export class GeminiReplyRepair implements ReplyRepair {
   }
 
   whole(body: JsonObject, given: string): JsonObject {
-    if (!given.includes('"functionCall"')) return body;
+    if (!mayNeedRepair(given)) return body;
     const whole = exact(given, body) ?? body;
     const repaired = this.#repaired(whole);
     return repaired === whole ? body : repaired;
   }
 
-  #repaired(body: GeminiReply): JsonObject {
-    const { candidates } = body;
+  #repaired(given: JsonObject): JsonObject {
+    const body = withoutEmptyError(given);
+    const { candidates }: GeminiReply = body;
     if (!Array.isArray(candidates)) return body;
     const repaired = candidates.map((candidate) => this.#candidate(candidate));
     return repaired.every((candidate, at) => candidate === candidates[at]) ? body : { ...body, candidates: repaired };
@@ -52,6 +53,27 @@ export class GeminiReplyRepair implements ReplyRepair {
     const isSame = kept.length === parts.length && kept.every((part, at) => part === parts[at]);
     return isSame ? candidate : { ...candidate, content: { ...content, parts: kept } };
   }
+}
+
+/** What a part may be instead of a text. Clients take its presence for it. */
+const alternatives = [
+  'functionCall',
+  'functionResponse',
+  'inlineData',
+  'fileData',
+  'executableCode',
+  'codeExecutionResult',
+  'toolCall',
+  'toolResponse',
+] as const;
+
+/** True for a text with a call, which may be empty, or with an error. */
+function mayNeedRepair(text: string): boolean {
+  return text.includes('"functionCall"') || text.includes('"error"');
+}
+
+function isEmptyObject(value: JsonValue | undefined): boolean {
+  return value === null || (isJsonObject(value) && !isFilled(value));
 }
 
 /** Inputs of calls are objects: their numbers keep their digits. */
@@ -76,7 +98,8 @@ class CandidateCalls {
   #open: { readonly call: SentCall; readonly args: PartialArgs } | undefined;
 
   /** The part as the client gets it; undefined for a call that comes again under its own id, name and arguments. */
-  part(part: JsonValue): JsonValue | undefined {
+  part(received: JsonValue): JsonValue | undefined {
+    const part = isJsonObject(received) ? this.#withoutEmpty(received) : received;
     const call: GeminiCall | undefined = member<GeminiPart>(part, 'functionCall') as GeminiCall | undefined;
     if (!isJsonObject(part) || !isJsonObject(call)) return part;
     if (asText(call.name) === '') return this.#continued(part, call);
@@ -92,6 +115,16 @@ class CandidateCalls {
     this.#sent.push(sent);
     if (!isWhole) this.#take(call, { call: sent, args: new PartialArgs() });
     return withId(part, call, sent.id);
+  }
+
+  /** An empty call ends an open one. */
+  #withoutEmpty(part: GeminiPart): JsonObject {
+    const empty = alternatives.filter(
+      (name) => isEmptyObject(part[name]) && !(name === 'functionCall' && this.#open !== undefined),
+    );
+    if (empty.length === 0) return part;
+    const kept = Object.entries(part).filter(([name]) => !(empty as readonly string[]).includes(name));
+    return kept.length === 0 ? part : Object.fromEntries(kept);
   }
 
   #continued(part: JsonObject, call: GeminiCall): JsonValue {

@@ -4,7 +4,7 @@ import { CallMatcher } from '../../../canonical/call-matcher.ts';
 import { type Notes, refuseUnread } from '../../../canonical/notes.ts';
 import { readName } from '../../../canonical/tools.ts';
 import { readFields, readMany } from '../../../wire/gemini-fields.ts';
-import { invalid, maybeObject, maybeText, readList } from '../../../wire/read.ts';
+import { invalid, maybeObject, maybeText } from '../../../wire/read.ts';
 import { type PlacedPart, readPart, readPlaced } from './read-content.ts';
 import { decodeSignature, skipValidation } from './thought-signature.ts';
 import type { GeminiCall, GeminiContent, GeminiResult } from '../../../wire/gemini.ts';
@@ -55,7 +55,7 @@ export class ContentReader {
 
   /** @throws GatewayError `invalid_request` */
   readContents(value: JsonValue | undefined): void {
-    const contents = readList(value, 'contents');
+    const contents = readMany(value, 'contents');
     if (contents.length === 0) throw invalid('contents', 'a list of at least one content');
     let count = 0;
     for (const [index, entry] of contents.entries()) {

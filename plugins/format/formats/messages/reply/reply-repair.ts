@@ -13,6 +13,7 @@ import type { MessagesBlock, MessagesEnding, MessagesEvent, MessagesReply } from
  * - Stop reason: they report `end_turn` after a call, which some clients then do not run, or beside a stop sequence, or `tool_use`
  *   without a call, for which Claude Code repeats the request.
  * - Ids of calls: some have characters that Anthropic refuses in every later request, `functions.Bash:0`; some come twice.
+ * - Citations: Anthropic leaves them out where there are none; AI SDK 5 and 6 refuse null.
  * - Calls: one that comes again under its own id, name and input is left out.
  */
 export class MessagesReplyRepair implements ReplyRepair {
@@ -40,7 +41,7 @@ export class MessagesReplyRepair implements ReplyRepair {
     const blocks = asList(content);
     this.#hasCalls = blocks.some(isCall);
     const kept = blocks.filter((block) => !isCall(block) || !this.#calls.repeats(block));
-    const named = kept.map((block) => (isCall(block) ? this.#named(block) : block));
+    const named = kept.map((block) => (isCall(block) ? this.#named(block) : uncited(block)));
     const isSame = named.length === blocks.length && named.every((block, index) => block === blocks[index]);
     return this.#settled(isSame ? body : { ...body, content: named });
   }
@@ -62,10 +63,9 @@ export class MessagesReplyRepair implements ReplyRepair {
   #started(event: StreamEvent): StreamEvent {
     const body: MessagesEvent = event.parse() ?? {};
     const { content_block: block, index } = body;
-    if (!isCall(block)) return event;
-    this.#hasCalls = true;
-    const named = this.#named(block, index);
-    return named === block ? event : rewritten(event, { ...body, content_block: named });
+    this.#hasCalls ||= isCall(block);
+    const named = isCall(block) ? this.#named(block, index) : uncited(block ?? null);
+    return named === block || block === undefined ? event : rewritten(event, { ...body, content_block: named });
   }
 
   /** The call with an id of its own that clients may send to Anthropic. @param index in a stream */
@@ -93,6 +93,12 @@ export class MessagesReplyRepair implements ReplyRepair {
     const settled = settledStopReason(ending, this.#hasCalls);
     return settled === given ? ending : { ...ending, stop_reason: settled };
   }
+}
+
+function uncited(block: JsonValue): JsonValue {
+  if (!isJsonObject(block) || block['citations'] !== null) return block;
+  const { citations: _, ...members } = block;
+  return members;
 }
 
 function typeOf(event: StreamEvent): JsonValue | undefined {

@@ -14,7 +14,6 @@ import {
   readText,
   filledText,
 } from '../../../wire/read.ts';
-import { refused } from '../../adaptation/account-choices.ts';
 import { messagesBounds } from './parameters.ts';
 import { MessagesHistoryReader } from './read-messages.ts';
 import { readToolChoice, readTools } from './read-tools.ts';
@@ -42,7 +41,6 @@ const knownOfOutput = new Set(['effort', 'format']);
  * @throws GatewayError `invalid_request`, `not_supported`
  */
 export function decodeRequest(body: MessagesRequest, notes: Notes): Conversation {
-  if (!isMissing(body.inference_geo)) throw refused('inference_geo');
   const reader = new MessagesHistoryReader(notes);
   reader.readSystem(body.system, 'system');
   reader.readMessages(body.messages);

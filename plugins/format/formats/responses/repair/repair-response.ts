@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { member, withoutUnset } from '../../../wire/members.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import { UniqueIds } from '../../../canonical/call-ids.ts';
@@ -51,8 +51,15 @@ export function repairResponse(
     id,
     output,
     status: textOr(complete.status, status),
+    error: nullIfEmpty(complete.error),
+    incomplete_details: nullIfEmpty(complete.incomplete_details),
     ...describedFormat(complete, context.request),
   });
+}
+
+/** Servers in Go write every member; clients take the presence of these for a failure or a cut. */
+function nullIfEmpty(value: JsonValue | undefined): JsonValue {
+  return isJsonObject(value) && isFilled(value) ? value : null;
 }
 
 /** Vendors repeat the schema that was asked for without its description. */

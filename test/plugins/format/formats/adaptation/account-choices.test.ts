@@ -13,7 +13,10 @@ import { ClientRequest } from '../../../../../plugins/format/request/client-requ
 import { RequestContent } from '../../../../../plugins/format/request/request-content.ts';
 import { adaptRequest } from '../../../../../plugins/format/routes/pass-through/adapt-request.ts';
 import { encodeForRoute } from '../../../../../plugins/format/routes/translation/encode-for-route.ts';
+import { openCall } from '../../../../../plugins/format/routes/model-call.ts';
+import { modelOf } from '../../catalog/catalog-fixture.ts';
 import { refusalBy } from '../../codec-fixture.ts';
+import { exchange, requestOf } from '../../invariants/fixture.ts';
 import { routeTo, upstreamAt } from '../../../upstream/fixture.ts';
 
 const formats = { chat, gemini, messages, responses };
@@ -128,9 +131,21 @@ describe('what a customer chooses in the account of the operator', () => {
     );
   });
 
-  it('no other format keeps a place of inference', () => {
-    const body = { model: 'm', max_tokens: 9, messages: hi, inference_geo: 'eu' };
-    const error = refusalBy(() => messages.client.text.decodeRequest(body, new Notes()));
-    expect(error).toMatchObject({ code: 'unsupported_content', details: { param: 'inference_geo' } });
+  it.each([
+    ['messages', 'chat', { max_tokens: 9, messages: hi }],
+    ['chat', 'messages', { messages: hi }],
+    ['responses', 'messages', { input: 'Hi' }],
+    ['gemini', 'messages', { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }],
+  ] as const)('no translation drops a place of inference: from %s to %s', (client, upstream, asked) => {
+    const route = routeTo(upstreamAt('http://127.0.0.1:1', { formats: [upstream] }));
+    const encode = (inference_geo: string | null) => {
+      const request = requestOf(client, { model: 'test', ...asked, inference_geo });
+      return openCall(exchange, modelOf('test', [], { routes: [route] }), request).encode(route);
+    };
+    expect(refusalBy(() => encode('eu'))).toMatchObject({
+      code: 'unsupported_content',
+      details: { param: 'inference_geo' },
+    });
+    expect(encode(null).body).toBeDefined();
   });
 });

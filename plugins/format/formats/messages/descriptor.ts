@@ -53,7 +53,7 @@ export const messages: ClientTextFormat = {
     ],
     parameters: messagesParameters,
     observe: (id, _body, onAnswer) => new MessagesObserver(id, onAnswer),
-    repairReply: (_context, { quirks }) => (quirks.betas ? undefined : new MessagesReplyRepair()),
+    repairReply: ({ id }, { quirks }) => (quirks.betas ? undefined : new MessagesReplyRepair(id)),
     modelPlace: { member: 'model', parent: 'message', events: new Set(['message_start']) },
     adaptReply: (request, origin) => new MessagesReplyAdapter(request, origin),
     ownReasoning: withOwnThinking,

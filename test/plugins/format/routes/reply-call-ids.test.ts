@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '#core/platform/json.ts';
 import {
   bytesOf,
   call,
@@ -10,10 +11,12 @@ import {
   pairs,
   readerOf,
   readStream,
+  readWhole,
   streamed,
   streamOf,
   streams,
   whole,
+  wholes,
 } from './reply-fixture.ts';
 
 describe.each(pairs)('a %s client of a %s upstream', (client, upstream) => {
@@ -49,6 +52,16 @@ describe.each(formats)('ids for a Messages client of a %s upstream', (upstream) 
     expect(got[2]?.id).toBe('toolu_1');
     expect(streamed('messages', upstream, calls)).toEqual(got);
   });
+});
+
+it.each(['', null])('calls of a Messages answer without ids get some, the same streamed and whole: %j', (id) => {
+  const named = [call('', 'a'), call('', 'b'), call('toolu_1', 'c')];
+  const nameless = (text: string) => text.replaceAll('"id":""', `"id":${JSON.stringify(id)}`);
+  const answer = JSON.parse(nameless(JSON.stringify(wholes.messages(named)))) as JsonObject;
+  const events = JSON.parse(nameless(JSON.stringify(streams.messages(named)))) as JsonObject[];
+  const got = readWhole('messages', 'messages', answer);
+  expect(got.map((one) => one.id)).toEqual(['call_x1_0', 'call_x1_1', 'toolu_1']);
+  expect(streamOf('messages', 'messages', events)).toEqual(got);
 });
 
 it.each(formats)('the end of a Chat stream that repeats its calls adds none: %s', (client) => {

@@ -1,18 +1,19 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { plainIds, UniqueIds } from '../../../canonical/call-ids.ts';
-import { asList, member } from '../../../wire/members.ts';
+import { asList, asText, member } from '../../../wire/members.ts';
 import type { ReplyRepair } from '../../contract/pass-through.ts';
 import { settledStopReason } from './finish.ts';
 import { isCall, RepeatedBlocks, rewritten } from './repeated-blocks.ts';
-import type { MessagesBlock, MessagesEnding, MessagesEvent, MessagesReply } from '../../../wire/messages.ts';
+import type { MessagesEnding, MessagesEvent, MessagesReply } from '../../../wire/messages.ts';
 
 /**
  * Repairs what endpoints that imitate Messages do wrong. Other bytes stay.
  *
  * - Stop reason: they report `end_turn` after a call, which some clients then do not run, or beside a stop sequence, or `tool_use`
  *   without a call, for which Claude Code repeats the request.
- * - Ids of calls: some have characters that Anthropic refuses in every later request, `functions.Bash:0`; some come twice.
+ * - Ids of calls: some have characters that Anthropic refuses in every later request, `functions.Bash:0`; some come twice, or are
+ *   missing.
  * - Citations: Anthropic leaves them out where there are none; AI SDK 5 and 6 refuse null.
  * - Calls: one that comes again under its own id, name and input is left out.
  */
@@ -21,8 +22,16 @@ export class MessagesReplyRepair implements ReplyRepair {
   readonly #calls = new RepeatedBlocks();
   #hasCalls = false;
   readonly #ids = new UniqueIds(plainIds);
+  readonly #id: string;
+  /** Calls without an id so far. */
+  #nameless = 0;
   /** Calls that have not ended, by their index: the start of some comes twice. */
   readonly #open = new Map<JsonValue | undefined, { readonly given: string; readonly id: string }>();
+
+  /** @param id of the exchange, for calls without one */
+  constructor(id: string) {
+    this.#id = id;
+  }
 
   get held(): number {
     return this.#calls.held;
@@ -70,12 +79,12 @@ export class MessagesReplyRepair implements ReplyRepair {
 
   /** The call with an id of its own that clients may send to Anthropic. @param index in a stream */
   #named(block: JsonObject, index?: JsonValue): JsonObject {
-    const { id: given }: MessagesBlock = block;
-    if (typeof given !== 'string') return block;
+    const given = asText(block['id']);
     const open = this.#open.get(index);
-    const id = index !== undefined && open?.given === given ? open.id : this.#ids.next(given);
+    const isOpen = index !== undefined && open?.given === given;
+    const id = isOpen ? open.id : this.#ids.next(given || `call_${this.#id}_${this.#nameless++}`);
     if (index !== undefined) this.#open.set(index, { given, id });
-    return id === given ? block : { ...block, id };
+    return id === block['id'] ? block : { ...block, id };
   }
 
   #ending(event: StreamEvent): StreamEvent {

@@ -131,12 +131,12 @@ describe('what a customer chooses in the account of the operator', () => {
     );
   });
 
-  it.each([
+  it.each<[Name, Name, JsonObject]>([
     ['messages', 'chat', { max_tokens: 9, messages: hi }],
     ['chat', 'messages', { messages: hi }],
     ['responses', 'messages', { input: 'Hi' }],
     ['gemini', 'messages', { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }],
-  ] as const)('no translation drops a place of inference: from %s to %s', (client, upstream, asked) => {
+  ])('no translation drops a place of inference: from %s to %s', (client, upstream, asked) => {
     const route = routeTo(upstreamAt('http://127.0.0.1:1', { formats: [upstream] }));
     const encode = (inference_geo: string | null) => {
       const request = requestOf(client, { model: 'test', ...asked, inference_geo });

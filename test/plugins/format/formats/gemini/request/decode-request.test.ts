@@ -218,11 +218,11 @@ describe('decoding tools of a Gemini request', () => {
   });
 
   it('Gemini contents may be one object', () => {
-  const { conversation } = decode({ contents: { parts: { text: 'Hi' } } });
-  expect(conversation.items).toMatchObject([{ type: 'message', role: 'user', parts: [{ text: 'Hi' }] }]);
-});
+    const { conversation } = decode({ contents: { parts: { text: 'Hi' } } });
+    expect(conversation.items).toMatchObject([{ type: 'message', role: 'user', parts: [{ text: 'Hi' }] }]);
+  });
 
-it('what Gemini functions return, and when, has no place elsewhere, and a note', () => {
+  it('what Gemini functions return, and when, has no place elsewhere, and a note', () => {
     expect(decode(declares({ name: 'a', responseJsonSchema: { type: 'object' } })).notes).toEqual([
       'dropped responseJsonSchema of a function',
     ]);

@@ -8,7 +8,7 @@ const call = { type: 'tool_use', id: 'a', name: 'f', input: {} };
 
 /** The stop reason that a client gets, streamed. */
 function streamed(block: JsonObject, stop_reason: string | null, stop_sequence: string | null = null): unknown {
-  const repair = new MessagesReplyRepair();
+  const repair = new MessagesReplyRepair('x1');
   const events: JsonObject[] = [
     { type: 'content_block_start', index: 0, content_block: block },
     { type: 'message_delta', delta: { stop_reason, stop_sequence }, usage: { output_tokens: 3 } },
@@ -23,7 +23,7 @@ function streamed(block: JsonObject, stop_reason: string | null, stop_sequence: 
 }
 
 const whole = (block: JsonObject, stop_reason: string | null, stop_sequence: string | null = null): JsonObject =>
-  new MessagesReplyRepair().whole({ type: 'message', content: [block], stop_reason, stop_sequence });
+  new MessagesReplyRepair('x1').whole({ type: 'message', content: [block], stop_reason, stop_sequence });
 
 describe('the stop reason of an endpoint that imitates Messages', () => {
   it.each([
@@ -50,10 +50,10 @@ describe('the stop reason of an endpoint that imitates Messages', () => {
   });
 
   it('is left alone, with every byte, where it fits', () => {
-    const repair = new MessagesReplyRepair();
+    const repair = new MessagesReplyRepair('x1');
     const event = streamEvent('event: message_delta\ndata: {"delta": {"stop_reason": "end_turn"}}\n\n');
     expect(repair.event(event)).toEqual([event]);
     const body = { content: [call], stop_reason: 'tool_use' };
-    expect(new MessagesReplyRepair().whole(body)).toBe(body);
+    expect(new MessagesReplyRepair('x1').whole(body)).toBe(body);
   });
 });

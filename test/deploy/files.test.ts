@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { listen } from '#core/config/sections/core-sections.ts';
 import { exitCodes } from '#core/platform/exit-codes.ts';
+import { upstreamSchema } from '../../plugins/upstream/options.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -74,11 +75,32 @@ describe('what a gateway does by default', () => {
     expect(Number(haproxy[1]) * Number(haproxy[2])).toBeLessThan(byDefault.notice_period);
     const caddy = /health_interval (\d+)s\s+health_timeout (\d+)s/.exec(read('deploy/proxies/Caddyfile')) ?? [];
     expect(Number(caddy[1]) + Number(caddy[2])).toBeLessThan(byDefault.notice_period);
+    const apache = /hcinterval=(\d+) hcfails=(\d+)/.exec(read('deploy/proxies/apache.conf')) ?? [];
+    expect(Number(apache[1]) * Number(apache[2])).toBeLessThan(byDefault.notice_period);
     const idle = [
       /keepalive_timeout (\d+)s/.exec(read('deploy/proxies/nginx.conf')),
       /keepalive (\d+)s/.exec(read('deploy/proxies/Caddyfile')),
+      /ttl=(\d+)/.exec(read('deploy/proxies/apache.conf')),
+      /[^_]idle_timeout: (\d+)s/.exec(read('deploy/proxies/envoy.yaml')),
+      /idleConnTimeout: (\d+)s/.exec(read('deploy/proxies/traefik-routes.yaml')),
     ];
     for (const found of idle) expect(Number(found?.[1])).toBeLessThan(byDefault.keep_alive_timeout);
+  });
+
+  it('keeps idle connections longer than the pools of Caddy and Traefik do by default', () => {
+    expect(byDefault.keep_alive_timeout).toBeGreaterThan(120);
+  });
+
+  it('ends a call before a proxy gives up waiting for it', () => {
+    const { default: deadline } = upstreamSchema.properties['deadline'] as { readonly default: number };
+    const patience = [
+      /proxy_read_timeout (\d+)s/.exec(read('deploy/proxies/nginx.conf')),
+      /^ProxyTimeout (\d+)$/m.exec(read('deploy/proxies/apache.conf')),
+      /stream_idle_timeout: (\d+)s/.exec(read('deploy/proxies/envoy.yaml')),
+    ];
+    for (const found of patience) expect(Number(found?.[1])).toBeGreaterThan(deadline);
+    const [, minutes] = /timeout server (\d+)m/.exec(read('deploy/proxies/haproxy.cfg')) ?? [];
+    expect(Number(minutes) * 60).toBeGreaterThan(deadline);
   });
 });
 

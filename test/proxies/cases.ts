@@ -76,7 +76,7 @@ export async function tryCalls({ proxy, url }: Behind, key: string): Promise<str
     'a model with %2F in the path': [model.status === 200 && model.text.includes('dp/mock'), model],
     'a head of 20 KB': [largeHead.status === 431 && isReadable(largeHead), largeHead],
     'a head of 200 KB': [oversizedHead.status >= 400 && isReadable(oversizedHead), oversizedHead],
-    'a WebSocket': [upgrade.status === 101 || upgrade.status === 426, upgrade],
+    'a WebSocket': [upgrade.status === 101, upgrade],
   };
   return faultsOf(proxy, checks);
 }

@@ -26,11 +26,20 @@ export async function checkForwarded(caller: PublicCaller, isSecure: boolean, si
 
 /** @param arrival of a request with a forged address */
 export function describeArrival({ address, headers }: Arrival, isSecure: boolean): Finding {
+  const addresses = (headers['x-forwarded-for'] ?? '').split(',').map((entry) => entry.trim());
+  const added = addresses.at(-1) ?? '';
+  if (address === forged && addresses.length > 1 && added !== forged) {
+    const text = `the proxy adds ${added} to what a client sends, and listen.trusted_proxies has that address: it is believed`;
+    return {
+      state: 'warning',
+      text,
+      advice: 'Try from a machine that is no proxy, or let the proxy replace X-Forwarded-For.',
+    };
+  }
   if (address === forged) {
     const text = 'a client chooses its own address: what it sends is trusted';
     return { state: 'failed', text, advice: replace };
   }
-  const addresses = (headers['x-forwarded-for'] ?? '').split(',').map((entry) => entry.trim());
   const isBehindProxy = headers['x-forwarded-for'] !== undefined && addresses.some((entry) => entry !== forged);
   const standard = headers['forwarded'] ?? '';
   if (isBehindProxy && !addresses.some((entry) => entry.includes(address))) {

@@ -59,6 +59,11 @@ describe('the address of a client behind a proxy', () => {
     expect(find('192.0.2.77', { forwarded: 'for=192.0.2.77' })).toMatch(/^failed: a client chooses/);
   });
 
+  it('may be chosen by a client at the address of a trusted proxy, as doctor on its machine is', () => {
+    const headers = { 'x-forwarded-for': '192.0.2.77, 127.0.0.1', 'x-forwarded-proto': 'https' };
+    expect(find('192.0.2.77', headers)).toMatch(/^warning: the proxy adds 127\.0\.0\.1 to what a client sends/);
+  });
+
   it('is that of the proxy where the gateway does not trust it', () => {
     const headers = { 'x-forwarded-for': '198.51.100.4', 'x-forwarded-proto': 'https' };
     expect(find('10.0.0.1', headers)).toBe('warning: all clients have the address of the proxy, 10.0.0.1');

@@ -16,10 +16,13 @@ import { type Order, readOrder } from '#core/business/payments/order.ts';
 import type { HealthChecks } from '#core/gateway/health/health-check.ts';
 import { composeAlert } from './alerts/alert.ts';
 import { alertsSection } from './alerts/section.ts';
+import { mailReason } from '#core/business/mail/mail-reason.ts';
 import { type MailContent, oneLine } from './layout.ts';
 import type { ClaimedAlert, ClaimedMail, MailedEvent } from './outbox.ts';
 import { mailSection } from '#core/business/mail/section.ts';
 import { mailTexts } from './texts.ts';
+import { isSubscribed, unsubscribeUrl } from './unsubscribe/link.ts';
+import { oneClickUrl } from './unsubscribe/one-click.ts';
 import type { Account, PlanPeriodSchema, Session } from '#core/business/accounts/entities.ts';
 import { epoch, type Row } from '#core/platform/database/rows.ts';
 
@@ -27,6 +30,8 @@ import { epoch, type Row } from '#core/platform/database/rows.ts';
 export interface ComposedMail {
   readonly to: string;
   readonly content: MailContent;
+  /** Where its reader unsubscribes; undefined for a mail that is sent in any case. */
+  readonly unsubscribeUrl?: string;
 }
 
 /** Ms: a sign-in this soon after the account was made is its first. */
@@ -43,7 +48,10 @@ interface Context {
   readonly format: Formatter;
 }
 
-type Body = Pick<MailContent, 'subject' | 'paragraphs' | 'facts' | 'action'>;
+type Body = Pick<MailContent, 'subject' | 'paragraphs' | 'facts' | 'action' | 'links'>;
+
+/** Events whose mails are about neither an order nor a sign-in or key: their readers can unsubscribe. */
+const newsEvents: readonly MailedEvent[] = ['plan.ending', 'plan.ended', 'announcement.published', 'outage.credited'];
 
 /**
  * The mail about an event, or the reason for sending none: the account has no address, or the event is no longer relevant.
@@ -51,15 +59,34 @@ type Body = Pick<MailContent, 'subject' | 'paragraphs' | 'facts' | 'action'>;
 export async function composeMail(host: Host, mail: ClaimedMail): Promise<ComposedMail | string> {
   const [account] = await readAccounts(host.database, 'id', [mail.accountId]);
   const to = mail.event === 'account.email_changed' ? await formerEmail(host, mail.accountId) : account?.email;
-  if (account === undefined || to === undefined) return 'the account has no e-mail address';
-  if (account.deletedAt !== undefined || account.blockedAt !== undefined) return 'the account is blocked or deleted';
-  if (!/^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(to)) return 'the e-mail address is not valid';
+  if (account === undefined || to === undefined) return mailReason('mail.reason.no_address');
+  if (account.deletedAt !== undefined || account.blockedAt !== undefined) return mailReason('mail.reason.blocked');
+  if (!/^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(to)) return mailReason('mail.reason.invalid_address');
+  const isNews = newsEvents.includes(mail.event);
+  if (isNews && !(await isSubscribed(host.database, mail.accountId))) return mailReason('mail.reason.unsubscribed');
   const language = await languageOf(host, 'id', mail.accountId);
   const t = mailTexts.in(language);
   const format = formatterFor(language, host.section(serviceSection).time_zone);
   const body = await bodies[mail.event]({ host, mail, account, language, t, format });
   if (typeof body === 'string') return body;
-  return { to, content: { ...frame(host, account, language, t), ...body } };
+  const content = { ...frame(host, account, language, t), ...body };
+  const links = [...(body.links ?? []), ...contactLinks(host)];
+  if (!isNews) return { to, content: { ...content, links } };
+  const url = await unsubscribeUrl(host, mail.accountId);
+  return {
+    to,
+    content: {
+      ...content,
+      closing: [...content.closing, t('unsubscribe', { url })],
+      links: [...links, { text: url, url }],
+    },
+    unsubscribeUrl: oneClickUrl(url),
+  };
+}
+
+function contactLinks({ service }: Host): NonNullable<MailContent['links']> {
+  const text = contactOf(service);
+  return text === undefined || service.contact === undefined ? [] : [{ text, url: service.contact }];
 }
 
 /** The mail to the operator about an alert, or the reason for sending none. */
@@ -128,7 +155,7 @@ async function receipt(context: Context): Promise<Body | string> {
   const { host, mail, t, format, language } = context;
   const order = await readOrder(host.database, { id: mail.payload['orderId'] ?? '' });
   const payment = order?.payments.find(({ outcome }) => outcome === 'activated');
-  if (order === undefined || payment === undefined) return 'the order has no payment';
+  if (order === undefined || payment === undefined) return mailReason('mail.reason.no_payment');
   const labels = order.label === undefined ? [] : [recordedLabelIn(language, order.label, host)];
   const facts: [string, string][] = [
     [t('order'), order.code],
@@ -142,13 +169,15 @@ async function receipt(context: Context): Promise<Body | string> {
     facts.push([t('ends_at'), format.time(order.period.endsAt).text]);
   }
   if (order.isGift) return giftReceipt(order, facts, context);
+  const connect = `${host.service.baseUrl}${wellKnownPaths.connect}`;
   return {
     subject: t('receipt.subject', { code: order.code }),
     paragraphs: [
       t('receipt.text'),
       ...(order.isLate ? [t('receipt.late')] : []),
-      t('receipt.connect', { url: `${host.service.baseUrl}${wellKnownPaths.connect}` }),
+      t('receipt.connect', { url: connect }),
     ],
+    links: [{ text: connect, url: connect }],
     facts,
     action: { label: t('receipt.link'), url: `${host.service.baseUrl}/orders/${order.code}/receipt` },
   };
@@ -161,12 +190,13 @@ async function giftReceipt(
   { host, t, format }: Context,
 ): Promise<Body> {
   const code = await readGiftCode(host.database, order);
+  const redeem = `${host.service.baseUrl}/redeem?code=${code}`;
   const gift: [string, string][] =
     code === undefined || order.gift === undefined
       ? []
       : [
           [t('gift.code'), formatCode(code)],
-          [t('gift.link'), `${host.service.baseUrl}/redeem?code=${code}`],
+          [t('gift.link'), redeem],
           [t('gift.until'), format.time(order.gift.expiresAt).text],
         ];
   return {
@@ -176,6 +206,7 @@ async function giftReceipt(
       ...(order.isLate ? [t('receipt.late')] : []),
     ],
     facts: [...gift, ...facts],
+    links: [{ text: redeem, url: redeem }],
     action: { label: t('gift.open'), url: `${host.service.baseUrl}/orders/${order.code}/done` },
   };
 }
@@ -183,7 +214,7 @@ async function giftReceipt(
 async function refunded({ host, mail, t, format }: Context): Promise<Body | string> {
   const order = await readOrder(host.database, { id: mail.payload['orderId'] ?? '' });
   const refund = order?.refunds.find(({ key }) => key === mail.payload['refund']);
-  if (order === undefined || refund === undefined) return 'the order has no such refund';
+  if (order === undefined || refund === undefined) return mailReason('mail.reason.no_refund');
   const payment = order.payments.find(({ id }) => id === refund.paymentId);
   const days = payment?.outcome === 'activated' ? refund.days : 'none';
   const amount = format.money(refund.amount, refund.currency);
@@ -204,11 +235,11 @@ async function refunded({ host, mail, t, format }: Context): Promise<Body | stri
 
 async function planEnding(context: Context): Promise<Body | string> {
   const { host, mail, account, t, format } = context;
-  if (!host.section(mailSection).plan_ending) return 'reminders are turned off';
+  if (!host.section(mailSection).plan_ending) return mailReason('mail.reason.reminders_off');
   const end = account.periods.at(-1)?.endsAt;
-  if (end === undefined || end.toISOString() !== mail.payload['endsAt']) return 'the plan ends at another time now';
-  if (end.getTime() <= account.readAt) return 'the plan has ended';
-  if (await isRecent(context)) return 'the plan was bought a short time ago';
+  if (end === undefined || end.toISOString() !== mail.payload['endsAt']) return mailReason('mail.reason.other_end');
+  if (end.getTime() <= account.readAt) return mailReason('mail.reason.plan_ended');
+  if (await isRecent(context)) return mailReason('mail.reason.just_bought');
   const time = format.time(end).text;
   return {
     subject: t('ending.subject', { time }),
@@ -227,7 +258,7 @@ async function isRecent({ host, mail }: Context): Promise<boolean> {
 }
 
 async function planEnded({ host, mail, account, t, format }: Context): Promise<Body | string> {
-  if (activePeriod(account, account.readAt) !== undefined) return 'the plan has been renewed';
+  if (activePeriod(account, account.readAt) !== undefined) return mailReason('mail.reason.renewed');
   return {
     subject: t('ended.subject'),
     paragraphs: [t('ended.text')],
@@ -237,7 +268,8 @@ async function planEnded({ host, mail, account, t, format }: Context): Promise<B
 }
 
 async function signIn({ host, mail, account, t, format }: Context): Promise<Body | string> {
-  if (mail.createdAt.getTime() - account.createdAt.getTime() < firstSignIn) return 'it is the first sign-in';
+  if (mail.createdAt.getTime() - account.createdAt.getTime() < firstSignIn)
+    return mailReason('mail.reason.first_sign_in');
   const [session] = await host.database.query<Row<typeof Session, 'user_agent'>>(
     'select user_agent from session where id::text = ?',
     [mail.payload['sessionId'] ?? ''],
@@ -275,7 +307,8 @@ async function emailChanged({ host, mail, t, format }: Context): Promise<Body> {
 
 async function announced({ host, mail, language, t, format }: Context): Promise<Body | string> {
   const announcement = await findAnnouncement(host.database, mail.payload['announcementId'] ?? '');
-  if (announcement === undefined || !isOpen(announcement, host.now())) return 'the announcement has ended';
+  if (announcement === undefined || !isOpen(announcement, host.now()))
+    return mailReason('mail.reason.announcement_ended');
   const { kind, text, model, from, until, audience } = announcement;
   const time = (at: number) => format.time(new Date(at)).text;
   return {
@@ -295,7 +328,7 @@ async function announced({ host, mail, language, t, format }: Context): Promise<
 
 async function placeReserved({ host, mail, t, format }: Context): Promise<Body | string> {
   const reservation = await findReservation(host.database, mail.payload['entryId'] ?? '');
-  if (reservation?.isOpen !== true) return 'the place is no longer reserved';
+  if (reservation?.isOpen !== true) return mailReason('mail.reason.place_gone');
   const { days, until } = reservation;
   const time = format.time(until).text;
   return {
@@ -313,7 +346,7 @@ async function outageCredited({ host, mail, account, t, format }: Context): Prom
   const { model, from } = await findOutage(host.database, mail.payload['outageId'] ?? '');
   const credits = await listCredits(host.database, mail.accountId, 7);
   const credit = credits.find((one) => one.model === model && one.from.getTime() === from.getTime());
-  if (credit === undefined) return 'the account got nothing back';
+  if (credit === undefined) return mailReason('mail.reason.no_credit');
   const minutes = t('outage.minutes', { count: Math.max(1, Math.round(credit.seconds / 60)) });
   const end = account.periods.at(-1)?.endsAt;
   return {

@@ -10,6 +10,13 @@ export interface MailContent {
   readonly facts: readonly (readonly [label: string, value: string])[];
   readonly action: { readonly label: string; readonly url: string };
   readonly closing: readonly string[];
+  /** Parts of paragraphs, facts and closing that are links in HTML. */
+  readonly links?: readonly MailLink[];
+}
+
+interface MailLink {
+  readonly text: string;
+  readonly url: string;
 }
 
 /** Everything that is printed is escaped. No pictures and no other files: nothing is loaded when the mail is read. */
@@ -20,12 +27,12 @@ const template = `<!doctype html>
 <div style="max-width:520px;margin:0 auto">
 <p style="font-weight:600"><%= it.service %></p>
 <p><%= it.greeting %></p>
-<% for (const paragraph of it.paragraphs) { %><p><%= paragraph %></p>
+<% for (const paragraph of it.paragraphs) { %><p><%~ it.link(paragraph) %></p>
 <% } %><% if (it.facts.length > 0) { %><table style="border-collapse:collapse">
-<% for (const [label, value] of it.facts) { %><tr><td style="padding:4px 16px 4px 0;color:#555"><%= label %></td><td style="padding:4px 0"><%= value %></td></tr>
+<% for (const [label, value] of it.facts) { %><tr><td style="padding:4px 16px 4px 0;color:#555"><%= label %></td><td style="padding:4px 0"><%~ it.link(value) %></td></tr>
 <% } %></table>
 <% } %><p style="margin:24px 0"><a href="<%= it.action.url %>" style="padding:10px 16px;border-radius:6px;background:#1a1a1a;color:#fff;text-decoration:none"><%= it.action.label %></a></p>
-<% for (const line of it.closing) { %><p style="font-size:13px;color:#555"><%= line %></p>
+<% for (const line of it.closing) { %><p style="font-size:13px;color:#555"><%~ it.link(line) %></p>
 <% } %></div>
 </body>
 </html>
@@ -35,7 +42,30 @@ const eta = new Eta({ autoEscape: true });
 const compiled = eta.compile(template);
 
 export function renderHtml(content: MailContent): string {
-  return eta.render(compiled, content);
+  return eta.render(compiled, { ...content, link: (text: string) => linkIn(text, content.links ?? []) });
+}
+
+/** HTML of a text, with these links where it has their texts. */
+function linkIn(text: string, links: readonly MailLink[]): string {
+  const [first, ...others] = links;
+  if (first === undefined) return escapeHtml(text);
+  const anchor = `<a href="${escapeHtml(first.url)}" style="color:#026369">${escapeHtml(first.text)}</a>`;
+  return text
+    .split(first.text)
+    .map((part) => linkIn(part, others))
+    .join(anchor);
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => entities[character] ?? character);
 }
 
 export function renderText({ greeting, paragraphs, facts, action, closing }: MailContent): string {

@@ -6,7 +6,8 @@ import { periodsInForce } from '../accounts/periods-in-force.ts';
 const usedWithin = 30;
 
 /**
- * Records the event `announcement.published` for each account that is mailed: those with an address and paid time, now or later; of an
+ * Records the event `announcement.published` for each account that is mailed: those with an address and paid time, now or
+ * later, that have not unsubscribed; of an
  * announcement about one model, only those that requested it lately. As `recordEvent` does for one.
  *
  * @param model public name
@@ -23,7 +24,7 @@ export async function recordMails(
        select 'announcement.published', jsonb_build_object('accountId', a.id, 'announcementId', ?::text),
          'announcement.published:' || ? || ':' || a.id
        from account a
-       where a.email is not null and a.deleted_at is null and a.blocked_at is null
+       where a.email is not null and a.deleted_at is null and a.blocked_at is null and a.unsubscribed_at is null
          and exists (select from ${periodsInForce} p where p.account_id = a.id and p.ends_at > clock_timestamp())
          ${model === undefined ? '' : `and (${usedIn('usage_hour')} or ${usedIn('usage_delta')})`}
        on conflict (dedupe_key) do nothing returning id

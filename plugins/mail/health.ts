@@ -1,0 +1,90 @@
+import { mailReason } from '#core/business/mail/mail-reason.ts';
+import { moneyEvents } from '#core/business/mail/mails.ts';
+import { sendsMail } from '#core/business/mail/section.ts';
+import type { HealthCheck, HealthVerdict } from '#core/gateway/health/health-check.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { inBackground } from '#core/platform/background.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { epoch } from '#core/platform/database/rows.ts';
+
+/** Ms for which the mails are not read again: checks run every few seconds, on every instance. */
+const rereadAfter = 30_000;
+/** Ms after which a mail that waits is a failure, as in the alert `DaypassMailFailing`. */
+const longestWait = 15 * 60_000;
+
+/** What is wrong with mails. Times are epoch ms. */
+export interface MailTrouble {
+  /** The oldest mail that waits, with the last error of one. */
+  readonly waitingSince: number | undefined;
+  readonly error: string | undefined;
+  /** Mails about money that did not arrive in the last day. */
+  readonly undelivered: number;
+  readonly undeliveredSince: number | undefined;
+}
+
+export async function readMailTrouble(database: Pick<Database, 'query'>): Promise<MailTrouble> {
+  const [row] = await database.query<{
+    waiting: number | null;
+    error: string | null;
+    lost: number;
+    since: number | null;
+  }>(
+    `select ${epoch(`min(coalesce(m.asked_at, m.created_at)) filter (where m.state in ('waiting', 'sending'))`)} as waiting,
+       (array_agg(m.error order by m.created_at) filter (where m.state = 'waiting' and m.error is not null))[1] as error,
+       count(*) filter (where ${lost})::float8 as lost, ${epoch(`min(m.finished_at) filter (where ${lost})`)} as since
+     from mail_message m join account_event e on e.id = m.event_id
+     where m.channel <> 'webhook' and (m.state in ('waiting', 'sending')
+       or m.state in ('failed', 'uncertain') and m.finished_at > clock_timestamp() - interval '1 day')`,
+    [moneyEvents, moneyEvents],
+  );
+  return {
+    waitingSince: row?.waiting ?? undefined,
+    error: row?.error ?? undefined,
+    undelivered: row?.lost ?? 0,
+    undeliveredSince: row?.since ?? undefined,
+  };
+}
+
+const lost = `m.channel = 'customer' and m.state in ('failed', 'uncertain') and e.name in (?)`;
+
+/** @param now epoch ms */
+export function evaluateMails(
+  { waitingSince, error, undelivered, undeliveredSince }: MailTrouble,
+  now: number,
+): HealthVerdict {
+  if (waitingSince !== undefined && now - waitingSince > longestWait) {
+    const minutes = Math.floor((now - waitingSince) / 60_000);
+    const reason =
+      error === undefined
+        ? mailReason('mail.reason.waiting_unknown', { minutes })
+        : mailReason('mail.reason.waiting', { minutes, error });
+    return { ok: false, reason, since: waitingSince };
+  }
+  if (undelivered === 0) return { ok: true };
+  const reason = mailReason('mail.reason.money_undelivered', { count: undelivered });
+  return { ok: false, reason, since: undeliveredSince ?? now };
+}
+
+/** What this instance knows of the mails, read again in the background. */
+class MailHealth {
+  #trouble: MailTrouble | undefined;
+  #readAt = -Infinity;
+
+  /** Reads the mails if what is known is old, for the next caller. */
+  verdict(host: Host): HealthVerdict {
+    if (host.monotonic() - this.#readAt >= rereadAfter) {
+      this.#readAt = host.monotonic();
+      inBackground(host.log, 'reading the state of mails', async () => {
+        this.#trouble = await readMailTrouble(host.database);
+      });
+    }
+    return this.#trouble === undefined ? { ok: true } : evaluateMails(this.#trouble, host.now());
+  }
+}
+
+/** Fails while mails wait for long, and for a day after a receipt was lost. */
+export const mailCheck: HealthCheck = {
+  name: 'mail',
+  appliesTo: (host) => sendsMail(host.section),
+  check: (host) => host.keep('mail/health', () => new MailHealth()).verdict(host),
+};

@@ -1,0 +1,55 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Host } from '#core/gateway/host/host.ts';
+import { readSecret } from '#core/platform/database/secret.ts';
+import { uuid } from '#core/platform/database/database.ts';
+import type { Database } from '#core/platform/database/database.ts';
+
+export const unsubscribePath = '/unsubscribe';
+
+const secretName = 'unsubscribe';
+
+/**
+ * The page at which the owner of an account unsubscribes without signing in. It ends in the account's id with its HMAC-SHA-256, so that
+ * nobody unsubscribes others; whoever has the mail may, as RFC 8058 wants it.
+ */
+export async function unsubscribeUrl(
+  { database, service }: Pick<Host, 'database' | 'service'>,
+  accountId: string,
+): Promise<string> {
+  return `${service.baseUrl}${unsubscribePath}/${accountId}.${await signatureOf(database, accountId)}`;
+}
+
+/** @returns the account's id; undefined for a link that is not ours */
+export async function readToken(database: Pick<Database, 'query'>, token: string): Promise<string | undefined> {
+  const [accountId = '', signature = ''] = token.split('.');
+  if (!uuid.test(accountId)) return undefined;
+  const [given, ours] = [Buffer.from(signature), Buffer.from(await signatureOf(database, accountId.toLowerCase()))];
+  return given.length === ours.length && timingSafeEqual(given, ours) ? accountId.toLowerCase() : undefined;
+}
+
+async function signatureOf(database: Pick<Database, 'query'>, accountId: string): Promise<string> {
+  return createHmac('sha256', await readSecret(database, secretName))
+    .update(accountId)
+    .digest('base64url');
+}
+
+/** Stops or resumes the mails that are about neither orders nor sign-ins and keys. */
+export async function setSubscribed(
+  database: Pick<Database, 'query'>,
+  accountId: string,
+  isSubscribed: boolean,
+): Promise<void> {
+  await database.query(
+    `update account set unsubscribed_at = case when ?::boolean then null else coalesce(unsubscribed_at, clock_timestamp()) end
+     where id = ?`,
+    [isSubscribed, accountId],
+  );
+}
+
+export async function isSubscribed(database: Pick<Database, 'query'>, accountId: string): Promise<boolean> {
+  const [row] = await database.query<{ subscribed: boolean }>(
+    'select unsubscribed_at is null as subscribed from account where id = ?',
+    [accountId],
+  );
+  return row?.subscribed ?? true;
+}

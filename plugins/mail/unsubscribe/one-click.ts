@@ -1,0 +1,41 @@
+import type { ServerRoute } from '@hapi/hapi';
+import type { Host } from '#core/gateway/host/host.ts';
+import { readToken, setSubscribed, unsubscribePath } from './link.ts';
+
+/** Below the page's path, because forms of pages are sent only from this gateway's own pages. */
+const oneClickPath = '/one-click';
+
+/** The address in `List-Unsubscribe`, of the page's address. */
+export function oneClickUrl(pageUrl: string): string {
+  return pageUrl.replace(`${unsubscribePath}/`, `${unsubscribePath}${oneClickPath}/`);
+}
+
+/**
+ * What mail programs call for "Unsubscribe" (RFC 8058): a POST without cookies unsubscribes, and a GET, by which scanners of links come
+ * as well, leads to the page.
+ */
+export function oneClickRoutes(host: () => Host): ServerRoute[] {
+  const path = `${unsubscribePath}${oneClickPath}/{token}`;
+  const options = { auth: false, state: { parse: false, failAction: 'ignore' } } as const;
+  const payload = { parse: false, output: 'data', maxBytes: 4_096, override: 'application/octet-stream' } as const;
+  return [
+    {
+      method: 'GET',
+      path,
+      options,
+      handler: (request, h) => h.redirect(`${unsubscribePath}/${encodeURIComponent(String(request.params['token']))}`),
+    },
+    {
+      method: 'POST',
+      path,
+      options: { ...options, payload },
+      async handler(request, h) {
+        const { database } = host();
+        const accountId = await readToken(database, String(request.params['token']));
+        if (accountId === undefined) return h.response().code(404);
+        await setSubscribed(database, accountId, false);
+        return h.response().code(200);
+      },
+    },
+  ];
+}

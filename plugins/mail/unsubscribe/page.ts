@@ -1,0 +1,33 @@
+import { boolean, object } from '#core/platform/schema.ts';
+import { PageError } from '#core/web/pages/page-error.ts';
+import { defineForm, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
+import { isSubscribed, readToken, setSubscribed, unsubscribePath } from './link.ts';
+
+const form = defineForm({
+  fields: object({ subscribe: boolean() }),
+  async submit({ subscribe = false }, request) {
+    await setSubscribed(request.host.database, await requireAccount(request), subscribe);
+    return new Redirect(request.path);
+  },
+});
+
+/** `/unsubscribe/{token}`, to which mails link: stops reminders and announcements, and resumes them. */
+export const unsubscribePage: Page = {
+  path: `${unsubscribePath}/{token}`,
+  role: 'public',
+  layout: 'plain',
+  title: 'mail.unsubscribe.title',
+  template: 'mail/unsubscribe.eta',
+  async show(request) {
+    const { database, service } = request.host;
+    return { service: service.name, isSubscribed: await isSubscribed(database, await requireAccount(request)) };
+  },
+  forms: [form],
+};
+
+/** @throws PageError 404 */
+async function requireAccount({ host, params }: PageRequest): Promise<string> {
+  const accountId = await readToken(host.database, params['token'] ?? '');
+  if (accountId === undefined) throw new PageError(404, 'mail.unsubscribe.unknown');
+  return accountId;
+}

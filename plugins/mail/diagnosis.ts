@@ -1,37 +1,61 @@
-import type { Diagnosis, DiagnosticCheck } from '#core/gateway/diagnosis/diagnosis.ts';
+import type { Diagnosis, DiagnosisHost, Finding } from '#core/gateway/diagnosis/diagnosis.ts';
 import { checkOrigin } from '#core/gateway/diagnosis/network.ts';
+import { mailSection, mailServer } from '#core/business/mail/section.ts';
+import type { SmtpServer } from '#core/business/mail/smtp-url.ts';
 import { alertsSection } from './alerts/section.ts';
-import { mailSection } from '#core/business/mail/section.ts';
-import { parseSmtpUrl } from '#core/business/mail/smtp-url.ts';
+import type { ProbeFailure } from './smtp-probe.ts';
 
-/** Whether the mail server lets the gateway in, without sending a mail, and the webhook of alerts can be reached. */
+/**
+ * Whether the mail server takes mail, up to the recipient and without sending any, and the webhook of alerts can be reached.
+ */
 export const mailDiagnosis: Diagnosis = {
   name: 'mail',
   *checks(host) {
-    yield smtpCheck(host.section(mailSection).smtp);
+    yield { subject: 'smtp', run: (signal) => checkServer(host, signal) };
     const { webhook } = host.section(alertsSection);
     if (webhook !== undefined) yield { subject: 'alert webhook', run: (signal) => checkOrigin(webhook.url, signal) };
   },
 };
 
-function smtpCheck(url: string | undefined): DiagnosticCheck {
-  const server = url === undefined || url === '' ? undefined : parseSmtpUrl(url);
-  return {
-    subject: 'smtp',
-    async run() {
-      if (server === undefined)
-        return { state: 'skipped', text: 'off: mail.smtp is not set, so customers get no receipts' };
-      const { greetServer } = await import('./smtp.ts');
-      const error = await greetServer(server);
-      if (error === undefined)
-        return {
-          state: 'ok',
-          text: server.user === undefined ? 'answers, without a sign-in' : 'answers and takes the sign-in',
-        };
-      const advice = error.startsWith('sign in')
-        ? 'Correct user and password in `mail: { smtp }`; many servers want an app password.'
-        : 'Correct host and port in `mail: { smtp }`, and let this machine reach them: many clouds block port 25.';
-      return { state: 'failed', text: error, advice };
-    },
-  };
+async function checkServer({ section }: DiagnosisHost, signal: AbortSignal): Promise<Finding> {
+  const { from = '' } = section(mailSection);
+  const server = mailServer(section);
+  if (server === undefined)
+    return { state: 'skipped', text: 'off: mail.smtp is not set, so customers get no receipts' };
+  const recipient = section(alertsSection).mail || undefined;
+  const { probeServer } = await import('./smtp-probe.ts');
+  const failure = await probeServer(server, { sender: from, recipient }, signal);
+  if (failure !== undefined) return describeFailedProbe(failure, server);
+  const taken = recipient === undefined ? 'takes the sender' : 'takes mail for alerts.mail';
+  const signIn = server.user === undefined ? 'without a sign-in' : 'after the sign-in';
+  return { state: 'ok', text: `${taken}, ${signIn}` };
+}
+
+/** A refusal for now, such as greylisting, passes by itself. */
+function describeFailedProbe(failure: ProbeFailure, server: SmtpServer): Finding {
+  const { step, error, code = 0 } = failure;
+  const isForNow = code >= 400 && code < 500 && (step === 'sender' || step === 'recipient');
+  return { state: isForNow ? 'warning' : 'failed', text: `${step}: ${error}`, advice: adviceFor(failure, server) };
+}
+
+/** @returns what to do, for the step at which it failed */
+function adviceFor({ step, code = 0, cause, tls }: ProbeFailure, { port, user, host }: SmtpServer): string {
+  if (tls === 'certificate')
+    return `The certificate of ${host} is not trusted. Name the host as the certificate does, or give the gateway its authority in NODE_EXTRA_CA_CERTS.`;
+  if (tls === 'unencrypted')
+    return `Port ${port} of ${host} does not begin with TLS. Use smtp:// with this port, or smtps:// with the port for TLS, usually 465.`;
+  if (tls === 'no starttls')
+    return `${host} offers no STARTTLS on port ${port}. Use smtps:// with the port for TLS, usually 465; for a relay on your own network, add its name to mail.allow_without_tls.`;
+  if (code === 530 || (step === 'sign in' && code > 0))
+    return 'Correct user and password in `mail: { smtp }`; many servers want an app password.';
+  if (step === 'connect' || step === 'sign in')
+    return 'Correct host and port in `mail: { smtp }`, smtps:// for TLS from the first byte and smtp:// for STARTTLS, and let this machine reach them: many clouds block port 25.';
+  if (code < 500)
+    return 'The server refuses for now, as it does for greylisting and limits. Mails wait and are retried; check again later.';
+  if (step === 'sender')
+    return 'Let the server accept `mail: { from }` from this user: usually the address or its domain must belong to the account.';
+  if (cause === 'recipient') return 'Correct `alerts: { mail }`: the server does not know this address.';
+  return user === undefined
+    ? 'Sign in with user and password in `mail: { smtp }`, or let the server relay mail of this machine.'
+    : 'Let the server relay mail of this user; its words name the rule or limit. Mails wait meanwhile.';
 }

@@ -2,7 +2,9 @@ import type { AccountEventRow } from '#core/business/accounts/entities.ts';
 import type { EventName } from '#core/gateway/events/event-handler.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
-import type { MailMessage } from './entities.ts';
+import type { MailMessage } from '#core/business/mail/entities.ts';
+import { mailReason } from '#core/business/mail/mail-reason.ts';
+import { moneyEvents } from '#core/business/mail/mails.ts';
 
 type Queries = Pick<Database, 'query'>;
 
@@ -28,6 +30,15 @@ export const alertEvents = [
   'day.reported',
 ] as const satisfies readonly EventName[];
 
+/** Events whose mails are sent before all others, which may be thousands at once. */
+const urgentEvents = [
+  ...moneyEvents,
+  'session.created',
+  'key.rotated',
+  'account.email_changed',
+  ...alertEvents,
+] as const satisfies readonly EventName[];
+
 export type MailedEvent = (typeof mailedEvents)[number];
 export type AlertEvent = (typeof alertEvents)[number];
 export type Channel = 'customer' | 'operator' | 'webhook';
@@ -35,8 +46,11 @@ export type Channel = 'customer' | 'operator' | 'webhook';
 /** Age after which a message is no longer retried: an alert outlasts a weekend without a receiver. */
 const longestAge = (channel: string) =>
   `case ${channel} when 'customer' then interval '1 day' else interval '3 days' end`;
-/** Time after which a sender counts as dead. Longer than a message may take. */
-const lease = `interval '5 minutes'`;
+/** Seconds after which a sender counts as dead. Longer than a run with a mail that takes as long as it may (`smtpTimeouts`). */
+export const leaseSeconds = 20 * 60;
+const lease = `make_interval(secs => ${leaseSeconds})`;
+/** Tries of a mail about money of which nobody knows whether it arrived: after them, an operator decides. */
+export const uncertainTries = 3;
 /** Wait before the second try, doubled for each further one, at most an hour. */
 const retryPause = `least(interval '30 seconds' * power(2, tries - 1), interval '1 hour')`;
 /** Days for which sent messages are kept; longer than an event may be sent. */
@@ -49,6 +63,8 @@ interface Claimed<Event extends EventName> {
   /** Payload of the event. */
   readonly payload: Readonly<Record<string, string>>;
   readonly createdAt: Date;
+  /** Of earlier tries, those after which nobody knew whether it was taken. */
+  readonly uncertainTries: number;
 }
 
 export type ClaimedMail = Claimed<MailedEvent> & { readonly channel: 'customer'; readonly accountId: string };
@@ -69,72 +85,106 @@ export async function collectMessages(database: Queries, channels: readonly Chan
          ${isCustomer ? `join account a on a.id::text = e.payload ->> 'accountId'` : ''}
        where e.name in (?) and e.created_at > clock_timestamp() - ${longestAge('c.channel')}
          and not exists (select 1 from mail_message m where m.event_id = e.id and m.channel = c.channel)
-       order by e.id limit 1000
+       order by e.name in (?) desc, e.id limit 1000
        on conflict do nothing`,
-      [channel, isCustomer ? mailedEvents : alertEvents],
+      [channel, isCustomer ? mailedEvents : alertEvents, urgentEvents],
     );
   }
 }
 
-/** Claims the message that is due first, before it is sent: of several workers one gets it. */
+/**
+ * Claims the message that is due first, the urgent ones before all others, before it is sent: of several workers one gets it.
+ *
+ * @param isUrgentOnly leaves the others to another worker
+ */
 export async function claimMessage(
   database: Queries,
   channels: readonly Channel[],
+  isUrgentOnly = false,
 ): Promise<ClaimedMessage | undefined> {
   const [row] = await database.query<ClaimRow>(
     `with due as (
-       select event_id, channel from mail_message
-       where state = 'waiting' and next_at <= clock_timestamp() and channel in (?)
-       order by next_at, event_id limit 1 for update skip locked
+       select m.event_id, m.channel from mail_message m join account_event e on e.id = m.event_id
+       where m.state = 'waiting' and m.next_at <= clock_timestamp() and m.channel in (?)
+         and (e.name in (?) or not ?::boolean)
+       order by e.name in (?) desc, m.next_at, m.event_id limit 1 for update of m skip locked
      )
      update mail_message m set state = 'sending', tries = tries + 1, next_at = clock_timestamp() + ${lease}
      from due, account_event e where m.event_id = due.event_id and m.channel = due.channel and e.id = m.event_id
-     returning m.event_id::text, m.channel, m.account_id, e.name as event, e.payload,
+     returning m.event_id::text, m.channel, m.account_id, m.uncertain_tries, e.name as event, e.payload,
        ${epochs('e.created_at')}`,
-    [channels],
+    [channels, urgentEvents, isUrgentOnly, urgentEvents],
   );
   // The outbox adds only events of its channel.
   return row && (toRecord(row) as ClaimedMessage);
 }
 
-type ClaimRow = Row<typeof MailMessage, 'event_id' | 'channel' | 'account_id'> &
+type ClaimRow = Row<typeof MailMessage, 'event_id' | 'channel' | 'account_id' | 'uncertain_tries'> &
   Row<typeof AccountEventRow, 'created_at'> & { readonly event: MailedEvent; readonly payload: ClaimedMail['payload'] };
 
-/** Records how a try has ended. @returns the state of the message: one that is too old is not tried again */
+/**
+ * Records how a try has ended. Of a mail about money whose delivery is uncertain, a second copy is better than none, and mail programs
+ * show mails with one id once; the operator's alerts likewise.
+ *
+ * @returns the state of the message: one that is too old is not tried again
+ */
 export async function finishMessage(
   database: Queries,
-  { eventId, channel }: Pick<ClaimedMessage, 'eventId' | 'channel'>,
-  state: MailState,
+  {
+    eventId,
+    channel,
+    event,
+    uncertainTries: before,
+  }: Pick<ClaimedMessage, 'eventId' | 'channel' | 'event' | 'uncertainTries'>,
+  outcome: MailState,
   error?: string,
 ): Promise<MailState | undefined> {
+  const isUncertain = outcome === 'uncertain';
+  const isRepeated = channel !== 'customer' || (isAboutMoney(event) && before + 1 < uncertainTries);
+  const state = isUncertain && isRepeated ? 'waiting' : outcome;
   const [row] = await database.query<{ readonly state: MailState }>(
     `with ended as (
        select m.event_id, m.channel,
-         case when ? = 'waiting' and e.created_at < clock_timestamp() - ${longestAge('m.channel')} then 'failed' else ? end as state
+         case when ? = 'waiting' and coalesce(m.asked_at, e.created_at) < clock_timestamp() - ${longestAge('m.channel')}
+           then ? else ? end as state
        from mail_message m join account_event e on e.id = m.event_id where m.event_id = ? and m.channel = ?
      )
      update mail_message m set state = ended.state, error = ?, next_at = clock_timestamp() + ${retryPause},
+       uncertain_tries = uncertain_tries + ?,
        finished_at = case when ended.state = 'waiting' then null else clock_timestamp() end
      from ended where m.event_id = ended.event_id and m.channel = ended.channel and m.state = 'sending' returning m.state`,
-    [state, state, eventId, channel, error ?? null],
+    [state, isUncertain ? 'uncertain' : 'failed', state, eventId, channel, error ?? null, Number(isUncertain)],
   );
   return row?.state;
 }
 
-/**
- * Ends the tries of senders that died. A customer's mail may have been sent and is not repeated; an alert is sent again, because
- * the operator would rather read it twice than never.
- *
- * @returns the ids of the customers' mails
- */
-export async function closeAbandoned(database: Queries): Promise<string[]> {
-  const rows = await database.query<Row<typeof MailMessage, 'event_id' | 'channel'>>(
-    `update mail_message set error = 'the gateway stopped while it was sent',
-       state = case channel when 'customer' then 'uncertain' else 'waiting' end,
-       finished_at = case channel when 'customer' then clock_timestamp() end
-     where state = 'sending' and next_at < clock_timestamp() returning event_id::text, channel`,
+/** Ends the tries of senders that died: whether the messages were sent is uncertain. @returns the customers' mails */
+export async function closeAbandoned(database: Queries): Promise<AbandonedMail[]> {
+  const rows = await database.query<Row<typeof MailMessage, 'event_id' | 'channel' | 'state'>>(
+    `with ended as (
+       select m.event_id, m.channel, case when m.channel = 'customer'
+           and not (coalesce(e.name in (?), false) and m.uncertain_tries + 1 < ${uncertainTries}) then 'uncertain' else 'waiting' end as state
+       from mail_message m left join account_event e on e.id = m.event_id
+       where m.state = 'sending' and m.next_at < clock_timestamp()
+     )
+     update mail_message m set error = ?, state = ended.state, uncertain_tries = m.uncertain_tries + 1,
+       finished_at = case ended.state when 'uncertain' then clock_timestamp() end
+     from ended where m.event_id = ended.event_id and m.channel = ended.channel and m.state = 'sending'
+     returning m.event_id::text, m.channel, m.state`,
+    [moneyEvents, mailReason('mail.reason.gateway_stopped')],
   );
-  return rows.flatMap((row) => (row.channel === 'customer' ? [row.event_id] : []));
+  return rows.flatMap(({ event_id: eventId, channel, state }) =>
+    channel === 'customer' ? [{ eventId, isRepeated: state === 'waiting' }] : [],
+  );
+}
+
+interface AbandonedMail {
+  readonly eventId: string;
+  readonly isRepeated: boolean;
+}
+
+function isAboutMoney(event: EventName): boolean {
+  return moneyEvents.some((one) => one === event);
 }
 
 /** What waits and what has failed on one channel. */

@@ -13,66 +13,95 @@ import {
   finishMessage,
   type MailState,
 } from './outbox.ts';
-import { mailSection } from '#core/business/mail/section.ts';
-import { parseSmtpUrl } from '#core/business/mail/smtp-url.ts';
-import { type SmtpOutcome, sendMail, type SmtpTimeouts, smtpTimeouts } from './smtp.ts';
+import { domainOf } from '#core/business/mail/ascii-address.ts';
+import { mailReason } from '#core/business/mail/mail-reason.ts';
+import { mailSection, mailServer } from '#core/business/mail/section.ts';
+import type { SmtpServer } from '#core/business/mail/smtp-url.ts';
+import { Refusals } from './refusals.ts';
+import { type SmtpOutcome, sendMail } from './smtp.ts';
+import { type SmtpTimeouts, smtpTimeouts } from './smtp-session.ts';
 
 /** Ms after which a run starts no further mails. */
 const longestRun = 20_000;
 /** Ms between two warnings about the mail server. */
 const warnInterval = 60_000;
+/** Runs of one process at once: each holds a worker of the job queue, for minutes when a server is slow. */
+const mostRuns = 2;
 
 /**
- * Sends what is due, one mail after another, so that a mail server that hangs holds one worker of the job queue and no
- * more. Without `mail.smtp` nothing is sent, and nothing waits to be sent later.
+ * Sends what is due, one mail after another. A server may take minutes for a mail, so a second run beside the first sends the urgent
+ * ones, and a third ends at once. Without `mail.smtp` nothing is sent, and nothing waits to be sent later.
  */
 export async function sendDueMails(
   host: Host,
   gateway: HealthChecks,
   timeouts: SmtpTimeouts = smtpTimeouts,
 ): Promise<void> {
-  if ((host.section(mailSection).smtp ?? '') === '') return;
-  const channels: Channel[] = (host.section(alertsSection).mail ?? '') === '' ? ['customer'] : ['operator', 'customer'];
-  await collectMessages(host.database, channels);
-  for (const id of await closeAbandoned(host.database))
-    host.log.warn(`the mail about event ${id} may not have been sent: the gateway stopped while sending it`);
-  const begun = performance.now();
-  while (performance.now() - begun < longestRun) {
-    const mail = await claimMessage(host.database, channels);
-    if (mail === undefined || !(await sendClaimed(host, gateway, mail, timeouts))) return;
+  const server = mailServer(host.section);
+  if (server === undefined) return;
+  const runs = host.keep('mail.runs', () => ({ count: 0 }));
+  if (runs.count >= mostRuns) return;
+  runs.count++;
+  try {
+    await sendAll(host, gateway, { server, timeouts, isUrgentOnly: runs.count > 1 });
+  } finally {
+    runs.count--;
   }
 }
 
-/** @returns false when the mail server does not work, so that others need not be tried now */
+interface Run {
+  readonly server: SmtpServer;
+  readonly timeouts: SmtpTimeouts;
+  readonly isUrgentOnly: boolean;
+}
+
+async function sendAll(host: Host, gateway: HealthChecks, run: Run): Promise<void> {
+  const channels: Channel[] = (host.section(alertsSection).mail ?? '') === '' ? ['customer'] : ['operator', 'customer'];
+  await collectMessages(host.database, channels);
+  for (const { eventId, isRepeated } of await closeAbandoned(host.database))
+    host.log.warn(
+      `the mail about event ${eventId} may not have been sent${isRepeated ? ' and is sent again' : ''}: the gateway stopped while sending it`,
+    );
+  const refusals = new Refusals<ClaimedMessage>();
+  try {
+    const begun = performance.now();
+    while (performance.now() - begun < longestRun) {
+      const mail = await claimMessage(host.database, channels, run.isUrgentOnly);
+      if (mail === undefined || (await sendClaimed(host, gateway, mail, run, refusals))) return;
+    }
+  } finally {
+    for (const { mail, state, error } of refusals.decide()) await finish(host, mail, state, error);
+  }
+}
+
+/** @returns true when others need not be tried now, because the server would refuse them too */
 async function sendClaimed(
   host: Host,
   gateway: HealthChecks,
   mail: ClaimedMessage,
-  timeouts: SmtpTimeouts,
+  run: Run,
+  refusals: Refusals<ClaimedMessage>,
 ): Promise<boolean> {
   const composed = await compose(host, gateway, mail).catch((error: unknown) => {
     host.log.error(`the mail about event ${mail.eventId} cannot be composed`, error);
     return undefined;
   });
-  if (composed === undefined) return (await finish(host, mail, 'failed', 'it cannot be written'), true);
-  if (typeof composed === 'string') return (await finish(host, mail, 'skipped', composed), true);
-  const delivery = await deliver(host, mail, composed, timeouts);
-  const repeatable = mail.channel === 'operator' && delivery.kind === 'uncertain';
-  await finish(
-    host,
-    mail,
-    repeatable ? 'waiting' : states[delivery.kind],
-    'error' in delivery ? delivery.error : undefined,
-  );
-  return delivery.kind !== 'later' || !delivery.isServer;
+  if (composed === undefined)
+    return (await finish(host, mail, 'failed', mailReason('mail.reason.not_composed')), false);
+  if (typeof composed === 'string') return (await finish(host, mail, 'skipped', composed), false);
+  const outcome = await deliver(host, mail, composed, run);
+  // A refused mail is finished with the run, whose other mails show what the refusal is about.
+  if (outcome.kind !== 'refused')
+    await finish(host, mail, states[outcome.kind], 'error' in outcome ? outcome.error : undefined);
+  return refusals.note(mail, domainOf(composed.to), outcome);
 }
 
 function compose(host: Host, gateway: HealthChecks, mail: ClaimedMessage): Promise<ComposedMail | string> {
   return mail.channel === 'customer' ? composeMail(host, mail) : composeAlertMail(host, gateway, mail);
 }
 
-const states = { sent: 'sent', refused: 'failed', uncertain: 'uncertain', later: 'waiting' } as const satisfies Record<
-  SmtpOutcome['kind'],
+const states = { sent: 'sent', uncertain: 'uncertain', later: 'waiting' } as const satisfies Record<
+  Exclude<SmtpOutcome['kind'], 'refused'>,
   MailState
 >;
 
@@ -81,7 +110,9 @@ async function finish(host: Host, message: ClaimedMessage, tried: MailState, err
   const subject = `the mail about event ${message.eventId} (${message.event})`;
   if (state === 'failed') host.log.warn(`${subject} could not be sent and is not retried: ${error}`);
   if (state === 'uncertain') host.log.warn(`${subject} may not have been delivered, and is not sent again: ${error}`);
-  if (state === 'waiting' && warning(host).pass()) host.log.warn(`mail cannot be sent; retrying: ${error}`);
+  if (state === 'waiting' && tried === 'uncertain')
+    host.log.warn(`${subject} may not have been delivered, and is sent again: ${error}`);
+  else if (state === 'waiting' && warning(host).pass()) host.log.warn(`mail cannot be sent; retrying: ${error}`);
 }
 
 function warning(host: Host): Throttle {
@@ -91,13 +122,11 @@ function warning(host: Host): Throttle {
 async function deliver(
   { section, service }: Host,
   { eventId, channel, createdAt }: ClaimedMessage,
-  { to, content }: ComposedMail,
-  timeouts: SmtpTimeouts,
+  { to, content, unsubscribeUrl }: ComposedMail,
+  { server, timeouts }: Run,
 ): Promise<SmtpOutcome> {
-  const { smtp = '', from = '', reply_to: replyTo } = section(mailSection);
-  const server = parseSmtpUrl(smtp);
-  if (server === undefined) return { kind: 'later', error: 'mail.smtp is not valid', isServer: true };
-  const domain = from.slice(from.lastIndexOf('@') + 1);
+  const { from = '', reply_to: replyTo } = section(mailSection);
+  const id = `${service.slug}-${eventId}-${channel === 'customer' ? '' : 'o'}${createdAt.getTime()}`;
   return sendMail(
     server,
     {
@@ -107,7 +136,8 @@ async function deliver(
       subject: oneLine(content.subject),
       text: renderText(content),
       html: renderHtml(content),
-      messageId: `${service.slug}-${eventId}-${channel === 'customer' ? '' : 'o'}${createdAt.getTime()}@${domain}`,
+      messageId: `${id}@${domainOf(from)}`,
+      unsubscribeUrl,
     },
     timeouts,
   );

@@ -24,6 +24,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { readUnauthenticated } from '#core/gateway/records/unauthenticated.ts';
 import { readUsage, startOfHours } from '#core/gateway/records/usage.ts';
 import { readConfiguration } from './configuration-actions.ts';
+import { listMails } from '#core/business/mail/mails.ts';
 import { choiceOf, InvalidQuery } from './query.ts';
 
 /** Entries of one page of a list. */
@@ -49,6 +50,25 @@ export interface ApiReading {
 }
 
 export const readings: readonly ApiReading[] = [
+  {
+    path: '/mails',
+    summary: 'list mails to customers with their outcome, the newest first',
+    query: {
+      account: 'Only of this account, by any of its handles.',
+      order: 'Only about this order, by its code or id.',
+      undelivered: 'true: only those of the last week that did not arrive, or perhaps did not.',
+    },
+    async read(host, _handle, query) {
+      const [account, order] = [query.get('account'), query.get('order')];
+      const isUndelivered = choiceOf(query, 'undelivered', ['true', 'false']) === 'true';
+      const filter = {
+        ...(account !== null && { accountId: (await findSubject(host, 'account', account)).id }),
+        ...(order !== null && { orderId: (await findSubject(host, 'order', order)).id }),
+        isUndelivered,
+      };
+      return { mails: await listMails(host.database, filter, pageSize) };
+    },
+  },
   {
     path: '/accounts',
     summary: 'list or search accounts, the newest first',

@@ -1,4 +1,5 @@
 import { listIdentities } from '#core/business/accounts/identity-links.ts';
+import { listMails } from '#core/business/mail/mails.ts';
 import { actionKind } from '#core/business/operator-actions/actions.ts';
 import type { OperatorAction } from '#core/business/operator-actions/operator-actions.ts';
 import { readOrder } from '#core/business/payments/order.ts';
@@ -41,6 +42,19 @@ async function refundSubject({ host, params }: PageRequest): Promise<Subject> {
   });
 }
 
+async function mailSubject({ host, params, t }: PageRequest): Promise<Subject> {
+  const id = params['id'] ?? '';
+  const [mail] = /^\d{1,18}$/.test(id) ? await listMails(host.database, { id }, 1) : [];
+  if (mail === undefined)
+    throw new PageError(404, 'operator.mail_unknown', { action: { path: '/operator/mails', label: 'operator.mails' } });
+  const { order, accountId, event } = mail;
+  return {
+    id,
+    name: order === undefined ? t(`operator.mail.${event}`) : `${t(`operator.mail.${event}`)} (${order})`,
+    path: order === undefined ? `/operator/accounts/${accountId}` : `/operator/orders/${order}`,
+  };
+}
+
 async function announcementSubject(request: PageRequest): Promise<Subject> {
   const { id, text } = await requireAnnouncement(request);
   return { id, name: text[request.language], path: announcementsPath };
@@ -60,6 +74,7 @@ const subjects = {
   // Ended, it has no page.
   announcement: { path: `${announcementsPath}/{id}`, find: announcementSubject, next: announcementsPath },
   refund: { path: '/operator/refunds/{key}', find: refundSubject },
+  mail: { path: '/operator/mails/{id}', find: mailSubject },
 } as const;
 
 /** The page of an action whose description says all that it asks for. */
@@ -152,5 +167,6 @@ export const actPages: readonly Page[] = [
       return { as: choice, note };
     },
   }),
+  pageOf('mail.send_again'),
   pageOf('announcement.end', { isDanger: true }),
 ];

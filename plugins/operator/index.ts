@@ -15,6 +15,7 @@ import { configurationPage } from './configuration/rollback-page.ts';
 import { flagsPage } from './flags/list-page.ts';
 import { resolvePage } from './flags/resolve-page.ts';
 import { healthPage } from './health/page.ts';
+import { mailsPage } from './mails/list-page.ts';
 import { marginsPage } from './margins/page.ts';
 import { ordersPage } from './orders/list-page.ts';
 import { orderPage } from './orders/order-page.ts';
@@ -51,6 +52,7 @@ export const plugin: GatewayPlugin = {
       booksFile,
       monthPage,
       refundPage,
+      mailsPage,
       accountsPage,
       accountPage,
       outagePage,

@@ -1,4 +1,5 @@
 import type { LedgerEntry } from '#core/business/accounts/ledger-entries.ts';
+import { type CustomerMail, moneyEvents } from '#core/business/mail/mails.ts';
 import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
 import { ledgerNote } from './ledger-note.ts';
 import { tellAction } from './tell-action.ts';
@@ -65,4 +66,53 @@ export function actionTable(
       cell: ({ outcome }) => ({ text: t(`operator.done.${outcome}`), kind: outcomeKinds[outcome] }),
     },
   ]);
+}
+
+const mailKinds = {
+  waiting: 'waiting',
+  sending: 'waiting',
+  sent: 'ok',
+  skipped: 'info',
+  failed: 'bad',
+  uncertain: 'warn',
+} as const;
+
+/** Mails to customers, with what has become of them. @param isMixed true: of several accounts, which are named */
+export function mailTable(mails: readonly CustomerMail[], reader: Reader, isMixed = false): TableSection {
+  const { t } = reader;
+  const about: ColumnOf<CustomerMail> = {
+    label: 'operator.about',
+    fit: 'brief',
+    at: 'note-end',
+    cell: ({ order, accountId }) =>
+      order === undefined
+        ? { text: t('operator.account'), path: `/operator/accounts/${accountId}` }
+        : { text: order, path: `/operator/orders/${order}` },
+  };
+  return describeTable(reader, 'mails', 'operator.mails', mails, [
+    { label: 'operator.time', at: 'note', cell: ({ createdAt }) => createdAt },
+    { label: 'operator.mail_about', at: 'title', cell: ({ event }) => t(`operator.mail.${event}`) },
+    ...(isMixed ? [about] : []),
+    {
+      label: 'operator.state',
+      at: 'end',
+      cell: ({ state }) => ({ text: t(`operator.mail_state.${state}`), kind: mailKinds[state] }),
+    },
+    { label: 'operator.tries', at: 'hide', isNumber: true, cell: ({ tries }) => tries },
+    { label: 'operator.error', fit: 'text', at: 'below', cell: ({ error }) => error && t(error) },
+    {
+      label: 'operator.next_step',
+      at: isMixed ? 'hide' : 'note-end',
+      cell: (mail) =>
+        canRepeat(mail)
+          ? { text: t('operator.act.mail.send_again'), path: `/operator/mails/${mail.id}/send-again`, isButton: true }
+          : undefined,
+    },
+  ]);
+}
+
+/** Of those that arrived, only what a customer may ask for. */
+function canRepeat({ state, event }: CustomerMail): boolean {
+  if (state === 'sent') return moneyEvents.some((one) => one === event);
+  return state === 'failed' || state === 'uncertain' || state === 'skipped';
 }

@@ -32,6 +32,7 @@ const members: {
   kind: choice('operator.announcement_kind'),
   audience: choice('operator.audience'),
   flag: choice('operator.flag'),
+  mailed: choice('operator.mail'),
   refund: (refund, { t }) => t('operator.told.refund', { refund }),
   configuration: (number, { t }) => t('operator.configuration_number', { number }),
   number: (number, { t }) => t('operator.told.canary', { number }),

@@ -18,6 +18,8 @@ export const Account = defineEntity({
     createdAt: p.datetime().defaultRaw('now()'),
     /** Of mails. */
     language: personal(p.text().nullable()),
+    /** Null: gets all mails. Since then, only those about orders, sign-ins and keys. */
+    unsubscribedAt: p.datetime().nullable(),
     blockedAt: p.datetime().nullable(),
     blockedReason: personal(p.text().nullable(), { isHidden: true }),
     deletedAt: p.datetime().nullable(),

@@ -5,6 +5,9 @@ import { impersonal } from '#core/platform/database/personal.ts';
 /** To whom, and how. */
 export const channels = ['customer', 'operator', 'webhook'] as const;
 
+/** States of a message. `sent`: handed to the mail server. `uncertain`: perhaps. `skipped`: its event is no longer relevant. */
+export const mailStates = ['waiting', 'sending', 'sent', 'skipped', 'failed', 'uncertain'] as const;
+
 /** One message for one event on one channel. The recipient's address is not stored: it is read when the message is sent. */
 export const MailMessage = defineEntity({
   name: 'MailMessage',
@@ -15,13 +18,20 @@ export const MailMessage = defineEntity({
     channel: p.enum(channels).primary().default('customer'),
     /** Null: for the operator. */
     account: () => p.manyToOne(Account).nullable().deleteRule('cascade'),
-    state: p.enum(['waiting', 'sending', 'sent', 'skipped', 'failed', 'uncertain'] as const).default('waiting'),
+    state: p.enum(mailStates).default('waiting'),
     tries: p.integer().default(0),
+    /** Tries after which nobody knew whether the server had taken it. */
+    uncertainTries: p.integer().default(0),
     /** The next try; while sending, when its sender counts as dead. */
     nextAt: p.datetime().defaultRaw('clock_timestamp()'),
     error: impersonal(p.text().nullable()),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
     finishedAt: p.datetime().nullable(),
+    /** When an operator asked to send it again: its tries begin anew. */
+    askedAt: p.datetime().nullable(),
   },
-  indexes: [{ name: 'mail_message_due', properties: 'nextAt', where: `state in ('waiting', 'sending')` }],
+  indexes: [
+    { name: 'mail_message_account', properties: ['account', 'createdAt'] },
+    { name: 'mail_message_due', properties: 'nextAt', where: `state in ('waiting', 'sending')` },
+  ],
 });

@@ -1,6 +1,6 @@
 import { defineSection, type SectionValues } from '#core/config/section.ts';
-import { parseSmtpUrl } from './smtp-url.ts';
-import { boolean, object, string } from '#core/platform/schema.ts';
+import { parseSmtpUrl, type SmtpServer } from './smtp-url.ts';
+import { array, boolean, object, string } from '#core/platform/schema.ts';
 
 /** `mail` in gateway.yaml. Without `smtp` nothing is sent. */
 export const mailSection = defineSection({
@@ -18,6 +18,10 @@ export const mailSection = defineSection({
         'E-mail address of the sender. Its display name is the service name.',
       ),
       reply_to: string({ pattern: '^[^\\s@<>,;"]+@[^\\s@<>,;"]+$' }, 'E-mail address for replies. Default: `from`.'),
+      allow_without_tls: array(
+        { items: string({ pattern: '^[^\\s@/]+$' }), default: [] },
+        'Hosts of `smtp` that need no TLS, such as a relay in a container beside the gateway: `[mailpit]`. STARTTLS is used where they offer it, and their certificate is not verified. This machine (localhost) needs no entry.',
+      ),
       plan_ending: boolean({ default: true }, 'Whether customers are reminded a day before their plan ends.'),
     },
   ),
@@ -32,9 +36,24 @@ export const mailSection = defineSection({
         'is smtps:// with port 587, where servers expect STARTTLS, so no mail would be sent',
         'use smtp://…:587, or smtps://…:465',
       );
+    else if (!server.isSecure && server.port === 465)
+      report(
+        ['mail', 'smtp'],
+        'is smtp:// with port 465, where servers expect TLS from the first byte, so no mail would be sent',
+        'use smtps://…:465, or smtp://…:587',
+      );
     if (from === undefined) report(['mail', 'from'], 'is missing', 'set the e-mail address of the sender');
   },
 });
+
+/** The server that mails go to; undefined where none are sent. */
+export function mailServer(section: SectionValues['get']): SmtpServer | undefined {
+  const { smtp = '', allow_without_tls: names } = section(mailSection);
+  const server = parseSmtpUrl(smtp);
+  if (server === undefined) return undefined;
+  const host = server.host.toLowerCase();
+  return { ...server, canBePlain: names.some((name) => name.toLowerCase() === host) };
+}
 
 /** False where nobody is mailed, so that no page promises a mail. */
 export function sendsMail(section: SectionValues['get']): boolean {

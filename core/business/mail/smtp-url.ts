@@ -8,6 +8,8 @@ export interface SmtpServer {
   readonly isSecure: boolean;
   readonly user: string | undefined;
   readonly password: string | undefined;
+  /** True: mail may go to it unencrypted, and its certificate is not verified. */
+  readonly canBePlain?: boolean;
 }
 
 const pattern =

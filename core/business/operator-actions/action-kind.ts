@@ -17,7 +17,15 @@ export class ActionRefused extends Error {
 }
 
 /** What an action is about: one that has a handle, or all of a kind, such as what an outage has hit. */
-export type SubjectKind = 'account' | 'order' | 'flag' | 'refund' | 'route' | 'announcement' | SubjectWithoutHandle;
+export type SubjectKind =
+  | 'account'
+  | 'order'
+  | 'flag'
+  | 'refund'
+  | 'route'
+  | 'announcement'
+  | 'mail'
+  | SubjectWithoutHandle;
 
 const withoutHandle = ['outage', 'announcements', 'books', 'configuration'] as const;
 type SubjectWithoutHandle = (typeof withoutHandle)[number];

@@ -9,6 +9,7 @@ import { accountActions } from './account-actions.ts';
 import { type ActionKind, ActionRefused, type ActionWords, type SubjectKind } from './action-kind.ts';
 import { type OperatorAction, recordAction } from './operator-actions.ts';
 import { announcementActions } from './announcement-actions.ts';
+import { mailActions } from './mail-actions.ts';
 import { orderActions } from './order-actions.ts';
 import { object } from '#core/platform/schema.ts';
 
@@ -27,6 +28,7 @@ export const actionKinds: readonly ActionKind[] = [
   ...accountActions,
   ...orderActions,
   ...announcementActions,
+  ...mailActions,
   routeReset,
 ];
 
@@ -43,14 +45,14 @@ export interface ActionSubject {
   /** Where the action is on record: at the order of a flag or refund. */
   readonly recordedAt: string;
   /** What the record says beside the input, where that place is not enough. */
-  readonly detail?: Pick<ActionWords, 'refund' | 'flag'>;
+  readonly detail?: Pick<ActionWords, 'refund' | 'flag' | 'mailed'>;
 }
 
 /**
  * Finds what an action is about.
  *
  * @param handle of an account: id, e-mail address, name, key or hint; of an order: code or id; of a flag: its id, or an order for
- *   all of its flags; of a refund: its key; of a route or an announcement: its id
+ *   all of its flags; of a refund: its key; of a route, an announcement or a mail: its id
  * @throws AccountError `not_found`, `ambiguous`; CheckoutError `not_found`
  */
 export async function findSubject(host: Host, kind: SubjectKind, handle: string): Promise<ActionSubject> {
@@ -81,6 +83,12 @@ export async function findSubject(host: Host, kind: SubjectKind, handle: string)
       const announcement = await findAnnouncement(host.database, handle);
       if (announcement !== undefined) return { id: announcement.id, recordedAt: 'announcements' };
       throw new AccountError('not_found', `There is no announcement ${handle}.`);
+    }
+    case 'mail': {
+      const { listMails } = await import('../mail/mails.ts');
+      const [mail] = /^\d{1,18}$/.test(handle) ? await listMails(host.database, { id: handle }, 1) : [];
+      if (mail === undefined) throw new CheckoutError('not_found', `There is no mail ${handle}.`);
+      return { id: mail.id, recordedAt: mail.orderId ?? mail.accountId, detail: { mailed: mail.event } };
     }
     case 'announcements':
     case 'books':

@@ -18,6 +18,7 @@ const operatorActionNames = [
   'account.move_sign_in',
   'order.check',
   'order.cancel',
+  'mail.send_again',
   'refund.close',
   'books.reconcile',
   'outage.grant_days',
@@ -82,6 +83,8 @@ export interface ActionWords {
   readonly refund?: string | undefined;
   /** Kind of the flag that it was about, likewise. */
   readonly flag?: string | undefined;
+  /** The event that the mail was about, likewise at its order or account. */
+  readonly mailed?: string | undefined;
   /** Shows that this account is meant; kept in no record. */
   readonly confirm?: string | undefined;
 }

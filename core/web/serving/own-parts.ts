@@ -7,6 +7,8 @@ import canaryEn from '#core/config/history/texts/en.json' with { type: 'json' };
 import canaryId from '#core/config/history/texts/id.json' with { type: 'json' };
 import ordersEn from '#core/business/payments/texts/en.json' with { type: 'json' };
 import ordersId from '#core/business/payments/texts/id.json' with { type: 'json' };
+import mailEn from '#core/business/mail/texts/en.json' with { type: 'json' };
+import mailId from '#core/business/mail/texts/id.json' with { type: 'json' };
 import healthEn from '#core/gateway/health/texts/en.json' with { type: 'json' };
 import healthId from '#core/gateway/health/texts/id.json' with { type: 'json' };
 import upstreamEn from '#core/gateway/model-call/texts/en.json' with { type: 'json' };
@@ -25,6 +27,7 @@ export const reasonTexts = [
   defineTexts({ en: connectionEn, id: connectionId }),
   defineTexts({ en: canaryEn, id: canaryId }),
   defineTexts({ en: ordersEn, id: ordersId }),
+  defineTexts({ en: mailEn, id: mailId }),
   defineTexts({ en: healthEn, id: healthId }),
   defineTexts({ en: upstreamEn, id: upstreamId }),
 ];

@@ -12,6 +12,7 @@ import { recordedLabelIn } from '#core/business/accounts/plans.ts';
 import { listLedger } from '#core/business/accounts/ledger-entries.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { listWaits } from '#core/business/sales/waiting-list.ts';
+import { listMails } from '#core/business/mail/mails.ts';
 import { nameOfAccount, nameOfPerson } from '#core/web/pages/account-name.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
@@ -27,7 +28,7 @@ import {
 } from '#core/gateway/records/usage.ts';
 import { orderTable } from '../orders/list-page.ts';
 import { nameAccounts, signInName } from '../tell-action.ts';
-import { actionTable, ledgerTable } from '../shared-tables.ts';
+import { actionTable, ledgerTable, mailTable } from '../shared-tables.ts';
 import { describeTable, type TableSection, withRows } from '#core/web/pages/table.ts';
 import { describeDone } from '../action-page.ts';
 import { accountLinks } from './account-links.ts';
@@ -37,7 +38,7 @@ import { describeStory } from './story.ts';
 import { quantile } from '#core/gateway/records/latency-histogram.ts';
 
 /** What is listed of an account, the newest. */
-const listed = { orders: 20, actions: 50, models: 8, waits: 10 };
+const listed = { orders: 20, actions: 50, models: 8, waits: 10, mails: 20 };
 /** Hours of usage by model, and those whose times to the first token are read: for each hour that takes twenty times as long. */
 const usageHours = { counts: 30 * 24, firstToken: 2 };
 
@@ -54,20 +55,33 @@ export const accountPage: Page = {
     const record = await requireAccount(request);
     const { id } = record;
     const since = (hours: number) => ({ accountId: id, since: startOfHours(host.now(), hours) });
-    const [identities, sessions, ledger, { orders }, usage, timed, hours, actions, waits, blockedReason, margins] =
-      await Promise.all([
-        listIdentities(database, id),
-        sessionsOf(host).list(id),
-        listLedger(database, id),
-        listOrders(database, { accountId: id }, undefined, listed.orders),
-        countUsage(database, since(usageHours.counts), ['model']),
-        readUsage(database, since(usageHours.firstToken), ['model']),
-        countUsage(database, since(usageHours.counts), ['hour']),
-        listActions(database, { subject: id, limit: listed.actions }),
-        listWaits(database, id, listed.waits),
-        readBlockedReason(request, id),
-        readMarginsBeside(host, '30d'),
-      ]);
+    const [
+      identities,
+      sessions,
+      ledger,
+      { orders },
+      usage,
+      timed,
+      hours,
+      actions,
+      waits,
+      blockedReason,
+      margins,
+      mails,
+    ] = await Promise.all([
+      listIdentities(database, id),
+      sessionsOf(host).list(id),
+      listLedger(database, id),
+      listOrders(database, { accountId: id }, undefined, listed.orders),
+      countUsage(database, since(usageHours.counts), ['model']),
+      readUsage(database, since(usageHours.firstToken), ['model']),
+      countUsage(database, since(usageHours.counts), ['hour']),
+      listActions(database, { subject: id, limit: listed.actions }),
+      listWaits(database, id, listed.waits),
+      readBlockedReason(request, id),
+      readMarginsBeside(host, '30d'),
+      listMails(database, { accountId: id }, listed.mails),
+    ]);
     const lines = margins?.lines.filter(({ account }) => account === id);
     const names = await nameAccounts(request, actions);
     const tiles = await describeAccountTiles(record, usage, lines && sumMargins(lines), request);
@@ -100,6 +114,7 @@ export const accountPage: Page = {
         usageTable(byRequests, timed, lines, request),
         orderTable(orders, undefined, request),
         ledgerTable(ledger, request),
+        mailTable(mails, request),
         actionTable(actions, request, names),
       ]),
     };

@@ -3,6 +3,7 @@ import { findAccount } from '#core/business/accounts/accounts.ts';
 import { recordedLabelIn } from '#core/business/accounts/plans.ts';
 import { listLedger } from '#core/business/accounts/ledger-entries.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
+import { listMails } from '#core/business/mail/mails.ts';
 import { nameOfAccount } from '#core/web/pages/account-name.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
@@ -11,12 +12,12 @@ import { type Order, readOrder, refundable } from '#core/business/payments/order
 import { isUnderWay } from '#core/business/payments/order-types.ts';
 import { listAttempts, listNotifications } from '#core/business/payments/order-trail.ts';
 import { describeDone } from '../action-page.ts';
-import { actionTable, ledgerTable } from '../shared-tables.ts';
+import { actionTable, ledgerTable, mailTable } from '../shared-tables.ts';
 import { withRows } from '#core/web/pages/table.ts';
 import { stateCell } from './list-page.ts';
 import { attemptTable, flagTable, notificationTable, paymentTable, refundTable } from './order-tables.ts';
 
-/** Actions of operators that are listed. */
+/** Actions of operators, and mails, that are listed. */
 const listedActions = 50;
 
 /** `/operator/orders/{code}`: an order with all that has happened to it. */
@@ -31,13 +32,14 @@ export const orderPage: Page = {
     const order = await requireOrder(request);
     const { database } = host;
     const redeemedBy = order.gift?.redeemedBy;
-    const [account, redeemer, attempts, notifications, ledger, actions] = await Promise.all([
+    const [account, redeemer, attempts, notifications, ledger, actions, mails] = await Promise.all([
       findAccount(database, order.accountId),
       redeemedBy === undefined ? undefined : findAccount(database, redeemedBy),
       listAttempts(database, order.id),
       listNotifications(database, order.id),
       listLedger(database, redeemedBy ?? order.accountId, order.id),
       listActions(database, { subject: order.id, limit: listedActions }),
+      listMails(database, { accountId: order.accountId, orderId: order.id }, listedActions),
     ]);
     const { text, kind } = stateCell(order, t);
     return {
@@ -58,6 +60,7 @@ export const orderPage: Page = {
         refundTable(order.refunds, order.payments, request),
         attemptTable(attempts, request),
         notificationTable(notifications, request),
+        mailTable(mails, request),
         ledgerTable(ledger, request),
         actionTable(actions, request),
       ]),

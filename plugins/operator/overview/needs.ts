@@ -4,6 +4,7 @@ import type { Registry } from '#core/extension/registry.ts';
 import { listOpenFlags, type OpenFlag, severityOf } from '#core/business/payments/flags.ts';
 import { findDoubledAddresses } from '#core/business/accounts/doubled-addresses.ts';
 import { hasCredited, isWaiting, listOutages } from '#core/business/outages/credit.ts';
+import { type CustomerMail, countUndelivered, listMails } from '#core/business/mail/mails.ts';
 import { outagesSection } from '#core/business/outages/section.ts';
 import { readMachineNeeds } from './machine-needs.ts';
 import { listUnfinished } from '#core/business/operator-actions/operator-actions.ts';
@@ -19,6 +20,9 @@ const listedOutages = 5;
 /** Actions that were not finished, and the ms for which they are shown: the next operator of a weekend sees them. */
 const unfinished = { listed: 5, shownFor: 3 * 86_400_000 };
 
+/** Receipts and refund notices that are listed one by one. */
+const listedMails = 5;
+
 const kinds = ['bad', 'warn', 'info'];
 
 /** All that needs the operator, the worst first, then models, machine and money, each the oldest first. */
@@ -27,26 +31,28 @@ export async function describeNeeds(
   request: PageRequest,
   sources: OverviewSources,
 ) {
-  const [{ flags, total }, foreign, machine, outages, actions, doubled] = await Promise.all([
+  const [{ flags, total }, foreign, machine, outages, actions, doubled, mails] = await Promise.all([
     listOpenFlags(request.host.database, listedFlags, 'orders'),
     readForeignNeeds(request),
     readMachineNeeds(gateway, request, sources),
     readOutageNeeds(request),
     readUnfinishedNeeds(request),
     readDoubledNeeds(request),
+    readMailNeeds(request),
   ]);
   const needs = [
     ...machine,
     ...outages,
     ...actions,
     ...doubled,
+    ...mails,
     ...foreign,
     ...flags.map((flag) => describeNeed(flag, request)),
   ];
   return {
     needs: needs.toSorted((one, other) => rank(one) - rank(other)),
     needsTotal: describeTotal(
-      total + machine.length + outages.length + actions.length + doubled.length + foreign.length,
+      total + machine.length + outages.length + actions.length + doubled.length + mails.length + foreign.length,
       request,
     ),
     moreNeeds: total > flags.length ? request.t('operator.needs_more', { count: total - flags.length }) : '',
@@ -142,6 +148,43 @@ async function readDoubledNeeds({ host, t }: Reader): Promise<Need[]> {
       label: t('operator.need_doubled_label'),
     },
   }));
+}
+
+/** Mails that did not reach their customers: those about money one by one, all others as one entry. */
+async function readMailNeeds(reader: Reader): Promise<Need[]> {
+  const { host, t } = reader;
+  const { money, others } = await countUndelivered(host.database);
+  if (money + others === 0) return [];
+  const mails = await listMails(host.database, { isUndelivered: true, isAboutMoney: true }, listedMails);
+  const more = money + others - mails.length;
+  const rest: Need = {
+    status: { kind: 'warn', text: t('operator.need_mails') },
+    pieces: readEmphasis(t('operator.need_mails_text', { count: more })),
+    since: undefined,
+    step: { path: '/operator/mails', text: t('operator.need_foreign_step'), label: t('operator.mails_undelivered') },
+  };
+  return [...mails.map((mail) => describeMailNeed(mail, reader)), ...(more > 0 ? [rest] : [])];
+}
+
+function describeMailNeed(mail: CustomerMail, { host, t, format }: Reader): Need {
+  const { id, event, state, order = '', error, finishedAt } = mail;
+  const name = t(`operator.mail.${event}`);
+  return {
+    status: { kind: state === 'failed' ? 'bad' : 'warn', text: t(`operator.mail_state.${state}`) },
+    pieces: [
+      { text: `${t('operator.order')} ` },
+      { text: order, path: `/operator/orders/${order}` },
+      { text: ', ' },
+      { text: name, isStrong: true },
+      ...(error === undefined ? [] : [{ text: `: ${t(error)}`, isEnglish: t(error) === error }]),
+    ],
+    since: finishedAt && format.relative(finishedAt, new Date(host.now())),
+    step: {
+      path: `/operator/mails/${id}/send-again`,
+      text: t('operator.act.mail.send_again'),
+      label: t('operator.need_mail_label', { mail: name, order }),
+    },
+  };
 }
 
 /** One flag, ready to be printed. */

@@ -13,7 +13,10 @@ import { Sessions } from '#core/web/sessions/sessions.ts';
 import { sendDueMails } from '../../../plugins/mail/send-mails.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { closedPort } from '../../support/dead-ends.ts';
+import { uncertainTries } from '../../../plugins/mail/outbox.ts';
+import { repeatMail } from '#core/business/mail/mails.ts';
 import { startMailServer, type TestMailServer } from './fixture.ts';
+import { type Script, startScriptedServer } from './scripted-server.ts';
 
 /** Longer than any pause of a busy machine. */
 const unhurried = { connect: 30_000, greeting: 30_000, idle: 30_000, mail: 30_000 };
@@ -407,7 +410,7 @@ describe('while the mail server is down', () => {
 });
 
 describe('a mail whose sender has died', () => {
-  it('is not repeated, and the log says so', async () => {
+  it('about no money is not repeated, and the log says so', async () => {
     await rotate();
     await send({});
     await database.query(
@@ -463,5 +466,177 @@ describe('a mailbox that is full', () => {
     await send();
     expect((await states()).map((state) => state.split(':')[0])).toEqual(['waiting', 'sent']);
     expect(server.received.map(({ to }) => to)).toEqual([['budi@example.com']]);
+  });
+});
+
+/** Sends what is due to a server with this script. @returns what it heard and took */
+async function sendTo(script: Script | ((connection: number) => Script), timeouts: Partial<typeof unhurried> = {}) {
+  await using scripted = await startScriptedServer(script);
+  const lines = await send(settings(scripted.port), timeouts);
+  return { lines, mails: [...scripted.mails], commands: [...scripted.lines] };
+}
+
+const messageId = (raw = '') => /^Message-ID: (.+?)\r?$/m.exec(raw)?.[1];
+
+/** Enters accounts at these domains, and an event for a mail to each. */
+async function rotateAt(...domains: readonly string[]): Promise<void> {
+  for (const [index, domain] of domains.entries()) {
+    const other = await createAccount(database, 'dp', { name: 'Budi', email: `budi${index}@${domain}` });
+    await record('key.rotated', { accountId: other.accountId, keyId: randomUUID() });
+  }
+}
+
+describe('a receipt', () => {
+  it('whose server says 421 after it is sent again, once', async () => {
+    await record('order.paid', { orderId: await addOrder(), accountId });
+    await sendTo({ dot: { last: '421 4.7.28 try again later' } });
+    expect((await states())[0]).toMatch(/^waiting: .*421 4\.7\.28/);
+    await makeDue();
+    await send();
+    expect([await states(), server.received.length]).toEqual([['sent'], 1]);
+  });
+
+  it('of which nobody knows whether it was taken is sent again with the same id, some times', async () => {
+    await record('order.paid', { orderId: await addOrder(), accountId });
+    const ids = new Set<string | undefined>();
+    for (let attempt = 1; attempt <= uncertainTries; attempt++) {
+      await makeDue();
+      const { mails, lines } = await sendTo({ dot: (socket) => void socket.destroy() });
+      ids.add(messageId(mails[0]));
+      const isLast = attempt === uncertainTries;
+      expect((await states())[0]).toMatch(isLast ? /^uncertain/ : /^waiting/);
+      expect(lines[0]).toContain(isLast ? 'and is not sent again' : 'and is sent again');
+    }
+    expect(ids.size).toBe(1);
+    await makeDue();
+    await send();
+    expect(server.received).toEqual([]);
+  });
+
+  it('whose sender has died is sent again', async () => {
+    await record('order.paid', { orderId: await addOrder(), accountId });
+    await sendTo({ MAIL: '451 later' });
+    await database.query(`update mail_message set state = 'sending', next_at = now() - interval '1 second'`);
+    expect(await send()).toEqual([expect.stringContaining('may not have been sent and is sent again')]);
+    await send();
+    expect([await states(), server.received.length]).toEqual([['sent'], 1]);
+  });
+
+  it('that an operator sends again has the same id, and its tries begin anew', async () => {
+    await record('order.paid', { orderId: await addOrder(), accountId });
+    const { mails } = await sendTo({ RCPT: '550 5.1.1 unknown user', dot: '550 no' });
+    expect(mails).toEqual([]);
+    expect((await states())[0]).toMatch(/^failed/);
+    await database.query(`update account_event set created_at = created_at - interval '2 days'`);
+    const [{ id = '' } = {}] = await database.query<{ id: string }>('select event_id::text as id from mail_message');
+    expect(await repeatMail(database, id)).toBe(true);
+    await sendTo({ RCPT: '450 greylisted' });
+    expect((await states())[0]).toMatch(/^waiting/);
+    await makeDue();
+    await send();
+    const first = messageId(server.received[0]?.raw);
+    expect(await repeatMail(database, id)).toBe(true);
+    await send();
+    expect(server.received.map(({ raw }) => messageId(raw))).toEqual([first, first]);
+  });
+
+  it('goes before an announcement to thousands', async () => {
+    const announcement = await createAnnouncement(
+      { database, catalog: {} as never, section: () => ({}) as never, now: () => 0 },
+      {
+        kind: 'note',
+        audience: 'all',
+        model: undefined,
+        text: { en: 'We move.', id: 'Kami pindah.' },
+        since: '2020-01-01T00:00Z',
+        until: '2060-01-01T00:00Z',
+      },
+      'ops',
+      false,
+    );
+    for (let mail = 0; mail < 3; mail++)
+      await record('announcement.published', { accountId, announcementId: announcement.id });
+    await record('order.paid', { orderId: await addOrder(), accountId });
+    await send();
+    expect(server.received).toHaveLength(4);
+    expect(words()).toContain('Subject: Receipt');
+  });
+
+  it('goes out while another run waits for the server with an announcement', async () => {
+    const announcement = await createAnnouncement(
+      { database, catalog: {} as never, section: () => ({}) as never, now: () => 0 },
+      {
+        kind: 'note',
+        audience: 'all',
+        model: undefined,
+        text: { en: 'We move.', id: 'Kami pindah.' },
+        since: '2020-01-01T00:00Z',
+        until: '2060-01-01T00:00Z',
+      },
+      'ops',
+      false,
+    );
+    for (let mail = 0; mail < 2; mail++)
+      await record('announcement.published', { accountId, announcementId: announcement.id });
+    const { promise: isWaiting, resolve: wait } = Promise.withResolvers<() => void>();
+    await using scripted = await startScriptedServer((connection) =>
+      connection === 1 ? { dot: (socket) => wait(() => socket.write('250 taken\r\n')) } : {},
+    );
+    await using host = createHost(settings(scripted.port));
+    const run = () => sendDueMails(host, { healthChecks: new Map() }, unhurried);
+    const first = run();
+    const release = await isWaiting;
+    await record('order.paid', { orderId: await addOrder(), accountId });
+    await run();
+    expect(scripted.mails.map((mail) => /^Subject: (\w+)/m.exec(mail)?.[1])).toEqual(['A', 'Receipt']);
+    release();
+    await first;
+    expect(scripted.mails).toHaveLength(3);
+  });
+});
+
+describe('a mail whose recipient the server refuses', () => {
+  it.each([
+    ['550 authentication required', 'waiting'],
+    ['550 relay not permitted', 'waiting'],
+    ['550 5.4.5 Daily user sending limit exceeded', 'waiting'],
+    ['550 5.1.1 unknown user', 'failed'],
+    ['550 Invalid recipient', 'waiting'],
+  ])('with "%s" alone is %s', async (reply, state) => {
+    await rotate();
+    await sendTo({ RCPT: reply });
+    expect((await states())[0]).toBe(`${state}: Can't send mail - all recipients were rejected: ${reply}`);
+  });
+
+  it('waits alone, and the others go on', async () => {
+    await rotateAt('one.example', 'two.example');
+    const { mails } = await sendTo({
+      RCPT: (socket, line) => void socket.write(line.includes('one.example') ? '550 5.7.1 denied\r\n' : '250 ok\r\n'),
+    });
+    expect(mails).toHaveLength(1);
+    expect((await states()).map((state) => state.split(':')[0])).toEqual(['waiting', 'sent']);
+  });
+
+  it('fails for unclear words once the server has taken another mail', async () => {
+    await rotateAt('one.example', 'two.example');
+    await sendTo({
+      RCPT: (socket, line) =>
+        void socket.write(line.includes('one.example') ? '550 Invalid recipient\r\n' : '250 ok\r\n'),
+    });
+    expect((await states()).map((state) => state.split(':')[0])).toEqual(['failed', 'sent']);
+  });
+
+  it('as those at two other domains ends the run, and all wait', async () => {
+    await rotateAt('one.example', 'two.example', 'three.example', 'four.example');
+    const { commands } = await sendTo({ RCPT: '550 5.1.2 Unrouteable address' });
+    expect(commands.filter((line) => line.startsWith('RCPT'))).toHaveLength(3);
+    expect((await states()).map((state) => state.split(':')[0])).toEqual(['waiting', 'waiting', 'waiting', 'waiting']);
+  });
+
+  it.each(['MAIL', 'EHLO'])('after a refusal of %s is not asked about', async (command) => {
+    await rotateAt('one.example', 'two.example');
+    const { commands } = await sendTo({ [command]: '550 5.7.1 no', HELO: '550 no' });
+    expect(commands.filter((line) => line.startsWith(command))).toHaveLength(1);
+    expect((await states()).map((state) => state.split(':')[0])).toEqual(['waiting', 'waiting']);
   });
 });

@@ -7,6 +7,7 @@ import type { SmtpServer } from '#core/business/mail/smtp-url.ts';
 import { closedPort } from '../../support/dead-ends.ts';
 import { testCertificate, testKey, trustTestCertificate } from '../../support/tls-upstream.ts';
 import { startMailServer } from './fixture.ts';
+import { type Script, startScriptedServer } from './scripted-server.ts';
 
 /** Longer than any pause of a busy machine. */
 const timeouts = { connect: 30_000, greeting: 30_000, idle: 30_000, mail: 30_000 };
@@ -180,5 +181,131 @@ describe('a mail that the server does not take', () => {
     const begun = performance.now();
     expect(await sendMail(serverAt(server.port), mail, short)).toMatchObject({ kind: 'uncertain' });
     expect(performance.now() - begun).toBeLessThan(timeouts.mail / 2);
+  });
+});
+
+const pipelining = '250-hello\r\n250 PIPELINING';
+
+describe('a 421, with which a server closes the connection', () => {
+  it.each([
+    ['to the mail', {}, 'dot', false],
+    ['to the mail', { EHLO: pipelining }, 'dot', false],
+    ['to DATA', {}, 'DATA', false],
+    ['to DATA', { EHLO: pipelining }, 'DATA', false],
+    ['to the recipient', {}, 'RCPT', false],
+    ['to the recipient', { EHLO: pipelining }, 'RCPT', false],
+    ['to the sender', {}, 'MAIL', true],
+    ['to the sender', { EHLO: pipelining }, 'MAIL', true],
+    ['to the hello', {}, 'EHLO', true],
+    ['as greeting', {}, 'greeting', true],
+  ] as const)('%s (%j) means later, with its words', async (_name, script, command, isServer) => {
+    await using server = await startScriptedServer({
+      ...script,
+      [command]: { last: '421 4.7.28 too fast, try later' },
+    });
+    expect(await sendMail(serverAt(server.port), mail, timeouts)).toMatchObject({
+      kind: 'later',
+      isServer,
+      error: expect.stringContaining('421 4.7.28 too fast, try later'),
+    });
+  });
+
+  it('some seconds after which it does so, means later as well', async () => {
+    await using server = await startScriptedServer({ dot: '421 4.7.28 too fast, try later' });
+    expect(await sendMail(serverAt(server.port), mail, timeouts)).toMatchObject({ kind: 'later', isServer: false });
+  });
+});
+
+describe('a mail that was taken', () => {
+  it('is sent even if the server then hangs up at once', async () => {
+    await using server = await startScriptedServer({ dot: { last: '250 taken' } });
+    expect(await sendMail(serverAt(server.port), mail, timeouts)).toEqual({ kind: 'sent' });
+  });
+
+  it.each<[string, Script]>([
+    ['with', {}],
+    ['without', { QUIT: () => undefined }],
+  ])('is followed by QUIT, %s a reply', async (_name, script) => {
+    await using server = await startScriptedServer(script);
+    expect(await sendMail(serverAt(server.port), mail, timeouts)).toEqual({ kind: 'sent' });
+    expect(server.lines.at(-1)).toBe('QUIT');
+  });
+});
+
+describe('an address with letters beyond ASCII', () => {
+  it('goes out with its domain in Punycode, as sender and as recipient', async () => {
+    await using server = await startScriptedServer({});
+    const from = { name: 'Daypass', address: 'no-reply@bücher.example' };
+    await sendMail(serverAt(server.port), { ...mail, from, to: 'ani@münchen.example' }, timeouts);
+    expect(server.lines.slice(1, 3)).toEqual([
+      'MAIL FROM:<no-reply@xn--bcher-kva.example>',
+      'RCPT TO:<ani@xn--mnchen-3ya.example>',
+    ]);
+  });
+
+  it('leaves no letter of it in an error that echoes it in pieces', async () => {
+    await using server = await startScriptedServer({
+      RCPT: '550 5.1.1 <jC<rgen@m\u00fcnchen.example>... User unknown',
+    });
+    const outcome = await sendMail(serverAt(server.port), { ...mail, to: 'jürgen@münchen.example' }, timeouts);
+    expect(outcome).toMatchObject({ kind: 'refused', cause: 'recipient' });
+    expect(JSON.stringify(outcome)).not.toMatch(/rgen|jC|nchen/);
+  });
+});
+
+describe('a mail about news', () => {
+  it.each([
+    ['https://gateway.example/u', true],
+    ['http://localhost:8080/u', false],
+  ])('names where to unsubscribe, %s', async (unsubscribeUrl, isOneClick) => {
+    await using server = await startScriptedServer({});
+    await sendMail(serverAt(server.port), { ...mail, unsubscribeUrl }, timeouts);
+    expect(server.mails[0]).toContain(`List-Unsubscribe: <${unsubscribeUrl}>`);
+    expect(server.mails[0]?.includes('List-Unsubscribe-Post: List-Unsubscribe=One-Click')).toBe(isOneClick);
+  });
+});
+
+describe('STARTTLS', () => {
+  const secure = { key: testKey, cert: testCertificate, disabledCommands: [], allowInsecureAuth: false };
+
+  it('is used on this machine where it is offered, without verifying the certificate', async () => {
+    let isSecure: boolean | undefined;
+    await using server = await startMailServer({
+      ...secure,
+      authOptional: false,
+      onAuth: (_auth, session, done) => {
+        isSecure = session.secure;
+        done(null, { user: 'u' });
+      },
+    });
+    const account = serverAt(server.port, { user: 'user', password: 'word' });
+    expect(await sendMail(account, mail, timeouts)).toEqual({ kind: 'sent' });
+    expect(isSecure).toBe(true);
+  });
+
+  it('that fails on this machine, where it need not work, leaves the mail unencrypted', async () => {
+    await using server = await startScriptedServer({
+      EHLO: '250-hello\r\n250 STARTTLS',
+      STARTTLS: '454 TLS not available',
+    });
+    expect(await sendMail(serverAt(server.port), mail, timeouts)).toEqual({ kind: 'sent' });
+  });
+
+  it.each([
+    ['is verified elsewhere', secure, undefined, /self-signed/],
+    ['is needed elsewhere', {}, undefined, /STARTTLS/],
+    ['is not verified at a host that needs no TLS', secure, true, undefined],
+    ['is not needed at a host that needs no TLS', {}, true, undefined],
+  ] as const)('%s', async (_name, options, canBePlain, error) => {
+    const lookup = vi
+      .spyOn(dns, 'lookup')
+      .mockImplementation(((_name: string, _options: object, done: Function) =>
+        done(null, [{ address: '127.0.0.1', family: 4 }])) as never);
+    await using server = await startMailServer(options);
+    const relay = serverAt(server.port, { host: 'mailpit', ...(canBePlain && { canBePlain }) });
+    const outcome = await sendMail(relay, mail, timeouts);
+    lookup.mockRestore();
+    if (error === undefined) expect(outcome).toEqual({ kind: 'sent' });
+    else expect(outcome).toMatchObject({ kind: 'later', isServer: true, error: expect.stringMatching(error) });
   });
 });

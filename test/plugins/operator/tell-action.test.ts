@@ -50,6 +50,7 @@ const sample: { readonly [Name in keyof Required<ActionWords>]: NonNullable<Acti
   for: 'new',
   refund: 'ORD-7K2M9Q4T-R1',
   flag: 'wrong_amount',
+  mailed: 'order.paid',
   confirm: 'a secret',
 };
 /** Recorded by commands and pages of their own: their input. */

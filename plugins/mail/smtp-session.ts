@@ -1,0 +1,127 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import SMTPConnection from 'nodemailer/lib/smtp-connection';
+import type { SmtpServer } from '#core/business/mail/smtp-url.ts';
+import { isLoopback } from '#core/platform/names/loopback.ts';
+import { firstOrTimeout, withDeadline } from '#core/platform/timing/deadline.ts';
+
+/** Ms. */
+export interface SmtpTimeouts {
+  /** Resolving the name of the server and connecting. */
+  readonly connect: number;
+  /** Until the greeting, and for a TLS handshake. */
+  readonly greeting: number;
+  /** For each reply, also the one that takes the mail. */
+  readonly idle: number;
+  /** For all of a mail. The lease of the outbox is longer. */
+  readonly mail: number;
+}
+
+/**
+ * As RFC 5321, section 4.5.3.2 has them: servers look senders up before they greet, and scan a mail before they take it. Exim drops a
+ * whole mail whose sender leaves before its reply.
+ */
+export const smtpTimeouts: SmtpTimeouts = {
+  connect: 30_000,
+  greeting: 5 * 60_000,
+  idle: 10 * 60_000,
+  mail: 16 * 60_000,
+};
+
+/** Ms to wait for the reply to QUIT. */
+const longestGoodbye = 2_000;
+
+/** How far a conversation has come. */
+export interface Progress {
+  step: 'connect' | 'sign in' | 'send';
+  /** The whole mail has been handed to the connection. */
+  isTransferred: boolean;
+}
+
+/** A conversation with a mail server. */
+export class SmtpSession {
+  readonly connection: SMTPConnection;
+  readonly progress: Progress = { step: 'connect', isTransferred: false };
+  /** Rejects when the connection fails or ends, with the server's last reply where there is one. */
+  readonly failed: Promise<never>;
+  readonly #server: SmtpServer;
+  readonly #socket: Socket;
+  readonly #isConnected: Promise<unknown>;
+  readonly #fail: (error: unknown) => void;
+
+  constructor(server: SmtpServer, timeouts: SmtpTimeouts, customAuth?: ConnectionOptions['customAuth']) {
+    this.#server = server;
+    // Opened here, as all connections: nodemailer would ask the name servers itself, without hosts file and kept addresses.
+    this.#socket = connect(server.port, server.host);
+    const { connect: limit } = timeouts;
+    this.#isConnected = withDeadline(once(this.#socket, 'connect'), limit, `no connection after ${limit} ms`);
+    this.#isConnected.catch(() => undefined);
+    this.connection = new SMTPConnection({
+      ...optionsFor(server, timeouts, this.#socket),
+      ...(customAuth && { customAuth }),
+    });
+    const { promise, reject } = Promise.withResolvers<never>();
+    this.failed = promise;
+    this.#fail = reject;
+    promise.catch(() => undefined);
+    // Errors after the end of the conversation, such as a reset while it closes, are without effect.
+    this.#socket.on('error', reject);
+    this.connection.on('error', reject);
+    // A reply of 421 ends the connection in the same turn in which the answered command fails, and the command has the reply.
+    this.connection.on('end', () => setImmediate(reject, new Error('the server closed the connection')));
+  }
+
+  fail(error: Error): void {
+    this.#fail(error);
+  }
+
+  /** Connects, and signs in where the URL has a user. */
+  async open(): Promise<void> {
+    await this.#isConnected;
+    await step((done) => this.connection.connect((error) => done(error ?? null)));
+    this.progress.step = 'sign in';
+    const { user, password = '' } = this.#server;
+    if (user !== undefined)
+      await step((done) => this.connection.login({ credentials: { user, pass: password } }, (error) => done(error)));
+    this.progress.step = 'send';
+  }
+
+  /** Sends QUIT, unless the connection has ended. Never rejects. Call it only after a reply: within a mail it would be text. */
+  async quit(): Promise<void> {
+    if (this.connection.destroyed) return;
+    const ended = once(this.connection, 'end').catch(() => undefined);
+    this.connection.quit();
+    await firstOrTimeout([ended], longestGoodbye);
+  }
+
+  [Symbol.dispose](): void {
+    this.connection.close();
+    this.#socket.destroy();
+  }
+}
+
+type ConnectionOptions = NonNullable<ConstructorParameters<typeof SMTPConnection>[0]>;
+
+function optionsFor(server: SmtpServer, timeouts: SmtpTimeouts, socket: Socket): ConnectionOptions {
+  const { host, isSecure } = server;
+  // There nobody listens in, and certificates are self-signed: STARTTLS is used where it is offered, because a server may demand it.
+  const isPrivate = !isSecure && (isLoopback(host) || server.canBePlain === true);
+  return {
+    host,
+    connection: socket,
+    secure: isSecure,
+    requireTLS: !isSecure && !isPrivate,
+    opportunisticTLS: isPrivate,
+    ...(isPrivate && { tls: { rejectUnauthorized: false } }),
+    // Covers the greeting and the TLS handshake too, which have their own limit.
+    connectionTimeout: timeouts.mail,
+    greetingTimeout: timeouts.greeting,
+    socketTimeout: timeouts.idle,
+  };
+}
+
+export function step(begin: (done: (error: Error | null) => void) => void): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  begin((error) => (error === null ? resolve() : reject(error)));
+  return promise;
+}

@@ -1,0 +1,29 @@
+import { countUndelivered, listMails, undeliveredDays } from '#core/business/mail/mails.ts';
+import type { Page } from '#core/web/pages/page.ts';
+import { describeDone } from '../action-page.ts';
+import { mailTable } from '../shared-tables.ts';
+
+/** Mails on the page; when some are sent again, others follow. */
+const listed = 200;
+
+/** `/operator/mails`: mails to customers that did not arrive, or perhaps did not. */
+export const mailsPage: Page = {
+  path: '/operator/mails',
+  role: 'operator',
+  title: 'operator.mails_undelivered',
+  template: 'operator/mails.eta',
+  styles: ['operator.css', 'tables.css'],
+  async show(request) {
+    const { host, t } = request;
+    const [mails, { money, others }] = await Promise.all([
+      listMails(host.database, { isUndelivered: true }, listed),
+      countUndelivered(host.database),
+    ]);
+    return {
+      done: describeDone(request),
+      text: t('operator.mails_text', { count: undeliveredDays }),
+      total: mails.length === 0 ? '' : t('operator.mails_total', { count: money + others }),
+      table: mailTable(mails, request, true),
+    };
+  },
+};

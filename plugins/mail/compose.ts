@@ -51,7 +51,7 @@ interface Context {
 type Body = Pick<MailContent, 'subject' | 'paragraphs' | 'facts' | 'action' | 'links'>;
 
 /** Events whose mails are about neither an order nor a sign-in or key: their readers can unsubscribe. */
-const newsEvents: readonly MailedEvent[] = ['plan.ending', 'plan.ended', 'announcement.published', 'outage.credited'];
+const newsEvents = new Set<MailedEvent>(['plan.ending', 'plan.ended', 'announcement.published', 'outage.credited']);
 
 /**
  * The mail about an event, or the reason for sending none: the account has no address, or the event is no longer relevant.
@@ -62,7 +62,7 @@ export async function composeMail(host: Host, mail: ClaimedMail): Promise<Compos
   if (account === undefined || to === undefined) return mailReason('mail.reason.no_address');
   if (account.deletedAt !== undefined || account.blockedAt !== undefined) return mailReason('mail.reason.blocked');
   if (!/^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(to)) return mailReason('mail.reason.invalid_address');
-  const isNews = newsEvents.includes(mail.event);
+  const isNews = newsEvents.has(mail.event);
   if (isNews && !(await isSubscribed(host.database, mail.accountId))) return mailReason('mail.reason.unsubscribed');
   const language = await languageOf(host, 'id', mail.accountId);
   const t = mailTexts.in(language);

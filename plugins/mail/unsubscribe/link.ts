@@ -1,8 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Host } from '#core/gateway/host/host.ts';
 import { readSecret } from '#core/platform/database/secret.ts';
-import { uuid } from '#core/platform/database/database.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import { type Database, uuid } from '#core/platform/database/database.ts';
 
 export const unsubscribePath = '/unsubscribe';
 
@@ -37,12 +36,12 @@ async function signatureOf(database: Pick<Database, 'query'>, accountId: string)
 export async function setSubscribed(
   database: Pick<Database, 'query'>,
   accountId: string,
-  isSubscribed: boolean,
+  subscribes: boolean,
 ): Promise<void> {
   await database.query(
     `update account set unsubscribed_at = case when ?::boolean then null else coalesce(unsubscribed_at, clock_timestamp()) end
      where id = ?`,
-    [isSubscribed, accountId],
+    [subscribes, accountId],
   );
 }
 

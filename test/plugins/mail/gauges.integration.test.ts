@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { createTestHost } from '#core/extension/testing/index.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { mailGauges } from '../../../plugins/mail/gauges.ts';
+import { evaluateMails, readMailTrouble } from '../../../plugins/mail/health.ts';
 
 it('the mail gauges count what waits and what was given up since yesterday, by channel', async () => {
   await using database = await createTestDatabase();
@@ -31,4 +32,28 @@ it('the mail gauges count what waits and what was given up since yesterday, by c
   expect(ages?.map(([channel]) => channel)).toEqual(['customer', 'operator']);
   expect(ages?.[0]?.[1]).toBeCloseTo(3_600, -2);
   expect(ages?.[1]?.[1]).toBe(0);
+});
+
+it('the health check knows of mails that wait and of receipts that did not arrive', async () => {
+  await using database = await createTestDatabase();
+  const add = (name: string, state: string, ago: string, error: string | null) =>
+    database.query(
+      `with e as (insert into account_event (name, payload, dedupe_key) values (?, '{}', gen_random_uuid()::text) returning id)
+       insert into mail_message (event_id, state, error, created_at, finished_at)
+       select id, ?, ?, clock_timestamp() - ?::interval, case when ? <> 'waiting' then clock_timestamp() - ?::interval end from e`,
+      [name, state, error, ago, state, ago],
+    );
+  const check = async () => evaluateMails(await readMailTrouble(database), Date.now());
+  await add('key.rotated', 'failed', '1 hour', 'no');
+  await add('order.paid', 'sent', '1 hour', null);
+  await add('order.paid', 'failed', '2 days', 'no');
+  await add('key.rotated', 'waiting', '5 minutes', null);
+  expect(await check()).toEqual({ ok: true });
+  await add('order.paid', 'uncertain', '1 hour', 'closed');
+  expect(await check()).toMatchObject({ ok: false, reason: expect.stringMatching(/^1 receipt or refund notice/) });
+  await add('session.created', 'waiting', '20 minutes', '550 relay not permitted');
+  expect(await check()).toMatchObject({
+    ok: false,
+    reason: 'Mails have waited for 20 minutes: 550 relay not permitted. Run daypass doctor --only mail.',
+  });
 });

@@ -3,6 +3,9 @@ import { causeOf, describeFailure, sameness, type SmtpFailure } from '../../../p
 import { leaseSeconds } from '../../../plugins/mail/outbox.ts';
 import { smtpTimeouts } from '../../../plugins/mail/smtp-session.ts';
 
+const of = (response: string, to: string) =>
+  sameness(Object.assign(new Error(response), { response, responseCode: 550 }) as SmtpFailure, to);
+
 /** As servers and vendors write them: Postfix, Exim, OpenSMTPD, sendmail, Gmail, Outlook, Amazon SES. */
 describe('a refusal', () => {
   it.each([
@@ -53,8 +56,6 @@ describe('a refusal', () => {
   });
 
   it('is the same as that of another recipient, if code and status or words are', () => {
-    const of = (response: string, to: string) =>
-      sameness(Object.assign(new Error(response), { response, responseCode: 550 }) as SmtpFailure, to);
     expect(of('550 5.7.1 no mail for a.example', 'x@a.example')).toBe(of('550 5.7.1 nor for b.example', 'y@b.example'));
     expect(of('550 <x@a.example>: no route to a.example', 'x@a.example')).toBe(
       of('550 <y@b.example>: no route to b.example', 'y@b.example'),

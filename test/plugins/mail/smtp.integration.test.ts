@@ -299,7 +299,7 @@ describe('STARTTLS', () => {
   ] as const)('%s', async (_name, options, canBePlain, error) => {
     const lookup = vi
       .spyOn(dns, 'lookup')
-      .mockImplementation(((_name: string, _options: object, done: Function) =>
+      .mockImplementation(((_host: string, _options: object, done: Function) =>
         done(null, [{ address: '127.0.0.1', family: 4 }])) as never);
     await using server = await startMailServer(options);
     const relay = serverAt(server.port, { host: 'mailpit', ...(canBePlain && { canBePlain }) });

@@ -22,6 +22,7 @@ const sections = new Map<string, () => object>([
   ['operator_api', () => ({ enabled: true, requests_per_minute: limit })],
   ['service', () => ({ time_zone: 'Asia/Jakarta' })],
   ['operators', () => ['ops@example.com']],
+  ['mail', () => ({ smtp: 'smtp://127.0.0.1:9', from: 'shop@example.com', allow_without_tls: [] })],
 ]);
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -301,5 +302,33 @@ describe('what is read', () => {
         '/configuration/canary-begin',
       ]),
     );
+  });
+});
+
+describe('mails', () => {
+  it('are listed with their outcome, and sent again on record', async () => {
+    const accountId = await newAccount();
+    const [{ id = '' } = {}] = await database.query<{ id: string }>(
+      `with e as (
+         insert into account_event (name, payload, dedupe_key) values ('key.rotated', jsonb_build_object('accountId', ?::text), ?)
+         returning id
+       )
+       insert into mail_message (event_id, account_id, state, error, finished_at)
+       select id, ?, 'failed', 'no such user', clock_timestamp() from e returning event_id::text as id`,
+      [accountId, randomUUID(), accountId],
+    );
+    const token = await newToken('act');
+    const list = async (query: string) => (await call('GET', `/mails?${query}`, { token })).json.mails;
+    expect(await list('undelivered=true')).toMatchObject([
+      { id, event: 'key.rotated', account_id: accountId, state: 'failed', error: 'no such user' },
+    ]);
+    const answer = await call('POST', `/mails/${id}/send-again`, { token, body: { note: 'typo corrected' } });
+    expect(answer).toEqual({ status: 200, json: { action: 'mail.send_again', mail: id } });
+    expect(await list('undelivered=true')).toEqual([]);
+    expect(await list(`account=${accountId}`)).toMatchObject([{ id, state: 'waiting' }]);
+    expect(await listToldActions(database, { subject: accountId, limit: 1 })).toMatchObject([
+      { action: 'mail.send_again', note: 'mailed: key.rotated, typo corrected' },
+    ]);
+    expect((await call('POST', '/mails/123456/send-again', { token })).status).toBe(404);
   });
 });

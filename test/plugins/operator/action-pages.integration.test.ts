@@ -13,6 +13,7 @@ import { type Order, readOrder } from '#core/business/payments/order.ts';
 import { settle } from '#core/business/payments/settle.ts';
 import { configLoadState } from '#core/extension/validation/load-state.ts';
 import { findOutage } from '#core/business/outages/credit.ts';
+import { sendsMail } from '#core/business/mail/section.ts';
 import { Registry } from '#core/extension/registry.ts';
 import { plugin } from '../../../plugins/operator/index.ts';
 import { listToldActions } from '../../support/told-actions.ts';
@@ -156,6 +157,31 @@ const announce = () =>
     false,
   );
 const lateAnnouncement = [{ ...announced, until: '2039-12-31T00:00' }, 'Must be later than the beginning'] as const;
+
+/** Enters a receipt with this outcome. @returns its id, and the order that it is about */
+async function receipt(state: string, error: string): Promise<{ id: string; about: Order }> {
+  const about = await order(95_000);
+  const [{ id = '' } = {}] = await gateway.database.query<{ id: string }>(
+    `insert into mail_message (event_id, account_id, state, error, finished_at)
+     select id, ?, ?, ?, clock_timestamp() from account_event where name = 'order.paid' and payload ->> 'orderId' = ?
+     on conflict (event_id, channel) do update set state = excluded.state, error = excluded.error, finished_at = excluded.finished_at
+     returning event_id::text as id`,
+    [about.accountId, state, error, about.id],
+  );
+  return { id, about };
+}
+
+async function turnMailOn(): Promise<void> {
+  await gateway.write(`${yaml}mail: { smtp: "smtp://127.0.0.1:9", from: shop@example.com }\n`);
+  await expect.poll(() => sendsMail(gateway.gateway.host.section)).toBe(true);
+}
+
+const mailState = async (id: string) => {
+  const [row] = await gateway.database.query<{ state: string }>('select state from mail_message where event_id = ?', [
+    id,
+  ]);
+  return row?.state === 'sending' ? 'waiting' : row?.state;
+};
 
 const noReason = [{ note: '' }, 'Fill in this field.'] as const;
 const onlySpaces = [{ note: '  ' }, 'Fill in this field.'] as const;
@@ -520,6 +546,21 @@ const pages: readonly ActionPage[] = [
     does: [undefined, reason],
     note: expect.stringMatching(`^configuration: \\d+, ${reason}$`),
   },
+  // The last one, because pages before it say that mail is off.
+  {
+    path: '/operator/mails/{id}/send-again',
+    action: 'mail.send_again',
+    async subject() {
+      await turnMailOn();
+      const { id, about } = await receipt('failed', '550 5.1.1 unknown user');
+      await gateway.database.query(`update account set email = ? where id = ?`, [`${id}@example.com`, about.accountId]);
+      return { path: `/operator/mails/${id}/send-again`, id: about.id, state: () => mailState(id) };
+    },
+    wrong: [longReason],
+    right: { note: reason },
+    does: ['failed', 'waiting'],
+    note: `mailed: order.paid, ${reason}`,
+  },
 ];
 
 const actionsOn = (subject: string) => listToldActions(gateway.database, { subject, limit: 20 });
@@ -818,4 +859,39 @@ it('an account with an order that can still be paid is not deleted', async () =>
   const path = `/operator/accounts/${open.accountId}/delete`;
   const { status, text } = await ops.submit(path, path, { line: open.accountId });
   expect([status, text.includes('An order of this account can still be paid.')]).toEqual([422, true]);
+});
+
+describe('the outcome of a mail', () => {
+  it.each([
+    ['failed', '550 5.1.1 unknown user', 'Not delivered'],
+    ['uncertain', 'the server closed the connection', 'Perhaps not delivered'],
+  ])(
+    'that is %s is on the pages of the order and the account, in the list of mails and among the needs',
+    async (state, error, words) => {
+      const { id, about } = await receipt(state, error);
+      for (const path of [
+        `/operator/orders/${about.code}`,
+        `/operator/accounts/${about.accountId}`,
+        '/operator/mails',
+        '/operator',
+      ]) {
+        const { text } = await ops.get(path);
+        for (const part of [words, error, `/operator/mails/${id}/send-again`, 'Send again'])
+          expect(text, path).toContain(part);
+      }
+    },
+  );
+
+  it('that was sent is on the pages of the order and the account alone', async () => {
+    const { id, about } = await receipt('sent', '');
+    for (const path of [`/operator/orders/${about.code}`, `/operator/accounts/${about.accountId}`])
+      expect((await ops.get(path)).text).toContain('Handed to the server');
+    for (const path of ['/operator/mails', '/operator'])
+      expect((await ops.get(path)).text).not.toContain(`/mails/${id}/`);
+  });
+
+  it('and a mail that does not exist are two things', async () => {
+    for (const id of ['1', 'x', '9'.repeat(30)])
+      expect((await ops.get(`/operator/mails/${id}/send-again`)).status).toBe(404);
+  });
 });

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { createTestHost } from '#core/extension/testing/test-host.ts';
+import type { Finding } from '#core/gateway/diagnosis/diagnosis.ts';
+import { mailDiagnosis } from '../../../plugins/mail/diagnosis.ts';
+import { testCertificate, testKey } from '../../support/tls-upstream.ts';
+import { startMailServer } from './fixture.ts';
+import { type Script, startScriptedServer } from './scripted-server.ts';
+
+/** What doctor finds at this URL. */
+async function diagnose(
+  smtp: string,
+  alerts: object = { mail: 'boss@example.com' },
+  signal = AbortSignal.timeout(30_000),
+): Promise<Finding> {
+  await using host = createTestHost({ sections: { mail: { smtp, from: 'shop@bücher.example' }, alerts } });
+  const [check] = mailDiagnosis.checks(host);
+  return (await check?.run(signal)) as Finding;
+}
+
+async function diagnoseScript(script: Script, user = '', alerts?: object) {
+  await using server = await startScriptedServer(script);
+  const finding = await diagnose(`smtp://${user}127.0.0.1:${server.port}`, alerts);
+  return { ...finding, lines: [...server.lines], mails: [...server.mails] };
+}
+
+describe('doctor', () => {
+  it('asks the mail server up to the recipient of alerts, and sends no mail', async () => {
+    const { state, text, lines, mails } = await diagnoseScript({});
+    expect([state, text]).toEqual(['ok', 'takes mail for alerts.mail, without a sign-in']);
+    expect(lines.slice(1)).toEqual(['MAIL FROM:<shop@xn--bcher-kva.example>', 'RCPT TO:<boss@example.com>', 'QUIT']);
+    expect(mails).toEqual([]);
+  });
+
+  it('asks up to the sender where no alerts are mailed', async () => {
+    const { state, text, lines } = await diagnoseScript({}, '', {});
+    expect([state, text]).toEqual(['ok', 'takes the sender, without a sign-in']);
+    expect(lines.at(-2)).toMatch(/^MAIL FROM/);
+  });
+
+  it.each<[Script, string, string, string, string]>([
+    [{ RCPT: '550 authentication required' }, '', 'failed', 'recipient: ', 'Sign in with user and password'],
+    [{ RCPT: '550 relay not permitted' }, 'u:p@', 'failed', 'recipient: ', 'relay mail of this user'],
+    [{ RCPT: '550 5.1.1 no such user' }, '', 'failed', 'recipient: ', 'alerts: { mail }'],
+    [{ RCPT: '450 greylisted' }, '', 'warning', 'recipient: ', 'refuses for now'],
+    [{ RCPT: { last: '421 4.7.0 too many' } }, '', 'warning', 'recipient: ', 'refuses for now'],
+    [{ MAIL: '550 5.7.1 not your address' }, '', 'failed', 'sender: ', 'mail: { from }'],
+    [{ MAIL: '530 5.7.0 Authentication required' }, '', 'failed', 'sender: ', 'app password'],
+    [{ AUTH: '535 no' }, 'u:p@', 'failed', 'sign in: ', 'app password'],
+    [{ greeting: { last: '554 go away' } }, '', 'failed', 'connect: ', 'block port 25'],
+  ])('with %j says what to do', async (script, user, state, text, advice) => {
+    const found = await diagnoseScript({ EHLO: '250-hello\r\n250 AUTH PLAIN', AUTH: '235 ok', ...script }, user);
+    expect(found).toMatchObject({
+      state,
+      text: expect.stringContaining(text),
+      advice: expect.stringContaining(advice),
+    });
+    expect(found.text).not.toContain('boss@');
+  });
+
+  it('names the way out for each mistake about TLS', async () => {
+    await using secure = await startMailServer({ secure: true, key: testKey, cert: testCertificate });
+    await using plain = await startMailServer();
+    const [certificate, unencrypted] = [
+      await diagnose(`smtps://localhost:${secure.port}`),
+      await diagnose(`smtps://localhost:${plain.port}`),
+    ];
+    expect(certificate).toMatchObject({ state: 'failed', advice: expect.stringContaining('NODE_EXTRA_CA_CERTS') });
+    expect(unencrypted).toMatchObject({
+      state: 'failed',
+      advice: expect.stringContaining('Use smtp:// with this port'),
+    });
+    expect(unencrypted.text).not.toContain('openssl');
+  });
+
+  it('leaves a server that says nothing at its deadline', async () => {
+    await using server = await startScriptedServer({ greeting: () => undefined });
+    const url = `smtp://127.0.0.1:${server.port}`;
+    expect(await diagnose(url, {}, AbortSignal.timeout(100))).toMatchObject({
+      state: 'failed',
+      text: expect.stringContaining('no reply in time'),
+    });
+  });
+});

@@ -32,7 +32,7 @@ export const smtpTimeouts: SmtpTimeouts = {
 const longestGoodbye = 2_000;
 
 /** How far a conversation has come. */
-export interface Progress {
+export interface SmtpProgress {
   step: 'connect' | 'sign in' | 'send';
   /** The whole mail has been handed to the connection. */
   isTransferred: boolean;
@@ -41,7 +41,7 @@ export interface Progress {
 /** A conversation with a mail server. */
 export class SmtpSession {
   readonly connection: SMTPConnection;
-  readonly progress: Progress = { step: 'connect', isTransferred: false };
+  readonly progress: SmtpProgress = { step: 'connect', isTransferred: false };
   /** Rejects when the connection fails or ends, with the server's last reply where there is one. */
   readonly failed: Promise<never>;
   readonly #server: SmtpServer;

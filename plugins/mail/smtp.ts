@@ -3,7 +3,7 @@ import MailComposer from 'nodemailer/lib/mail-composer';
 import { asciiAddress } from '#core/business/mail/ascii-address.ts';
 import type { SmtpServer } from '#core/business/mail/smtp-url.ts';
 import { causeOf, describeFailure, type RefusalCause, sameness, type SmtpFailure } from './smtp-failure.ts';
-import { type Progress, SmtpSession, type SmtpTimeouts, smtpTimeouts, step } from './smtp-session.ts';
+import { type SmtpProgress, SmtpSession, type SmtpTimeouts, smtpTimeouts, step } from './smtp-session.ts';
 
 /** A mail, ready to be sent. */
 export interface OutgoingMail {
@@ -67,7 +67,7 @@ async function transfer(session: SmtpSession, mail: OutgoingMail): Promise<void>
 }
 
 /** The connection reads this only after the server has accepted sender and recipient and asks for the mail. */
-async function* read(message: Buffer, progress: Progress): AsyncGenerator<Buffer> {
+async function* read(message: Buffer, progress: SmtpProgress): AsyncGenerator<Buffer> {
   yield message;
   progress.isTransferred = true;
 }
@@ -96,7 +96,7 @@ function unsubscribe(url: string): Record<string, string> {
   };
 }
 
-function classify(failure: SmtpFailure, { step: at, isTransferred }: Progress, recipient: string): SmtpOutcome {
+function classify(failure: SmtpFailure, { step: at, isTransferred }: SmtpProgress, recipient: string): SmtpOutcome {
   const error = describeFailure(failure);
   const { responseCode: code, response = '' } = failure;
   if (code === undefined) {
@@ -114,6 +114,6 @@ function classify(failure: SmtpFailure, { step: at, isTransferred }: Progress, r
  * A reply to RCPT, DATA or the mail itself. Where these were sent in one batch, nodemailer names no command for a 421 to one of them; a
  * refused sender always has its own.
  */
-function isAboutMail({ command }: SmtpFailure, at: Progress['step']): boolean {
+function isAboutMail({ command }: SmtpFailure, at: SmtpProgress['step']): boolean {
   return command === 'RCPT TO' || command === 'DATA' || (command === 'CONN' && at === 'send');
 }

@@ -73,10 +73,11 @@ describe('a mail about the end of a plan', () => {
   });
 });
 
+const run = (...words: string[]) =>
+  runCommand(['--config', gateway.file, 'mail', ...words], { DATABASE_URL: gateway.database.url });
+
 describe('daypass mail', () => {
   it('lists mails and sends one again', async () => {
-    const run = (...words: string[]) =>
-      runCommand(['--config', gateway.file, 'mail', ...words], { DATABASE_URL: gateway.database.url });
     const { accountId, next } = await createReader();
     await record('key.rotated', { accountId, keyId: randomUUID() });
     await next(1);

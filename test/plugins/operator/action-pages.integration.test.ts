@@ -13,7 +13,6 @@ import { type Order, readOrder } from '#core/business/payments/order.ts';
 import { settle } from '#core/business/payments/settle.ts';
 import { configLoadState } from '#core/extension/validation/load-state.ts';
 import { findOutage } from '#core/business/outages/credit.ts';
-import { sendsMail } from '#core/business/mail/section.ts';
 import { Registry } from '#core/extension/registry.ts';
 import { plugin } from '../../../plugins/operator/index.ts';
 import { listToldActions } from '../../support/told-actions.ts';
@@ -30,6 +29,7 @@ const reason = 'asked for in the chat';
 const yaml = `${yamlFor('http://127.0.0.1:9')}operators: [${operator}]
 outages: { credit: true }
 payments: { gifts: true }
+mail: { smtp: "smtp://127.0.0.1:9", from: shop@example.com }
 `;
 
 let gateway: TestGateway;
@@ -169,11 +169,6 @@ async function receipt(state: string, error: string): Promise<{ id: string; abou
     [about.accountId, state, error, about.id],
   );
   return { id, about };
-}
-
-async function turnMailOn(): Promise<void> {
-  await gateway.write(`${yaml}mail: { smtp: "smtp://127.0.0.1:9", from: shop@example.com }\n`);
-  await expect.poll(() => sendsMail(gateway.gateway.host.section)).toBe(true);
 }
 
 const mailState = async (id: string) => {
@@ -435,7 +430,6 @@ const pages: readonly ActionPage[] = [
       [{ ...announced, text_id: ' ' }, 'Fill in this field.'],
       [{ ...announced, text_en: 'x'.repeat(301) }, 'This is too long.'],
       [{ ...announced, model: 'never-there' }, 'This gateway has no such model.'],
-      [{ ...announced, mail: 'true' }, 'Mail is not set up: set mail.smtp in gateway.yaml.'],
     ],
     right: announced,
     does: [0, 1],
@@ -546,12 +540,10 @@ const pages: readonly ActionPage[] = [
     does: [undefined, reason],
     note: expect.stringMatching(`^configuration: \\d+, ${reason}$`),
   },
-  // The last one, because pages before it say that mail is off.
   {
     path: '/operator/mails/{id}/send-again',
     action: 'mail.send_again',
     async subject() {
-      await turnMailOn();
       const { id, about } = await receipt('failed', '550 5.1.1 unknown user');
       await gateway.database.query(`update account set email = ? where id = ?`, [`${id}@example.com`, about.accountId]);
       return { path: `/operator/mails/${id}/send-again`, id: about.id, state: () => mailState(id) };
@@ -894,4 +886,15 @@ describe('the outcome of a mail', () => {
     for (const id of ['1', 'x', '9'.repeat(30)])
       expect((await ops.get(`/operator/mails/${id}/send-again`)).status).toBe(404);
   });
+});
+
+it('an announcement is not mailed where mail is off', async () => {
+  await using plain = await startGateway({ yaml: yaml.replace(/^mail: .*$/m, '') });
+  const client = new PageClient(plain.url);
+  await client.submit('/sign-in', '/sign-in', { name: 'Ada', email: operator });
+  const { status, text } = await client.submit('/operator/announcements/new', '/operator/announcements/new', {
+    ...announced,
+    mail: 'true',
+  });
+  expect([status, text.includes('Mail is not set up: set mail.smtp in gateway.yaml.')]).toEqual([422, true]);
 });

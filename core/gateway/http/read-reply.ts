@@ -54,6 +54,8 @@ export function readReply(exchange: Exchange, body: Readable, { take, isFull, on
   });
   body.once('end', () => end(undefined));
   body.once('error', (error: unknown) => end(toGatewayError(error)));
-  body.once('close', () => end(new GatewayError('upstream_failed', 'The response was truncated.')));
+  body.once('close', () => {
+    if (!isOver) end(new GatewayError('upstream_failed', 'The response was truncated.'));
+  });
   return { ended: promise, resume: () => body.resume() };
 }

@@ -23,6 +23,7 @@ import {
   refuseEvent,
   textOf,
 } from './read-frame.ts';
+import { textFrames } from './text-frames.ts';
 import { type LifeLimits, SocketLife } from './socket-life.ts';
 import { SocketTurn, type TurnSocket } from './turn.ts';
 
@@ -131,11 +132,15 @@ export class ClientSocket implements TurnSocket {
     return this.#init.ws.bufferedAmount > bounds.slowReader;
   }
 
-  send(frame: Buffer | string): boolean {
-    const { ws } = this.#init;
-    if (ws.readyState !== ws.OPEN) return true;
-    ws.send(frame, { binary: false });
-    return !this.isFull;
+  send(frames: readonly Buffer[]): void {
+    const { ws, socket } = this.#init;
+    if (ws.readyState !== ws.OPEN) return;
+    const [first, ...more] = textFrames(frames);
+    if (first === undefined) return;
+    if (more.length > 0) socket.cork();
+    socket.write(first);
+    for (const piece of more) socket.write(piece);
+    if (more.length > 0) socket.uncork();
   }
 
   keep(turn: SocketTurn, id: string, items: readonly Buffer[]): void {
@@ -185,7 +190,7 @@ export class ClientSocket implements TurnSocket {
 
   /** Of a client that has said nothing so far. */
   #turnAway(): void {
-    this.send(this.#write(new GatewayError('invalid_api_key', 'The API key is missing or invalid.')));
+    this.#say(this.#write(new GatewayError('invalid_api_key', 'The API key is missing or invalid.')));
     this.rejectKey();
   }
 
@@ -374,7 +379,7 @@ export class ClientSocket implements TurnSocket {
 
   /** Answers a message that becomes no request. */
   #say(frame: string): void {
-    this.send(frame);
+    this.send([Buffer.from(frame)]);
     if (++this.#refused > mostRefused) this.#close(1008, 'too many messages that cannot be served');
   }
 }

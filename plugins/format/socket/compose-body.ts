@@ -14,18 +14,33 @@ const closing = Buffer.from('}');
 const nothing = Buffer.alloc(0);
 
 /**
- * The body of the POST that a `response.create` is, in pieces: bytes of the event and of what was kept, none of them copied. It is as
- * valid as the event.
+ * The body of the POST that a `response.create` is: the bytes of the event, and those that were kept, neither of which is copied where they
+ * are many. It is as valid as the event.
  *
- * @param kept items of the conversation that it continues, each piece without brackets; undefined for a whole request
+ * @param kept items of the conversation that it continues, as `keptItems` wrote them; undefined for a whole request
  */
 export function composeBody(frame: CreateFrame, kept: readonly Buffer[] | undefined): readonly Buffer[] {
-  const pieces: Buffer[] = [opening];
+  const head: Buffer[] = [opening];
   for (const run of runsOf(frame.members, kept === undefined ? ofSocket : replaced))
-    pieces.push(separator, frame.bytes.subarray(run.begin, run.end));
-  if (kept !== undefined) pieces.push(inputOpening, ...joined([...kept, ownItems(frame)]), inputEnd);
-  pieces.push(closing);
-  return pieces;
+    head.push(separator, frame.bytes.subarray(run.begin, run.end));
+  if (kept === undefined) return packed([...head, closing]);
+  const own = ownItems(frame);
+  const before = kept.filter(({ length }) => length > 0);
+  const last = before.pop();
+  if (last !== undefined) before.push(own.length > 0 ? last : last.subarray(0, -1));
+  return [...packed([...head, inputOpening]), ...before, ...packed([own, inputEnd, closing])];
+}
+
+/** Bytes up to which pieces are joined: the system takes each by itself. */
+const short = 65_536;
+
+function packed(pieces: readonly Buffer[]): readonly Buffer[] {
+  return pieces.reduce((sum, { length }) => sum + length, 0) > short ? pieces : [Buffer.concat(pieces)];
+}
+
+/** Items as they are kept: others may follow them. */
+export function keptItems(items: readonly Buffer[]): readonly Buffer[] {
+  return items.filter(({ length }) => length > 0).flatMap((item) => [item, separator]);
 }
 
 /** The items that an event adds to its conversation, as they are written, without brackets. A text is the user's message. */
@@ -39,13 +54,6 @@ export function ownItems({ bytes, members }: ClientFrame): Buffer {
 }
 
 const messageOpening = Buffer.from('{"type":"message","role":"user","content":');
-
-/** Pieces with a comma between them; none for those that are empty. */
-export function joined(pieces: readonly Buffer[]): Buffer[] {
-  return pieces
-    .filter(({ length }) => length > 0)
-    .flatMap((piece, index) => (index === 0 ? [piece] : [separator, piece]));
-}
 
 /** Neighbouring members that stay, as one. */
 function runsOf(members: readonly RawMember[], left: ReadonlySet<string>): { begin: number; end: number }[] {

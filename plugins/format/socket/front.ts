@@ -69,16 +69,16 @@ export class SocketFront implements SocketEndpoint {
     const needsKey = pipeline.accountOf !== undefined;
     if (needsKey && !hasKey(headers)) return refuse(missingKey());
     const remoteAddress = conversations.addressOf(socket.remoteAddress, request.headers);
-    // It counts as a stranger's until its key is known.
-    const forget = this.#strangers.admit(networkOf(remoteAddress));
-    if (forget === undefined) return refuse(tooMany('Too many WebSockets of your address have no valid API key.'));
-    socket.once('close', forget);
     const { endpoint } = this.#houseOf(upgrade, host);
     const caller = { endpoint, path: upgrade.path, query: queryOf(request.url), headers, remoteAddress };
     const account = await findAccount(upgrade, caller);
     if (account instanceof GatewayError) return refuse(account);
     const id = needsKey ? account : (account ?? '');
-    if (id !== undefined) forget();
+    if (id === undefined) {
+      const forget = this.#strangers.admit(networkOf(remoteAddress));
+      if (forget === undefined) return refuse(tooMany('Too many WebSockets of your address have no valid API key.'));
+      socket.once('close', forget);
+    }
     if (id !== undefined && this.#accounts.socketsOf(id) >= host.section(websocketSection).max_sockets)
       return refuse(tooMany('Your account has too many open WebSockets.'));
     await this.#accept(upgrade, host, { ...caller, id });

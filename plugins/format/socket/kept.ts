@@ -1,7 +1,7 @@
 import type { Reclaimable } from '#core/platform/memory/budget.ts';
 import { freeBytes, lendBytes, takeBack } from '#core/platform/memory/freed-bytes.ts';
 
-/** Items of a conversation as they are written, without brackets. Several conversations may have them; the last one frees them. */
+/** Items of a conversation as they are written, each with a comma behind it. Several conversations may have them; the last one frees them. */
 export class KeptItems {
   readonly bytes: Buffer;
   readonly #onFreed: (bytes: number) => void;

@@ -1,7 +1,7 @@
 /** Sockets of one network whose keys nobody knows. */
 const most = 16;
 
-/** Counts the sockets of clients whose keys are not known, or not yet. */
+/** Counts the sockets of clients whose keys are not known. */
 export class Strangers {
   readonly #sockets = new Map<string, number>(); // by network
 

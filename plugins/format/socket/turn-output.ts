@@ -73,7 +73,13 @@ function responseIn(data: Buffer): JsonObject {
   return isJsonObject(response) ? response : {};
 }
 
+/** Where the id usually is. */
+const idAtBegin = /"response" ?: ?\{ ?"id" ?: ?"([\w-]+)"/;
+const beginning = 200;
+
 function idIn(data: Buffer): string | undefined {
+  const [, found] = idAtBegin.exec(data.toString('latin1', 0, beginning)) ?? [];
+  if (found !== undefined) return found;
   const { id } = responseIn(data);
   return typeof id === 'string' && id !== '' ? id : undefined;
 }

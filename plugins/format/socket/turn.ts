@@ -8,7 +8,7 @@ import { renderError, renderStreamError } from '#core/gateway/pipeline/render-er
 import { discard, type Reply, replyListener } from '#core/gateway/pipeline/reply.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import { continuedId, expandedItems } from '../state/responses-store/store.ts';
-import { joined, ownItems } from './compose-body.ts';
+import { keptItems, ownItems } from './compose-body.ts';
 import { errorFrame, protocolError, protocolErrors } from './error-frames.ts';
 import { eventsOf, inLane, type FramedEvent } from './event-frames.ts';
 import type { KeptItems } from './kept.ts';
@@ -20,8 +20,8 @@ export interface TurnSocket {
   readonly isCodex: boolean;
   /** Begins of the names of headers that clients are told for each response, beside the request's id. */
   readonly toldHeaders: string;
-  /** @returns false when the client is slower; then the turn is resumed */
-  send(frame: Buffer | string): boolean;
+  send(frames: readonly Buffer[]): void;
+  /** True while the client is slower; then the turn is resumed. */
   readonly isFull: boolean;
   /** The response can be continued from now on. @param items all of its conversation behind `before` */
   keep(turn: SocketTurn, id: string, items: readonly Buffer[]): void;
@@ -85,7 +85,7 @@ export class SocketTurn implements Correspondent {
     if (ending === undefined || id === undefined) return false;
     this.#isOver = true;
     this.#socket.keep(this, id, this.#added());
-    this.#send(inLane(ending.data, this.frame.streamId));
+    this.#send([inLane(ending.data, this.frame.streamId)]);
     this.#exchange?.abort(new ClientGone());
     return true;
   }
@@ -114,7 +114,7 @@ export class SocketTurn implements Correspondent {
     const isUnknown = code === 'previous_response_not_found' && previousId !== undefined;
     this.#socket.forget(this);
     this.#isOver = true;
-    this.#send(
+    this.#say(
       isUnknown && (exchange.failure?.details.param ?? '') === 'previous_response_id'
         ? protocolError(protocolErrors.previousNotFound(previousId), recipient)
         : errorFrame(reply, recipient),
@@ -175,13 +175,14 @@ export class SocketTurn implements Correspondent {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#socket.forget(this);
-    this.#send(errorFrame(renderError(error, exchange), this.#recipient(exchange)));
+    this.#say(errorFrame(renderError(error, exchange), this.#recipient(exchange)));
   }
 
   /** @returns false when the client is slower */
   #take(events: readonly FramedEvent[], told: JsonObject): boolean {
+    const frames: Buffer[] = [];
     for (const event of events) {
-      if (this.#isOver) return true;
+      if (this.#isOver) break;
       const stage = this.#output.read(event);
       if (stage === 'error') {
         // What fails ends with its response, or is refused.
@@ -190,9 +191,10 @@ export class SocketTurn implements Correspondent {
       }
       if (stage === 'ended') this.#end(this.#output.id);
       if (stage === 'failed') this.#end(undefined);
-      this.#send(inLane(event.data, this.frame.streamId));
-      if (stage === 'begun') this.#send(inLane(Buffer.from(JSON.stringify(told)), this.frame.streamId));
+      frames.push(inLane(event.data, this.frame.streamId));
+      if (stage === 'begun') frames.push(inLane(Buffer.from(JSON.stringify(told)), this.frame.streamId));
     }
+    this.#send(frames);
     return !this.#socket.isFull;
   }
 
@@ -207,13 +209,18 @@ export class SocketTurn implements Correspondent {
   #added(): readonly Buffer[] {
     const stored = this.#exchange?.find(expandedItems);
     const asked = stored === undefined ? ownItems(this.frame) : Buffer.from(JSON.stringify(stored).slice(1, -1));
-    return joined([asked, ...this.#output.items()]);
+    return keptItems([asked, ...this.#output.items()]);
   }
 
-  #send(frame: Buffer | string): void {
+  #say(frame: string): void {
+    this.#send([Buffer.from(frame)]);
+  }
+
+  #send(frames: readonly Buffer[]): void {
+    if (frames.length === 0) return;
     this.#sent.firstByteAfter ??= this.#exchange?.elapsed;
-    this.#sent.bytes += frame.length;
-    this.#socket.send(frame);
+    for (const { length } of frames) this.#sent.bytes += length;
+    this.#socket.send(frames);
   }
 
   #recipient(exchange: Exchange) {

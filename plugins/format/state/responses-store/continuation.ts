@@ -13,6 +13,17 @@ export interface Lookup {
   maxBytes(): number;
 }
 
+/** True for a request that refers to nothing and waits for its answer. @param body whole, or the outline of one */
+export function isSelfContained(body: ResponsesRequest): boolean {
+  const { previous_response_id: previousId, conversation, background } = body;
+  if (typeof previousId === 'string' || background === true || isConversation(conversation)) return false;
+  return itemsOf(body.input).every((item) => referenceOf(item) === undefined);
+}
+
+function isConversation(conversation: JsonValue | undefined): boolean {
+  return isJsonObject(conversation) || typeof conversation === 'string';
+}
+
 /** The items of a request, with everything that it refers to. */
 export interface Expanded {
   /** The items of the continued response, then those of the request. */
@@ -28,7 +39,7 @@ export interface Expanded {
  *   `unavailable`
  */
 export async function expand(body: ResponsesRequest, lookup: Lookup): Promise<Expanded> {
-  if (isJsonObject(body.conversation) || typeof body.conversation === 'string') {
+  if (isConversation(body.conversation)) {
     const message = 'Conversations are not stored. Continue a response with `previous_response_id`.';
     throw new GatewayError('not_supported', message, { param: 'conversation' });
   }

@@ -16,7 +16,7 @@ import { type ClientRequest, replyContext } from '../../request/client-request.t
 import { RequestContent } from '../../request/request-content.ts';
 import { member } from '../../wire/members.ts';
 import { BackgroundRun, lease } from './background-run.ts';
-import { expand } from './continuation.ts';
+import { expand, isSelfContained } from './continuation.ts';
 import { json } from './endpoints.ts';
 import { holdEnding } from './hold-ending.ts';
 import { type Draft, Recorder } from './recorder.ts';
@@ -71,9 +71,14 @@ export class ResponsesStore {
 
   async #resolve(exchange: Exchange, request: ClientRequest): Promise<ClientRequest> {
     const host = this.#host;
+    const named = exchange.find(continuedId);
+    // Whoever refers to nothing and stores nothing needs no more than the outline of a long body.
+    const outline: ResponsesRequest = request.outline;
+    if (outline.store === false && isSelfContained(outline))
+      return named === undefined ? request : request.with({ previousId: named });
     if (request.content.isLong) await request.content.loadBody(exchange.body);
     const { previous_response_id: id, ...body }: ResponsesRequest = request.body;
-    const previousId = typeof id === 'string' ? id : exchange.find(continuedId);
+    const previousId = typeof id === 'string' ? id : named;
     const accountId = exchange.find(principal)?.accountId;
     const rows = new ResponseRows(host.database);
     const maxBytes = () => host.section(listen).max_body_bytes;

@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { composeBody, ownItems } from '../../../../plugins/format/socket/compose-body.ts';
+import { composeBody, keptItems, ownItems } from '../../../../plugins/format/socket/compose-body.ts';
 import { errorFrame, namesCodex } from '../../../../plugins/format/socket/error-frames.ts';
 import { eventsOf, inLane } from '../../../../plugins/format/socket/event-frames.ts';
 import { memberSpans } from '../../../../plugins/format/socket/member-spans.ts';
 import { InvalidStreamId, readCreate, readFrame } from '../../../../plugins/format/socket/read-frame.ts';
+import { textFrames } from '../../../../plugins/format/socket/text-frames.ts';
 import { eventsOfWhole, TurnOutput } from '../../../../plugins/format/socket/turn-output.ts';
 
 const create = (text: string) => readCreate(readFrame(Buffer.from(text)));
 const bodyOf = (text: string, kept?: readonly string[]) => {
   const pieces = composeBody(
     create(text),
-    kept?.map((items) => Buffer.from(items)),
+    kept?.map((items) => Buffer.concat(keptItems([Buffer.from(items)]))),
   );
   return Buffer.concat(pieces).toString();
 };
@@ -74,6 +75,13 @@ describe('the body of a request on a socket', () => {
     expect(bodyOf(text, ['{"a":1}', '', '{"a":2},{"a":3}'])).toBe(
       '{"stream":true,"model":"m","input":[{"a":1},{"a":2},{"a":3},{"b":2},{"c":3}]}',
     );
+  });
+
+  it.each([
+    [['{"a":1}', '{"a":2}'], '{"stream":true,"model":"m","input":[{"a":1},{"a":2}]}'],
+    [[], '{"stream":true,"model":"m","input":[]}'],
+  ])('that adds nothing has the items that it continues: %o', (kept, body) => {
+    expect(bodyOf('{"type":"response.create","previous_response_id":"r","model":"m"}', kept)).toBe(body);
   });
 
   it.each([
@@ -240,5 +248,31 @@ describe('an error frame', () => {
     [{}, false],
   ])('knows Codex by %o: %s', (headers, is) => {
     expect(namesCodex(headers)).toBe(is);
+  });
+});
+
+/** The payloads of text frames without a mask. Source: RFC 6455, section 5.2. */
+function payloadsOf(bytes: Buffer): string[] {
+  const payloads: string[] = [];
+  for (let at = 0; at < bytes.length;) {
+    expect(bytes[at]).toBe(0x81);
+    const short = bytes[at + 1] as number;
+    const begin = at + (short < 126 ? 2 : short === 126 ? 4 : 10);
+    const long = short === 126 ? bytes.readUInt16BE(at + 2) : 0;
+    const length = short < 126 ? short : short === 126 ? long : Number(bytes.readBigUInt64BE(at + 2));
+    payloads.push(bytes.toString('latin1', begin, begin + length));
+    at = begin + length;
+  }
+  return payloads;
+}
+
+describe('text messages', () => {
+  it.each([0, 1, 125, 126, 16_384, 16_385, 65_535, 65_536, 100_000])('of %i bytes have their lengths', (size) => {
+    const payloads = [Buffer.alloc(size, 'a'), Buffer.from('{}'), Buffer.alloc(size, 'b')];
+    expect(payloadsOf(Buffer.concat(textFrames(payloads)))).toEqual(payloads.map(String));
+  });
+
+  it('that are short go out in one piece', () => {
+    expect(textFrames([Buffer.from('{}'), Buffer.from('{"a":1}')]).length).toBe(1);
   });
 });

@@ -17,7 +17,7 @@ export interface Child extends Ready {
 export async function startChild(file: string, parameters: readonly string[]): Promise<Child> {
   // As `npm start` does: freed memory goes back to the system.
   const env = { ...process.env, MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '262144' };
-  const child = fork(resolve(import.meta.dirname, file), parameters, { silent: true, env });
+  const child = fork(resolve(import.meta.dirname, file), parameters, { silent: true, env, execArgv: ['--expose-gc'] });
   const ended = once(child, 'exit').then(() => Promise.reject(new Error(`${file} ended before it was ready`)));
   ended.catch(() => undefined);
   const [ready] = (await Promise.race([once(child, 'message'), ended])) as [Ready];

@@ -30,9 +30,12 @@ pipeline:
 upstreams:
   bench: { format: chat, base_url: "${upstream}/v1" }
   messages: { format: messages, base_url: "${upstream}/v1" }
+  responses: { format: responses, base_url: "${upstream}/v1" }
 models:
   bench: { routes: [bench/elsewhere] }
   bench-messages: { routes: [messages/elsewhere] }
+  bench-responses: { routes: [responses/elsewhere] }
+websocket: { max_sockets: 100000 }
 `,
 );
 

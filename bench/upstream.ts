@@ -30,8 +30,9 @@ const server = createServer((request, response) => {
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {
     const body = Buffer.concat(chunks).toString('latin1');
-    const texts = request.url?.endsWith('/messages') === true ? messagesEvents : chatEvents;
-    if (body.includes('"stream":true'))
+    const texts = textsOf(request.url ?? '');
+    if (body.includes('Answer briefly.')) answerBriefly(response, texts);
+    else if (body.includes('"stream":true'))
       stream(response, texts, body.includes('"user":"slow"') ? slowInterval : interval);
     else
       response
@@ -65,6 +66,88 @@ const messagesEvents: EventTexts = {
     named({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 200 } }) +
     named({ type: 'message_stop' }),
 };
+
+const message = { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed' };
+/** With every member that OpenAI's has, so that nothing is repaired. */
+const responseObject = {
+  id: 'resp_1',
+  object: 'response',
+  access_programs: null,
+  created_at: 1,
+  completed_at: null as number | null,
+  status: 'in_progress',
+  background: false,
+  error: null,
+  frequency_penalty: 0,
+  incomplete_details: null,
+  instructions: null,
+  max_output_tokens: null,
+  max_tool_calls: null,
+  metadata: {},
+  model: 'elsewhere',
+  output: [],
+  parallel_tool_calls: true,
+  presence_penalty: 0,
+  previous_response_id: null,
+  prompt_cache_key: null,
+  reasoning: { effort: null, summary: null },
+  safety_identifier: null,
+  service_tier: 'default',
+  store: false,
+  temperature: 1,
+  text: { format: { type: 'text' } },
+  tool_choice: 'auto',
+  tools: [],
+  top_logprobs: 0,
+  top_p: 1,
+  truncation: 'disabled',
+  usage: null,
+  user: null,
+};
+const content = { type: 'output_text', text: 'words', annotations: [], logprobs: [] };
+const usage = {
+  input_tokens: 10,
+  input_tokens_details: { cached_tokens: 0 },
+  output_tokens: 200,
+  output_tokens_details: { reasoning_tokens: 0 },
+  total_tokens: 210,
+};
+const output = [{ ...message, content: [content] }];
+const place = { item_id: 'msg_1', output_index: 0, content_index: 0 };
+
+const responsesEvents: EventTexts = {
+  begin:
+    named({ type: 'response.created', sequence_number: 0, response: responseObject }) +
+    named({
+      type: 'response.output_item.added',
+      sequence_number: 1,
+      output_index: 0,
+      item: { ...message, status: 'in_progress', content: [] },
+    }) +
+    named({ type: 'response.content_part.added', sequence_number: 2, ...place, part: { ...content, text: '' } }),
+  word: (delta) =>
+    named({ type: 'response.output_text.delta', sequence_number: 3, ...place, delta, logprobs: [], obfuscation: 'x' }),
+  end:
+    named({ type: 'response.output_item.done', sequence_number: 4, output_index: 0, item: output[0] }) +
+    named({
+      type: 'response.completed',
+      sequence_number: 5,
+      response: { ...responseObject, completed_at: 2, status: 'completed', output, usage },
+    }),
+};
+
+function textsOf(url: string): EventTexts {
+  if (url.endsWith('/responses')) return responsesEvents;
+  return url.endsWith('/messages') ? messagesEvents : chatEvents;
+}
+
+/** A few events at once, for loads of which the request is to cost most. */
+function answerBriefly(response: ServerResponse, texts: EventTexts): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  response.end(
+    texts.begin + Array.from({ length: 10 }, (_, index) => texts.word(` word${index}`)).join('') + texts.end,
+  );
+}
 
 function stream(response: ServerResponse, texts: EventTexts, every: number): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' });

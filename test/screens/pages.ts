@@ -18,7 +18,7 @@ const minor = new Set(
   [
     'landing-signed-in sign-in docs buy-gift done-gift done-gift-redeemed operator-order-gift pay-expired pay-failed pay-wrong-amount receipt orders-empty key sign-ins delete account preferences',
     'home-empty home-ended model connect-windows connect-tool requests-errors requests-empty not-found',
-    'operator-orders operator-order operator-flags operator-accounts operator-account operator-account-buyer operator-outage operator-requests operator-request operator-heaviest operator-policy operator-sales operator-announcements operator-margins operator-books operator-month',
+    'operator-orders operator-order operator-flags operator-mails operator-accounts operator-account operator-account-buyer operator-outage operator-requests operator-request operator-heaviest operator-policy operator-sales operator-announcements operator-margins operator-books operator-month',
     'operator-routes operator-probes operator-probe operator-health operator-configurations operator-configuration',
   ].flatMap((names) => names.split(' ')),
 );
@@ -75,6 +75,7 @@ export function screensOf({
     ['operator-books', 'operator', '/operator/orders/books?day=2026-11-22', 'h1'],
     ['operator-month', 'operator', '/operator/orders/books/month?month=2026-11', 'tfoot'],
     ['operator-flags', 'operator', '/operator/flags', 'h1'],
+    ['operator-mails', 'operator', '/operator/mails', 'h1'],
     ['operator-accounts', 'operator', '/operator/accounts', 'table'],
     ['operator-account', 'operator', `/operator/accounts/${customerId}`, 'h1'],
     ['operator-heaviest', 'operator', '/operator/accounts/heaviest?span=7d', 'table'],

@@ -61,9 +61,15 @@ export class PublicCaller {
     };
   }
 
+  /** Of a path, with the headers that each request has. */
+  addressOf(path: string): { readonly url: URL; readonly headers: Readonly<Record<string, string>> } {
+    const headers = { authorization: `Bearer ${this.#pass}`, 'user-agent': 'daypass-doctor' };
+    return { url: new URL(this.#base + path), headers };
+  }
+
   /** Sends a request whose response the caller reads, or abandons. */
   open(path: string, { method = 'GET', headers = {}, query = {}, body, signal }: PublicCall): ClientRequest {
-    const url = new URL(this.#base + path);
+    const { url, headers: own } = this.addressOf(path);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
     const send = url.protocol === 'https:' ? requestHttps : requestHttp;
     const length = body === undefined ? {} : { 'content-type': 'application/json', 'content-length': body.length };
@@ -71,7 +77,7 @@ export class PublicCaller {
       method,
       agent: false,
       signal,
-      headers: { authorization: `Bearer ${this.#pass}`, 'user-agent': 'daypass-doctor', ...length, ...headers },
+      headers: { ...own, ...length, ...headers },
     });
     // Errors before a response are thrown by `once`; later ones are of a call that is over.
     request.on('error', () => undefined);

@@ -11,9 +11,10 @@ import { isLoopback } from '#core/platform/names/loopback.ts';
 import { PublicCaller } from './caller.ts';
 import { checkForwarded } from './checks/address.ts';
 import { checkDeparture } from './checks/departure.ts';
-import { checkEncodedSlash, checkLongBody, checkLongHeader, checkUpgrade } from './checks/request.ts';
+import { checkEncodedSlash, checkLongBody, checkLongHeader } from './checks/request.ts';
 import { checkSilence, checkSlowCall } from './checks/slow.ts';
 import { checkStream } from './checks/stream.ts';
+import { checkWebSocket } from './checks/web-socket.ts';
 import { passPath } from './paths.ts';
 
 /** Bytes of the body that is sent: a long conversation with pictures. */
@@ -63,7 +64,7 @@ function* checksOf(host: DiagnosisHost, { url, seconds }: PublicAddress): Iterab
   );
   yield define('encoded slash', timeouts.usual, later(checkEncodedSlash));
   yield define('long header', timeouts.usual, later(checkLongHeader));
-  yield define('WebSocket', timeouts.usual, later(checkUpgrade));
+  yield define('WebSocket', timeouts.usual, later(checkWebSocket));
   yield define(
     'address of the client',
     timeouts.usual,

@@ -6,7 +6,7 @@ import { replyStreamOf } from '#core/gateway/pipeline/reply-stream.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { noteFailure } from '#core/platform/background.ts';
 import { ClientGone, GatewayError } from '#core/platform/errors/table.ts';
-import { type Arrival, type Departure, longestWait, pace, publicPaths } from './paths.ts';
+import { type Arrival, type Departure, echoEndpoint, longestWait, pace, publicPaths } from './paths.ts';
 import { requirePass } from './passes.ts';
 
 /** Calls that wait, of all passes; a run of doctor needs five. */
@@ -31,7 +31,9 @@ export function publicCheckEndpoints(host: () => Host): Endpoint[] {
   return [
     define(publicPaths.arrived, describeArrival),
     define(`${publicPaths.arrived}/{rest*}`, describeArrival),
-    define(publicPaths.upgrade, (exchange) => ({ ...describeArrival(exchange), status: 426 })),
+    define(publicPaths.upgrade, describeUpgrade),
+    // WebSockets open where a POST would be served.
+    { ...define(publicPaths.upgrade, describeUpgrade, 'POST'), name: echoEndpoint },
     define(
       publicPaths.body,
       async ({ body }) => json({ bytes: (await (body.form?.() ?? body.bytes())).length }),
@@ -64,6 +66,11 @@ function describeArrival({ path, remoteAddress = '', headers }: Exchange): Reply
     headers: Object.fromEntries(others.map(([name, value]) => [name, String(value)])),
   };
   return json(arrival);
+}
+
+/** An upgrade that has not arrived, or is not accepted. */
+function describeUpgrade(exchange: Exchange): Reply {
+  return { ...describeArrival(exchange), status: 426 };
 }
 
 function secondsOf({ query }: Exchange): number {

@@ -1,5 +1,6 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { publicUrlDiagnosis } from './diagnosis.ts';
+import { echoSocket } from './echo.ts';
 import { passPath } from './paths.ts';
 import { issuePass } from './passes.ts';
 import { publicCheckEndpoints } from './endpoints.ts';
@@ -9,6 +10,7 @@ export const plugin: GatewayPlugin = {
   name: 'public-check',
   register({ gateway, host }) {
     for (const endpoint of publicCheckEndpoints(host)) gateway.endpoint(endpoint);
+    gateway.socket(echoSocket(host));
     gateway.operatorRoute({ method: 'GET', path: passPath, handler: async () => issuePass(host()) });
     gateway.diagnosis(publicUrlDiagnosis);
   },

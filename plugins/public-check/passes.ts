@@ -25,10 +25,13 @@ export async function issuePass({ shared }: Pick<Host, 'shared'>): Promise<Pass>
 }
 
 /** @returns the digest of the valid pass @throws GatewayError `not_found`, as for a path that does not exist */
-export async function requirePass(exchange: Exchange, { shared }: Pick<Host, 'shared'>): Promise<string> {
-  const pass = form.exec(exchange.headers.authorization ?? '')?.[1];
+export async function requirePass(
+  { headers, path }: Pick<Exchange, 'headers' | 'path'>,
+  { shared }: Pick<Host, 'shared'>,
+): Promise<string> {
+  const pass = form.exec(headers.authorization ?? '')?.[1];
   if (pass === undefined || (await shared.cache.get(keyOf(pass))) === undefined)
-    throw new GatewayError('not_found', `Path "${exchange.path}" not found. GET /v1/models lists the models.`);
+    throw new GatewayError('not_found', `Path "${path}" not found. GET /v1/models lists the models.`);
   return digestOf(pass);
 }
 

@@ -5,7 +5,7 @@ export const passPath = '/public-check/pass';
 export const publicPaths = {
   /** What of a request arrives. A further path may follow. */
   arrived: '/v1/public-check/arrived',
-  /** The same with status 426, as an upgrade that is not accepted: Envoy replaces the body of a 200 for a request of one. */
+  /** A WebSocket that sends messages back; for other requests what arrives, with status 426. */
   upgrade: '/v1/public-check/upgrade',
   /** The length of a body. */
   body: '/v1/public-check/body',
@@ -21,6 +21,9 @@ export const publicPaths = {
   /** Whether the client of `?id` has left. */
   left: '/v1/public-check/left',
 } as const;
+
+/** Name of the endpoint that opens WebSockets. */
+export const echoEndpoint = 'public_check_echo';
 
 /** Events of `stream`, and ms between two. */
 export const pace = { events: 20, interval: 100 } as const;

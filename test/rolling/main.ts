@@ -75,7 +75,10 @@ async function tryProxy(proxy: Proxy, redisUrl: string): Promise<number> {
     figure(proxy, `${leaving} clients that left: not noticed`, await leave({ url, key: home.key, upstream }, leaving)),
     ...(await tryOutage(proxy, url, home, gateways)),
   ];
-  return figures.filter((isMet) => !isMet).length;
+  const missedHere = figures.filter((isMet) => !isMet).length;
+  // Why it thought that there was no instance.
+  if (missedHere > 0) console.log(running.output().slice(-3_000));
+  return missedHere;
 }
 
 /** Stops a gateway as a supervisor does, and starts another one in its place. */

@@ -40,24 +40,6 @@ export async function checkLongHeader(caller: PublicCaller, signal: AbortSignal)
   return { ...describeUnexpected(answer, advice), state: 'warning' };
 }
 
-/** Whether the gateway sees that a client asks for a WebSocket. */
-export async function checkUpgrade(caller: PublicCaller, signal: AbortSignal): Promise<Finding> {
-  const headers = {
-    connection: 'Upgrade',
-    upgrade: 'websocket',
-    'sec-websocket-version': '13',
-    'sec-websocket-key': 'ZGF5cGFzcy1kb2N0b3ItMQ==',
-  };
-  const answer = await caller.call(publicPaths.upgrade, { headers, signal });
-  const advice =
-    'The proxy must pass `Upgrade` on: upgrade=websocket in Apache, upgrade_configs in Envoy, two headers in nginx (docs/proxies.md). Without it clients use HTTP.';
-  const arrival = arrivalOf(answer);
-  if (arrival === undefined) return { ...describeUnexpected(answer, advice), state: 'warning' };
-  if (arrival.headers['upgrade']?.toLowerCase() === 'websocket')
-    return { state: 'ok', text: 'a WebSocket is passed on' };
-  return { state: 'warning', text: 'the proxy drops `Upgrade`', advice };
-}
-
 /** @returns what has arrived; undefined for another response */
 export function arrivalOf({ status, text }: PublicAnswer): Arrival | undefined {
   const value = status === 200 || status === 426 ? parseObject(text) : undefined;

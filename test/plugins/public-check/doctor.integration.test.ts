@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request as requestHttp, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { publicPaths } from '../../../plugins/public-check/paths.ts';
@@ -49,6 +49,13 @@ async function startProxy(
       outgoing.writeHead(response.statusCode ?? 0, response.headers);
       void send(response, outgoing);
     });
+    passed.on('upgrade', (response, far, head) => {
+      const near = outgoing.socket as Socket;
+      outgoing.writeHead(101, response.headers).flushHeaders();
+      near.write(head);
+      for (const one of [near, far]) one.on('error', () => undefined);
+      near.pipe(far).pipe(near);
+    });
     passed.on('error', () => outgoing.destroy());
     outgoing.once('close', () => passed.destroy());
     incoming.pipe(passed);
@@ -76,6 +83,7 @@ describe('daypass doctor --url', () => {
     const found = await examine(`${proxy.url}/v1/`);
     expect([...found.values()].filter((line) => !line.startsWith('ok: '))).toEqual([]);
     expect(found.get('address of the client')).toBe('ok: the gateway sees 127.0.0.9');
+    expect(found.get('WebSocket')).toBe('ok: opens, and carries messages');
     expect(found.get('client leaves a call')).toBe('ok: the gateway notices it at once');
     expect(found.get('long body')).toMatch(/^ok: 10 MB in /);
     expect(found.size).toBe(11);

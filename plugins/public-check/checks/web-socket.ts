@@ -1,0 +1,48 @@
+import type { IncomingMessage } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
+import type { Finding } from '#core/gateway/diagnosis/diagnosis.ts';
+import { describeUnexpected, type PublicCaller } from '../caller.ts';
+import { publicPaths } from '../paths.ts';
+import { arrivalOf } from './request.ts';
+
+const greeting = 'Hello';
+const advice =
+  'The proxy must pass `Upgrade` on: upgrade=websocket in Apache, upgrade_configs in Envoy, two headers in nginx (docs/proxies.md). Without it clients use HTTP.';
+
+/** Whether a WebSocket opens, and carries messages in both directions. */
+export async function checkWebSocket(caller: PublicCaller, signal: AbortSignal): Promise<Finding> {
+  const { WebSocket } = await import('ws');
+  const { url, headers } = caller.addressOf(publicPaths.upgrade);
+  const socket = new WebSocket(url.href.replace(/^http/, 'ws'), { headers, perMessageDeflate: false });
+  const { promise, resolve, reject } = Promise.withResolvers<Finding>();
+  signal.addEventListener('abort', () => socket.terminate());
+  socket.on('open', () => socket.send(greeting));
+  socket.on('message', (data: Buffer) => {
+    if (data.toString() === greeting) resolve({ state: 'ok', text: 'opens, and carries messages' });
+  });
+  socket.on('close', () => resolve({ state: 'warning', text: 'opens, and carries no messages', advice }));
+  socket.on('unexpected-response', (_request, response) => {
+    describeRefusal(response).then(resolve, reject);
+  });
+  socket.on('error', reject);
+  return promise.finally(() => socket.terminate());
+}
+
+/** A response in place of the WebSocket. */
+async function describeRefusal(response: IncomingMessage): Promise<Finding> {
+  const began = performance.now();
+  const text = await readText(response);
+  const answer = {
+    status: response.statusCode ?? 0,
+    headers: response.headers,
+    text,
+    pieces: [],
+    isWhole: response.complete,
+    seconds: (performance.now() - began) / 1000,
+  };
+  const arrival = arrivalOf(answer);
+  if (arrival === undefined) return { ...describeUnexpected(answer, advice), state: 'warning' };
+  if (arrival.headers['upgrade']?.toLowerCase() === 'websocket')
+    return { state: 'ok', text: 'the request arrives, but the Node.js of the gateway opens no WebSockets' };
+  return { state: 'warning', text: 'the proxy drops `Upgrade`', advice };
+}

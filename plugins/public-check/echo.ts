@@ -1,0 +1,41 @@
+import type { WebSocket } from 'ws';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { SocketEndpoint } from '#core/gateway/http/upgrades.ts';
+import { toGatewayError } from '#core/platform/errors/table.ts';
+import { echoEndpoint } from './paths.ts';
+import { requirePass } from './passes.ts';
+
+/** Ms for which a WebSocket is open, and bytes of a message. */
+const limits = { open: 30_000, message: 1_000 };
+
+/** Sends each message back, so that doctor sees whether a proxy carries WebSockets. @param host of the running configuration */
+export function echoSocket(host: () => Host): SocketEndpoint {
+  const running = new Set<WebSocket>();
+  return {
+    endpoint: echoEndpoint,
+    isServed: () => true,
+    async open({ request, socket, head, path, refuse }) {
+      try {
+        await requirePass({ headers: request.headers, path }, host());
+      } catch (error) {
+        refuse(toGatewayError(error));
+        return;
+      }
+      const { WebSocketServer } = await import('ws');
+      const server = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: limits.message });
+      server.handleUpgrade(request, socket, head, (client) => {
+        const timer = setTimeout(() => client.terminate(), limits.open);
+        running.add(client);
+        client.on('error', () => client.terminate());
+        client.on('message', (data) => client.send(data));
+        client.once('close', () => {
+          clearTimeout(timer);
+          running.delete(client);
+        });
+      });
+    },
+    drain() {
+      for (const client of running) client.close();
+    },
+  };
+}

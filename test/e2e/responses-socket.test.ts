@@ -174,6 +174,17 @@ describe('a conversation on a WebSocket', () => {
     expect(lastInput().length).toBe(5);
   });
 
+  it('has each item once where a request refers to one of them by its id', async () => {
+    using client = await open();
+    const first = await client.ask({ model: 'on-responses', input: 'one' });
+    const reference = [{ type: 'item_reference', id: 'msg_1' }];
+    const next = { model: 'on-responses', store: false };
+    const second = await client.ask({ ...next, input: reference, previous_response_id: first.response?.id });
+    expect(lastInput().length).toBe(3);
+    await client.ask({ ...next, input: 'two', previous_response_id: second.response?.id });
+    expect(lastInput().length).toBe(5);
+  });
+
   it('begins with what `generate: false` has prepared, of which no upstream hears', async () => {
     using client = await open();
     const before = upstream.requests.length;

@@ -192,11 +192,16 @@ export class ExchangeHandler implements Conversations {
       pipeline.begin(exchange);
       const reply = await pipeline.answer(exchange);
       const onStalled = (seconds: number) => reportStalled(exchange, seconds, pipeline);
-      const sent = await client.deliver(exchange, reply, onStalled);
+      const sent = await client.deliver(exchange, reply, onStalled).catch((error: unknown) => {
+        // The stages hear of the end all the same.
+        noteFailure(log, 'answering a message', error, exchange.id);
+        exchange.fail(toGatewayError(error));
+        discard(reply);
+      });
       this.#running.remove(link);
-      await pipeline.finish(exchange, outcomeOf(exchange, sent.status, sent, exchange.elapsed));
+      await pipeline.finish(exchange, outcomeOf(exchange, sent?.status, sent ?? undefined, exchange.elapsed));
     } catch (error) {
-      noteFailure(log, 'answering a message', error, exchange.id);
+      noteFailure(log, 'running a message', error, exchange.id);
     } finally {
       this.#running.remove(link);
       exchange.body.release?.();

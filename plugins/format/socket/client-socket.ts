@@ -148,7 +148,7 @@ export class ClientSocket implements TurnSocket {
     const { kept } = this.#house;
     const last = this.#kept.get(lane);
     const isOpen = this.#init.ws.readyState === this.#init.ws.OPEN;
-    const next = isOpen ? kept.keep(turn.account, id, turn.before ?? [], items) : undefined;
+    const next = isOpen ? kept.keep(turn.account, id, turn.prefix, items) : undefined;
     if (last !== undefined) kept.drop(last);
     if (next === undefined) this.#kept.delete(lane);
     else this.#kept.set(lane, next);

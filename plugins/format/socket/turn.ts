@@ -205,6 +205,11 @@ export class SocketTurn implements Correspondent {
     else this.#socket.keep(this, id, this.#added());
   }
 
+  /** What was kept of the conversation, behind which the items of this turn come. None where the request had all of it looked up. */
+  get prefix(): readonly KeptItems[] {
+    return this.#exchange?.find(expandedItems) === undefined ? (this.before ?? []) : [];
+  }
+
   /** The items behind what was kept before: of the request, and of its answer. */
   #added(): readonly Buffer[] {
     const stored = this.#exchange?.find(expandedItems);

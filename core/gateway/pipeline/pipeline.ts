@@ -50,6 +50,7 @@ export class Pipeline {
   readonly #stages: readonly WatchedStage[];
   readonly #log: Logger;
   readonly #starting: readonly WatchedStage[];
+  readonly #holding: readonly WatchedStage[];
   readonly #ending: readonly WatchedStage[];
   readonly #stageTimeout: number;
   readonly #watchdog = new Watchdog();
@@ -67,6 +68,7 @@ export class Pipeline {
     this.#stages = stages.map(({ name, stage }) => watchStage(name, stage, stageTimeout));
     this.#log = log;
     this.#stageTimeout = stageTimeout;
+    this.#holding = this.#stages.filter(({ stage }) => stage.hold !== undefined);
     const hearing = [
       ...this.#stages,
       ...[...observers].map((observer) => watchStage(observer.name, observer as Stage, stageTimeout)),
@@ -208,7 +210,25 @@ export class Pipeline {
     return this.#accept(exchange, reply, watched, 'answer');
   }
 
+  /** What a stage wants to be done before a reply is sent. Never rejects. */
+  #held(exchange: Exchange, watched: WatchedStage): Promise<void> | undefined {
+    const onFailure = (error: unknown) => {
+      if (!exchange.isAborted) this.#logFailure(`${watched.owner} failed in hold`, error);
+    };
+    try {
+      const held = watched.stage.hold?.(exchange);
+      return held && this.#wait(held, watched, 'hold', exchange).catch(onFailure);
+    } catch (error) {
+      onFailure(error);
+      return undefined;
+    }
+  }
+
   async #leave(exchange: Exchange, first: Reply, entered: number): Promise<Reply> {
+    for (const watched of this.#holding) {
+      const held = this.#held(exchange, watched);
+      if (held !== undefined) await held;
+    }
     let reply = this.#unbroken(exchange, first);
     for (let index = entered - 1; index >= 0; index--) {
       const watched = this.#stages[index] as WatchedStage;

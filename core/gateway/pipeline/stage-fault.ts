@@ -2,7 +2,7 @@
 export interface StageMoment {
   /** `stage "cache"`, `endpoint "list_models"` */
   readonly owner: string;
-  readonly moment: 'enter' | 'answer' | 'leave' | 'done' | 'body';
+  readonly moment: 'enter' | 'answer' | 'hold' | 'leave' | 'done' | 'body';
 }
 
 /** A defect of a stage: it does not finish, or returns something that is not a reply. Clients get a plain 500; the log names the stage. */

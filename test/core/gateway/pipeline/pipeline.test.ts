@@ -41,6 +41,52 @@ describe('the moments of an exchange', () => {
     expect(order).toEqual(['slow', 'fast']);
   });
 
+  it('let a stage hold the reply, also where an earlier one refuses', async () => {
+    for (const first of [{}, { enter: () => refuse() }]) {
+      const gate = Promise.withResolvers<void>();
+      let isAnswered = false;
+      const stages = [first, { hold: () => gate.promise }, { enter: () => reply('hi') }];
+      const pipeline = new Pipeline(
+        stages.map((stage: Stage, index) => ({ name: `stage ${index}`, stage })),
+        console,
+      );
+      const running = run({ pipeline }).then((answered) => {
+        isAnswered = true;
+        return answered;
+      });
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(isAnswered).toBe(false);
+      gate.resolve();
+      await running;
+      expect(isAnswered).toBe(true);
+    }
+  });
+
+  it('give the reply although a stage fails to hold it', async () => {
+    const failing: Stage[] = [
+      { hold: () => Promise.reject(new Error('broken')) },
+      {
+        hold() {
+          throw new Error('broken');
+        },
+      },
+    ];
+    for (const stage of failing) {
+      const lines: string[] = [];
+      const log = { ...console, error: (line: string) => void lines.push(line) };
+      const answering: Stage = { enter: () => reply('hi') };
+      const pipeline = new Pipeline(
+        [
+          { name: 'failing', stage },
+          { name: 'answering', stage: answering },
+        ],
+        log,
+      );
+      expect((await run({ pipeline })).body).toBe('hi');
+      expect(lines).toEqual(['stage "failing" failed in hold']);
+    }
+  });
+
   it('may all be missing', async () => {
     const { pipeline } = { pipeline: new Pipeline([{ name: 'empty', stage: {} }], console) };
     const answered = await run(

@@ -10,7 +10,7 @@ import { limitListener } from '../http/listener.ts';
 import { createServer, stopServer } from '../http/server.ts';
 import { type OperatorRequest, refuseAccess } from './access.ts';
 import { describeAddress, type OperatorAddress } from './address.ts';
-import { openListener } from './socket.ts';
+import { canClose, openListener } from './socket.ts';
 
 /** Seconds; Prometheus and curl need a fraction of them. */
 const limits = { headerTimeout: 10, keepAliveTimeout: 75 };
@@ -75,7 +75,8 @@ export class OperatorServer implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await stopServer(this.#server, 1_000);
+    if (await canClose(this.#address)) await stopServer(this.#server, 1_000);
+    else this.#listener.closeAllConnections();
   }
 }
 

@@ -1,13 +1,18 @@
 import { once } from 'node:events';
-import { lstat, unlink } from 'node:fs/promises';
+import { lstat, unlink, utimes } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { connect } from 'node:net';
 import { listenRefused } from '#core/platform/errors/start-refused.ts';
 import { usableAddress } from '../http/accept.ts';
+import { hungWork } from '#core/platform/hung-work.ts';
+import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
 import { describeAddress, type OperatorAddress } from './address.ts';
 
 /** Permissions that a new socket does not get: only the user of the gateway may connect. */
 const privateMask = 0o177;
+
+/** Ms for the disk of a socket file to answer at the end. */
+const diskPatience = 500;
 
 /**
  * Opens the listener. A socket file that a killed gateway has left is replaced; one of a running process is not.
@@ -26,6 +31,19 @@ export async function openListener(server: Server, address: OperatorAddress): Pr
     const setting = 'path' in address ? 'operator.socket' : 'operator.port';
     throw listenRefused(`${describeAddress(address)} for the operator`, setting, error);
   }
+}
+
+/**
+ * True when a listener can be closed without waiting for a disk: closing removes its socket file, in the thread of the event loop. Where
+ * the disk does not answer, the file is left, and the next start replaces it.
+ */
+export async function canClose(address: OperatorAddress): Promise<boolean> {
+  if (!('path' in address)) return true;
+  const now = new Date();
+  const touched = utimes(address.path, now, now).catch(() => undefined);
+  hungWork.add(touched);
+  void touched.then(() => hungWork.delete(touched));
+  return (await firstOrTimeout([touched], diskPatience)) !== timedOut;
 }
 
 async function tryToListen(server: Server, address: OperatorAddress): Promise<void> {

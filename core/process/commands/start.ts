@@ -11,6 +11,7 @@ import { describeConnectionError, isConnectionError } from '#core/platform/error
 import { StartRefused } from '#core/platform/errors/start-refused.ts';
 import { exitCodeOf } from '#core/platform/exit-codes.ts';
 import type { LogFormat, Logger } from '#core/platform/logger.ts';
+import { exitAtOnce } from '#core/platform/hung-work.ts';
 import { installNames } from '#core/platform/names/install.ts';
 import type { CoreCommandContext } from './context.ts';
 import { logWarnings, openProcessLog, type ProcessLog } from '../process-log.ts';
@@ -142,7 +143,7 @@ async function endAtThird(gateway: Gateway, signals: StopSignals, log: Logger): 
   await signals.third;
   log.warn('third signal: ending at once');
   await abandon(gateway, log);
-  process.exit(1);
+  exitAtOnce(1, true);
 }
 
 async function abandon(gateway: Gateway, log: Logger): Promise<void> {
@@ -169,7 +170,7 @@ async function startUnless(signals: StopSignals, options: GatewayOptions): Promi
 
 /** Exits: a timer of a plugin, say, may still hold the process, and everything that matters is closed. */
 function finish(cause: StopCause | Error, isClean = true): never {
-  process.exit(isClean && !(cause instanceof Error) ? 0 : 1);
+  exitAtOnce(isClean && !(cause instanceof Error) ? 0 : 1, !isClean);
 }
 
 /** The key of the demo account, which is created where there is no account yet. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { describeAddress, type OperatorAddress } from '#core/gateway/operator-listener/address.ts';
 import type { OperatorAnswer } from '#core/gateway/operator-listener/server.ts';
-import { openListener } from '#core/gateway/operator-listener/socket.ts';
+import { canClose, openListener } from '#core/gateway/operator-listener/socket.ts';
 import { inBackground } from '#core/platform/background.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
@@ -57,8 +57,8 @@ export class WorkersOperator {
     return openListener(this.#server, this.#address);
   }
 
-  close(): void {
-    this.#server.close();
+  async close(): Promise<void> {
+    if (await canClose(this.#address)) this.#server.close();
     this.#server.closeAllConnections();
   }
 

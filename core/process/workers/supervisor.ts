@@ -115,7 +115,7 @@ class Supervisor {
   }
 
   async close(): Promise<void> {
-    this.#operator?.close();
+    await this.#operator?.close();
     await this.#control.close();
   }
 

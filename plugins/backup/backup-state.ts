@@ -1,9 +1,10 @@
-import { readdirSync, statSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gauge, type Gauge } from '#core/gateway/health/gauge.ts';
 import type { HealthCheck } from '#core/gateway/health/health-check.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { timeOfBackup } from '#core/platform/backup/backup-files.ts';
+import { WatchedDisk } from '#core/platform/watched-disk.ts';
+import { listBackups, timeOfBackup } from '#core/platform/backup/backup-files.ts';
 import { defineSentences } from '#core/platform/sentences.ts';
 import { backupFolder, backupSection, intervals } from './section.ts';
 import en from './texts/en.json' with { type: 'json' };
@@ -26,8 +27,7 @@ class BackupState {
   /** From when on one is due where there is none. */
   readonly startedAt: number;
   #failure: { readonly at: number; readonly reason: string } | undefined;
-  #newest: Newest | undefined;
-  #readAt = -Infinity;
+  #folder: { readonly path: string; readonly newest: WatchedDisk<Newest | undefined> } | undefined;
 
   constructor(host: Pick<Host, 'now' | 'monotonic'>) {
     this.#host = host;
@@ -41,18 +41,17 @@ class BackupState {
 
   succeeded(): void {
     this.#failure = undefined;
-    this.#readAt = -Infinity;
+    this.#folder = undefined;
   }
 
   failed(error: unknown): void {
     this.#failure = { at: this.#host.now(), reason: error instanceof Error ? error.message : String(error) };
   }
 
-  newestIn(folder: string): Newest | undefined {
-    if (this.#host.monotonic() - this.#readAt < rereadAfter) return this.#newest;
-    this.#readAt = this.#host.monotonic();
-    this.#newest = readNewest(folder);
-    return this.#newest;
+  newestIn(path: string): WatchedDisk<Newest | undefined> {
+    if (this.#folder?.path !== path)
+      this.#folder = { path, newest: new WatchedDisk(() => readNewest(path), rereadAfter) };
+    return this.#folder.newest;
   }
 }
 
@@ -60,20 +59,17 @@ export function backupState(host: Pick<Host, 'keep' | 'now' | 'monotonic'>): Bac
   return host.keep('backup/state', () => new BackupState(host));
 }
 
-function readNewest(folder: string): Newest | undefined {
-  try {
-    const names = readdirSync(folder).filter((name) => timeOfBackup(name) !== undefined);
-    const name = names.toSorted().at(-1);
-    return name === undefined ? undefined : { at: timeOfBackup(name) ?? 0, bytes: statSync(join(folder, name)).size };
-  } catch {
-    return undefined;
-  }
+async function readNewest(folder: string): Promise<Newest | undefined> {
+  const name = (await listBackups(folder)).at(-1);
+  if (name === undefined) return undefined;
+  return { at: timeOfBackup(name) ?? 0, bytes: (await stat(join(folder, name))).size };
 }
 
 /** Fails after a scheduled backup that has failed, and when there was none for one and a half intervals. */
 export const backupCheck: HealthCheck = {
   name: 'backup',
   appliesTo: (host) => host.section(backupSection).every !== undefined,
+  refresh: (host) => newest(host).fresh(),
   check(host) {
     const { every } = host.section(backupSection);
     if (every === undefined) return { ok: true };
@@ -81,7 +77,7 @@ export const backupCheck: HealthCheck = {
     const { failure } = state;
     if (failure !== undefined)
       return { ok: false, reason: say('backup.reason.failed', { why: failure.reason }), since: failure.at };
-    const due = (state.newestIn(backupFolder(host))?.at ?? state.startedAt) + intervals[every] * (1 + tolerance);
+    const due = (newest(host).read()?.at ?? state.startedAt) + intervals[every] * (1 + tolerance);
     if (host.now() <= due) return { ok: true };
     return { ok: false, reason: say('backup.reason.missed', { every }), since: due };
   },
@@ -92,22 +88,26 @@ export const backupGauges: readonly Gauge[] = [
   scheduledGauge(
     'backup_last_success_timestamp_seconds',
     'Unix time of the newest backup in the folder; 0 without any.',
-    (host) => (backupState(host).newestIn(backupFolder(host))?.at ?? 0) / 1000,
+    async (host) => ((await newest(host).fresh())?.at ?? 0) / 1000,
   ),
   scheduledGauge(
     'backup_last_bytes',
     'Size of the newest backup.',
-    (host) => backupState(host).newestIn(backupFolder(host))?.bytes ?? 0,
+    async (host) => (await newest(host).fresh())?.bytes ?? 0,
   ),
   scheduledGauge('backup_failed', '1 while the last scheduled backup of this instance has failed.', (host) =>
     backupState(host).failure === undefined ? 0 : 1,
   ),
 ];
 
+function newest(host: Host): WatchedDisk<Newest | undefined> {
+  return backupState(host).newestIn(backupFolder(host));
+}
+
 function isScheduled({ section }: Host): boolean {
   return section(backupSection).every !== undefined;
 }
 
-function scheduledGauge(name: string, description: string, read: (host: Host) => number): Gauge {
+function scheduledGauge(name: string, description: string, read: (host: Host) => number | Promise<number>): Gauge {
   return gauge(name, description, (host) => (isScheduled(host) ? read(host) : undefined));
 }

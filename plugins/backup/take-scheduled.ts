@@ -49,6 +49,7 @@ export const backupJob: JobDefinition = {
       throw error;
     }
     const superfluous = (await listBackups(folder)).slice(0, -keep);
-    await Promise.all(superfluous.map((name) => rm(join(folder, name), { force: true })));
+    // One at a time: each holds a thread of the pool while the disk does not answer.
+    for (const name of superfluous) await rm(join(folder, name), { force: true });
   },
 };

@@ -1,5 +1,6 @@
-import { statfsSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
 import { gauge } from './gauge.ts';
+import { WatchedDisk } from '#core/platform/watched-disk.ts';
 import { data } from '#core/config/sections/core-sections.ts';
 import type { Host } from '../host/host.ts';
 import type { HealthCheck } from './health-check.ts';
@@ -9,42 +10,53 @@ import { healthReason } from './health-reason.ts';
 const reserve = 0.1;
 
 interface DiskState {
+  readonly free: WatchedDisk<number>;
   /** When the disk was first found full, epoch ms. */
   fullSince: number | undefined;
 }
 
-/** Free bytes on the disk of the data folder; undefined if it cannot be read. */
-export function freeDiskBytes(folder: string): number | undefined {
-  try {
-    const { bavail, bsize } = statfsSync(folder);
-    return bavail * bsize;
-  } catch {
-    return undefined;
-  }
+type DiskHost = Pick<Host, 'dataFolder' | 'keep'>;
+
+function diskState({ dataFolder, keep }: DiskHost): DiskState {
+  return keep<DiskState>('health/disk', () => ({
+    free: new WatchedDisk(async () => {
+      const { bavail, bsize } = await statfs(dataFolder);
+      return bavail * bsize;
+    }, 0),
+    fullSince: undefined,
+  }));
+}
+
+/** Free bytes on the disk of the data folder, when they were last read; undefined if they cannot be. */
+export function freeDiskBytes(host: DiskHost): number | undefined {
+  return diskState(host).free.read();
 }
 
 /** Whether the journal and the embedded database have room. */
 export const diskCheck: HealthCheck = {
   name: 'disk',
+  refresh: (host) => diskState(host).free.fresh(),
   check(host: Host) {
     const { min_free_bytes: least } = host.section(data);
-    const state = host.keep<DiskState>('health/disk', () => ({ fullSince: undefined }));
+    const state = diskState(host);
     const { dataFolder: folder } = host;
-    const free = freeDiskBytes(folder);
+    const free = state.free.read();
+    if (!state.free.isKnown && !state.free.isSilent) return { ok: true };
     const wanted = state.fullSince === undefined ? least : least * (1 + reserve);
-    if (free !== undefined && free >= wanted) {
+    if (free !== undefined && free >= wanted && !state.free.isSilent) {
       state.fullSince = undefined;
       return { ok: true };
     }
     state.fullSince ??= host.now();
-    const reason =
-      free === undefined
+    const reason = state.free.isSilent
+      ? healthReason('health.reason.disk.silent', { folder })
+      : free === undefined
         ? healthReason('health.reason.disk.gone', { folder })
         : healthReason(`health.reason.disk.${free < least ? 'low' : 'recovering'}`, { free, folder, least });
     return { ok: false, reason, since: state.fullSince };
   },
 };
 
-export const diskGauge = gauge('free_disk_bytes', 'Free bytes on the disk of the data folder.', ({ dataFolder }) =>
-  freeDiskBytes(dataFolder),
+export const diskGauge = gauge('free_disk_bytes', 'Free bytes on the disk of the data folder.', (host) =>
+  diskState(host).free.fresh(),
 );

@@ -24,6 +24,8 @@ export interface HealthCheck {
   readonly name: string;
   /** False where there is nothing to check; default: always true. */
   readonly appliesTo?: (host: Host) => boolean;
+  /** Reads anew what the check looks at. Takes a moment at most, and never rejects. */
+  refresh?(host: Host): Promise<unknown>;
   /** Reads what is already known: it runs every few seconds and at each request of the operator. What it throws makes it fail. */
   check(host: Host): HealthVerdict;
 }

@@ -16,11 +16,12 @@ export type CheckedHealth = HealthVerdict & {
  * operator pages. Never rejects, and takes at most two seconds.
  */
 export async function readHealth({ healthChecks }: HealthChecks, host: Host): Promise<CheckedHealth[]> {
-  const dependencies = await pingDependencies(host);
-  const own = healthChecks
+  const checks = healthChecks
     .values()
     .filter(({ appliesTo }) => appliesTo?.(host) ?? true)
-    .map((check) => ({ name: check.name, ...verdictOf(check, host) }));
+    .toArray();
+  const [dependencies] = await Promise.all([pingDependencies(host), ...checks.map((check) => check.refresh?.(host))]);
+  const own = checks.map((check) => ({ name: check.name, ...verdictOf(check, host) }));
   return [...dependencies.map((state) => judgeDependency(state, host)), ...own];
 }
 

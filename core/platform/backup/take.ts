@@ -1,5 +1,5 @@
-import { createWriteStream, statfsSync } from 'node:fs';
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { createWriteStream } from 'node:fs';
+import { mkdir, open, readdir, rename, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -85,7 +85,8 @@ export async function takeBackup(options: BackupOptions): Promise<TakenBackup> {
 async function removeUnfinished(folder: string): Promise<void> {
   const found = await readdir(folder);
   const left = found.filter((name) => name.startsWith('daypass-') && name.endsWith('.backup.unfinished'));
-  await Promise.all(left.map((name) => rm(join(folder, name), { force: true })));
+  // One at a time: each holds a thread of the pool while the disk does not answer.
+  for (const name of left) await rm(join(folder, name), { force: true });
 }
 
 async function requireSpace(client: pg.Client, { to, minFreeBytes }: BackupOptions): Promise<void> {
@@ -95,7 +96,7 @@ async function requireSpace(client: pg.Client, { to, minFreeBytes }: BackupOptio
   const latest = (await listBackups(to)).at(-1);
   const before = latest === undefined ? undefined : await sizeOf(join(to, latest));
   const wanted = before === undefined ? (rows[0]?.bytes ?? 0) * usualRatio : before * growth;
-  const { bavail, bsize } = statfsSync(to);
+  const { bavail, bsize } = await statfs(to);
   const free = bavail * bsize;
   if (free - wanted >= minFreeBytes) return;
   throw new Error(

@@ -39,6 +39,7 @@ it('backups follow their schedule, old ones are deleted, and a failure is report
     );
     return Object.fromEntries(readings) as Record<string, number>;
   };
+  await backupCheck.refresh?.(host);
   expect(backupCheck.check(host)).toEqual({ ok: true });
   expect(await later(0)).toEqual(['daypass-20261126T030000Z.backup']);
   expect(await later(12)).toHaveLength(1);
@@ -56,15 +57,18 @@ it('backups follow their schedule, old ones are deleted, and a failure is report
         : host.section(section),
   };
   await expect(backupJob.run({}, broken)).rejects.toThrow();
+  await backupCheck.refresh?.(host);
   expect(backupCheck.check(host)).toMatchObject({
     ok: false,
     reason: expect.stringMatching(/^The last backup failed: /),
   });
   expect((await gauges())['backup_failed']).toBe(1);
   await backupJob.run({}, host);
+  await backupCheck.refresh?.(host);
   expect(backupCheck.check(host)).toEqual({ ok: true });
 
   clock += 37 * hour;
+  await backupCheck.refresh?.(host);
   expect(backupCheck.check(host)).toMatchObject({
     ok: false,
     reason: expect.stringContaining('no backup for more than'),

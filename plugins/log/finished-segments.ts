@@ -1,6 +1,8 @@
+import { inBackground } from '#core/platform/background.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
+import { type Disk, DiskSilent } from './disk/disk.ts';
 import type { JournalFolder } from './journal-folder.ts';
 import type { Losses } from './losses.ts';
 import type { OwnSegment } from './own-segment.ts';
@@ -15,9 +17,12 @@ export interface FinishedSegment {
 
 /** Ms between log lines about files that are written again. */
 const noteEvery = 10_000;
+/** Ms for which the end of a process waits for a disk that does not answer, when the database is away as well. */
+const lastPatience = 3_000;
 
 /** The segments of this instance that wait for the database, oldest first. They stay open until shipped, up to a bound. */
 export class FinishedSegments {
+  readonly #disk: Disk;
   readonly #folder: JournalFolder;
   readonly #log: Logger;
   readonly #losses: Losses;
@@ -27,7 +32,8 @@ export class FinishedSegments {
   #bytes = 0;
   readonly #restoreNotes = new Throttle(noteEvery);
 
-  constructor(folder: JournalFolder, log: Logger, losses: Losses) {
+  constructor(disk: Disk, folder: JournalFolder, log: Logger, losses: Losses) {
+    this.#disk = disk;
     this.#folder = folder;
     this.#log = log;
     this.#losses = losses;
@@ -35,6 +41,11 @@ export class FinishedSegments {
 
   get oldest(): FinishedSegment | undefined {
     return this.#segments[0];
+  }
+
+  /** The oldest that can be read now: those in memory, while the disk does not answer. */
+  get next(): FinishedSegment | undefined {
+    return this.#disk.isSilent ? this.#segments.find(({ segment }) => segment.isInMemory) : this.oldest;
   }
 
   get length(): number {
@@ -51,24 +62,25 @@ export class FinishedSegments {
 
   add(finished: FinishedSegment): void {
     const { segment } = finished;
-    const open = this.#segments.filter(({ segment: { isOpen } }) => isOpen).length;
-    if (open >= bounds.openSegments && segment.isIntact()) segment.close();
+    const open = this.#segments.filter(({ segment: { file } }) => file !== undefined).length;
+    if (open >= bounds.openSegments)
+      inBackground(this.#log, 'closing a file of the journal', () => segment.closeIfIntact().catch(unlessSilent));
     this.#segments.push(finished);
     this.#bytes += segment.bytes;
   }
 
-  /** Removes the oldest segment once it is shipped. */
-  release(): void {
-    const oldest = this.#segments.shift();
-    this.#bytes -= oldest?.segment.bytes ?? 0;
-    oldest?.segment.close();
+  /** Removes a segment once it is shipped. */
+  release(finished: FinishedSegment): void {
+    const index = this.#segments.indexOf(finished);
+    if (index < 0) return;
+    this.#segments.splice(index, 1);
+    this.#bytes -= finished.segment.bytes;
+    finished.segment.close();
   }
 
-  /** Counts the records of the oldest segment as lost: its file was closed and has been removed. */
-  giveUp(reason: string): void {
-    const { oldest } = this;
-    if (oldest === undefined || this.#takenOver.includes(oldest.segment)) return;
-    this.#losses.add(reason, oldest.records);
+  /** Counts the records of a segment as lost: its file was closed and has been removed. */
+  giveUp({ segment, records }: FinishedSegment, reason: string): void {
+    if (!this.#takenOver.includes(segment)) this.#losses.add(reason, records);
   }
 
   /** Called when another instance has shipped the files of this one. */
@@ -76,32 +88,53 @@ export class FinishedSegments {
     this.#takenOver = this.#segments.map(({ segment }) => segment);
   }
 
-  /** Writes the oldest segment without a file to the folder again. */
-  restoreOldest(): void {
-    const { segment } = this.#segments.find((finished) => !finished.segment.isIntact()) ?? {};
-    if (segment === undefined) return;
-    const failure = this.#restore(segment);
-    if (failure === undefined && this.#restoreNotes.pass())
-      this.#log.warn(`records that wait for the database are written to ${segment.path} again`);
+  /** Writes the oldest segment without a file to the folder again. @throws DiskSilent */
+  async restoreOldest(): Promise<void> {
+    for (const { segment } of this.#segments.slice()) {
+      if (await segment.isIntact()) continue;
+      // It may have been shipped meanwhile.
+      if (!this.#segments.some((finished) => finished.segment === segment)) return;
+      const failure = await this.#restore(segment);
+      if (failure === undefined && this.#restoreNotes.pass())
+        this.#log.warn(`records that wait for the database are written to ${segment.path} again`);
+      return;
+    }
   }
 
   /** Closes all segments, and counts the records that cannot be left for the next start. */
-  close(): void {
+  async close(): Promise<void> {
+    // What only memory has is worth a wait.
+    if (this.#segments.some(({ segment }) => segment.isInMemory)) await this.#disk.answers(lastPatience);
     for (const { segment, records } of this.#segments.splice(0)) {
-      const failure = segment.isIntact() ? undefined : this.#restore(segment);
+      const failure = await this.#leave(segment);
       if (failure !== undefined && !this.#takenOver.includes(segment)) this.#losses.add(failure, records);
       segment.close();
     }
   }
 
-  /** @returns why it was not possible */
-  #restore(segment: OwnSegment): string | undefined {
+  /** @returns why its records are not on disk */
+  async #leave(segment: OwnSegment): Promise<string | undefined> {
+    const isInMemory = segment.isInMemory;
     try {
-      this.#folder.ensure();
-      segment.restore();
+      return (await segment.isIntact()) ? undefined : await this.#restore(segment);
+    } catch (error) {
+      // What was written is there, whether the disk answers or not.
+      return isInMemory ? (error as Error).message : undefined;
+    }
+  }
+
+  /** @returns why it was not possible */
+  async #restore(segment: OwnSegment): Promise<string | undefined> {
+    try {
+      await this.#folder.ensure(this.#disk);
+      await segment.restore();
       return undefined;
     } catch (error) {
       return error instanceof Error ? error.message : String(error);
     }
   }
+}
+
+function unlessSilent(error: unknown): void {
+  if (!(error instanceof DiskSilent)) throw error;
 }

@@ -2,7 +2,6 @@ import { type Link, LinkedList } from '#core/gateway/pipeline/linked-list.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { defineFact } from '#core/gateway/pipeline/fact.ts';
 import type { Outcome } from '#core/gateway/pipeline/stage.ts';
-import type { LineWriter } from './line-writer.ts';
 import { callerMembers, requestMembers, resultMembers, startOf } from './record-line.ts';
 import { isUnauthenticated } from './unauthenticated-counts.ts';
 
@@ -12,6 +11,8 @@ interface Running {
   readonly request: string;
   caller: string;
   isOnFile: boolean;
+  /** Behind its `begin` line on its way to the disk; undefined while it has none there. */
+  position: number | undefined;
 }
 
 const runningFact = defineFact<Link<Running>>('log_running');
@@ -19,14 +20,23 @@ const runningFact = defineFact<Link<Running>>('log_running');
 /** The recorded requests in flight, and the lines of the journal that they need. */
 export class RequestsInFlight {
   readonly #running = new LinkedList<Running>();
-  /** Requests whose `begin` line is not on file; emptied within the current microtasks. */
+  /** Requests whose `begin` line is not on its way; emptied within the current turn of the event loop. */
   readonly #fresh: Running[] = [];
 
-  /** @returns true for the first of those whose `begin` line must be written */
-  begin(exchange: Exchange): boolean {
-    const running = { exchange, request: requestMembers(exchange), caller: '', isOnFile: false };
+  begin(exchange: Exchange): void {
+    const running = { exchange, request: requestMembers(exchange), caller: '', isOnFile: false, position: undefined };
     exchange.set(runningFact, this.#running.add(running));
-    return this.#fresh.push(running) === 1;
+    this.#fresh.push(running);
+  }
+
+  /** True for requests whose `begin` lines are due. */
+  get hasFresh(): boolean {
+    return this.#fresh.length > 0;
+  }
+
+  /** Behind the `begin` line of a request; undefined where none is on its way to the disk. */
+  positionOf(exchange: Exchange): number | undefined {
+    return exchange.find(runningFact)?.item.position;
   }
 
   /** Returns the `enter` line; undefined where the `begin` line will include it, or nothing is recorded. */
@@ -65,14 +75,15 @@ export class RequestsInFlight {
   /**
    * Writes the `begin` lines that are due. A request that is over already has its `end` line alone, as has one that is already known
    * to be of no account: those take no place in the journal while the database is away.
+   *
+   * @param write writes some lines, and returns the position behind them; undefined where they are not on their way to the disk
    */
-  writeFresh(writer: LineWriter): void {
-    for (const running of this.#fresh) {
-      if (running.isOnFile || isUnauthenticated(running.exchange)) continue;
-      running.isOnFile = true;
-      writer.add(beginLine(running));
-    }
-    this.#fresh.length = 0;
+  writeFresh(write: (lines: readonly string[]) => number | undefined): void {
+    const due = this.#fresh.splice(0).filter(({ exchange, isOnFile }) => !isOnFile && !isUnauthenticated(exchange));
+    if (due.length === 0) return;
+    for (const running of due) running.isOnFile = true;
+    const position = write(due.map(beginLine));
+    for (const running of due) running.position = position;
   }
 
   /** The `begin` lines of all requests in flight, with which a segment starts. */

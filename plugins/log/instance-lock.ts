@@ -1,7 +1,11 @@
-import { readFileSync, readlinkSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { inBackground } from '#core/platform/background.ts';
 import { parseJson } from '#core/platform/json.ts';
+import type { Logger } from '#core/platform/logger.ts';
+import { type Disk, DiskSilent } from './disk/disk.ts';
+import { operations } from './disk/operations.ts';
 
 /*
  * Several instances can share one journal folder. Each holds `<instance>.lock` and touches it every five seconds; no other
@@ -25,8 +29,8 @@ interface Owner {
 }
 
 export interface LockEvents {
-  /** Prepares the folder before the lock is taken. @throws Error when that is not possible */
-  prepare(): void;
+  /** Prepares the folder before the lock is taken again. @throws Error when that is not possible */
+  prepare(): Promise<void>;
   /**
    * The lock was gone and is taken again.
    *
@@ -37,84 +41,105 @@ export interface LockEvents {
   onFailure(error: unknown): void;
 }
 
+interface LockParts {
+  readonly disk: Disk;
+  readonly folder: string;
+  readonly instance: string;
+  readonly log: Logger;
+  readonly events: LockEvents;
+}
+
 /** Marks this instance as alive until it is disposed. */
-export class InstanceLock implements Disposable {
+export class InstanceLock implements AsyncDisposable {
   readonly #path: string;
+  readonly #parts: LockParts;
   readonly #timer: NodeJS.Timeout;
-  readonly #events: LockEvents;
   #isFailing = false;
+  #isKeeping = false;
+  #isReleased = false;
+  /** When it was last touched or taken. */
   #keptAt = performance.now();
 
-  /** @throws Error when the folder cannot be written */
-  constructor(folder: string, instance: string, events: LockEvents) {
-    this.#path = lockPath(folder, instance);
-    this.#events = events;
-    this.#take();
-    this.#timer = setInterval(() => this.keep(), touchEvery).unref();
+  /** Takes it. Waits for the disk, as a start does. @throws Error when the folder cannot be written */
+  constructor(parts: LockParts) {
+    this.#parts = parts;
+    this.#path = lockPath(parts.folder, parts.instance);
+    operations.writeNew(this.#path, ownLock());
+    const keep = () => inBackground(parts.log, 'keeping the lock of the journal', () => this.keep());
+    this.#timer = setInterval(keep, touchEvery).unref();
   }
 
-  [Symbol.dispose](): void {
+  /** Leaves it where the disk does not answer: the next start sees that this process is gone. */
+  async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
-    rmSync(this.#path, { force: true });
+    this.#isReleased = true;
+    await this.#parts.disk.ask('remove', this.#path).catch(unlessSilent);
   }
 
-  /** Touches the lock, or takes it again. Never throws: an error in a timer would stop the gateway, which needs no journal. */
-  keep(): void {
+  /** Touches the lock, or takes it again. */
+  async keep(): Promise<void> {
+    if (this.#isKeeping || this.#isReleased) return;
+    this.#isKeeping = true;
+    try {
+      await this.#keep();
+    } catch (error) {
+      unlessSilent(error);
+    } finally {
+      this.#isKeeping = false;
+    }
+  }
+
+  async #keep(): Promise<void> {
+    const { disk, events } = this.#parts;
+    const isThere = await disk.ask('touch', this.#path);
     const wasPaused = performance.now() - this.#keptAt > deadAfter - touchEvery;
     this.#keptAt = performance.now();
-    if (this.#touch()) return;
+    if (isThere || this.#isReleased) return;
     try {
-      this.#take();
+      await events.prepare();
+      await disk.ask('writeNew', this.#path, ownLock());
       this.#isFailing = false;
     } catch (error) {
-      if (!this.#isFailing) this.#events.onFailure(error);
+      if (!this.#isFailing) events.onFailure(error);
       this.#isFailing = true;
       return;
     }
-    this.#events.onLost(wasPaused);
+    events.onLost(wasPaused);
   }
+}
 
-  #take(): void {
-    this.#events.prepare();
-    const owner: Owner = { pid: process.pid, startedAt: performance.timeOrigin, pidSpace: pidSpace() };
-    writeFileSync(this.#path, JSON.stringify(owner), { mode: 0o600, flag: 'wx' });
-  }
+function ownLock(): string {
+  return JSON.stringify({
+    pid: process.pid,
+    startedAt: performance.timeOrigin,
+    pidSpace: pidSpace(),
+  } satisfies Owner);
+}
 
-  /** @returns false when there is no lock */
-  #touch(): boolean {
-    const now = new Date();
-    try {
-      utimesSync(this.#path, now, now);
-      return true;
-    } catch (error) {
-      return !isMissing(error);
-    }
-  }
+function unlessSilent(error: unknown): void {
+  if (!(error instanceof DiskSilent)) throw error;
 }
 
 /** Determines whether other instances are alive. */
 export class InstanceWatch {
+  readonly #disk: Disk;
   readonly #folder: string;
   readonly #seen = new Map<string, { readonly touchedAt: number; readonly since: number }>();
 
-  constructor(folder: string) {
+  constructor(disk: Disk, folder: string) {
+    this.#disk = disk;
     this.#folder = folder;
   }
 
-  isDead(instance: string): boolean {
-    const path = lockPath(this.#folder, instance);
-    try {
-      return isGone(readFileSync(path, 'utf8')) || this.#isUntouched(instance, statSync(path).mtimeMs);
-    } catch (error) {
-      if (isMissing(error)) return true;
-      throw error;
-    }
+  async isDead(instance: string): Promise<boolean> {
+    const lock = await this.#disk.ask('readText', lockPath(this.#folder, instance));
+    return lock === undefined || isGone(lock.text) || this.#isUntouched(instance, lock.touchedAt);
   }
 
   /** Removes the lock of an instance whose segments are all shipped. */
-  forget(instance: string): void {
+  async forget(instance: string): Promise<void> {
     this.#seen.delete(instance);
-    rmSync(lockPath(this.#folder, instance), { force: true });
+    await this.#disk.ask('remove', lockPath(this.#folder, instance));
   }
 
   #isUntouched(instance: string, touchedAt: number): boolean {
@@ -155,8 +180,4 @@ function pidSpace(): string {
   } catch {
     return hostname();
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ENOENT';
 }

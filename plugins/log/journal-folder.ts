@@ -1,5 +1,6 @@
-import { mkdirSync, type Stats, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { mkdirSync, statSync } from 'node:fs';
+import { ancestorsOf, operations } from './disk/operations.ts';
+import type { Disk } from './disk/disk.ts';
 
 /**
  * The folder of the journal, on its volume. Under the mount point of an unmounted volume, files would fill another disk and be
@@ -8,13 +9,14 @@ import { dirname } from 'node:path';
 export class JournalFolder {
   readonly path: string;
   /** Devices on which the folder would be if its volume, or one above it, were unmounted. */
-  readonly #underlying: ReadonlySet<number>;
+  readonly #underlying: readonly number[];
 
+  /** Makes it. Waits for the disk, as a start does. */
   constructor(path: string) {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     this.path = path;
     const devices = [path, ...ancestorsOf(path)].map((each) => statSync(each).dev);
-    this.#underlying = new Set(devices.filter((device) => device !== devices[0]));
+    this.#underlying = [...new Set(devices.filter((device) => device !== devices[0]))];
   }
 
   /**
@@ -22,31 +24,12 @@ export class JournalFolder {
    *
    * @throws Error that says why the folder cannot be used and what to do
    */
-  ensure(): void {
-    const found = lookUp(this.path);
-    if (found?.isDirectory() === false)
-      throw new Error(`${this.path} is no longer a folder; remove what is in its place`);
-    const place =
-      found ??
-      ancestorsOf(this.path)
-        .map(lookUp)
-        .find((stats) => stats !== undefined);
-    if (place !== undefined && this.#underlying.has(place.dev))
-      throw new Error(`the volume of ${this.path} is not mounted; mount it`);
-    if (found === undefined) mkdirSync(this.path, { recursive: true, mode: 0o700 });
+  ensure(disk: Disk): Promise<void> {
+    return disk.ask('ensureFolder', this.path, this.#underlying);
   }
-}
 
-/** The folders above, up to the root. */
-function ancestorsOf(path: string): string[] {
-  const parent = dirname(path);
-  return parent === path ? [] : [parent, ...ancestorsOf(parent)];
-}
-
-function lookUp(path: string): Stats | undefined {
-  try {
-    return statSync(path);
-  } catch {
-    return undefined;
+  /** The same at a start, which waits for the disk. */
+  ensureNow(): void {
+    operations.ensureFolder(this.path, this.#underlying);
   }
 }

@@ -3,11 +3,14 @@ import { bounds } from '#core/platform/bounds.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Outcome } from '#core/gateway/pipeline/stage.ts';
-import { Throttle } from '#core/platform/timing/throttle.ts';
+import { type Disk, DiskSilent } from './disk/disk.ts';
+import type { Unwritten } from './disk/ring.ts';
 import { FinishedSegments } from './finished-segments.ts';
+import { FlushSchedule } from './flush-schedule.ts';
+import { GoneFiles } from './gone-files.ts';
 import { RequestsInFlight } from './in-flight.ts';
 import type { JournalFolder } from './journal-folder.ts';
-import { type LineSink, LineWriter } from './line-writer.ts';
+import { countLines, type LineSink, LineWriter } from './line-writer.ts';
 import { logReason } from './log-reason.ts';
 import { Losses } from './losses.ts';
 import type { OwnSegment } from './own-segment.ts';
@@ -15,6 +18,7 @@ import { startOf } from './record-line.ts';
 import { type JournalTrouble, SegmentOpener } from './segment-opener.ts';
 
 export interface JournalOptions {
+  readonly disk: Disk;
   readonly folder: JournalFolder;
   readonly instance: string;
   readonly log: Logger;
@@ -35,24 +39,22 @@ const stayFor = 10_000;
 /** Ms that records wait for the database before those in memory or in removed files are written to the folder again. */
 const restoreAfter = 3_000;
 
-/** Ms between log lines about files that were removed. */
-const noteEvery = 10_000;
-
 /**
  * The records of this instance on their way to the database: an append-only file, split into segments.
  *
- * - The `begin` line of a request is written to the file in the microtasks of its turn: before any other promise continues,
- *   and so before the host sends a byte of the reply. A killed process loses no answered request. A request that passes
- *   every stage synchronously gets one line, which includes what `enter` adds.
- * - The other lines of one turn of the event loop are written together, or with those of the next request.
+ * - All lines of one turn of the event loop go to the thread that writes them together, at its end. A request waits for its `begin`
+ *   line before it goes upstream, and before a byte of its reply is sent (`written`): a killed process loses no answered request.
+ *   A request that reaches its upstream in one turn has one line, which includes what `enter` adds; other `enter` lines wait some
+ *   milliseconds for company, since each wake of the thread costs as much as a few writes.
+ * - Nothing else waits for the disk, and `begin` at most 200 ms. From then on lines are kept in memory, until the disk has answered.
  * - There is no fsync: a machine that loses power loses its last seconds.
  * - Size or age finishes a segment. The next one begins with the `begin` lines of the requests in flight, so that a finished
  *   segment can be shipped and deleted on its own.
  * - Over `maxBytes` of unshipped segments, new requests are not recorded but counted.
- * - Segments stay open until they are shipped, so that removed files lose nothing. While no file can be made, segments are in
+ * - Segments stay open until they are shipped, so that removed files lose nothing. While no file can be made or written, segments are in
  *   memory; over their bound, requests are not recorded but counted (decision 30).
  */
-export class Journal implements Disposable {
+export class Journal implements AsyncDisposable {
   /** The most bytes that can wait on disk. */
   maxBytes = Number.POSITIVE_INFINITY;
   /** Bytes left by dead instances, which count towards the limit. */
@@ -61,6 +63,7 @@ export class Journal implements Disposable {
   onFinished: () => void = () => {};
   readonly finished: FinishedSegments;
   readonly #options: JournalOptions & Required<Pick<JournalOptions, 'segmentBytes' | 'segmentAge'>>;
+  readonly #disk: Disk;
   readonly #inFlight = new RequestsInFlight();
   readonly #losses: Losses;
   readonly #contentLosses: Losses;
@@ -69,32 +72,49 @@ export class Journal implements Disposable {
   #current: OwnSegment;
   #records = 0; // of the current segment and the writer's buffer
   #firstAt: number | undefined;
-  #wereGone = false;
-  readonly #goneNotes = new Throttle(noteEvery);
-  #isFlushDue = false;
+  readonly #gone: GoneFiles;
+  readonly #schedule = new FlushSchedule(() => this.#flushNow());
   #ageTimer: NodeJS.Timeout | undefined;
+  #rolling: Promise<boolean> | undefined;
   #isClosed = false;
 
   constructor(options: JournalOptions) {
     this.#options = { segmentBytes: bounds.journalSegment, segmentAge: 1_000, ...options };
     this.#losses = new Losses(options.log, 'requests not recorded');
     this.#contentLosses = new Losses(options.log, 'bodies not recorded');
-    this.finished = new FinishedSegments(options.folder, options.log, this.#losses);
+    const { disk, folder, log } = options;
+    this.#disk = disk;
+    this.#gone = new GoneFiles(disk, log);
+    this.finished = new FinishedSegments(disk, folder, log, this.#losses);
     this.#opener = new SegmentOpener(options);
-    this.#current = this.#opener.createFile(this.#inFlight.beginLines());
+    this.#current = this.#opener.createFirst();
     this.#writer = new LineWriter(this.#current, (error) => this.#replace(error));
+    disk.onSilent = () => this.#leaveFile(new DiskSilent());
+    disk.onFailure = (error, unwritten) => this.#takeBack(error, unwritten);
+    disk.onAnswer = () => this.#noteAnswer();
   }
 
   begin(exchange: Exchange): void {
     if (this.#isFull) return;
-    if (this.#inFlight.begin(exchange)) queueMicrotask(this.#writeFresh);
+    this.#inFlight.begin(exchange);
+    this.#schedule.soon();
+  }
+
+  /**
+   * Settles once a crash would not lose the request: its `begin` line is in its file, or the disk does not answer. Undefined where
+   * nobody has to wait. Never rejects.
+   */
+  written(exchange: Exchange): Promise<void> | undefined {
+    if (this.#inFlight.hasFresh) this.#guard(this.#flush);
+    const position = this.#inFlight.positionOf(exchange);
+    return position === undefined ? undefined : this.#disk.written(position);
   }
 
   enter(exchange: Exchange): void {
     const line = this.#inFlight.enter(exchange);
     if (line === undefined) return;
     this.#writer.add(line);
-    this.#flushSoon();
+    this.#schedule.later();
   }
 
   /** @param content lines with the bodies of request and reply */
@@ -107,7 +127,7 @@ export class Journal implements Disposable {
     for (const body of content) {
       if (!this.#writer.add(body)) this.#contentLosses.add(logReason('log.reason.unwritable'));
     }
-    this.#flushSoon();
+    this.#schedule.soon();
     this.#ageTimer ??= this.#startAging();
   }
 
@@ -116,7 +136,7 @@ export class Journal implements Disposable {
     const line = this.#inFlight.skip(exchange);
     if (line === undefined || this.#isClosed) return;
     this.#writer.add(line);
-    this.#flushSoon();
+    this.#schedule.soon();
   }
 
   /** Bytes of records that are not in the database, including those of dead instances. */
@@ -151,13 +171,9 @@ export class Journal implements Disposable {
   }
 
   /** Finishes the current segment and continues in a new one. Returns false when that is not possible now. */
-  roll(): boolean {
-    if (!this.#writer.flush()) return false;
-    const next = this.#opener.openFile(this.#beginLines) ?? (this.#canStay() ? undefined : this.#opener.openMemory());
-    if (next === undefined) return false;
-    this.#continueIn(next);
-    this.#writer.switchTo(next);
-    return true;
+  roll(): Promise<boolean> {
+    this.#rolling ??= this.#roll().finally(() => (this.#rolling = undefined));
+    return this.#rolling;
   }
 
   /**
@@ -166,35 +182,45 @@ export class Journal implements Disposable {
    *
    * @returns true when files were found gone since the last check
    */
-  check(): boolean {
-    if (this.#isClosed) return false;
-    if (!this.#current.isIntact()) this.#move();
-    else this.#opener.noteIntact();
-    if (this.oldestAge > restoreAfter && this.#opener.trouble === undefined) this.finished.restoreOldest();
-    const wereGone = this.#wereGone;
-    this.#wereGone = false;
-    return wereGone;
+  async check(): Promise<boolean> {
+    if (this.#isClosed || this.#disk.isSilent) return false;
+    try {
+      const segment = this.#current;
+      const isIntact = await segment.isIntact();
+      if (segment === this.#current && !this.#isClosed) {
+        if (isIntact) this.#opener.noteIntact();
+        else await this.#move(segment);
+      }
+      if (this.oldestAge > restoreAfter && this.#opener.trouble === undefined) await this.finished.restoreOldest();
+    } catch (error) {
+      if (!(error instanceof DiskSilent)) throw error;
+    }
+    return this.#gone.take();
   }
 
   /** Finishes the last segment. Requests in flight are recorded as interrupted. */
-  close(): void {
+  async close(): Promise<void> {
     if (this.#isClosed) return;
     clearTimeout(this.#ageTimer);
+    this.#schedule.stop();
     for (const line of this.#inFlight.interrupt()) {
       if (this.#writer.add(line)) this.#records++;
       else this.#losses.add(logReason('log.reason.unwritable'));
     }
     this.#isClosed = true;
     this.#writer.flush();
+    this.#disk.wake();
+    await this.#disk.written();
     const unwritten = this.#writer.countWaiting(startOf.end);
     this.#losses.add(logReason('log.reason.unwritable'), unwritten);
     this.#finish(unwritten);
+    if (this.#disk.isSilent) this.#copyUnwritten();
   }
 
   /** Leaves unshipped segments for the next start, and counts the records that cannot be left. */
-  [Symbol.dispose](): void {
-    this.close();
-    this.finished.close();
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+    await this.finished.close();
     this.#losses[Symbol.dispose]();
     this.#contentLosses[Symbol.dispose]();
   }
@@ -215,88 +241,148 @@ export class Journal implements Disposable {
     this.onFinished();
   }
 
-  /** As `#flushNow`. */
-  readonly #writeFresh = (): void => {
-    try {
-      this.#inFlight.writeFresh(this.#writer);
-      if (!this.#isClosed) this.#flush();
-    } catch (error) {
-      this.#noteFailure(error);
-    }
+  readonly #flush = (): void => {
+    this.#inFlight.writeFresh(this.#writeBegun);
+    if (!this.#isClosed) this.#writer.flush();
   };
 
-  readonly #beginLines = (): Buffer => this.#inFlight.beginLines();
+  readonly #writeBegun = (lines: readonly string[]): number | undefined => {
+    for (const line of lines) this.#writer.add(line);
+    const isOnItsWay = !this.#isClosed && this.#writer.flush() && !this.#current.isInMemory;
+    return isOnItsWay ? this.#disk.position : undefined;
+  };
 
-  #flush(): void {
-    this.#writer.flush();
-    if (this.#current.bytes >= this.#options.segmentBytes) this.roll();
-  }
-
-  #flushSoon(): void {
-    if (this.#isFlushDue) return;
-    this.#isFlushDue = true;
-    setImmediate(this.#flushNow);
-  }
-
-  /** One function for all requests. Its errors, such as exhausted memory, must not end the process. */
   readonly #flushNow = (): void => {
-    this.#isFlushDue = false;
+    this.#guard(this.#flush);
+    this.#disk.wake();
+    if (this.#current.bytes >= this.#options.segmentBytes && !this.#isClosed) this.#rollInBackground();
+  };
+
+  /** Errors, such as exhausted memory, must not end the process. */
+  #guard(work: () => void): void {
     try {
-      if (!this.#isClosed) this.#flush();
+      work();
     } catch (error) {
       this.#noteFailure(error);
     }
-  };
+  }
+
+  #rollInBackground(): void {
+    this.roll().catch((error: unknown) => this.#noteFailure(error));
+  }
 
   #noteFailure(error: unknown): void {
     noteFailure(this.#options.log, 'writing the journal', error);
   }
 
   #startAging(): NodeJS.Timeout {
-    const age = guarded(this.#options.log, 'writing the journal', () => {
+    const age = guarded(this.#options.log, 'writing the journal', async () => {
       this.#ageTimer = undefined;
-      const isOver = this.finished.length < maxAgedSegments && this.roll();
+      const isOver = this.finished.length < maxAgedSegments && (await this.roll());
+      if (isOver || this.#isClosed) return;
       // Retries lines that had no room.
-      if (!isOver) this.#writer.flush();
-      if (!isOver) this.#ageTimer = this.#startAging();
+      this.#writer.flush();
+      this.#ageTimer ??= this.#startAging();
     });
     return setTimeout(age, this.#options.segmentAge).unref();
   }
 
+  async #roll(): Promise<boolean> {
+    if (!this.#writer.flush()) return false;
+    const file = await this.#opener.openFile();
+    if (file === undefined && (await this.#canStay())) return false;
+    return this.#continueIn(file ?? this.#opener.openMemory());
+  }
+
   /** The sink for lines that the current segment refuses; undefined when memory is full. */
   #replace(error: unknown): LineSink | undefined {
-    if (this.#current.isInMemory && this.#current.bytes === 0) return undefined;
-    if (!this.#current.isInMemory) this.#opener.beginTrouble(error);
-    const next = this.#opener.openFile(this.#beginLines) ?? this.#opener.openMemory();
-    this.#continueIn(next);
+    const { isInMemory, bytes } = this.#current;
+    if (isInMemory && bytes === 0) return undefined;
+    if (!isInMemory) this.#opener.beginTrouble(error);
+    const next = this.#opener.openMemory();
+    this.#change(next);
     return next;
   }
 
-  #continueIn(next: OwnSegment): void {
-    if (!this.#current.isInMemory && !this.#current.isIntact()) this.#noteGone();
-    this.#finish(this.#writer.countWaiting(startOf.end));
+  /** Continues in memory: the file cannot be written now. */
+  #leaveFile(error: Error): void {
+    if (this.#isClosed || this.#current.isInMemory) return;
+    this.#opener.beginTrouble(error);
+    this.#continueIn(this.#opener.openMemory());
+  }
+
+  #noteAnswer(): void {
+    this.#gone.lookAgain();
+    this.onFinished();
+  }
+
+  /** Keeps the lines that could not be written to a file in memory. */
+  #takeBack(error: Error, unwritten: readonly Unwritten[]): void {
+    const own = unwritten.filter(({ file }) => file === this.#current.file).map(({ lines }) => lines);
+    this.#current.retract(own.reduce((sum, { length }) => sum + length, 0));
+    const carried = countLines(startOf.end, own);
+    if (!this.#current.isInMemory) this.#opener.beginTrouble(error);
+    const next = this.#opener.openMemory();
+    this.#change(next, carried);
+    this.#writer.switchTo(next);
+    const all = unwritten.map(({ lines }) => lines);
+    this.#records += countLines(startOf.end, all) - carried;
+    for (const lines of all) {
+      try {
+        next.append(lines, 0, lines.length);
+      } catch {
+        const lost = countLines(startOf.end, [lines]);
+        this.#records -= lost;
+        this.#losses.add(logReason('log.reason.unwritable'), lost);
+      }
+    }
+  }
+
+  /** At the end, what a disk that does not answer has not taken goes to the database as well. */
+  #copyUnwritten(): void {
+    const lines = this.#disk.unwritten().map((each) => each.lines);
+    if (lines.length === 0) return;
+    const segment = this.#opener.openMemory();
+    try {
+      for (const each of lines) segment.append(each, 0, each.length);
+    } catch {
+      // Its memory is full: the file may still get the others.
+    }
+    this.finished.add({ segment, records: countLines(startOf.end, lines), firstAt: performance.now() });
+    this.onFinished();
+  }
+
+  /** @returns false when lines wait that the current segment refuses */
+  #continueIn(next: OwnSegment): boolean {
+    if (this.#isClosed || !this.#writer.flush()) {
+      next.discard();
+      return false;
+    }
+    this.#change(next);
+    this.#writer.switchTo(next);
+    if (!next.isInMemory) this.#guard(() => next.appendHead(this.#inFlight.beginLines()));
+    return true;
+  }
+
+  /** @param carried records of the current segment that belong to the next one, besides those of the writer's buffer */
+  #change(next: OwnSegment, carried = 0): void {
+    this.#gone.look(this.#current);
+    this.#finish(this.#writer.countWaiting(startOf.end) + carried);
     this.#current = next;
   }
 
   /** Leaves a file that is not at its path, or memory. */
-  #move(): void {
-    const file = this.#opener.openFile(this.#beginLines);
-    if (file === undefined && this.#current.isInMemory) return;
-    const next = file ?? this.#opener.openMemory();
-    this.#continueIn(next);
-    this.#writer.switchTo(next);
+  async #move(segment: OwnSegment): Promise<void> {
+    const file = await this.#opener.openFile();
+    if (segment !== this.#current || (file === undefined && segment.isInMemory)) return file?.discard();
+    this.#continueIn(file ?? this.#opener.openMemory());
   }
 
-  #noteGone(): void {
-    this.#wereGone = true;
-    if (!this.#goneNotes.pass()) return;
-    this.#options.log.error(
-      `${this.#current.path} was removed, replaced or unmounted while it was in use; its records are still held and go to the database`,
-    );
-  }
-
-  #canStay(): boolean {
+  /** True for a file in which lines may go on for a while although the next one cannot be opened. */
+  async #canStay(): Promise<boolean> {
+    const segment = this.#current;
     const failingFor = performance.now() - (this.#opener.trouble?.since ?? 0);
-    return !this.#current.isInMemory && failingFor < stayFor && this.#current.isIntact();
+    if (segment.isInMemory || this.#disk.isSilent || failingFor >= stayFor) return false;
+    return segment.isIntact().catch(() => false);
   }
 }

@@ -1,7 +1,7 @@
-import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { bounds } from '#core/platform/bounds.ts';
 import type { Logger } from '#core/platform/logger.ts';
+import { type Disk, DiskSilent } from './disk/disk.ts';
 import { instanceOfLock, InstanceWatch } from './instance-lock.ts';
 import { logReason } from './log-reason.ts';
 import { startOf } from './record-line.ts';
@@ -29,6 +29,7 @@ export interface LeftoverObstacle {
 
 /** Finds the segments of dead instances. */
 export class Leftovers {
+  readonly #disk: Disk;
   readonly #folder: string;
   readonly #self: string;
   readonly #log: Logger;
@@ -39,45 +40,46 @@ export class Leftovers {
   #isFoundAgain = false;
 
   /** @param self this instance, which is alive regardless of its lock */
-  constructor(folder: string, self: string, log: Logger) {
+  constructor(disk: Disk, folder: string, self: string, log: Logger) {
+    this.#disk = disk;
     this.#folder = folder;
     this.#self = self;
     this.#log = log;
-    this.#watch = new InstanceWatch(folder);
+    this.#watch = new InstanceWatch(disk, folder);
   }
 
-  /** None while the folder is gone. */
-  find(): Leftover[] {
+  /** None while the folder is gone. @throws DiskSilent */
+  async find(): Promise<Leftover[]> {
     if (!this.#isFoundAgain) this.#obstacle = undefined;
     this.#isFoundAgain = false;
-    const names = this.#fileNames();
-    const segments = names.flatMap((name) => {
+    const files = await this.#files();
+    const segments = files.flatMap(({ name, bytes }) => {
       const parsed = parseSegmentName(name);
       return parsed === undefined || parsed.instance === this.#self
         ? []
-        : [{ ...parsed, path: join(this.#folder, name) }];
+        : [{ ...parsed, path: join(this.#folder, name), bytes }];
     });
     const byInstance = Map.groupBy(segments, ({ instance }) => instance);
     // An instance that was killed after it had shipped everything has left only its lock.
-    for (const instance of names.flatMap((name) => instanceOfLock(name) ?? []))
-      if (instance !== this.#self && !byInstance.has(instance) && this.#isDead(instance)) this.forget(instance);
+    for (const instance of files.flatMap(({ name }) => instanceOfLock(name) ?? []))
+      if (instance !== this.#self && !byInstance.has(instance) && (await this.#isDead(instance)))
+        await this.forget(instance);
     let held = 0; // files
-    return [...byInstance]
-      .filter(([instance]) => this.#isDead(instance))
-      .map(([instance, own]) => {
-        const paths = own.toSorted((a, b) => a.number - b.number).map(({ path }) => path);
-        return {
-          instance,
-          segments: paths.map((path) => new LeftoverSegment(path, held++ < bounds.openSegments)),
-          bytes: paths.reduce((sum, path) => sum + sizeOf(path), 0),
-          isInterruptedShipped: false,
-        };
-      });
+    const found: Leftover[] = [];
+    for (const [instance, own] of byInstance) {
+      if (!(await this.#isDead(instance))) continue;
+      const left: LeftoverSegment[] = [];
+      for (const { path } of own.toSorted((a, b) => a.number - b.number))
+        left.push(await LeftoverSegment.find(this.#disk, path, held++ < bounds.openSegments));
+      const bytes = own.reduce((sum, segment) => sum + segment.bytes, 0);
+      found.push({ instance, segments: left, bytes, isInterruptedShipped: false });
+    }
+    return found;
   }
 
   /** Removes an instance whose segments are all shipped. */
-  forget(instance: string): void {
-    this.#watch.forget(instance);
+  forget(instance: string): Promise<void> {
+    return this.#watch.forget(instance);
   }
 
   /** What keeps a file from being shipped or removed; undefined when the last search met nothing. */
@@ -94,28 +96,20 @@ export class Leftovers {
     this.#log.error(`in the journal, ${reason}`);
   }
 
-  #fileNames(): string[] {
-    return this.#entries().flatMap((entry) => {
-      if (entry.isFile()) return entry.name;
-      const isInTheWay = parseSegmentName(entry.name) !== undefined || instanceOfLock(entry.name) !== undefined;
-      if (isInTheWay) this.reportObstacle(logReason('log.reason.no_file', { path: join(this.#folder, entry.name) }));
-      return [];
+  async #files() {
+    const found = await this.#disk.ask('list', this.#folder);
+    return found.filter(({ name, isFile }) => {
+      const isInTheWay = !isFile && (parseSegmentName(name) !== undefined || instanceOfLock(name) !== undefined);
+      if (isInTheWay) this.reportObstacle(logReason('log.reason.no_file', { path: join(this.#folder, name) }));
+      return isFile;
     });
   }
 
-  #entries(): Dirent[] {
+  async #isDead(instance: string): Promise<boolean> {
     try {
-      return readdirSync(this.#folder, { withFileTypes: true });
+      return await this.#watch.isDead(instance);
     } catch (error) {
-      if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return [];
-      throw error;
-    }
-  }
-
-  #isDead(instance: string): boolean {
-    try {
-      return this.#watch.isDead(instance);
-    } catch (error) {
+      if (error instanceof DiskSilent) throw error;
       this.reportObstacle(logReason('log.reason.lock', { instance, error: String(error) }));
       return false;
     }
@@ -150,8 +144,4 @@ function follow(open: Map<string, { begin: string; enter: string | undefined }>,
 function interruptedRecord(begin: string, enter: string | undefined): string {
   const entered = enter === undefined ? '' : enter.slice(enter.indexOf(',', startOf.enter.length), -1);
   return `${startOf.end}${begin.slice(startOf.begin.length, -1)}${entered},"outcome":"interrupted"}`;
-}
-
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

@@ -32,8 +32,7 @@ export class LineWriter {
 
   /** Lines in the buffer that begin with this text. */
   countWaiting(start: string): number {
-    const lines = this.#buffer.toString('latin1', 0, this.#used).split('\n');
-    return lines.filter((line) => line.startsWith(start)).length;
+    return countLines(start, [this.#buffer.subarray(0, this.#used)]);
   }
 
   /**
@@ -82,4 +81,10 @@ export class LineWriter {
   #hasRoomFor(line: string): boolean {
     return this.#used + line.length < bounds.journalLines;
   }
+}
+
+/** Lines that begin with this text, in pieces of whole lines. */
+export function countLines(start: string, pieces: readonly Buffer[]): number {
+  const lines = pieces.flatMap((piece) => piece.toString('latin1').split('\n'));
+  return lines.filter((line) => line.startsWith(start)).length;
 }

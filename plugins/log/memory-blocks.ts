@@ -31,13 +31,15 @@ export class MemoryBlocks {
     }
   }
 
-  /** Copies bytes from a position on; returns 0 at the end. */
-  readAt(target: Buffer, position: number): number {
+  /** The bytes from a position on, up to the end of a block; none at the end. They may change later. */
+  readAt(position: number): Buffer {
     const place = position % blockBytes;
     const block = this.#blocks[(position - place) / blockBytes];
-    return block === undefined
-      ? 0
-      : block.copy(target, 0, place, place + Math.min(blockBytes - place, this.#used - position));
+    return block?.subarray(place, place + Math.min(blockBytes - place, this.#used - position)) ?? Buffer.alloc(0);
+  }
+
+  copy(): Buffer {
+    return Buffer.concat(this.#blocks, this.#used);
   }
 
   /** Returns its bytes to the budget. A reader may still finish. */

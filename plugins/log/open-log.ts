@@ -46,6 +46,6 @@ export function describeJournal(host: Host): JournalStatus | undefined {
     waiting_bytes: journal.waitingBytes,
     oldest_ms: Math.round(journal.oldestAge),
     lost_records: journal.losses.total,
-    free_disk_bytes: freeDiskBytes(host.dataFolder) ?? null,
+    free_disk_bytes: freeDiskBytes(host) ?? null,
   };
 }

@@ -1,10 +1,8 @@
-import { closeSync, fstatSync, ftruncateSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs';
-import { open, rm } from 'node:fs/promises';
+import type { Disk } from './disk/disk.ts';
+import type { FileIdentity, OpenFile } from './disk/operations.ts';
 import type { LineSink } from './line-writer.ts';
 import { MemoryBlocks, type MemoryBudget } from './memory-blocks.ts';
-import { readFrom, readLines, type Segment, UnreadableSegment } from './segment.ts';
-
-const copyBytes = 256 * 1024;
+import { openToRead, readFrom, readLines, type Segment } from './segment.ts';
 
 /**
  * A segment of this instance. Lines are appended to its file, or to memory if no file can be created. The file stays open
@@ -12,46 +10,31 @@ const copyBytes = 256 * 1024;
  */
 export class OwnSegment implements Segment, LineSink {
   readonly path: string;
+  readonly #disk: Disk;
   /** Open for appending and reading. */
   #file: number | undefined;
   #memory: MemoryBlocks | undefined;
   /** Of its file; undefined while it has none. */
-  #identity: { readonly dev: number; readonly ino: number } | undefined;
+  #identity: FileIdentity | undefined;
   #bytes = 0;
   #readers = 0;
   #isClosing = false;
 
-  private constructor(path: string, file?: number, memory?: MemoryBlocks) {
+  private constructor(disk: Disk, path: string, opened?: OpenFile, memory?: MemoryBlocks) {
+    this.#disk = disk;
     this.path = path;
-    this.#file = file;
+    this.#file = opened?.file;
+    this.#identity = opened;
     this.#memory = memory;
-    if (file !== undefined) this.#identity = fstatSync(file);
   }
 
-  /**
-   * @param head lines that are not counted as bytes of the segment
-   * @param room bytes that the disk must have free besides: an empty file can be created on a full disk
-   * @throws Error when there is no place for the file, the head or the room; no file is left then
-   */
-  static create(path: string, head: Buffer, room = 0): OwnSegment {
-    const file = openSync(path, 'ax+', 0o600);
-    try {
-      if (room > 0) {
-        writeAll(file, Buffer.alloc(room), room);
-        ftruncateSync(file);
-      }
-      writeAll(file, head, head.length);
-      return new OwnSegment(path, file);
-    } catch (error) {
-      closeSync(file);
-      rmSync(path, { force: true });
-      throw error;
-    }
+  static inFile(disk: Disk, path: string, opened: OpenFile): OwnSegment {
+    return new OwnSegment(disk, path, opened);
   }
 
   /** @param path of the file that `restore` makes */
-  static inMemory(path: string, budget: MemoryBudget): OwnSegment {
-    return new OwnSegment(path, undefined, new MemoryBlocks(budget));
+  static inMemory(disk: Disk, path: string, budget: MemoryBudget): OwnSegment {
+    return new OwnSegment(disk, path, undefined, new MemoryBlocks(budget));
   }
 
   get bytes(): number {
@@ -62,27 +45,30 @@ export class OwnSegment implements Segment, LineSink {
     return this.#memory !== undefined;
   }
 
-  /** True while its file is open. */
-  get isOpen(): boolean {
-    return this.#file !== undefined;
+  /** The descriptor of its file while that is open. */
+  get file(): number | undefined {
+    return this.#file;
   }
 
   append(bytes: Buffer, offset: number, length: number): number {
-    if (this.#memory !== undefined) this.#memory.append(bytes, offset, length);
-    const written = this.#file === undefined ? length : writeSync(this.#file, bytes, offset, length);
-    this.#bytes += written;
-    return written;
+    const taken = this.#append(bytes, offset, length);
+    this.#bytes += taken;
+    return taken;
   }
 
-  /** True while its file is at its path, so that a crash would lose nothing. */
-  isIntact(): boolean {
-    if (this.#identity === undefined) return false;
-    try {
-      const found = statSync(this.path);
-      return found.ino === this.#identity.ino && found.dev === this.#identity.dev;
-    } catch {
-      return false;
-    }
+  /** Appends lines that are not counted as bytes of the segment. */
+  appendHead(lines: Buffer): void {
+    for (let offset = 0; offset < lines.length;) offset += this.#append(lines, offset, lines.length - offset);
+  }
+
+  /** Of what was appended, this many bytes are not in its file. */
+  retract(bytes: number): void {
+    this.#bytes = Math.max(0, this.#bytes - bytes);
+  }
+
+  /** True while its file is at its path, so that a crash would lose nothing. @throws DiskSilent */
+  async isIntact(): Promise<boolean> {
+    return this.#identity !== undefined && this.#disk.ask('isAt', this.path, this.#identity);
   }
 
   async *read(): AsyncGenerator<string[]> {
@@ -98,33 +84,20 @@ export class OwnSegment implements Segment, LineSink {
   async *#readLines(): AsyncGenerator<string[]> {
     const { path } = this;
     const memory = this.#memory;
-    if (memory !== undefined) return yield* readLines(path, (buffer, position) => memory.readAt(buffer, position));
-    const file = this.#file;
-    if (file !== undefined) return yield* readLines(path, readFrom(file));
-    const opened = await open(path).catch((error: unknown) => {
-      throw new UnreadableSegment(path, error);
-    });
-    await using _ = opened;
-    yield* readLines(path, readFrom(opened.fd));
+    if (memory !== undefined) return yield* readLines(path, (position) => memory.readAt(position));
+    if (this.#file !== undefined) return yield* readLines(path, readFrom(this.#disk, this.#file));
+    const { file } = await openToRead(this.#disk, path);
+    try {
+      yield* readLines(path, readFrom(this.#disk, file));
+    } finally {
+      this.#disk.post('close', file);
+    }
   }
 
   /** Writes its lines to its path again. @throws Error when that is not possible; no file is left then */
-  restore(): void {
-    const copy = openSync(this.path, 'wx', 0o600);
-    try {
-      const buffer = Buffer.allocUnsafe(copyBytes);
-      for (let position = 0, length = 0; ; position += length) {
-        length = this.#readSync(buffer, position);
-        if (length === 0) break;
-        writeAll(copy, buffer, length);
-      }
-      this.#identity = fstatSync(copy);
-    } catch (error) {
-      rmSync(this.path, { force: true });
-      throw error;
-    } finally {
-      closeSync(copy);
-    }
+  async restore(): Promise<void> {
+    const from = this.#memory?.copy() ?? this.#file ?? new Uint8Array();
+    this.#identity = await this.#disk.ask('restore', this.path, from);
     this.#memory?.release();
     this.#memory = undefined;
   }
@@ -133,31 +106,30 @@ export class OwnSegment implements Segment, LineSink {
   close(): void {
     this.#isClosing = true;
     if (this.#readers > 0) return;
-    if (this.#file !== undefined) closeSync(this.#file);
+    if (this.#file !== undefined) this.#disk.post('close', this.#file);
     this.#file = undefined;
     this.#memory?.release();
     this.#memory = undefined;
   }
 
+  /** The same while its file is at its path. */
+  async closeIfIntact(): Promise<void> {
+    if (await this.isIntact()) this.close();
+  }
+
   /** Closes it without a trace; a file that cannot be removed has no record. */
   discard(): void {
-    try {
-      if (this.isIntact()) rmSync(this.path, { force: true });
-    } catch {}
+    if (this.#identity !== undefined) this.#disk.post('removeOwn', this.path, this.#identity);
     this.close();
   }
 
   /** Removes the file at its path, if it is its own. */
   async remove(): Promise<void> {
-    if (this.isIntact()) await rm(this.path, { force: true });
+    if (this.#identity !== undefined) await this.#disk.ask('removeOwn', this.path, this.#identity);
   }
 
-  #readSync(buffer: Buffer, position: number): number {
-    if (this.#memory !== undefined) return this.#memory.readAt(buffer, position);
-    return this.#file === undefined ? 0 : readSync(this.#file, buffer, 0, buffer.length, position);
+  #append(bytes: Buffer, offset: number, length: number): number {
+    if (this.#memory !== undefined) this.#memory.append(bytes, offset, length);
+    return this.#file === undefined ? length : this.#disk.append(this.#file, bytes, offset, length);
   }
-}
-
-function writeAll(file: number, bytes: Buffer, length: number): void {
-  for (let offset = 0; offset < length;) offset += writeSync(file, bytes, offset, length - offset);
 }

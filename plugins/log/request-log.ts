@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import { isSent, telemetrySection } from '#core/config/sections/telemetry-section.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { guarded, inBackground } from '#core/platform/background.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
+import { type Disk, ThreadedDisk } from './disk/disk.ts';
 import { InstanceLock } from './instance-lock.ts';
 import { Journal, type JournalOptions } from './journal.ts';
 import { JournalFolder } from './journal-folder.ts';
@@ -16,7 +18,9 @@ import { UnauthenticatedCounts } from './unauthenticated-counts.ts';
 /** Ms; the default of `stopDeadline`. */
 const defaultStopDeadline = 5_000;
 
-export interface RequestLogOptions extends Omit<JournalOptions, 'folder'> {
+export interface RequestLogOptions extends Omit<JournalOptions, 'folder' | 'disk'> {
+  /** Default: a thread of its own. */
+  readonly disk?: Disk & Partial<AsyncDisposable>;
   readonly dataFolder: string;
   readonly store: RecordStore;
   /** Bytes of records that may wait for a collector; without it, none are kept for one. */
@@ -38,6 +42,7 @@ export class RequestLog implements AsyncDisposable {
   readonly spool: FileSpool | undefined;
   /** Of requests of no account, most of which are not recorded. */
   readonly unauthenticated: UnauthenticatedCounts;
+  readonly #disk: Disk & Partial<AsyncDisposable>;
   readonly #lock: InstanceLock;
   readonly #shipper: Shipper;
   readonly #timer: NodeJS.Timeout;
@@ -50,31 +55,39 @@ export class RequestLog implements AsyncDisposable {
     checkEvery = 1_000,
     stopDeadline = defaultStopDeadline,
     now = Date.now,
+    disk = new ThreadedDisk(),
     ...options
   }: RequestLogOptions) {
     this.#stopDeadline = stopDeadline;
     const { instance, log } = options;
     const path = join(dataFolder, 'journal');
     const folder = new JournalFolder(path);
-    this.#lock = new InstanceLock(path, instance, {
-      prepare: () => folder.ensure(),
-      onLost: (wasPaused) => this.#onLockLost(wasPaused, log),
-      onFailure: (error) =>
+    this.#disk = disk;
+    const events = {
+      prepare: () => folder.ensure(disk),
+      onLost: (wasPaused: boolean) => this.#onLockLost(wasPaused, log),
+      onFailure: (error: unknown) =>
         log.error('the lock of the journal is gone and cannot be written; trying again every 5 seconds', error),
-    });
-    this.journal = new Journal({ ...options, folder });
-    this.leftovers = new Leftovers(path, instance, log);
-    if (spoolBytes !== undefined) this.spool = new FileSpool({ journal: path, instance, maxBytes: spoolBytes, log });
+    };
+    this.#lock = new InstanceLock({ disk, folder: path, instance, log, events });
+    this.journal = new Journal({ ...options, disk, folder });
+    this.leftovers = new Leftovers(disk, path, instance, log);
+    if (spoolBytes !== undefined)
+      this.spool = new FileSpool({ disk, journal: path, instance, maxBytes: spoolBytes, log });
     this.#shipper = new Shipper({
       spool: this.spool,
       journal: this.journal,
       leftovers: this.leftovers,
       store,
-      rejected: new Rejected(join(path, 'rejected'), log, (reason) => this.journal.lose(reason)),
+      rejected: new Rejected(disk, join(path, 'rejected'), log, (reason) => this.journal.lose(reason)),
+      isSilent: () => disk.isSilent,
       log,
     });
     this.unauthenticated = new UnauthenticatedCounts({ add: (counts) => store.addUnauthenticated(counts), log, now });
-    this.#timer = setInterval(() => this.#check(), checkEvery).unref();
+    this.#timer = setInterval(
+      guarded(log, 'checking the journal', () => this.#check()),
+      checkEvery,
+    ).unref();
   }
 
   /** Why records do not reach the database; undefined while they do. */
@@ -84,16 +97,17 @@ export class RequestLog implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
-    this.journal.close();
+    await this.journal.close();
     await Promise.all([this.#shipper.stop(this.#stopDeadline), this.unauthenticated.finish(this.#stopDeadline)]);
-    this.journal[Symbol.dispose]();
-    this.#lock[Symbol.dispose]();
+    await this.journal[Symbol.asyncDispose]();
+    await this.#lock[Symbol.asyncDispose]();
+    await this.#disk[Symbol.asyncDispose]?.();
   }
 
   /** If files were removed, the lock may be too: without it, other instances would ship segments that this one still writes. */
-  #check(): void {
+  async #check(): Promise<void> {
     this.unauthenticated.store();
-    if (this.journal.check()) this.#lock.keep();
+    if (await this.journal.check()) await this.#lock.keep();
   }
 
   #onLockLost(wasPaused: boolean, log: Logger): void {
@@ -101,7 +115,7 @@ export class RequestLog implements AsyncDisposable {
       log.warn('another instance considered this one dead; requests from that time may be recorded as interrupted');
       this.journal.finished.takeOver();
     } else log.warn('the lock of this instance was removed from the journal; it is written again');
-    this.journal.roll();
+    inBackground(log, 'writing the journal', () => this.journal.roll());
   }
 }
 

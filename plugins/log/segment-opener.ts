@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { logFailure } from '#core/platform/errors/connection-error.ts';
 import type { Logger } from '#core/platform/logger.ts';
+import type { Disk } from './disk/disk.ts';
+import { operations } from './disk/operations.ts';
 import type { JournalFolder } from './journal-folder.ts';
 import { MemoryBudget } from './memory-blocks.ts';
 import { OwnSegment } from './own-segment.ts';
@@ -21,6 +23,7 @@ export interface JournalTrouble {
 }
 
 interface OpenerParts {
+  readonly disk: Disk;
   readonly folder: JournalFolder;
   readonly instance: string;
   readonly log: Logger;
@@ -47,19 +50,23 @@ export class SegmentOpener {
     return this.#trouble;
   }
 
-  /** The next segment in a file that begins with these lines. @throws Error when it cannot be made */
-  createFile(head: Buffer): OwnSegment {
-    this.#parts.folder.ensure();
-    const segment = OwnSegment.create(this.#nextPath(), head, this.#trouble === undefined ? 0 : provenRoom);
-    this.#openedAt = performance.now();
-    return segment;
+  /** The first segment, in a file. A start waits for the disk. @throws Error when it cannot be made */
+  createFirst(): OwnSegment {
+    this.#parts.folder.ensureNow();
+    const path = this.#nextPath();
+    return OwnSegment.inFile(this.#parts.disk, path, operations.create(path, 0));
   }
 
-  /** The same; undefined when it cannot be created now. */
-  openFile(head: () => Buffer): OwnSegment | undefined {
-    if (performance.now() < this.#failedAt + retryAfter) return undefined;
+  /** The next segment in a file; undefined when it cannot be created now. */
+  async openFile(): Promise<OwnSegment | undefined> {
+    const { disk, folder } = this.#parts;
+    if (disk.isSilent || performance.now() < this.#failedAt + retryAfter) return undefined;
     try {
-      return this.createFile(head());
+      await folder.ensure(disk);
+      const path = this.#nextPath();
+      const opened = await disk.ask('create', path, this.#trouble === undefined ? 0 : provenRoom);
+      this.#openedAt = performance.now();
+      return OwnSegment.inFile(disk, path, opened);
     } catch (error) {
       this.beginTrouble(error);
       return undefined;
@@ -68,7 +75,7 @@ export class SegmentOpener {
 
   /** Without `begin` lines: a crash would lose them too. */
   openMemory(): OwnSegment {
-    return OwnSegment.inMemory(this.#nextPath(), this.#memory);
+    return OwnSegment.inMemory(this.#parts.disk, this.#nextPath(), this.#memory);
   }
 
   beginTrouble(error: unknown): void {

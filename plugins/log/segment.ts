@@ -1,9 +1,8 @@
-import { closeSync, openSync, read as readFile } from 'node:fs';
-import { type FileHandle, open, rm } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { promisify } from 'node:util';
 import { bounds } from '#core/platform/bounds.ts';
 import { parseJson } from '#core/platform/json.ts';
+import { type Disk, DiskSilent } from './disk/disk.ts';
+import type { OpenFile } from './disk/operations.ts';
 
 /** A part of the journal that is shipped and removed on its own. */
 export interface Segment {
@@ -20,7 +19,7 @@ export interface Segment {
   remove(): Promise<void>;
 }
 
-/** The lines of a segment cannot be read: a fault of the disk, not of the database. */
+/** The lines of a segment cannot be read: a fault of the disk, not of the database. A disk that does not answer throws DiskSilent. */
 export class UnreadableSegment extends Error {
   /** False when a later attempt may succeed, such as after running out of descriptors. */
   readonly isGone: boolean;
@@ -31,10 +30,9 @@ export class UnreadableSegment extends Error {
   }
 }
 
-/** Reads bytes from a position on; 0 at the end. */
-export type ReadAt = (buffer: Buffer, position: number) => number | Promise<number>;
+/** Reads bytes from a position on; none at the end. */
+export type ReadAt = (position: number) => Uint8Array | Promise<Uint8Array>;
 
-const readAsync = promisify(readFile);
 const goneCodes = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'EIO', 'ESTALE']);
 const chunkBytes = 256 * 1024;
 const name = /^(?<instance>.+)-(?<number>\d+)\.ndjson$/;
@@ -53,61 +51,70 @@ export function parseSegmentName(path: string): { instance: string; number: numb
 /** The segment in a file of a dead instance. It is empty when another instance has already shipped it. */
 export class LeftoverSegment implements Segment, Disposable {
   readonly path: string;
+  readonly #disk: Disk;
   #file: number | undefined;
 
-  /** @param isHeld keeps the file open, so that nothing is lost when it is removed before it is shipped */
-  constructor(path: string, isHeld: boolean) {
+  private constructor(disk: Disk, path: string, file: number | undefined) {
+    this.#disk = disk;
     this.path = path;
-    if (isHeld) this.#file = openNow(path);
+    this.#file = file;
+  }
+
+  /** @param isHeld keeps the file open, so that nothing is lost when it is removed before it is shipped */
+  static async find(disk: Disk, path: string, isHeld: boolean): Promise<LeftoverSegment> {
+    // Where it cannot be opened, reading it reports the reason.
+    const opened = isHeld ? await disk.ask('open', path).catch(unlessSilent) : undefined;
+    return new LeftoverSegment(disk, path, opened?.file);
   }
 
   read(): AsyncGenerator<string[]> {
-    return this.#file === undefined ? readSegment(this.path) : readLines(this.path, readFrom(this.#file));
+    if (this.#file === undefined) return readSegment(this.#disk, this.path);
+    return readLines(this.path, readFrom(this.#disk, this.#file));
   }
 
   remove(): Promise<void> {
-    return rm(this.path, { force: true });
+    return this.#disk.ask('remove', this.path);
   }
 
   [Symbol.dispose](): void {
-    if (this.#file !== undefined) closeSync(this.#file);
+    if (this.#file !== undefined) this.#disk.post('close', this.#file);
     this.#file = undefined;
   }
 }
 
-/** Undefined when it cannot be opened; reading it reports the reason. */
-function openNow(path: string): number | undefined {
-  try {
-    return openSync(path, 'r');
-  } catch {
-    return undefined;
-  }
-}
-
 /** Reads from an open file. */
-export function readFrom(file: number): ReadAt {
-  return async (buffer, position) => (await readAsync(file, buffer, 0, buffer.length, position)).bytesRead;
+export function readFrom(disk: Disk, file: number): ReadAt {
+  return (position) => disk.ask('read', file, position, chunkBytes);
 }
 
 /** Reads the lines of a file; none when it does not exist. */
-export async function* readSegment(path: string): AsyncGenerator<string[]> {
-  await using file = await openIfPresent(path);
-  if (file === undefined) return;
-  yield* readLines(path, async (buffer, position) => {
-    const { bytesRead } = await file.read(buffer, 0, buffer.length, position);
-    return bytesRead;
+export async function* readSegment(disk: Disk, path: string): AsyncGenerator<string[]> {
+  const opened = await openToRead(disk, path).catch((error: unknown) => {
+    if (((error as Error).cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') return undefined;
+    throw error;
   });
+  if (opened === undefined) return;
+  try {
+    yield* readLines(path, readFrom(disk, opened.file));
+  } finally {
+    disk.post('close', opened.file);
+  }
+}
+
+/** @throws UnreadableSegment; DiskSilent */
+export async function openToRead(disk: Disk, path: string): Promise<OpenFile> {
+  return disk.ask('open', path).catch((error: unknown) => explain(path, error));
 }
 
 /** Splits bytes into lines. A line over the bound is passed on in pieces. */
 export async function* readLines(path: string, readAt: ReadAt): AsyncGenerator<string[]> {
-  const buffer = Buffer.allocUnsafe(chunkBytes);
   let rest = '';
   for (let position = 0; ;) {
-    const bytesRead = await readOrExplain(path, readAt, buffer, position);
-    if (bytesRead === 0) break;
-    position += bytesRead;
-    const lines = (rest + buffer.toString('latin1', 0, bytesRead)).split('\n');
+    const bytes = await readOrExplain(path, readAt, position);
+    if (bytes.length === 0) break;
+    position += bytes.length;
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+    const lines = (rest + text).split('\n');
     rest = lines.pop() ?? '';
     if (rest.length > bounds.journalLine) {
       lines.push(rest);
@@ -118,19 +125,18 @@ export async function* readLines(path: string, readAt: ReadAt): AsyncGenerator<s
   if (parseJson(rest) !== undefined) yield [rest];
 }
 
-async function readOrExplain(path: string, readAt: ReadAt, buffer: Buffer, position: number): Promise<number> {
+async function readOrExplain(path: string, readAt: ReadAt, position: number): Promise<Uint8Array> {
   try {
-    return await readAt(buffer, position);
+    return await readAt(position);
   } catch (error) {
-    throw new UnreadableSegment(path, error);
+    return explain(path, error);
   }
 }
 
-async function openIfPresent(path: string): Promise<FileHandle | undefined> {
-  try {
-    return await open(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new UnreadableSegment(path, error);
-  }
+function explain(path: string, error: unknown): never {
+  throw error instanceof DiskSilent ? error : new UnreadableSegment(path, error);
+}
+
+function unlessSilent(error: unknown): undefined {
+  if (error instanceof DiskSilent) throw error;
 }

@@ -2,6 +2,8 @@ import type { Logger } from '#core/platform/logger.ts';
 import { Backoff } from '#core/platform/timing/backoff.ts';
 import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
+import { DiskSilent } from './disk/disk.ts';
+import type { FinishedSegment } from './finished-segments.ts';
 import type { Journal } from './journal.ts';
 import { interruptedRecords, type Leftover, type Leftovers } from './leftovers.ts';
 import { logReason } from './log-reason.ts';
@@ -18,6 +20,8 @@ export interface ShipperParts {
   readonly rejected: Rejected;
   /** Gets what the database has; undefined when no collector wants it. */
   readonly spool?: FileSpool | undefined;
+  /** True while the disk does not answer. */
+  isSilent(): boolean;
   readonly log: Logger;
 }
 
@@ -103,9 +107,15 @@ export class Shipper {
       try {
         const hasShipped = await this.#shipNext();
         if (hasShipped) this.#noteSuccess();
-        else await this.#probe();
-        if (!hasShipped) await this.#pause(searchEvery);
+        else if (this.#isStopping) {
+          // What the disk does not give out now, the next start finds.
+          if (journal.finished.next === undefined) return;
+        } else {
+          await this.#probe();
+          await this.#pause(searchEvery);
+        }
       } catch (error) {
+        if (error instanceof DiskSilent) continue;
         this.#noteFailure(error);
         if (this.#isStopping) return;
         await this.#pause(this.#backoff.next());
@@ -113,16 +123,17 @@ export class Shipper {
     }
   }
 
-  /** Returns false when there is nothing to do. */
+  /** Returns false when there is nothing to do. @throws DiskSilent, when only what is in memory can be shipped */
   async #shipNext(): Promise<boolean> {
-    const { journal } = this.#parts;
-    const own = journal.finished.oldest?.segment;
+    const { journal, isSilent } = this.#parts;
+    const own = journal.finished.next;
     if (own !== undefined) {
       await this.#shipOwn(own);
-      journal.finished.release();
+      journal.finished.release(own);
       return true;
     }
-    this.#findDeadInstances();
+    if (isSilent()) return false;
+    await this.#findDeadInstances();
     const [leftover] = this.#leftovers;
     if (leftover === undefined || this.#isStopping) return false;
     try {
@@ -138,12 +149,12 @@ export class Shipper {
   }
 
   /** An unreadable segment must not block later records. */
-  async #shipOwn(segment: Segment): Promise<void> {
+  async #shipOwn(finished: FinishedSegment): Promise<void> {
     try {
-      await this.#shipSegment(segment);
+      await this.#shipSegment(finished.segment);
     } catch (error) {
       if (!(error instanceof UnreadableSegment) || !error.isGone) throw error;
-      this.#parts.journal.finished.giveUp(error.message);
+      this.#parts.journal.finished.giveUp(finished, error.message);
     }
   }
 
@@ -154,11 +165,11 @@ export class Shipper {
     this.#noteSuccess();
   }
 
-  #findDeadInstances(): void {
+  async #findDeadInstances(): Promise<void> {
     const { journal, leftovers } = this.#parts;
     if (this.#leftovers.length > 0 || performance.now() - this.#searchedAt < searchEvery) return;
     this.#searchedAt = performance.now();
-    this.#leftovers = leftovers.find();
+    this.#leftovers = await leftovers.find();
     journal.leftoverBytes = this.#leftovers.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
@@ -169,7 +180,7 @@ export class Shipper {
   async #shipLeftover(leftover: Leftover): Promise<void> {
     const { instance, segments } = leftover;
     const [segment] = segments;
-    if (segment === undefined) return this.#forget(leftover);
+    if (segment === undefined) return await this.#forget(leftover);
     if (!leftover.isInterruptedShipped) {
       const records = await interruptedRecords(segments);
       for (const batch of batches(records)) {
@@ -186,8 +197,8 @@ export class Shipper {
     segment[Symbol.dispose]();
   }
 
-  #forget({ instance, bytes }: Leftover): void {
-    this.#parts.leftovers.forget(instance);
+  async #forget({ instance, bytes }: Leftover): Promise<void> {
+    await this.#parts.leftovers.forget(instance);
     this.#parts.journal.leftoverBytes -= bytes;
     this.#leftovers.shift();
     this.#parts.log.info(`all records of dead instance ${instance} are in the database`);

@@ -1,9 +1,9 @@
-import { mkdirSync, readdirSync, renameSync, statSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RecordSpool, SpooledRecords } from '#core/gateway/records/record-spool.ts';
+import { inBackground } from '#core/platform/background.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
+import { type Disk, DiskSilent } from './disk/disk.ts';
 import { InstanceWatch } from './instance-lock.ts';
 import { parseSegmentName, readSegment, segmentName } from './segment.ts';
 
@@ -20,6 +20,7 @@ interface SpoolFile {
 }
 
 export interface SpoolOptions {
+  readonly disk: Disk;
   /** Of the journal, with the locks of its instances. */
   readonly journal: string;
   readonly instance: string;
@@ -42,7 +43,7 @@ export class FileSpool implements RecordSpool {
   constructor(options: SpoolOptions) {
     this.#options = options;
     this.#folder = join(options.journal, 'telemetry');
-    this.#watch = new InstanceWatch(options.journal);
+    this.#watch = new InstanceWatch(options.disk, options.journal);
   }
 
   get dropped(): number {
@@ -62,10 +63,7 @@ export class FileSpool implements RecordSpool {
       if (waiting + text.length > this.#options.maxBytes)
         throw new Error(`${this.#options.maxBytes} bytes wait for the collector already`);
       const path = join(this.#folder, segmentName(this.#options.instance, this.#number++));
-      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-      // Complete or absent: whoever finds it after a crash reads all of it.
-      await writeFile(`${path}.part`, text, { mode: 0o600 });
-      renameSync(`${path}.part`, path);
+      await this.#options.disk.ask('writeWhole', path, text);
       this.#files.push({ path, bytes: text.length, records: lines.length });
       this.onAdded();
     } catch (error) {
@@ -77,35 +75,42 @@ export class FileSpool implements RecordSpool {
   }
 
   oldest(): SpooledRecords | undefined {
-    if (this.#files.length === 0) this.#findLeftovers();
+    if (this.#files.length === 0) this.#search();
     const [file] = this.#files;
     if (file === undefined) return undefined;
+    const { disk } = this.#options;
     return {
       records: file.records,
-      read: () => readSegment(file.path),
+      read: () => readSegment(disk, file.path),
       remove: async () => {
-        await rm(file.path, { force: true });
+        await disk.ask('remove', file.path);
         if (this.#files[0] === file) this.#files.shift();
       },
     };
   }
 
-  #findLeftovers(): void {
+  /** Tells when it has found something. */
+  #search(): void {
     if (performance.now() - this.#searchedAt < searchEvery) return;
     this.#searchedAt = performance.now();
-    for (const name of namesIn(this.#folder)) {
-      const instance = parseSegmentName(name)?.instance;
-      if (instance === undefined || instance === this.#options.instance || !this.#watch.isDead(instance)) continue;
-      const path = join(this.#folder, name);
-      this.#files.push({ path, bytes: statSync(path, { throwIfNoEntry: false })?.size ?? 0, records: 0 });
-    }
+    inBackground(this.#options.log, 'searching records for the collector', async () => {
+      try {
+        if (await this.#findLeftovers()) this.onAdded();
+      } catch (error) {
+        if (!(error instanceof DiskSilent)) throw error;
+      }
+    });
   }
-}
 
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder).toSorted();
-  } catch {
-    return [];
+  async #findLeftovers(): Promise<boolean> {
+    const { disk, instance: self } = this.#options;
+    const found = await disk.ask('list', this.#folder);
+    const before = this.#files.length;
+    for (const { name, bytes } of found.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+      const instance = parseSegmentName(name)?.instance;
+      if (instance === undefined || instance === self || !(await this.#watch.isDead(instance))) continue;
+      this.#files.push({ path: join(this.#folder, name), bytes, records: 0 });
+    }
+    return this.#files.length > before;
   }
 }

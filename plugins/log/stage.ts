@@ -53,6 +53,8 @@ export const logStage = defineStage({
       return true;
     };
     const recording: Stage = {
+      // The journal bounds its waits itself.
+      timeout: Infinity,
       activate() {
         Object.assign(openLog(host), { requestLog, lateAfter: options.late_after * 1000 });
         openRecordSpool(host).spool = requestLog.spool;
@@ -60,7 +62,11 @@ export const logStage = defineStage({
         host.keep(retentionKey, createRetention).keepDays = options.keep_days;
       },
       start: (exchange) => journal.begin(exchange),
-      enter: (exchange) => journal.enter(exchange),
+      enter(exchange) {
+        journal.enter(exchange);
+        return journal.written(exchange);
+      },
+      hold: (exchange) => journal.written(exchange),
       done(exchange, outcome) {
         if (!skips(exchange, outcome)) journal.end(exchange, outcome);
       },

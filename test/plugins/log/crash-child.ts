@@ -37,9 +37,9 @@ for (let round = 0; ; round++) {
     journal.enter(exchange);
     return exchange;
   });
-  // The host waits for the pipeline before it sends: for one microtask at least, for an upstream often.
+  // The host waits for it before it sends, and for an upstream often.
+  await Promise.all(exchanges.map((exchange) => journal.written(exchange)));
   if (round % 3 === 0) await turn();
-  else await Promise.resolve();
   for (const [index, exchange] of exchanges.entries()) {
     const isLeftRunning = index === 7 && round % 16 === 0;
     writeSync(isLeftRunning ? running : answered, `${exchange.id}\n`);

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ThreadedDisk } from '../../../plugins/log/disk/disk.ts';
 import type { RequestLog } from '../../../plugins/log/request-log.ts';
 import { arrive, identify, MemoryStore, openLog, outcome, TemporaryFolder, until } from './fixture.ts';
 
@@ -95,7 +96,7 @@ describe('while requests are recorded and', () => {
       mkdirSync(data);
       prepare?.(data);
       const store = new MemoryStore();
-      const log = openLog({ folder, dataFolder: data, store, checkEvery: 50 });
+      const log = openLog({ folder, dataFolder: data, store, checkEvery: 50, disk: new ThreadedDisk() });
       const load = sendLoad(log);
       await nextRecords(store);
       act(data);
@@ -117,7 +118,7 @@ describe('while requests are recorded and', () => {
     mkdirSync(data);
     const store = new MemoryStore();
     store.isAway = true;
-    const log = openLog({ folder, dataFolder: data, store, checkEvery: 50 });
+    const log = openLog({ folder, dataFolder: data, store, checkEvery: 50, disk: new ThreadedDisk() });
     const load = sendLoad(log);
     await until(() => load.sent.length > 200);
     act(data);
@@ -144,7 +145,14 @@ describe('an unmounted volume', () => {
     run('mount', '--bind', volume, join(data, 'journal'));
     using _ = new DisposableMounts([join(data, 'journal'), volume]);
     const store = new MemoryStore();
-    await using log = openLog({ folder, dataFolder: data, store, checkEvery: 50, calmAfter: 0 });
+    await using log = openLog({
+      folder,
+      dataFolder: data,
+      store,
+      checkEvery: 50,
+      calmAfter: 0,
+      disk: new ThreadedDisk(),
+    });
     const load = sendLoad(log);
     await nextRecords(store);
     run('umount', '-l', join(data, 'journal'));

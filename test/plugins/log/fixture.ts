@@ -5,11 +5,14 @@ import type { Adapter } from '#core/gateway/model-call/adapter.ts';
 import { adapter, principal } from '#core/gateway/facts.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { type Endpoint, Exchange, type ExchangeInit } from '#core/gateway/pipeline/exchange.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import type { Outcome } from '#core/gateway/pipeline/stage.ts';
 import type { UnauthenticatedCount } from '#core/gateway/records/unauthenticated.ts';
+import { openLog as openState } from '../../../plugins/log/open-log.ts';
 import type { RecordStore } from '../../../plugins/log/record-store.ts';
 import { RequestLog, type RequestLogOptions } from '../../../plugins/log/request-log.ts';
 import { descriptors } from '../../support/formats.ts';
+import { InlineDisk } from './inline-disk.ts';
 
 export const chat: Endpoint = {
   name: 'chat',
@@ -120,14 +123,14 @@ export class TemporaryFolder implements Disposable {
   readonly path = mkdtempSync(join(tmpdir(), 'daypass-log-'));
 
   /** Names of the files of the journal. */
-  journal(): string[] {
-    return readdirSync(join(this.path, 'journal')).filter((name) => name.endsWith('.ndjson'));
+  journal(data = ''): string[] {
+    return readdirSync(join(this.path, data, 'journal')).filter((name) => name.endsWith('.ndjson'));
   }
 
   /** What stands in them. */
-  text(): string {
-    return this.journal()
-      .map((name) => readFileSync(join(this.path, 'journal', name), 'utf8'))
+  text(data = ''): string {
+    return this.journal(data)
+      .map((name) => readFileSync(join(this.path, data, 'journal', name), 'utf8'))
       .join('');
   }
 
@@ -149,15 +152,27 @@ export function openLog({ folder, ...options }: LogParts): RequestLog & { readon
     log,
     store: new MemoryStore(),
     segmentAge: 20,
+    disk: new InlineDisk(),
     ...options,
   });
   return Object.assign(requestLog, { out: log.lines });
 }
 
+/** A host that has kept this log. */
+export function hostOf(requestLog: RequestLog | undefined, lateAfter = 60_000): Host {
+  const kept = new Map<string, object>();
+  const host = {
+    now: () => Date.now(),
+    keep: (key: string, create: () => object) => kept.getOrInsertComputed(key, create),
+  } as unknown as Host;
+  Object.assign(openState(host), { requestLog, lateAfter });
+  return host;
+}
+
 /** The lines of the journal, parsed. */
-export function linesOf(folder: TemporaryFolder): Record<string, unknown>[] {
+export function linesOf(folder: TemporaryFolder, data = ''): Record<string, unknown>[] {
   return folder
-    .text()
+    .text(data)
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Record<string, unknown>);

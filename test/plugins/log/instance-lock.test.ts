@@ -1,8 +1,9 @@
 import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { InstanceLock, InstanceWatch } from '../../../plugins/log/instance-lock.ts';
-import { TemporaryFolder } from './fixture.ts';
+import { InstanceLock, InstanceWatch, type LockEvents } from '../../../plugins/log/instance-lock.ts';
+import { MemoryLog, TemporaryFolder } from './fixture.ts';
+import { InlineDisk } from './inline-disk.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'setInterval', 'clearTimeout', 'clearInterval'] });
@@ -11,88 +12,93 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const silent = { prepare: () => undefined, onLost: () => undefined, onFailure: () => undefined };
+const silent = { prepare: async () => undefined, onLost: () => undefined, onFailure: () => undefined };
+const disk = new InlineDisk();
+
+function take(folder: string, events: LockEvents = silent): InstanceLock {
+  return new InstanceLock({ disk, folder, instance: 'here', log: new MemoryLog(), events });
+}
 
 describe('instance lock', () => {
-  it('keeps an instance alive until it is released', () => {
+  it('keeps an instance alive until it is released', async () => {
     using folder = new TemporaryFolder();
-    const watch = new InstanceWatch(folder.path);
+    const watch = new InstanceWatch(disk, folder.path);
     {
-      using _ = new InstanceLock(folder.path, 'here', silent);
-      expect(watch.isDead('here')).toBe(false);
+      await using _ = take(folder.path);
+      expect(await watch.isDead('here')).toBe(false);
     }
-    expect(watch.isDead('here')).toBe(true);
+    expect(await watch.isDead('here')).toBe(true);
   });
 
-  it('is taken again and reported as lost when another instance has removed it', () => {
+  it('is taken again and reported as lost when another instance has removed it', async () => {
     using folder = new TemporaryFolder();
     const lost = vi.fn<(wasPaused: boolean) => void>();
-    using _ = new InstanceLock(folder.path, 'here', { ...silent, onLost: lost });
-    const watch = new InstanceWatch(folder.path);
-    vi.advanceTimersByTime(5_000);
+    await using _ = take(folder.path, { ...silent, onLost: lost });
+    const watch = new InstanceWatch(disk, folder.path);
+    await vi.advanceTimersByTimeAsync(5_000);
     expect(lost).not.toHaveBeenCalled();
-    watch.forget('here');
-    vi.advanceTimersByTime(5_000);
+    await watch.forget('here');
+    await vi.advanceTimersByTimeAsync(5_000);
     expect(lost).toHaveBeenCalledOnce();
-    expect(watch.isDead('here')).toBe(false);
+    expect(await watch.isDead('here')).toBe(false);
   });
 
-  it('is reported as taken over only after a pause in which it was not touched', () => {
+  it('is reported as taken over only after a pause in which it was not touched', async () => {
     using folder = new TemporaryFolder();
     const lost = vi.fn<(wasPaused: boolean) => void>();
-    using lock = new InstanceLock(folder.path, 'here', { ...silent, onLost: lost });
-    const watch = new InstanceWatch(folder.path);
-    watch.forget('here');
-    vi.advanceTimersByTime(5_000);
-    watch.forget('here');
+    await using lock = take(folder.path, { ...silent, onLost: lost });
+    const watch = new InstanceWatch(disk, folder.path);
+    await watch.forget('here');
+    await vi.advanceTimersByTimeAsync(5_000);
+    await watch.forget('here');
     const resumedAt = performance.now() + 31_000;
     vi.spyOn(performance, 'now').mockReturnValue(resumedAt);
-    lock.keep();
+    await lock.keep();
     vi.restoreAllMocks();
     expect(lost.mock.calls).toEqual([[false], [true]]);
   });
 
-  it('that is gone and cannot be written is reported once, and taken again when that is possible', () => {
+  it('that is gone and cannot be written is reported once, and taken again when that is possible', async () => {
     using folder = new TemporaryFolder();
     const path = join(folder.path, 'journal');
     mkdirSync(path);
     const [onLost, onFailure] = [vi.fn<(wasPaused: boolean) => void>(), vi.fn<(error: unknown) => void>()];
-    using _ = new InstanceLock(path, 'here', { ...silent, onLost, onFailure });
+    await using _ = take(path, { ...silent, onLost, onFailure });
     rmSync(path, { recursive: true });
-    vi.advanceTimersByTime(15_000);
+    await vi.advanceTimersByTimeAsync(15_000);
     expect([onFailure.mock.calls.length, onLost.mock.calls.length]).toEqual([1, 0]);
     mkdirSync(path);
-    vi.advanceTimersByTime(5_000);
+    await vi.advanceTimersByTimeAsync(5_000);
     expect([onFailure.mock.calls.length, onLost.mock.calls.length]).toEqual([1, 1]);
-    expect(new InstanceWatch(path).isDead('here')).toBe(false);
+    expect(await new InstanceWatch(disk, path).isDead('here')).toBe(false);
   });
 
-  it('is stale when its process no longer exists or only had the same pid', () => {
+  it('is stale when its process no longer exists or only had the same pid', async () => {
     using folder = new TemporaryFolder();
-    using _ = new InstanceLock(folder.path, 'here', silent);
+    await using _ = take(folder.path);
     const own = JSON.parse(readFileSync(join(folder.path, 'here.lock'), 'utf8')) as object;
     const write = (name: string, changes: object) =>
       writeFileSync(join(folder.path, `${name}.lock`), JSON.stringify({ ...own, ...changes }));
     write('gone', { pid: 2 ** 22 + 1 });
     write('namesake', { startedAt: 1 });
-    const watch = new InstanceWatch(folder.path);
-    expect(watch.isDead('gone')).toBe(true);
-    expect(watch.isDead('namesake')).toBe(true);
+    const watch = new InstanceWatch(disk, folder.path);
+    expect(await watch.isDead('gone')).toBe(true);
+    expect(await watch.isDead('namesake')).toBe(true);
   });
 
-  it('of a process on another machine is stale when it is not touched for thirty seconds', () => {
+  it('of a process on another machine is stale when it is not touched for thirty seconds', async () => {
     using folder = new TemporaryFolder();
     const path = join(folder.path, 'far.lock');
     writeFileSync(path, JSON.stringify({ pid: 1, startedAt: 1, pidSpace: 'elsewhere' }));
-    const watch = new InstanceWatch(folder.path);
+    const watch = new InstanceWatch(disk, folder.path);
     const touch = (second: number) => utimesSync(path, second, second);
     for (let second = 0; second < 60; second += 10) {
       touch(second);
-      expect(watch.isDead('far')).toBe(false);
-      vi.advanceTimersByTime(10_000);
+      expect(await watch.isDead('far')).toBe(false);
+      await vi.advanceTimersByTimeAsync(10_000);
     }
-    expect(watch.isDead('far')).toBe(false);
-    vi.advanceTimersByTime(30_000);
-    expect(watch.isDead('far')).toBe(true);
+    expect(await watch.isDead('far')).toBe(false);
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(await watch.isDead('far')).toBe(true);
   });
 });

@@ -3,14 +3,15 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { bounds } from '#core/platform/bounds.ts';
+import { ThreadedDisk } from '../../../plugins/log/disk/disk.ts';
 import { arrive, identify, linesOf, MemoryStore, openLog, outcome, TemporaryFolder, until } from './fixture.ts';
 
-test('the begin line of a request is on file before any promise continues', async () => {
+test('the begin line of a request is on file before its upstream is called', async () => {
   using folder = new TemporaryFolder();
-  await using log = openLog({ folder });
+  await using log = openLog({ folder, disk: new ThreadedDisk() });
   const exchange = arrive();
   log.journal.begin(exchange);
-  await Promise.resolve();
+  await log.journal.written(exchange);
   expect(linesOf(folder)).toMatchObject([{ at: 'begin', id: exchange.id, started_at: exchange.receivedAt }]);
 });
 
@@ -19,12 +20,12 @@ test('the lines of one turn are written together, after it', async () => {
   await using log = openLog({ folder, segmentAge: 60_000 });
   const exchange = arrive();
   log.journal.begin(exchange);
-  await Promise.resolve();
+  await log.journal.written(exchange);
   const atBegin = folder.text().length;
   log.journal.enter(identify(exchange));
   log.journal.end(exchange, outcome());
   expect(folder.text().length).toBe(atBegin);
-  await new Promise((resolve) => setImmediate(resolve));
+  await turn();
   expect(linesOf(folder).map(({ at }) => at)).toEqual(['begin', 'enter', 'end']);
 });
 
@@ -34,7 +35,7 @@ test('a request that passes every stage synchronously has one line', async () =>
   const exchange = arrive();
   log.journal.begin(exchange);
   log.journal.enter(identify(exchange));
-  await Promise.resolve();
+  await log.journal.written(exchange);
   expect(linesOf(folder)).toMatchObject([{ at: 'begin', id: exchange.id, model: 'gpt-6-sol' }]);
 });
 
@@ -68,8 +69,9 @@ test('size finishes a segment', async () => {
   for (let index = 0; index < 100; index++) {
     const exchange = arrive();
     log.journal.begin(exchange);
-    await Promise.resolve();
+    await log.journal.written(exchange);
     log.journal.end(exchange, outcome());
+    await turn();
   }
   expect(log.journal.finished.length).toBeGreaterThan(3);
   for (const name of folder.journal()) {
@@ -88,7 +90,7 @@ test('a full journal counts new requests, and records them again when it has roo
   for (let index = 0; index < 200; index++) {
     const exchange = arrive();
     log.journal.begin(exchange);
-    await Promise.resolve();
+    await log.journal.written(exchange);
     log.journal.end(exchange, outcome());
   }
   const { total: lost } = log.journal.losses;
@@ -116,7 +118,7 @@ test('bodies that do not fit are counted, and logged when the journal ends', asy
     log.journal.begin(exchange);
     log.journal.end(exchange, outcome(), [body, body, body]);
     await until(() => log.journal.finished.length === 0);
-    log.journal[Symbol.dispose]();
+    await log.journal[Symbol.asyncDispose]();
     out.push(...log.out);
   }
   expect(out.filter((line) => line.includes('bodies'))).toEqual([
@@ -135,7 +137,7 @@ test('the journal counts the records that wait, and for how long the oldest has'
     const exchange = arrive();
     log.journal.begin(exchange);
     log.journal.end(exchange, outcome());
-    if (finishes) expect(log.journal.roll()).toBe(true);
+    if (finishes) expect(await log.journal.roll()).toBe(true);
   }
   expect(log.journal.waitingRecords).toBe(2);
   expect(log.journal.oldestAge).toBeGreaterThan(0);
@@ -150,7 +152,7 @@ test('records that the disk does not take go straight to the database', async ()
   await using log = openLog({ folder, store });
   const exchange = arrive();
   log.journal.begin(exchange);
-  await Promise.resolve();
+  await log.journal.written(exchange);
   using _disk = fullDisk();
   log.journal.end(exchange, outcome());
   await until(() => store.records.size === 1);
@@ -165,7 +167,7 @@ test('records that neither the disk nor the database takes at the end are counte
   store.isAway = true;
   const exchanges = [arrive(), arrive(), arrive()];
   for (const exchange of exchanges) log.journal.begin(exchange);
-  await Promise.resolve();
+  await turn();
   using _disk = fullDisk();
   for (const exchange of exchanges) log.journal.end(exchange, outcome());
   await log[Symbol.asyncDispose]();
@@ -195,6 +197,8 @@ test('a full disk that takes some lines now and then is reported once, and once 
   expect(lines()).toEqual([failed, 'info the journal is written again']);
   expect(log.journal.losses.total).toBe(0);
 });
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** A disk with room for this many bytes in each file, until it is disposed. */
 function fullDisk(room = 0): Disposable & { readonly refused: number } {

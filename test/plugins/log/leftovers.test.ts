@@ -4,17 +4,21 @@ import { expect, it } from 'vitest';
 import { InstanceLock } from '../../../plugins/log/instance-lock.ts';
 import { Leftovers } from '../../../plugins/log/leftovers.ts';
 import { MemoryLog, TemporaryFolder } from './fixture.ts';
+import { InlineDisk } from './inline-disk.ts';
 
-it('removes the lock of an instance that was killed after everything had been shipped, and no other', () => {
+const disk = new InlineDisk();
+
+it('removes the lock of an instance that was killed after everything had been shipped, and no other', async () => {
   using folder = new TemporaryFolder();
-  const events = { prepare: () => undefined, onLost: () => undefined, onFailure: () => undefined };
-  using _ = new InstanceLock(folder.path, 'self', events);
-  using _other = new InstanceLock(folder.path, 'alive', events);
+  const events = { prepare: async () => undefined, onLost: () => undefined, onFailure: () => undefined };
+  const parts = { disk, folder: folder.path, log: new MemoryLog(), events };
+  await using _ = new InstanceLock({ ...parts, instance: 'self' });
+  await using _other = new InstanceLock({ ...parts, instance: 'alive' });
   const owner = JSON.parse(readFileSync(join(folder.path, 'self.lock'), 'utf8')) as object;
   for (const name of ['killed', 'unshipped'])
     writeFileSync(join(folder.path, `${name}.lock`), JSON.stringify({ ...owner, pid: 2 ** 22 + 1 }));
   writeFileSync(join(folder.path, 'unshipped-00000001.ndjson'), '');
-  find(new Leftovers(folder.path, 'self', new MemoryLog()));
+  await find(new Leftovers(disk, folder.path, 'self', new MemoryLog()));
   expect(readdirSync(folder.path).toSorted()).toEqual([
     'alive.lock',
     'self.lock',
@@ -23,14 +27,14 @@ it('removes the lock of an instance that was killed after everything had been sh
   ]);
 });
 
-it('logs a folder that is named like a segment or a lock once, and finds the others', () => {
+it('logs a folder that is named like a segment or a lock once, and finds the others', async () => {
   using folder = new TemporaryFolder();
   for (const name of ['dead-00000001.ndjson', 'other.lock']) mkdirSync(join(folder.path, name));
   for (const name of ['dead-00000002.ndjson', 'gone-00000001.ndjson']) writeFileSync(join(folder.path, name), 'x');
   const log = new MemoryLog();
-  const leftovers = new Leftovers(folder.path, 'self', log);
+  const leftovers = new Leftovers(disk, folder.path, 'self', log);
   for (const _ of [1, 2])
-    expect(find(leftovers)).toEqual([
+    expect(await find(leftovers)).toEqual([
       ['dead', 1],
       ['gone', 1],
     ]);
@@ -40,18 +44,18 @@ it('logs a folder that is named like a segment or a lock once, and finds the oth
   ]);
   expect(leftovers.obstacle?.reason).toBe(`${join(folder.path, 'other.lock')} is not a file: remove it`);
   for (const name of ['dead-00000001.ndjson', 'other.lock']) rmdirSync(join(folder.path, name));
-  for (const _ of [1, 2]) find(leftovers);
+  for (const _ of [1, 2]) await find(leftovers);
   expect(leftovers.obstacle).toBeUndefined();
 });
 
-it('finds nothing while the folder is gone', () => {
+it('finds nothing while the folder is gone', async () => {
   using folder = new TemporaryFolder();
-  expect(new Leftovers(join(folder.path, 'gone'), 'self', new MemoryLog()).find()).toEqual([]);
+  expect(await new Leftovers(disk, join(folder.path, 'gone'), 'self', new MemoryLog()).find()).toEqual([]);
 });
 
 /** Instances and how many segments each has left. */
-function find(leftovers: Leftovers): [string, number][] {
-  return leftovers.find().map(({ instance, segments }) => {
+async function find(leftovers: Leftovers): Promise<[string, number][]> {
+  return (await leftovers.find()).map(({ instance, segments }) => {
     for (const segment of segments) segment[Symbol.dispose]();
     return [instance, segments.length];
   });

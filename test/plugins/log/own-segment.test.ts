@@ -3,9 +3,17 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { bounds } from '#core/platform/bounds.ts';
 import { MemoryBudget } from '../../../plugins/log/memory-blocks.ts';
+import { operations } from '../../../plugins/log/disk/operations.ts';
 import { OwnSegment } from '../../../plugins/log/own-segment.ts';
 import type { Segment } from '../../../plugins/log/segment.ts';
 import { TemporaryFolder } from './fixture.ts';
+import { InlineDisk } from './inline-disk.ts';
+
+const disk = new InlineDisk();
+
+function create(path: string): OwnSegment {
+  return OwnSegment.inFile(disk, path, operations.create(path, 0));
+}
 
 const lines = Array.from({ length: 5_000 }, (_, index) => `line ${index} ${'x'.repeat(index % 300)}`);
 const text = Buffer.from(`${lines.join('\n')}\n`);
@@ -13,6 +21,7 @@ const text = Buffer.from(`${lines.join('\n')}\n`);
 function fill(segment: OwnSegment): OwnSegment {
   for (let offset = 0; offset < text.length;)
     offset += segment.append(text, offset, Math.min(7_001, text.length - offset));
+  disk.wake();
   return segment;
 }
 
@@ -22,21 +31,21 @@ async function readWhole(segment: Segment): Promise<string[]> {
 
 test('a segment is read after its file was removed, and can be written again', async () => {
   using folder = new TemporaryFolder();
-  const segment = fill(OwnSegment.create(join(folder.path, 'test-00000001.ndjson'), Buffer.alloc(0)));
+  const segment = fill(create(join(folder.path, 'test-00000001.ndjson')));
   rmSync(segment.path);
-  expect([segment.isIntact(), await readWhole(segment)]).toEqual([false, lines]);
-  segment.restore();
+  expect([await segment.isIntact(), await readWhole(segment)]).toEqual([false, lines]);
+  await segment.restore();
   segment.close();
-  expect([segment.isIntact(), await readWhole(segment)]).toEqual([true, lines]);
+  expect([await segment.isIntact(), await readWhole(segment)]).toEqual([true, lines]);
 });
 
 test('another file at its path is neither its own nor removed', async () => {
   using folder = new TemporaryFolder();
-  const segment = fill(OwnSegment.create(join(folder.path, 'test-00000001.ndjson'), Buffer.alloc(0)));
+  const segment = fill(create(join(folder.path, 'test-00000001.ndjson')));
   rmSync(segment.path);
   writeFileSync(segment.path, 'another');
-  expect(segment.isIntact()).toBe(false);
-  expect(() => segment.restore()).toThrow('EEXIST');
+  expect(await segment.isIntact()).toBe(false);
+  await expect(segment.restore()).rejects.toThrow('EEXIST');
   await segment.remove();
   expect(readFileSync(segment.path, 'utf8')).toBe('another');
   segment.close();
@@ -44,7 +53,7 @@ test('another file at its path is neither its own nor removed', async () => {
 
 test('a closed segment whose file is gone cannot be read', async () => {
   using folder = new TemporaryFolder();
-  const segment = fill(OwnSegment.create(join(folder.path, 'test-00000001.ndjson'), Buffer.alloc(0)));
+  const segment = fill(create(join(folder.path, 'test-00000001.ndjson')));
   segment.close();
   expect(await readWhole(segment)).toEqual(lines);
   rmSync(segment.path);
@@ -54,17 +63,21 @@ test('a closed segment whose file is gone cannot be read', async () => {
 test('a segment in memory is read as one on disk, and gives its memory back when it is written to disk', async () => {
   using folder = new TemporaryFolder();
   const budget = new MemoryBudget();
-  const segment = fill(OwnSegment.inMemory(join(folder.path, 'test-00000001.ndjson'), budget));
-  expect([segment.bytes, segment.isIntact(), await readWhole(segment)]).toEqual([text.length, false, lines]);
+  const segment = fill(OwnSegment.inMemory(disk, join(folder.path, 'test-00000001.ndjson'), budget));
+  expect([segment.bytes, await segment.isIntact(), await readWhole(segment)]).toEqual([text.length, false, lines]);
   expect(bounds.journalMemory - budget.free).toBeLessThan(text.length + 64 * 1024);
-  segment.restore();
-  expect([budget.free, segment.isIntact(), await readWhole(segment)]).toEqual([bounds.journalMemory, true, lines]);
+  await segment.restore();
+  expect([budget.free, await segment.isIntact(), await readWhole(segment)]).toEqual([
+    bounds.journalMemory,
+    true,
+    lines,
+  ]);
 });
 
 test('segments in memory share a bound, and take lines as a whole or not at all', () => {
   const budget = new MemoryBudget();
   const line = Buffer.alloc(1024 * 1024, 'x');
-  const segments = [OwnSegment.inMemory('one', budget), OwnSegment.inMemory('two', budget)];
+  const segments = [OwnSegment.inMemory(disk, 'one', budget), OwnSegment.inMemory(disk, 'two', budget)];
   for (let index = 0; index < 16; index++) segments[index % 2]?.append(line, 0, line.length);
   expect(() => segments[0]?.append(line, 0, 1)).toThrow('wait in memory already');
   expect(segments.map(({ bytes }) => bytes)).toEqual([8 * line.length, 8 * line.length]);

@@ -1,21 +1,8 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Host } from '#core/gateway/host/host.ts';
-import { openLog as openState } from '../../../plugins/log/open-log.ts';
 import { recordsCheck } from '../../../plugins/log/records-check.ts';
-import { arrive, MemoryStore, openLog, outcome, TemporaryFolder, until } from './fixture.ts';
-
-/** A host that has kept this log. */
-function hostOf(requestLog: ReturnType<typeof openLog> | undefined, lateAfter = 60_000): Host {
-  const kept = new Map<string, object>();
-  const host = {
-    now: () => Date.now(),
-    keep: (key: string, create: () => object) => kept.getOrInsertComputed(key, create),
-  } as unknown as Host;
-  Object.assign(openState(host), { requestLog, lateAfter });
-  return host;
-}
+import { arrive, hostOf, MemoryStore, openLog, outcome, TemporaryFolder, until } from './fixture.ts';
 
 function record({ journal }: ReturnType<typeof openLog>): void {
   const exchange = arrive();

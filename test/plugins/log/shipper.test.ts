@@ -26,7 +26,7 @@ test('records wait in few files while the database is unavailable, and are shipp
   for (let index = 0; index < 200; index++) {
     const exchange = arrive();
     log.journal.begin(exchange);
-    await Promise.resolve();
+    await log.journal.written(exchange);
     log.journal.end(exchange, outcome());
     if (index % 10 === 0) await new Promise((resolve) => setTimeout(resolve, 3));
   }
@@ -70,10 +70,10 @@ test('lines that are no records take no place in a statement', async () => {
   for (let index = 0; index < 300; index++) {
     const exchange = arrive();
     log.journal.begin(exchange);
-    await Promise.resolve();
+    await log.journal.written(exchange);
     log.journal.end(exchange, outcome());
   }
-  log.journal.roll();
+  await log.journal.roll();
   await until(() => store.records.size === 300);
   expect(store.inserts).toBe(1);
 });
@@ -122,7 +122,7 @@ test('segments of a dead instance are shipped, its requests in flight are interr
     await using dead = openLog({ folder: left, store, instance: 'dead', segmentAge: 60_000 });
     for (const exchange of [carried, ended]) dead.journal.begin(exchange);
     dead.journal.enter(carried);
-    dead.journal.roll();
+    await dead.journal.roll();
     for (const exchange of [running, cut]) dead.journal.begin(exchange);
     dead.journal.enter(running);
     dead.journal.end(ended, outcome());
@@ -235,13 +235,13 @@ test('segments beyond those that stay open are counted when their files are remo
   const [count, closed] = [bounds.openSegments + 3, 3];
   for (let index = 0; index < count; index++) {
     record();
-    expect(log.journal.roll()).toBe(true);
+    expect(await log.journal.roll()).toBe(true);
   }
   rmSync(join(folder.path, 'journal'), { recursive: true });
   record();
   store.isAway = false;
   await until(() => log.journal.finished.length === 0);
-  log.journal.roll();
+  await log.journal.roll();
   await until(() => store.records.size === (count - closed + 1) * 2);
   expect(log.journal.losses.total).toBe(closed * 2);
 });

@@ -5,13 +5,15 @@ import { expect, it } from 'vitest';
 import { createLogger } from '#core/platform/logger.ts';
 import { InstanceLock } from '../../../plugins/log/instance-lock.ts';
 import { FileSpool } from '../../../plugins/log/spool.ts';
-import { TemporaryFolder } from './fixture.ts';
+import { MemoryLog, TemporaryFolder, until } from './fixture.ts';
+import { InlineDisk } from './inline-disk.ts';
 
-const silent = { prepare: () => undefined, onLost: () => undefined, onFailure: () => undefined };
+const disk = new InlineDisk();
+const events = { prepare: async () => undefined, onLost: () => undefined, onFailure: () => undefined };
 
 function open(journal: string, instance = 'one', maxBytes = 1_000) {
   const lines: string[] = [];
-  const spool = new FileSpool({ journal, instance, maxBytes, log: createLogger((line) => lines.push(line)) });
+  const spool = new FileSpool({ disk, journal, instance, maxBytes, log: createLogger((line) => lines.push(line)) });
   return { spool, lines };
 }
 
@@ -38,10 +40,20 @@ it('records wait in the order in which they came, until they are removed', async
 
 it('records of a dead instance are found by the next one, and those of a living one are its own', async () => {
   using folder = new TemporaryFolder();
-  using _lock = new InstanceLock(folder.path, 'alive', silent);
+  await using _lock = new InstanceLock({
+    disk,
+    folder: folder.path,
+    instance: 'alive',
+    log: new MemoryLog(),
+    events,
+  });
   await open(folder.path, 'dead').spool.add(['{"of":"dead"}']);
   await open(folder.path, 'alive').spool.add(['{"of":"alive"}']);
   const { spool } = open(folder.path, 'next');
+  let found = 0;
+  spool.onAdded = () => found++;
+  expect(spool.oldest()).toBeUndefined();
+  await until(() => found === 1);
   expect(await takeOldest(spool)).toEqual(['{"of":"dead"}']);
   expect(spool.oldest()).toBeUndefined();
 });

@@ -1,0 +1,359 @@
+import { Worker } from 'node:worker_threads';
+import { hungWork } from '#core/platform/hung-work.ts';
+import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
+import type { OpenFile, Operations } from './operations.ts';
+import { Ring, type Unwritten, word } from './ring.ts';
+import type { ThreadAnswer, Failure, ThreadQuestion } from './thread.ts';
+
+/** Ms that somebody waits for a line to be written. */
+const linePatience = 200;
+/** Ms between two looks at who waits. */
+const lookEvery = 40;
+/** Ms that somebody waits for the result of an operation. */
+const operationPatience = 2_000;
+/** Ms for which a thread may wait for the processor while there is no room for lines. */
+const processorPatience = 2_000;
+/** Ms that the thread may take to start, on a busy machine. */
+const startPatience = 20_000;
+/** Ms that the thread may take to end. */
+const endPatience = 1_000;
+
+/** Small: the thread has a few short functions and no state. */
+const resourceLimits = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1, stackSizeMb: 1 };
+
+/** The disk has not answered in time. What was asked of it may still happen. */
+export class DiskSilent extends Error {
+  override readonly name = 'DiskSilent';
+
+  constructor() {
+    super('the disk does not answer');
+  }
+}
+
+interface Waiting {
+  readonly position: number;
+  readonly since: number;
+  readonly resolve: () => void;
+}
+
+interface Asked {
+  readonly since: number;
+  /** Of the file that it makes. */
+  readonly path: string | undefined;
+  readonly resolve: (result: never) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** What writes the lines of the journal, and does everything else in its folder. */
+export interface Disk {
+  /** True from the first wait that was in vain until the disk has answered. Nobody waits for it meanwhile. */
+  readonly isSilent: boolean;
+  /** Called when it becomes silent. */
+  onSilent: () => void;
+  /** Called with what stopped the writing of lines, and with the lines. */
+  onFailure: (error: Error, unwritten: readonly Unwritten[]) => void;
+  /** Called when it answers again. */
+  onAnswer: () => void;
+  /**
+   * Appends whole lines to a file; `wake` sends them on their way. Waits for room, at most as long as for a line.
+   *
+   * @returns how many bytes it has taken
+   * @throws DiskSilent
+   */
+  append(file: number, bytes: Buffer, offset: number, length: number): number;
+  /** Lets the thread write what was appended. */
+  wake(): void;
+  /** Behind the last line that was appended. */
+  readonly position: number;
+  /**
+   * Settles when all lines before a position are in their files, or the disk has become silent; undefined where that is so. Never
+   * rejects.
+   *
+   * @param position default: behind the last line
+   */
+  written(position?: number): Promise<void> | undefined;
+  /** Waits until it answers. @param patience ms @returns false when it does not */
+  answers(patience: number): Promise<boolean>;
+  /** Copies of the lines that are not in their files. */
+  unwritten(): Unwritten[];
+  /** Does something in the folder. @throws DiskSilent; what the operation throws */
+  ask<Name extends keyof Operations>(
+    name: Name,
+    ...values: Parameters<Operations[Name]>
+  ): Promise<ReturnType<Operations[Name]>>;
+  /** Does it at some time. Nobody hears of its result. */
+  post<Name extends keyof Operations>(name: Name, ...values: Parameters<Operations[Name]>): void;
+}
+
+/** The disk behind a thread, which alone waits for it. */
+export class ThreadedDisk implements Disk, AsyncDisposable {
+  onSilent: () => void = () => {};
+  onFailure: Disk['onFailure'] = () => {};
+  onAnswer: () => void = () => {};
+  readonly #ring = new Ring();
+  readonly #thread: Worker;
+  readonly #ended = Promise.withResolvers<void>();
+  readonly #waiting: Waiting[] = [];
+  readonly #asked = new Map<number, Asked>();
+  /** Paths of files that nobody waits for any more, by the operation that makes them. */
+  readonly #unwanted = new Map<number, string>();
+  /** One for all waits. */
+  readonly #timer: NodeJS.Timeout;
+  readonly #startedAt = performance.now();
+  #isWatching = false;
+  #isListening = false;
+  #isSilent = false;
+  #hasEnded = false;
+  #lastId = 0;
+  #answer = Promise.withResolvers<void>();
+
+  /** @param script of the thread; tests have their own */
+  constructor(script: URL = threadScript) {
+    this.#thread = new Worker(script, {
+      workerData: this.#ring.shared,
+      resourceLimits,
+      // Files outlive the functions that open them.
+      trackUnmanagedFds: false,
+      execArgv: [],
+    });
+    this.#thread.on('message', (answer: ThreadAnswer) => this.#hear(answer));
+    this.#thread.on('error', () => this.#noteEnd());
+    this.#thread.on('exit', () => this.#noteEnd());
+    this.#thread.unref();
+    this.#timer = setTimeout(() => this.#look(), lookEvery).unref();
+  }
+
+  get isSilent(): boolean {
+    return this.#isSilent;
+  }
+
+  append(file: number, bytes: Buffer, offset: number, length: number): number {
+    let taken = 0;
+    if (!this.#isSilent)
+      taken = this.#ring.append(file, bytes, offset, length) || this.#appendLater(file, bytes, offset, length);
+    if (taken > 0) return taken;
+    this.#fallSilent();
+    throw new DiskSilent();
+  }
+
+  wake(): void {
+    const { control } = this.#ring;
+    if (Atomics.exchange(control, word.isAsleep, 0) === 0) return;
+    Atomics.add(control, word.bell, 1);
+    Atomics.notify(control, word.bell, 1);
+  }
+
+  get position(): number {
+    return this.#ring.head;
+  }
+
+  written(position: number = this.#ring.head): Promise<void> | undefined {
+    if (this.#isSilent || this.#ring.hasWritten(position)) return undefined;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiting.push({ position, since: performance.now(), resolve });
+    this.#listen();
+    this.#watch();
+    return promise;
+  }
+
+  async answers(patience: number): Promise<boolean> {
+    if (this.#isSilent && !this.#hasEnded) await firstOrTimeout([this.#answer.promise], patience);
+    return !this.#isSilent;
+  }
+
+  unwritten(): Unwritten[] {
+    return this.#ring.unwritten();
+  }
+
+  ask<Name extends keyof Operations>(
+    name: Name,
+    ...values: Parameters<Operations[Name]>
+  ): Promise<ReturnType<Operations[Name]>> {
+    const { promise, resolve, reject } = Promise.withResolvers<ReturnType<Operations[Name]>>();
+    if (this.#isSilent) {
+      reject(new DiskSilent());
+      return promise;
+    }
+    // Somebody waits for it, so the process must not end before.
+    this.#thread.ref();
+    const id = this.#send(name, values);
+    const path = name === 'create' ? (values[0] as string) : undefined;
+    this.#asked.set(id, { path, since: performance.now(), resolve, reject });
+    this.#watch();
+    return promise;
+  }
+
+  post<Name extends keyof Operations>(name: Name, ...values: Parameters<Operations[Name]>): void {
+    this.#send(name, values);
+  }
+
+  /** Ends the thread, unless it hangs: that one is left behind. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearTimeout(this.#timer);
+    if (this.#isSilent) return;
+    const terminated = this.#thread.terminate().then(() => undefined);
+    await firstOrTimeout([terminated, this.#ended.promise], endPatience);
+    if (!this.#hasEnded) hungWork.add(this);
+  }
+
+  /** Waits here for room: lines come faster than the disk takes them. */
+  #appendLater(file: number, bytes: Buffer, offset: number, length: number): number {
+    const { control } = this.#ring;
+    const until = performance.now() + linePatience;
+    const busy = this.#hasStarted ? processorPatience : startPatience;
+    // A failed write frees no room: what it has left is taken back in another turn.
+    const mayWait = (left: number) => !this.#is(word.hasFailed) && (left > 0 || (!this.#isAtWork && left > -busy));
+    for (let left = linePatience; mayWait(left); left = until - performance.now()) {
+      const { done } = this.#ring;
+      Atomics.store(control, word.isAwaited, 1);
+      this.wake();
+      Atomics.wait(control, word.done, done, Math.max(left, lookEvery));
+      const taken = this.#ring.append(file, bytes, offset, length);
+      if (taken > 0) return taken;
+    }
+    return 0;
+  }
+
+  #send(name: keyof Operations, values: readonly unknown[]): number {
+    const id = ++this.#lastId;
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+    this.#thread.postMessage({ id, name, values } satisfies ThreadQuestion);
+    Atomics.add(this.#ring.control, word.asked, 1);
+    this.wake();
+    return id;
+  }
+
+  /** Hears of the next change of what is written. */
+  #listen(): void {
+    if (this.#isListening) return;
+    const { control } = this.#ring;
+    Atomics.store(control, word.isAwaited, 1);
+    const { done } = this.#ring;
+    this.#settle();
+    if (this.#waiting.length === 0 && (!this.#isSilent || this.#ring.isEmpty)) return;
+    const change = Atomics.waitAsync(control, word.done, done);
+    if (!change.async) return this.#listen();
+    this.#isListening = true;
+    void change.value.then(this.#onWritten);
+  }
+
+  readonly #onWritten = (): void => {
+    this.#isListening = false;
+    this.#noteAnswer();
+    this.#listen();
+  };
+
+  #settle(): void {
+    let count = 0;
+    while (count < this.#waiting.length && this.#ring.hasWritten((this.#waiting[count] as Waiting).position)) count++;
+    for (const { resolve } of this.#waiting.splice(0, count)) resolve();
+  }
+
+  #hear(answer: ThreadAnswer): void {
+    this.#noteAnswer();
+    if (answer.kind === 'failed') this.#fail(errorOf(answer.failure));
+    else this.#resolve(answer.id, answer.result, answer.failure);
+  }
+
+  #resolve(id: number, result: unknown, failure: Failure | undefined): void {
+    const asked = this.#asked.get(id);
+    this.#asked.delete(id);
+    if (this.#asked.size === 0) this.#thread.unref();
+    if (asked === undefined) this.#giveBack(id, result as Partial<OpenFile> | undefined);
+    else if (failure === undefined) asked.resolve(result as never);
+    else asked.reject(errorOf(failure));
+  }
+
+  /** A file that was opened too late. */
+  #giveBack(id: number, late: Partial<OpenFile> | undefined): void {
+    const path = this.#unwanted.get(id);
+    this.#unwanted.delete(id);
+    if (late?.file === undefined) return;
+    if (path !== undefined) this.post('removeOwn', path, late as OpenFile);
+    this.post('close', late.file);
+  }
+
+  #fail(error: Error): void {
+    const unwritten = this.#ring.unwritten();
+    this.#ring.clear();
+    this.#settle();
+    this.onFailure(error, unwritten);
+  }
+
+  #watch(): void {
+    if (this.#isWatching) return;
+    this.#isWatching = true;
+    this.#timer.refresh();
+  }
+
+  /** Looks for waits that have taken too long. */
+  #look(): void {
+    this.#isWatching = false;
+    this.#settle();
+    const now = performance.now();
+    const [asked] = this.#asked.values();
+    const [line] = this.#waiting;
+    if (asked === undefined && line === undefined) return;
+    const isLate =
+      (line !== undefined && now - line.since > linePatience - lookEvery) ||
+      (asked !== undefined && now - asked.since >= operationPatience);
+    if (isLate && this.#isAtWork) this.#fallSilent();
+    else this.#watch();
+    // Whoever waits does so no longer, whatever the reason is.
+    if (isLate && this.#hasStarted) for (const { resolve } of this.#waiting.splice(0)) resolve();
+  }
+
+  /** True also for a thread that has not started in time. */
+  get #hasStarted(): boolean {
+    return this.#is(word.hasStarted) || performance.now() - this.#startedAt > startPatience;
+  }
+
+  /** False while it waits for the processor, or is being started: that is not for the disk to answer. */
+  get #isAtWork(): boolean {
+    return this.#is(word.isAtWork) || (this.#hasStarted && !this.#is(word.hasStarted));
+  }
+
+  #is(state: number): boolean {
+    return Atomics.load(this.#ring.control, state) === 1;
+  }
+
+  #fallSilent(): void {
+    if (this.#isSilent) return;
+    this.#isSilent = true;
+    this.#answer = Promise.withResolvers();
+    hungWork.add(this);
+    this.#listen();
+    for (const { resolve } of this.#waiting.splice(0)) resolve();
+    for (const [id, { path, reject }] of this.#asked) {
+      if (path !== undefined) this.#unwanted.set(id, path);
+      reject(new DiskSilent());
+    }
+    this.#asked.clear();
+    this.#thread.unref();
+    // Whoever appends is in the middle of something.
+    queueMicrotask(() => this.onSilent());
+  }
+
+  #noteAnswer(): void {
+    if (!this.#isSilent || this.#hasEnded) return;
+    this.#isSilent = false;
+    hungWork.delete(this);
+    this.#answer.resolve();
+    this.onAnswer();
+  }
+
+  /** A thread that has ended answers nothing any more. */
+  #noteEnd(): void {
+    this.#hasEnded = true;
+    this.#ended.resolve();
+    this.#fallSilent();
+    hungWork.delete(this);
+  }
+}
+
+/** Beside this module, in sources and in a build. */
+const threadScript = new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url);
+
+function errorOf({ message, code }: Failure): Error {
+  return Object.assign(new Error(message), code === undefined ? {} : { code });
+}

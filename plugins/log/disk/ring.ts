@@ -1,0 +1,155 @@
+/*
+ * Lines on their way to the thread that writes them, in memory that both threads see. A frame is the descriptor of a file and a length, 4
+ * bytes each, then whole lines, filled up to a multiple of 8 bytes; lines may go on at the start of the ring. Positions count bytes
+ * since the start and wrap as 32-bit integers.
+ */
+
+/** Words of control. */
+export const word = {
+  /** End of the last frame; written by the main thread. */
+  head: 0,
+  /** End of the last frame that is in its file; written by the other thread, and by the main thread while that has failed. */
+  done: 1,
+  /** Rung to wake the thread. */
+  bell: 2,
+  /** 1 while the thread waits for the bell, or is about to. */
+  isAsleep: 3,
+  /** 1 while the main thread waits for `done` to change. */
+  isAwaited: 4,
+  /** 1 from a failed write on until the main thread has taken back what was not written. */
+  hasFailed: 5,
+  /** Bytes of the frame at `done` that a failed write has written. */
+  written: 6,
+  /** Operations that were asked for. */
+  asked: 7,
+  /** 1 once the thread has started. */
+  hasStarted: 8,
+  /** 1 while the thread is at work: one that does not come to it waits for the processor, not for the disk. */
+  isAtWork: 9,
+} as const;
+
+const controlBytes = 64;
+const headBytes = 8;
+
+/** Bytes of lines that wait for the thread. A power of two, and more than the longest line. */
+const capacity = 512 * 1024;
+const mask = capacity - 1;
+const newline = 0x0a;
+
+/** Lines of a frame that are not in their file. */
+export interface Unwritten {
+  readonly file: number;
+  readonly lines: Buffer;
+}
+
+export class Ring {
+  readonly shared: SharedArrayBuffer;
+  readonly control: Int32Array<SharedArrayBuffer>;
+  readonly #heads: Int32Array<SharedArrayBuffer>;
+  readonly #bytes: Buffer;
+
+  constructor(shared: SharedArrayBuffer = new SharedArrayBuffer(controlBytes + capacity)) {
+    this.shared = shared;
+    this.control = new Int32Array(shared, 0, controlBytes / 4);
+    this.#heads = new Int32Array(shared, controlBytes, capacity / 4);
+    this.#bytes = Buffer.from(shared, controlBytes, capacity);
+  }
+
+  get head(): number {
+    return Atomics.load(this.control, word.head);
+  }
+
+  get done(): number {
+    return Atomics.load(this.control, word.done);
+  }
+
+  get isEmpty(): boolean {
+    return this.done === this.head;
+  }
+
+  /** True when everything before this position is in its file. */
+  hasWritten(position: number): boolean {
+    return ((this.done - position) | 0) >= 0;
+  }
+
+  /** Adds the whole lines that have room. @returns how many bytes that are; 0 without room */
+  append(file: number, bytes: Buffer, offset: number, length: number): number {
+    const { head } = this;
+    const room = capacity - ((head - this.done) | 0) - headBytes;
+    const taken = length <= room ? length : bytes.subarray(offset, offset + Math.max(room, 0)).lastIndexOf(newline) + 1;
+    if (taken === 0) return 0;
+    const at = head & mask;
+    this.#heads[at / 4] = file;
+    this.#heads[at / 4 + 1] = taken;
+    const start = (at + headBytes) & mask;
+    const first = Math.min(taken, capacity - start);
+    bytes.copy(this.#bytes, start, offset, offset + first);
+    bytes.copy(this.#bytes, 0, offset + first, offset + taken);
+    Atomics.store(this.control, word.head, (head + sizeOf(taken)) | 0);
+    return taken;
+  }
+
+  /**
+   * Passes each frame on to a function that writes it, oldest first.
+   *
+   * @param write returns how many of these bytes it has written
+   * @throws what it throws; `written` says how far it came
+   */
+  writeFrames(
+    write: (file: number, bytes: Buffer, offset: number, length: number) => number,
+    onWritten: () => void,
+  ): void {
+    for (let { done } = this; done !== this.head;) {
+      const { file, start, length } = this.#frameAt(done);
+      for (let written = 0; written < length;) {
+        this.control[word.written] = written;
+        const from = (start + written) & mask;
+        written += write(file, this.#bytes, from, Math.min(length - written, capacity - from));
+      }
+      done = (done + sizeOf(length)) | 0;
+      Atomics.store(this.control, word.done, done);
+      onWritten();
+    }
+  }
+
+  /** Copies of the lines that are not in their files. */
+  unwritten(): Unwritten[] {
+    const { head } = this;
+    const found: Unwritten[] = [];
+    const hasFailed = this.control[word.hasFailed] === 1;
+    for (let at = this.done; at !== head;) {
+      const { file, start, length } = this.#frameAt(at);
+      const first = Math.min(length, capacity - start);
+      const lines = Buffer.concat([
+        this.#bytes.subarray(start, start + first),
+        this.#bytes.subarray(0, length - first),
+      ]);
+      // The file keeps the written part as a truncated last line.
+      const written = hasFailed && found.length === 0 ? (this.control[word.written] as number) : 0;
+      const whole = written === 0 ? 0 : lines.lastIndexOf(newline, written - 1) + 1;
+      found.push({ file, lines: lines.subarray(whole) });
+      at = (at + sizeOf(length)) | 0;
+    }
+    return found;
+  }
+
+  /** Forgets what is not written. Only while the thread has failed, and so leaves the ring alone. */
+  clear(): void {
+    Atomics.store(this.control, word.done, this.head);
+    Atomics.store(this.control, word.hasFailed, 0);
+  }
+
+  #frameAt(position: number): { readonly file: number; readonly start: number; readonly length: number } {
+    const at = position & mask;
+    return {
+      file: this.#heads[at / 4] as number,
+      start: (at + headBytes) & mask,
+      length: this.#heads[at / 4 + 1] as number,
+    };
+  }
+}
+
+/** Of a frame with this many bytes of lines. */
+function sizeOf(length: number): number {
+  return headBytes + Math.ceil(length / 8) * 8;
+}

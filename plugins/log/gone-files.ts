@@ -1,0 +1,59 @@
+import type { Logger } from '#core/platform/logger.ts';
+import { Throttle } from '#core/platform/timing/throttle.ts';
+import type { Disk } from './disk/disk.ts';
+import type { OwnSegment } from './own-segment.ts';
+
+/** Ms between log lines about files that were removed. */
+const noteEvery = 10_000;
+
+/** Notices files that were removed or replaced while they were written. */
+export class GoneFiles {
+  readonly #disk: Disk;
+  readonly #log: Logger;
+  readonly #notes = new Throttle(noteEvery);
+  /** Left while the disk did not answer. */
+  #unknown: OwnSegment | undefined;
+  #wereGone = false;
+
+  constructor(disk: Disk, log: Logger) {
+    this.#disk = disk;
+    this.#log = log;
+  }
+
+  /** Looks whether a file that is left was at its path: now, or when the disk answers again. */
+  look(segment: OwnSegment): void {
+    if (segment.isInMemory) return;
+    if (this.#disk.isSilent) {
+      this.#unknown = segment;
+      return;
+    }
+    segment.isIntact().then(
+      (isIntact) => {
+        if (!isIntact) this.#note(segment);
+      },
+      () => undefined,
+    );
+  }
+
+  /** The disk answers again. */
+  lookAgain(): void {
+    const segment = this.#unknown;
+    this.#unknown = undefined;
+    if (segment !== undefined) this.look(segment);
+  }
+
+  /** True when files were found gone since the last call. */
+  take(): boolean {
+    const wereGone = this.#wereGone;
+    this.#wereGone = false;
+    return wereGone;
+  }
+
+  #note({ path }: OwnSegment): void {
+    this.#wereGone = true;
+    if (!this.#notes.pass()) return;
+    this.#log.error(
+      `${path} was removed, replaced or unmounted while it was in use; its records are still held and go to the database`,
+    );
+  }
+}

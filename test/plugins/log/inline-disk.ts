@@ -1,0 +1,62 @@
+import { writeSync } from 'node:fs';
+import type { Disk } from '../../../plugins/log/disk/disk.ts';
+import { type Operations, operations } from '../../../plugins/log/disk/operations.ts';
+import { Ring, word } from '../../../plugins/log/disk/ring.ts';
+
+/** The disk without a thread: what is asked of it happens at once. For tests with clocks of their own, and many journals. */
+export class InlineDisk implements Disk {
+  readonly isSilent = false;
+  onSilent: Disk['onSilent'] = () => {};
+  onFailure: Disk['onFailure'] = () => {};
+  onAnswer: Disk['onAnswer'] = () => {};
+  readonly #ring = new Ring();
+
+  get position(): number {
+    return this.#ring.head;
+  }
+
+  append(file: number, bytes: Buffer, offset: number, length: number): number {
+    const taken = this.#ring.append(file, bytes, offset, length);
+    if (taken > 0) return taken;
+    this.wake();
+    return this.#ring.append(file, bytes, offset, length);
+  }
+
+  wake(): void {
+    try {
+      this.#ring.writeFrames(writeSync, () => {});
+    } catch (error) {
+      this.#ring.control[word.hasFailed] = 1;
+      const unwritten = this.#ring.unwritten();
+      this.#ring.clear();
+      this.onFailure(error as Error, unwritten);
+    }
+  }
+
+  written(): undefined {
+    this.wake();
+  }
+
+  async answers(): Promise<true> {
+    return true;
+  }
+
+  unwritten: Disk['unwritten'] = () => this.#ring.unwritten();
+
+  async ask<Name extends keyof Operations>(
+    name: Name,
+    ...values: Parameters<Operations[Name]>
+  ): Promise<ReturnType<Operations[Name]>> {
+    this.wake();
+    return this.#perform(name, values);
+  }
+
+  post<Name extends keyof Operations>(name: Name, ...values: Parameters<Operations[Name]>): void {
+    this.wake();
+    this.#perform(name, values);
+  }
+
+  #perform<Name extends keyof Operations>(name: Name, values: readonly unknown[]): ReturnType<Operations[Name]> {
+    return (operations[name] as (...values: readonly unknown[]) => ReturnType<Operations[Name]>)(...values);
+  }
+}

@@ -10,6 +10,7 @@ import { dataFolder } from './experiments/data-folder.ts';
 import { drain } from './experiments/drain.ts';
 import { fairShares } from './experiments/fair-shares.ts';
 import { cutStreams, failover } from './experiments/failover.ts';
+import { frozenDisk } from './experiments/frozen-disk.ts';
 import { lostDuringStart } from './experiments/lost-during-start.ts';
 import { pipelining } from './experiments/pipelining.ts';
 import { memory } from './experiments/memory.ts';
@@ -41,6 +42,7 @@ export const experiments: readonly Experiment[] = [
   resumed,
   records,
   dataFolder,
+  frozenDisk,
   unwritableDatabase,
   clientLeft,
   resets,

@@ -74,6 +74,8 @@ export const foreignClients: readonly ForeignClient[] = [
   ),
   { id: 'anthropic-python', language: python, sdk: 'anthropic' },
   { id: 'google-genai-python', language: python, sdk: 'google-genai' },
+  { id: 'openai-python-socket', language: python, sdk: 'openai[realtime]' },
+  { id: 'openai-agents-python-socket', language: python, sdk: 'openai-agents' },
   { id: 'anthropic-go', language: go, sdk: 'anthropic-sdk-go/v2' },
   { id: 'openai-go', language: go, sdk: 'openai-go/v3' },
   { id: 'google-genai-go', language: go, sdk: 'google.golang.org/genai' },

@@ -126,7 +126,13 @@ async function playForeign(client: ForeignClient, installation: Installation, pl
 
 function yamlFor(url: string): string {
   return `
-pipeline: [auth, plan, format, upstream, log]
+pipeline:
+  - auth
+  - plan
+  - rate-limit: { limit: 100000, period: 1, burst: 100000, concurrent: 4 }
+  - format
+  - upstream
+  - log
 upstreams:
 ${formats.map((name) => `  ${name}: { format: ${name}, base_url: "${url}/${name}", api_keys: [k] }`).join('\n')}
   threads: { vendor: anthropic, base_url: "${url}/threads/x", api_keys: [k1, k2] }

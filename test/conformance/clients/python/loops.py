@@ -9,7 +9,12 @@ import sys
 from dataclasses import dataclass
 
 SYSTEM = "Be brief."
-MODULES = {"anthropic-python": "anthropic_loop", "google-genai-python": "genai_loop"}
+MODULES = {
+    "anthropic-python": "anthropic_loop",
+    "google-genai-python": "genai_loop",
+    "openai-python-socket": "openai_socket",
+    "openai-agents-python-socket": "agents_socket",
+}
 
 
 @dataclass

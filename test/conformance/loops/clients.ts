@@ -78,6 +78,7 @@ export const foreignClients: readonly ForeignClient[] = [
   { id: 'openai-agents-python-socket', language: python, sdk: 'openai-agents' },
   { id: 'anthropic-go', language: go, sdk: 'anthropic-sdk-go/v2' },
   { id: 'openai-go', language: go, sdk: 'openai-go/v3' },
+  { id: 'openai-go-socket', language: go, sdk: 'openai-go/v3' },
   { id: 'google-genai-go', language: go, sdk: 'google.golang.org/genai' },
   { id: 'anthropic-java', language: java, sdk: 'anthropic-java' },
   { id: 'openai-java', language: java, sdk: 'openai-java' },

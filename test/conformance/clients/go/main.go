@@ -30,9 +30,10 @@ const (
 )
 
 var clients = map[string]func(context.Context, loop) (string, error){
-	"anthropic-go":    runAnthropic,
-	"openai-go":       runOpenAI,
-	"google-genai-go": runGenAI,
+	"anthropic-go":     runAnthropic,
+	"openai-go":        runOpenAI,
+	"openai-go-socket": runOpenAISocket,
+	"google-genai-go":  runGenAI,
 }
 
 func main() {

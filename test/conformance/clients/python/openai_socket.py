@@ -5,7 +5,7 @@ import base64
 import openai
 from openai.lib.responses_websocket import ResponsesWebSocketError, ResponsesWebSocketLimits, ResponsesWebSocketSession
 
-# More than the account may have in flight, so that some of them wait.
+# More than the account may have in flight.
 LANES = 16
 SECONDS = 30
 LIMITS = ResponsesWebSocketLimits(

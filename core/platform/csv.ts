@@ -1,5 +1,5 @@
-/** What spreadsheets would run as a formula. */
-const formula = /^[=+\-@\t\r]/;
+/** What spreadsheets would run as a formula; those for languages with wide letters, also after a wide sign. */
+const formula = /^[=+\-@\t\r\n＝＋－＠]/;
 
 /**
  * One line of a CSV file (RFC 4180, without its end). A text that a spreadsheet would run as a formula gets an apostrophe in

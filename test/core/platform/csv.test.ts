@@ -13,9 +13,12 @@ describe('a line of a CSV file', () => {
     expect(csvLine([value])).toBe(expected);
   });
 
-  it.each(['=1+1', '+62811', '-2', '@SUM(A1)', '\t=1', '\r=1'])('runs no formula: %j', (value) => {
-    expect(csvLine([value])).toMatch(/^"?'/);
-  });
+  it.each(['=1+1', '+62811', '-2', '@SUM(A1)', '\t=1', '\r=1', '\n=1', '＝1+1', '＋1', '－1', '＠SUM(A1)'])(
+    'runs no formula: %j',
+    (value) => {
+      expect(csvLine([value])).toMatch(/^"?'/);
+    },
+  );
 
   it('hides no formula behind a quote', () => {
     expect(csvLine(['=HYPERLINK("http://x","y")'])).toBe(`"'=HYPERLINK(""http://x"",""y"")"`);

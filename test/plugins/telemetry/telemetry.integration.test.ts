@@ -133,18 +133,33 @@ describe('a collector gets', () => {
   });
 });
 
-it('a gateway serves while its collector is away, counts nothing as lost, and keeps records for its return', async () => {
-  await using away = await startGateway({
-    yaml: `${yamlFor(upstream.url)}telemetry: { endpoint: "http://127.0.0.1:1" }\n`,
-  });
-  const response = await fetch(`${away.url}/v1/models`, { headers: { authorization: `Bearer ${away.key}` } });
-  expect(response.status).toBe(200);
-  await vi.waitFor(
-    async () => {
-      const text = await (await fetch(`${away.operatorUrl}/metrics`)).text();
-      expect(text).toMatch(/^daypass_telemetry_waiting_records 1$/m);
-      expect(text).toMatch(/^daypass_telemetry_dropped_total\{signal="records"\} 0$/m);
-    },
-    { timeout: 20_000, interval: 50 },
-  );
-});
+it.each([
+  ['is away', () => undefined],
+  // It takes the connection and never answers.
+  ['hangs', () => createServer(() => undefined).listen(0, '127.0.0.1')],
+])(
+  'a gateway serves while its collector %s, counts nothing as lost, and keeps records for its return',
+  async (_, open) => {
+    const server = open();
+    if (server !== undefined) await once(server, 'listening');
+    const port = server === undefined ? 1 : (server.address() as AddressInfo).port;
+    try {
+      await using shut = await startGateway({
+        yaml: `${yamlFor(upstream.url)}telemetry: { endpoint: "http://127.0.0.1:${port}", timeout: 1 }\n`,
+      });
+      const response = await fetch(`${shut.url}/v1/models`, { headers: { authorization: `Bearer ${shut.key}` } });
+      expect(response.status).toBe(200);
+      await vi.waitFor(
+        async () => {
+          const text = await (await fetch(`${shut.operatorUrl}/metrics`)).text();
+          expect(text).toMatch(/^daypass_telemetry_waiting_records 1$/m);
+          expect(text).toMatch(/^daypass_telemetry_dropped_total\{signal="records"\} 0$/m);
+        },
+        { timeout: 20_000, interval: 50 },
+      );
+    } finally {
+      server?.closeAllConnections();
+      server?.close();
+    }
+  },
+);

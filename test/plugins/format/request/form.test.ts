@@ -44,7 +44,9 @@ describe('a form', () => {
     expect(() => read(...parts)).toThrow(/The form cannot be read/);
   });
 
-  it('is refused without its end, its boundary, or with too many parts', () => {
+  it('is refused without its end, its boundary, behind a long preamble, or with too many parts', () => {
+    const late = `${'-'.repeat(20_000)}\r\n${part('name="model"', 'a')}--xyz--`;
+    expect(() => readForm(Buffer.from(late), type)).toThrow(/first boundary/);
     expect(() => readForm(Buffer.from(part('name="model"', 'a')), type)).toThrow(/last boundary|no valid head/);
     expect(() => readForm(Buffer.from('x'), 'multipart/form-data')).toThrow(/no boundary/);
     expect(() => read(...Array.from({ length: 201 }, (_, index) => part(`name="f${index}"`, 'a')))).toThrow(

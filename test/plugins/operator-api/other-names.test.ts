@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import type { JsonSchema } from '#core/platform/schema.ts';
+import { apiActions } from '../../../plugins/operator-api/openapi.ts';
+import { withOwnNames } from '../../../plugins/operator-api/other-names.ts';
+
+const inputOf = (name: string): JsonSchema => apiActions.find((kind) => kind.name === name)?.input ?? {};
+
+it.each([
+  ['order.refund', { days: 'whole', note: 'x' }, { days_back: 'whole', note: 'x' }],
+  ['order.refund', { days_back: 'none', days: 'whole' }, { days_back: 'none', days: 'whole' }],
+  ['account.add_days', { days: 7, note: 'x' }, { days: 7, note: 'x' }],
+  [
+    'announcement.create',
+    { from: 'a', until: 'b', text: { en: 'Work', id: 'Kerja' } },
+    { since: 'a', until: 'b', text_en: 'Work', text_id: 'Kerja' },
+  ],
+  // Named as it is in the refusal.
+  ['announcement.create', { text: { fr: 'x' }, form: 'a' }, { text_fr: 'x', form: 'a' }],
+])('a body of %s may have the names of commands and gateway.yaml: %j', (name, given, own) => {
+  expect(Object.keys(inputOf(name).properties ?? {}).length).toBeGreaterThan(0);
+  expect(withOwnNames(inputOf(name), given)).toEqual(own);
+});

@@ -35,7 +35,7 @@ export async function versionOf({ program, environment }: InstalledProxy, option
 }
 
 /** Its health checks see an instance that drains. */
-const byItself = { takeOut: () => Promise.resolve(), putBack: () => setTimeout(3_000) };
+const byItself = { takeOut: () => Promise.resolve(), putBack: () => setTimeout(5_000) };
 const withChecks = (running: RunningProcess): RunningProxy => ({ ...running, ...byItself });
 
 const nginx: Proxy = {

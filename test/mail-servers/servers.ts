@@ -125,7 +125,10 @@ const sendmail: MailServer = {
   install: `${apt('sendmail-bin sensible-mda')}
 printf '%s\\n' ${domains.join(' ')} > /etc/mail/local-host-names
 # It waits for a minute where the machine's name has no dot.
-printf '127.0.0.1 mail.shop.example %s\\n' "$(hostname)" > /etc/hosts`,
+printf '127.0.0.1 mail.shop.example %s\\n127.0.0.1 xn--bcher-kva.example\\n' "$(hostname)" > /etc/hosts
+# It refuses senders of domains without DNS.
+echo 'From:xn--bcher-kva.example OK' >> /etc/mail/access
+makemap hash /etc/mail/access < /etc/mail/access`,
   version: 'sendmail -d0.1 -bt < /dev/null 2>/dev/null | head -1',
   run: 'exec sendmail -bD -q1m -O DaemonPortOptions=Addr=127.0.0.1,Port=$PORT,Name=MTA -O PidFile=/run/sendmail-trial.pid',
   mailboxes: 'var/mail',

@@ -20,7 +20,7 @@ import { type MailServer, servers, type SpecialCase } from './servers.ts';
 
 /** Ms. */
 const longestInstall = 15 * 60_000;
-const longestStart = 60_000;
+const longestStart = 3 * 60_000;
 const longestDelivery = 60_000;
 
 const { values } = parseArgs({ options: { only: { type: 'string' } } });

@@ -125,7 +125,7 @@ const sendmail: MailServer = {
   install: `${apt('sendmail-bin sensible-mda')}
 printf '%s\\n' ${domains.join(' ')} > /etc/mail/local-host-names
 # It waits for a minute where the machine's name has no dot.
-printf '127.0.0.1 mail.shop.example %s\\n127.0.0.1 xn--bcher-kva.example\\n' "$(hostname)" > /etc/hosts
+printf '127.0.0.1 mail.shop.example %s\\n' "$(hostname)" > /etc/hosts
 # It refuses senders of domains without DNS.
 echo 'From:xn--bcher-kva.example OK' >> /etc/mail/access
 makemap hash /etc/mail/access < /etc/mail/access`,

@@ -295,6 +295,17 @@ describe('a request on a WebSocket', () => {
     expect(await client.ask({ input: 'hello', store: false })).toMatchObject({ type: 'response.completed' });
   });
 
+  it.each([
+    { type: 'response.create', input: 'hello', background: true },
+    { type: 'response.create', input: 'hello', previous_response_id: 1 },
+    { type: 'response.inject', response_id: 'resp_1', input: [] },
+    { type: 'response.unknown' },
+  ])('of a named lane is refused in that lane: %o', async (event) => {
+    using client = await open();
+    client.send({ ...event, stream_id: 'main' });
+    expect(await client.ending()).toMatchObject({ type: 'error', status: 400, stream_id: 'main' });
+  });
+
   it('is refused in a 33rd lane', async () => {
     using client = await open();
     for (let index = 0; index < 32; index++)

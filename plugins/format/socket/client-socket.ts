@@ -18,6 +18,7 @@ import {
   type ClientFrame,
   type CreateFrame,
   InvalidStreamId,
+  namedLane,
   readCreate,
   readFrame,
   refuseEvent,
@@ -234,12 +235,16 @@ export class ClientSocket implements TurnSocket {
       this.#close(1003, 'send text');
       return;
     }
+    let streamId: string | undefined;
     try {
-      this.#handle(readFrame(data));
+      const frame = readFrame(data);
+      streamId = namedLane(frame);
+      this.#handle(frame);
     } catch (error) {
       if (!(error instanceof GatewayError))
         noteFailure(this.#house.conversations.serving.host.log, 'reading a message', error);
-      this.#refuse(error instanceof GatewayError ? error : new GatewayError('internal_error', 'Internal error.'));
+      const refusal = error instanceof GatewayError ? error : new GatewayError('internal_error', 'Internal error.');
+      this.#refuse(refusal, streamId);
     }
   }
 

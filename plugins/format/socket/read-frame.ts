@@ -38,6 +38,12 @@ export function textOf(frame: ClientFrame, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
+/** The lane that an event names, and that its refusal has to name too: clients wait for it there. Undefined for none, or no name. */
+export function namedLane(frame: ClientFrame): string | undefined {
+  const streamId = textOf(frame, 'stream_id');
+  return streamId !== undefined && laneName.test(streamId) ? streamId : undefined;
+}
+
 /** @throws GatewayError `invalid_request`, `InvalidStreamId` */
 export function readCreate(frame: ClientFrame): CreateFrame {
   const streamId = valueOf(frame, 'stream_id');

@@ -60,6 +60,7 @@ async function tryProxy(proxy: Proxy, redisUrl: string): Promise<number> {
   console.log(`${proxy.name} ${await versionOf(installed, proxy.versionOption)}`);
   const running = opened.use(await proxy.start(installed, folder, { port, instances: ports }));
   const url = `https://localhost:${port}`;
+  await untilServed(url);
   const load = new Load({ url, key: home.key, ...aims });
   await setTimeout(3_000);
   for (let round = 0; round < 2; round++)
@@ -79,6 +80,18 @@ async function tryProxy(proxy: Proxy, redisUrl: string): Promise<number> {
   // Why it thought that there was no instance.
   if (missedHere > 0) console.log(running.output().slice(-3_000));
   return missedHere;
+}
+
+/** A proxy may listen before it has read its routes, and answers 404 until then. @throws Error after ten seconds */
+async function untilServed(url: string): Promise<void> {
+  const agent = new Agent({ connect: { rejectUnauthorized: false } });
+  for (let time = 0; time < 100; time++) {
+    const answer = await request(`${url}/readyz`, { dispatcher: agent }).catch(() => undefined);
+    await answer?.body.dump();
+    if (answer?.statusCode === 200) return agent.close();
+    await setTimeout(100);
+  }
+  throw new Error('the proxy does not lead to a gateway within ten seconds');
 }
 
 /** Stops a gateway as a supervisor does, and starts another one in its place. */
@@ -119,10 +132,11 @@ async function tryOutage(proxy: Proxy, url: string, home: GatewayHome, gateways:
   await setTimeout(3_000);
   const down = await get('/v1/models');
   await agent.close();
+  const isKnown = proxy.known?.['no gateway']?.test(`${down.status} ${down.type}`) === true;
   const isRead = down.status === 503 && down.type.includes('json') && down.text.includes('UNAVAILABLE');
   return [
     figure(proxy, `${load.requests} requests and ${load.streams} streams around kill -9 of one instance: HTML`, html),
-    figure(proxy, 'both instances down: not an error in JSON with 503', isRead ? [] : [down]),
+    figure(proxy, 'both instances down: not an error in JSON with 503', isRead || isKnown ? [] : [down]),
     figure(
       proxy,
       "the operator's listener: reachable",

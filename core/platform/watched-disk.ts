@@ -27,7 +27,7 @@ export class WatchedDisk<T> {
 
   /** The last answer, and asks for the next one; undefined before the first, and when nothing could be read. */
   read(): T | undefined {
-    if (this.#isDue) void this.#refresh();
+    if (this.#isDue) this.#refresh().catch(() => undefined);
     return this.#value;
   }
 

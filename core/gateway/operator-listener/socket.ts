@@ -40,9 +40,11 @@ export async function openListener(server: Server, address: OperatorAddress): Pr
 export async function canClose(address: OperatorAddress): Promise<boolean> {
   if (!('path' in address)) return true;
   const now = new Date();
-  const touched = utimes(address.path, now, now).catch(() => undefined);
-  hungWork.add(touched);
-  void touched.then(() => hungWork.delete(touched));
+  const work = {};
+  hungWork.add(work);
+  const touched = utimes(address.path, now, now)
+    .catch(() => undefined)
+    .finally(() => hungWork.delete(work));
   return (await firstOrTimeout([touched], diskPatience)) !== timedOut;
 }
 

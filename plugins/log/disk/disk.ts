@@ -234,7 +234,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     const change = Atomics.waitAsync(control, word.done, done);
     if (!change.async) return this.#listen();
     this.#isListening = true;
-    void change.value.then(this.#onWritten);
+    change.value.then(this.#onWritten).catch((error: Error) => this.onFailure(error, []));
   }
 
   readonly #onWritten = (): void => {

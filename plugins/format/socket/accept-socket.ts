@@ -5,7 +5,7 @@ import { chooseProtocol } from './handshake.ts';
 /** Ms that a client may take to answer the end of its connection. */
 const closeTimeout = 5_000;
 
-/** Answers an upgrade with 101. A handshake that is none is refused, and the promise stays pending. */
+/** Answers an upgrade with 101. Rejects an invalid handshake; the promise then stays pending. */
 export type Acceptor = (upgrade: Upgrade, maxBytes: number) => Promise<WebSocket>;
 
 /** Loads what frames messages: most gateways never need it. */

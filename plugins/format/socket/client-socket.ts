@@ -34,14 +34,14 @@ const mostWaiting = 64;
 /** Ms for the first message of a client whose key nobody knows. */
 const strangerTime = 10_000;
 /** Ms for which a socket that is too old stays open for the requests that are refused on it. */
-const farewellTime = 60_000;
+const closeGrace = 60_000;
 /** Refused messages in a row after which a client is turned away. */
 const mostRefused = 200;
 
 const tooOld = 'the connection is too old';
 
 /** What every socket of the process has in common. */
-export interface SocketHouse {
+export interface SocketContext {
   readonly conversations: Conversations;
   readonly kept: KeptConversations;
   readonly endpoint: Endpoint;
@@ -60,7 +60,7 @@ export interface SocketInit {
   /** Undefined for one that nobody knows. */
   readonly account: AccountTurns | undefined;
   readonly isStranger: boolean;
-  readonly toldHeaders: string;
+  readonly noticePrefix: string;
   readonly minutes: number;
   readonly queueWait: number; // seconds
   /** For the message that is on its way, and for those that wait. */
@@ -73,8 +73,8 @@ export interface SocketInit {
 /** One WebSocket: its lanes, what it can continue, and its life. */
 export class ClientSocket implements TurnSocket {
   readonly isCodex: boolean;
-  readonly toldHeaders: string;
-  readonly #house: SocketHouse;
+  readonly noticePrefix: string;
+  readonly #context: SocketContext;
   readonly #init: SocketInit;
   readonly #lanes: Lanes;
   /** The last response of each lane. */
@@ -86,13 +86,13 @@ export class ClientSocket implements TurnSocket {
   #isDraining = false;
   #refused = 0;
 
-  constructor(house: SocketHouse, init: SocketInit) {
-    this.#house = house;
+  constructor(context: SocketContext, init: SocketInit) {
+    this.#context = context;
     this.#init = init;
     this.isCodex = init.isCodex;
-    this.toldHeaders = init.toldHeaders;
-    this.#openedAt = house.now();
-    this.#life = new SocketLife(init.ws, init.socket, init.memory, () => house.now());
+    this.noticePrefix = init.noticePrefix;
+    this.#openedAt = context.now();
+    this.#life = new SocketLife(init.ws, init.socket, init.memory, () => context.now());
     const { account } = init;
     this.#lanes = new Lanes(
       { running: mostRunning, waiting: mostWaiting, patience: init.queueWait * 1000 },
@@ -146,7 +146,7 @@ export class ClientSocket implements TurnSocket {
 
   keep(turn: SocketTurn, id: string, items: readonly Buffer[]): void {
     const lane = laneOf(turn.frame);
-    const { kept } = this.#house;
+    const { kept } = this.#context;
     const last = this.#kept.get(lane);
     const isOpen = this.#init.ws.readyState === this.#init.ws.OPEN;
     const next = isOpen ? kept.keep(turn.account, id, turn.prefix, items) : undefined;
@@ -159,7 +159,7 @@ export class ClientSocket implements TurnSocket {
     const own = this.#kept.get(laneOf(frame));
     if (own === undefined || own.id !== frame.previousId) return;
     this.#kept.delete(laneOf(frame));
-    this.#house.kept.drop(own);
+    this.#context.kept.drop(own);
   }
 
   learn(concurrent: number): void {
@@ -180,7 +180,7 @@ export class ClientSocket implements TurnSocket {
     if (isStranger && this.#age() > strangerTime) this.#turnAway();
     else if (end === 'slow') this.#close(1008, 'the message did not arrive in time');
     else if (end !== undefined) ws.terminate();
-    else if (this.#age() > minutes * 60_000 + farewellTime && this.#lanes.isIdle) this.#close(1001, tooOld);
+    else if (this.#age() > minutes * 60_000 + closeGrace && this.#lanes.isIdle) this.#close(1001, tooOld);
   }
 
   /** Closes once nothing runs. */
@@ -214,7 +214,7 @@ export class ClientSocket implements TurnSocket {
   #leave(): void {
     this.#lanes.close();
     for (const turn of this.#turns) turn.leave();
-    for (const kept of this.#kept.values()) this.#house.kept.drop(kept);
+    for (const kept of this.#kept.values()) this.#context.kept.drop(kept);
     this.#kept.clear();
     this.#init.memory.release();
     this.#init.waiting.release();
@@ -242,7 +242,7 @@ export class ClientSocket implements TurnSocket {
       this.#handle(frame);
     } catch (error) {
       if (!(error instanceof GatewayError))
-        noteFailure(this.#house.conversations.serving.host.log, 'reading a message', error);
+        noteFailure(this.#context.conversations.serving.host.log, 'reading a message', error);
       const refusal = error instanceof GatewayError ? error : new GatewayError('internal_error', 'Internal error.');
       this.#refuse(refusal, streamId);
     }
@@ -295,12 +295,12 @@ export class ClientSocket implements TurnSocket {
   }
 
   #age(): number {
-    return this.#house.now() - this.#openedAt;
+    return this.#context.now() - this.#openedAt;
   }
 
   /** Never rejects. */
   async #run(frame: CreateFrame): Promise<void> {
-    const { conversations, endpoint, warmUp } = this.#house;
+    const { conversations, endpoint, warmUp } = this.#context;
     const { headers, path, query, remoteAddress } = this.#init;
     const previous = this.#find(frame.previousId);
     if (!frame.generates && frame.previousId !== undefined && previous === undefined) {
@@ -339,7 +339,7 @@ export class ClientSocket implements TurnSocket {
     if (id === undefined) return undefined;
     for (const kept of this.#kept.values()) {
       if (kept.id !== id || kept.isGone) continue;
-      this.#house.kept.touch(kept);
+      this.#context.kept.touch(kept);
       return kept;
     }
     return undefined;
@@ -377,7 +377,7 @@ export class ClientSocket implements TurnSocket {
   }
 
   #write(error: GatewayError, streamId?: string): string {
-    const { format } = this.#house.endpoint;
+    const { format } = this.#context.endpoint;
     const caller = { id: '', format, dialect: 'openai' } as const;
     return refusalFrame(error, caller, { streamId, isCodex: this.isCodex });
   }

@@ -14,10 +14,10 @@ export interface Recipient {
 }
 
 /** Headers of a POST's refusal that say when to come back. */
-const told = /^(?:retry-after|x-should-retry|x-ratelimit-)/;
+const retryHeaders = /^(?:retry-after|x-should-retry|x-ratelimit-)/;
 
 /** Seconds, where an error that is worth another try names none: Codex ends the turn for want of them. */
-const comeBackAfter = '2';
+const defaultRetryAfter = '2';
 
 /**
  * The refusal of a request as an event. The status is in it because clients wait for another event without one, headers are in both
@@ -29,8 +29,8 @@ export function errorFrame({ status, headers, body }: Reply, { streamId, request
   const given = bodyOf(body);
   const own = isCodex ? statusForCodex(status, given['code']) : status;
   const isTransient = own === 429 || own === 503;
-  const kept = Object.entries(headers).filter(([name]) => told.test(name));
-  const sent = { ...(isTransient && { 'retry-after': comeBackAfter }), ...Object.fromEntries(kept) };
+  const kept = Object.entries(headers).filter(([name]) => retryHeaders.test(name));
+  const sent = { ...(isTransient && { 'retry-after': defaultRetryAfter }), ...Object.fromEntries(kept) };
   return JSON.stringify({
     type: 'error',
     status: own,

@@ -10,7 +10,7 @@ import type { SocketEndpoint, Upgrade } from '#core/gateway/http/upgrades.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import { type Acceptor, loadAcceptor } from './accept-socket.ts';
 import { AccountsOnline } from './account-turns.ts';
-import { ClientSocket, type SocketHouse } from './client-socket.ts';
+import { ClientSocket, type SocketContext } from './client-socket.ts';
 import { namesCodex } from './error-frames.ts';
 import { hasKey, headersOfSocket, missingKey } from './handshake.ts';
 import { KeptConversations } from './kept.ts';
@@ -21,7 +21,7 @@ import { warmUpEndpoint } from './warm-up.ts';
 /** Ms between two looks at all sockets. */
 const sweepEvery = 5_000;
 /** Seconds after which a client that has too many sockets may try again. */
-const comeBackAfter = 5;
+const defaultRetryAfter = 5;
 /** Bytes of the conversations of one account. */
 const mostOfAccount = 64 * 1024 ** 2;
 
@@ -32,7 +32,7 @@ export class SocketFront implements SocketEndpoint {
   readonly #sockets = new Set<ClientSocket>();
   readonly #accounts = new AccountsOnline();
   readonly #strangers = new Strangers();
-  #house: SocketHouse | undefined;
+  #context: SocketContext | undefined;
   #loading: Promise<Acceptor> | undefined;
   #sweeping: NodeJS.Timeout | undefined;
   #isDraining = false;
@@ -48,7 +48,7 @@ export class SocketFront implements SocketEndpoint {
   }
 
   get keptBytes(): number {
-    return this.#house?.kept.held ?? 0;
+    return this.#context?.kept.held ?? 0;
   }
 
   readonly isServed = (host: Host): boolean => host.section(websocketSection).enabled;
@@ -69,7 +69,7 @@ export class SocketFront implements SocketEndpoint {
     const needsKey = pipeline.accountOf !== undefined;
     if (needsKey && !hasKey(headers)) return refuse(missingKey());
     const remoteAddress = conversations.addressOf(socket.remoteAddress, request.headers);
-    const { endpoint } = this.#houseOf(upgrade, host);
+    const { endpoint } = this.#contextOf(upgrade, host);
     const caller = { endpoint, path: upgrade.path, query: queryOf(request.url), headers, remoteAddress };
     const account = await findAccount(upgrade, caller);
     if (account instanceof GatewayError) return refuse(account);
@@ -99,7 +99,7 @@ export class SocketFront implements SocketEndpoint {
     const account = id === undefined ? undefined : this.#accounts.open(id);
     if (account !== undefined) account.concurrent ??= concurrent;
     const owner = id ?? caller.remoteAddress ?? '';
-    const client = new ClientSocket(this.#houseOf(upgrade, host), {
+    const client = new ClientSocket(this.#contextOf(upgrade, host), {
       ...caller,
       ws,
       socket,
@@ -107,7 +107,7 @@ export class SocketFront implements SocketEndpoint {
       isCodex: namesCodex(headers),
       account,
       isStranger: id === undefined,
-      toldHeaders: `x-${host.service.slug}-`,
+      noticePrefix: `x-${host.service.slug}-`,
       minutes,
       queueWait,
       maxBytes,
@@ -134,11 +134,11 @@ export class SocketFront implements SocketEndpoint {
   }
 
   /** What all sockets share, made for the first. */
-  #houseOf({ conversations }: Upgrade, host: Host): SocketHouse {
-    return (this.#house ??= this.#makeHouse(conversations, host));
+  #contextOf({ conversations }: Upgrade, host: Host): SocketContext {
+    return (this.#context ??= this.#makeContext(conversations, host));
   }
 
-  #makeHouse(conversations: Upgrade['conversations'], host: Host): SocketHouse {
+  #makeContext(conversations: Upgrade['conversations'], host: Host): SocketContext {
     const { memory } = host;
     const total = Math.min(host.section(websocketSection).max_kept_bytes, Math.floor(memory.capacity / 4));
     const kept = new KeptConversations({ total, account: mostOfAccount }, (bytes) => memory.mayKeep(bytes));
@@ -178,5 +178,5 @@ async function findAccount({ conversations }: Upgrade, caller: Caller): Promise<
 }
 
 function tooMany(message: string): GatewayError {
-  return new GatewayError('rate_limited', `${message} Close some.`, { retryAfter: comeBackAfter });
+  return new GatewayError('rate_limited', `${message} Close some.`, { retryAfter: defaultRetryAfter });
 }

@@ -24,7 +24,7 @@ export interface LaneLimits {
 }
 
 interface Entry extends QueuedRequest {
-  isImpatient: boolean;
+  hasTimedOut: boolean;
   timer: NodeJS.Timeout | undefined;
 }
 
@@ -49,7 +49,7 @@ export class Lanes {
   /** @returns false when too many wait */
   add(request: QueuedRequest): boolean {
     if (this.#waiting.length >= this.#limits.waiting) return false;
-    this.#waiting.push({ ...request, start: () => request.start(), isImpatient: false, timer: undefined });
+    this.#waiting.push({ ...request, start: () => request.start(), hasTimedOut: false, timer: undefined });
     this.#look();
     return true;
   }
@@ -68,7 +68,7 @@ export class Lanes {
       if (this.#running.size >= this.#limits.running) return;
       if (busy.has(entry.lane)) continue;
       busy.add(entry.lane);
-      if (!entry.takesSlot || entry.isImpatient || this.#slots.hasRoom()) this.#start(entry);
+      if (!entry.takesSlot || entry.hasTimedOut || this.#slots.hasRoom()) this.#start(entry);
       else this.#await(entry);
     }
   };
@@ -76,7 +76,7 @@ export class Lanes {
   #await(entry: Entry): void {
     this.#slots.whenRoom(this.#look);
     entry.timer ??= setTimeout(() => {
-      entry.isImpatient = true;
+      entry.hasTimedOut = true;
       this.#look();
     }, this.#limits.patience);
   }

@@ -17,8 +17,8 @@ const mostSteps = 4_000_000;
 const stepsOfSearch = 8;
 
 /**
- * Finds the members of a JSON object without parsing them: their values are passed over, strings at the speed of a search. Whoever
- * uses a value still has to find out whether it is JSON.
+ * Finds the members of a JSON object without parsing them: their values are passed over, strings at the speed of a search. The
+ * caller must still validate each value that it uses.
  *
  * @returns undefined for what is no object, ends early, or would take too long
  */

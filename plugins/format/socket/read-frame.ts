@@ -65,7 +65,7 @@ export function readCreate(frame: ClientFrame): CreateFrame {
   };
 }
 
-/** The name of a lane is none. It is known to OpenAI's clients by code and message. */
+/** `stream_id` is not valid. OpenAI's clients recognize the error by code and message. */
 export class InvalidStreamId extends Error {
   override readonly name = 'InvalidStreamId';
 }

@@ -18,8 +18,8 @@ import { eventsOfWhole, TurnOutput } from './turn-output.ts';
 /** What a turn needs of its socket. */
 export interface TurnSocket {
   readonly isCodex: boolean;
-  /** Begins of the names of headers that clients are told for each response, beside the request's id. */
-  readonly toldHeaders: string;
+  /** Prefix of the headers that go into `response.metadata`, together with the request's id. */
+  readonly noticePrefix: string;
   send(frames: readonly Buffer[]): void;
   /** True while the client is slower; then the turn is resumed. */
   readonly isFull: boolean;
@@ -29,7 +29,7 @@ export interface TurnSocket {
   forget(turn: SocketTurn): void;
   /** The requests in flight that the account may have. */
   learn(concurrent: number): void;
-  /** The key is none. */
+  /** The API key is not valid. */
   rejectKey(): void;
 }
 
@@ -98,10 +98,10 @@ export class SocketTurn implements Correspondent {
       return { ...this.#sent, status: undefined };
     }
     if (reply.status !== 200) return this.#refuse(exchange, reply);
-    const told = toldOf(exchange, reply, this.#socket.toldHeaders);
+    const metadata = metadataOf(exchange, reply, this.#socket.noticePrefix);
     const events = reply.headers['content-type']?.startsWith('text/event-stream') === true;
-    if (reply.body instanceof Readable && events) await this.#stream(exchange, reply, reply.body, told, onStalled);
-    else this.#whole(exchange, reply, told, events);
+    if (reply.body instanceof Readable && events) await this.#stream(exchange, reply, reply.body, metadata, onStalled);
+    else this.#whole(exchange, reply, metadata, events);
     this.#finish(exchange);
     return { ...this.#sent, status: 200 };
   }
@@ -127,21 +127,21 @@ export class SocketTurn implements Correspondent {
     exchange: Exchange,
     reply: Reply,
     body: Readable,
-    told: JsonObject,
+    metadata: JsonObject,
     onStalled: (seconds: number) => GatewayError,
   ): Promise<void> {
     const reading = readReply(exchange, body, {
-      take: (chunk) => this.#take(eventsOf(chunk), told),
+      take: (chunk) => this.#take(eventsOf(chunk), metadata),
       isFull: () => this.#socket.isFull,
       onStalled,
     });
     this.#reading = reading;
     const reason = await reading.ended;
-    if (reason instanceof GatewayError && !this.#isOver) this.#breakOff(exchange, reply, reason, told);
+    if (reason instanceof GatewayError && !this.#isOver) this.#breakOff(exchange, reply, reason, metadata);
   }
 
   /** Ends a response that cannot go on: inside it once it has begun, else as if it had been refused. */
-  #breakOff(exchange: Exchange, reply: Reply, error: GatewayError, told: JsonObject): void {
+  #breakOff(exchange: Exchange, reply: Reply, error: GatewayError, metadata: JsonObject): void {
     exchange.fail(error);
     if (this.#output.id === undefined) {
       this.#fail(exchange, error);
@@ -150,17 +150,17 @@ export class SocketTurn implements Correspondent {
     try {
       const text = reply.renderFailure?.(error) ?? renderStreamError(error, exchange);
       exchange.find(replyListener)?.(text);
-      this.#take(eventsOf(Buffer.from(text)), told);
+      this.#take(eventsOf(Buffer.from(text)), metadata);
     } catch (thrown) {
       this.#fail(exchange, toGatewayError(thrown));
     }
   }
 
-  #whole(exchange: Exchange, { body }: Reply, told: JsonObject, isEvents: boolean): void {
+  #whole(exchange: Exchange, { body }: Reply, metadata: JsonObject, isEvents: boolean): void {
     const bytes = Buffer.from((body ?? '') as string);
     exchange.find(replyListener)?.(bytes);
     const response = isEvents ? undefined : parseObject(bytes.toString());
-    this.#take(isEvents ? eventsOf(bytes) : eventsOfWhole(response ?? {}), told);
+    this.#take(isEvents ? eventsOf(bytes) : eventsOfWhole(response ?? {}), metadata);
   }
 
   /** A stream may end with an error alone, or with nothing. */
@@ -179,7 +179,7 @@ export class SocketTurn implements Correspondent {
   }
 
   /** @returns false when the client is slower */
-  #take(events: readonly FramedEvent[], told: JsonObject): boolean {
+  #take(events: readonly FramedEvent[], metadata: JsonObject): boolean {
     const frames: Buffer[] = [];
     for (const event of events) {
       if (this.#isOver) break;
@@ -192,7 +192,7 @@ export class SocketTurn implements Correspondent {
       if (stage === 'ended') this.#end(this.#output.id);
       if (stage === 'failed') this.#end(undefined);
       frames.push(inLane(event.data, this.frame.streamId));
-      if (stage === 'begun') frames.push(inLane(Buffer.from(JSON.stringify(told)), this.frame.streamId));
+      if (stage === 'begun') frames.push(inLane(Buffer.from(JSON.stringify(metadata)), this.frame.streamId));
     }
     this.#send(frames);
     return !this.#socket.isFull;
@@ -239,7 +239,7 @@ export class SocketTurn implements Correspondent {
 }
 
 /** What a POST says in its headers, as an event that Codex reads and SDKs pass by. */
-function toldOf(exchange: Exchange, { headers }: Reply, begin: string): JsonObject {
-  const told = Object.entries(headers).filter(([name]) => name.startsWith(begin));
-  return { type: 'response.metadata', headers: { 'x-request-id': exchange.id, ...Object.fromEntries(told) } };
+function metadataOf(exchange: Exchange, { headers }: Reply, begin: string): JsonObject {
+  const metadata = Object.entries(headers).filter(([name]) => name.startsWith(begin));
+  return { type: 'response.metadata', headers: { 'x-request-id': exchange.id, ...Object.fromEntries(metadata) } };
 }

@@ -8,8 +8,8 @@ import { continuedId } from '../state/responses-store/store.ts';
 import type { ResponsesRequest } from '../wire/responses.ts';
 
 /**
- * What answers `generate: false`: a response without output, which later ones continue. It needs a key and a plan as any other, takes one
- * of the allowance of other requests, and no upstream hears of it.
+ * What answers `generate: false`: a response without output, which later ones continue. It needs a key and a plan, counts toward
+ * the rate limit `other`, and calls no upstream.
  *
  * @param answering the endpoint whose requests it prepares
  */

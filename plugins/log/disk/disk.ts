@@ -46,7 +46,7 @@ interface Asked {
 
 /** What writes the lines of the journal, and does everything else in its folder. */
 export interface Disk {
-  /** True from the first wait that was in vain until the disk has answered. Nobody waits for it meanwhile. */
+  /** True from the first timeout until the disk answers. Meanwhile no caller waits for it. */
   readonly isSilent: boolean;
   /** Called when it becomes silent. */
   onSilent: () => void;
@@ -81,7 +81,7 @@ export interface Disk {
     name: Name,
     ...values: Parameters<Operations[Name]>
   ): Promise<ReturnType<Operations[Name]>>;
-  /** Does it at some time. Nobody hears of its result. */
+  /** Queues an operation without waiting for it; its result is discarded. */
   post<Name extends keyof Operations>(name: Name, ...values: Parameters<Operations[Name]>): void;
 }
 
@@ -286,7 +286,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     this.#timer.refresh();
   }
 
-  /** Looks for waits that have taken too long. */
+  /** Ends waits that have timed out. */
   #look(): void {
     this.#isWatching = false;
     this.#settle();

@@ -56,7 +56,7 @@ describe('a mail about the end of a plan', () => {
     expect((await click(`${path.slice(0, -1)}!`)).status).toBe(404);
     expect((await client.get(page)).text).toContain('You get reminders');
     expect((await click(path)).status).toBe(200);
-    expect((await client.get(page)).text).toContain('You get no more reminders');
+    expect((await client.get(page)).text).toContain('You no longer get reminders');
     await ended();
     await record('key.rotated', { accountId, keyId: randomUUID() });
     expect(await next(2)).toContain('Subject: Your key has been replaced');

@@ -286,7 +286,8 @@ function truncated(): GatewayError {
   return new GatewayError('invalid_request', 'The body is truncated, or its Content-Encoding is wrong.');
 }
 
-function tooMuch(memory: MemoryShare): GatewayError {
+/** The refusal of a body for which there is no memory, counted as one. */
+export function tooMuch(memory: MemoryShare): GatewayError {
   memory.refuse('body');
   return new GatewayError('unavailable', 'The gateway has too little memory for this body now. Try again.', {
     retryAfter: 1,

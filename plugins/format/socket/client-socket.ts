@@ -7,6 +7,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import { parseObject } from '#core/platform/json.ts';
 import type { MemoryShare } from '#core/platform/memory/budget.ts';
 import type { Conversations } from '#core/gateway/http/converse.ts';
+import { tooMuch } from '#core/gateway/http/request-body.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import { type AccountTurns, endTurn, hasRoom } from './account-turns.ts';
 import { composeBody } from './compose-body.ts';
@@ -37,6 +38,11 @@ const strangerTime = 10_000;
 const closeGrace = 60_000;
 /** Refused messages in a row after which a client is turned away. */
 const mostRefused = 200;
+
+/** Bytes of a message whose input its refusal repeats. */
+const longestEcho = 16_384;
+
+const emptyRequest = Buffer.from('{"type":"response.create"}');
 
 const tooOld = 'the connection is too old';
 
@@ -97,6 +103,7 @@ export class ClientSocket implements TurnSocket {
     this.#lanes = new Lanes(
       { running: mostRunning, waiting: mostWaiting, patience: init.queueWait * 1000 },
       {
+        mayStart: () => !this.isFull,
         hasRoom: () => account === undefined || hasRoom(account),
         whenRoom: (look) => account?.waiting.add(look),
         taken: () => {
@@ -113,8 +120,8 @@ export class ClientSocket implements TurnSocket {
   listen(onClosed: () => void): void {
     const { ws, socket } = this.#init;
     ws.on('message', (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary));
-    ws.on('ping', () => this.#life.control());
-    ws.on('pong', () => this.#life.control());
+    ws.on('ping', (data: Buffer) => this.#life.control(data.length));
+    ws.on('pong', (data: Buffer) => this.#life.control(data.length));
     // What the protocol does not allow; ws closes the connection with the code for it.
     ws.on('error', () => undefined);
     ws.once('close', () => {
@@ -189,10 +196,9 @@ export class ClientSocket implements TurnSocket {
     this.#closeIfDone();
   }
 
-  /** Of a client that has said nothing so far. */
+  /** A client that has said nothing so far, with a key that nobody knows: a request in its place is refused, recorded and counted. */
   #turnAway(): void {
-    this.#say(this.#write(new GatewayError('invalid_api_key', 'The API key is missing or invalid.')));
-    this.rejectKey();
+    this.#create(readFrame(emptyRequest));
   }
 
   #count(bytes: number): void {
@@ -223,6 +229,7 @@ export class ClientSocket implements TurnSocket {
   #resume(): void {
     if (this.isFull) return;
     for (const turn of this.#turns) turn.resume();
+    this.#lanes.look();
   }
 
   // Messages.
@@ -266,6 +273,10 @@ export class ClientSocket implements TurnSocket {
     }
     const { streamId } = frame;
     const recipient = { streamId, isCodex: this.isCodex };
+    if (this.#isDraining) {
+      this.#say(protocolError(protocolErrors.restarting, recipient));
+      return;
+    }
     if (this.#age() > this.#init.minutes * 60_000) {
       this.#say(protocolError(protocolErrors.tooOld(this.#init.minutes), recipient));
       if (this.#lanes.isIdle) this.#close(1001, tooOld);
@@ -276,22 +287,23 @@ export class ClientSocket implements TurnSocket {
       return;
     }
     if (streamId !== undefined) this.#names.add(streamId);
-    if (!this.#wait(frame)) this.#refuse(tooManyWaiting(), streamId);
+    const refusal = this.#wait(frame);
+    if (refusal !== undefined) this.#refuse(refusal, streamId);
   }
 
-  /** @returns false when too much waits already */
-  #wait(frame: CreateFrame): boolean {
+  /** @returns why it does not wait: too much does already, or there is no memory for it */
+  #wait(frame: CreateFrame): GatewayError | undefined {
     const { waiting, maxBytes } = this.#init;
     const { length } = frame.bytes;
-    if (!this.#lanes.isIdle && waiting.bytes + length > maxBytes) return false;
-    if (!waiting.grow(length)) return false;
+    if (!this.#lanes.isIdle && waiting.bytes + length > maxBytes) return tooManyWaiting();
+    if (!waiting.grow(length)) return tooMuch(waiting);
     const start = () => {
       waiting.shrink(length);
       return this.#run(frame);
     };
-    if (this.#lanes.add({ lane: laneOf(frame), takesSlot: frame.generates, start })) return true;
+    if (this.#lanes.add({ lane: laneOf(frame), takesSlot: frame.generates, start })) return undefined;
     waiting.shrink(length);
-    return false;
+    return tooManyWaiting();
   }
 
   #age(): number {
@@ -346,7 +358,8 @@ export class ClientSocket implements TurnSocket {
   }
 
   #refuseSteer(frame: ClientFrame): void {
-    const { input, previous_response_id } = parseObject(frame.bytes.toString()) ?? {};
+    const isShort = frame.bytes.length <= longestEcho;
+    const { input, previous_response_id } = (isShort && parseObject(frame.bytes.toString())) || {};
     const error = {
       type: 'invalid_request_error',
       code: 'steering_not_supported',

@@ -85,6 +85,12 @@ export const protocolErrors = {
     message: `Responses websocket connection limit reached (${minutes} minutes). Create a new websocket connection to continue.`,
     param: null,
   }),
+  /** With the code on which clients open another connection and send the request there. */
+  restarting: {
+    code: 'websocket_connection_limit_reached',
+    message: 'The gateway is restarting. Create a new websocket connection to continue.',
+    param: null,
+  },
   /** A response that cannot be continued. */
   previousNotFound: (id: string) => ({
     code: 'previous_response_not_found',

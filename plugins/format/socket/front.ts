@@ -9,7 +9,7 @@ import { queryOf } from '#core/gateway/http/open-exchange.ts';
 import type { SocketEndpoint, Upgrade } from '#core/gateway/http/upgrades.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import { type Acceptor, loadAcceptor } from './accept-socket.ts';
-import { AccountsOnline } from './account-turns.ts';
+import { AccountsOnline, type AccountTurns } from './account-turns.ts';
 import { ClientSocket, type SocketContext } from './client-socket.ts';
 import { namesCodex } from './error-frames.ts';
 import { hasKey, headersOfSocket, missingKey } from './handshake.ts';
@@ -73,6 +73,7 @@ export class SocketFront implements SocketEndpoint {
     const caller = { endpoint, path: upgrade.path, query: queryOf(request.url), headers, remoteAddress };
     const account = await findAccount(upgrade, caller);
     if (account instanceof GatewayError) return refuse(account);
+    if (socket.destroyed) return;
     const id = needsKey ? account : (account ?? '');
     if (id === undefined) {
       const forget = this.#strangers.admit(networkOf(remoteAddress));
@@ -81,22 +82,25 @@ export class SocketFront implements SocketEndpoint {
     }
     if (id !== undefined && this.#accounts.socketsOf(id) >= host.section(websocketSection).max_sockets)
       return refuse(tooMany('Your account has too many open WebSockets.'));
-    await this.#accept(upgrade, host, { ...caller, id });
+    // Counted at once: many may be opened in the same moment.
+    const turns = id === undefined ? undefined : this.#accounts.open(id);
+    if (turns !== undefined) socket.once('close', () => this.#accounts.close(id as string, turns));
+    await this.#accept(upgrade, host, { ...caller, id }, turns);
   };
 
   async #accept(
     upgrade: Upgrade,
     host: Host,
     { id, headers, ...caller }: Omit<Caller, 'endpoint'> & { readonly id: string | undefined },
+    account: AccountTurns | undefined,
   ): Promise<void> {
     const { socket } = upgrade;
     const concurrent = id === undefined || id === '' ? undefined : await this.#concurrentOf(host, id);
     if (socket.destroyed) return;
     const { max_body_bytes: maxBytes } = host.section(listen);
     const { max_minutes: minutes, queue_wait: queueWait } = host.section(websocketSection);
-    const accept = await (this.#loading ??= loadAcceptor());
+    const accept = await this.#loadAcceptor();
     const ws = await accept(upgrade, maxBytes);
-    const account = id === undefined ? undefined : this.#accounts.open(id);
     if (account !== undefined) account.concurrent ??= concurrent;
     const owner = id ?? caller.remoteAddress ?? '';
     const client = new ClientSocket(this.#contextOf(upgrade, host), {
@@ -117,13 +121,20 @@ export class SocketFront implements SocketEndpoint {
     this.#sockets.add(client);
     client.listen(() => {
       this.#sockets.delete(client);
-      if (account !== undefined) this.#accounts.close(id as string, account);
       if (this.#sockets.size > 0) return;
       clearInterval(this.#sweeping);
       this.#sweeping = undefined;
     });
     this.#sweeping ??= setInterval(() => this.#sweep(), sweepEvery).unref();
     if (this.#isDraining) client.drain();
+  }
+
+  /** Once; a failure, such as too many open files, is not remembered. */
+  #loadAcceptor(): Promise<Acceptor> {
+    return (this.#loading ??= loadAcceptor().catch((error: unknown) => {
+      this.#loading = undefined;
+      throw error;
+    }));
   }
 
   #sweep(): void {

@@ -7,8 +7,10 @@ export interface QueuedRequest {
   start(): Promise<void>;
 }
 
-/** The slots of an account that all of its sockets share. */
+/** The slots of an account that all of its sockets share, and whether this one may use them. */
 export interface Slots {
+  /** False while the client does not read what it has asked for: nothing starts until `look` is called. */
+  mayStart(): boolean;
   hasRoom(): boolean;
   /** Calls back, once, when it may have room again. */
   whenRoom(look: () => void): void;
@@ -50,7 +52,7 @@ export class Lanes {
   add(request: QueuedRequest): boolean {
     if (this.#waiting.length >= this.#limits.waiting) return false;
     this.#waiting.push({ ...request, start: () => request.start(), hasTimedOut: false, timer: undefined });
-    this.#look();
+    this.look();
     return true;
   }
 
@@ -61,8 +63,9 @@ export class Lanes {
     this.#waiting.length = 0;
   }
 
-  readonly #look = (): void => {
-    if (this.#isClosed) return;
+  /** Starts what may run. */
+  readonly look = (): void => {
+    if (this.#isClosed || !this.#slots.mayStart()) return;
     const busy = new Set(this.#running);
     for (const entry of this.#waiting.slice()) {
       if (this.#running.size >= this.#limits.running) return;
@@ -74,10 +77,10 @@ export class Lanes {
   };
 
   #await(entry: Entry): void {
-    this.#slots.whenRoom(this.#look);
+    this.#slots.whenRoom(this.look);
     entry.timer ??= setTimeout(() => {
       entry.hasTimedOut = true;
-      this.#look();
+      this.look();
     }, this.#limits.patience);
   }
 
@@ -89,7 +92,7 @@ export class Lanes {
     const end = () => {
       this.#running.delete(entry.lane);
       if (entry.takesSlot) this.#slots.given();
-      this.#look();
+      this.look();
     };
     entry.start().then(end, end);
   }

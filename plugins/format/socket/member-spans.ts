@@ -1,9 +1,11 @@
+import { parseJson } from '#core/platform/json.ts';
+
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
 const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /** Where a member of the outermost object stands. */
 export interface RawMember {
-  readonly name: string; // as it is written, without its quotes
+  readonly name: string;
   readonly begin: number; // of its name
   readonly valueBegin: number;
   readonly end: number; // behind its value
@@ -63,8 +65,8 @@ class SpanReader {
     this.#skipSpace();
     const begin = this.#at;
     if (this.#bytes[begin] !== quote || !this.#skipString()) return undefined;
-    const name = this.#bytes.toString('utf8', begin + 1, this.#at - 1);
-    if (!this.pass(colon)) return undefined;
+    const name = nameOf(this.#bytes.subarray(begin, this.#at));
+    if (name === undefined || !this.pass(colon)) return undefined;
     this.#skipSpace();
     const valueBegin = this.#at;
     return this.#skipValue() ? { name, begin, valueBegin, end: this.#at } : undefined;
@@ -118,6 +120,13 @@ class SpanReader {
     while (isSpace(this.#bytes[this.#at])) this.#at++;
     this.#steps += this.#at - from;
   }
+}
+
+/** The name in a JSON string, which may be written with escapes. @returns undefined for none that is valid */
+function nameOf(text: Buffer): string | undefined {
+  if (!text.includes(backslash)) return text.toString('utf8', 1, text.length - 1);
+  const name = parseJson(text.toString());
+  return typeof name === 'string' ? name : undefined;
 }
 
 function isSpace(byte: number | undefined): boolean {

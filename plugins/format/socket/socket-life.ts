@@ -11,8 +11,8 @@ const longestSilence = 40_000;
 const mostControls = 500;
 /** Bytes of an unfinished message that are not counted. */
 const smallMessage = 65_536;
-/** The most bytes of a control frame. */
-const controlFrame = 131;
+/** Bytes of a client's control frame before its payload: head and mask. */
+const controlHead = 6;
 
 export interface LifeLimits {
   readonly writeTimeout: number; // seconds without a byte taken by the client
@@ -51,6 +51,8 @@ export class SocketLife {
 
   /** Bytes have come. @returns false when there is no memory for the message that they belong to */
   receive(bytes: number): boolean {
+    // A client answers no ping in the middle of a message.
+    this.#silentSince = undefined;
     if (this.#incoming === 0) this.#incomingSince = this.#now();
     this.#incoming += bytes;
     const needed = this.#incoming - smallMessage - this.#memory.bytes;
@@ -64,11 +66,11 @@ export class SocketLife {
     this.#memory.shrink(this.#memory.bytes);
   }
 
-  /** A ping or a pong has come, which belongs to no message. */
-  control(): void {
+  /** A ping or a pong has come, which belongs to no message. @param payload bytes */
+  control(payload: number): void {
     this.#silentSince = undefined;
     this.#controls++;
-    this.#incoming = Math.max(0, this.#incoming - controlFrame);
+    this.#incoming = Math.max(0, this.#incoming - controlHead - payload);
   }
 
   /** Looks at the connection, every few seconds; pings it if that is due. @returns why it is to end */

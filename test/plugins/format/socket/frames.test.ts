@@ -117,7 +117,9 @@ describe('a request on a socket', () => {
 
   it.each([
     ['{"type":"response.create","background":true}', 'background'],
+    ['{"type":"response.create","backgr\\u006fund":true}', 'background'],
     ['{"type":"response.create","input":[],"input":[]}', 'input'],
+    ['{"type":"response.create","input":[],"in\\u0070ut":[]}', 'input'],
     ['{"type":"response.create","previous_response_id":1}', 'previous_response_id'],
     ['{"type":"response.create","generate":nonsense}', 'generate'],
   ])('%s is refused for %s', (text, param) => {

@@ -3,6 +3,7 @@ import { AccountsOnline, endTurn, hasRoom } from '../../../../plugins/format/soc
 import { Lanes, type Slots } from '../../../../plugins/format/socket/lanes.ts';
 
 const unlimited: Slots = {
+  mayStart: () => true,
   hasRoom: () => true,
   whenRoom: () => undefined,
   taken: () => undefined,
@@ -35,6 +36,7 @@ function slotsOf(concurrent: number) {
   const account = new AccountsOnline().open('a');
   account.concurrent = concurrent;
   const slots: Slots = {
+    mayStart: () => true,
     hasRoom: () => hasRoom(account),
     whenRoom: (look) => account.waiting.add(look),
     taken: () => account.running++,
@@ -44,6 +46,16 @@ function slotsOf(concurrent: number) {
 }
 
 describe('the requests of a socket', () => {
+  it('do not start while its client does not read', () => {
+    let reads = false;
+    const { begun, add, lanes } = setUp({ ...unlimited, mayStart: () => reads });
+    add('a');
+    expect(begun).toEqual([]);
+    reads = true;
+    lanes.look();
+    expect(begun).toEqual(['a']);
+  });
+
   it('run one after the other in a lane, and beside each other in several', async () => {
     const { begun, add, end, lanes } = setUp();
     add('a1', 'a');

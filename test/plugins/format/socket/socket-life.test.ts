@@ -35,7 +35,7 @@ it('an idle connection is pinged every 25 s, and lives as long as it answers', (
   const { state, life, pass } = setUp();
   for (let minute = 0; minute < 10; minute++) {
     expect(pass(30)).toBeUndefined();
-    life.control();
+    life.control(125);
   }
   expect(state.pings).toBeGreaterThanOrEqual(10);
 });
@@ -53,6 +53,25 @@ it('a message is a sign of life', () => {
   expect(pass(20)).toBeUndefined();
 });
 
+it('a client that is in the middle of a message answers no ping', () => {
+  const { life, pass } = setUp();
+  expect(pass(20)).toBeUndefined();
+  for (let step = 0; step < 20; step++) {
+    life.receive(1_000_000);
+    expect(pass(5)).toBeUndefined();
+  }
+});
+
+it('empty pings take only themselves off an unfinished message', () => {
+  const { life, pass } = setUp();
+  for (let step = 0; step < 10; step++) {
+    life.receive(2_000 + 16 * 6);
+    for (let ping = 0; ping < 16; ping++) life.control(0);
+    pass(5);
+  }
+  expect(pass(20)).toBe('slow');
+});
+
 it('a client that reads nothing ends after the write timeout, and one that reads slowly stays', () => {
   const { state, pass } = setUp();
   state.bufferedAmount = 1_000_000;
@@ -67,11 +86,11 @@ it('a client that reads nothing ends after the write timeout, and one that reads
 it('a message that never ends is too slow, and one that keeps its pace is not', () => {
   const { life, pass } = setUp();
   life.receive(10);
-  life.control();
+  life.control(125);
   expect(pass(20)).toBeUndefined();
   life.receive(500);
   for (let step = 0; step < 12; step++) {
-    life.control();
+    life.control(125);
     life.receive(131);
     pass(5);
   }
@@ -80,7 +99,7 @@ it('a message that never ends is too slow, and one that keeps its pace is not', 
 
 it('a flood of control frames ends the connection', () => {
   const { life, pass } = setUp();
-  for (let count = 0; count < 501; count++) life.control();
+  for (let count = 0; count < 501; count++) life.control(125);
   expect(pass(5)).toBe('flooding');
 });
 

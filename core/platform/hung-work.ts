@@ -1,8 +1,14 @@
+import { existsSync } from 'node:fs';
+
 /**
  * What waits for something that does not answer in a thread of this process. Node.js joins its threads before a process ends, so
  * `process.exit` would wait for it as well.
  */
 export const hungWork = new Set<object>();
+
+/** Ends within a millisecond, where Node.js would start first, and a signal end it. Images may have none. */
+const shell = '/bin/sh';
+const hasShell = existsSync(shell);
 
 /**
  * Ends this process, and waits for no thread that hangs: in its place, a program runs that ends with the same code.
@@ -10,7 +16,17 @@ export const hungWork = new Set<object>();
  * @param mayHang true where something else may hang as well
  */
 export function exitAtOnce(code: number, mayHang = false): never {
-  if ((hungWork.size > 0 || mayHang) && process.execve !== undefined)
-    process.execve(process.execPath, [process.execPath, '--eval', `process.exit(${code})`], {});
+  if ((hungWork.size > 0 || mayHang) && process.execve !== undefined) {
+    const [program, ...parameters] = hasShell
+      ? [shell, '-c', `exit ${code}`]
+      : [process.execPath, '--eval', `process.exit(${code})`];
+    const { LD_LIBRARY_PATH } = process.env;
+    const environment = LD_LIBRARY_PATH === undefined ? {} : { LD_LIBRARY_PATH };
+    try {
+      process.execve(program, [program, ...parameters], environment);
+    } catch {
+      // The program has been replaced or removed meanwhile.
+    }
+  }
   process.exit(code);
 }

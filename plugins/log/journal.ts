@@ -336,6 +336,9 @@ export class Journal implements AsyncDisposable {
         this.#losses.add(logReason('log.reason.unwritable'), lost);
       }
     }
+    if (this.#records === 0 || this.#isClosed) return;
+    this.#firstAt ??= performance.now();
+    this.#ageTimer ??= this.#startAging();
   }
 
   /** At the end, what a disk that does not answer has not taken goes to the database as well. */

@@ -64,16 +64,19 @@ export class Leftovers {
     for (const instance of files.flatMap(({ name }) => instanceOfLock(name) ?? []))
       if (instance !== this.#self && !byInstance.has(instance) && (await this.#isDead(instance)))
         await this.forget(instance);
+    // Open files are given back when the disk stops answering in the middle.
+    using opened = new DisposableStack();
     let held = 0; // files
     const found: Leftover[] = [];
     for (const [instance, own] of byInstance) {
       if (!(await this.#isDead(instance))) continue;
       const left: LeftoverSegment[] = [];
       for (const { path } of own.toSorted((a, b) => a.number - b.number))
-        left.push(await LeftoverSegment.find(this.#disk, path, held++ < bounds.openSegments));
+        left.push(opened.use(await LeftoverSegment.find(this.#disk, path, held++ < bounds.openSegments)));
       const bytes = own.reduce((sum, segment) => sum + segment.bytes, 0);
       found.push({ instance, segments: left, bytes, isInterruptedShipped: false });
     }
+    opened.move();
     return found;
   }
 

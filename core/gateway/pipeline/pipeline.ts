@@ -227,7 +227,10 @@ export class Pipeline {
   async #leave(exchange: Exchange, first: Reply, entered: number): Promise<Reply> {
     for (const watched of this.#holding) {
       const held = this.#held(exchange, watched);
-      if (held !== undefined) await held;
+      if (held === undefined) continue;
+      // Its stream may break before anybody reads it.
+      tolerateErrors(first);
+      await held;
     }
     let reply = this.#unbroken(exchange, first);
     for (let index = entered - 1; index >= 0; index--) {

@@ -143,7 +143,7 @@ async function endAtThird(gateway: Gateway, signals: StopSignals, log: Logger): 
   await signals.third;
   log.warn('third signal: ending at once');
   await abandon(gateway, log);
-  exitAtOnce(1, true);
+  exitAtOnce(1);
 }
 
 async function abandon(gateway: Gateway, log: Logger): Promise<void> {

@@ -32,12 +32,12 @@ export class DiskSilent extends Error {
 
 interface Waiting {
   readonly position: number;
-  readonly since: number;
+  since: number;
   readonly resolve: () => void;
 }
 
 interface Asked {
-  readonly since: number;
+  since: number;
   /** Of the file that it makes. */
   readonly path: string | undefined;
   readonly resolve: (result: never) => void;
@@ -101,9 +101,12 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
   readonly #timer: NodeJS.Timeout;
   readonly #startedAt = performance.now();
   #isWatching = false;
+  /** When the next look is due. */
+  #lookDue = 0;
   #isListening = false;
   #isSilent = false;
   #hasEnded = false;
+  #isEnding = false;
   #lastId = 0;
   #answer = Promise.withResolvers<void>();
 
@@ -115,10 +118,12 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
       // Files outlive the functions that open them.
       trackUnmanagedFds: false,
       execArgv: [],
+      // Agents that NODE_OPTIONS loads into every thread do not fit into this one.
+      env: { ...process.env, NODE_OPTIONS: '' },
     });
     this.#thread.on('message', (answer: ThreadAnswer) => this.#hear(answer));
-    this.#thread.on('error', () => this.#noteEnd());
-    this.#thread.on('exit', () => this.#noteEnd());
+    this.#thread.on('error', (error) => this.#noteEnd(error as Error));
+    this.#thread.on('exit', () => this.#noteEnd(new Error('the thread that writes the journal has ended')));
     this.#thread.unref();
     this.#timer = setTimeout(() => this.#look(), lookEvery).unref();
   }
@@ -189,6 +194,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
 
   /** Ends the thread, unless it hangs: that one is left behind. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isEnding = true;
     clearTimeout(this.#timer);
     if (this.#isSilent) return;
     const terminated = this.#thread.terminate().then(() => undefined);
@@ -283,6 +289,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
   #watch(): void {
     if (this.#isWatching) return;
     this.#isWatching = true;
+    this.#lookDue = performance.now() + lookEvery;
     this.#timer.refresh();
   }
 
@@ -294,13 +301,17 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     const [asked] = this.#asked.values();
     const [line] = this.#waiting;
     if (asked === undefined && line === undefined) return;
+    // While the event loop stood still, the thread may not have been woken.
+    const stall = now - this.#lookDue;
+    if (stall > lookEvery) for (const wait of [...this.#waiting, ...this.#asked.values()]) wait.since += stall;
+    const isLineLate = ({ since }: Waiting) => now - since > linePatience - lookEvery;
     const isLate =
-      (line !== undefined && now - line.since > linePatience - lookEvery) ||
-      (asked !== undefined && now - asked.since >= operationPatience);
+      (line !== undefined && isLineLate(line)) || (asked !== undefined && now - asked.since >= operationPatience);
     if (isLate && this.#isAtWork) this.#fallSilent();
     else this.#watch();
-    // Whoever waits does so no longer, whatever the reason is.
-    if (isLate && this.#hasStarted) for (const { resolve } of this.#waiting.splice(0)) resolve();
+    if (!isLate || !this.#hasStarted) return;
+    // Whoever waits for so long does so no longer, whatever the reason is.
+    while (this.#waiting[0] !== undefined && isLineLate(this.#waiting[0])) this.#waiting.shift()?.resolve();
   }
 
   /** True also for a thread that has not started in time. */
@@ -342,10 +353,12 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     this.onAnswer();
   }
 
-  /** A thread that has ended answers nothing any more. */
-  #noteEnd(): void {
+  /** A thread that has ended answers nothing any more; what it has not written is taken back. */
+  #noteEnd(error: Error): void {
+    if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.#ended.resolve();
+    if (!this.#isEnding) this.#fail(error);
     this.#fallSilent();
     hungWork.delete(this);
   }

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { bounds } from '#core/platform/bounds.ts';
@@ -171,6 +171,44 @@ test('lines that come faster than the disk takes them wait for room', async () =
   disk.wake();
   await disk.written();
   expect((await disk.ask('readText', join(folder.path, 'file')))?.text).toBe(lines.toString().repeat(100));
+});
+
+test('a stall of the event loop is not taken for a disk that does not answer', async () => {
+  using folder = new TemporaryFolder();
+  await using disk = new ThreadedDisk();
+  const path = join(folder.path, 'file');
+  const { file } = await disk.ask('create', path, 0);
+  for (let time = 0; time < 20; time++) {
+    disk.append(file, Buffer.from('line\n'), 0, 5);
+    const written = disk.written();
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250);
+    disk.wake();
+    await written;
+    expect(disk.isSilent).toBe(false);
+  }
+  await until(() => readFileSync(path, 'utf8') === 'line\n'.repeat(20));
+});
+
+test('the thread loads nothing that NODE_OPTIONS names', async () => {
+  using folder = new TemporaryFolder();
+  const [preload, marker] = [join(folder.path, 'preload.cjs'), join(folder.path, 'marker')];
+  writeFileSync(preload, `require('node:fs').writeFileSync(${JSON.stringify(marker)}, '')`);
+  process.env['NODE_OPTIONS'] = `--require ${preload}`;
+  await using disk = new ThreadedDisk();
+  delete process.env['NODE_OPTIONS'];
+  await disk.ask('create', join(folder.path, 'file'), 0);
+  expect(existsSync(marker)).toBe(false);
+});
+
+test('what a thread that ends has not written is taken back, with the reason', async () => {
+  await using disk = new ThreadedDisk(new URL('data:text/javascript,throw new Error("no memory")'));
+  const lines = Buffer.from('line\n');
+  disk.append(3, lines, 0, lines.length);
+  const failed = Promise.withResolvers<[string, string[]]>();
+  disk.onFailure = (error, unwritten) =>
+    failed.resolve([error.message, unwritten.map(({ lines: own }) => own.toString())]);
+  expect(await failed.promise).toEqual(['no memory', ['line\n']]);
+  expect(disk.isSilent).toBe(true);
 });
 
 test('a process whose threads all answer ends as usual', () => {

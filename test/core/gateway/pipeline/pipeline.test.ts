@@ -62,6 +62,23 @@ describe('the moments of an exchange', () => {
     }
   });
 
+  it('tolerate a stream that breaks while a stage holds its reply', async () => {
+    const body = new Readable({ read: () => undefined });
+    const holding: Stage = { hold: () => new Promise((resolve) => body.once('close', resolve)) };
+    const breaking: Stage = {
+      enter() {
+        setImmediate(() => body.destroy(new Error('broken')));
+        return { ...reply(''), body };
+      },
+    };
+    const pipeline = new Pipeline(
+      [holding, breaking].map((stage, index) => ({ name: `stage ${index}`, stage })),
+      console,
+    );
+    await run({ pipeline });
+    expect(body.errored?.message).toBe('broken');
+  });
+
   it('give the reply although a stage fails to hold it', async () => {
     const failing: Stage[] = [
       { hold: () => Promise.reject(new Error('broken')) },

@@ -101,8 +101,10 @@ telemetry: { endpoint: "${collector.url}", metrics_interval: 1 }
     expect(lines.join('')).toContain(`ALTER ROLE "${role}" SET datestyle = 'ISO'`);
     const client = new pg.Client(ground.direct);
     await client.connect();
+    // The job queue has a schema, and a table of migrations, of its own.
     const { rows } = await client.query(
-      `SELECT DISTINCT schemaname FROM pg_tables WHERE tablename IN ('account', 'migration', 'payments_sandbox_charge')`,
+      `SELECT DISTINCT schemaname FROM pg_tables
+       WHERE tablename IN ('account', 'migration', 'payments_sandbox_charge') AND schemaname <> 'bullmq'`,
     );
     await client.end();
     expect(rows).toEqual([{ schemaname: role }]);

@@ -282,7 +282,8 @@ describe('a mail', () => {
     Object.assign(host, { service: { ...host.service, contact: 'mailto:help@example.com' } });
     await sendDueMails(host, { healthChecks: new Map() }, unhurried);
     expect(words()).toContain('help@example.com');
-    expect(words()).not.toContain('mailto:');
+    expect(words()).toContain('href="mailto:help@example.com"');
+    expect(words().replaceAll('href="mailto:', '')).not.toContain('mailto:');
     await rotate();
     await send();
     expect(words(1)).not.toContain('undefined');

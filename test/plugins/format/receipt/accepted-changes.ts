@@ -21,6 +21,7 @@ export const acceptedChanges: Readonly<Record<ClientFormatName, readonly Accepte
     { members: /^(?:message\.)?model$/, reason: name },
     { members: /\.(?:signature|data)$/, reason: tagged },
     { members: /^(?:delta\.)?stop_reason$/, reason: decided },
+    { members: /^(?:content\[\]|content_block)\.citations$/, reason: 'null breaks AI SDK 5 and 6, and says nothing' },
   ],
   gemini: [
     { members: /^modelVersion$/, reason: name },

@@ -87,7 +87,7 @@ class GoogleAuthLibrary {
 
   async #load(): Promise<GoogleLibrary> {
     const library = await import('google-auth-library');
-    if (!decodesBrotli()) decodeNothing(library.gaxios.Gaxios);
+    decodeNoBrotli(library.gaxios.Gaxios);
     return library;
   }
 }
@@ -95,10 +95,10 @@ class GoogleAuthLibrary {
 const google = new GoogleAuthLibrary();
 
 /** In all of its clients, some of which it makes where no option reaches. `compress` is an option of node-fetch, which it calls. */
-function decodeNothing({ prototype }: GoogleLibrary['gaxios']['Gaxios']): void {
+function decodeNoBrotli({ prototype }: GoogleLibrary['gaxios']['Gaxios']): void {
   const { request } = prototype;
   prototype.request = function requestPlain(this: typeof prototype, options = {}) {
-    return request.call(this, { ...options, compress: false } as typeof options);
+    return request.call(this, decodesBrotli() ? options : ({ ...options, compress: false } as typeof options));
   } as typeof request;
 }
 

@@ -15,7 +15,6 @@ let cloud: FaultyUpstream;
 let isBrotli = false;
 let old: Disposable;
 beforeAll(async () => {
-  // Before Google's library is loaded: then it is decided what it decodes.
   old = runAsNode('26.10.0');
   folder = await mkdtemp(join(tmpdir(), 'daypass-token-'));
   cloud = await createUpstream((_request, response) => {

@@ -6,6 +6,7 @@ import { createAccount } from '#core/business/accounts/accounts.ts';
 import { Gateway } from '#core/process/app.ts';
 import { createLogger } from '#core/platform/logger.ts';
 import { Sessions } from '#core/web/sessions/sessions.ts';
+import { benchPipeline } from './pipeline.ts';
 import { reportFigures } from './process-figures.ts';
 
 /** The last two are left out for the embedded PostgreSQL, and for one instance without Redis. */
@@ -14,29 +15,10 @@ const folder = await mkdtemp(join(tmpdir(), 'daypass-bench-'));
 // PostgreSQL may run as another user, which must be able to enter.
 await chmod(folder, 0o755);
 const file = join(folder, 'gateway.yaml');
-const unreached = 1_000_000;
 
 await writeFile(
   file,
-  `listen: { port: 0, notice_period: 0 }
-pipeline:
-  - auth
-  - plan
-  - rate-limit: { limit: ${unreached}, period: 1, burst: ${unreached}, concurrent: ${unreached} }
-  - cache
-  - format
-  - upstream
-  - log
-upstreams:
-  bench: { format: chat, base_url: "${upstream}/v1" }
-  messages: { format: messages, base_url: "${upstream}/v1" }
-  responses: { format: responses, base_url: "${upstream}/v1" }
-models:
-  bench: { routes: [bench/elsewhere] }
-  bench-messages: { routes: [messages/elsewhere] }
-  bench-responses: { routes: [responses/elsewhere] }
-websocket: { max_sockets: 100000 }
-`,
+  `listen: { port: 0, notice_period: 0 }${benchPipeline(upstream)}websocket: { max_sockets: 100000 }\n`,
 );
 
 const gateway = await Gateway.start({

@@ -34,7 +34,7 @@ const next = { type: 'message', role: 'user', content: 'Answer briefly.' };
 const options = { store: false };
 const agent = new Agent({ connections: concurrency });
 
-/** A conversation on a socket of its own, which each turn forks: what it continues stays as long. */
+/** A conversation on its own socket. Each turn forks it, so that the history that it continues does not grow. */
 class Conversation {
   readonly #ws: WebSocket;
   readonly #id: string;

@@ -16,6 +16,7 @@ import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { startChild, stopChild } from './child.ts';
 import { type Load, loads, sendLoad, sendSteadily } from './load.ts';
+import { benchPipeline } from './pipeline.ts';
 
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 7);
 /** Rounds before those that count: V8 compiles for the first 30,000 small calls of each process. */
@@ -60,24 +61,12 @@ process.exit(0);
 /** @param database of Redis */
 async function start(workers: string, database: number): Promise<Subject> {
   const file = join(folder, `${database}.yaml`);
-  const unreached = 1_000_000;
   await writeFile(
     file,
     `listen: { port: 0, notice_period: 0 }
 operator: { enabled: false }
 workers: ${workers}
-data: { folder: ./data-${database} }
-pipeline:
-  - auth
-  - plan
-  - rate-limit: { limit: ${unreached}, period: 1, burst: ${unreached}, concurrent: ${unreached} }
-  - cache
-  - format
-  - upstream
-  - log
-upstreams: { bench: { format: chat, base_url: "http://127.0.0.1:${upstream.port}/v1" } }
-models: { bench: { routes: [bench/elsewhere] } }
-`,
+data: { folder: ./data-${database} }${benchPipeline(`http://127.0.0.1:${upstream.port}`)}`,
   );
   const child = spawn(process.execPath, ['core/main.mjs', '--config', file, 'start'], {
     stdio: ['ignore', 'pipe', 'inherit'],

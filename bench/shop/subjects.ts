@@ -10,31 +10,17 @@ import { openDatabase } from '#core/platform/database/open.ts';
 import { coreEntities } from '#core/process/entities.ts';
 import { freePort } from '../../test/support/free-port.ts';
 import { startChild, stopChild } from '../child.ts';
+import { benchPipeline } from '../pipeline.ts';
 import type { Target } from './callers.ts';
 import { ProcessTime } from './process-time.ts';
 
 /** Ms until a gateway is ready. */
 const startTimeout = 120_000;
-const unreached = 1_000_000;
 
 export interface Subject extends Target, AsyncDisposable {
   readonly name: string;
   readonly time: ProcessTime;
 }
-
-const gatewayYaml = (port: number, upstream: string) => `
-listen: { port: ${port}, notice_period: 0 }
-pipeline:
-  - auth
-  - plan
-  - rate-limit: { limit: ${unreached}, period: 1, burst: ${unreached}, concurrent: ${unreached} }
-  - cache
-  - format
-  - upstream
-  - log
-upstreams: { bench: { format: chat, base_url: "${upstream}/v1" } }
-models: { bench: { routes: [bench/elsewhere] } }
-`;
 
 export async function startBare(name: string, file: string, upstream: string): Promise<Subject> {
   const { port, process: child } = await startChild(file, [upstream]);
@@ -53,7 +39,7 @@ export async function startShop(
   await chmod(folder, 0o755);
   const file = join(folder, 'gateway.yaml');
   const port = await freePort();
-  await writeFile(file, gatewayYaml(port, upstream));
+  await writeFile(file, `listen: { port: ${port}, notice_period: 0 }${benchPipeline(upstream)}`);
   const child = spawn(process.execPath, [...parameters, 'core/main.mjs', '--config', file, 'start'], {
     cwd: checkout,
     stdio: 'ignore',

@@ -1,0 +1,24 @@
+/** So high that no load reaches it. */
+const unreached = 1_000_000;
+
+/** All seven stages, and the route to the upstream of the benchmark, as gateway.yaml has them. @param upstream URL */
+export function benchPipeline(upstream: string): string {
+  return `
+pipeline:
+  - auth
+  - plan
+  - rate-limit: { limit: ${unreached}, period: 1, burst: ${unreached}, concurrent: ${unreached} }
+  - cache
+  - format
+  - upstream
+  - log
+upstreams:
+  bench: { format: chat, base_url: "${upstream}/v1" }
+  messages: { format: messages, base_url: "${upstream}/v1" }
+  responses: { format: responses, base_url: "${upstream}/v1" }
+models:
+  bench: { routes: [bench/elsewhere] }
+  bench-messages: { routes: [messages/elsewhere] }
+  bench-responses: { routes: [responses/elsewhere] }
+`;
+}

@@ -129,7 +129,7 @@ export const models = defineSection({
   },
 });
 
-/** What clients are told that no route can do. */
+/** Limits that clients are shown although no route can serve them. */
 function modelNotices(name: string, model: ModelValue): string[] {
   const { routes, max_input_tokens: input, max_tokens: output, quirks } = model;
   const own = routes.map((route) => (typeof route === 'string' ? undefined : route));

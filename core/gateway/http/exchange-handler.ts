@@ -192,7 +192,7 @@ export class ExchangeHandler implements Conversations {
       pipeline.begin(exchange);
       const reply = await pipeline.answer(exchange);
       const onStalled = (seconds: number) => reportStalled(exchange, seconds, pipeline);
-      // A stage that goes on with the exchange without its client gets the reply, as that of a request.
+      // A stage that has detached the exchange from its client gets the reply, as for a POST.
       if (exchange.taker !== undefined) await exchange.taker(reply);
       const sent = await client.deliver(exchange, reply, onStalled).catch((error: unknown) => {
         // The stages hear of the end all the same.

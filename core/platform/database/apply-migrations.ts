@@ -29,7 +29,7 @@ export interface MigrationTarget {
 /**
  * Applies what is pending of these migrations, and returns the names. All files are read before the first is applied.
  *
- * Each migration is a transaction of its own: a start that ends in the middle keeps what is done, and the next one continues there.
+ * Each migration runs in its own transaction: an interrupted start keeps those that are done, and the next start continues there.
  * So the version before must work after each of them, not only after the last (docs/upgrading.md).
  */
 export async function applyMigrations(

@@ -28,8 +28,8 @@ export interface Database extends AsyncDisposable {
    */
   queryFirst<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
   /**
-   * The same in a transaction of its own, for what others rely on once they have an answer: it is on the disk when this resolves, although
-   * a pooler may leave a single statement in a transaction, and a role may not wait for the disk (`synchronous_commit = off`).
+   * The same in its own transaction, for what is acknowledged to others: it is on the disk when this resolves, even behind a pooler that
+   * leaves single statements in a transaction, and for a role with `synchronous_commit = off`.
    */
   storeFirst<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
   /**

@@ -17,7 +17,7 @@ export interface CheckedFinding extends Finding {
 /**
  * Runs all checks at once. One that hangs ends at the deadline, and holds up none of the others. Never rejects.
  *
- * @param milliseconds of each check that has no time of its own
+ * @param milliseconds limit of each check that sets none itself
  * @param redact removes secrets from texts
  * @returns in the order of the checks
  */

@@ -1,0 +1,62 @@
+/**
+ * Holds capabilities to their weight: files and lines of each against the ceilings of `weight.yaml`, and the number of rooms
+ * that name some of them. With `--write`, today's figures become the ceilings; with `--table`, it prints them.
+ */
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import {
+  findHeavier,
+  findRooms,
+  findWider,
+  type Weight,
+  weigh,
+  type WeightTable,
+  withCeilings,
+} from './weight-rules.ts';
+
+const root = join(import.meta.dirname, '..');
+const file = join(import.meta.dirname, 'weight.yaml');
+const text = readFileSync(file, 'utf8');
+const table = parse(text) as WeightTable;
+const production = '{core,plugins,views,migrations}/**/*.{ts,mjs,js,eta,css,lua,sh,ps1,as}';
+const sources = new Map(
+  globSync(production, { cwd: root }).map((path) => [path, readFileSync(join(root, path), 'utf8')]),
+);
+
+const { rows, mistakes } = weigh(sources, table);
+const rooms = findRooms(sources, Object.keys(table.spread));
+const isWriting = process.argv.includes('--write');
+if (isWriting) writeFileSync(file, withCeilings(text, rows, rooms));
+if (process.argv.includes('--table')) printTable();
+
+const failures = [...mistakes, ...(isWriting ? [] : [...findHeavier(rows, table), ...findWider(rooms, table)])];
+for (const line of failures) console.error(line);
+if (failures.length > 0) process.exit(1);
+const { files, lines } = sum([...rows.values()]);
+const spread = [...rooms].map(([word, found]) => `${word} ${found.length}`).join(', ');
+console.log(`weight: ${files} files, ${lines} lines, no row above its ceiling; rooms: ${spread}`);
+
+function printTable(): void {
+  const width = Math.max(...[...rows.keys()].map(({ length }) => length));
+  const print = (name: string, weight: Weight, most?: Weight) =>
+    console.log(
+      name.padEnd(width + 2),
+      String(weight.files).padStart(5),
+      String(weight.lines).padStart(7),
+      most === undefined ? '' : String(weight.lines - most.lines).padStart(6),
+    );
+  for (const [group, members] of Object.entries(table.weight)) {
+    const weights = Object.keys(members).map((name) => rows.get(name) ?? { files: 0, lines: 0 });
+    print(group, sum(weights));
+    for (const [index, [name, { most }]] of Object.entries(members).entries())
+      print(`  ${name}`, weights[index] ?? sum([]), most);
+  }
+}
+
+function sum(weights: readonly Weight[]): Weight {
+  return {
+    files: weights.reduce((total, weight) => total + weight.files, 0),
+    lines: weights.reduce((total, weight) => total + weight.lines, 0),
+  };
+}

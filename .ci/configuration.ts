@@ -1,5 +1,5 @@
-// Writes docs/configuration.md and the pages of docs/configuration: every key of gateway.yaml, from the schemas that validate it.
-// test/ci/configuration.test.ts fails when a page is not what this writes.
+// Writes docs/configuration.md and the pages of docs/configuration: every key of gateway.yaml, from the schemas that validate it; and
+// the list of plugins that register sections. test/ci/configuration.test.ts fails when one of them is not what this writes.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseDocument as parseYaml, isMap, isScalar } from 'yaml';
@@ -34,6 +34,14 @@ export async function ownRegistry(): Promise<Registry> {
     throw new Error('nothing is served');
   });
   return registry;
+}
+
+/** The plugin of each section that is not core's, as JSON: the gateway names it where its folder is not there. */
+export const sectionsFile = 'core/extension/validation/plugins-of-sections.json';
+
+export function listPluginsOfSections({ sectionPlugins }: Registry): string {
+  const own = [...sectionPlugins].filter(([, plugin]) => plugin !== 'core').toSorted();
+  return `${JSON.stringify(Object.fromEntries(own), undefined, 2)}\n`;
 }
 
 /** All pages as Markdown, by their path below the repository. */
@@ -211,6 +219,8 @@ function readExamples(): Map<string, string> {
 
 if (import.meta.main) {
   mkdirSync(join(root, 'docs', 'configuration'), { recursive: true });
-  for (const [path, text] of renderPages(await ownRegistry())) writeFileSync(join(root, path), text);
+  const registry = await ownRegistry();
+  for (const [path, text] of renderPages(registry)) writeFileSync(join(root, path), text);
+  writeFileSync(join(root, sectionsFile), listPluginsOfSections(registry));
   process.exit(0);
 }

@@ -67,6 +67,8 @@ export type ConfiguredHook = (server: Server, host: Host) => void | Promise<void
 export class Registry {
   readonly stages = new Map<string, AnyStageDefinition>();
   readonly sections = new Map<string, Section>();
+  /** The plugin that has registered each section. */
+  readonly sectionPlugins = new Map<string, string>();
   readonly endpoints: Endpoint[] = [];
   readonly sockets: SocketEndpoint[] = [];
   readonly databaseTables = new Map<string, PluginTables>();
@@ -122,6 +124,7 @@ export class Registry {
 
   section(section: Section): void {
     add(this.sections, 'section', section);
+    this.sectionPlugins.set(section.name, this.#plugin);
   }
 
   endpoint(endpoint: Endpoint): void {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parseDocument } from '#core/config/file/document.ts';
 import { validate } from '#core/extension/validation/load.ts';
-import { exampleFile, ownRegistry, renderPages } from '../../.ci/configuration.ts';
+import { exampleFile, listPluginsOfSections, ownRegistry, renderPages, sectionsFile } from '../../.ci/configuration.ts';
 
 const environment = {
   OPERATOR_TOKEN: 'a-token-of-the-operator',
@@ -26,6 +26,10 @@ it('the pages of docs/configuration are what the schemas say; `npm run docs:conf
   const pages = renderPages(await ownRegistry());
   expect([...pages.keys()].toSorted()).toEqual(globSync('docs/configuration{,/*}.md', { cwd: root }).toSorted());
   for (const [path, text] of pages) expect(readFileSync(join(root, path), 'utf8'), path).toBe(text);
+});
+
+it('the list of plugins of sections is what they register; `npm run docs:configuration` writes it', async () => {
+  expect(readFileSync(join(root, sectionsFile), 'utf8')).toBe(listPluginsOfSections(await ownRegistry()));
 });
 
 it('the example of docs/configuration is valid, and has every section', async () => {

@@ -2,6 +2,7 @@ import { buildCatalogInSteps } from '#core/config/sections/build-catalog.ts';
 import { models } from '#core/config/sections/models-section.ts';
 import { upstreams, upstreamsSchema } from '#core/config/sections/upstreams-section.ts';
 import type { Registry } from '../registry.ts';
+import pluginsOfSections from './plugins-of-sections.json' with { type: 'json' };
 import type { JsonSchema } from '#core/platform/schema.ts';
 import { runToEnd } from '#core/platform/timing/turn.ts';
 import type { GatewayDocument } from '#core/config/file/document.ts';
@@ -118,12 +119,25 @@ function refuseUnknownSections(
 ): void {
   const known = [...registry.sections.keys(), 'pipeline'];
   for (const name of Object.keys(values)) {
+    const absent = known.includes(name) ? undefined : absentPlugin(name);
+    if (absent !== undefined) {
+      const wrong = `belongs to the plugin "${absent}", which this gateway does not have`;
+      validator.report([name], wrong, `remove it, or restore plugins/${absent}`, true);
+      continue;
+    }
     if (known.includes(name) || (!hasAllPlugins && mayBeForeign(name, known, Object.keys(values)))) continue;
     // "plan" is more likely a misspelled "plans" than the stage.
     const isStage = registry.stages.has(name) && closestName(name, known) === undefined;
     if (isStage) validator.report([name], 'is a stage', 'write it in the list "pipeline"', true);
     else validator.report([name], 'is not a known key', adviseOn(name, known, registry), true);
   }
+}
+
+/** The plugin of the gateway that an unknown section would belong to; `npm run docs:configuration` writes the list. */
+function absentPlugin(section: string): string | undefined {
+  return Object.hasOwn(pluginsOfSections, section)
+    ? pluginsOfSections[section as keyof typeof pluginsOfSections]
+    : undefined;
 }
 
 /** True for a section that is there under a similar name, which is reported. */

@@ -47,6 +47,11 @@ describe('the sections service, listen, data and plugins', () => {
       'billing: {}',
       '1:1 billing: is not a known key; use one of: service, listen, data, memory, plugins, upstreams, models, aliases, announcements, pipeline',
     ],
+    [
+      'a section of a plugin whose folder is not there',
+      'midtrans: {}',
+      '1:1 midtrans: belongs to the plugin "midtrans", which this gateway does not have; remove it, or restore plugins/midtrans',
+    ],
     ['a misspelt key', 'service: { nmae: x }', '1:12 service.nmae: is not a known key; did you mean "name"?'],
     ['a list for a section', 'service: [x]', '1:10 service: is a list; must be a map, such as { name: … }'],
     ['an empty name', 'service: { name: "" }', '1:18 service.name: is empty; needs at least 1'],

@@ -1,7 +1,7 @@
 /**
  * Holds pages in order. Texts: the same keys and placeholders in every language, each used somewhere, and none used that does
  * not exist, and no word that docs/glossary.md rules out. Templates: nothing inline that the policy would block, nothing printed unescaped outside of the layout, and each
- * in the folder of its plugin.
+ * in the folder of its plugin. Templates and style sheets that are named are there.
  */
 import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { join, normalize, sep } from 'node:path';
@@ -15,6 +15,7 @@ const find = (pattern: string) => globSync(pattern, { cwd: root });
 
 const folders = find('{core,plugins,docs}/**/texts/en.json').map((file) => file.slice(0, -'en.json'.length));
 const templates = find('{views,core,plugins,docs}/**/*.eta');
+const views = new Set(find('views/**/*').map((file) => normalize(file)));
 const sources = [...templates, ...find('{core,plugins,docs}/**/*.ts')].map(read).join('\n');
 const allKeys = new Set(folders.flatMap((folder) => Object.keys(JSON.parse(read(`${folder}en.json`)) as Texts)));
 
@@ -26,6 +27,7 @@ const mistakes = [
   ...folders.flatMap(checkTexts),
   ...templates.flatMap(checkTemplate),
   ...templates.flatMap(checkPlace),
+  ...[...templates, ...find('{core,plugins}/**/*.ts')].flatMap(checkFiles),
 ];
 for (const line of mistakes) console.error(line);
 if (mistakes.length > 0) process.exit(1);
@@ -101,6 +103,21 @@ function checkPlace(file: string): string[] {
   const [top, owner = ''] = normalize(file).split(sep);
   if (top !== 'views' || owners.has(owner)) return [];
   return [`${file}: put it in views/PLUGIN/, or in views/parts/ if several plugins use it`];
+}
+
+/** Templates that include, and pages that name, a template or a style sheet. */
+function checkFiles(file: string): string[] {
+  const text = read(file);
+  const included = text.matchAll(/\binclude\('\/([^']+)'/g).map(([, path]) => `views/${path}.eta`);
+  const shown = file.endsWith('.ts') ? text.matchAll(/'(\w[\w-]*\/[\w/-]+\.(?:eta|css))'/g) : [];
+  const lost = [...included, ...[...shown].map(([, path]) => `views/${path}`)].filter((path) => !views.has(path));
+  const styles = file.endsWith('.ts') ? [...text.matchAll(/'([\w-]+\.css)'/g)].map(([, name]) => name) : [];
+  return [
+    ...lost.map((path) => `${file}: ${path} does not exist`),
+    ...styles
+      .filter((name) => !sources.includes(`name: '${name}'`))
+      .map((name) => `${file}: no asset is called ${name}`),
+  ];
 }
 
 function checkTemplate(file: string): string[] {

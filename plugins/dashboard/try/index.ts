@@ -13,7 +13,8 @@ import { tryPath } from '../paths.ts';
 export function register(server: Server): void {
   const { gateway } = server;
   gateway.texts(defineTexts({ en, id }));
-  for (const name of ['try.css', ...tryScripts]) gateway.assets({ name, path: `dashboard/try/${name}` });
+  gateway.assets({ name: 'try.css', path: 'dashboard/try/try.css' });
+  for (const name of tryScripts) gateway.assets({ name, path: `dashboard/try/${name}` });
   gateway.assets({ name: 'write-code.js', path: join(import.meta.dirname, '..', 'code', 'write-code.mjs') });
   gateway.page(createTryPage(server));
   server.route(tokenRoute(server));

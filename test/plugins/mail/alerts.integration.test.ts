@@ -16,7 +16,7 @@ import { sendDueMails } from '../../../plugins/mail/send-mails.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { closedPort } from '../../support/dead-ends.ts';
 import { mailTexts } from '../../../plugins/mail/texts.ts';
-import { startMailServer, type TestMailServer } from './fixture.ts';
+import { startMailServer, type TestMailServer } from '../../support/mail-server.ts';
 
 const secret = 'a secret of the operator';
 const gateway = {

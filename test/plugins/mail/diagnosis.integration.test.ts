@@ -3,7 +3,7 @@ import { createTestHost } from '#core/extension/testing/test-host.ts';
 import type { Finding } from '#core/gateway/diagnosis/diagnosis.ts';
 import { mailDiagnosis } from '../../../plugins/mail/diagnosis.ts';
 import { testCertificate, testKey } from '../../support/tls-upstream.ts';
-import { startMailServer } from './fixture.ts';
+import { startMailServer } from '../../support/mail-server.ts';
 import { type Script, startScriptedServer } from './scripted-server.ts';
 
 /** What doctor finds at this URL. */

@@ -15,7 +15,7 @@ import { createTestDatabase } from '../../support/database.ts';
 import { closedPort } from '../../support/dead-ends.ts';
 import { uncertainTries } from '../../../plugins/mail/outbox.ts';
 import { repeatMail } from '#core/business/mail/mails.ts';
-import { startMailServer, type TestMailServer } from './fixture.ts';
+import { startMailServer, type TestMailServer } from '../../support/mail-server.ts';
 import { type Script, startScriptedServer } from './scripted-server.ts';
 
 /** Longer than any pause of a busy machine. */

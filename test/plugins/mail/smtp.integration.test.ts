@@ -6,7 +6,7 @@ import { type OutgoingMail, sendMail } from '../../../plugins/mail/smtp.ts';
 import type { SmtpServer } from '#core/business/mail/smtp-url.ts';
 import { closedPort } from '../../support/dead-ends.ts';
 import { testCertificate, testKey, trustTestCertificate } from '../../support/tls-upstream.ts';
-import { startMailServer } from './fixture.ts';
+import { startMailServer } from '../../support/mail-server.ts';
 import { type Script, startScriptedServer } from './scripted-server.ts';
 
 /** Longer than any pause of a busy machine. */

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { decodesBrotli } from '#core/platform/node-release.ts';
-import { startMailServer, type TestMailServer } from '../../../plugins/mail/fixture.ts';
+import { startMailServer, type TestMailServer } from '../../../support/mail-server.ts';
 import { runAsNode } from '../../../support/as-node.ts';
 import { runCommand } from '../../../support/command-line.ts';
 import { createBareDatabase, dropDatabase } from '../../../support/database.ts';

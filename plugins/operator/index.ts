@@ -38,7 +38,6 @@ export const plugin: GatewayPlugin = {
     gateway.section(operatorActionsSection);
     gateway.job(actionRetentionJob);
     gateway.texts(defineTexts({ en, id }));
-    gateway.assets({ name: 'operator.css', path: 'operator/operator.css' });
     gateway.assets({ name: 'operator-month.css', path: 'operator/month.css' });
     gateway.assets({ name: 'operator-account.css', path: 'operator/account.css' });
     const pages = [

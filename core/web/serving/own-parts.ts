@@ -36,6 +36,7 @@ export const reasonTexts = [
 export const ownAssets: readonly AssetSource[] = [
   { name: 'style.css', path: 'style.css' },
   { name: 'tables.css', path: 'tables.css' },
+  { name: 'operator.css', path: 'operator.css' },
   { name: 'dark.css', path: 'dark.css' },
   { name: 'icon.svg', path: 'icon.svg' },
   { name: 'icon-192.png', path: 'icon-192.png' },

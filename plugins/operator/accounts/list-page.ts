@@ -20,7 +20,7 @@ export const accountsPage: Page = {
   role: 'operator',
   title: 'operator.accounts',
   navigation: { label: 'operator.accounts', icon: 'people', order: 30 },
-  template: 'operator/list.eta',
+  template: 'parts/list.eta',
   styles: ['operator.css', 'tables.css'],
   async show(request) {
     const { host, query, t } = request;

@@ -22,7 +22,7 @@ export const ordersPage: Page = {
   role: 'operator',
   title: 'operator.orders',
   navigation: { label: 'operator.orders', icon: 'receipt', order: 20 },
-  template: 'operator/list.eta',
+  template: 'parts/list.eta',
   styles: ['operator.css', 'tables.css'],
   async show(request) {
     const { host, query, t, format } = request;

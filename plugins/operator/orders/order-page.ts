@@ -25,7 +25,7 @@ export const orderPage: Page = {
   path: '/operator/orders/{code}',
   role: 'operator',
   title: 'operator.order_title',
-  template: 'operator/detail.eta',
+  template: 'parts/detail.eta',
   styles: ['operator.css', 'tables.css'],
   async show(request) {
     const { host, t, format } = request;

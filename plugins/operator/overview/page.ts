@@ -50,7 +50,7 @@ export function overviewPage(
       topics: ['requests', 'orders', 'health'],
       everySeconds: interval,
       parts: {
-        'operator-tiles': 'operator/tiles.eta',
+        'operator-tiles': 'parts/tiles.eta',
         'operator-needs': 'operator/needs.eta',
         'operator-routes': 'operator/overview-routes.eta',
         'operator-cards': 'operator/cards.eta',

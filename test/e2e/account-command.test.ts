@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { startDemoUpstream } from '../../plugins/demo/server.ts';
+import { startAnsweringUpstream } from '../support/answering-upstream.ts';
 import { createGatewayHome, type GatewayHome, type GatewayProcess, yamlFor } from '../support/gateway.ts';
 
 const run = promisify(execFile);
@@ -21,11 +21,11 @@ export const plugin = {
 };
 `;
 
-let upstream: Awaited<ReturnType<typeof startDemoUpstream>>;
+let upstream: Awaited<ReturnType<typeof startAnsweringUpstream>>;
 let home: GatewayHome;
 let gateway: GatewayProcess;
 beforeAll(async () => {
-  upstream = await startDemoUpstream({ delayFactor: 1 });
+  upstream = await startAnsweringUpstream(300);
   home = await createGatewayHome('');
   await writeFile(join(home.folder, 'listener.mjs'), listener);
   await home.write(`plugins: ["./listener.mjs"]\n${yamlFor(upstream.baseUrl)}`);

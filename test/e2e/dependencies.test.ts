@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { generateApiKey } from '#core/business/accounts/api-key.ts';
-import { startDemoUpstream } from '../../plugins/demo/server.ts';
+import { startAnsweringUpstream } from '../support/answering-upstream.ts';
 import { createGatewayHome, type GatewayHome, type GatewayProcess, yamlFor } from '../support/gateway.ts';
 import { execute, withDatabase } from '../support/global-postgres.ts';
 import { type RedisServer, startRedis } from '../support/global-redis.ts';
@@ -11,7 +11,7 @@ import { createTcpProxy, type ProxyMode, type TcpProxy } from '../support/tcp-pr
 /** Ms until the gateway has recovered once a dependency is back, with room for a busy machine. */
 const recovery = { timeout: 20_000, interval: 50 };
 
-let upstream: Awaited<ReturnType<typeof startDemoUpstream>>;
+let upstream: Awaited<ReturnType<typeof startAnsweringUpstream>>;
 let home: GatewayHome;
 let gateway: GatewayProcess;
 let database: TcpProxy;
@@ -19,7 +19,7 @@ let redis: TcpProxy | undefined;
 let ownRedis: RedisServer | undefined;
 
 beforeAll(async () => {
-  upstream = await startDemoUpstream({ delayFactor: 0 });
+  upstream = await startAnsweringUpstream();
   home = await createGatewayHome(yamlFor(upstream.baseUrl));
   database = await proxyTo(home.databaseUrl, 5432);
   ownRedis = await startRedis();

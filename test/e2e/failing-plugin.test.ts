@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { startDemoUpstream } from '../../plugins/demo/server.ts';
+import { startAnsweringUpstream } from '../support/answering-upstream.ts';
 import { createGatewayHome, type GatewayHome, type GatewayProcess, yamlFor } from '../support/gateway.ts';
 
 // A whole process, on machines that may be busy.
@@ -84,11 +84,11 @@ export const plugin = { name: 'faulty', register(server) {
 } };
 `;
 
-let upstream: Awaited<ReturnType<typeof startDemoUpstream>>;
+let upstream: Awaited<ReturnType<typeof startAnsweringUpstream>>;
 let home: GatewayHome;
 let gateway: GatewayProcess;
 beforeAll(async () => {
-  upstream = await startDemoUpstream({ delayFactor: 0 });
+  upstream = await startAnsweringUpstream();
   home = await createGatewayHome('');
   await writeFile(join(home.folder, 'faulty.mjs'), faulty);
   await home.write(`plugins: [./faulty.mjs]\n${yamlFor(upstream.baseUrl).replace('- auth\n', '- faulty\n  - auth\n')}`);

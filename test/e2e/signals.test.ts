@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { startDemoUpstream } from '../../plugins/demo/server.ts';
+import { startAnsweringUpstream } from '../support/answering-upstream.ts';
 import { createGatewayHome, type GatewayHome, type GatewayProcess, startGateway, yamlFor } from '../support/gateway.ts';
 import { createGatewayFolder } from '../support/gateway-home.ts';
 import { createMemoryFolder } from '../support/memory-folder.ts';
@@ -13,10 +13,10 @@ vi.setConfig({ testTimeout: 180_000 });
 
 const root = join(import.meta.dirname, '..', '..');
 
-let upstream: Awaited<ReturnType<typeof startDemoUpstream>>;
+let upstream: Awaited<ReturnType<typeof startAnsweringUpstream>>;
 let home: GatewayHome;
 beforeAll(async () => {
-  upstream = await startDemoUpstream({ delayFactor: 0 });
+  upstream = await startAnsweringUpstream();
   home = await createGatewayHome(yamlFor(upstream.baseUrl));
 });
 afterAll(async () => {

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startDemoUpstream } from '../../plugins/demo/server.ts';
+import { startAnsweringUpstream } from '../support/answering-upstream.ts';
 import { createGatewayHome, type GatewayHome, startGateway, type TestGateway, yamlFor } from '../support/gateway.ts';
 
-let upstream: Awaited<ReturnType<typeof startDemoUpstream>>;
+let upstream: Awaited<ReturnType<typeof startAnsweringUpstream>>;
 let inProcess: TestGateway;
 let home: GatewayHome;
 beforeAll(async () => {
-  upstream = await startDemoUpstream({ delayFactor: 0 });
+  upstream = await startAnsweringUpstream();
   inProcess = await startGateway({ yaml: yamlFor(upstream.baseUrl) });
   home = await createGatewayHome(yamlFor(upstream.baseUrl));
 });

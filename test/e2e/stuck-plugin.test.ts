@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { startDemoUpstream } from '../../plugins/demo/server.ts';
+import { startAnsweringUpstream } from '../support/answering-upstream.ts';
 import { createGatewayHome, yamlFor } from '../support/gateway.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -33,7 +33,7 @@ export const plugin = { name: 'stuck', register(server) {
 } };`;
 
 it('SIGTERM ends a gateway whatever its plugins do, and its clients are told', async () => {
-  await using upstream = await startDemoUpstream({ delayFactor: 0 });
+  await using upstream = await startAnsweringUpstream();
   await using home = await createGatewayHome('');
   await writeFile(join(home.folder, 'stuck.mjs'), stuck);
   const yaml = yamlFor(upstream.baseUrl).replace('- auth\n', '- auth\n  - stuck\n');

@@ -8,7 +8,7 @@ import { Gateway } from '#core/process/app.ts';
 import { buildCatalog } from '#core/config/sections/build-catalog.ts';
 import { parseDocument } from '#core/config/file/document.ts';
 import { validate } from '#core/extension/validation/load.ts';
-import { startDemoUpstream } from '../../plugins/demo/server.ts';
+import { startAnsweringUpstream } from '../support/answering-upstream.ts';
 import { silentLog } from '../support/database.ts';
 import { createGatewayHome, type GatewayHome, type GatewayProcess, yamlFor } from '../support/gateway.ts';
 
@@ -17,10 +17,10 @@ const root = resolve(import.meta.dirname, '..', '..');
 // Every gateway is a process here: the test runner would load plugins differently.
 vi.setConfig({ testTimeout: 180_000 });
 
-let upstream: Awaited<ReturnType<typeof startDemoUpstream>>;
+let upstream: Awaited<ReturnType<typeof startAnsweringUpstream>>;
 let home: GatewayHome;
 beforeAll(async () => {
-  upstream = await startDemoUpstream({ delayFactor: 0 });
+  upstream = await startAnsweringUpstream();
   home = await createGatewayHome('');
   await mkdir(join(home.folder, 'stages'));
   await copyFile(join(root, 'docs', 'examples', 'stopwatch.ts'), join(home.folder, 'stages', 'stopwatch.ts'));

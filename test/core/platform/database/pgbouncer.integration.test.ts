@@ -11,7 +11,7 @@ import { openDatabase } from '#core/platform/database/open.ts';
 import { findPooler, warnOfRoleSettings } from '#core/platform/database/pooler.ts';
 import { openJobs } from '#core/platform/jobs/open.ts';
 import { coreEntities } from '#core/process/entities.ts';
-import { startDemoUpstream } from '../../../../plugins/demo/server.ts';
+import { startAnsweringUpstream } from '../../../support/answering-upstream.ts';
 import { createBareDatabase, dropDatabase, silentLog } from '../../../support/database.ts';
 import { createGatewayFolder } from '../../../support/gateway-home.ts';
 import { yamlFor } from '../../../support/gateway.ts';
@@ -151,7 +151,7 @@ describe.skipIf(!hasPgBouncer)('PgBouncer, for a role that is no superuser', () 
 
   it('serves a gateway whose sessions use DATABASE_DIRECT_URL: it migrates, listens, runs jobs and records', async () => {
     await using made = new AsyncDisposableStack();
-    const upstream = made.use(await startDemoUpstream({ delayFactor: 0 }));
+    const upstream = made.use(await startAnsweringUpstream());
     const home = await createGatewayFolder(yamlFor(upstream.baseUrl));
     made.defer(() => rm(home.folder, { recursive: true, force: true }));
     const environment = { DATABASE_URL: pooledUrl, DATABASE_DIRECT_URL: directUrl };

@@ -1,9 +1,9 @@
-import { startDemoUpstream } from '../../../../plugins/demo/server.ts';
+import { startAnsweringUpstream } from '../../../support/answering-upstream.ts';
 import { startGateway, type TestGateway, wholePipeline } from '../../../support/gateway.ts';
 
 /** A gateway with a model that answers, dp/demo, and one that fails, dp/other. */
 export async function startDemoGateway(pipeline = wholePipeline): Promise<TestGateway> {
-  const demo = await startDemoUpstream({ delayFactor: 0 });
+  const demo = await startAnsweringUpstream();
   const yaml = `${pipeline}
 upstreams: { demo: { format: chat, base_url: "${demo.baseUrl}" } }
 models:

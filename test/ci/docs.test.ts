@@ -5,7 +5,6 @@ import { expect, it } from 'vitest';
 import type { CommandContext } from '#core/extension/commands/command.ts';
 import { assemble } from '#core/extension/assembly.ts';
 import { silentLog } from '../support/database.ts';
-import { apiActions, segmentOf } from '../../plugins/operator-api/openapi.ts';
 import { vendors } from '../../plugins/upstream/vendors.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -114,17 +113,6 @@ it('pages show commands and options that exist', async () => {
       .map(({ line }) => `${page}: ${line}`),
   );
   expect(wrong).toEqual([]);
-});
-
-it('operating/shop.md lists every action of the operator API, and no other', () => {
-  const listed = [...read('docs/operating/shop.md').matchAll(/^\| `POST \/(\w+)\/([A-Z]+\/)?ACTION` \| (.+) \|$/gm)];
-  const segments = listed.flatMap(([, path = '', handle, cell = '']) => {
-    const subject = handle === undefined ? path : path.replace(/s$/, '');
-    return (cell.match(/(?<=`)[a-z-]+(?=`)/g) ?? []).map((segment) => `${subject} ${segment}`);
-  });
-  expect(segments.toSorted()).toEqual(
-    apiActions.map(({ name, subject }) => `${subject} ${segmentOf(name)}`).toSorted(),
-  );
 });
 
 /** Files that a page tells its reader to create. */

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
@@ -9,7 +8,7 @@ import { runCommand } from '../support/command-line.ts';
 import { createUpstream, type FaultyUpstream } from '../support/faulty-upstream.ts';
 import { PageClient } from '../support/page-client.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { createToken } from '../../plugins/operator-api/tokens.ts';
+import { createOperatorToken } from '../support/operator-token.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -209,8 +208,7 @@ it('the page shows the canary, and takes it back', async () => {
   expect((await canaries.list(1))[0]?.end).toMatchObject({ reason: 'rolled back by ops@example.com' });
 });
 
-const newToken = (scope: 'read' | 'act') =>
-  createToken(gateway.database, { name: `${scope} ${randomUUID()}`, scope, days: 1 });
+const newToken = (scope: 'read' | 'act') => createOperatorToken(gateway, scope);
 
 it('the operator API begins a canary, reads it, serves it to everybody and takes it back, as its token allows', async () => {
   const tokens = { read: await newToken('read'), act: await newToken('act') };

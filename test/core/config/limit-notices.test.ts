@@ -7,7 +7,6 @@ import { listen, memory } from '#core/config/sections/core-sections.ts';
 import { models } from '#core/config/sections/models-section.ts';
 import { upstreams } from '#core/config/sections/upstreams-section.ts';
 import { responsesSection } from '../../../plugins/format/state/responses-store/register.ts';
-import { probesSection } from '../../../plugins/probes/section.ts';
 import { rateLimitStage } from '../../../plugins/rate-limit/stage.ts';
 import { upstreamStage } from '../../../plugins/upstream/stage.ts';
 
@@ -89,15 +88,6 @@ describe('limits of which one contradicts another are noted', () => {
       () => noticesOf(listen, { max_body_bytes: 1024 * MiB }, [memory, { max_bytes: 512 * MiB }]),
       /max_body_bytes is 1073741824, and the memory has room for bodies of \d+ bytes$/,
     ],
-    [
-      'a window that probes cannot fill, and a day on which none comes',
-      () =>
-        noticesOf(probesSection, { enabled: true, every_hours: 240, daily_tokens: 50_000, context_every_days: 7 }, [
-          models,
-          { m: { max_input_tokens: 128_000, routes: ['a/b'] } },
-        ])?.join(' '),
-      /context_every_days is 7.*every 240 hours.*daily_tokens is 50000.*of: m$/,
-    ],
   ])('%s', (_title, read, notice) => {
     expect([read()].flat()).toEqual([expect.stringMatching(notice)]);
   });
@@ -116,7 +106,6 @@ describe('limits of which one contradicts another are noted', () => {
       noticesOf(outagesSection, { credit: false, from_minutes: 60, max_minutes_per_day: 30 }),
       noticesOf(responsesSection, { max_bytes: MiB, max_account_bytes: MiB }),
       noticesOf(listen, { max_body_bytes: 32 * MiB }, [memory, { max_bytes: 512 * MiB }]),
-      noticesOf(probesSection, { enabled: false, every_hours: 240, daily_tokens: 1_000, context_every_days: 7 }),
-    ]).toEqual(Array.from({ length: 12 }, () => []));
+    ]).toEqual(Array.from({ length: 11 }, () => []));
   });
 });

@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
-import type { CheckContext, Section } from '#core/config/section.ts';
+import { type CheckContext, type Section, sectionNotices } from '#core/config/section.ts';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { alertsSection } from '../../../plugins/mail/alerts/section.ts';
 import { wake } from '../../../plugins/mail/jobs.ts';
@@ -44,6 +44,16 @@ describe('alerts in gateway.yaml', () => {
     ['https://', ['alerts.webhook.url']],
   ])('to the webhook %s have mistakes in %j', (url, wrong) => {
     expect(mistakesOf(alertsSection, { webhook: { url, secret } })).toEqual(wrong);
+  });
+
+  it.each([
+    ['whsec_not base64 at all!', [expect.stringMatching(/is not base64/)]],
+    ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', []],
+    ['a secret of any letters and length', []],
+    [undefined, []],
+  ])('signed with the secret %s have the notices %j', (given, notices) => {
+    const value = given === undefined ? {} : { webhook: { secret: given } };
+    expect(sectionNotices([alertsSection], { get: () => value as never })).toEqual(notices);
   });
 
   it('are signed with a secret of 24 characters at least', () => {

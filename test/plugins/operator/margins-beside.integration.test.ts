@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import { marginReadings } from '#core/business/margins/margin-readings.ts';
-import { createToken } from '../../../plugins/operator-api/tokens.ts';
 import { RecordBook } from '../../core/gateway/records/record-fixture.ts';
 import { startGateway, type TestGateway, wholePipeline } from '../../support/gateway.ts';
+import { createOperatorToken } from '../../support/operator-token.ts';
 import { PageClient } from '../../support/page-client.ts';
 
 /** A rupiah for a token: what requests cost can be counted. */
@@ -63,7 +63,7 @@ async function textOf(client: PageClient, path: string): Promise<string> {
 }
 
 async function margins(query: string) {
-  const token = await createToken(gateway.database, { name: crypto.randomUUID(), scope: 'read', days: 1 });
+  const token = await createOperatorToken(gateway, 'read');
   const reply = await fetch(`${gateway.url}/operator/api/margins${query}`, {
     headers: { authorization: `Bearer ${token}` },
   });

@@ -34,6 +34,6 @@ export const folders: readonly MutatedFolder[] = [
     tests: ['test/core/business/payments/', 'test/plugins/payments/', 'test/plugins/payment-providers/'],
   },
   { name: 'plugins/payments', tests: ['test/plugins/payments/', 'test/plugins/payment-providers/', doctorTests] },
-  { name: 'plugins/midtrans', tests: ['test/plugins/payment-providers/'] },
-  { name: 'plugins/xendit', tests: ['test/plugins/payment-providers/'] },
+  { name: 'plugins/midtrans', tests: ['test/plugins/midtrans/', 'test/plugins/payment-providers/'] },
+  { name: 'plugins/xendit', tests: ['test/plugins/xendit/', 'test/plugins/payment-providers/'] },
 ];

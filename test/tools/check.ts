@@ -1,5 +1,5 @@
 import { tools } from '../../plugins/setup/tools.ts';
-import type { Ended } from './run-process.ts';
+import type { Ended } from '../support/run-process.ts';
 
 /** Takes each check when it has been made. Only the first of its faults is reported. */
 export type Report = (name: string, ...faults: readonly (string | undefined)[]) => void;

@@ -3,7 +3,7 @@ import { access, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Cli } from './clis.ts';
-import { runProcess } from './run-process.ts';
+import { runProcess } from '../support/run-process.ts';
 
 export interface InstalledCli extends Cli {
   /** The folder of its command. */

@@ -5,7 +5,7 @@ import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import type { TextFormat } from '../support/formats.ts';
 import { modelOver, type Period, routeOver, smallModel, type ToolsFixture } from './fixture.ts';
 import type { InstalledCli } from './install.ts';
-import type { Ended } from './run-process.ts';
+import type { Ended } from '../support/run-process.ts';
 import type { Turn } from './scripted-model.ts';
 import type { UserHome } from './user-home.ts';
 

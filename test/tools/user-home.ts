@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import type { InstalledCli } from './install.ts';
-import { type Ended, runProcess } from './run-process.ts';
+import { type Ended, runProcess } from '../support/run-process.ts';
 
 /** The clean home folder of somebody who has the tools installed, with terminals and the setup script. */
 export interface UserHome extends AsyncDisposable {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { access, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { type Ended, runProcess } from '../../tools/run-process.ts';
+import { type Ended, runProcess } from '../../support/run-process.ts';
 import type { ForeignClient, Language } from './clients.ts';
 
 /** Ms that a command may take. Go compiles its SDKs for minutes when it has no cache of them. */

@@ -2,11 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ChargeReference, PaymentConnection, StatedMovement } from '#core/business/payments/payment-provider.ts';
 import { payCharge } from '../../../plugins/payments/sandbox/charges.ts';
 import { sandboxProvider } from '../../../plugins/payments/sandbox/provider.ts';
-import { plugin as midtrans } from '../../../plugins/midtrans/index.ts';
-import { plugin as xendit } from '../../../plugins/xendit/index.ts';
 import { createFakeMidtrans } from '../../support/fake-midtrans.ts';
 import type { FakeFault, FakeProvider } from '../../support/fake-provider.ts';
 import { createFakeXendit, FakeXendit } from '../../support/fake-xendit.ts';
+import { hasPlugin, ownPlugin } from '../../support/own-plugin.ts';
 import { startGateway, type TestGateway, yamlFor } from '../../support/gateway.ts';
 import { connect, type Connected, requestFor, signal } from './fixture.ts';
 
@@ -75,11 +74,12 @@ async function openSandbox(): Promise<Bank> {
   };
 }
 
-const banks: Readonly<Record<string, () => Promise<Bank>>> = {
-  midtrans: async () => bankOf(await connect(midtrans, await createFakeMidtrans())),
-  xendit: async () => bankOf(await connect(xendit, await createFakeXendit())),
+const all: Readonly<Record<string, () => Promise<Bank>>> = {
+  midtrans: async () => bankOf(await connect(await ownPlugin('midtrans'), await createFakeMidtrans())),
+  xendit: async () => bankOf(await connect(await ownPlugin('xendit'), await createFakeXendit())),
   sandbox: openSandbox,
 };
+const banks = Object.fromEntries(Object.entries(all).filter(([name]) => name === 'sandbox' || hasPlugin(name)));
 
 const ours = 'ORD-7F3K2M.1';
 const terms = { key: 'ORD-7F3K2M-R1', amount: 25_000, currency: 'IDR', reason: 'The buyer asked for it' };

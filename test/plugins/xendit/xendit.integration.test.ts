@@ -3,7 +3,7 @@ import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { plugin } from '../../../plugins/xendit/index.ts';
 import { createFakeXendit } from '../../support/fake-xendit.ts';
 import { createUpstream } from '../../support/faulty-upstream.ts';
-import { connect, providerOf, requestFor, signal } from './fixture.ts';
+import { connect, providerOf, requestFor, signal } from '../payment-providers/fixture.ts';
 
 const ours = 'ORD-7F3K2M.1';
 const open = async (options: Parameters<typeof createFakeXendit>[0] = {}, settings = {}) =>

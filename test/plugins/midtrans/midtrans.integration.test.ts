@@ -6,7 +6,7 @@ import { readLocalTime, writeLocalTime } from '../../../plugins/midtrans/local-t
 import { plugin } from '../../../plugins/midtrans/index.ts';
 import { createFakeMidtrans } from '../../support/fake-midtrans.ts';
 import { createUpstream } from '../../support/faulty-upstream.ts';
-import { connect, providerOf, requestFor, signal } from './fixture.ts';
+import { connect, providerOf, requestFor, signal } from '../payment-providers/fixture.ts';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
 
 const ours = 'ORD-7F3K2M.1';

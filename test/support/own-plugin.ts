@@ -1,0 +1,17 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
+
+const indexOf = (name: string) => join(import.meta.dirname, '..', '..', 'plugins', name, 'index.ts');
+
+/** Whether this tree has the plugin: `npm run check:deletion` takes one out at a time. */
+export function hasPlugin(name: string): boolean {
+  return existsSync(indexOf(name));
+}
+
+/** A plugin of this repository, for tests of several that none of them owns. */
+export async function ownPlugin(name: string): Promise<GatewayPlugin> {
+  const { plugin } = (await import(pathToFileURL(indexOf(name)).href)) as { plugin: GatewayPlugin };
+  return plugin;
+}

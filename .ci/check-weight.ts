@@ -24,14 +24,14 @@ const sources = new Map(
   globSync(production, { cwd: root }).map((path) => [path, readFileSync(join(root, path), 'utf8')]),
 );
 
-const { rows, mistakes } = weigh(sources, table);
+const { rows, mistakes, notes } = weigh(sources, table);
 const rooms = findRooms(sources, Object.keys(table.spread));
 const isWriting = process.argv.includes('--write');
 if (isWriting) writeFileSync(file, withCeilings(text, rows, rooms));
 if (process.argv.includes('--table')) printTable();
 
 const failures = [...mistakes, ...(isWriting ? [] : [...findHeavier(rows, table), ...findWider(rooms, table)])];
-for (const line of failures) console.error(line);
+for (const line of [...notes, ...failures]) console.error(line);
 if (failures.length > 0) process.exit(1);
 const { files, lines } = sum([...rows.values()]);
 const spread = [...rooms].map(([word, found]) => `${word} ${found.length}`).join(', ');

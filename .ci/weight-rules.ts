@@ -23,7 +23,10 @@ export interface WeightTable {
 /** What each row weighs now, and what does not fit the table, one sentence each. */
 export interface Weighed {
   readonly rows: ReadonlyMap<string, Weight>;
+  /** Files of no row. */
   readonly mistakes: readonly string[];
+  /** Paths without a file: a capability may be deleted. */
+  readonly notes: readonly string[];
 }
 
 /** Weighs the rows of a table. Every file belongs to the row with the longest path that it is, or lies below. */
@@ -44,9 +47,10 @@ export function weigh(sources: Sources, { weight }: WeightTable): Weighed {
     sum.files += 1;
     sum.lines += linesOf(text);
   }
-  for (const [path, name] of owners)
-    if (!used.has(path)) mistakes.push(`.ci/weight.yaml: nothing of "${name}" is in ${path} any more; remove it`);
-  return { rows: sums, mistakes };
+  const notes = [...owners]
+    .filter(([path]) => !used.has(path))
+    .map(([path, name]) => `.ci/weight.yaml: nothing of "${name}" is in ${path} any more`);
+  return { rows: sums, mistakes, notes };
 }
 
 /** Rows that are heavier than the table allows, one sentence for each. */

@@ -1,0 +1,188 @@
+/**
+ * Takes each capability of `deletion.yaml` out of a copy of the tree, with its views and tests, and looks whether the rest holds:
+ *
+ * - `imports`, `pages`: the checks of these names, and that no text is asked for that has gone
+ * - `commands`: gateway.yaml without its lines is valid, with its sections is refused with its name, and every help is printed
+ * - `served`: the gateway starts, answers and shows every page
+ * - `types`: the compiler
+ * - `unit`: the unit tests
+ *
+ * The first three read files and take seconds; the others run only with `--all` or when they are named.
+ *
+ *     npm run check:deletion -- --only midtrans,xendit --stages served,types
+ */
+import { execFile, execFileSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { parse } from 'yaml';
+import { copyDatabase, startPostgres, type TestPostgres, withDatabase } from '../test/support/global-postgres.ts';
+import { type Capability, findLostTexts, judge, notAFolder, readCapabilities } from './deletion-rules.ts';
+
+const root = join(import.meta.dirname, '..');
+const stages = { imports, pages, commands, served, types, unit };
+type Stage = keyof typeof stages;
+/** Those that take a second or two for a capability. */
+const quick: readonly string[] = ['imports', 'pages', 'commands'];
+
+const { values: options } = parseArgs({
+  options: { only: { type: 'string' }, stages: { type: 'string' }, all: { type: 'boolean', default: false } },
+});
+const chosen = options.stages?.split(',') ?? (options.all ? Object.keys(stages) : quick);
+const unknown = chosen.filter((stage) => !(stage in stages));
+if (unknown.length > 0) throw new Error(`no stage ${unknown.join(', ')}; there are ${Object.keys(stages).join(', ')}`);
+
+const find = (glob: string) => globSync(glob, { cwd: root });
+const capabilities = readCapabilities(parse(readFileSync(join(import.meta.dirname, 'deletion.yaml'), 'utf8')), find);
+const only = options.only?.split(',');
+const tree = mkdtempSync(join(tmpdir(), 'daypass-deletion-'));
+const aside = mkdtempSync(join(tmpdir(), 'daypass-deleted-'));
+let postgres: TestPostgres | undefined;
+const mistakes: string[] = [];
+try {
+  copyTree();
+  if (chosen.includes('served')) postgres = await startPostgres();
+  for (const capability of capabilities.filter(({ name }) => only?.includes(name) ?? true)) await check(capability);
+} finally {
+  await postgres?.[Symbol.asyncDispose]();
+  rmSync(tree, { recursive: true, force: true });
+  rmSync(aside, { recursive: true, force: true });
+}
+for (const line of mistakes) console.error(line);
+process.exit(mistakes.length > 0 ? 1 : 0);
+
+/** Everything but what was built or installed. */
+function copyTree(): void {
+  for (const path of find('{core,plugins,views,migrations,test,bench,docs,deploy,.ci,*.json,*.md,gateway.yaml}'))
+    if (path !== 'node_modules') cpSync(join(root, path), join(tree, path), { recursive: true });
+  symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'));
+}
+
+async function check(capability: Capability): Promise<void> {
+  const { name, of } = capability;
+  if (of === undefined) {
+    console.log(`${name}: ${notAFolder}`);
+    return;
+  }
+  move(of, tree, aside);
+  const counts: string[] = [];
+  try {
+    for (const stage of chosen as Stage[]) {
+      const failures = [...new Set(await stages[stage](capability))].toSorted();
+      mistakes.push(...judge(capability, stage, failures));
+      counts.push(`${stage} ${failures.length === 0 ? 'hold' : `fail ${failures.length} times`}`);
+    }
+  } finally {
+    move(of, aside, tree);
+  }
+  console.log(`${name}: ${counts.join(', ')}`);
+}
+
+function move(paths: readonly string[], from: string, to: string): void {
+  for (const path of paths) {
+    mkdirSync(dirname(join(to, path)), { recursive: true });
+    renameSync(join(from, path), join(to, path));
+  }
+}
+
+async function imports(): Promise<readonly string[]> {
+  return linesOf(await run(['.ci/check-imports.ts']));
+}
+
+async function pages(): Promise<readonly string[]> {
+  const sources = globSync('{core,plugins}/**/*.ts', { cwd: tree });
+  const texts = new Map(sources.map((file) => [file, readFileSync(join(tree, file), 'utf8')]));
+  return [...linesOf(await run(['.ci/check-pages.ts'])), ...findLostTexts(keysOf(aside), new Set(keysOf(tree)), texts)];
+}
+
+function keysOf(folder: string): string[] {
+  return globSync('{core,plugins}/**/texts/en.json', { cwd: folder }).flatMap((file) =>
+    Object.keys(JSON.parse(readFileSync(join(folder, file), 'utf8')) as object),
+  );
+}
+
+async function commands({ name, lines }: Capability): Promise<readonly string[]> {
+  return linesOf(await run(['.ci/try-commands.ts', name, JSON.stringify(lines)]));
+}
+
+async function served({ name, lines }: Capability): Promise<readonly string[]> {
+  const { url = '', templateDatabase = '' } = postgres ?? {};
+  const database = `daypass_without_${name.replaceAll('-', '_')}`;
+  await copyDatabase(url, templateDatabase, database);
+  return linesOf(await run(['.ci/try-pages.ts', withDatabase(url, database), JSON.stringify(lines)]));
+}
+
+async function types(): Promise<readonly string[]> {
+  const compiler = join(root, 'node_modules/typescript/bin/tsc');
+  const { code, output } = await run([compiler, '--tsBuildInfoFile', join(aside, 'tsbuildinfo.json')], 600);
+  const found = output.matchAll(/^([^\s(]+)\(\d+,\d+\): error (TS\d+)/gm);
+  return orSilence(
+    code,
+    [...found].map(([, file, error]) => `${file}: ${error}`),
+  );
+}
+
+async function unit(): Promise<readonly string[]> {
+  // Tests of the documentation ask git what there is.
+  for (const words of [
+    ['init', '-q'],
+    ['add', '-A'],
+  ])
+    execFileSync('git', words, { cwd: tree });
+  const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+  const report = join(aside, 'unit.json');
+  const output = ['--reporter', 'json', '--outputFile', report];
+  const { code } = await run([vitest, 'run', '--config', 'test/vitest.config.ts', '--project', 'unit', ...output], 900);
+  const { testResults: files } = existsSync(report)
+    ? (JSON.parse(readFileSync(report, 'utf8')) as { testResults: { name: string; status: string }[] })
+    : { testResults: [] };
+  rmSync(report, { force: true });
+  const failed = files.filter(({ status }) => status === 'failed');
+  return orSilence(
+    code,
+    failed.map(({ name }) => name.slice(tree.length + 1)),
+  );
+}
+
+interface Ran {
+  readonly code: number;
+  /** What it has printed to both. */
+  readonly output: string;
+  readonly errors: string;
+}
+
+/** Runs a program in the tree. @param seconds that it may take */
+function run(parameters: readonly string[], seconds = 60): Promise<Ran> {
+  return new Promise((resolve) => {
+    const environment = { ...process.env, NODE_ENV: '', LOG_FORMAT: 'text' };
+    const limits = { timeout: seconds * 1000, maxBuffer: 64 * 1024 * 1024 };
+    execFile(process.execPath, parameters, { cwd: tree, env: environment, ...limits }, (error, output, errors) =>
+      resolve({ code: error === null ? 0 : 1, output, errors }),
+    );
+  });
+}
+
+/** Each mistake that a check has printed; of one that broke off, what it says about that. */
+function linesOf({ code, errors }: Ran): readonly string[] {
+  if (code === 0) return [];
+  const crash = /^(?:\w*Error)\b.*$/m.exec(errors);
+  const plain = errors.replaceAll(tree, '').split('\n');
+  const lines = crash === null ? plain.filter((line) => /^[^\s(]/.test(line)) : [crash[0].replaceAll(tree, '')];
+  return orSilence(code, lines);
+}
+
+/** What failed; that something did, where nothing is said about it. */
+function orSilence(code: number, lines: readonly string[]): readonly string[] {
+  return code === 0 || lines.length > 0 ? lines : ['failed, or took too long, and said nothing'];
+}

@@ -1,0 +1,76 @@
+/** What deleting a capability takes along, and which of the failures that follow are known. */
+
+/** A capability of `.ci/deletion.yaml`. */
+export interface Capability {
+  readonly name: string;
+  /** Files and folders that go with it, from the root; only those that exist. Undefined while it is not one folder. */
+  readonly of: readonly string[] | undefined;
+  /** Paths in gateway.yaml that go with it. */
+  readonly lines: readonly (readonly string[])[];
+  /** Failures that are known, by stage. */
+  readonly expected: Readonly<Record<string, readonly string[]>>;
+}
+
+interface CapabilityEntry {
+  readonly of?: readonly string[];
+  readonly lines?: readonly (readonly string[])[];
+  readonly expected?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** What a capability is in the file while it is spread over several folders. */
+export const notAFolder = 'not a folder yet';
+
+/**
+ * Reads the table. A capability consists of its plugin, its views and its tests, and of what else its row lists.
+ *
+ * @param table the parsed `.ci/deletion.yaml`
+ * @param find paths that match a glob, from the root
+ */
+export function readCapabilities(
+  table: Readonly<Record<string, CapabilityEntry | string>>,
+  find: (glob: string) => readonly string[],
+): Capability[] {
+  return Object.entries(table).map(([name, entry]) => {
+    if (typeof entry === 'string') {
+      if (entry !== notAFolder) throw new Error(`.ci/deletion.yaml: ${name} must be a map or "${notAFolder}"`);
+      if (find(`plugins/${name}`).length > 0)
+        throw new Error(`.ci/deletion.yaml: ${name} is a folder now; it is no longer "${notAFolder}"`);
+      return { name, of: undefined, lines: [], expected: {} };
+    }
+    const { of = [], lines = [], expected = {} } = entry;
+    const tests = [`test/plugins/${name}`, `test/plugins/${name}[.-]*.ts`].flatMap(find);
+    // test/plugins/operator-api belongs to no plugin called operator.
+    const own = tests.filter((path) => path.endsWith('.ts') || path === `test/plugins/${name}`);
+    return { name, of: [`plugins/${name}`, `views/${name}`, ...of].flatMap(find).concat(own), lines, expected };
+  });
+}
+
+/** Failures that nobody expects, and expected ones that are gone, one sentence each. */
+export function judge({ name, expected }: Capability, stage: string, failures: readonly string[]): string[] {
+  const known = expected[stage] ?? [];
+  return [
+    ...failures.filter((failure) => !known.includes(failure)).map((failure) => `${name} (${stage}): ${failure}`),
+    ...known
+      .filter((failure) => !failures.includes(failure))
+      .map((failure) => `${name} (${stage}): no longer fails; take it out of .ci/deletion.yaml: ${failure}`),
+  ];
+}
+
+/**
+ * Texts that code asks for, but that have gone with the capability.
+ *
+ * @param lost keys of the deleted texts
+ * @param kept keys of the others
+ * @param sources the code that is left, by path
+ */
+export function findLostTexts(
+  lost: readonly string[],
+  kept: ReadonlySet<string>,
+  sources: ReadonlyMap<string, string>,
+): string[] {
+  const gone = new Set(lost.filter((key) => !kept.has(key)));
+  return [...sources].flatMap(([file, text]) => {
+    const used = new Set([...text.matchAll(/'([a-z][\w.-]*\.[\w.-]+)'/g)].map(([, key = '']) => key));
+    return [...used].filter((key) => gone.has(key)).map((key) => `${file}: text "${key}" does not exist`);
+  });
+}

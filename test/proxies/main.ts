@@ -16,12 +16,12 @@ import { openGatewayHome } from '../support/gateway-home.ts';
 import { freePort } from '../support/free-port.ts';
 import { copyDatabase, startPostgres, withDatabase } from '../support/global-postgres.ts';
 import { closeServer, startUpstream } from '../rolling/upstream.ts';
-import { defaultCache, installProxy } from './install.ts';
-import { proxies, type Proxy, versionOf } from './proxies.ts';
+import { cacheFor, installProgram, versionOf } from '../support/install-program.ts';
+import { proxies, type Proxy } from './proxies.ts';
 import { type Behind, tryCalls, tryDoctor, tryOutage } from './cases.ts';
 
 const { values } = parseArgs({
-  options: { only: { type: 'string' }, cache: { type: 'string', default: defaultCache } },
+  options: { only: { type: 'string' }, cache: { type: 'string', default: cacheFor('proxies') } },
 });
 const only = values.only?.toLowerCase().split(',');
 const chosen = proxies.filter(({ name }) => only?.includes(name.toLowerCase()) ?? true);
@@ -64,7 +64,7 @@ async function tryAll(attempt: (one: Behind) => Promise<string[]>): Promise<void
 
 /** @throws Error when it cannot be installed, or does not start */
 async function start(proxy: Proxy): Promise<Behind> {
-  const installed = await installProxy(values.cache, proxy.source);
+  const installed = await installProgram(values.cache, proxy.source);
   const version = await versionOf(installed, proxy.versionOption);
   const folder = await mkdtemp(join(tmpdir(), 'daypass-proxy-'));
   opened.defer(() => rm(folder, { recursive: true, force: true }));

@@ -1,12 +1,9 @@
-import { execFile } from 'node:child_process';
 import { chmod, copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { promisify } from 'node:util';
-import type { InstalledProxy, ProxySource } from './install.ts';
-import { example, examples, type ProxyPorts, runProxy, type RunningProcess, writeCertificate } from './run.ts';
-
-const run = promisify(execFile);
+import type { InstalledProgram, ProgramSource } from '../support/install-program.ts';
+import { type RunningProgram, runProgram } from '../support/run-program.ts';
+import { example, examples, type ProxyPorts, writeCertificate } from './run.ts';
 
 /** A proxy that runs with its example from deploy/proxies. */
 export interface RunningProxy extends AsyncDisposable {
@@ -20,23 +17,17 @@ export interface RunningProxy extends AsyncDisposable {
 
 export interface Proxy {
   readonly name: string;
-  readonly source: ProxySource;
+  readonly source: ProgramSource;
   /** Prints the version. */
   readonly versionOption: string;
   /** What it cannot do, by the name of the case: the response, or the finding of doctor. */
   readonly known?: Readonly<Record<string, RegExp>>;
-  start(installed: InstalledProxy, folder: string, ports: ProxyPorts): Promise<RunningProxy>;
-}
-
-/** As the program prints it, such as `2.4.71`. */
-export async function versionOf({ program, environment }: InstalledProxy, option: string): Promise<string> {
-  const { stdout, stderr } = await run(program, [option], { env: { ...process.env, ...environment } });
-  return /\d+\.\d+\.\d+/.exec(stdout + stderr)?.[0] ?? 'of an unknown version';
+  start(installed: InstalledProgram, folder: string, ports: ProxyPorts): Promise<RunningProxy>;
 }
 
 /** Its health checks see an instance that drains. */
 const byItself = { takeOut: () => Promise.resolve(), putBack: () => setTimeout(5_000) };
-const withChecks = (running: RunningProcess): RunningProxy => ({ ...running, ...byItself });
+const withChecks = (running: RunningProgram): RunningProxy => ({ ...running, ...byItself });
 
 const nginx: Proxy = {
   name: 'nginx',
@@ -60,7 +51,7 @@ const nginx: Proxy = {
         ),
       );
     await writeSite();
-    const running = await runProxy(installed, ['-p', folder, '-c', file, '-e', 'stderr'], ports.port);
+    const running = await runProgram(installed, ['-p', folder, '-c', file, '-e', 'stderr'], ports.port);
     const reload = async () => {
       await writeSite();
       running.child.kill('SIGHUP');
@@ -101,7 +92,7 @@ const haproxy: Proxy = {
     const text = (await example('haproxy.cfg', ports, folder)).replace('bind :443', `bind 127.0.0.1:${ports.port}`);
     const file = join(folder, 'haproxy.cfg');
     await writeFile(file, text);
-    return withChecks(await runProxy(installed, ['-db', '-f', file], ports.port));
+    return withChecks(await runProgram(installed, ['-db', '-f', file], ports.port));
   },
 };
 
@@ -119,7 +110,7 @@ const caddy: Proxy = {
     const file = join(folder, 'Caddyfile');
     await writeFile(file, `{\n\tadmin off\n\tauto_https disable_redirects\n}\n${site}`);
     const words = ['run', '--adapter', 'caddyfile', '--config', file];
-    return withChecks(await runProxy(installed, words, ports.port, { XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }));
+    return withChecks(await runProgram(installed, words, ports.port, { XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }));
   },
 };
 
@@ -143,7 +134,7 @@ const apache: Proxy = {
       await copyFile(join(examples, name), join(folder, 'errors', name.replace('apache-', '')));
     const file = join(folder, 'apache.conf');
     await writeFile(file, `${apacheMain(installed.root, folder)}Listen 127.0.0.1:${ports.port}\n${site}`);
-    return withChecks(await runProxy(installed, ['-D', 'FOREGROUND', '-f', file], ports.port));
+    return withChecks(await runProgram(installed, ['-D', 'FOREGROUND', '-f', file], ports.port));
   },
 };
 
@@ -188,7 +179,7 @@ const envoy: Proxy = {
     const file = join(folder, 'envoy.yaml');
     await writeFile(file, text);
     const words = ['-c', file, '--concurrency', '2', '--log-level', 'error', '--disable-hot-restart'];
-    return withChecks(await runProxy(installed, words, ports.port));
+    return withChecks(await runProgram(installed, words, ports.port));
   },
 };
 
@@ -207,7 +198,7 @@ const traefik: Proxy = {
     const text = first.replace(':443', `127.0.0.1:${ports.port}`).replaceAll('/etc/traefik', folder);
     await writeFile(join(folder, 'traefik-routes.yaml'), routes.replace('ai.example.com', 'localhost'));
     await writeFile(file, text);
-    return withChecks(await runProxy(installed, [`--configFile=${file}`], ports.port));
+    return withChecks(await runProgram(installed, [`--configFile=${file}`], ports.port));
   },
 };
 

@@ -18,13 +18,13 @@ import { copyDatabase, startPostgres, withDatabase } from '../support/global-pos
 import { startRedis } from '../support/global-redis.ts';
 import { type GatewayHome, type GatewayProcess, openGatewayHome } from '../support/gateway-home.ts';
 import { Load } from './load.ts';
-import { defaultCache, installProxy } from '../proxies/install.ts';
-import { type Proxy, proxies, type RunningProxy, versionOf } from '../proxies/proxies.ts';
+import { cacheFor, installProgram, versionOf } from '../support/install-program.ts';
+import { type Proxy, proxies, type RunningProxy } from '../proxies/proxies.ts';
 import { leave } from './departures.ts';
 import { closeServer, startUpstream } from './upstream.ts';
 
 const { values } = parseArgs({
-  options: { only: { type: 'string' }, cache: { type: 'string', default: defaultCache } },
+  options: { only: { type: 'string' }, cache: { type: 'string', default: cacheFor('proxies') } },
 });
 const only = values.only?.toLowerCase().split(',');
 
@@ -56,7 +56,7 @@ async function tryProxy(proxy: Proxy, redisUrl: string): Promise<number> {
   const gateways = await Promise.all(ports.map(start));
   const folder = await mkdtemp(join(tmpdir(), 'daypass-proxy-'));
   opened.defer(() => rm(folder, { recursive: true, force: true }));
-  const installed = await installProxy(values.cache, proxy.source);
+  const installed = await installProgram(values.cache, proxy.source);
   console.log(`${proxy.name} ${await versionOf(installed, proxy.versionOption)}`);
   const running = opened.use(await proxy.start(installed, folder, { port, instances: ports }));
   const url = `https://localhost:${port}`;

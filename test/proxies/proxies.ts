@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { InstalledProgram, ProgramSource } from '../support/install-program.ts';
 import { type RunningProgram, runProgram } from '../support/run-program.ts';
+import type { Http2WebSocket } from './http2.ts';
 import { example, examples, type ProxyPorts, writeCertificate } from './run.ts';
 
 /** A proxy that runs with its example from deploy/proxies. */
@@ -22,6 +23,8 @@ export interface Proxy {
   readonly versionOption: string;
   /** What it cannot do, by the name of the case: the response, or the finding of doctor. */
   readonly known?: Readonly<Record<string, RegExp>>;
+  /** What comes of a WebSocket over HTTP/2; it is not offered by default. */
+  readonly http2WebSocket?: Http2WebSocket;
   start(installed: InstalledProgram, folder: string, ports: ProxyPorts): Promise<RunningProxy>;
 }
 
@@ -33,6 +36,8 @@ const nginx: Proxy = {
   name: 'nginx',
   source: { debian: ['nginx'], program: 'usr/sbin/nginx' },
   versionOption: '-v',
+  // A request that is sent while it closes idle connections to exchange its workers: clients' SDKs repeat it.
+  known: { 'a reload': /^other side closed $/ },
   async start(installed, folder, ports) {
     const site = (await example('nginx.conf', ports, folder)).replace(
       'listen 443 ssl',
@@ -83,6 +88,7 @@ http {
 
 const haproxy: Proxy = {
   name: 'HAProxy',
+  http2WebSocket: 'works',
   source: { debian: ['haproxy'], program: 'usr/sbin/haproxy' },
   versionOption: '-v',
   // Its parser of HTTP/1 knows no `http-error`.
@@ -110,7 +116,9 @@ const caddy: Proxy = {
     const file = join(folder, 'Caddyfile');
     await writeFile(file, `{\n\tadmin off\n\tauto_https disable_redirects\n}\n${site}`);
     const words = ['run', '--adapter', 'caddyfile', '--config', file];
-    return withChecks(await runProgram(installed, words, ports.port, { XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }));
+    return withChecks(
+      await runProgram(installed, words, ports.port, { XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }),
+    );
   },
 };
 

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { readDocument } from '#core/config/file/document.ts';
@@ -10,17 +9,11 @@ import { type Config, validate } from '#core/extension/validation/load.ts';
 import { refuseAccess } from '#core/gateway/operator-listener/access.ts';
 import { writePrometheusRule } from '../../.ci/kubernetes.ts';
 import { silentLog } from '../support/database.ts';
-import schemas from './schemas/kubernetes.json' with { type: 'json' };
+import { type Manifest, mistakesOf } from './schemas/mistakes.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const folder = 'deploy/kubernetes';
-
-interface Manifest {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: { readonly name: string };
-}
 
 interface Probe {
   readonly httpGet: { readonly path: string; readonly port: string };
@@ -68,21 +61,6 @@ const first = <M extends Manifest>(name: string) => manifestsOf(name)[0] as M;
 const set = first<StatefulSet>('statefulset.yaml');
 const pod = set.spec.template.spec;
 const [container] = pod.containers;
-
-const ajv = new Ajv({ strict: false, allErrors: true });
-ajv.addSchema({ $id: 'kubernetes', ...schemas });
-
-/** What a published schema has against a manifest. */
-function mistakesOf(manifest: Manifest): string[] {
-  const kind = `${manifest.apiVersion}/${manifest.kind}`;
-  const check = ajv.getSchema(`kubernetes#/kinds/${kind.replaceAll('/', '~1')}`);
-  if (check === undefined) return [`no schema of ${kind}: add it to test/deploy/schemas/make.ts`];
-  return check(manifest) === true
-    ? []
-    : (check.errors ?? []).map(
-        ({ instancePath, message, params }) => `${kind} ${instancePath} ${message} ${JSON.stringify(params)}`,
-      );
-}
 
 /** What two containers of a pod have in common. */
 const shared = ({ image, env, envFrom, securityContext, volumeMounts }: Container) => ({

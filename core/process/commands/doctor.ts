@@ -60,7 +60,11 @@ async function examine(context: CoreCommandContext, options: DoctorOptions): Pro
   const unknown = only?.filter((name) => !names.has(name)) ?? [];
   if (unknown.length > 0 && !(loaded instanceof ConfigError))
     throw new CommandFailed(`There is no check "${unknown.join('", "')}". Checks: ${[...names].join(', ')}`, 2);
-  const wanted = [configuration, ...checks].filter(({ name }) => only?.includes(name) ?? true);
+  // With mistakes in the file, none of the checks that were asked for runs.
+  const wanted =
+    loaded instanceof ConfigError
+      ? [configuration]
+      : [configuration, ...checks].filter(({ name }) => only?.includes(name) ?? true);
   const [{ runChecks }, { configuredSecrets, secretRemover }] = await Promise.all([
     import('../doctor/run-checks.ts'),
     import('../secret-remover.ts'),

@@ -9,7 +9,7 @@ import { createUpstream, type FaultyUpstream, type Handler } from '../support/fa
 import { answerInAnyFormat, beginAnswer, endAnswer } from '../support/five-formats.ts';
 import { upstreamTextFormats } from '../support/formats.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { SocketClient, type SocketEvent, textOf } from '../support/socket-client.ts';
+import { SocketClient, textOf } from '../support/socket-client.ts';
 
 let upstream: FaultyUpstream;
 let gateway: TestGateway;
@@ -68,6 +68,11 @@ async function connectSdk() {
 /** The items of the last request to the upstream of the format Responses. */
 function lastInput(): object[] {
   return upstream.requests.at(-1)?.json<{ input: object[] }>().input ?? [];
+}
+
+/** The messages of the last request to the upstream of the format Chat. */
+function lastMessages(): object[] {
+  return upstream.requests.at(-1)?.json<{ messages: object[] }>().messages ?? [];
 }
 
 describe('OpenAI’s SDK over a WebSocket', () => {
@@ -183,6 +188,23 @@ describe('a conversation on a WebSocket', () => {
     expect(lastInput().length).toBe(3);
     await client.ask({ ...next, input: 'two', previous_response_id: second.response?.id });
     expect(lastInput().length).toBe(5);
+  });
+
+  it('has the item in the place of a reference where only the socket keeps it', async () => {
+    using client = await open();
+    const next = { model: 'on-chat', store: false };
+    const first = await client.ask({ ...next, input: 'one' });
+    const [{ id } = { id: '' }] = (first.response?.output ?? []) as unknown as { id: string }[];
+    const input = [
+      { type: 'item_reference', id },
+      { role: 'user', content: 'two' },
+    ];
+    const second = await client.ask({ ...next, input, previous_response_id: first.response?.id });
+    // One message of the assistant after another is one for Chat.
+    const twice = { role: 'assistant', content: expect.stringMatching(/^one two\s+one two$/) as string };
+    expect(lastMessages()).toMatchObject([{ content: 'one' }, twice, { content: 'two' }]);
+    await client.ask({ ...next, input: 'three', previous_response_id: second.response?.id });
+    expect(lastMessages()).toMatchObject([{ content: 'one' }, twice, { content: 'two' }, {}, { content: 'three' }]);
   });
 
   it('begins with what `generate: false` has prepared, of which no upstream hears', async () => {
@@ -519,34 +541,5 @@ describe('a hostile client', () => {
     using client = await open();
     for (let index = 0; index < 300; index++) client.ws.send('{}');
     expect(await client.closed).toBe(1008);
-  });
-});
-
-describe('a gateway that stops', () => {
-  it('lets the requests on its sockets end, and closes them with 1012', async () => {
-    const gate = Promise.withResolvers<void>();
-    answer = async (request, response) => {
-      await beginAnswer(request, response);
-      await gate.promise;
-      await endAnswer(request, response);
-    };
-    await using own = await startGateway({
-      yaml: `
-pipeline: [auth, plan, rate-limit, format, upstream, log]
-upstreams: { one: { format: chat, base_url: "${upstream.url}" } }
-models: { on-chat: { routes: [one/m] } }
-`,
-    });
-    const headers = { authorization: `Bearer ${own.key}` };
-    using idle = await SocketClient.open(own.url, headers);
-    using busy = await SocketClient.open(own.url, headers);
-    busy.create({ input: 'hello', store: false });
-    await busy.next(({ type }: SocketEvent) => type === 'response.output_text.delta');
-    const stopped = own.gateway.stop();
-    expect(await idle.closed).toBe(1012);
-    gate.resolve();
-    expect(textOf(await busy.ending())).toBe('one two');
-    expect(await busy.closed).toBe(1012);
-    await stopped;
   });
 });

@@ -81,6 +81,9 @@ async function resolveReferences(
   if (wanted.size === 0) return own;
   const found = new Map<string, JsonObject>();
   collectItems(prefix, wanted, found);
+  // A WebSocket puts the items of the conversation that it keeps before those of the request.
+  const whole = own.filter((item) => referenceOf(item) === undefined);
+  collectItems(whole, wanted, found);
   const missing = [...wanted].filter((id) => !found.has(id));
   if (missing.length > 0 && accountId !== undefined) {
     const others = await rows.findItems(accountId, missing, now).catch(unavailable);

@@ -53,7 +53,7 @@ export function repairResponse(
     status: textOr(complete.status, status),
     error: nullIfEmpty(complete.error),
     incomplete_details: nullIfEmpty(complete.incomplete_details),
-    ...describedFormat(complete, context.request),
+    ...describedFormat(complete, context),
   });
 }
 
@@ -63,12 +63,15 @@ function nullIfEmpty(value: JsonValue | undefined): JsonValue {
 }
 
 /** Vendors repeat the schema that was asked for without its description. */
-function describedFormat({ text }: ResponsesReply, request: ResponsesRequest): ResponsesReply {
-  const wanted = formatOf(request.text);
+function describedFormat({ text }: ResponsesReply, context: ReplyContext): ResponsesReply {
   const repeated = formatOf(text);
-  const description = wanted?.description;
-  const isLost = typeof description === 'string' && repeated !== undefined && typeof repeated.description !== 'string';
-  if (!isLost || repeated.type !== wanted?.type) return {};
+  const outline: ResponsesRequest = context.outline ?? context.request;
+  const outlined = formatOf(outline.text);
+  const isLost = typeof outlined?.description === 'string' && typeof repeated?.description !== 'string';
+  if (!isLost || repeated?.type !== outlined.type) return {};
+  // All of a long request is parsed only for the description.
+  const request: ResponsesRequest = context.request;
+  const description = formatOf(request.text)?.description ?? null;
   return { text: { ...(text as JsonObject), format: { ...repeated, description } } };
 }
 

@@ -78,6 +78,29 @@ describe('repairing a whole Responses reply', () => {
     });
   });
 
+  it('a long request is parsed only for the description of its format', () => {
+    const body = { ...(JSON.parse(String(complete)) as JsonObject), text: { format: { type: 'json_object' } } };
+    let parsed = 0;
+    const wholeOf = (outline: JsonObject, request: JsonObject) =>
+      new ResponsesReplyRepair(
+        {
+          ...context,
+          outline,
+          get request() {
+            parsed++;
+            return request;
+          },
+        },
+        false,
+      ).whole(body);
+    expect(wholeOf({ input: [] }, {})).toBe(body);
+    expect(parsed).toBe(0);
+    const format = { type: 'json_object' };
+    const cut = { text: { format: { ...format, description: 'd~cut' } } };
+    const asked = { text: { format: { ...format, description: 'described' } } };
+    expect(wholeOf(cut, asked)['text']).toEqual(asked.text);
+  });
+
   it.each([
     [{ error: { message: 'x' } }],
     [{ status: 'failed', output: [] }],

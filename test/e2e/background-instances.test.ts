@@ -1,9 +1,13 @@
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createUpstream, type FaultyUpstream } from '../support/faulty-upstream.ts';
+import { answerInAnyFormat } from '../support/five-formats.ts';
 import { createGatewayHome, type GatewayHome, type GatewayProcess, yamlFor } from '../support/gateway.ts';
 import { redisUrl } from '../support/redis.ts';
+import { SocketClient } from '../support/socket-client.ts';
 import { answerText, eventsBefore } from '../plugins/format/state/responses-store/fixture.ts';
+
+const environment = { REDIS_URL: redisUrl ?? '' };
 
 type Streamed = OpenAI.Responses.ResponseStreamEvent;
 
@@ -28,12 +32,15 @@ async function follow(id: string): Promise<{ text: string; rest: Promise<Streame
   }
 }
 
-describe.skipIf(redisUrl === undefined)('a background response on two instances', { shuffle: false }, () => {
+describe.skipIf(redisUrl === undefined)('a stored response on two instances', { shuffle: false }, () => {
   beforeAll(async () => {
-    // It begins an answer, and never ends it.
-    upstream = await createUpstream((_request, response) => response.sse(...eventsBefore(1).slice(0, 4)));
+    // It begins an answer, and never ends it, unless it is asked shortly.
+    upstream = await createUpstream((request, response) =>
+      request.body.includes('Think long.')
+        ? response.sse(...eventsBefore(1).slice(0, 4))
+        : answerInAnyFormat(request, response),
+    );
     home = await createGatewayHome(yamlFor(`${upstream.url}/v1`, '[responses]'));
-    const environment = { REDIS_URL: redisUrl ?? '' };
     [runner, other] = await Promise.all([home.start(environment), home.start(environment)]);
   });
   afterAll(async () => {
@@ -41,7 +48,7 @@ describe.skipIf(redisUrl === undefined)('a background response on two instances'
     await upstream[Symbol.asyncDispose]();
   });
 
-  it('is streamed and cancelled by the one that does not run it', async () => {
+  it('that runs in the background is streamed and cancelled by the one that does not run it', async () => {
     const { id } = await begin();
     const { text, rest } = await follow(id);
     expect(text).toBe(answerText(1));
@@ -52,7 +59,7 @@ describe.skipIf(redisUrl === undefined)('a background response on two instances'
     expect(await clientOf(runner).responses.retrieve(id)).toMatchObject({ status: 'cancelled' });
   });
 
-  it('whose instance is killed fails with a sentence on the other, and in streams of it', async () => {
+  it('that runs in the background fails with a sentence on the other when its instance is killed, and in streams of it', async () => {
     const { id } = await begin();
     const { rest } = await follow(id);
     const ended = rest.catch((error: Error) => error.message);
@@ -72,5 +79,24 @@ describe.skipIf(redisUrl === undefined)('a background response on two instances'
     ).rejects.toThrow('has stopped');
     expect(numbers).toEqual(numbers.map((_, index) => index));
     expect(numbers).not.toEqual([]);
+  });
+
+  it('is continued on a WebSocket of the other when its instance stops', async () => {
+    runner = await home.start(environment);
+    const headers = { authorization: `Bearer ${home.key}` };
+    using before = await SocketClient.open(other.url, headers);
+    const first = await before.ask({ model: 'test', input: 'one' });
+    const stopped = other.end('SIGTERM');
+    expect(await before.closed).toBe(1012);
+    expect(await stopped).toBe(0);
+    using after = await SocketClient.open(runner.url, headers);
+    const next = { model: 'test', store: false };
+    const second = await after.ask({ ...next, input: 'two', previous_response_id: first.response?.id });
+    expect(second).toMatchObject({
+      type: 'response.completed',
+      response: { previous_response_id: first.response?.id },
+    });
+    await after.ask({ ...next, input: 'three', previous_response_id: second.response?.id });
+    expect(String(upstream.requests.at(-1)?.body)).toMatch(/one.*one two.*two.*one two.*three/);
   });
 });

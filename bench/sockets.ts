@@ -13,15 +13,19 @@ const { values: flags } = parseArgs({
   options: {
     rounds: { type: 'string', default: '5' },
     turns: { type: 'string', default: '200' },
-    only: { type: 'string', default: 'turns,slow,memory' },
+    only: { type: 'string', default: 'turns,slow,idle,kept' },
+    idle: { type: 'string', default: '1000' },
   },
 });
 const rounds = Number(flags.rounds);
 const turns = Number(flags.turns);
+const idleSockets = Number(flags.idle);
 const concurrency = 8;
 /** Bytes of the conversation, in as many items as one of 20 turns has. */
 const items = 40;
 const itemBytes = 2_500;
+/** Ms for which idle sockets are watched: longer than they go without a ping. */
+const watched = 30_000;
 /** Of the slow network: ms in each direction, and bytes per second. */
 const slow = { delay: 10, rate: 1_250_000 };
 
@@ -75,7 +79,8 @@ try {
   if (flags.only.includes('turns'))
     for (const model of ['bench-responses', 'bench-messages']) await compareTurns(model);
   if (flags.only.includes('slow')) await compareSlowly();
-  if (flags.only.includes('memory')) await measureMemory();
+  if (flags.only.includes('idle')) await measureIdle();
+  if (flags.only.includes('kept')) await measureKept();
 } finally {
   await stopChild(gateway.process);
   await stopChild(upstream.process);
@@ -191,16 +196,35 @@ function forwardSlowly(from: Socket, to: Socket): void {
   });
 }
 
-async function measureMemory(): Promise<void> {
+async function measureIdle(): Promise<void> {
   const before = await settled();
+  const began = performance.now();
+  const sockets = await openMany(idleSockets);
+  const seconds = (performance.now() - began) / 1_000;
+  const grown = (await settled()) - before;
+  const { cpu } = await askFigures(gateway);
+  await new Promise((resolve) => setTimeout(resolve, watched));
+  const load = ((await askFigures(gateway)).cpu - cpu) / (watched * 10);
+  console.log(
+    `${idleSockets} idle sockets: ${megabytes(grown)} MB, opened in ${seconds.toFixed(1)} s, then ${load.toFixed(1)} % of a core for ${watched / 1_000} s`,
+  );
+  await closeAll(sockets);
+}
+
+async function measureKept(): Promise<void> {
   const sockets = await openMany(1_000);
-  const idle = await settled();
-  console.log(`1,000 idle sockets: ${megabytes(idle - before)} MB`);
+  const before = await settled();
   const large = { model: 'bench-responses', generate: false, input: history, ...options };
   for (let index = 0; index < sockets.length; index += 20)
     await Promise.all(sockets.slice(index, index + 20).map((ws) => ask(ws, large, 'response.completed')));
-  console.log(`1,000 kept conversations of 100 KB: ${megabytes((await settled()) - idle)} MB`);
+  console.log(`1,000 kept conversations of 100 KB: ${megabytes((await settled()) - before)} MB`);
+  await closeAll(sockets);
+}
+
+async function closeAll(sockets: readonly WebSocket[]): Promise<void> {
+  const closed = Promise.all(sockets.map((ws) => new Promise((resolve) => ws.once('close', resolve))));
   for (const ws of sockets) ws.terminate();
+  await closed;
 }
 
 async function openMany(count: number): Promise<WebSocket[]> {

@@ -135,6 +135,13 @@ export const unauthenticated = defineFact<true>('unauthenticated');
 export const entitlement = defineFact<Entitlement>('entitlement');
 /** The state of the caller's limits; written by `rate-limit`. */
 export const rateLimitState = defineFact<RateLimitState>('rate_limit_state');
+/** The most that `slotWait` may be, in ms. */
+export const longestSlotWait = 600_000;
+/**
+ * Ms for which a model call may wait while its key has as many in flight as it may; without it the call is refused at once. Written for
+ * clients that wait on a connection of their own. The calls of a key that wait are served in their order.
+ */
+export const slotWait = defineFact<number>('slot_wait');
 /** Whether the answer came from the cache; written by `cache` when the client asked for caching. */
 export const cacheStatus = defineFact<'hit' | 'miss'>('cache_status');
 /** Translates between the client's format and the routes of its model; written by `format`. */

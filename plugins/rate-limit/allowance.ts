@@ -2,6 +2,7 @@ import { activePeriod } from '#core/business/accounts/account-record.ts';
 import type { ReadAllowance } from '#core/business/accounts/allowance.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { LocalFallback } from './local-fallback.ts';
+import { SlotQueue } from './slot-queue.ts';
 import { limitsOfCalls, type RateLimitOptions } from './options.ts';
 
 /** The options of the stage that serves; undefined while gateway.yaml lists none. */
@@ -20,6 +21,11 @@ export function limiterOf(host: Host): LocalFallback {
     'rate-limit.limiter',
     () => new LocalFallback(host.shared.limiter, host.log, () => host.monotonic()),
   );
+}
+
+/** Those that wait for a slot go on waiting across a reload. */
+export function slotQueueOf(host: Host): SlotQueue {
+  return host.keep('rate-limit.slot-queue', () => new SlotQueue(limiterOf(host), () => host.monotonic()));
 }
 
 /** The limits that the stage applies to the key of this account. */

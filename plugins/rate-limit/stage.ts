@@ -1,17 +1,27 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
-import { type AllowanceState, entitlement, principal, rateLimitState } from '#core/gateway/facts.ts';
+import {
+  type AllowanceState,
+  entitlement,
+  longestSlotWait,
+  principal,
+  rateLimitState,
+  slotWait,
+} from '#core/gateway/facts.ts';
 import { defineFact } from '#core/gateway/pipeline/fact.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { contactOf } from '#core/gateway/host/contact.ts';
 import { defineStage } from '#core/gateway/pipeline/stage.ts';
 import type { Limits, Take } from '#core/platform/shared/shared.ts';
-import { limiterOf, servingOf } from './allowance.ts';
+import { limiterOf, servingOf, slotQueueOf } from './allowance.ts';
 import { describeLimits, limitHeaders } from './headers.ts';
 import { limitNotices } from './limit-notices.ts';
 import { type CallLimits, limitsOfCalls, limitsOfOthers, optionsSchema } from './options.ts';
 
 /** The concurrency slot of an exchange, released when the exchange is over. */
 const heldSlot = defineFact<{ readonly key: string; readonly lease: string }>('held_slot');
+
+/** Seconds that the stage may take beside the wait for a slot. */
+const takeTimeout = 30;
 
 /**
  * Limits the requests of each key: model calls per period and in flight; all others (lists, the key, token counts, stored
@@ -32,8 +42,10 @@ export const rateLimitStage = defineStage({
   documentation: describeLimits,
   create(options, host) {
     const limiter = limiterOf(host);
+    const slots = slotQueueOf(host);
     const contact = contactOf(host.service);
     return {
+      timeout: longestSlotWait / 1000 + takeTimeout,
       activate() {
         servingOf(host).options = options;
       },
@@ -42,7 +54,8 @@ export const rateLimitStage = defineStage({
         const { keyId, limits: own } = exchange.get(principal);
         const limits = limitsOfCalls(options, own, exchange.find(entitlement)?.limits);
         if (!exchange.endpoint.isMetered) return enterOther(exchange, keyId, limits);
-        const result = limiter.take(keyId, limits);
+        const wait = exchange.find(slotWait);
+        const result = wait === undefined ? limiter.take(keyId, limits) : slots.take(keyId, limits, exchange, wait);
         if (result instanceof Promise) return result.then((take) => settleCall(exchange, keyId, limits, take));
         settleCall(exchange, keyId, limits, result);
       },
@@ -54,7 +67,7 @@ export const rateLimitStage = defineStage({
       },
       done(exchange) {
         const held = exchange.find(heldSlot);
-        if (held !== undefined) limiter.release(held.key, held.lease);
+        if (held !== undefined) slots.release(held.key, held.lease);
       },
     };
 
@@ -63,7 +76,7 @@ export const rateLimitStage = defineStage({
       exchange.set(rateLimitState, state);
       const { lease } = take;
       // The client may have disconnected during the call to the store; the exchange may be over and its `done` has run.
-      if (lease !== undefined && exchange.isAborted) limiter.release(key, lease);
+      if (lease !== undefined && exchange.isAborted) slots.release(key, lease);
       else if (lease !== undefined) exchange.set(heldSlot, { key, lease });
       refuse(exchange, take, limits, state);
     }

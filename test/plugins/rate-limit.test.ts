@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ClientGone, GatewayError } from '#core/platform/errors/table.ts';
-import { entitlement, principal, rateLimitState, type RateLimits } from '#core/gateway/facts.ts';
+import { entitlement, principal, rateLimitState, type RateLimits, slotWait } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Endpoint, Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
@@ -282,6 +282,20 @@ describe('a request over the concurrency limit', () => {
     await finish(refused);
     await refusal();
     await finish(held);
+    await send();
+  });
+
+  it('waits for the end of another one where its client waits on a connection of its own', async () => {
+    const first = await send();
+    await send();
+    const waiting = exchangeOf();
+    waiting.set(slotWait, 60_000);
+    const entered = stage.enter?.(waiting);
+    await finish(first);
+    await entered;
+    expect(waiting.get(rateLimitState).concurrent).toBe(2);
+    await refusal();
+    await finish(waiting);
     await send();
   });
 

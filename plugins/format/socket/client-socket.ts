@@ -4,12 +4,10 @@ import type { WebSocket } from 'ws';
 import { noteFailure } from '#core/platform/background.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
-import { parseObject } from '#core/platform/json.ts';
 import type { MemoryShare } from '#core/platform/memory/budget.ts';
 import type { Conversations } from '#core/gateway/http/converse.ts';
 import { tooMuch } from '#core/gateway/http/request-body.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
-import { type AccountTurns, endTurn, hasRoom } from './account-turns.ts';
 import { composeBody } from './compose-body.ts';
 import { mostLanes, protocolError, protocolErrors, refusalFrame } from './error-frames.ts';
 import { headersOfTurn } from './handshake.ts';
@@ -25,6 +23,7 @@ import {
   refuseEvent,
   textOf,
 } from './read-frame.ts';
+import { steerRefusal } from './steer-refusal.ts';
 import { textFrames } from './text-frames.ts';
 import { type LifeLimits, SocketLife } from './socket-life.ts';
 import { SocketTurn, type TurnSocket } from './turn.ts';
@@ -32,15 +31,12 @@ import { SocketTurn, type TurnSocket } from './turn.ts';
 /** Requests of one socket: those that run, and those that wait. */
 const mostRunning = 16;
 const mostWaiting = 64;
-/** Ms for the first message of a client whose key nobody knows. */
-const strangerTime = 10_000;
+/** Ms for the first message of a client without a valid key. */
+const unauthenticatedTime = 10_000;
 /** Ms for which a socket that is too old stays open for the requests that are refused on it. */
 const closeGrace = 60_000;
 /** Refused messages in a row after which a client is turned away. */
 const mostRefused = 200;
-
-/** Bytes of a message whose input its refusal repeats. */
-const longestEcho = 16_384;
 
 const emptyRequest = Buffer.from('{"type":"response.create"}');
 
@@ -63,9 +59,8 @@ export interface SocketInit {
   readonly query: URLSearchParams;
   readonly remoteAddress: string | undefined;
   readonly isCodex: boolean;
-  /** Undefined for one that nobody knows. */
-  readonly account: AccountTurns | undefined;
-  readonly isStranger: boolean;
+  /** False for one whose key is not valid. */
+  readonly isAuthenticated: boolean;
   readonly noticePrefix: string;
   readonly minutes: number;
   readonly queueWait: number; // seconds
@@ -80,6 +75,7 @@ export interface SocketInit {
 export class ClientSocket implements TurnSocket {
   readonly isCodex: boolean;
   readonly noticePrefix: string;
+  readonly slotWait: number;
   readonly #context: SocketContext;
   readonly #init: SocketInit;
   readonly #lanes: Lanes;
@@ -97,23 +93,10 @@ export class ClientSocket implements TurnSocket {
     this.#init = init;
     this.isCodex = init.isCodex;
     this.noticePrefix = init.noticePrefix;
+    this.slotWait = init.queueWait * 1000;
     this.#openedAt = context.now();
     this.#life = new SocketLife(init.ws, init.socket, init.memory, () => context.now());
-    const { account } = init;
-    this.#lanes = new Lanes(
-      { running: mostRunning, waiting: mostWaiting, patience: init.queueWait * 1000 },
-      {
-        mayStart: () => !this.isFull,
-        hasRoom: () => account === undefined || hasRoom(account),
-        whenRoom: (look) => account?.waiting.add(look),
-        taken: () => {
-          if (account !== undefined) account.running++;
-        },
-        given: () => {
-          if (account !== undefined) endTurn(account);
-        },
-      },
-    );
+    this.#lanes = new Lanes({ running: mostRunning, waiting: mostWaiting }, () => !this.isFull);
   }
 
   /** @param onClosed called once */
@@ -169,10 +152,6 @@ export class ClientSocket implements TurnSocket {
     this.#context.kept.drop(own);
   }
 
-  learn(concurrent: number): void {
-    if (this.#init.account !== undefined) this.#init.account.concurrent = concurrent;
-  }
-
   rejectKey(): void {
     this.#close(1008, 'invalid API key');
   }
@@ -181,10 +160,10 @@ export class ClientSocket implements TurnSocket {
 
   /** Looks after the connection every few seconds. */
   sweep(limits: LifeLimits): void {
-    const { ws, isStranger, minutes } = this.#init;
+    const { ws, isAuthenticated, minutes } = this.#init;
     if (ws.readyState !== ws.OPEN) return;
     const end = this.#life.look(limits);
-    if (isStranger && this.#age() > strangerTime) this.#turnAway();
+    if (!isAuthenticated && this.#age() > unauthenticatedTime) this.#turnAway();
     else if (end === 'slow') this.#close(1008, 'the message did not arrive in time');
     else if (end !== undefined) ws.terminate();
     else if (this.#age() > minutes * 60_000 + closeGrace && this.#lanes.isIdle) this.#close(1001, tooOld);
@@ -196,7 +175,7 @@ export class ClientSocket implements TurnSocket {
     this.#closeIfDone();
   }
 
-  /** A client that has said nothing so far, with a key that nobody knows: a request in its place is refused, recorded and counted. */
+  /** A client without a valid key has sent nothing so far: a request in its place is refused, recorded and counted. */
   #turnAway(): void {
     this.#create(readFrame(emptyRequest));
   }
@@ -257,7 +236,7 @@ export class ClientSocket implements TurnSocket {
 
   #handle(frame: ClientFrame): void {
     if (frame.type === 'response.create') this.#create(frame);
-    else if (frame.type === 'response.steer') this.#refuseSteer(frame);
+    else if (frame.type === 'response.steer') this.#say(steerRefusal(frame));
     else if (frame.type === 'response.interrupt') this.#interrupt(frame);
     else refuseEvent(frame);
   }
@@ -301,7 +280,7 @@ export class ClientSocket implements TurnSocket {
       waiting.shrink(length);
       return this.#run(frame);
     };
-    if (this.#lanes.add({ lane: laneOf(frame), takesSlot: frame.generates, start })) return undefined;
+    if (this.#lanes.add({ lane: laneOf(frame), isCounted: frame.generates, start })) return undefined;
     waiting.shrink(length);
     return tooManyWaiting();
   }
@@ -355,24 +334,6 @@ export class ClientSocket implements TurnSocket {
       return kept;
     }
     return undefined;
-  }
-
-  #refuseSteer(frame: ClientFrame): void {
-    const isShort = frame.bytes.length <= longestEcho;
-    const { input, previous_response_id } = (isShort && parseObject(frame.bytes.toString())) || {};
-    const error = {
-      type: 'invalid_request_error',
-      code: 'steering_not_supported',
-      message: 'This service does not steer responses. Send the message with the next `response.create`.',
-    };
-    this.#say(
-      JSON.stringify({
-        type: 'response.steer.failed',
-        sequence_number: 0,
-        error,
-        steer: { input: input ?? null, previous_response_id: previous_response_id ?? null },
-      }),
-    );
   }
 
   #interrupt(frame: ClientFrame): void {

@@ -1,5 +1,4 @@
 import type { Server } from '@hapi/hapi';
-import { accountDirectory } from '#core/business/accounts/directory.ts';
 import { listen } from '#core/config/sections/core-sections.ts';
 import { inBackground } from '#core/platform/background.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
@@ -9,19 +8,20 @@ import { queryOf } from '#core/gateway/http/open-exchange.ts';
 import type { SocketEndpoint, Upgrade } from '#core/gateway/http/upgrades.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import { type Acceptor, loadAcceptor } from './accept-socket.ts';
-import { AccountsOnline, type AccountTurns } from './account-turns.ts';
 import { ClientSocket, type SocketContext } from './client-socket.ts';
 import { namesCodex } from './error-frames.ts';
 import { hasKey, headersOfSocket, missingKey } from './handshake.ts';
 import { KeptConversations } from './kept.ts';
 import { websocketSection } from './section.ts';
-import { Strangers } from './strangers.ts';
+import { SocketCounts } from './socket-counts.ts';
 import { warmUpEndpoint } from './warm-up.ts';
 
 /** Ms between two looks at all sockets. */
 const sweepEvery = 5_000;
 /** Seconds after which a client that has too many sockets may try again. */
 const defaultRetryAfter = 5;
+/** Open sockets of a network that have no valid key. */
+const mostUnauthenticated = 16;
 /** Bytes of the conversations of one account. */
 const mostOfAccount = 64 * 1024 ** 2;
 
@@ -30,8 +30,8 @@ export class SocketFront implements SocketEndpoint {
   readonly endpoint: string;
   readonly #server: Server;
   readonly #sockets = new Set<ClientSocket>();
-  readonly #accounts = new AccountsOnline();
-  readonly #strangers = new Strangers();
+  readonly #byAccount = new SocketCounts();
+  readonly #unauthenticated = new SocketCounts(); // by network
   #context: SocketContext | undefined;
   #loading: Promise<Acceptor> | undefined;
   #sweeping: NodeJS.Timeout | undefined;
@@ -75,33 +75,34 @@ export class SocketFront implements SocketEndpoint {
     if (account instanceof GatewayError) return refuse(account);
     if (socket.destroyed) return;
     const id = needsKey ? account : (account ?? '');
-    if (id === undefined) {
-      const forget = this.#strangers.admit(networkOf(remoteAddress));
-      if (forget === undefined) return refuse(tooMany('Too many WebSockets of your address have no valid API key.'));
-      socket.once('close', forget);
-    }
-    if (id !== undefined && this.#accounts.socketsOf(id) >= host.section(websocketSection).max_sockets)
-      return refuse(tooMany('Your account has too many open WebSockets.'));
     // Counted at once: many may be opened in the same moment.
-    const turns = id === undefined ? undefined : this.#accounts.open(id);
-    if (turns !== undefined) socket.once('close', () => this.#accounts.close(id as string, turns));
-    await this.#accept(upgrade, host, { ...caller, id }, turns);
+    const close =
+      id === undefined
+        ? this.#unauthenticated.open(networkOf(remoteAddress), mostUnauthenticated)
+        : this.#byAccount.open(id, host.section(websocketSection).max_sockets);
+    if (close === undefined)
+      return refuse(
+        tooMany(
+          id === undefined
+            ? 'Too many WebSockets of your address have no valid API key.'
+            : 'Your account has too many open WebSockets.',
+        ),
+      );
+    socket.once('close', close);
+    await this.#accept(upgrade, host, { ...caller, id });
   };
 
   async #accept(
     upgrade: Upgrade,
     host: Host,
     { id, headers, ...caller }: Omit<Caller, 'endpoint'> & { readonly id: string | undefined },
-    account: AccountTurns | undefined,
   ): Promise<void> {
     const { socket } = upgrade;
-    const concurrent = id === undefined || id === '' ? undefined : await this.#concurrentOf(host, id);
-    if (socket.destroyed) return;
     const { max_body_bytes: maxBytes } = host.section(listen);
     const { max_minutes: minutes, queue_wait: queueWait } = host.section(websocketSection);
     const accept = await this.#loadAcceptor();
+    if (socket.destroyed) return;
     const ws = await accept(upgrade, maxBytes);
-    if (account !== undefined) account.concurrent ??= concurrent;
     const owner = id ?? caller.remoteAddress ?? '';
     const client = new ClientSocket(this.#contextOf(upgrade, host), {
       ...caller,
@@ -109,8 +110,7 @@ export class SocketFront implements SocketEndpoint {
       socket,
       headers,
       isCodex: namesCodex(headers),
-      account,
-      isStranger: id === undefined,
+      isAuthenticated: id !== undefined,
       noticePrefix: `x-${host.service.slug}-`,
       minutes,
       queueWait,
@@ -158,24 +158,11 @@ export class SocketFront implements SocketEndpoint {
     const warmUp = warmUpEndpoint(endpoint, () => this.#server.host());
     return { conversations, kept, endpoint, warmUp, now: () => host.monotonic() };
   }
-
-  /** Requests in flight that an account may have, before its first one says so. Undefined while that cannot be known. */
-  async #concurrentOf(host: Host, id: string): Promise<number | undefined> {
-    const read = this.#server.gateway.allowanceReader;
-    if (read === undefined) return undefined;
-    try {
-      const directory = accountDirectory(host);
-      const account = await directory.findById(id);
-      return account && (await read(host, account, directory.databaseTime(account)))?.concurrent;
-    } catch {
-      return undefined;
-    }
-  }
 }
 
 type Caller = Parameters<Upgrade['conversations']['accountOf']>[0];
 
-/** The id of the account; undefined for a key that nobody knows. */
+/** The id of the account; undefined for an unknown key. */
 async function findAccount({ conversations }: Upgrade, caller: Caller): Promise<string | GatewayError | undefined> {
   try {
     return await conversations.accountOf(caller);

@@ -1,57 +1,41 @@
 /** A request that waits for its turn. */
 export interface QueuedRequest {
   readonly lane: string;
-  /** False for one that takes no slot of its account. */
-  readonly takesSlot: boolean;
+  /** False for one that runs however many others do. */
+  readonly isCounted: boolean;
   /** Runs it, and resolves when it is over. Must not reject. */
   start(): Promise<void>;
-}
-
-/** The slots of an account that all of its sockets share, and whether this one may use them. */
-export interface Slots {
-  /** False while the client does not read what it has asked for: nothing starts until `look` is called. */
-  mayStart(): boolean;
-  hasRoom(): boolean;
-  /** Calls back, once, when it may have room again. */
-  whenRoom(look: () => void): void;
-  taken(): void;
-  given(): void;
 }
 
 export interface LaneLimits {
   readonly running: number; // requests of all lanes
   readonly waiting: number; // requests
-  /** Ms for which a request waits for a slot of its account. It runs then all the same, and is refused as a POST is. */
-  readonly patience: number;
-}
-
-interface Entry extends QueuedRequest {
-  hasTimedOut: boolean;
-  timer: NodeJS.Timeout | undefined;
 }
 
 /** The order of the requests of one socket: those of a lane run one after the other, those of different lanes beside each other. */
 export class Lanes {
   readonly #limits: LaneLimits;
-  readonly #slots: Slots;
+  readonly #mayStart: () => boolean;
   /** In the order in which they came. */
-  readonly #waiting: Entry[] = [];
-  readonly #running = new Set<string>();
+  readonly #waiting: QueuedRequest[] = [];
+  readonly #busy = new Set<string>();
+  #running = 0;
   #isClosed = false;
 
-  constructor(limits: LaneLimits, slots: Slots) {
+  /** @param mayStart false while the client does not read what it has asked for: nothing starts until `look` is called */
+  constructor(limits: LaneLimits, mayStart: () => boolean) {
     this.#limits = limits;
-    this.#slots = slots;
+    this.#mayStart = mayStart;
   }
 
   get isIdle(): boolean {
-    return this.#running.size === 0 && this.#waiting.length === 0;
+    return this.#busy.size === 0 && this.#waiting.length === 0;
   }
 
   /** @returns false when too many wait */
   add(request: QueuedRequest): boolean {
     if (this.#waiting.length >= this.#limits.waiting) return false;
-    this.#waiting.push({ ...request, start: () => request.start(), hasTimedOut: false, timer: undefined });
+    this.#waiting.push(request);
     this.look();
     return true;
   }
@@ -59,41 +43,29 @@ export class Lanes {
   /** Nothing that waits runs any more. */
   close(): void {
     this.#isClosed = true;
-    for (const { timer } of this.#waiting) clearTimeout(timer);
     this.#waiting.length = 0;
   }
 
   /** Starts what may run. */
-  readonly look = (): void => {
-    if (this.#isClosed || !this.#slots.mayStart()) return;
-    const busy = new Set(this.#running);
-    for (const entry of this.#waiting.slice()) {
-      if (this.#running.size >= this.#limits.running) return;
-      if (busy.has(entry.lane)) continue;
-      busy.add(entry.lane);
-      if (!entry.takesSlot || entry.hasTimedOut || this.#slots.hasRoom()) this.#start(entry);
-      else this.#await(entry);
+  look(): void {
+    if (this.#isClosed || !this.#mayStart()) return;
+    const busy = new Set(this.#busy);
+    for (const request of this.#waiting.slice()) {
+      if (busy.has(request.lane)) continue;
+      busy.add(request.lane);
+      if (!request.isCounted || this.#running < this.#limits.running) this.#start(request);
     }
-  };
-
-  #await(entry: Entry): void {
-    this.#slots.whenRoom(this.look);
-    entry.timer ??= setTimeout(() => {
-      entry.hasTimedOut = true;
-      this.look();
-    }, this.#limits.patience);
   }
 
-  #start(entry: Entry): void {
-    clearTimeout(entry.timer);
-    this.#waiting.splice(this.#waiting.indexOf(entry), 1);
-    this.#running.add(entry.lane);
-    if (entry.takesSlot) this.#slots.taken();
+  #start(request: QueuedRequest): void {
+    this.#waiting.splice(this.#waiting.indexOf(request), 1);
+    this.#busy.add(request.lane);
+    if (request.isCounted) this.#running++;
     const end = () => {
-      this.#running.delete(entry.lane);
-      if (entry.takesSlot) this.#slots.given();
+      this.#busy.delete(request.lane);
+      if (request.isCounted) this.#running--;
       this.look();
     };
-    entry.start().then(end, end);
+    request.start().then(end, end);
   }
 }

@@ -1,4 +1,5 @@
 import { defineSection } from '#core/config/section.ts';
+import { longestSlotWait } from '#core/gateway/facts.ts';
 import { boolean, integer, number, object } from '#core/platform/schema.ts';
 
 /** The section `websocket`: the Responses API over WebSockets. */
@@ -18,8 +19,8 @@ export const websocketSection = defineSection({
       'Minutes after which a WebSocket takes no further requests, and clients open another one. OpenAI closes its own after 60.',
     ),
     queue_wait: number(
-      { minimum: 0, maximum: 600, default: 15 },
-      'Seconds for which a request waits on its WebSocket while the account has as many in flight as it may; then it gets 429.',
+      { minimum: 0, maximum: longestSlotWait / 1000, default: 15 },
+      'Seconds for which a request on a WebSocket waits while its key has as many in flight as it may, POST requests included; then it gets 429.',
     ),
     max_kept_bytes: integer(
       { minimum: 0, maximum: 17_179_869_184, default: 268_435_456 },

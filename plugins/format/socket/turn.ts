@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { ClientGone, GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
-import { delivery, principal, rateLimitState } from '#core/gateway/facts.ts';
+import { delivery, principal, slotWait } from '#core/gateway/facts.ts';
 import type { Correspondent, Delivered } from '#core/gateway/http/converse.ts';
 import { type BodyReading, readReply } from '#core/gateway/http/read-reply.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
@@ -20,6 +20,8 @@ export interface TurnSocket {
   readonly isCodex: boolean;
   /** Prefix of the headers that go into `response.metadata`, together with the request's id. */
   readonly noticePrefix: string;
+  /** Ms for which a turn may wait for a slot of its key. */
+  readonly slotWait: number;
   send(frames: readonly Buffer[]): void;
   /** True while the client is slower; then the turn is resumed. */
   readonly isFull: boolean;
@@ -27,8 +29,6 @@ export interface TurnSocket {
   keep(turn: SocketTurn, id: string, items: readonly Buffer[]): void;
   /** The request has failed, and what it continues in its own lane goes. */
   forget(turn: SocketTurn): void;
-  /** The requests in flight that the account may have. */
-  learn(concurrent: number): void;
   /** The API key is not valid. */
   rejectKey(): void;
 }
@@ -62,6 +62,7 @@ export class SocketTurn implements Correspondent {
 
   began(exchange: Exchange): void {
     this.#exchange = exchange;
+    exchange.set(slotWait, this.#socket.slotWait);
     if (this.before !== undefined && this.frame.previousId !== undefined)
       exchange.set(continuedId, this.frame.previousId);
     if (this.#isLeft) exchange.abort(new ClientGone());
@@ -91,8 +92,6 @@ export class SocketTurn implements Correspondent {
   }
 
   async deliver(exchange: Exchange, reply: Reply, onStalled: (seconds: number) => GatewayError): Promise<Delivered> {
-    const state = exchange.find(rateLimitState);
-    if (state !== undefined) this.#socket.learn(state.concurrent);
     if (exchange.isClientGone) {
       discard(reply);
       return { ...this.#sent, status: undefined };

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { chooseProtocol, hasKey, headersOfSocket } from '../../../../plugins/format/socket/handshake.ts';
-import { Strangers } from '../../../../plugins/format/socket/strangers.ts';
 
 describe('the headers of requests on a socket', () => {
   it('are those with which it was opened, without cookies and what belongs to the connection', () => {
@@ -40,13 +39,4 @@ it.each([
   [['openai-insecure-api-key.dp-1'], false],
 ])('of the protocols %o, %s is answered, and never that with the key', (offered, chosen) => {
   expect(chooseProtocol(offered)).toBe(chosen);
-});
-
-it('a network has sixteen sockets without a known key', () => {
-  const strangers = new Strangers();
-  const forgets = Array.from({ length: 16 }, () => strangers.admit('n'));
-  expect([strangers.admit('n'), typeof strangers.admit('other')]).toEqual([undefined, 'function']);
-  forgets[0]?.();
-  forgets[0]?.();
-  expect([typeof strangers.admit('n'), strangers.admit('n')]).toEqual(['function', undefined]);
 });

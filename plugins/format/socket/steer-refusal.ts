@@ -1,0 +1,22 @@
+import { parseObject } from '#core/platform/json.ts';
+import type { ClientFrame } from './read-frame.ts';
+
+/** Bytes of an event whose input its refusal repeats. */
+const longestEcho = 16_384;
+
+/** The answer to `response.steer`, which repeats the input as OpenAI's does. */
+export function steerRefusal({ bytes }: ClientFrame): string {
+  const isShort = bytes.length <= longestEcho;
+  const { input, previous_response_id } = (isShort && parseObject(bytes.toString())) || {};
+  const error = {
+    type: 'invalid_request_error',
+    code: 'steering_not_supported',
+    message: 'This service does not steer responses. Send the message with the next `response.create`.',
+  };
+  return JSON.stringify({
+    type: 'response.steer.failed',
+    sequence_number: 0,
+    error,
+    steer: { input: input ?? null, previous_response_id: previous_response_id ?? null },
+  });
+}

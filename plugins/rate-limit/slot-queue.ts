@@ -1,0 +1,83 @@
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import type { Limiter, Limits, Take } from '#core/platform/shared/shared.ts';
+import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
+
+/** Ms between two attempts of the request that has waited longest: other instances release slots without notice. */
+const retryEvery = 500;
+
+/**
+ * The requests that wait for a slot of their key, in the order in which they came. Only the first one of a key asks for a slot: when this
+ * process has released one, and every half second.
+ */
+export class SlotQueue {
+  readonly #limiter: Limiter;
+  readonly #now: () => number;
+  readonly #queues = new Map<string, Set<Waiter>>();
+
+  /** @param now ms of a monotonic clock */
+  constructor(limiter: Limiter, now: () => number) {
+    this.#limiter = limiter;
+    this.#now = now;
+  }
+
+  /**
+   * As `Limiter.take`, but waits while all slots of the key are in use.
+   *
+   * @param milliseconds after which it returns the refusal
+   * @throws the reason why the exchange was aborted
+   */
+  async take(key: string, limits: Limits, exchange: Exchange, milliseconds: number): Promise<Take> {
+    const end = this.#now() + milliseconds;
+    if (!this.#queues.has(key)) {
+      const take = await this.#limiter.take(key, limits);
+      if (take.refusedBy !== 'concurrency') return take;
+    }
+    const waiter = new Waiter();
+    const queue = this.#queues.get(key) ?? new Set();
+    this.#queues.set(key, queue.add(waiter));
+    exchange.onAbort(() => waiter.wake());
+    try {
+      for (;;) {
+        const left = Math.max(0, end - this.#now());
+        await waiter.pause(firstOf(queue) === waiter ? Math.min(left, retryEvery) : left);
+        if (exchange.isAborted) throw exchange.abortReason;
+        const isOver = this.#now() >= end;
+        if (firstOf(queue) !== waiter && !isOver) continue;
+        const take = await this.#limiter.take(key, limits);
+        if (take.refusedBy !== 'concurrency' || isOver) return take;
+      }
+    } finally {
+      queue.delete(waiter);
+      if (queue.size === 0) this.#queues.delete(key);
+      else this.#wakeFirst(key);
+    }
+  }
+
+  release(key: string, lease: string): void {
+    this.#limiter.release(key, lease);
+    this.#wakeFirst(key);
+  }
+
+  #wakeFirst(key: string): void {
+    const queue = this.#queues.get(key);
+    if (queue !== undefined) firstOf(queue)?.wake();
+  }
+}
+
+function firstOf(queue: ReadonlySet<Waiter>): Waiter | undefined {
+  return queue.values().next().value;
+}
+
+class Waiter {
+  #woken = Promise.withResolvers<void>();
+
+  wake(): void {
+    this.#woken.resolve();
+  }
+
+  /** Resolves when it is woken, or was since the last pause. */
+  async pause(milliseconds: number): Promise<void> {
+    await firstOrTimeout([this.#woken.promise], milliseconds);
+    this.#woken = Promise.withResolvers();
+  }
+}

@@ -37,6 +37,7 @@ export function longestUpload({ maxBytes, timeout, minRate }: BodyLimits): numbe
 export interface ReadyBody {
   readonly headers: IncomingHttpHeaders;
   readonly pieces: readonly Buffer[];
+  readonly reserved: number; // bytes of memory, before the body is read
 }
 
 /**
@@ -162,11 +163,11 @@ export class RequestBody implements BodySource {
     return this.#reading;
   }
 
-  async #accept({ pieces }: ReadyBody, perByte: number): Promise<readonly Buffer[]> {
+  async #accept({ pieces, reserved }: ReadyBody, perByte: number): Promise<readonly Buffer[]> {
     const size = sizeOf(pieces);
     const { maxBytes } = this.#limits;
     if (size > maxBytes) throw tooLarge(maxBytes);
-    if (!this.#memory.grow(size * perByte)) throw tooMuch(this.#memory);
+    if (!this.#memory.grow(Math.max(0, size * perByte - reserved))) throw tooMuch(this.#memory);
     this.#pieces = pieces;
     return pieces;
   }

@@ -318,6 +318,7 @@ export class ClientSocket implements TurnSocket {
         headers: headersOfTurn(headers, size),
         remoteAddress,
         body,
+        ownBytes: frame.bytes.length,
       },
       turn,
     );

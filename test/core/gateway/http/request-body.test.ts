@@ -4,8 +4,10 @@ import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'nod
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { decoderFor } from '#core/gateway/http/body-decoder.ts';
+import { type InboundMessage, openMessage } from '#core/gateway/http/converse.ts';
+import type { Serving } from '#core/gateway/http/open-exchange.ts';
 import { parseJsonBody, RequestBody } from '#core/gateway/http/request-body.ts';
-import { ProcessMemory, type MemoryShare, unlimitedMemory } from '#core/platform/memory/budget.ts';
+import { footprint, ProcessMemory, type MemoryShare, unlimitedMemory } from '#core/platform/memory/budget.ts';
 import { maxJsonDepth } from '#core/platform/json.ts';
 import { runAsNode } from '../../../support/as-node.ts';
 
@@ -49,6 +51,20 @@ const codeOf = (promise: Promise<unknown>): Promise<string> =>
 
 afterEach(() => {
   vi.useRealTimers();
+});
+
+describe('a body that has come as a message', () => {
+  it('has its own bytes reserved before it is read, once', async () => {
+    const memory = new ProcessMemory(1_000_000).share('');
+    const serving = { host: { now: () => 0, memory: { share: () => memory } }, bodyLimits: { maxBytes: 10_000 } };
+    const endpoint = { name: 'responses', method: 'POST', path: '/v1/responses' };
+    const body = [Buffer.from('{"a":['), Buffer.from('1,2]}')];
+    const message = { endpoint, path: endpoint.path, headers: {}, body, ownBytes: 5 };
+    const exchange = openMessage(message as unknown as InboundMessage, serving as unknown as Serving);
+    expect(memory.bytes).toBe(5);
+    expect(await exchange.body.json()).toEqual({ a: [1, 2] });
+    expect(memory.bytes).toBe(11 * footprint.request);
+  });
 });
 
 describe('a request body', () => {

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { createRequestId } from '#core/gateway/records/request-id.ts';
+import type { OutlinedItems } from '#core/platform/json-outline/outline.ts';
 import { type GatewayError } from '#core/platform/errors/table.ts';
 import { type Endpoint, Exchange } from '../pipeline/exchange.ts';
 import type { Reply } from '../pipeline/reply.ts';
@@ -19,6 +20,8 @@ export interface InboundMessage {
   readonly body: readonly Buffer[];
   /** Bytes that the message itself has brought, from now on reserved for its exchange. */
   readonly ownBytes: number;
+  /** Pieces of the body that have an outline. */
+  readonly outlines?: ReadonlyMap<Buffer, OutlinedItems>;
 }
 
 /** What a client has got. */
@@ -52,7 +55,7 @@ export interface Conversations {
 
 /** Makes the exchange of a message. @param refusal as of `openExchange` */
 export function openMessage(message: InboundMessage, { host, bodyLimits }: Serving, refusal?: GatewayError): Exchange {
-  const { path, query, headers, remoteAddress, body, ownBytes } = message;
+  const { path, query, headers, remoteAddress, body, ownBytes, outlines } = message;
   const dialect = callerDialect(message.endpoint, headers, path);
   const receivedAt = host.now();
   const memory = host.memory.share(remoteAddress ?? '');
@@ -70,6 +73,6 @@ export function openMessage(message: InboundMessage, { host, bodyLimits }: Servi
     remoteAddress,
     receivedAt,
     memory,
-    body: new RequestBody({ headers, pieces: body, reserved: ownBytes }, bodyLimits, memory, () => undefined),
+    body: new RequestBody({ headers, pieces: body, reserved: ownBytes, outlines }, bodyLimits, memory, () => undefined),
   });
 }

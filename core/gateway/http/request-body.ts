@@ -5,7 +5,7 @@ import { bounds } from '#core/platform/bounds.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, isDeeperThan, type JsonObject, maxJsonDepth, parseObject } from '#core/platform/json.ts';
 import { findExcess } from '#core/platform/json-measure.ts';
-import { outlineOf } from '#core/platform/json-outline/outline.ts';
+import { type OutlinedItems, outlineOf } from '#core/platform/json-outline/outline.ts';
 import { CollectedBytes, sizeOf } from '#core/platform/memory/collected-bytes.ts';
 import { footprint, type MemoryShare } from '#core/platform/memory/budget.ts';
 import { freeBytes } from '#core/platform/memory/freed-bytes.ts';
@@ -38,6 +38,8 @@ export interface ReadyBody {
   readonly headers: IncomingHttpHeaders;
   readonly pieces: readonly Buffer[];
   readonly reserved: number; // bytes of memory, before the body is read
+  /** Pieces that have an outline, which others make of the same bytes. */
+  readonly outlines?: ReadonlyMap<Buffer, OutlinedItems> | undefined;
 }
 
 /**
@@ -122,7 +124,7 @@ export class RequestBody implements BodySource {
     const length = sizeOf(pieces);
     if (length < shortBody) return undefined;
     await turnFor(length);
-    const outline = outlineOf(pieces);
+    const outline = outlineOf(pieces, 'outlines' in this.#request ? this.#request.outlines : undefined);
     if (outline === undefined || outline.escapes > bounds.jsonEscapes) return undefined;
     const { text, uncut } = outline;
     if (findExcess(text, bounds.requestValues, length) !== undefined) return undefined;

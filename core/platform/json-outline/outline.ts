@@ -41,33 +41,88 @@ interface Scanner {
 
 let loaded: { readonly scanner: Scanner; readonly bytes: Buffer } | undefined;
 
+/** Values of an array in the second level of a JSON text, each with a comma behind it, whose outline is made once and used in many texts. */
+export interface OutlinedItems {
+  /** Undefined where the bytes have to be looked through with the text that they are in. */
+  readonly outline: ItemsOutline | undefined;
+}
+
+export interface ItemsOutline extends Outline {
+  readonly size: number; // bytes of its text
+}
+
 /**
  * The outline of a JSON text. Whoever parses it knows that the text is JSON in valid UTF-8: all of it but long strings is in the
  * outline, and those have been looked through.
  *
  * @param text in any number of pieces
+ * @param known pieces that have an outline already
  * @returns undefined for a text with an invalid string, or a long one in the outermost levels, or whose outline is longer than
  *   `bounds.jsonOutline`: read all of it
  */
-export function outlineOf(text: readonly Buffer[]): Outline | undefined {
-  if (!areUtf8(text)) return undefined;
+export function outlineOf(
+  text: readonly Buffer[],
+  known: ReadonlyMap<Buffer, OutlinedItems> = none,
+): Outline | undefined {
+  // First of all: making one uses the scanner.
+  const outlines = known.size === 0 ? [] : text.map((piece) => known.get(piece)?.outline);
   loaded ??= load();
+  loaded.scanner.start();
+  const whole = { text: '', uncut: 0, escapes: 0 };
+  for (let begin = 0, end = 0; begin < text.length; begin = end) {
+    const outline = outlines[begin];
+    end = outline === undefined ? endOfUnknown(outlines, begin, text.length) : begin + 1;
+    const isShort = outline === undefined ? shorten(text.slice(begin, end), whole) : append(outline, whole);
+    if (!isShort || whole.text.length > bounds.jsonOutline) return undefined;
+  }
+  return { ...whole, escapes: whole.escapes + loaded.scanner.escapes.value };
+}
+
+/** Outline of so many bytes of JSON values, each with a comma behind it. */
+export function outlineOfItems(items: Buffer): ItemsOutline | undefined {
+  const outline = outlineOf([itemsOpening, items, itemsEnding]);
+  if (outline === undefined) return undefined;
+  const text = outline.text.slice(itemsOpening.length, -itemsEnding.length);
+  const size = Buffer.byteLength(text);
+  return { text, size, uncut: Math.min(size, outline.uncut - itemsEnding.length), escapes: outline.escapes };
+}
+
+/** The index of the next piece with an outline, or `last`. */
+function endOfUnknown(outlines: readonly unknown[], begin: number, last: number): number {
+  let end = begin + 1;
+  while (end < last && outlines[end] === undefined) end++;
+  return end;
+}
+
+const none: ReadonlyMap<Buffer, OutlinedItems> = new Map();
+const itemsOpening = Buffer.from('{"":[');
+const itemsEnding = Buffer.from(']}');
+
+type Growing = { -readonly [Name in keyof Outline]: Outline[Name] };
+
+function append({ text, size, uncut, escapes }: ItemsOutline, to: Growing): true {
+  to.text += text;
+  to.uncut = uncut === size ? to.uncut + size : uncut;
+  to.escapes += escapes;
+  return true;
+}
+
+/** Appends the outline of pieces that end outside of strings. @returns false when they have none, or a longer one than may be */
+function shorten(text: readonly Buffer[], to: Growing): boolean {
+  if (!areUtf8(text) || loaded === undefined) return false;
   const { scanner, bytes } = loaded;
-  scanner.start();
-  let written = '';
-  let uncut = 0;
   const left = new Pieces(text);
   while (left.size > 0) {
     const length = left.copyTo(bytes, block);
     const read = scanner.shorten(length, length === left.size);
-    if (read < 0) return undefined;
+    if (read < 0) return false;
     left.skip(read);
     // A block ends between characters.
-    written += bytes.toString('utf8', output, output + scanner.written.value);
-    if (written.length > bounds.jsonOutline) return undefined;
-    uncut = scanner.uncut.value === -1 ? uncut + scanner.written.value : scanner.uncut.value;
+    to.text += bytes.toString('utf8', output, output + scanner.written.value);
+    if (to.text.length > bounds.jsonOutline) return false;
+    to.uncut = scanner.uncut.value === -1 ? to.uncut + scanner.written.value : scanner.uncut.value;
   }
-  return { text: written, uncut, escapes: scanner.escapes.value };
+  return true;
 }
 
 /** A text of which the beginning is read again and again. */

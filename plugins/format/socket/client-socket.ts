@@ -319,6 +319,7 @@ export class ClientSocket implements TurnSocket {
         remoteAddress,
         body,
         ownBytes: frame.bytes.length,
+        outlines: new Map(items?.map((segment) => [segment.bytes, segment])),
       },
       turn,
     );

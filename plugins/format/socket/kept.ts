@@ -1,22 +1,50 @@
 import type { Reclaimable } from '#core/platform/memory/budget.ts';
+import { type ItemsOutline, type OutlinedItems, outlineOfItems } from '#core/platform/json-outline/outline.ts';
 import { freeBytes, lendBytes, takeBack } from '#core/platform/memory/freed-bytes.ts';
 
+/** Bytes of memory that a conversation takes beside its segments, and a segment beside its items. */
+const overhead = 1_024;
+const segmentOverhead = 896;
+
+/** Bytes up to which a segment is copied into the next one: a conversation of many short turns has few segments. */
+const shortSegment = 8_192;
+
 /** Items of a conversation as they are written, each with a comma behind it. Several conversations may have them; the last one frees them. */
-export class KeptItems {
+export class KeptItems implements OutlinedItems {
   readonly bytes: Buffer;
-  readonly #onFreed: (bytes: number) => void;
+  readonly #count: (bytes: number) => void;
+  #outline: ItemsOutline | undefined;
+  #isRead = false;
+  #size: number;
   #holders = 0;
 
-  /** @param pieces are copied: they may be slices of a frame with much more in it */
-  constructor(pieces: readonly Buffer[], onFreed: (bytes: number) => void) {
+  /**
+   * @param pieces are copied: they may be slices of a frame with much more in it
+   * @param count told how many bytes of memory it takes or, less than zero, frees
+   */
+  constructor(pieces: readonly Buffer[], count: (bytes: number) => void) {
     const size = pieces.reduce((sum, { length }) => sum + length, 0);
     // Not from the pool, all of which a slice would keep alive.
     this.bytes = Buffer.allocUnsafeSlow(size);
     let at = 0;
     for (const piece of pieces) at += piece.copy(this.bytes, at);
-    this.#onFreed = onFreed;
+    this.#count = count;
+    this.#size = size + segmentOverhead;
+    count(this.#size);
     // An exchange frees its body when it is over: these bytes are not its own.
     lendBytes([this.bytes]);
+  }
+
+  /** Made for the first turn that continues them: a conversation is looked through once, not in each of its turns. */
+  get outline(): ItemsOutline | undefined {
+    if (this.#isRead) return this.#outline;
+    this.#isRead = true;
+    const outline = this.bytes.length < shortSegment ? undefined : outlineOfItems(this.bytes);
+    if (outline === undefined || outline.size > this.bytes.length / 2) return undefined;
+    this.#outline = outline;
+    this.#size += outline.size;
+    this.#count(outline.size);
+    return outline;
   }
 
   hold(): this {
@@ -26,10 +54,9 @@ export class KeptItems {
 
   letGo(): void {
     if (--this.#holders > 0) return;
-    const { length } = this.bytes;
     takeBack([this.bytes]);
     freeBytes([this.bytes]);
-    this.#onFreed(length);
+    this.#count(-this.#size);
   }
 }
 
@@ -41,9 +68,6 @@ export interface Kept {
   /** True once it was evicted. */
   isGone: boolean;
 }
-
-/** Bytes that the objects around a kept conversation take, about. */
-const overhead = 1_024;
 
 export interface KeptLimits {
   readonly total: number; // bytes
@@ -85,14 +109,18 @@ export class KeptConversations implements Reclaimable {
    * @returns undefined when there is no room
    */
   keep(account: string, id: string, before: readonly KeptItems[], added: readonly Buffer[]): Kept | undefined {
-    const size = added.reduce((sum, { length }) => sum + length, overhead);
-    const whole = before.reduce((sum, { bytes }) => sum + bytes.length, size);
+    const last = before.at(-1);
+    const isJoined = last !== undefined && last.bytes.length <= shortSegment;
+    const shared = isJoined ? before.slice(0, -1) : before;
+    const own = isJoined ? [last.bytes, ...added] : added;
+    const size = own.reduce((sum, { length }) => sum + length, overhead + segmentOverhead);
+    const whole = shared.reduce((sum, { bytes }) => sum + bytes.length + segmentOverhead, size);
     if (whole > Math.min(this.#limits.account, this.#limits.total)) return undefined;
     this.#makeRoom(account, size);
     if (!this.#mayKeep(size)) return undefined;
-    const own = new KeptItems(added, (bytes) => this.#count(account, -bytes));
-    this.#count(account, own.bytes.length + overhead);
-    const kept: Kept = { id, account, segments: [...before, own].map((segment) => segment.hold()), isGone: false };
+    const segment = new KeptItems(own, (bytes) => this.#count(account, bytes));
+    this.#count(account, overhead);
+    const kept: Kept = { id, account, segments: [...shared, segment].map((one) => one.hold()), isGone: false };
     this.#all.add(kept);
     return kept;
   }

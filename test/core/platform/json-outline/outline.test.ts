@@ -5,8 +5,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bounds } from '#core/platform/bounds.ts';
 import type { JsonValue } from '#core/platform/json.ts';
-import { outlineOf, scannerFile } from '#core/platform/json-outline/outline.ts';
+import { outlineOf, outlineOfItems, scannerFile } from '#core/platform/json-outline/outline.ts';
 
+const messageOf = (text: string) => `{"role":"user","content":[{"text":${JSON.stringify(text)}}]},`;
 const outline = (text: string) => outlineOf([Buffer.from(text)])?.text;
 /** A string in a message, at the third level. */
 const inMessage = (json: string) => `{"messages":[{"content":${json}}]}`;
@@ -106,6 +107,31 @@ describe('the outline of a JSON text', () => {
         const pieces = [bytes.subarray(0, first), bytes.subarray(first, second), bytes.subarray(second)];
         expect(outlineOf(pieces)).toEqual(whole);
       }
+  });
+
+  it('is the same where items of it have theirs already', () => {
+    const parts = ['short', 'é€😀"\\\n'.repeat(30), 'x'.repeat(70_000), ''];
+    const head = '{"model":"m","input":[';
+    const tail = `${messageOf('the end').slice(0, -1)}],"stream":true}`;
+    for (const first of parts)
+      for (const second of parts) {
+        const pieces = [head, messageOf(first) + messageOf(first), messageOf(second), messageOf('new'), tail].map(
+          (one) => Buffer.from(one),
+        );
+        const known = new Map(pieces.slice(1, 3).map((items) => [items, { outline: outlineOfItems(items) }] as const));
+        expect([...known.values()].every(({ outline: own }) => own !== undefined)).toBe(true);
+        const [found, whole] = [outlineOf(pieces, known), outlineOf(pieces)];
+        expect([found?.text, found?.uncut]).toEqual([whole?.text, whole?.uncut]);
+        expect(Math.abs((found?.escapes ?? 0) - (whole?.escapes ?? 0))).toBeLessThan(8);
+        expect(JSON.parse(found?.text ?? '')).toMatchObject({ model: 'm', stream: true });
+      }
+  });
+
+  it('is looked for in all of the text where items have none', () => {
+    const pieces = ['{"input":[', '{"a":"b"},', '1]}'].map((one) => Buffer.from(one));
+    const known = new Map([[pieces[1] as Buffer, { outline: undefined }]]);
+    expect(outlineOf(pieces, known)).toEqual(outlineOf(pieces));
+    expect(outlineOfItems(Buffer.from([0x22, 0xff, 0x22, 0x2c]))).toBeUndefined();
   });
 
   it('does not exist where the pieces are UTF-8 and all of it is not, or the reverse of it', () => {

@@ -26,6 +26,40 @@ describe('kept conversations', () => {
     expect([kept.held, kept.size]).toEqual([0, 0]);
   });
 
+  it('of many short turns have few segments, and count the memory around each', () => {
+    const kept = setUp();
+    let last = kept.keep('a', 'r0', [], bytes(10)) as Kept;
+    for (let turn = 1; turn < 1_000; turn++) {
+      const next = kept.keep('a', `r${turn}`, last.segments, bytes(100)) as Kept;
+      kept.drop(last);
+      last = next;
+    }
+    expect(Buffer.concat(last.segments.map((segment) => segment.bytes)).length).toBe(10 + 999 * 100);
+    expect(last.segments.length).toBeLessThan(14);
+    expect(kept.held).toBeGreaterThan(10 + 999 * 100 + last.segments.length * 896);
+    kept.drop(last);
+    expect(kept.held).toBe(0);
+  });
+
+  it('that continue nothing count more than their few bytes', () => {
+    const kept = setUp();
+    for (let index = 0; index < 100; index++) keep(kept, `r${index}`, 1);
+    expect(kept.held).toBeGreaterThan(100 * 1_900);
+  });
+
+  it('are looked through once for all turns, and count what is kept of that', () => {
+    const kept = setUp();
+    const items = Buffer.from(`{"role":"user","content":"${'x'.repeat(20_000)}"},`);
+    const { segments } = kept.keep('a', 'r1', [], [items]) as Kept;
+    const before = kept.held;
+    const [outline] = segments.map((segment) => segment.outline);
+    expect(outline?.text).toBe(`{"role":"user","content":"${'x'.repeat(32)}~cut"},`);
+    expect(segments[0]?.outline).toBe(outline);
+    expect(kept.held).toBe(before + (outline?.size ?? 0));
+    kept.giveBack(1);
+    expect(kept.held).toBe(0);
+  });
+
   it('are copies, so that the frame they came in is freed', () => {
     const frame = Buffer.from('abcdef');
     const [segment] = setUp().keep('a', 'r', [], [frame.subarray(1, 3)])?.segments ?? [];

@@ -23,6 +23,7 @@ import { stranger } from './experiments/stranger.ts';
 import { silentConnections } from './experiments/silent-connections.ts';
 import { tinyChunks } from './experiments/tiny-chunks.ts';
 import { unwritableDatabase } from './experiments/unwritable-database.ts';
+import { websockets } from './experiments/websockets.ts';
 import type { Experiment } from './figure.ts';
 import { table } from './table.ts';
 
@@ -56,6 +57,7 @@ export const experiments: readonly Experiment[] = [
   redis,
   fairShares,
   tinyChunks,
+  websockets,
   memory,
   stranger,
 ];

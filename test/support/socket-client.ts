@@ -97,6 +97,12 @@ export class SocketClient implements Disposable {
     return this.ending();
   }
 
+  /** Drops the events that have come, for a long test. */
+  forget(): void {
+    this.events.length = 0;
+    this.#read = 0;
+  }
+
   [Symbol.dispose](): void {
     this.ws.terminate();
   }

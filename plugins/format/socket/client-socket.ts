@@ -10,6 +10,7 @@ import { tooMuch } from '#core/gateway/http/request-body.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import { composeBody } from './compose-body.ts';
 import { mostLanes, protocolError, protocolErrors, refusalFrame } from './error-frames.ts';
+import { bytesOf } from './event-frames.ts';
 import { headersOfTurn } from './handshake.ts';
 import type { Kept, KeptConversations } from './kept.ts';
 import { Lanes } from './lanes.ts';
@@ -123,15 +124,9 @@ export class ClientSocket implements TurnSocket {
     return this.#init.ws.bufferedAmount > bounds.slowReader;
   }
 
-  send(frames: readonly Buffer[]): void {
+  send(payloads: readonly string[]): void {
     const { ws, socket } = this.#init;
-    if (ws.readyState !== ws.OPEN) return;
-    const [first, ...more] = textFrames(frames);
-    if (first === undefined) return;
-    if (more.length > 0) socket.cork();
-    socket.write(first);
-    for (const piece of more) socket.write(piece);
-    if (more.length > 0) socket.uncork();
+    if (ws.readyState === ws.OPEN && payloads.length > 0) socket.write(textFrames(payloads), 'latin1');
   }
 
   keep(turn: SocketTurn, id: string, items: readonly Buffer[]): void {
@@ -360,7 +355,7 @@ export class ClientSocket implements TurnSocket {
 
   /** Answers a message that becomes no request. */
   #say(frame: string): void {
-    this.send([Buffer.from(frame)]);
+    this.send([bytesOf(frame)]);
     if (++this.#refused > mostRefused) this.#close(1008, 'too many messages that cannot be served');
   }
 }

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
 import { writeUsage } from '../formats/responses/reply/reply-object.ts';
 import type { Usage } from '#core/gateway/facts.ts';
-import type { FramedEvent } from './event-frames.ts';
+import { bytesOf, type FramedEvent, textOfBytes } from './event-frames.ts';
 import { memberSpans } from './member-spans.ts';
 
 /** What an event means for the response that it is of. */
@@ -17,11 +17,11 @@ const stages: Readonly<Record<string, Progress>> = {
 
 /** Reads the events of one response as far as the socket has to know it: its id, and the items of its output, as bytes. */
 export class TurnOutput {
-  #created: Buffer | undefined;
-  #last: Buffer | undefined;
+  #created: string | undefined;
+  #last: string | undefined;
   #id: string | undefined;
   readonly #items: Buffer[] = [];
-  #ending: Buffer | undefined;
+  #ending: string | undefined;
 
   /** Undefined until the response has begun. */
   get id(): string | undefined {
@@ -62,14 +62,15 @@ export class TurnOutput {
     return writeEvent('response.incomplete', sequence, response);
   }
 
-  #addItem(data: Buffer): void {
-    const span = memberSpans(data)?.findLast(({ name }) => name === 'item');
-    if (span !== undefined) this.#items.push(data.subarray(span.valueBegin, span.end));
+  #addItem(data: string): void {
+    const bytes = Buffer.from(data, 'latin1');
+    const span = memberSpans(bytes)?.findLast(({ name }) => name === 'item');
+    if (span !== undefined) this.#items.push(bytes.subarray(span.valueBegin, span.end));
   }
 }
 
-function responseIn(data: Buffer): JsonObject {
-  const response = parseObject(data.toString())?.['response'];
+function responseIn(data: string): JsonObject {
+  const response = parseObject(textOfBytes(data))?.['response'];
   return isJsonObject(response) ? response : {};
 }
 
@@ -77,15 +78,15 @@ function responseIn(data: Buffer): JsonObject {
 const idAtBegin = /"response" ?: ?\{ ?"id" ?: ?"([\w-]+)"/;
 const beginning = 200;
 
-function idIn(data: Buffer): string | undefined {
-  const [, found] = idAtBegin.exec(data.toString('latin1', 0, beginning)) ?? [];
+function idIn(data: string): string | undefined {
+  const [, found] = idAtBegin.exec(data.slice(0, beginning)) ?? [];
   if (found !== undefined) return found;
   const { id } = responseIn(data);
   return typeof id === 'string' && id !== '' ? id : undefined;
 }
 
-function sequenceIn(data: Buffer): number {
-  const sequence = parseObject(data.toString())?.['sequence_number'];
+function sequenceIn(data: string): number {
+  const sequence = parseObject(textOfBytes(data))?.['sequence_number'];
   return typeof sequence === 'number' ? sequence : 0;
 }
 
@@ -98,5 +99,5 @@ export function eventsOfWhole(response: JsonObject): readonly FramedEvent[] {
 }
 
 function writeEvent(name: string, sequence: number, response: JsonObject): FramedEvent {
-  return { name, data: Buffer.from(JSON.stringify({ type: name, sequence_number: sequence, response })) };
+  return { name, data: bytesOf(JSON.stringify({ type: name, sequence_number: sequence, response })) };
 }

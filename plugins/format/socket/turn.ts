@@ -10,7 +10,7 @@ import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import { continuedId, expandedItems } from '../state/responses-store/store.ts';
 import { keptItems, ownItems } from './compose-body.ts';
 import { errorFrame, protocolError, protocolErrors } from './error-frames.ts';
-import { eventsOf, inLane, type FramedEvent } from './event-frames.ts';
+import { bytesOf, eventsOf, inLane, laneOpening, type FramedEvent } from './event-frames.ts';
 import type { KeptItems } from './kept.ts';
 import type { CreateFrame } from './read-frame.ts';
 import { eventsOfWhole, TurnOutput } from './turn-output.ts';
@@ -22,7 +22,8 @@ export interface TurnSocket {
   readonly noticePrefix: string;
   /** Ms for which a turn may wait for a slot of its key. */
   readonly slotWait: number;
-  send(frames: readonly Buffer[]): void;
+  /** @param payloads bytes, of which each is a character */
+  send(payloads: readonly string[]): void;
   /** True while the client is slower; then the turn is resumed. */
   readonly isFull: boolean;
   /** The response can be continued from now on. @param items all of its conversation behind `before` */
@@ -40,6 +41,7 @@ export class SocketTurn implements Correspondent {
   readonly before: readonly KeptItems[] | undefined;
   readonly #socket: TurnSocket;
   readonly #output = new TurnOutput();
+  readonly #opening: string | undefined;
   readonly #sent = { bytes: 0, firstByteAfter: undefined as number | undefined };
   #exchange: Exchange | undefined;
   #reading: BodyReading | undefined;
@@ -52,6 +54,7 @@ export class SocketTurn implements Correspondent {
   constructor(socket: TurnSocket, frame: CreateFrame, before: readonly KeptItems[] | undefined) {
     this.#socket = socket;
     this.frame = frame;
+    this.#opening = laneOpening(frame.streamId);
     this.before = before;
   }
 
@@ -86,7 +89,7 @@ export class SocketTurn implements Correspondent {
     if (ending === undefined || id === undefined) return false;
     this.#isOver = true;
     this.#socket.keep(this, id, this.#added());
-    this.#send([inLane(ending.data, this.frame.streamId)]);
+    this.#send([inLane(ending.data, this.#opening)]);
     this.#exchange?.abort(new ClientGone());
     return true;
   }
@@ -179,7 +182,7 @@ export class SocketTurn implements Correspondent {
 
   /** @returns false when the client is slower */
   #take(events: readonly FramedEvent[], metadata: JsonObject): boolean {
-    const frames: Buffer[] = [];
+    const frames: string[] = [];
     for (const event of events) {
       if (this.#isOver) break;
       const stage = this.#output.read(event);
@@ -190,8 +193,8 @@ export class SocketTurn implements Correspondent {
       }
       if (stage === 'ended') this.#end(this.#output.id);
       if (stage === 'failed') this.#end(undefined);
-      frames.push(inLane(event.data, this.frame.streamId));
-      if (stage === 'begun') frames.push(inLane(Buffer.from(JSON.stringify(metadata)), this.frame.streamId));
+      frames.push(inLane(event.data, this.#opening));
+      if (stage === 'begun') frames.push(inLane(bytesOf(JSON.stringify(metadata)), this.#opening));
     }
     this.#send(frames);
     return !this.#socket.isFull;
@@ -217,10 +220,10 @@ export class SocketTurn implements Correspondent {
   }
 
   #say(frame: string): void {
-    this.#send([Buffer.from(frame)]);
+    this.#send([bytesOf(frame)]);
   }
 
-  #send(frames: readonly Buffer[]): void {
+  #send(frames: readonly string[]): void {
     if (frames.length === 0) return;
     this.#sent.firstByteAfter ??= this.#exchange?.elapsed;
     for (const { length } of frames) this.#sent.bytes += length;

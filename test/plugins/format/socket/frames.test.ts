@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { composeBody, keptItems, ownItems } from '../../../../plugins/format/socket/compose-body.ts';
 import { errorFrame, namesCodex } from '../../../../plugins/format/socket/error-frames.ts';
-import { eventsOf, inLane } from '../../../../plugins/format/socket/event-frames.ts';
+import { bytesOf, eventsOf, inLane, laneOpening, textOfBytes } from '../../../../plugins/format/socket/event-frames.ts';
 import { memberSpans } from '../../../../plugins/format/socket/member-spans.ts';
 import { InvalidStreamId, readCreate, readFrame } from '../../../../plugins/format/socket/read-frame.ts';
 import { textFrames } from '../../../../plugins/format/socket/text-frames.ts';
@@ -137,18 +137,27 @@ describe('the events of a stream', () => {
   ])('%s are found', (_how, text) => {
     const events = eventsOf(Buffer.from(text));
     expect(events.map(({ name }) => name)).toEqual(['a', 'b']);
-    expect(events.map(({ data }) => JSON.parse(data.toString()) as unknown)).toEqual([{ type: 'a' }, { type: 'b' }]);
+    expect(events.map(({ data }) => JSON.parse(data) as unknown)).toEqual([{ type: 'a' }, { type: 'b' }]);
   });
 
   it('get the name of their lane', () => {
-    expect(inLane(Buffer.from('{"type":"a"}'), 'x').toString()).toBe('{"stream_id":"x","type":"a"}');
-    expect(inLane(Buffer.from('{"type":"a"}'), undefined).toString()).toBe('{"type":"a"}');
+    expect(inLane('{"type":"a"}', laneOpening('x'))).toBe('{"stream_id":"x","type":"a"}');
+    expect(inLane('{"type":"a"}', laneOpening(undefined))).toBe('{"type":"a"}');
+  });
+
+  it('keep every byte, whatever is in them', () => {
+    const data = '{"type":"a","delta":"é€😀"}';
+    for (const begin of ['event: a\n', '']) {
+      const [event] = eventsOf(Buffer.from(`${begin}data: ${data}\n\n`));
+      expect(event?.data.length).toBe(Buffer.byteLength(data));
+      expect(textOfBytes(event?.data ?? '')).toBe(data);
+    }
   });
 });
 
 const event = (name: string, members: object) => ({
   name,
-  data: Buffer.from(JSON.stringify({ type: name, sequence_number: 4, ...members })),
+  data: bytesOf(JSON.stringify({ type: name, sequence_number: 4, ...members })),
 });
 
 describe('the output of a response', () => {
@@ -270,11 +279,7 @@ function payloadsOf(bytes: Buffer): string[] {
 
 describe('text messages', () => {
   it.each([0, 1, 125, 126, 16_384, 16_385, 65_535, 65_536, 100_000])('of %i bytes have their lengths', (size) => {
-    const payloads = [Buffer.alloc(size, 'a'), Buffer.from('{}'), Buffer.alloc(size, 'b')];
-    expect(payloadsOf(Buffer.concat(textFrames(payloads)))).toEqual(payloads.map(String));
-  });
-
-  it('that are short go out in one piece', () => {
-    expect(textFrames([Buffer.from('{}'), Buffer.from('{"a":1}')]).length).toBe(1);
+    const payloads = ['a'.repeat(size), '{}', 'ÿ'.repeat(size)];
+    expect(payloadsOf(Buffer.from(textFrames(payloads), 'latin1'))).toEqual(payloads);
   });
 });

@@ -97,7 +97,11 @@ export class ClientSocket implements TurnSocket {
     this.slotWait = init.queueWait * 1000;
     this.#openedAt = context.now();
     this.#life = new SocketLife(init.ws, init.socket, init.memory, () => context.now());
-    this.#lanes = new Lanes({ running: mostRunning, waiting: mostWaiting }, () => !this.isFull);
+    this.#lanes = new Lanes(
+      { running: mostRunning, waiting: mostWaiting },
+      () => !this.isFull,
+      () => this.#closeIfDone(),
+    );
   }
 
   /** @param onClosed called once */
@@ -320,7 +324,6 @@ export class ClientSocket implements TurnSocket {
     );
     this.#turns.delete(turn);
     for (const segment of before ?? []) segment.letGo();
-    setImmediate(() => this.#closeIfDone());
   }
 
   #find(id: string | undefined): Kept | undefined {

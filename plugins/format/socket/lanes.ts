@@ -16,16 +16,21 @@ export interface LaneLimits {
 export class Lanes {
   readonly #limits: LaneLimits;
   readonly #mayStart: () => boolean;
+  readonly #onIdle: () => void;
   /** In the order in which they came. */
   readonly #waiting: QueuedRequest[] = [];
   readonly #busy = new Set<string>();
   #running = 0;
   #isClosed = false;
 
-  /** @param mayStart false while the client does not read what it has asked for: nothing starts until `look` is called */
-  constructor(limits: LaneLimits, mayStart: () => boolean) {
+  /**
+   * @param mayStart false while the client does not read what it has asked for: nothing starts until `look` is called
+   * @param onIdle called when the last request has ended
+   */
+  constructor(limits: LaneLimits, mayStart: () => boolean, onIdle: () => void) {
     this.#limits = limits;
     this.#mayStart = mayStart;
+    this.#onIdle = onIdle;
   }
 
   get isIdle(): boolean {
@@ -65,6 +70,7 @@ export class Lanes {
       this.#busy.delete(request.lane);
       if (request.isCounted) this.#running--;
       this.look();
+      if (this.isIdle) this.#onIdle();
     };
     request.start().then(end, end);
   }

@@ -3,7 +3,8 @@ import { Lanes } from '../../../../plugins/format/socket/lanes.ts';
 
 /** Lanes, and the requests that have begun, each ended by hand. */
 function setUp(limits = {}, mayStart = () => true) {
-  const lanes = new Lanes({ running: 16, waiting: 64, ...limits }, mayStart);
+  let idle = 0;
+  const lanes = new Lanes({ running: 16, waiting: 64, ...limits }, mayStart, () => idle++);
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   const add = (name: string, lane = name, isCounted = true) =>
@@ -19,7 +20,7 @@ function setUp(limits = {}, mayStart = () => true) {
     ends.get(name)?.();
     await new Promise(setImmediate);
   };
-  return { lanes, begun, add, end };
+  return { lanes, begun, add, end, idle: () => idle };
 }
 
 describe('the requests of a socket', () => {
@@ -34,7 +35,7 @@ describe('the requests of a socket', () => {
   });
 
   it('run one after the other in a lane, and beside each other in several', async () => {
-    const { begun, add, end, lanes } = setUp();
+    const { begun, add, end, lanes, idle } = setUp();
     add('a1', 'a');
     add('a2', 'a');
     add('b1', 'b');
@@ -42,9 +43,9 @@ describe('the requests of a socket', () => {
     await end('a1');
     expect(begun).toEqual(['a1', 'b1', 'a2']);
     await end('b1');
-    expect(lanes.isIdle).toBe(false);
+    expect([lanes.isIdle, idle()]).toEqual([false, 0]);
     await end('a2');
-    expect(lanes.isIdle).toBe(true);
+    expect([lanes.isIdle, idle()]).toEqual([true, 1]);
   });
 
   it('wait where as many run as may', async () => {

@@ -86,6 +86,8 @@ export class ClientSocket implements TurnSocket {
   readonly #turns = new Set<SocketTurn>();
   readonly #openedAt: number;
   readonly #life: SocketLife;
+  /** Frames that are written in this turn of the event loop; each character is a byte. */
+  #unsent = '';
   #isDraining = false;
   #refused = 0;
 
@@ -125,12 +127,20 @@ export class ClientSocket implements TurnSocket {
   // For turns.
 
   get isFull(): boolean {
-    return this.#init.ws.bufferedAmount > bounds.slowReader;
+    return this.#init.ws.bufferedAmount + this.#unsent.length > bounds.slowReader;
   }
 
   send(payloads: readonly string[]): void {
+    if (payloads.length === 0) return;
+    // The events of a chunk come one by one: each write to the system costs as much as framing a hundred of them.
+    if (this.#unsent === '') process.nextTick(() => this.#flush());
+    this.#unsent += textFrames(payloads);
+  }
+
+  #flush(): void {
     const { ws, socket } = this.#init;
-    if (ws.readyState === ws.OPEN && payloads.length > 0) socket.write(textFrames(payloads), 'latin1');
+    if (ws.readyState === ws.OPEN && this.#unsent !== '') socket.write(this.#unsent, 'latin1');
+    this.#unsent = '';
   }
 
   keep(turn: SocketTurn, id: string, items: readonly Buffer[]): void {
@@ -188,6 +198,7 @@ export class ClientSocket implements TurnSocket {
   }
 
   #close(code: number, reason: string): void {
+    this.#flush();
     this.#init.ws.close(code, reason);
   }
 

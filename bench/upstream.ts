@@ -179,7 +179,8 @@ function event(choice: object): string {
 }
 
 server.keepAliveTimeout = 60_000;
-server.listen(0, '127.0.0.1', () => {
+// A gateway that runs already must know the port.
+server.listen(Number(process.argv[2] ?? 0), '127.0.0.1', () => {
   const address = server.address();
   process.send?.({ port: typeof address === 'object' ? address?.port : 0 });
 });

@@ -5,6 +5,8 @@
  *     npm run bench:peers -- --folder FOLDER     where they are installed, and found the next time
  *     npm run bench:peers -- --rounds 3          of each load; 5 if left out
  *     npm run bench:peers -- nginx LiteLLM       only these
+ *     npm run bench:peers -- --upstream-port 9999 --peer NAME=http://127.0.0.1:PORT=PID
+ *                                                one that runs already, with a model `bench` at the upstream on that port
  */
 import type { ChildProcess } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
@@ -14,6 +16,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { startChild, stopChild } from '../child.ts';
 import { type Load, loads, sendLoad } from '../load.ts';
+import { readRunningPeer, type RunningPeer } from '../running-peer.ts';
 import { type ClientFormat, type Peer, peers } from './peers.ts';
 import { ProcessTree } from './process-tree.ts';
 import { freePort } from '../../test/support/free-port.ts';
@@ -23,6 +26,8 @@ const { values: flags, positionals: only } = parseArgs({
   options: {
     folder: { type: 'string', default: join(homedir(), '.cache/daypass-peers') },
     rounds: { type: 'string', default: '5' },
+    peer: { type: 'string', multiple: true, default: [] },
+    'upstream-port': { type: 'string', default: '0' },
   },
 });
 const rounds = Number(flags.rounds);
@@ -41,7 +46,7 @@ interface Subject {
   readonly key: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly processes: ProcessTree;
-  readonly child: ChildProcess;
+  readonly child?: ChildProcess;
 }
 
 interface Figures {
@@ -65,12 +70,13 @@ const measured: readonly { readonly load: Load; readonly format: ClientFormat }[
   { load: onMessages(streams, 'event, Messages on Chat'), format: 'messages' },
 ];
 
-const upstream = await startOwn('upstream', 'upstream.ts', []);
+const upstream = await startOwn('upstream', 'upstream.ts', [flags['upstream-port']]);
 const url = `http://127.0.0.1:${upstream.port}`;
 const direct: Subject = { ...upstream, name: 'upstream' };
-const subjects = [
+const subjects: Subject[] = [
   await startOwn('bare Node', 'bare.ts', [url]),
-  { ...(await startOwn('Daypass', 'gateway.ts', [url])), formats: ['chat', 'messages'] as const },
+  { ...(await startOwn('Daypass', 'gateway.ts', [url])), formats: ['chat', 'messages'] },
+  ...flags.peer.map(readRunningPeer).map(given),
 ];
 try {
   for (const peer of peers.filter(({ name }) => only.length === 0 || only.includes(name))) {
@@ -87,7 +93,7 @@ try {
     );
   for (const load of [small, large]) await compareLatency(load);
 } finally {
-  for (const { child } of [...subjects, direct]) await stopChild(child);
+  for (const { child } of [...subjects, direct]) if (child !== undefined) await stopChild(child);
 }
 process.exit(0);
 
@@ -164,6 +170,18 @@ async function compareLatency(load: Load): Promise<void> {
 
 function send({ port, key, headers }: Subject, load: Load, requests: number): Promise<void> {
   return sendLoad(port, key, load, requests, headers);
+}
+
+function given({ name, port, processId }: RunningPeer): Subject {
+  return {
+    name,
+    version: 'as it runs',
+    formats: ['chat'],
+    port,
+    key: 'none',
+    headers: {},
+    processes: new ProcessTree(processId),
+  };
 }
 
 async function startOwn(name: string, file: string, parameters: string[]): Promise<Subject> {

@@ -6,11 +6,14 @@
  *     npm run bench:shop                                  all of it, once
  *     npm run bench:shop -- --rounds 3                    the median of three
  *     npm run bench:shop -- --quiet 60 --quiet 3600       seconds of quiet before the first call; 0 and 60 if left out
- *     npm run bench:shop -- --rate 200 --calls 5000       only these calls a second, and fewer calls at once
+ *     npm run bench:shop -- --rate 0 --calls 20000        no calls at a rate, and fewer at once
  *     npm run bench:shop -- --accounts 1 --by undici      one factor differs
- *     npm run bench:shop -- --node --no-flush-bytecode    started with a flag of Node.js; as often as needed
+ *     npm run bench:shop -- --variant='--no-flush-bytecode --retain-maps-for-n-gc=9'
+ *                                                         one more gateway, started with these flags of Node.js; as often as needed
  *     npm run bench:shop -- --against FOLDER              another checkout beside this one
- *     npm run bench:shop -- --peer NAME=URL=PID           a gateway that runs already, with a model `bench`
+ *     npm run bench:shop -- --upstream-port 9999 --peer NAME=http://127.0.0.1:PORT=PID
+ *                                                         a gateway that runs already, with a model `bench` at the upstream on
+ *                                                         that port
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,6 +21,7 @@ import { parseArgs } from 'node:util';
 import { execute, startPostgres, withDatabase } from '../../test/support/global-postgres.ts';
 import { startChild, stopChild } from '../child.ts';
 import { type Load, loads } from '../load.ts';
+import { readRunningPeer } from '../running-peer.ts';
 import { callAtOnce, callAtRate, type Generator, generators } from './callers.ts';
 import { peerAt, startBare, startShop, type Subject } from './subjects.ts';
 
@@ -29,6 +33,8 @@ const windows = [
   { from: 20_001, to: 60_000, isSilent: true },
   { from: 60_001, to: 80_000 },
 ];
+/** Calls right before those of which is said that there was no quiet before. */
+const busyBefore = 20_000;
 /** Calls at a rate: enough for the scheduler's figures, and at least some seconds of them. */
 const atRate = { calls: 600, seconds: 10 };
 
@@ -38,8 +44,9 @@ const { values: flags } = parseArgs({
     quiet: { type: 'string', multiple: true, default: ['0', '60'] },
     accounts: { type: 'string', default: '200' },
     by: { type: 'string', default: 'http' },
-    node: { type: 'string', multiple: true, default: [] },
+    variant: { type: 'string', multiple: true, default: [] },
     against: { type: 'string' },
+    'upstream-port': { type: 'string', default: '0' },
     peer: { type: 'string', multiple: true, default: [] },
     rate: { type: 'string', multiple: true, default: ['20', '200', '1000'] },
     calls: { type: 'string', default: String(windows.at(-1)?.to) },
@@ -51,22 +58,27 @@ const generator: Generator = by;
 const accounts = Number(flags.accounts);
 const { body } = loads[0] as Load;
 
-/** µs a call, of each round, by what was measured and whom. */
-const costs = new Map<string, Map<string, number[]>>();
+/** µs a call, or MB, of each round, by what was measured and whom. */
+const figures = new Map<string, Map<string, number[]>>();
 
-const upstream = await startChild('upstream.ts', []);
+const upstream = await startChild('upstream.ts', [flags['upstream-port']]);
 const url = `http://127.0.0.1:${upstream.port}`;
 const postgres = await startPostgres();
 const subjects: Subject[] = [];
 try {
   subjects.push(await startBare('bare, undici', 'bare.ts', url), await startBare('bare, http', 'bare-http.ts', url));
-  subjects.push(await startShop(url, await emptyDatabase(), accounts, { parameters: startedWith() }));
+  subjects.push(await startShop(url, await emptyDatabase(), accounts));
+  for (const name of flags.variant) {
+    const nodeFlags = name.split(' ');
+    subjects.push(await startShop(url, await emptyDatabase(), accounts, { name, nodeFlags }));
+  }
   if (flags.against !== undefined)
     subjects.push(await startShop(url, await emptyDatabase(), accounts, { name: 'other', checkout: flags.against }));
-  for (const peer of flags.peer) subjects.push(peerOf(peer));
+  for (const peer of flags.peer) subjects.push(peerAt(readRunningPeer(peer)));
   for (let round = 0; round < Number(flags.rounds); round++) {
-    for (const quiet of flags.quiet.map(Number)) for (const subject of subjects) await measureWindows(subject, quiet);
-    for (const rate of flags.rate.map(Number)) for (const subject of subjects) await measureRate(subject, rate);
+    for (const quiet of flags.quiet.map(Number)) await measureWindows(quiet);
+    for (const rate of flags.rate.map(Number).filter(Boolean))
+      for (const subject of subjects) await measureRate(subject, rate);
   }
   report();
 } finally {
@@ -76,31 +88,30 @@ try {
 }
 process.exit(0);
 
-function startedWith(): string[] {
-  return ['--disable-sigusr1', ...flags.node];
-}
-
 async function emptyDatabase(): Promise<string> {
   const name = `daypass_bench_${randomUUID().replaceAll('-', '')}`;
   await execute(postgres.url, `CREATE DATABASE ${name} TEMPLATE template0`);
   return withDatabase(postgres.url, name);
 }
 
-function peerOf(text: string): Subject {
-  const [name, at, pid] = text.split('=');
-  if (name === undefined || at === undefined || pid === undefined) throw new Error('--peer is NAME=URL=PID');
-  return peerAt(name, at, Number(pid));
+/** Calls that come as fast as they are answered, after nothing has been called for some seconds: nobody's quiet ends another's. */
+async function measureWindows(quiet: number): Promise<void> {
+  await sleep(quiet * 1000);
+  for (const subject of subjects) note(`resident, MB, ${quietBefore(quiet)}`, subject, subject.usage.resident() / 1e6);
+  for (const subject of subjects) {
+    // What was measured before has been another one's calls, hence quiet for this one.
+    if (quiet === 0) await callAtOnce(generator, subject, body, busyBefore);
+    for (const { from, to, isSilent = false } of windows.filter((window) => window.to <= Number(flags.calls))) {
+      const count = to - from + 1;
+      const name = `calls ${from} to ${to}, ${quietBefore(quiet)}`;
+      const cost = await costOf(subject, count, () => callAtOnce(generator, subject, body, count));
+      if (!isSilent) note(name, subject, cost);
+    }
+  }
 }
 
-/** Calls that come as fast as they are answered, after nothing has been called for some seconds. */
-async function measureWindows(subject: Subject, quiet: number): Promise<void> {
-  await sleep(quiet * 1000);
-  for (const { from, to, isSilent = false } of windows.filter((window) => window.to <= Number(flags.calls))) {
-    const count = to - from + 1;
-    const name = `calls ${from} to ${to}, ${quiet === 0 ? 'no quiet' : `${quiet} s of quiet`} before`;
-    const cost = await costOf(subject, count, () => callAtOnce(generator, subject, body, count));
-    if (!isSilent) note(name, subject, cost);
-  }
+function quietBefore(seconds: number): string {
+  return seconds === 0 ? 'no quiet before' : `${seconds} s of quiet before`;
 }
 
 async function measureRate(subject: Subject, rate: number): Promise<void> {
@@ -110,23 +121,23 @@ async function measureRate(subject: Subject, rate: number): Promise<void> {
 }
 
 /** @returns µs a call */
-async function costOf({ time }: Subject, count: number, work: () => Promise<void>): Promise<number> {
-  const before = time.read();
+async function costOf({ usage }: Subject, count: number, work: () => Promise<void>): Promise<number> {
+  const before = usage.time();
   await work();
-  return (time.read() - before) / count;
+  return (usage.time() - before) / count;
 }
 
-function note(what: string, { name }: Subject, cost: number): void {
-  const bySubject = costs.get(what) ?? new Map<string, number[]>();
-  costs.set(what, bySubject);
-  bySubject.set(name, [...(bySubject.get(name) ?? []), cost]);
+function note(what: string, { name }: Subject, figure: number): void {
+  const bySubject = figures.get(what) ?? new Map<string, number[]>();
+  figures.set(what, bySubject);
+  bySubject.set(name, [...(bySubject.get(name) ?? []), figure]);
 }
 
 /** One line for each thing measured: µs a call, and the ratios to both bare forwarders. */
 function report(): void {
-  const how = [`${accounts} accounts`, `calls by ${generator}`, `${flags.rounds} rounds`, ...flags.node];
+  const how = [`${accounts} accounts`, `calls by ${generator}`, `${flags.rounds} rounds`];
   console.log(`small call, µs of processor time (× bare of undici, × bare of http); ${how.join(', ')}`);
-  for (const [what, bySubject] of costs) {
+  for (const [what, bySubject] of figures) {
     const [undici, http] = subjects.map(({ name }) => median(bySubject.get(name) ?? []));
     const columns = [...bySubject].map(([name, values]) => {
       const cost = median(values);
@@ -138,5 +149,7 @@ function report(): void {
 }
 
 function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+  const sorted = values.toSorted((a, b) => a - b);
+  const [low, high] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
+  return ((low ?? Number.NaN) + (high ?? Number.NaN)) / 2;
 }

@@ -5,58 +5,63 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createAccount } from '#core/business/accounts/accounts.ts';
-import { openDatabase } from '#core/platform/database/open.ts';
-import { coreEntities } from '#core/process/entities.ts';
+import type * as Accounts from '#core/business/accounts/accounts.ts';
+import type * as Open from '#core/platform/database/open.ts';
+import type * as Entities from '#core/process/entities.ts';
 import { freePort } from '../../test/support/free-port.ts';
 import { startChild, stopChild } from '../child.ts';
 import { benchPipeline } from '../pipeline.ts';
+import type { RunningPeer } from '../running-peer.ts';
 import type { Target } from './callers.ts';
-import { ProcessTime } from './process-time.ts';
+import { ProcessUsage } from './process-usage.ts';
 
 /** Ms until a gateway is ready. */
 const startTimeout = 120_000;
 
 export interface Subject extends Target, AsyncDisposable {
   readonly name: string;
-  readonly time: ProcessTime;
+  readonly usage: ProcessUsage;
 }
 
 export async function startBare(name: string, file: string, upstream: string): Promise<Subject> {
   const { port, process: child } = await startChild(file, [upstream]);
-  const time = new ProcessTime(child.pid as number);
-  return { name, port, keys: ['none'], time, [Symbol.asyncDispose]: () => stopChild(child) };
+  const usage = new ProcessUsage(child.pid as number);
+  return { name, port, keys: ['none'], usage, [Symbol.asyncDispose]: () => stopChild(child) };
 }
 
-/** @param parameters of Node.js; those of `npm start` if left out @param checkout its folder */
+/** @param nodeFlags beside those of `npm start` @param checkout its folder */
 export async function startShop(
   upstream: string,
   databaseUrl: string,
   accounts: number,
-  { name = 'gateway', parameters = ['--disable-sigusr1'], checkout = resolve(import.meta.dirname, '../..') } = {},
+  { name = 'gateway', nodeFlags = [] as string[], checkout = resolve(import.meta.dirname, '../..') } = {},
 ): Promise<Subject> {
   const folder = await mkdtemp(join(tmpdir(), 'daypass-bench-shop-'));
   await chmod(folder, 0o755);
   const file = join(folder, 'gateway.yaml');
   const port = await freePort();
   await writeFile(file, `listen: { port: ${port}, notice_period: 0 }${benchPipeline(upstream)}`);
-  const child = spawn(process.execPath, [...parameters, 'core/main.mjs', '--config', file, 'start'], {
-    cwd: checkout,
-    stdio: 'ignore',
-    env: {
-      ...process.env,
-      DATABASE_URL: databaseUrl,
-      MALLOC_MMAP_THRESHOLD_: '131072',
-      MALLOC_TRIM_THRESHOLD_: '262144',
+  const child = spawn(
+    process.execPath,
+    ['--disable-sigusr1', ...nodeFlags, 'core/main.mjs', '--config', file, 'start'],
+    {
+      cwd: checkout,
+      stdio: 'ignore',
+      env: {
+        ...process.env,
+        DATABASE_URL: databaseUrl,
+        MALLOC_MMAP_THRESHOLD_: '131072',
+        MALLOC_TRIM_THRESHOLD_: '262144',
+      },
     },
-  });
+  );
   await ready(child, port);
-  const time = new ProcessTime(child.pid as number);
+  const usage = new ProcessUsage(child.pid as number);
   return {
     name,
     port,
-    keys: await createKeys(databaseUrl, folder, accounts),
-    time,
+    keys: await createKeys(checkout, databaseUrl, folder, accounts),
+    usage,
     async [Symbol.asyncDispose]() {
       await stopChild(child);
       await rm(folder, { recursive: true, force: true });
@@ -64,10 +69,9 @@ export async function startShop(
   };
 }
 
-/** A gateway that runs already, such as one in another language. @param processId its own; without children */
-export function peerAt(name: string, url: string, processId: number): Subject {
-  const time = new ProcessTime(processId);
-  return { name, port: Number(new URL(url).port), keys: ['none'], time, [Symbol.asyncDispose]: async () => undefined };
+export function peerAt({ name, port, processId }: RunningPeer): Subject {
+  const usage = new ProcessUsage(processId);
+  return { name, port, keys: ['none'], usage, [Symbol.asyncDispose]: async () => undefined };
 }
 
 /** @throws Error when it has ended or is not ready in time */
@@ -84,7 +88,12 @@ async function ready(child: ChildProcess, port: number): Promise<void> {
   }
 }
 
-async function createKeys(url: string, dataFolder: string, accounts: number): Promise<string[]> {
+/** With the code of that checkout: its tables may be others. */
+async function createKeys(checkout: string, url: string, dataFolder: string, accounts: number): Promise<string[]> {
+  const load = (file: string) => import(join(checkout, 'core', file));
+  const { createAccount } = (await load('business/accounts/accounts.ts')) as typeof Accounts;
+  const { coreEntities } = (await load('process/entities.ts')) as typeof Entities;
+  const { openDatabase } = (await load('platform/database/open.ts')) as typeof Open;
   const log = { info: () => undefined, warn: console.warn, error: console.error };
   await using database = await openDatabase({
     entities: coreEntities,

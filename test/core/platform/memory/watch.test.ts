@@ -215,20 +215,27 @@ describe('the limits of memory', () => {
   });
 });
 
-/** @param shares of the event loop's time that are used in one period after another @returns the collections in each */
-function collectionsIn(shares: readonly number[]): number[] {
-  const collections = shares.map(() => 0);
+interface Period {
+  /** Share of the event loop's time that is used. */
+  readonly share: number;
+  /** MiB that the process has at its end. */
+  readonly resident?: number;
+}
+
+/** @returns the collections in each of these periods of ten seconds */
+function collectionsIn(periods: readonly Period[]): number[] {
+  const collections = periods.map(() => 0);
   let [period, clock] = [0, 0];
   open = new MemoryWatch({
-    limits: { process: 1_000, heap: 1_000 },
+    limits: { process: 1_000 * MiB, heap: 1_000 * MiB },
     budget: new ProcessMemory(1_000),
     log: createLogger(() => undefined),
-    read: () => ({ process: 100, heap: 100 }),
+    read: () => ({ process: (periods[period]?.resident ?? 100) * MiB, heap: MiB }),
     now: () => clock,
-    used: () => shares[period] ?? 0,
+    used: () => periods[period]?.share ?? 0,
     collect: () => void collections[period]!++,
   });
-  for (; period < shares.length; period++) {
+  for (; period < periods.length; period++) {
     for (const end = clock + 10_000; clock < end;) {
       clock += 100;
       open.rest();
@@ -238,12 +245,30 @@ function collectionsIn(shares: readonly number[]): number[] {
 }
 
 describe('a process that becomes quiet', () => {
-  it('collects its garbage twice, and again after it was busy', () => {
-    expect(collectionsIn([0.5, 0.01, 0.01, 0.01, 0.01])).toEqual([0, 1, 1, 0, 0]);
-    expect(collectionsIn([0, 0, 0, 0.3, 0.02, 0.2, 0, 0, 0])).toEqual([1, 1, 0, 0, 1, 0, 1, 1, 0]);
+  const [quiet, busy] = [{ share: 0.01 }, { share: 0.5 }];
+  const started = [quiet, quiet, quiet];
+
+  it('collects the garbage of its start in two steps', () => {
+    expect(collectionsIn([busy, quiet, quiet, quiet, quiet])).toEqual([0, 1, 1, 0, 0]);
+  });
+
+  it('collects again after a load that has left much', () => {
+    const grown = { resident: 170 };
+    const periods = [...started, { ...busy, ...grown }, { ...quiet, ...grown }, quiet, quiet];
+    expect(collectionsIn(periods)).toEqual([1, 1, 0, 0, 1, 1, 0]);
+  });
+
+  it('keeps its compiled code after a load that has left little', () => {
+    const grown = { resident: 160 };
+    const periods = [...started, { ...busy, ...grown }, { ...quiet, ...grown }, { ...quiet, ...grown }];
+    expect(collectionsIn(periods)).toEqual([1, 1, 0, 0, 0, 0]);
+  });
+
+  it('goes on where a load has interrupted it', () => {
+    expect(collectionsIn([quiet, busy, quiet, quiet])).toEqual([1, 0, 1, 1]);
   });
 
   it('collects nothing while it is busy', () => {
-    expect(collectionsIn([0.05, 0.9, 0.06])).toEqual([0, 0, 0]);
+    expect(collectionsIn([{ share: 0.05 }, { share: 0.9 }, { share: 0.06 }])).toEqual([0, 0, 0]);
   });
 });

@@ -196,12 +196,15 @@ describe('daypass doctor', () => {
     expect(code).toBe(1);
   });
 
-  it.each([[[]], [['--only', 'database']]])('explains gateway.yaml with its lines in place of all checks: %j', async (only) => {
-    const { code, lines } = await examine({ more: 'modles: 7\n' }, only);
-    expect(code).toBe(1);
-    expect(lines).toHaveLength(1);
-    expect(lines[0]?.text).toContain('gateway.yaml:11:1');
-  });
+  it.each([[[]], [['--only', 'database']]])(
+    'explains gateway.yaml with its lines in place of all checks: %j',
+    async (only) => {
+      const { code, lines } = await examine({ more: 'modles: 7\n' }, only);
+      expect(code).toBe(1);
+      expect(lines).toHaveLength(1);
+      expect(lines[0]?.text).toContain('gateway.yaml:11:1');
+    },
+  );
 
   it('refuses a check that it does not have', async () => {
     const file = join(folder, 'gateway.yaml');

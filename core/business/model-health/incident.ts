@@ -58,7 +58,8 @@ export function follow(
   const { at, trouble, isRemembered, isQuiet } = observation;
   if (current === undefined) return trouble && suspect(model, observation, trouble, createId());
   if (at < current.checkedAt) return follow(model, movedTo(at, current), observation, createId);
-  if (at - current.checkedAt > longestGap && !isRemembered) return end(current, lastSeen(current));
+  if (at - current.checkedAt > longestGap && !isRemembered && !isOfBreakers(current, observation))
+    return end(current, lastSeen(current));
   if (isQuiet) return { ...current, quietSince: current.quietSince ?? at, checkedAt: at };
   // Used again: what fails now is another incident.
   if (current.quietSince !== undefined) return end(current, lastSeen(current));
@@ -66,6 +67,11 @@ export function follow(
   const calmSince = current.calmSince ?? at;
   if (at - calmSince >= calmTime) return end(current, calmSince);
   return { ...current, calmSince, checkedAt: at };
+}
+
+/** True where breakers alone show trouble, without a failure since: they remember it as an incident does, also over a pause. */
+function isOfBreakers(current: Incident, { trouble, failedAt }: Observation): boolean {
+  return trouble?.cause === 'routes_out' && failedAt !== undefined && failedAt === current.failedAt;
 }
 
 /** What an incident remembers of the model's failures; undefined once it is without trouble, or where it was only slow. */

@@ -7,7 +7,13 @@ import {
   type Observation,
   rememberedBy,
 } from '#core/business/model-health/incident.ts';
-import type { Trouble } from '#core/business/model-health/trouble.ts';
+import {
+  assess,
+  noTraffic,
+  type RecentTraffic,
+  type RouteAvailability,
+  type Trouble,
+} from '#core/business/model-health/trouble.ts';
 
 const start = Date.UTC(2031, 4, 12, 12);
 const down: Trouble = { kind: 'down', cause: 'routes_out' };
@@ -154,5 +160,31 @@ describe('an incident', () => {
     const { current } = watch({ 0: down }, 60);
     const later = observed(after(60) + 11 * minute, down, { isRemembered: true, failedAt: after(60) });
     expect(follow('dp/a', current, later, () => '2')).toMatchObject({ id: '1', endedAt: undefined });
+  });
+
+  it.each<RouteAvailability>(['available', 'unproven'])(
+    'of a model with a route that is %s is quiet after a pause without a failure, and no new one',
+    (route) => {
+      const traffic = { ...noTraffic, failed: 10, failedInRow: 10, failedAccounts: 2, lastFailedAt: after(-1) };
+      const look = (current: Incident | undefined, at: number, recent: RecentTraffic) => {
+        const assessment = assess([route], recent, undefined, rememberedBy(current), at);
+        return { assessment, current: follow('dp/a', current, { at, ...assessment, answered: undefined }, () => '1') };
+      };
+      let { current } = look(undefined, after(0), traffic);
+      ({ current } = look(current, after(45), traffic));
+      for (const seconds of [20 * 60, 20 * 60 + 15]) {
+        const later = look(current, after(seconds), noTraffic);
+        expect(later.assessment).toMatchObject({ isQuiet: true, failedAt: after(-1) });
+        ({ current } = later);
+        expect(current).toMatchObject({ quietSince: after(20 * 60), endedAt: undefined });
+      }
+    },
+  );
+
+  it('of routes that are out is another one after a pause, if a request failed since', () => {
+    const { current } = watch({ 0: down }, 60);
+    const later = after(60) + 11 * minute;
+    const failing = observed(later, down, { failedAt: later - second });
+    expect(follow('dp/a', current, failing, () => '2')).toMatchObject({ id: '1', endedAt: after(60) });
   });
 });

@@ -52,6 +52,12 @@ export class FinishedSegments {
     return this.#segments.length;
   }
 
+  /** Those that can be shipped now. */
+  get ready(): number {
+    if (!this.#disk.isSilent) return this.#segments.length;
+    return this.#segments.filter(({ segment }) => segment.isInMemory).length;
+  }
+
   get bytes(): number {
     return this.#bytes;
   }
@@ -91,11 +97,9 @@ export class FinishedSegments {
   /** Writes the oldest segment without a file to the folder again. @throws DiskSilent */
   async restoreOldest(): Promise<void> {
     for (const { segment } of this.#segments.slice()) {
-      if (await segment.isIntact()) continue;
-      // It may have been shipped meanwhile.
-      if (!this.#segments.some((finished) => finished.segment === segment)) return;
-      const failure = await this.#restore(segment);
-      if (failure === undefined && this.#restoreNotes.pass())
+      if (!segment.isHeld || (await segment.isIntact())) continue;
+      const result = await this.#restore(segment);
+      if (result === true && this.#restoreNotes.pass())
         this.#log.warn(`records that wait for the database are written to ${segment.path} again`);
       return;
     }
@@ -116,19 +120,18 @@ export class FinishedSegments {
   async #leave(segment: OwnSegment): Promise<string | undefined> {
     const isInMemory = segment.isInMemory;
     try {
-      return (await segment.isIntact()) ? undefined : await this.#restore(segment);
+      const result = (await segment.isIntact()) || (await this.#restore(segment));
+      return typeof result === 'string' ? result : undefined;
     } catch (error) {
       // What was written is there, whether the disk answers or not.
       return isInMemory ? (error as Error).message : undefined;
     }
   }
 
-  /** @returns why it was not possible */
-  async #restore(segment: OwnSegment): Promise<string | undefined> {
+  /** @returns whether it has written the segment, or why that was not possible */
+  async #restore(segment: OwnSegment): Promise<boolean | string> {
     try {
-      await this.#folder.ensure(this.#disk);
-      await segment.restore();
-      return undefined;
+      return await segment.restore(() => this.#folder.ensure(this.#disk));
     } catch (error) {
       return error instanceof Error ? error.message : String(error);
     }

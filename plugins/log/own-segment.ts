@@ -19,6 +19,8 @@ export class OwnSegment implements Segment, LineSink {
   #bytes = 0;
   #readers = 0;
   #isClosing = false;
+  #isRemoved = false;
+  #restoring: Promise<boolean> | undefined;
 
   private constructor(disk: Disk, path: string, opened?: OpenFile, memory?: MemoryBlocks) {
     this.#disk = disk;
@@ -94,12 +96,20 @@ export class OwnSegment implements Segment, LineSink {
     }
   }
 
-  /** Writes its lines to its path again. @throws Error when that is not possible; no file is left then */
-  async restore(): Promise<void> {
-    const from = this.#memory?.copy() ?? this.#file ?? new Uint8Array();
-    this.#identity = await this.#disk.ask('restore', this.path, from);
-    this.#memory?.release();
-    this.#memory = undefined;
+  /** False where its file was closed, after which only the file at its path has its lines. */
+  get isHeld(): boolean {
+    return this.#memory !== undefined || this.#file !== undefined;
+  }
+
+  /**
+   * Writes its lines to its path again, unless its file is there or `remove` was called. Several calls at a time are one.
+   *
+   * @param prepare makes its folder
+   * @returns true when it has written them
+   * @throws Error when that is not possible; no file is left then
+   */
+  restore(prepare: () => Promise<void>): Promise<boolean> {
+    return (this.#restoring ??= this.#restore(prepare).finally(() => (this.#restoring = undefined)));
   }
 
   /** Closes its file after the last reader; later it is read by its path. No lines are appended any more. */
@@ -123,9 +133,24 @@ export class OwnSegment implements Segment, LineSink {
     this.close();
   }
 
-  /** Removes the file at its path, if it is its own. */
+  /** Removes the file at its path, if it is its own, and one that is just being written. */
   async remove(): Promise<void> {
+    this.#isRemoved = true;
+    await this.#restoring?.catch(() => undefined);
     if (this.#identity !== undefined) await this.#disk.ask('removeOwn', this.path, this.#identity);
+  }
+
+  async #restore(prepare: () => Promise<void>): Promise<boolean> {
+    if (await this.isIntact()) return false;
+    await prepare();
+    // It may have been shipped meanwhile.
+    if (this.#isRemoved) return false;
+    const from = this.#memory?.copy() ?? this.#file;
+    if (from === undefined) throw new Error(`${this.path} was closed and has been removed`);
+    this.#identity = await this.#disk.ask('restore', this.path, from);
+    this.#memory?.release();
+    this.#memory = undefined;
+    return true;
   }
 
   #append(bytes: Buffer, offset: number, length: number): number {

@@ -1,18 +1,34 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { bounds } from '#core/platform/bounds.ts';
 import { MemoryBudget } from '../../../plugins/log/memory-blocks.ts';
-import { operations } from '../../../plugins/log/disk/operations.ts';
+import { type Operations, operations } from '../../../plugins/log/disk/operations.ts';
 import { OwnSegment } from '../../../plugins/log/own-segment.ts';
 import type { Segment } from '../../../plugins/log/segment.ts';
-import { TemporaryFolder } from './fixture.ts';
+import { TemporaryFolder, until } from './fixture.ts';
 import { InlineDisk } from './inline-disk.ts';
 
 const disk = new InlineDisk();
 
 function create(path: string): OwnSegment {
   return OwnSegment.inFile(disk, path, operations.create(path, 0));
+}
+
+const prepare = () => Promise.resolve();
+
+/** Answers late that a file is written again. */
+class LateDisk extends InlineDisk {
+  readonly answer = Promise.withResolvers<void>();
+
+  override async ask<Name extends keyof Operations>(
+    name: Name,
+    ...values: Parameters<Operations[Name]>
+  ): Promise<ReturnType<Operations[Name]>> {
+    const result = await super.ask(name, ...values);
+    if (name === 'restore') await this.answer.promise;
+    return result;
+  }
 }
 
 const lines = Array.from({ length: 5_000 }, (_, index) => `line ${index} ${'x'.repeat(index % 300)}`);
@@ -34,7 +50,7 @@ test('a segment is read after its file was removed, and can be written again', a
   const segment = fill(create(join(folder.path, 'test-00000001.ndjson')));
   rmSync(segment.path);
   expect([await segment.isIntact(), await readWhole(segment)]).toEqual([false, lines]);
-  await segment.restore();
+  await segment.restore(prepare);
   segment.close();
   expect([await segment.isIntact(), await readWhole(segment)]).toEqual([true, lines]);
 });
@@ -45,7 +61,7 @@ test('another file at its path is neither its own nor removed', async () => {
   rmSync(segment.path);
   writeFileSync(segment.path, 'another');
   expect(await segment.isIntact()).toBe(false);
-  await expect(segment.restore()).rejects.toThrow('EEXIST');
+  await expect(segment.restore(prepare)).rejects.toThrow('EEXIST');
   await segment.remove();
   expect(readFileSync(segment.path, 'utf8')).toBe('another');
   segment.close();
@@ -66,7 +82,7 @@ test('a segment in memory is read as one on disk, and gives its memory back when
   const segment = fill(OwnSegment.inMemory(disk, join(folder.path, 'test-00000001.ndjson'), budget));
   expect([segment.bytes, await segment.isIntact(), await readWhole(segment)]).toEqual([text.length, false, lines]);
   expect(bounds.journalMemory - budget.free).toBeLessThan(text.length + 64 * 1024);
-  await segment.restore();
+  await segment.restore(prepare);
   expect([budget.free, await segment.isIntact(), await readWhole(segment)]).toEqual([
     bounds.journalMemory,
     true,
@@ -83,4 +99,49 @@ test('segments in memory share a bound, and take lines as a whole or not at all'
   expect(segments.map(({ bytes }) => bytes)).toEqual([8 * line.length, 8 * line.length]);
   segments[1]?.close();
   expect(segments[0]?.append(line, 0, line.length)).toBe(line.length);
+});
+
+test('a segment that is shipped while it is written again leaves no file', async () => {
+  using folder = new TemporaryFolder();
+  const late = new LateDisk();
+  const segment = fill(OwnSegment.inMemory(late, join(folder.path, 'test-00000001.ndjson'), new MemoryBudget()));
+  const restored = segment.restore(prepare);
+  await until(() => existsSync(segment.path));
+  const removed = segment.remove().then(() => segment.close());
+  late.answer.resolve();
+  await Promise.all([restored, removed]);
+  expect([existsSync(segment.path), await segment.restore(prepare)]).toEqual([false, false]);
+});
+
+test('a segment that is shipped while its folder is made is not written again', async () => {
+  using folder = new TemporaryFolder();
+  const segment = fill(OwnSegment.inMemory(disk, join(folder.path, 'test-00000001.ndjson'), new MemoryBudget()));
+  let removed: Promise<void> | undefined;
+  const isWritten = await segment.restore(async () => {
+    removed = segment.remove();
+  });
+  await removed;
+  segment.close();
+  expect([isWritten, existsSync(segment.path)]).toEqual([false, false]);
+});
+
+test('a segment that is written again by two at a time is written once, and both hear of it', async () => {
+  using folder = new TemporaryFolder();
+  const late = new LateDisk();
+  const budget = new MemoryBudget();
+  const segment = fill(OwnSegment.inMemory(late, join(folder.path, 'test-00000001.ndjson'), budget));
+  const both = [segment.restore(prepare), segment.restore(prepare)];
+  late.answer.resolve();
+  await Promise.all(both);
+  expect([await segment.restore(prepare), await readWhole(segment)]).toEqual([false, lines]);
+  expect(budget.free).toBe(bounds.journalMemory);
+});
+
+test('a closed segment whose file is gone is not written again without its lines', async () => {
+  using folder = new TemporaryFolder();
+  const segment = fill(create(join(folder.path, 'test-00000001.ndjson')));
+  segment.close();
+  rmSync(segment.path);
+  await expect(segment.restore(prepare)).rejects.toThrow('was closed and has been removed');
+  expect([segment.isHeld, existsSync(segment.path)]).toEqual([false, false]);
 });

@@ -125,6 +125,8 @@ export const bounds = {
   openSegments: 64,
   /** Records in memory while no file of the journal can be written; dropped and counted over the limit. */
   journalMemory: 16 * MiB,
+  /** Records in memory on their way to a collector while their folder cannot be written; dropped and counted over the limit. */
+  spoolMemory: 16 * MiB,
   /** Characters of a damaged line in the journal; skipped over the limit. */
   journalLine: MiB,
   /** Records that the database rejected, kept in a folder; dropped and counted over the limit. */

@@ -100,6 +100,7 @@ export class RequestLog implements AsyncDisposable {
     await this.journal.close();
     await Promise.all([this.#shipper.stop(this.#stopDeadline), this.unauthenticated.finish(this.#stopDeadline)]);
     await this.journal[Symbol.asyncDispose]();
+    await this.spool?.[Symbol.asyncDispose]();
     await this.#lock[Symbol.asyncDispose]();
     await this.#disk[Symbol.asyncDispose]?.();
   }

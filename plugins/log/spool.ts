@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 import type { RecordSpool, SpooledRecords } from '#core/gateway/records/record-spool.ts';
 import { inBackground } from '#core/platform/background.ts';
+import { bounds } from '#core/platform/bounds.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
 import { type Disk, DiskSilent } from './disk/disk.ts';
+import { listFolder } from './disk/list-folder.ts';
 import { InstanceWatch } from './instance-lock.ts';
 import { parseSegmentName, readSegment, segmentName } from './segment.ts';
 
@@ -12,11 +14,14 @@ const searchEvery = 10_000;
 /** Ms between two log lines about records that are not kept. */
 const remindEvery = 60_000;
 
-interface SpoolFile {
+/** What waits for the collector together: in a file or, while none can be written, in memory. */
+interface Part {
   readonly path: string;
   readonly bytes: number;
   /** 0 for those of a dead instance, which are not counted again. */
   readonly records: number;
+  /** Undefined once they are in their file. */
+  lines: readonly string[] | undefined;
 }
 
 export interface SpoolOptions {
@@ -28,13 +33,16 @@ export interface SpoolOptions {
   readonly log: Logger;
 }
 
-/** Files beside the journal, each with lines that the database has committed. Instances that share the folder send their own. */
-export class FileSpool implements RecordSpool {
+/**
+ * Files beside the journal, each with lines that the database has committed. Instances that share the folder send their own. What the
+ * disk does not take is in memory meanwhile.
+ */
+export class FileSpool implements RecordSpool, AsyncDisposable {
   onAdded: () => void = () => {};
   readonly #folder: string;
   readonly #options: SpoolOptions;
   readonly #watch: InstanceWatch;
-  readonly #files: SpoolFile[] = [];
+  readonly #parts: Part[] = [];
   readonly #reminder = new Throttle(remindEvery);
   #number = 0;
   #dropped = 0;
@@ -51,42 +59,82 @@ export class FileSpool implements RecordSpool {
   }
 
   get waiting(): number {
-    return this.#files.reduce((sum, { records }) => sum + records, 0);
+    return this.#parts.reduce((sum, { records }) => sum + records, 0);
   }
 
   /** Keeps lines. Never rejects: the journal must not wait for what only the collector wants. */
   async add(lines: readonly string[]): Promise<void> {
     if (lines.length === 0) return;
-    try {
-      const text = `${lines.join('\n')}\n`;
-      const waiting = this.#files.reduce((sum, { bytes }) => sum + bytes, 0);
-      if (waiting + text.length > this.#options.maxBytes)
-        throw new Error(`${this.#options.maxBytes} bytes wait for the collector already`);
-      const path = join(this.#folder, segmentName(this.#options.instance, this.#number++));
-      await this.#options.disk.ask('writeWhole', path, text);
-      this.#files.push({ path, bytes: text.length, records: lines.length });
-      this.onAdded();
-    } catch (error) {
-      this.#dropped += lines.length;
-      if (!this.#reminder.pass()) return;
-      const reason = error instanceof Error ? error.message : String(error);
-      this.#options.log.warn(`request records are not sent to the collector: ${reason}; the database has them`);
-    }
+    const bytes = lines.reduce((sum, { length }) => sum + length + 1, 0);
+    if (bytesOf(this.#parts) + bytes > this.#options.maxBytes)
+      return this.#drop(lines.length, `${this.#options.maxBytes} bytes wait for the collector already`);
+    const path = join(this.#folder, segmentName(this.#options.instance, this.#number++));
+    const part = { path, bytes, records: lines.length, lines };
+    const failure = (await this.#writeHeld()) ?? (await this.#write(part));
+    if (failure !== undefined && bytesOf(this.#held) + bytes > bounds.spoolMemory)
+      return this.#drop(lines.length, failure);
+    this.#parts.push(part);
+    this.onAdded();
   }
 
   oldest(): SpooledRecords | undefined {
-    if (this.#files.length === 0) this.#search();
-    const [file] = this.#files;
-    if (file === undefined) return undefined;
+    if (this.#parts.length === 0) this.#search();
     const { disk } = this.#options;
+    const part = (disk.isSilent && this.#held[0]) || this.#parts[0];
+    if (part === undefined) return undefined;
+    const { records, lines, path } = part;
     return {
-      records: file.records,
-      read: () => readSegment(disk, file.path),
+      records,
+      read: () => (lines === undefined ? readSegment(disk, path) : inOneStep(lines)),
       remove: async () => {
-        await disk.ask('remove', file.path);
-        if (this.#files[0] === file) this.#files.shift();
+        if (part.lines === undefined) await disk.ask('remove', path);
+        const index = this.#parts.indexOf(part);
+        if (index >= 0) this.#parts.splice(index, 1);
       },
     };
+  }
+
+  /** Writes what is in memory for the next start, or counts it as dropped. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const failure = await this.#writeHeld();
+    const lost = this.#held.reduce((sum, { records }) => sum + records, 0);
+    if (failure !== undefined && lost > 0) this.#drop(lost, failure);
+  }
+
+  get #held(): readonly Part[] {
+    return this.#parts.filter(({ lines }) => lines !== undefined);
+  }
+
+  /** @returns why something is still in memory */
+  async #writeHeld(): Promise<string | undefined> {
+    for (const part of this.#held) {
+      const failure = await this.#write(part);
+      if (failure !== undefined) return failure;
+      // It may have been sent meanwhile.
+      if (!this.#parts.includes(part)) await this.#options.disk.ask('remove', part.path).catch(() => undefined);
+    }
+    return undefined;
+  }
+
+  /** @returns why it was not possible */
+  async #write(part: Part): Promise<string | undefined> {
+    const { disk } = this.#options;
+    const isAsked = !disk.isSilent;
+    try {
+      await disk.ask('writeWhole', part.path, `${(part.lines ?? []).join('\n')}\n`);
+      part.lines = undefined;
+      return undefined;
+    } catch (error) {
+      // It may still be written, and would be sent again by the next start.
+      if (error instanceof DiskSilent && isAsked) disk.post('remove', part.path);
+      return error instanceof Error ? error.message : String(error);
+    }
+  }
+
+  #drop(count: number, reason: string): void {
+    this.#dropped += count;
+    if (!this.#reminder.pass()) return;
+    this.#options.log.warn(`request records are not sent to the collector: ${reason}; the database has them`);
   }
 
   /** Tells when it has found something. */
@@ -103,14 +151,27 @@ export class FileSpool implements RecordSpool {
   }
 
   async #findLeftovers(): Promise<boolean> {
-    const { disk, instance: self } = this.#options;
-    const found = await disk.ask('list', this.#folder);
-    const before = this.#files.length;
-    for (const { name, bytes } of found.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
-      const instance = parseSegmentName(name)?.instance;
-      if (instance === undefined || instance === self || !(await this.#watch.isDead(instance))) continue;
-      this.#files.push({ path: join(this.#folder, name), bytes, records: 0 });
+    const { disk } = this.#options;
+    const byInstance = new Map<string, Part[]>();
+    for await (const entries of listFolder(disk, this.#folder)) {
+      for (const { name, bytes } of entries) {
+        const instance = parseSegmentName(name)?.instance;
+        if (instance === undefined || instance === this.#options.instance) continue;
+        const part = { path: join(this.#folder, name), bytes, records: 0, lines: undefined };
+        byInstance.getOrInsertComputed(instance, () => []).push(part);
+      }
     }
-    return this.#files.length > before;
+    const found: Part[] = [];
+    for (const [instance, parts] of byInstance) if (await this.#watch.isDead(instance)) found.push(...parts);
+    this.#parts.push(...found.toSorted((a, b) => (a.path < b.path ? -1 : 1)));
+    return found.length > 0;
   }
+}
+
+function bytesOf(parts: readonly Part[]): number {
+  return parts.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+async function* inOneStep(lines: readonly string[]): AsyncGenerator<readonly string[]> {
+  yield lines;
 }

@@ -24,11 +24,7 @@ export const plugin: GatewayPlugin = {
       ),
     );
     gateway.gauge(
-      gauge(
-        'telemetry_waiting_records',
-        'Request records on disk that wait for the collector.',
-        () => telemetry?.waiting,
-      ),
+      gauge('telemetry_waiting_records', 'Request records that wait for the collector.', () => telemetry?.waiting),
     );
     // Once there is a database: `daypass check` sends nothing.
     server.ext('onPreStart', async () => {

@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { bounds } from '#core/platform/bounds.ts';
 import { createLogger } from '#core/platform/logger.ts';
 import { InstanceLock } from '../../../plugins/log/instance-lock.ts';
 import { FileSpool } from '../../../plugins/log/spool.ts';
@@ -58,14 +59,47 @@ it('records of a dead instance are found by the next one, and those of a living 
   expect(spool.oldest()).toBeUndefined();
 });
 
-it('over the limit of bytes, and on a disk that refuses them, records are counted as dropped and nothing fails', async () => {
+it('over the limit of bytes records are counted as dropped and nothing fails', async () => {
   using folder = new TemporaryFolder();
   const { spool, lines } = open(folder.path, 'one', 10);
   await spool.add(['{"a":1}', '{"a":2}']);
   expect([spool.dropped, spool.oldest()]).toEqual([2, undefined]);
   expect(lines).toEqual([expect.stringContaining('10 bytes wait for the collector already; the database has them')]);
-  await writeFile(join(folder.path, 'file'), '');
-  const { spool: broken } = open(join(folder.path, 'file'));
-  await broken.add(['{"a":1}']);
-  expect(broken.dropped).toBe(1);
+});
+
+it('records that the disk refuses wait in memory, are written once it takes them, and are dropped over a bound', async () => {
+  using folder = new TemporaryFolder();
+  const journal = join(folder.path, 'journal');
+  await writeFile(journal, 'in the way');
+  const { spool, lines } = open(journal, 'one', bounds.spoolMemory * 3);
+  let added = 0;
+  spool.onAdded = () => added++;
+  await spool.add(['{"a":1}']);
+  await spool.add(['{"a":2}']);
+  await spool.add(['x'.repeat(bounds.spoolMemory)]);
+  expect([spool.waiting, spool.dropped, added]).toEqual([2, 1, 2]);
+  expect(lines).toEqual([expect.stringContaining('not sent to the collector')]);
+  expect(await takeOldest(spool)).toEqual(['{"a":1}']);
+  await rm(journal);
+  await spool.add(['{"a":3}']);
+  expect(readdirSync(join(journal, 'telemetry'))).toHaveLength(2);
+  expect([await takeOldest(spool), await takeOldest(spool)]).toEqual([['{"a":2}'], ['{"a":3}']]);
+  expect([spool.oldest(), readdirSync(join(journal, 'telemetry'))]).toEqual([undefined, []]);
+});
+
+it('what is in memory at the end is written for the next start', async () => {
+  using folder = new TemporaryFolder();
+  const journal = join(folder.path, 'journal');
+  await writeFile(journal, 'in the way');
+  const { spool } = open(journal);
+  await spool.add(['{"a":1}']);
+  await rm(journal);
+  await spool[Symbol.asyncDispose]();
+  expect(spool.dropped).toBe(0);
+  const { spool: next } = open(journal, 'next');
+  let found = 0;
+  next.onAdded = () => found++;
+  next.oldest();
+  await until(() => found === 1);
+  expect(await takeOldest(next)).toEqual(['{"a":1}']);
 });

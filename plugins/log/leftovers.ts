@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { bounds } from '#core/platform/bounds.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { type Disk, DiskSilent } from './disk/disk.ts';
+import { listFolder } from './disk/list-folder.ts';
 import { instanceOfLock, InstanceWatch } from './instance-lock.ts';
 import { logReason } from './log-reason.ts';
 import { startOf } from './record-line.ts';
@@ -13,6 +14,12 @@ export interface Leftover {
   readonly segments: LeftoverSegment[]; // oldest first
   readonly bytes: number;
   isInterruptedShipped: boolean;
+}
+
+interface FoundSegment {
+  readonly path: string;
+  readonly number: number;
+  readonly bytes: number;
 }
 
 /** Obstacles that are logged. */
@@ -52,16 +59,9 @@ export class Leftovers {
   async find(): Promise<Leftover[]> {
     if (!this.#isFoundAgain) this.#obstacle = undefined;
     this.#isFoundAgain = false;
-    const files = await this.#files();
-    const segments = files.flatMap(({ name, bytes }) => {
-      const parsed = parseSegmentName(name);
-      return parsed === undefined || parsed.instance === this.#self
-        ? []
-        : [{ ...parsed, path: join(this.#folder, name), bytes }];
-    });
-    const byInstance = Map.groupBy(segments, ({ instance }) => instance);
+    const { byInstance, locked } = await this.#files();
     // An instance that was killed after it had shipped everything has left only its lock.
-    for (const instance of files.flatMap(({ name }) => instanceOfLock(name) ?? []))
+    for (const instance of locked)
       if (instance !== this.#self && !byInstance.has(instance) && (await this.#isDead(instance)))
         await this.forget(instance);
     // Open files are given back when the disk stops answering in the middle.
@@ -99,13 +99,23 @@ export class Leftovers {
     this.#log.error(`in the journal, ${reason}`);
   }
 
+  /** The segments of other instances, and the instances that have a lock. */
   async #files() {
-    const found = await this.#disk.ask('list', this.#folder);
-    return found.filter(({ name, isFile }) => {
-      const isInTheWay = !isFile && (parseSegmentName(name) !== undefined || instanceOfLock(name) !== undefined);
-      if (isInTheWay) this.reportObstacle(logReason('log.reason.no_file', { path: join(this.#folder, name) }));
-      return isFile;
-    });
+    const byInstance = new Map<string, FoundSegment[]>();
+    const locked: string[] = [];
+    for await (const entries of listFolder(this.#disk, this.#folder)) {
+      for (const { name, isFile, bytes } of entries) {
+        const segment = parseSegmentName(name);
+        const lock = instanceOfLock(name);
+        if (segment === undefined && lock === undefined) continue;
+        const path = join(this.#folder, name);
+        if (!isFile) this.reportObstacle(logReason('log.reason.no_file', { path }));
+        else if (lock !== undefined) locked.push(lock);
+        else if (segment !== undefined && segment.instance !== this.#self)
+          byInstance.getOrInsertComputed(segment.instance, () => []).push({ path, number: segment.number, bytes });
+      }
+    }
+    return { byInstance, locked };
   }
 
   async #isDead(instance: string): Promise<boolean> {

@@ -2,6 +2,10 @@ import { basename, join } from 'node:path';
 import { bounds } from '#core/platform/bounds.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import type { Disk } from './disk/disk.ts';
+import { listFolder } from './disk/list-folder.ts';
+
+/** Ms between two looks at the size of the folder. */
+const measureEvery = 60_000;
 
 /** Keeps the lines that cannot become records for the operator, in one file per segment. */
 export class Rejected {
@@ -9,6 +13,9 @@ export class Rejected {
   readonly #folder: string;
   readonly #log: Logger;
   readonly #onDropped: (reason: string) => void;
+  /** In the folder, without what others have added or removed since it was measured. */
+  #bytes = 0;
+  #measuredAt = Number.NEGATIVE_INFINITY;
 
   /** @param onDropped called for each line that could not be kept */
   constructor(disk: Disk, folder: string, log: Logger, onDropped: (reason: string) => void) {
@@ -22,11 +29,22 @@ export class Rejected {
   async add(segment: string, line: string, reason: string): Promise<void> {
     const path = join(this.#folder, basename(segment));
     try {
-      await this.#disk.ask('appendLine', path, line, bounds.rejectedRecords);
+      if (performance.now() - this.#measuredAt > measureEvery) await this.#measure();
+      if (this.#bytes + line.length > bounds.rejectedRecords)
+        throw new Error(`the folder has reached its limit of ${bounds.rejectedRecords} bytes`);
+      await this.#disk.ask('appendLine', path, line);
+      this.#bytes += line.length + 1;
       this.#log.error(`a malformed line of the journal was moved to ${path}: ${reason}`);
     } catch (error) {
       this.#log.error(`a malformed line of the journal was dropped (${reason})`, error);
       this.#onDropped(`a record that the database rejects could not be kept in ${this.#folder}`);
     }
+  }
+
+  async #measure(): Promise<void> {
+    let bytes = 0;
+    for await (const entries of listFolder(this.#disk, this.#folder)) for (const entry of entries) bytes += entry.bytes;
+    this.#bytes = bytes;
+    this.#measuredAt = performance.now();
   }
 }

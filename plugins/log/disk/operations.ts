@@ -1,11 +1,12 @@
 import {
   appendFileSync,
   closeSync,
+  type Dir,
   fstatSync,
   ftruncateSync,
   mkdirSync,
+  opendirSync,
   openSync,
-  readdirSync,
   readFileSync,
   readSync,
   renameSync,
@@ -28,7 +29,17 @@ export interface OpenFile extends FileIdentity {
   readonly file: number;
 }
 
+export interface FolderEntry {
+  readonly name: string;
+  readonly isFile: boolean;
+  readonly bytes: number;
+}
+
 const copyBytes = 256 * 1024;
+/** Ms that one step of a listing may take, and its entries: lines wait meanwhile, and the thread has little memory. */
+const listing = { ms: 20, entries: 1_000 };
+/** Folders that are being listed. */
+const listed = new Map<number, Dir>();
 
 /**
  * What the journal does in its folder besides appending lines. Each returns when the disk has answered, which may be never, so a
@@ -120,18 +131,33 @@ export const operations = {
     if (found === undefined) mkdirSync(path, { recursive: true, mode: 0o700 });
   },
 
-  /** What is in a folder; nothing while it is gone. */
-  list(folder: string): { readonly name: string; readonly isFile: boolean; readonly bytes: number }[] {
-    try {
-      return readdirSync(folder, { withFileTypes: true }).map((entry) => ({
-        name: entry.name,
-        isFile: entry.isFile(),
-        bytes: lookUp(join(folder, entry.name))?.size ?? 0,
-      }));
-    } catch (error) {
-      if (['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return [];
-      throw error;
-    }
+  /**
+   * Some of what is in a folder; nothing while it is gone. Called until it is over.
+   *
+   * @param id of the listing, which begins with the first call
+   */
+  list(id: number, folder: string): { readonly entries: FolderEntry[]; readonly isOver: boolean } {
+    const entries: FolderEntry[] = [];
+    const opened = listed.get(id) ?? openFolder(folder);
+    if (opened === undefined) return { entries, isOver: true };
+    listed.set(id, opened);
+    const until = performance.now() + listing.ms;
+    do {
+      const entry = opened.readSync();
+      if (entry === null) {
+        operations.endList(id);
+        return { entries, isOver: true };
+      }
+      const { name } = entry;
+      entries.push({ name, isFile: entry.isFile(), bytes: lookUp(join(folder, name))?.size ?? 0 });
+    } while (entries.length < listing.entries && performance.now() < until);
+    return { entries, isOver: false };
+  },
+
+  /** Ends a listing early. */
+  endList(id: number): void {
+    listed.get(id)?.closeSync();
+    listed.delete(id);
   },
 
   /** The text of a file and when it was touched, in ms; undefined where there is none. */
@@ -167,12 +193,9 @@ export const operations = {
     renameSync(`${path}.part`, path);
   },
 
-  /** Appends a line to a file of a folder that has at most this many bytes. Makes the folder. */
-  appendLine(path: string, line: string, maxBytes: number): void {
-    const folder = dirname(path);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const bytes = readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
-    if (bytes + line.length > maxBytes) throw new Error(`the folder has reached its limit of ${maxBytes} bytes`);
+  /** Appends a line to a file. Makes its folder. */
+  appendLine(path: string, line: string): void {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     appendFileSync(path, `${line}\n`, { mode: 0o600 });
   },
 };
@@ -183,6 +206,15 @@ export type Operations = typeof operations;
 export function ancestorsOf(path: string): string[] {
   const parent = dirname(path);
   return parent === path ? [] : [parent, ...ancestorsOf(parent)];
+}
+
+function openFolder(path: string): Dir | undefined {
+  try {
+    return opendirSync(path, { bufferSize: listing.entries });
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return undefined;
+    throw error;
+  }
 }
 
 function lookUp(path: string): Stats | undefined {

@@ -30,7 +30,7 @@ export interface JournalOptions {
   readonly calmAfter?: number;
 }
 
-/** Finished segments waiting for the database above which age no longer finishes another one, only size. */
+/** Finished segments that can be shipped above which age no longer finishes another one, only size. */
 const maxAgedSegments = 2;
 
 /** Ms for which an intact file may exceed its size while the next one cannot be opened. */
@@ -278,7 +278,7 @@ export class Journal implements AsyncDisposable {
   #startAging(): NodeJS.Timeout {
     const age = guarded(this.#options.log, 'writing the journal', async () => {
       this.#ageTimer = undefined;
-      const isOver = this.finished.length < maxAgedSegments && (await this.roll());
+      const isOver = this.finished.ready < maxAgedSegments && (await this.roll());
       if (isOver || this.#isClosed) return;
       // Retries lines that had no room.
       this.#writer.flush();
@@ -321,7 +321,7 @@ export class Journal implements AsyncDisposable {
     const own = unwritten.filter(({ file }) => file === this.#current.file).map(({ lines }) => lines);
     this.#current.retract(own.reduce((sum, { length }) => sum + length, 0));
     const carried = countLines(startOf.end, own);
-    if (!this.#current.isInMemory) this.#opener.beginTrouble(error);
+    this.#opener.beginTrouble(error, this.#current.isInMemory);
     const next = this.#opener.openMemory();
     this.#change(next, carried);
     this.#writer.switchTo(next);

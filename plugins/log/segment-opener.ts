@@ -78,10 +78,11 @@ export class SegmentOpener {
     return OwnSegment.inMemory(this.#parts.disk, this.#nextPath(), this.#memory);
   }
 
-  beginTrouble(error: unknown): void {
+  /** @param isMore true for something that went wrong besides what is known */
+  beginTrouble(error: unknown, isMore = false): void {
     this.#failedAt = performance.now();
     const reason = error instanceof Error ? error.message : String(error);
-    if (this.#trouble === undefined) logFailure(this.#parts.log, 'the journal cannot be written', error);
+    if (this.#trouble === undefined || isMore) logFailure(this.#parts.log, 'the journal cannot be written', error);
     this.#trouble = { reason, since: this.#trouble?.since ?? performance.now() };
   }
 

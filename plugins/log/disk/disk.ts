@@ -1,14 +1,16 @@
-import { Worker } from 'node:worker_threads';
 import { hungWork } from '#core/platform/hung-work.ts';
-import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
-import type { OpenFile, Operations } from './operations.ts';
+import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
+import { DiskThread } from './disk-thread.ts';
+import type { FileIdentity, OpenFile, Operations } from './operations.ts';
 import { Ring, type Unwritten, word } from './ring.ts';
-import type { ThreadAnswer, Failure, ThreadQuestion } from './thread.ts';
+import type { ThreadAnswer, Failure } from './thread.ts';
 
 /** Ms that somebody waits for a line to be written. */
 const linePatience = 200;
 /** Ms between two looks at who waits. */
 const lookEvery = 40;
+/** Ms between two looks at whether there is room. */
+const roomEvery = 5;
 /** Ms that somebody waits for the result of an operation. */
 const operationPatience = 2_000;
 /** Ms for which a thread may wait for the processor while there is no room for lines. */
@@ -18,15 +20,12 @@ const startPatience = 20_000;
 /** Ms that the thread may take to end. */
 const endPatience = 1_000;
 
-/** Small: the thread has a few short functions and no state. */
-const resourceLimits = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1, stackSizeMb: 1 };
-
-/** The disk has not answered in time. What was asked of it may still happen. */
+/** The disk has not answered in time, or the thread that waits for it has ended. What was asked of it may still happen. */
 export class DiskSilent extends Error {
   override readonly name = 'DiskSilent';
 
-  constructor() {
-    super('the disk does not answer');
+  constructor(reason = 'the disk does not answer') {
+    super(reason);
   }
 }
 
@@ -38,8 +37,9 @@ interface Waiting {
 
 interface Asked {
   since: number;
-  /** Of the file that it makes. */
-  readonly path: string | undefined;
+  readonly name: keyof Operations;
+  /** Of its file. */
+  readonly path: unknown;
   readonly resolve: (result: never) => void;
   readonly reject: (error: Error) => void;
 }
@@ -85,46 +85,35 @@ export interface Disk {
   post<Name extends keyof Operations>(name: Name, ...values: Parameters<Operations[Name]>): void;
 }
 
-/** The disk behind a thread, which alone waits for it. */
+/** The disk behind a thread, which alone waits for it. One that has ended counts as silent until the next one has started. */
 export class ThreadedDisk implements Disk, AsyncDisposable {
   onSilent: () => void = () => {};
   onFailure: Disk['onFailure'] = () => {};
   onAnswer: () => void = () => {};
   readonly #ring = new Ring();
-  readonly #thread: Worker;
-  readonly #ended = Promise.withResolvers<void>();
+  readonly #thread: DiskThread;
   readonly #waiting: Waiting[] = [];
   readonly #asked = new Map<number, Asked>();
   /** Paths of files that nobody waits for any more, by the operation that makes them. */
   readonly #unwanted = new Map<number, string>();
   /** One for all waits. */
   readonly #timer: NodeJS.Timeout;
-  readonly #startedAt = performance.now();
   #isWatching = false;
   /** When the next look is due. */
   #lookDue = 0;
   #isListening = false;
   #isSilent = false;
-  #hasEnded = false;
-  #isEnding = false;
   #lastId = 0;
+  /** Operations whose results are due. */
+  #due = 0;
   #answer = Promise.withResolvers<void>();
 
   /** @param script of the thread; tests have their own */
   constructor(script: URL = threadScript) {
-    this.#thread = new Worker(script, {
-      workerData: this.#ring.shared,
-      resourceLimits,
-      // Files outlive the functions that open them.
-      trackUnmanagedFds: false,
-      execArgv: [],
-      // Agents that NODE_OPTIONS loads into every thread do not fit into this one.
-      env: { ...process.env, NODE_OPTIONS: '' },
+    this.#thread = new DiskThread(script, this.#ring, {
+      onAnswer: (answer) => this.#hear(answer),
+      onEnd: (error) => this.#noteEnd(error),
     });
-    this.#thread.on('message', (answer: ThreadAnswer) => this.#hear(answer));
-    this.#thread.on('error', (error) => this.#noteEnd(error as Error));
-    this.#thread.on('exit', () => this.#noteEnd(new Error('the thread that writes the journal has ended')));
-    this.#thread.unref();
     this.#timer = setTimeout(() => this.#look(), lookEvery).unref();
   }
 
@@ -162,7 +151,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
   }
 
   async answers(patience: number): Promise<boolean> {
-    if (this.#isSilent && !this.#hasEnded) await firstOrTimeout([this.#answer.promise], patience);
+    if (this.#isSilent) await firstOrTimeout([this.#answer.promise], patience);
     return !this.#isSilent;
   }
 
@@ -180,10 +169,9 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
       return promise;
     }
     // Somebody waits for it, so the process must not end before.
-    this.#thread.ref();
+    this.#thread.hold(true);
     const id = this.#send(name, values);
-    const path = name === 'create' ? (values[0] as string) : undefined;
-    this.#asked.set(id, { path, since: performance.now(), resolve, reject });
+    this.#asked.set(id, { name, path: values[0], since: performance.now(), resolve, reject });
     this.#watch();
     return promise;
   }
@@ -194,12 +182,10 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
 
   /** Ends the thread, unless it hangs: that one is left behind. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isEnding = true;
     clearTimeout(this.#timer);
-    if (this.#isSilent) return;
-    const terminated = this.#thread.terminate().then(() => undefined);
-    await firstOrTimeout([terminated, this.#ended.promise], endPatience);
-    if (!this.#hasEnded) hungWork.add(this);
+    if (hungWork.has(this)) return;
+    const result = await firstOrTimeout([this.#thread.end()], endPatience);
+    if (result === timedOut) hungWork.add(this);
   }
 
   /** Waits here for room: lines come faster than the disk takes them. */
@@ -213,7 +199,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
       const { done } = this.#ring;
       Atomics.store(control, word.isAwaited, 1);
       this.wake();
-      Atomics.wait(control, word.done, done, Math.max(left, lookEvery));
+      Atomics.wait(control, word.done, done, roomEvery);
       const taken = this.#ring.append(file, bytes, offset, length);
       if (taken > 0) return taken;
     }
@@ -222,9 +208,8 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
 
   #send(name: keyof Operations, values: readonly unknown[]): number {
     const id = ++this.#lastId;
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-    this.#thread.postMessage({ id, name, values } satisfies ThreadQuestion);
-    Atomics.add(this.#ring.control, word.asked, 1);
+    this.#due++;
+    this.#thread.send({ id, name, values });
     this.wake();
     return id;
   }
@@ -232,15 +217,13 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
   /** Hears of the next change of what is written. */
   #listen(): void {
     if (this.#isListening) return;
-    const { control } = this.#ring;
-    Atomics.store(control, word.isAwaited, 1);
     const { done } = this.#ring;
     this.#settle();
     if (this.#waiting.length === 0 && (!this.#isSilent || this.#ring.isEmpty)) return;
-    const change = Atomics.waitAsync(control, word.done, done);
-    if (!change.async) return this.#listen();
+    const change = this.#ring.nextWritten(done);
+    if (change === undefined) return this.#listen();
     this.#isListening = true;
-    change.value.then(this.#onWritten).catch((error: Error) => this.onFailure(error, []));
+    change.then(this.#onWritten).catch((error: Error) => this.onFailure(error, []));
   }
 
   readonly #onWritten = (): void => {
@@ -256,27 +239,27 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
   }
 
   #hear(answer: ThreadAnswer): void {
+    if (answer.kind === 'result') this.#due--;
     this.#noteAnswer();
     if (answer.kind === 'failed') this.#fail(errorOf(answer.failure));
-    else this.#resolve(answer.id, answer.result, answer.failure);
+    else if (answer.kind === 'result') this.#resolve(answer.id, answer.result, answer.failure);
   }
 
   #resolve(id: number, result: unknown, failure: Failure | undefined): void {
     const asked = this.#asked.get(id);
     this.#asked.delete(id);
-    if (this.#asked.size === 0) this.#thread.unref();
-    if (asked === undefined) this.#giveBack(id, result as Partial<OpenFile> | undefined);
+    if (this.#asked.size === 0) this.#thread.hold(false);
+    if (asked === undefined) this.#giveBack(id, failure === undefined, result as Partial<OpenFile> | undefined);
     else if (failure === undefined) asked.resolve(result as never);
     else asked.reject(errorOf(failure));
   }
 
-  /** A file that was opened too late. */
-  #giveBack(id: number, late: Partial<OpenFile> | undefined): void {
+  /** A file that was opened or made too late. */
+  #giveBack(id: number, isDone: boolean, late: Partial<OpenFile> | undefined): void {
     const path = this.#unwanted.get(id);
     this.#unwanted.delete(id);
-    if (late?.file === undefined) return;
-    if (path !== undefined) this.post('removeOwn', path, late as OpenFile);
-    this.post('close', late.file);
+    if (isDone && path !== undefined) this.post('removeOwn', path, late as FileIdentity);
+    if (late?.file !== undefined) this.post('close', late.file);
   }
 
   #fail(error: Error): void {
@@ -316,7 +299,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
 
   /** True also for a thread that has not started in time. */
   get #hasStarted(): boolean {
-    return this.#is(word.hasStarted) || performance.now() - this.#startedAt > startPatience;
+    return this.#is(word.hasStarted) || performance.now() - this.#thread.startedAt > startPatience;
   }
 
   /** False while it waits for the processor, or is being started: that is not for the disk to answer. */
@@ -328,41 +311,55 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     return Atomics.load(this.#ring.control, state) === 1;
   }
 
-  #fallSilent(): void {
+  /** @param reason why nothing is to be expected of the disk for now */
+  #fallSilent(reason = new DiskSilent()): void {
     if (this.#isSilent) return;
     this.#isSilent = true;
     this.#answer = Promise.withResolvers();
     hungWork.add(this);
     this.#listen();
     for (const { resolve } of this.#waiting.splice(0)) resolve();
-    for (const [id, { path, reject }] of this.#asked) {
-      if (path !== undefined) this.#unwanted.set(id, path);
-      reject(new DiskSilent());
+    for (const [id, { name, path, reject }] of this.#asked) {
+      if (makesFile.has(name)) this.#unwanted.set(id, path as string);
+      reject(reason);
     }
     this.#asked.clear();
-    this.#thread.unref();
+    this.#thread.hold(false);
     // Whoever appends is in the middle of something.
-    queueMicrotask(() => this.onSilent());
+    queueMicrotask(() => {
+      this.onSilent();
+      // It has answered meanwhile, and has nothing more to tell.
+      if (this.#isIdle) this.#noteAnswer();
+    });
+  }
+
+  get #isIdle(): boolean {
+    return this.#ring.isEmpty && this.#due === 0 && this.#is(word.hasStarted);
   }
 
   #noteAnswer(): void {
-    if (!this.#isSilent || this.#hasEnded) return;
+    if (!this.#isSilent) return;
     this.#isSilent = false;
     hungWork.delete(this);
     this.#answer.resolve();
     this.onAnswer();
   }
 
-  /** A thread that has ended answers nothing any more; what it has not written is taken back. */
+  /** What the thread has not written is taken back, and whoever waits for it is told. */
   #noteEnd(error: Error): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
-    this.#ended.resolve();
-    if (!this.#isEnding) this.#fail(error);
-    this.#fallSilent();
+    const { control } = this.#ring;
+    Atomics.store(control, word.hasStarted, 0);
+    Atomics.store(control, word.hasFailed, 1);
+    this.#due = 0;
+    this.#fallSilent(new DiskSilent(error.message));
     hungWork.delete(this);
+    this.#unwanted.clear();
+    this.#fail(error);
   }
 }
+
+/** Operations that make a file, and tell which it is. */
+const makesFile: ReadonlySet<keyof Operations> = new Set(['create', 'restore']);
 
 /** Beside this module, in sources and in a build. */
 const threadScript = new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url);

@@ -16,11 +16,11 @@ export const word = {
   isAsleep: 3,
   /** 1 while the main thread waits for `done` to change. */
   isAwaited: 4,
-  /** 1 from a failed write on until the main thread has taken back what was not written. */
+  /** 1 from a failed write, or the end of the thread, on until the main thread has taken back what was not written. */
   hasFailed: 5,
-  /** Bytes of the frame at `done` that a failed write has written. */
+  /** Bytes of the frame at `done` that are in its file. */
   written: 6,
-  /** Operations that were asked for. */
+  /** Operations that this thread was asked for. */
   asked: 7,
   /** 1 once the thread has started. */
   hasStarted: 8,
@@ -89,6 +89,25 @@ export class Ring {
     return taken;
   }
 
+  /** One more operation was asked for. */
+  noteQuestion(): void {
+    Atomics.add(this.control, word.asked, 1);
+  }
+
+  /**
+   * Settles at the next change of `done`, undefined where it has changed already.
+   *
+   * @param done as it was known before
+   */
+  nextWritten(done: number): Promise<unknown> | undefined {
+    const change = Atomics.waitAsync(this.control, word.done, done);
+    if (!change.async) return undefined;
+    // In this order: the thread tells whoever it knows to wait, and may have looked before.
+    Atomics.store(this.control, word.isAwaited, 1);
+    if (this.done !== done) Atomics.notify(this.control, word.done);
+    return change.value;
+  }
+
   /**
    * Passes each frame on to a function that writes it, oldest first.
    *
@@ -107,6 +126,7 @@ export class Ring {
         written += write(file, this.#bytes, from, Math.min(length - written, capacity - from));
       }
       done = (done + sizeOf(length)) | 0;
+      this.control[word.written] = 0;
       Atomics.store(this.control, word.done, done);
       onWritten();
     }
@@ -137,6 +157,12 @@ export class Ring {
   clear(): void {
     Atomics.store(this.control, word.done, this.head);
     Atomics.store(this.control, word.hasFailed, 0);
+  }
+
+  /** Prepares it for a new thread, while there is none. Frames stay. */
+  reset(): void {
+    const states = [word.isAsleep, word.hasFailed, word.written, word.asked, word.hasStarted, word.isAtWork];
+    for (const state of states) Atomics.store(this.control, state, 0);
   }
 
   #frameAt(position: number): { readonly file: number; readonly start: number; readonly length: number } {

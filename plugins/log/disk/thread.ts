@@ -15,8 +15,9 @@ export interface Failure {
   readonly code: string | undefined;
 }
 
-/** What this thread says: the result of an operation, or that lines could not be written. */
+/** What this thread says: that it has started, the result of an operation, or that lines could not be written. */
 export type ThreadAnswer =
+  | { readonly kind: 'started' }
   | { readonly kind: 'result'; readonly id: number; readonly result?: unknown; readonly failure?: Failure }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
@@ -26,6 +27,7 @@ const { control } = ring;
 let answered = 0;
 
 Atomics.store(control, word.hasStarted, 1);
+tell({ kind: 'started' });
 for (;;) {
   const bell = Atomics.load(control, word.bell);
   Atomics.store(control, word.isAtWork, 1);
@@ -34,8 +36,9 @@ for (;;) {
     const question = receiveMessageOnPort(main);
     if (question === undefined) break;
     answered = (answered + 1) | 0;
-    answer(question.message as ThreadQuestion);
+    // The lines that were appended before it was asked: it may read them.
     writeLines();
+    answer(question.message as ThreadQuestion);
   }
   Atomics.store(control, word.isAtWork, 0);
   Atomics.store(control, word.isAsleep, 1);

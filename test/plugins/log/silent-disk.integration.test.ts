@@ -1,51 +1,9 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { bounds } from '#core/platform/bounds.ts';
 import { exitAtOnce, hungWork } from '#core/platform/hung-work.ts';
-import { ThreadedDisk } from '../../../plugins/log/disk/disk.ts';
 import { recordsCheck } from '../../../plugins/log/records-check.ts';
-import { arrive, hostOf, identify, linesOf, MemoryStore, openLog, outcome, TemporaryFolder, until } from './fixture.ts';
-
-/** Ms that a begin line may be waited for, with what a busy machine adds. */
-const patience = 2_000;
-
-/** A disk that can be stopped. */
-function openDisk(folder: TemporaryFolder) {
-  const gate = join(folder.path, 'gate');
-  // The thread gets a copy.
-  process.env['DISK_GATE'] = gate;
-  const disk = new ThreadedDisk(new URL('./slow-thread.ts', import.meta.url));
-  delete process.env['DISK_GATE'];
-  return {
-    disk,
-    stop: () => writeFileSync(gate, ''),
-    fill: () => writeFileSync(gate, 'full'),
-    go: () => rmSync(gate, { force: true }),
-    [Symbol.dispose]() {
-      rmSync(gate, { force: true });
-    },
-  };
-}
-
-function openSlow(folder: TemporaryFolder, options: Partial<Parameters<typeof openLog>[0]> = {}) {
-  const dataFolder = join(folder.path, 'data');
-  mkdirSync(dataFolder, { recursive: true });
-  const gated = openDisk(folder);
-  const store = new MemoryStore();
-  const log = openLog({ folder, dataFolder, store, disk: gated.disk, ...options });
-  return { ...gated, store, log };
-}
-
-async function record(log: ReturnType<typeof openLog>): Promise<{ id: string; waited: number }> {
-  const exchange = identify(arrive());
-  const began = performance.now();
-  log.journal.begin(exchange);
-  await log.journal.written(exchange);
-  const waited = performance.now() - began;
-  log.journal.end(exchange, outcome());
-  return { id: exchange.id, waited };
-}
+import { arrive, hostOf, identify, linesOf, outcome, TemporaryFolder, until } from './fixture.ts';
+import { openSlow, patience, record } from './slow-disk.ts';
 
 test('a request waits for its line for 200 ms at most, and after it none does until the disk has answered', async () => {
   using folder = new TemporaryFolder();
@@ -162,53 +120,35 @@ test('lines that a full disk refuses in the thread are taken back, and none is l
   expect(log.journal.losses.total).toBe(0);
 });
 
-test('lines that come faster than the disk takes them wait for room', async () => {
+test('while the disk does not answer, records go on although files wait, and reach the collector', async () => {
   using folder = new TemporaryFolder();
-  await using disk = new ThreadedDisk();
-  const { file } = await disk.ask('create', join(folder.path, 'file'), 0);
-  const lines = Buffer.from(`${'x'.repeat(99_999)}\n`);
-  for (let index = 0; index < 100; index++) expect(disk.append(file, lines, 0, lines.length)).toBe(lines.length);
-  disk.wake();
-  await disk.written();
-  expect((await disk.ask('readText', join(folder.path, 'file')))?.text).toBe(lines.toString().repeat(100));
-});
-
-test('a stall of the event loop is not taken for a disk that does not answer', async () => {
-  using folder = new TemporaryFolder();
-  await using disk = new ThreadedDisk();
-  const path = join(folder.path, 'file');
-  const { file } = await disk.ask('create', path, 0);
-  for (let time = 0; time < 20; time++) {
-    disk.append(file, Buffer.from('line\n'), 0, 5);
-    const written = disk.written();
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250);
-    disk.wake();
-    await written;
-    expect(disk.isSilent).toBe(false);
-  }
-  await until(() => readFileSync(path, 'utf8') === 'line\n'.repeat(20));
-});
-
-test('the thread loads nothing that NODE_OPTIONS names', async () => {
-  using folder = new TemporaryFolder();
-  const [preload, marker] = [join(folder.path, 'preload.cjs'), join(folder.path, 'marker')];
-  writeFileSync(preload, `require('node:fs').writeFileSync(${JSON.stringify(marker)}, '')`);
-  process.env['NODE_OPTIONS'] = `--require ${preload}`;
-  await using disk = new ThreadedDisk();
-  delete process.env['NODE_OPTIONS'];
-  await disk.ask('create', join(folder.path, 'file'), 0);
-  expect(existsSync(marker)).toBe(false);
-});
-
-test('what a thread that ends has not written is taken back, with the reason', async () => {
-  await using disk = new ThreadedDisk(new URL('data:text/javascript,throw new Error("no memory")'));
-  const lines = Buffer.from('line\n');
-  disk.append(3, lines, 0, lines.length);
-  const failed = Promise.withResolvers<[string, string[]]>();
-  disk.onFailure = (error, unwritten) =>
-    failed.resolve([error.message, unwritten.map(({ lines: own }) => own.toString())]);
-  expect(await failed.promise).toEqual(['no memory', ['line\n']]);
+  using slow = openSlow(folder, { spoolBytes: 1_000_000, checkEvery: 20 });
+  const { log, store, stop, go, disk } = slow;
+  store.isAway = true;
+  await until(async () => {
+    await record(log);
+    return log.journal.finished.length >= 2;
+  });
+  stop();
+  await until(async () => {
+    await record(log);
+    return disk.isSilent;
+  });
+  store.isAway = false;
+  const ids = [(await record(log)).id, (await record(log)).id];
+  await until(() => ids.every((id) => store.records.has(id)));
   expect(disk.isSilent).toBe(true);
+  const lines: string[] = [];
+  await until(() => log.spool?.oldest() !== undefined);
+  for (let oldest = log.spool?.oldest(); oldest !== undefined; oldest = log.spool?.oldest()) {
+    for await (const some of oldest.read()) lines.push(...some);
+    await oldest.remove();
+  }
+  expect(ids.filter((id) => !lines.some((line) => line.includes(id)))).toEqual([]);
+  expect(log.spool?.dropped).toBe(0);
+  go();
+  await until(() => !disk.isSilent);
+  await log[Symbol.asyncDispose]();
 });
 
 test('a process whose threads all answer ends as usual', () => {

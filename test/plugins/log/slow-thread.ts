@@ -1,26 +1,49 @@
-/** The thread of the journal on a disk that does not answer while there is a file at the path in DISK_GATE, or is full. */
-import fs, { existsSync, type PathLike, readFileSync } from 'node:fs';
+/**
+ * The thread of the journal on a disk that does as the file at the path in DISK_GATE says: with `full` it refuses, with `slow` it needs
+ * 2 ms for each look at a file, with `end` the thread ends at the next call, with `lag` the thread pauses between its looks for lines
+ * and for questions, and otherwise the disk does not answer.
+ */
+import fs, { existsSync, type PathLike, readFileSync, rmSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import { word } from '../../../plugins/log/disk/ring.ts';
 
 const gate = process.env['DISK_GATE'] as PathLike;
 const pause = new Int32Array(new SharedArrayBuffer(4));
 const { writeSync, statSync, openSync } = fs;
+const { load } = Atomics;
 
-function waitForDisk(): void {
-  while (existsSync(gate)) {
-    if (readFileSync(gate, 'utf8') === 'full')
-      throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
-    Atomics.wait(pause, 0, 0, 5);
+function stateOfDisk(): string | undefined {
+  try {
+    return existsSync(gate) ? readFileSync(gate, 'utf8') : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function waitForDisk(isLook: boolean): void {
+  for (let state = stateOfDisk(); state !== undefined && state !== 'lag'; state = stateOfDisk()) {
+    if (state === 'full') throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+    if (state === 'end') {
+      rmSync(gate);
+      process.exit(1);
+    }
+    if (state === 'slow' && !isLook) return;
+    Atomics.wait(pause, 0, 0, state === 'slow' ? 2 : 5);
+    if (state === 'slow') return;
   }
 }
 
 function slow<Call extends (...values: never[]) => unknown>(call: Call): Call {
   return ((...values: never[]) => {
-    waitForDisk();
+    waitForDisk(call === (statSync as unknown));
     return call(...values);
   }) as Call;
 }
 
 Object.assign(fs, { writeSync: slow(writeSync), statSync: slow(statSync), openSync: slow(openSync) });
 syncBuiltinESMExports();
+Atomics.load = ((words: Int32Array, index: number) => {
+  if (index === word.asked && stateOfDisk() === 'lag') Atomics.wait(pause, 0, 0, 100);
+  return load(words, index);
+}) as typeof Atomics.load;
 await import('../../../plugins/log/disk/thread.ts');

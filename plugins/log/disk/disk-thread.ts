@@ -1,0 +1,108 @@
+import { Worker } from 'node:worker_threads';
+import { Backoff } from '#core/platform/timing/backoff.ts';
+import type { Ring } from './ring.ts';
+import type { ThreadAnswer, ThreadQuestion } from './thread.ts';
+
+/** Small: the thread has a few short functions and little state. */
+const resourceLimits = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1, stackSizeMb: 1 };
+/** Ms until a thread that has ended is started again: longer each time, until one has lasted for `steadyAfter`. */
+const restarts = { first: 200, longest: 60_000 };
+const steadyAfter = 60_000;
+
+export interface DiskThreadEvents {
+  onAnswer(answer: ThreadAnswer): void;
+  /** The thread has ended by itself; another one follows. */
+  onEnd(error: Error): void;
+}
+
+/** The thread of a ring. One that ends by itself, for want of memory, say, is started again. */
+export class DiskThread {
+  readonly #script: URL;
+  readonly #ring: Ring;
+  readonly #events: DiskThreadEvents;
+  readonly #backoff = new Backoff(restarts);
+  /** Questions that no thread could get. */
+  readonly #held: ThreadQuestion[] = [];
+  #worker: Worker | undefined;
+  #restart: NodeJS.Timeout | undefined;
+  #startedAt = 0;
+  #isEnding = false;
+
+  constructor(script: URL, ring: Ring, events: DiskThreadEvents) {
+    this.#script = script;
+    this.#ring = ring;
+    this.#events = events;
+    this.#start();
+  }
+
+  /** On the clock of performance.now(). */
+  get startedAt(): number {
+    return this.#startedAt;
+  }
+
+  send(question: ThreadQuestion): void {
+    if (this.#worker === undefined) {
+      this.#held.push(question);
+      return;
+    }
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+    this.#worker.postMessage(question);
+    this.#ring.noteQuestion();
+  }
+
+  /** Whether the process waits for the thread before it ends. */
+  hold(isHeld: boolean): void {
+    if (isHeld) this.#worker?.ref();
+    else this.#worker?.unref();
+  }
+
+  /** Ends it for good. */
+  async end(): Promise<void> {
+    this.#isEnding = true;
+    clearTimeout(this.#restart);
+    await this.#worker?.terminate();
+  }
+
+  #start(): void {
+    this.#startedAt = performance.now();
+    this.#ring.reset();
+    const worker = new Worker(this.#script, {
+      workerData: this.#ring.shared,
+      resourceLimits,
+      // Files outlive the functions that open them.
+      trackUnmanagedFds: false,
+      execArgv: [],
+      // Agents that NODE_OPTIONS loads into every thread do not fit into this one.
+      env: { ...process.env, NODE_OPTIONS: '' },
+    });
+    let reason: Error | undefined;
+    worker.on('message', (answer: ThreadAnswer) => this.#events.onAnswer(answer));
+    worker.on('error', (error) => (reason = error as Error));
+    // Only now has it left the ring alone.
+    worker.on('exit', () => this.#noteEnd(reason));
+    worker.unref();
+    this.#worker = worker;
+    for (const question of this.#held.splice(0)) this.send(question);
+  }
+
+  #noteEnd(reason: Error | undefined): void {
+    this.#worker = undefined;
+    if (this.#isEnding) return;
+    if (performance.now() - this.#startedAt > steadyAfter) this.#backoff.reset();
+    this.#startAgain();
+    const why = reason === undefined ? '' : `: ${reason.message}`;
+    this.#events.onEnd(new Error(`the thread that writes the journal has ended, and is started again${why}`));
+  }
+
+  #startAgain(): void {
+    const start = () => {
+      try {
+        this.#start();
+      } catch {
+        // There is no memory for it now.
+        this.#startAgain();
+      }
+    };
+    this.#restart = setTimeout(start, this.#backoff.next()).unref();
+  }
+}

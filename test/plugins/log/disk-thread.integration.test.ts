@@ -1,0 +1,220 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { hungWork } from '#core/platform/hung-work.ts';
+import { ThreadedDisk } from '../../../plugins/log/disk/disk.ts';
+import { listFolder } from '../../../plugins/log/disk/list-folder.ts';
+import { recordsCheck } from '../../../plugins/log/records-check.ts';
+import { hostOf, linesOf, MemoryStore, TemporaryFolder, until } from './fixture.ts';
+import { openDisk, openSlow, patience, record } from './slow-disk.ts';
+
+/** Counts how often each record comes. */
+class CountingStore extends MemoryStore {
+  readonly times = new Map<string, number>();
+
+  override async insert(instance: string, lines: readonly string[]): Promise<void> {
+    await super.insert(instance, lines);
+    for (const { id } of JSON.parse(`[${lines.join()}]`) as { id: string }[])
+      this.times.set(id, (this.times.get(id) ?? 0) + 1);
+  }
+}
+
+test('lines that come faster than the disk takes them wait for room', async () => {
+  using folder = new TemporaryFolder();
+  await using disk = new ThreadedDisk();
+  const { file } = await disk.ask('create', join(folder.path, 'file'), 0);
+  const lines = Buffer.from(`${'x'.repeat(99_999)}\n`);
+  for (let index = 0; index < 100; index++) expect(disk.append(file, lines, 0, lines.length)).toBe(lines.length);
+  disk.wake();
+  await disk.written();
+  expect((await disk.ask('readText', join(folder.path, 'file')))?.text).toBe(lines.toString().repeat(100));
+});
+
+test('a stall of the event loop is not taken for a disk that does not answer', async () => {
+  using folder = new TemporaryFolder();
+  await using disk = new ThreadedDisk();
+  const path = join(folder.path, 'file');
+  const { file } = await disk.ask('create', path, 0);
+  for (let time = 0; time < 20; time++) {
+    disk.append(file, Buffer.from('line\n'), 0, 5);
+    const written = disk.written();
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250);
+    disk.wake();
+    await written;
+    expect(disk.isSilent).toBe(false);
+  }
+  await until(() => readFileSync(path, 'utf8') === 'line\n'.repeat(20));
+});
+
+test('the thread loads nothing that NODE_OPTIONS names', async () => {
+  using folder = new TemporaryFolder();
+  const [preload, marker] = [join(folder.path, 'preload.cjs'), join(folder.path, 'marker')];
+  writeFileSync(preload, `require('node:fs').writeFileSync(${JSON.stringify(marker)}, '')`);
+  process.env['NODE_OPTIONS'] = `--require ${preload}`;
+  await using disk = new ThreadedDisk();
+  delete process.env['NODE_OPTIONS'];
+  await disk.ask('create', join(folder.path, 'file'), 0);
+  expect(existsSync(marker)).toBe(false);
+});
+
+test('a thread that ends is started again, readiness tells it, and no record is lost or written twice', async () => {
+  using folder = new TemporaryFolder();
+  const store = new CountingStore();
+  using slow = openSlow(folder, { store, calmAfter: 0, checkEvery: 20 });
+  const { log, end, disk } = slow;
+  const ids = [(await record(log)).id];
+  await until(() => store.records.size === 1);
+  end();
+  await until(async () => {
+    ids.push((await record(log)).id);
+    return log.journal.trouble !== undefined;
+  });
+  const reason = 'the thread that writes the journal has ended, and is started again';
+  expect(log.out).toContainEqual(expect.stringMatching(/^error the journal cannot be written/));
+  expect(recordsCheck.check(hostOf(log))).toMatchObject({
+    ok: false,
+    reason: expect.stringContaining(reason) as string,
+  });
+  await until(() => !disk.isSilent);
+  await until(async () => {
+    ids.push((await record(log)).id);
+    return recordsCheck.check(hostOf(log)).ok && linesOf(folder, 'data').length > 0;
+  });
+  await log[Symbol.asyncDispose]();
+  expect(ids.filter((id) => store.records.get(id)?.['outcome'] !== 'answered')).toEqual([]);
+  expect([...new Set(store.times.values())]).toEqual([1]);
+  expect(log.journal.losses.total).toBe(0);
+  expect(hungWork.has(disk)).toBe(false);
+});
+
+test('whoever waits for a thread that ends is told so at once, and the next one does what is asked of it', async () => {
+  using folder = new TemporaryFolder();
+  using gated = openDisk(folder);
+  await using disk = gated.disk;
+  const path = join(folder.path, 'file');
+  const { file } = await disk.ask('create', path, 0);
+  gated.end();
+  disk.append(file, Buffer.from('line\n'), 0, 5);
+  const failed: string[] = [];
+  disk.onFailure = (_, unwritten) => failed.push(...unwritten.map(({ lines }) => lines.toString()));
+  const asked = disk.ask('open', path);
+  const written = disk.written();
+  const began = performance.now();
+  await expect(asked).rejects.toThrow('the thread that writes the journal has ended');
+  await written;
+  expect(performance.now() - began).toBeLessThan(patience);
+  expect(failed).toEqual(['line\n']);
+  disk.post('remove', path);
+  await until(() => !disk.isSilent);
+  await until(() => !existsSync(path));
+  // Files outlive the thread that opened them.
+  disk.append(file, Buffer.from('more\n'), 0, 5);
+  disk.wake();
+  await disk.written();
+  expect(Buffer.from(await disk.ask('read', file, 0, 100)).toString()).toBe('more\n');
+});
+
+test('a thread that ends again and again is started less and less often', async () => {
+  await using disk = new ThreadedDisk(new URL('data:text/javascript,throw new Error("no memory")'));
+  const ends: number[] = [];
+  disk.onFailure = () => ends.push(performance.now());
+  await until(() => ends.length === 4);
+  expect((ends[3] ?? 0) - (ends[2] ?? 0)).toBeGreaterThan(390);
+});
+
+test('a disk that answers in the moment in which it counts as silent is not silent for ever', async () => {
+  using folder = new TemporaryFolder();
+  using gated = openDisk(folder);
+  await using disk = gated.disk;
+  const { file } = await disk.ask('create', join(folder.path, 'file'), 0);
+  const add = vi.spyOn(hungWork, 'add').mockImplementationOnce(() => {
+    gated.go();
+    // Until the thread has written it.
+    while (disk.unwritten().length > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    return hungWork;
+  });
+  gated.stop();
+  const lines = Buffer.from(`${'x'.repeat(99_999)}\n`);
+  const fill = () => {
+    for (;;) {
+      disk.append(file, lines, 0, lines.length);
+      disk.wake();
+    }
+  };
+  expect(fill).toThrow('the disk does not answer');
+  expect(add).toHaveBeenCalledOnce();
+  add.mockRestore();
+  await until(() => !disk.isSilent);
+});
+
+test('lines that were appended before a file is read are in it', async () => {
+  using folder = new TemporaryFolder();
+  using gated = openDisk(folder);
+  await using disk = gated.disk;
+  const path = join(folder.path, 'file');
+  const { file } = await disk.ask('create', path, 0);
+  gated.lag();
+  disk.append(file, Buffer.from('one\n'), 0, 4);
+  disk.wake();
+  await until(() => readFileSync(path, 'utf8') === 'one\n');
+  // The thread has looked for lines, and not yet for questions.
+  disk.append(file, Buffer.from('two\n'), 0, 4);
+  expect(Buffer.from(await disk.ask('read', file, 0, 100)).toString()).toBe('one\ntwo\n');
+});
+
+test('a large folder is listed in steps, and no line waits long for it', async () => {
+  using folder = new TemporaryFolder();
+  using gated = openDisk(folder);
+  await using disk = gated.disk;
+  const many = join(folder.path, 'many');
+  mkdirSync(many);
+  const names = Array.from({ length: 1_300 }, (_, index) => `dead-${String(index).padStart(8, '0')}.ndjson`);
+  for (const name of names) writeFileSync(join(many, name), 'x');
+  const { file } = await disk.ask('create', join(folder.path, 'file'), 0);
+  let silences = 0;
+  disk.onSilent = () => silences++;
+  gated.slowDown();
+  const found: string[] = [];
+  for await (const entries of listFolder(disk, many)) {
+    found.push(...entries.filter(({ isFile, bytes }) => isFile && bytes === 1).map(({ name }) => name));
+    disk.append(file, Buffer.from('line\n'), 0, 5);
+    disk.wake();
+    await disk.written();
+  }
+  expect(found.toSorted()).toEqual(names);
+  expect(silences).toBe(0);
+});
+
+test('a file that was written again too late is removed, and can be written again', async () => {
+  using folder = new TemporaryFolder();
+  using gated = openDisk(folder);
+  await using disk = gated.disk;
+  const path = join(folder.path, 'test-00000001.ndjson');
+  const { file } = await disk.ask('create', join(folder.path, 'file'), 0);
+  gated.stop();
+  const late = disk.ask('restore', path, Buffer.from('line\n'));
+  disk.append(file, Buffer.from('line\n'), 0, 5);
+  disk.wake();
+  await disk.written();
+  await expect(late).rejects.toThrow('the disk does not answer');
+  gated.go();
+  await until(() => !disk.isSilent);
+  await until(
+    async () => (await disk.ask('restore', path, Buffer.from('line\n')).catch(() => undefined)) !== undefined,
+  );
+  expect(readFileSync(path, 'utf8')).toBe('line\n');
+});
+
+test('what a thread that ends has not written is taken back, with the reason', async () => {
+  await using disk = new ThreadedDisk(new URL('data:text/javascript,throw new Error("no memory")'));
+  const lines = Buffer.from('line\n');
+  disk.append(3, lines, 0, lines.length);
+  const failed = Promise.withResolvers<[string, string[]]>();
+  disk.onFailure = (error, unwritten) =>
+    failed.resolve([error.message, unwritten.map(({ lines: own }) => own.toString())]);
+  expect(await failed.promise).toEqual([
+    'the thread that writes the journal has ended, and is started again: no memory',
+    ['line\n'],
+  ]);
+  expect(disk.isSilent).toBe(true);
+});

@@ -1,0 +1,38 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { Ring, word } from '../../../plugins/log/disk/ring.ts';
+
+const { store, exchange, notify } = Atomics;
+
+/** Steps of a thread that writes two frames, and tells whoever waits after each. */
+function* writeFrames({ control }: Ring): Generator<void> {
+  for (const end of [16, 32]) {
+    store(control, word.done, end);
+    yield;
+    if (exchange(control, word.isAwaited, 0) === 1) notify(control, word.done);
+    yield;
+  }
+}
+
+afterEach(() => vi.restoreAllMocks());
+
+const before = ['waitAsync', 'store', 'load'] as const;
+const orders = before.flatMap((call) => [0, 1, 2, 3, 4].map((steps) => ({ call, steps })));
+
+test.each(orders)(
+  'a wait for a frame is not missed by a thread that comes $steps steps far before $call',
+  async ({ call, steps }) => {
+    const ring = new Ring();
+    const thread = writeFrames(ring);
+    const original = Atomics[call] as (...values: unknown[]) => unknown;
+    const { done } = ring;
+    vi.spyOn(Atomics, call).mockImplementationOnce(((...values: unknown[]) => {
+      for (let step = 0; step < steps; step++) thread.next();
+      return original(...values);
+    }) as never);
+    const written = ring.nextWritten(done);
+    vi.restoreAllMocks();
+    for (const _ of thread);
+    await written;
+    expect(ring.done).toBe(32);
+  },
+);

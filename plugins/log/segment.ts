@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { bounds } from '#core/platform/bounds.ts';
 import { parseJson } from '#core/platform/json.ts';
-import { type Disk, DiskSilent } from './disk/disk.ts';
+import { askOrPost, type Disk, DiskSilent } from './disk/disk.ts';
 import type { OpenFile } from './disk/operations.ts';
 
 /** A part of the journal that is shipped and removed on its own. */
@@ -73,7 +73,7 @@ export class LeftoverSegment implements Segment, Disposable {
   }
 
   remove(): Promise<void> {
-    return this.#disk.ask('remove', this.path);
+    return askOrPost(this.#disk, 'remove', this.path);
   }
 
   [Symbol.dispose](): void {

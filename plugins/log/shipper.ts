@@ -63,6 +63,8 @@ export class Shipper {
   readonly #parts: ShipperParts;
   readonly #loop: Promise<void>;
   #isStopping = false;
+  /** True while it pauses after a failure. */
+  #isBackingOff = false;
   /** A wake-up arrived after the last pause. */
   #isWoken = false;
   #endPause: () => void = () => {};
@@ -77,7 +79,7 @@ export class Shipper {
   constructor(parts: ShipperParts) {
     this.#parts = parts;
     parts.journal.onFinished = () => {
-      if (this.#backoff.failures === 0) this.#wake();
+      if (!this.#isBackingOff) this.#wake();
     };
     this.#loop = this.#run().finally(() => closeAll(this.#leftovers));
   }
@@ -118,7 +120,9 @@ export class Shipper {
         if (error instanceof DiskSilent) continue;
         this.#noteFailure(error);
         if (this.#isStopping) return;
+        this.#isBackingOff = true;
         await this.#pause(this.#backoff.next());
+        this.#isBackingOff = false;
       }
     }
   }

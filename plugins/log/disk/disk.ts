@@ -85,6 +85,20 @@ export interface Disk {
   post<Name extends keyof Operations>(name: Name, ...values: Parameters<Operations[Name]>): void;
 }
 
+/** Removes something: once the disk answers, where it does not now. @throws what the operation throws */
+export async function askOrPost<Name extends 'remove' | 'removeOwn'>(
+  disk: Disk,
+  name: Name,
+  ...values: Parameters<Operations[Name]>
+): Promise<void> {
+  try {
+    await disk.ask(name, ...values);
+  } catch (error) {
+    if (!(error instanceof DiskSilent)) throw error;
+    disk.post(name, ...values);
+  }
+}
+
 /** The disk behind a thread, which alone waits for it. One that has ended counts as silent until the next one has started. */
 export class ThreadedDisk implements Disk, AsyncDisposable {
   onSilent: () => void = () => {};

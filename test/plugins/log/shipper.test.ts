@@ -5,6 +5,7 @@ import { bounds } from '#core/platform/bounds.ts';
 import { unauthenticated } from '#core/gateway/facts.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { arrive, identify, MemoryStore, openLog, outcome, TemporaryFolder, until } from './fixture.ts';
+import { InlineDisk } from './inline-disk.ts';
 
 /** Leaves what a killed instance leaves: its segment with these requests in flight. */
 async function killWhileRunning(folder: TemporaryFolder, running: readonly Exchange[]): Promise<void> {
@@ -260,6 +261,28 @@ test('the shipper probes an idle database and reports that it takes no records',
     store.isAway = false;
     await vi.advanceTimersByTimeAsync(30_000);
     expect(log.failure).toBeUndefined();
+    await log[Symbol.asyncDispose]();
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('records do not wait for the next search after one has failed', async () => {
+  vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'setInterval', 'clearTimeout', 'clearInterval'] });
+  try {
+    using folder = new TemporaryFolder();
+    const store = new MemoryStore();
+    const disk = new InlineDisk();
+    const ask = disk.ask.bind(disk);
+    disk.ask = (name, ...values) => (name === 'list' ? Promise.reject(new Error('EIO')) : ask(name, ...values));
+    const log = openLog({ folder, store, disk });
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(log.failure?.reason).toBe('EIO');
+    const exchange = arrive();
+    log.journal.begin(exchange);
+    log.journal.end(exchange, outcome());
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(store.records.size).toBe(1);
     await log[Symbol.asyncDispose]();
   } finally {
     vi.useRealTimers();

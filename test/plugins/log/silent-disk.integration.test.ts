@@ -151,6 +151,28 @@ test('while the disk does not answer, records go on although files wait, and rea
   await log[Symbol.asyncDispose]();
 });
 
+test('what is shipped while the disk does not answer is removed once it does, and is no obstacle meanwhile', async () => {
+  using folder = new TemporaryFolder();
+  using slow = openSlow(folder, { segmentAge: 60_000 });
+  const { log, store, stop, go, disk } = slow;
+  const insert = store.insert.bind(store);
+  await record(log);
+  await until(() => linesOf(folder, 'data').length > 0);
+  const [name = ''] = folder.journal('data');
+  store.insert = async (instance, lines) => {
+    await insert(instance, lines);
+    stop();
+  };
+  await log.journal.roll();
+  await until(() => disk.isSilent);
+  await until(() => log.journal.finished.length === 0);
+  expect(log.leftovers.obstacle).toBeUndefined();
+  go();
+  await until(() => !folder.journal('data').includes(name));
+  await until(() => !disk.isSilent);
+  await log[Symbol.asyncDispose]();
+});
+
 test('a process whose threads all answer ends as usual', () => {
   expect(hungWork.size).toBe(0);
   const { exit } = process;

@@ -131,7 +131,7 @@ export class FinishedSegments {
   /** @returns whether it has written the segment, or why that was not possible */
   async #restore(segment: OwnSegment): Promise<boolean | string> {
     try {
-      return await segment.restore(() => this.#folder.ensure(this.#disk));
+      return await segment.restore(() => this.#folder.ensure(this.#disk), this.#folder.underlying);
     } catch (error) {
       return error instanceof Error ? error.message : String(error);
     }

@@ -9,14 +9,14 @@ import type { Disk } from './disk/disk.ts';
 export class JournalFolder {
   readonly path: string;
   /** Devices on which the folder would be if its volume, or one above it, were unmounted. */
-  readonly #underlying: readonly number[];
+  readonly underlying: readonly number[];
 
   /** Makes it. Waits for the disk, as a start does. */
   constructor(path: string) {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     this.path = path;
     const devices = [path, ...ancestorsOf(path)].map((each) => statSync(each).dev);
-    this.#underlying = [...new Set(devices.filter((device) => device !== devices[0]))];
+    this.underlying = [...new Set(devices.filter((device) => device !== devices[0]))];
   }
 
   /**
@@ -25,11 +25,11 @@ export class JournalFolder {
    * @throws Error that says why the folder cannot be used and what to do
    */
   ensure(disk: Disk): Promise<void> {
-    return disk.ask('ensureFolder', this.path, this.#underlying);
+    return disk.ask('ensureFolder', this.path, this.underlying);
   }
 
   /** The same at a start, which waits for the disk. */
   ensureNow(): void {
-    operations.ensureFolder(this.path, this.#underlying);
+    operations.ensureFolder(this.path, this.underlying);
   }
 }

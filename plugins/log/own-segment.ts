@@ -1,4 +1,4 @@
-import type { Disk } from './disk/disk.ts';
+import { askOrPost, type Disk } from './disk/disk.ts';
 import type { FileIdentity, OpenFile } from './disk/operations.ts';
 import type { LineSink } from './line-writer.ts';
 import { MemoryBlocks, type MemoryBudget } from './memory-blocks.ts';
@@ -105,11 +105,12 @@ export class OwnSegment implements Segment, LineSink {
    * Writes its lines to its path again, unless its file is there or `remove` was called. Several calls at a time are one.
    *
    * @param prepare makes its folder
+   * @param foreign devices on which it must not be
    * @returns true when it has written them
    * @throws Error when that is not possible; no file is left then
    */
-  restore(prepare: () => Promise<void>): Promise<boolean> {
-    return (this.#restoring ??= this.#restore(prepare).finally(() => (this.#restoring = undefined)));
+  restore(prepare: () => Promise<void>, foreign: readonly number[] = []): Promise<boolean> {
+    return (this.#restoring ??= this.#restore(prepare, foreign).finally(() => (this.#restoring = undefined)));
   }
 
   /** Closes its file after the last reader; later it is read by its path. No lines are appended any more. */
@@ -133,21 +134,21 @@ export class OwnSegment implements Segment, LineSink {
     this.close();
   }
 
-  /** Removes the file at its path, if it is its own, and one that is just being written. */
+  /** Removes its file, also one that is just being written: once the disk answers, where it does not now. */
   async remove(): Promise<void> {
     this.#isRemoved = true;
     await this.#restoring?.catch(() => undefined);
-    if (this.#identity !== undefined) await this.#disk.ask('removeOwn', this.path, this.#identity);
+    if (this.#identity !== undefined) await askOrPost(this.#disk, 'removeOwn', this.path, this.#identity);
   }
 
-  async #restore(prepare: () => Promise<void>): Promise<boolean> {
+  async #restore(prepare: () => Promise<void>, foreign: readonly number[]): Promise<boolean> {
     if (await this.isIntact()) return false;
     await prepare();
     // It may have been shipped meanwhile.
     if (this.#isRemoved) return false;
     const from = this.#memory?.copy() ?? this.#file;
     if (from === undefined) throw new Error(`${this.path} was closed and has been removed`);
-    this.#identity = await this.#disk.ask('restore', this.path, from);
+    this.#identity = await this.#disk.ask('restore', this.path, from, foreign);
     this.#memory?.release();
     this.#memory = undefined;
     return true;

@@ -64,7 +64,8 @@ export class SegmentOpener {
     try {
       await folder.ensure(disk);
       const path = this.#nextPath();
-      const opened = await disk.ask('create', path, this.#trouble === undefined ? 0 : provenRoom);
+      const room = this.#trouble === undefined ? 0 : provenRoom;
+      const opened = await disk.ask('create', path, room, folder.underlying);
       this.#openedAt = performance.now();
       return OwnSegment.inFile(disk, path, opened);
     } catch (error) {

@@ -50,11 +50,13 @@ export const operations = {
    * Makes a file to append to.
    *
    * @param room bytes that the disk must have free: an empty file can be created on a full disk
+   * @param foreign devices on which it must not be: its volume may have been unmounted since its folder was looked at
    * @throws Error when there is no place for it; no file is left then
    */
-  create(path: string, room: number): OpenFile {
+  create(path: string, room: number, foreign: readonly number[] = []): OpenFile {
     const file = openSync(path, 'ax+', 0o600);
     try {
+      if (foreign.includes(fstatSync(file).dev)) throw unmounted(dirname(path));
       if (room > 0) {
         writeAll(file, Buffer.alloc(room), room);
         ftruncateSync(file);
@@ -98,10 +100,16 @@ export const operations = {
     rmSync(path, { force: true });
   },
 
-  /** Writes bytes, or what an open file has, to a new file. @throws Error when that is not possible; no file is left then */
-  restore(path: string, from: number | Uint8Array): FileIdentity {
+  /**
+   * Writes bytes, or what an open file has, to a new file.
+   *
+   * @param foreign as for `create`
+   * @throws Error when that is not possible; no file is left then
+   */
+  restore(path: string, from: number | Uint8Array, foreign: readonly number[] = []): FileIdentity {
     const copy = openSync(path, 'wx', 0o600);
     try {
+      if (foreign.includes(fstatSync(copy).dev)) throw unmounted(dirname(path));
       if (typeof from !== 'number') writeAll(copy, from, from.length);
       else copyAll(from, copy);
       return identityOf(fstatSync(copy));
@@ -126,8 +134,7 @@ export const operations = {
       ancestorsOf(path)
         .map(lookUp)
         .find((stats) => stats !== undefined);
-    if (place !== undefined && foreign.includes(place.dev))
-      throw new Error(`the volume of ${path} is not mounted; mount it`);
+    if (place !== undefined && foreign.includes(place.dev)) throw unmounted(path);
     if (found === undefined) mkdirSync(path, { recursive: true, mode: 0o700 });
   },
 
@@ -206,6 +213,10 @@ export type Operations = typeof operations;
 export function ancestorsOf(path: string): string[] {
   const parent = dirname(path);
   return parent === path ? [] : [parent, ...ancestorsOf(parent)];
+}
+
+function unmounted(folder: string): Error {
+  return new Error(`the volume of ${folder} is not mounted; mount it`);
 }
 
 function openFolder(path: string): Dir | undefined {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { bounds } from '#core/platform/bounds.ts';
@@ -144,4 +144,16 @@ test('a closed segment whose file is gone is not written again without its lines
   rmSync(segment.path);
   await expect(segment.restore(prepare)).rejects.toThrow('was closed and has been removed');
   expect([segment.isHeld, existsSync(segment.path)]).toEqual([false, false]);
+});
+
+test('no file is made under a volume that was unmounted after its folder was looked at', async () => {
+  using folder = new TemporaryFolder();
+  const path = join(folder.path, 'test-00000001.ndjson');
+  const { dev } = statSync(folder.path);
+  const reason = `the volume of ${folder.path} is not mounted; mount it`;
+  expect(() => operations.create(path, 0, [dev])).toThrow(reason);
+  expect(() => operations.restore(path, Buffer.from('line'), [dev])).toThrow(reason);
+  const segment = fill(OwnSegment.inMemory(disk, path, new MemoryBudget()));
+  await expect(segment.restore(prepare, [dev])).rejects.toThrow(reason);
+  expect(existsSync(path)).toBe(false);
 });

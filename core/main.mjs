@@ -17,4 +17,6 @@ const { join } = await import('node:path');
 // none. The folder is that of the installation: another user could put code into one in the system's temporary folder. Where it is
 // read-only, there is no cache.
 enableCompileCache(join(import.meta.dirname, '..', 'node_modules', '.cache', 'daypass'));
+const { resolveOwnModules } = await import('./own-modules.mjs');
+resolveOwnModules();
 await import('#core/main.ts');

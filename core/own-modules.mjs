@@ -1,0 +1,40 @@
+import { existsSync } from 'node:fs';
+import { registerHooks } from 'node:module';
+
+const core = new URL('.', import.meta.url).href;
+/** Folders whose modules import each other by the rules below: the sources, or what a package was built from them. */
+const own = ['core/', 'plugins/', 'migrations/'].map((name) => new URL(`../${name}`, import.meta.url).href);
+const [extension, format] = existsSync(new URL('main.ts', import.meta.url))
+  ? ['.ts', 'module-typescript']
+  : ['.js', 'module'];
+
+/**
+ * Resolves the gateway's own modules, of which a start loads more than a thousand: `#core/NAME.ts` and relative paths. Node.js would look
+ * for a package.json and at the file for each import, a third of the time that loading them takes. Other imports, among them all of
+ * third-party plugins, are left to Node.js.
+ */
+export function resolveOwnModules() {
+  registerHooks({
+    resolve(specifier, context, next) {
+      const url = findOwnModule(specifier, context.parentURL);
+      return url === undefined ? next(specifier, context) : { url, format, shortCircuit: true };
+    },
+  });
+}
+
+/**
+ * The URL of one of the gateway's own modules; undefined for any other.
+ *
+ * @param {string} specifier as the import has it
+ * @param {string | undefined} importer URL of the importing module
+ * @returns {string | undefined}
+ */
+export function findOwnModule(specifier, importer) {
+  const isInCore = specifier.startsWith('#core/');
+  if (importer === undefined || !(isInCore || specifier.startsWith('.'))) return undefined;
+  if (!own.some((folder) => importer.startsWith(folder))) return undefined;
+  const url = isInCore ? core + specifier.slice('#core/'.length) : new URL(specifier, importer).href;
+  // A package is built with JavaScript in the place of TypeScript.
+  const found = isInCore && url.endsWith('.ts') ? url.slice(0, -'.ts'.length) + extension : url;
+  return found.endsWith(extension) ? found : undefined;
+}

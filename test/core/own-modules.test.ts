@@ -1,0 +1,37 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { findOwnModule } from '../../core/own-modules.mjs';
+
+const root = join(import.meta.dirname, '..', '..');
+const urlOf = (path: string) => pathToFileURL(join(root, path)).href;
+
+describe('an import of a module of the gateway', () => {
+  it('leads to a file, in every source', () => {
+    const found = globSync('{core,plugins,migrations}/**/*.ts', { cwd: root }).flatMap((path) => {
+      const specifiers = readFileSync(join(root, path), 'utf8').matchAll(
+        /(?:from|import\() ?'((?:#core|\.)[^']*\.ts)'/g,
+      );
+      return [...specifiers].map(([, specifier = '']) => [path, specifier, findOwnModule(specifier, urlOf(path))]);
+    });
+    expect(found.length).toBeGreaterThan(2_000);
+    expect(found.filter(([, , url]) => url === undefined || !existsSync(fileURLToPath(url)))).toEqual([]);
+  });
+
+  it('is that of Node.js', () => {
+    expect(findOwnModule('#core/main.ts', urlOf('plugins/auth/index.ts'))).toBe(import.meta.resolve('#core/main.ts'));
+    expect(findOwnModule('../log/index.ts', urlOf('plugins/auth/index.ts'))).toBe(urlOf('plugins/log/index.ts'));
+  });
+});
+
+it.each([
+  ['#core/index.ts', urlOf('my-plugin.ts')],
+  ['./helper.ts', pathToFileURL('/srv/gateway/plugin.ts').href],
+  ['./lib/index.js', urlOf('node_modules/ajv/dist/ajv.js')],
+  ['#core/index.ts', undefined],
+  ['ajv', urlOf('core/index.ts')],
+  ['./words.json', urlOf('core/index.ts')],
+])('the import of %s by %s is left to Node.js', (specifier, importer) => {
+  expect(findOwnModule(specifier, importer)).toBeUndefined();
+});

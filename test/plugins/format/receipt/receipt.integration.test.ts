@@ -11,29 +11,43 @@ beforeAll(() => {
   published = readPublished();
 }, 60_000);
 
-/** Members that are lost on a route without a word: none of their values arrives, is refused by its name, or is noted. */
-function lostOn(client: ClientFormatName, to: NamedRoute): string[] {
-  const heard = new Map<string, boolean>();
-  for (const probe of published[client] ?? []) {
-    const receipt = receiptOf(client, probe, to);
-    const isHeard = receipt === 'arrives' || receipt === 'refused' || receipt === 'noted';
-    heard.set(probe.path, (heard.get(probe.path) ?? false) || isHeard);
-  }
-  return [...heard].filter(([, isHeard]) => !isHeard).map(([path]) => path);
+type Finding = (client: ClientFormatName, to: NamedRoute) => string[];
+
+/** Looks once at each pair: two tests ask about it. */
+function once(find: Finding): Finding {
+  const known = new Map<string, string[]>();
+  return (client, to) => {
+    const pair = `${client} ${to.name}`;
+    const found = known.get(pair) ?? find(client, to);
+    known.set(pair, found);
+    return found;
+  };
 }
 
+/** Members that are lost on a route without a word: none of their values arrives, is refused by its name, or is noted. */
+const lostOn = once((client, to) => {
+  const heard = new Map<string, boolean>();
+  for (const probe of published[client] ?? []) {
+    if (heard.get(probe.path) === true) continue;
+    const receipt = receiptOf(client, probe, to);
+    const isHeard = receipt === 'arrives' || receipt === 'refused' || receipt === 'noted';
+    heard.set(probe.path, isHeard);
+  }
+  return [...heard].filter(([, isHeard]) => !isHeard).map(([path]) => path);
+});
+
 /** Members of which two values are sent as one, without a note, and these values. */
-function mergedOn(client: ClientFormatName, to: NamedRoute): string[] {
+const mergedOn = once((client, to) => {
   const wanted = (published[client] ?? []).filter(({ path }) => !isAccepted(accepted[client], path, to.name));
   const members = Map.groupBy(wanted, ({ path }) => path);
   return [...members].flatMap(([path, probes]) => {
     const isHeard = probes.some((probe) => receiptOf(client, probe, to) === 'noted');
     return isHeard ? [] : mergedValues(client, probes, to).map((values) => `${path}: ${values}`);
   });
-}
+});
 
 /** Pairs of members of one object, at the top or one level below, of which the first is lost beside the second, though not alone. */
-function lostBeside(client: ClientFormatName, to: NamedRoute): string[] {
+const lostBeside = once((client, to) => {
   const isHeard = (probe: Probe) => ['arrives', 'noted'].includes(receiptOf(client, probe, to));
   const single = (published[client] ?? []).filter(
     ({ path }) => /^\w+(?:\.\w+)?(?:\[\])?$/.test(path) && !isAccepted(accepted[client], path, to.name),
@@ -44,7 +58,7 @@ function lostBeside(client: ClientFormatName, to: NamedRoute): string[] {
       .filter((other) => isBeside(one, other) && !isHeardBeside(client, one, other, to))
       .map((other) => `${one.path} beside ${other.path}`),
   );
-}
+});
 
 const parentOf = ({ path }: Probe) => path.slice(0, Math.max(0, path.lastIndexOf('.')));
 const nameOf = ({ path }: Probe) => path.replace(/\[\]$/, '');

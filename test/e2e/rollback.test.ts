@@ -1,14 +1,10 @@
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { runCommand } from '../support/command-line.ts';
 import { redisUrl } from '../support/redis.ts';
 import { createGatewayHome, type GatewayHome, type GatewayProcess } from '../support/gateway.ts';
 import { PageClient } from '../support/page-client.ts';
 
-const run = promisify(execFile);
-
-// Gateways and commands are processes, as they are for an operator.
+// Gateways are processes, as they are for an operator.
 vi.setConfig({ testTimeout: 90_000 });
 
 const yaml = (model: string, key = 'sk-plain') => `
@@ -28,11 +24,9 @@ afterAll(async () => {
 });
 
 const command = async (...words: string[]) => {
-  const { stdout, stderr } = await run(process.execPath, ['core/main.mjs', '--config', home.file, ...words], {
-    cwd: join(import.meta.dirname, '..', '..'),
-    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', DATABASE_URL: home.databaseUrl },
-  });
-  return stdout + stderr;
+  const { code, out, errors } = await runCommand(['--config', home.file, ...words], { DATABASE_URL: home.databaseUrl });
+  if (code !== 0) throw new Error(errors);
+  return out + errors;
 };
 const served = async ({ url }: GatewayProcess) => {
   const answer = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${home.key}` } });

@@ -12,7 +12,8 @@ const postgres = {
 
 /**
  * The short form of `npm run chaos`, a few dozen requests each. Left out are those that take most, and whose faults have tests of the
- * part: pipelining, tiny chunks and hostile JSON (`core/gateway/http`, `plugins/format/invariants`), a lost data folder (`plugins/log`).
+ * part: pipelining, tiny chunks and hostile JSON (`core/gateway/http`, `plugins/format/invariants`), a lost data folder (`plugins/log`),
+ * name servers (`core/platform/names`), large bodies (`core/platform/memory`, `plugins/format/invariants`).
  */
 const names = new Set([
   'table',
@@ -24,10 +25,8 @@ const names = new Set([
   'descriptors',
   'burst',
   'silent-connections',
-  'names',
   'dripping',
   'redis',
-  'memory',
 ]);
 const chosen = experiments.filter(({ name }) => names.has(name));
 

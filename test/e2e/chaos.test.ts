@@ -13,11 +13,11 @@ const postgres = {
 /**
  * The short form of `npm run chaos`, a few dozen requests each. Left out are those that take most, and whose faults have tests of the
  * part: pipelining, tiny chunks and hostile JSON (`core/gateway/http`, `plugins/format/invariants`), a lost data folder (`plugins/log`),
- * name servers (`core/platform/names`), large bodies (`core/platform/memory`, `plugins/format/invariants`).
+ * name servers (`core/platform/names`), large bodies (`core/platform/memory`, `plugins/format/invariants`), answers that drip
+ * (`plugins/upstream/routing`, `plugins/upstream/attempt`) and resumed ones (`e2e/resume.test.ts`).
  */
 const names = new Set([
   'table',
-  'resumed',
   'records',
   'unwritable-database',
   'client-left',
@@ -25,7 +25,6 @@ const names = new Set([
   'descriptors',
   'burst',
   'silent-connections',
-  'dripping',
   'redis',
 ]);
 const chosen = experiments.filter(({ name }) => names.has(name));

@@ -59,7 +59,7 @@ export default defineConfig({
           retry: 1,
           // Files share a process and its modules, whose loading was half of the processor time.
           isolate: false,
-          globalSetup: ['support/global-postgres.ts', 'support/global-redis.ts'],
+          globalSetup: ['support/global-postgres.ts', 'support/global-redis.ts', 'support/global-package.ts'],
         },
       },
     ],

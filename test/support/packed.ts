@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { inject } from 'vitest';
 
 const root = resolve(import.meta.dirname, '..', '..');
 const run = promisify(execFile);
@@ -21,23 +23,17 @@ export interface PackedGateway extends AsyncDisposable {
   install(folder: string): Promise<void>;
 }
 
+/** Ms that another file of the run has to build and pack. */
+const patience = 240_000;
+
 /**
- * Builds and packs the gateway, and installs the package as npm would, except for the dependencies: those of the checkout are
- * linked, which takes no registry and no minute.
+ * Builds and packs the gateway, once in a run, and installs the package as npm would, except for the dependencies: those of the checkout
+ * are linked, which takes no registry and no minute.
  */
 export async function packGateway(): Promise<PackedGateway> {
+  const shared = inject('packageFolder');
+  const tarball = await packOnce(shared);
   const folder = await mkdtemp(join(tmpdir(), 'daypass-packed-'));
-  const staged = join(folder, 'staged');
-  const pack = async () => {
-    const to = await mkdtemp(join(folder, 'tarball-'));
-    const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', to], {
-      cwd: staged,
-      env,
-      maxBuffer: 64 * 1024 * 1024,
-    });
-    return join(to, /"filename": "([^"]+)"/.exec(stdout)?.[1] ?? '');
-  };
-  const tarball = await build(staged).then(pack);
   const install = async (target: string) => {
     const installed = join(target, 'node_modules', 'daypass');
     await mkdir(installed, { recursive: true });
@@ -49,10 +45,47 @@ export async function packGateway(): Promise<PackedGateway> {
     folder,
     command: join(folder, 'node_modules', 'daypass', 'dist', 'core', 'main.mjs'),
     tarball,
-    pack,
+    pack: () => pack(shared),
     install,
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   };
+}
+
+/** The first of all files to come builds and packs; the others wait for it. @returns the path of the tarball */
+async function packOnce(shared: string): Promise<string> {
+  const result = join(shared, 'result.json');
+  const isFirst = await mkdir(join(shared, 'begun')).then(
+    () => true,
+    () => false,
+  );
+  if (isFirst) {
+    const outcome = await build(join(shared, 'staged'))
+      .then(() => pack(shared))
+      .then(
+        (tarball) => ({ tarball }),
+        (error: unknown) => ({ failure: String(error) }),
+      );
+    await writeFile(`${result}.new`, JSON.stringify(outcome));
+    await rename(`${result}.new`, result);
+  }
+  for (const until = performance.now() + patience; performance.now() < until; await setTimeout(100)) {
+    const text = await readFile(result, 'utf8').catch(() => undefined);
+    if (text === undefined) continue;
+    const { tarball, failure } = JSON.parse(text) as { readonly tarball?: string; readonly failure?: string };
+    if (tarball === undefined) throw new Error(`the package could not be made: ${failure}`);
+    return tarball;
+  }
+  throw new Error(`the package was not made within ${patience / 1000} s`);
+}
+
+async function pack(shared: string): Promise<string> {
+  const to = await mkdtemp(join(shared, 'tarball-'));
+  const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', to], {
+    cwd: join(shared, 'staged'),
+    env,
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  return join(to, /"filename": "([^"]+)"/.exec(stdout)?.[1] ?? '');
 }
 
 /** What `npm pack` finds in a checkout after `npm run build`, without touching the checkout's own build. */

@@ -3,17 +3,17 @@ import type { Accepted } from './accepted.ts';
 import { acceptedOfAnswers, acceptedOfEvents } from './accepted-answers.ts';
 import { acceptedChanges } from './accepted-changes.ts';
 import { receiptOfAnswer } from './answers.ts';
-import { type Probe, readPublished } from './published.ts';
+import { type Probe, type Published, readPublished } from './published.ts';
 import { type ClientFormatName, type NamedRoute, routes } from './routes.ts';
 import { changesOf } from './same-format.ts';
 
 const formats: readonly ClientFormatName[] = ['chat', 'responses', 'messages', 'gemini'];
 const kinds = ['answer', 'stream'] as const;
 
-type Published = Readonly<Record<string, readonly Probe[]>>;
 let published: Readonly<Record<(typeof kinds)[number], Published>>;
 beforeAll(() => {
-  published = { answer: readPublished('Answers'), stream: readPublished('Events') };
+  const { Answers: answer, Events: stream } = readPublished('Answers', 'Events');
+  published = { answer, stream };
 }, 60_000);
 
 /** Members that a client does not get, and is not told of: none of their values makes a difference. */

@@ -173,10 +173,12 @@ function alternatives(type: Type): readonly Type[] {
   return booleans.length > 1 ? some.filter((one) => !booleans.slice(1).includes(one)) : some;
 }
 
-/** What the SDKs declare of requests, of answers or of their events, by format. Starts the compiler, for about three seconds. */
-export function readPublished(
-  what: 'Roots' | 'Answers' | 'Events' = 'Roots',
-): Readonly<Record<string, readonly Probe[]>> {
+/** What is published of each format: requests, answers or their events. */
+export type Published = Readonly<Record<string, readonly Probe[]>>;
+type Root = 'Roots' | 'Answers' | 'Events';
+
+/** What the SDKs declare of requests, of answers and of their events, by format. Starts the compiler, for about three seconds. */
+export function readPublished<Wanted extends Root>(...roots: readonly Wanted[]): Readonly<Record<Wanted, Published>> {
   const api = new API({ cwd: root });
   try {
     const [project] = api.updateSnapshot({ openProject: join(folder, 'tsconfig.json') }).getProjects();
@@ -184,16 +186,20 @@ export function readPublished(
     const { checker, program } = project;
     const source = program.getSourceFile(join(folder, 'roots.ts'));
     const module = source && checker.getSymbolAtLocation(source);
-    const roots = module && checker.getExportsOfModule(module).find(({ name }) => name === what);
-    if (roots === undefined) throw new Error('no roots');
-    const formats = checker.getPropertiesOfType(checker.getDeclaredTypeOfSymbol(roots));
-    return Object.fromEntries(
-      formats.map((format) => {
-        const reader = new Reader(checker, what !== 'Roots');
-        reader.read(checker.getTypeOfSymbol(format) as Type, '', (value) => (value ?? {}) as JsonObject);
-        return [format.name, reader.probes];
-      }),
-    );
+    const declared = module === undefined ? [] : checker.getExportsOfModule(module);
+    const read = (wanted: Root): Published => {
+      const found = declared.find(({ name }) => name === wanted);
+      if (found === undefined) throw new Error('no roots');
+      const formats = checker.getPropertiesOfType(checker.getDeclaredTypeOfSymbol(found));
+      return Object.fromEntries(
+        formats.map((format) => {
+          const reader = new Reader(checker, wanted !== 'Roots');
+          reader.read(checker.getTypeOfSymbol(format) as Type, '', (value) => (value ?? {}) as JsonObject);
+          return [format.name, reader.probes];
+        }),
+      );
+    };
+    return Object.fromEntries(roots.map((wanted) => [wanted, read(wanted)])) as Record<Wanted, Published>;
   } finally {
     api.close();
   }

@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Accepted, accepted, acceptedPairs, acceptedValues, isAccepted } from './accepted.ts';
-import { type Probe, readPublished } from './published.ts';
+import { type Probe, type Published, readPublished } from './published.ts';
 import { isHeardBeside, mergedValues, receiptOf } from './receipt.ts';
 import { type ClientFormatName, type NamedRoute, routes } from './routes.ts';
 
 const clients: readonly ClientFormatName[] = ['chat', 'responses', 'messages', 'gemini'];
 
-let published: Readonly<Record<string, readonly Probe[]>>;
+let published: Published;
 beforeAll(() => {
-  published = readPublished();
+  ({ Roots: published } = readPublished('Roots'));
 }, 60_000);
 
 type Finding = (client: ClientFormatName, to: NamedRoute) => string[];

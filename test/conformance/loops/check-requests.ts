@@ -17,8 +17,8 @@ export function readsPdf(model: string): boolean {
 const signed = new Set(['responses', 'messages', 'gemini']);
 
 /** What a client's requests have lost on their way to the upstreams, which are named in the paths. */
-export function findLosses(client: string, requests: readonly RecordedRequest[]): string[] {
-  const losses = requests.flatMap((request) => [...findUnsigned(request), ...findAltered(request)]);
+export function findLosses(client: string, requests: readonly RecordedRequest[], hasPdf: boolean): string[] {
+  const losses = requests.flatMap((request) => [...findUnsigned(request), ...findAltered(request, hasPdf)]);
   return client.startsWith('anthropic') ? [...losses, ...findThreadless(requests)] : losses;
 }
 
@@ -42,13 +42,13 @@ function isContinued(request: RecordedRequest): boolean {
 }
 
 /** Files that do not arrive in standard base64. Gemini reads both forms, and a thread keeps those of its first request. */
-function findAltered(request: RecordedRequest): string[] {
+function findAltered(request: RecordedRequest, hasPdf: boolean): string[] {
   // A request beside the loop has none.
   if (isContinued(request) || !request.body.includes(loop.question)) return [];
   const format = formatOf(request);
   const written = JSON.stringify(request.json());
   const read = format === 'gemini' ? written.replaceAll('-', '+').replaceAll('_', '/') : written;
-  const expected = readsPdf(format) ? [files.image, files.pdf] : [files.image];
+  const expected = hasPdf && readsPdf(format) ? [files.image, files.pdf] : [files.image];
   return expected.every((file) => read.includes(file)) ? [] : [`a file is altered or missing at ${request.path}`];
 }
 

@@ -22,6 +22,8 @@ export interface ForeignClient {
   readonly language: Language;
   /** Its SDK, as `pins` calls it. */
   readonly sdk: string;
+  /** It drops PDFs, or uploads them to a store of files, which the gateway does not have. */
+  readonly hasPdf?: false;
 }
 
 const javascript: Language = {
@@ -30,7 +32,7 @@ const javascript: Language = {
   pins: 'package.json',
   install: ['cp package.json CACHE', 'npm install --prefix CACHE --no-package-lock --no-audit --no-fund'],
   // Next to its packages, where Node.js looks for them.
-  build: 'cp loops.mjs CACHE',
+  build: 'cp loops.mjs ai-sdk.mjs langgraph.mjs CACHE',
   start: 'node CACHE/loops.mjs',
 };
 
@@ -43,6 +45,13 @@ const python: Language = {
     'CACHE/venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements.txt',
   ],
   start: 'CACHE/venv/bin/python -B loops.py',
+};
+
+/** Frameworks demand older SDKs than those that are played by themselves. */
+const pythonFrameworks: Language = {
+  ...python,
+  pins: 'frameworks.txt',
+  install: python.install.map((command) => command.replace(python.pins, 'frameworks.txt')),
 };
 
 const go: Language = {
@@ -65,6 +74,13 @@ const java: Language = {
   start: 'java -cp CACHE/classes:CACHE/lib/* Loops',
 };
 
+const spring: Language = {
+  ...java,
+  pins: 'spring-pom.xml',
+  install: java.install.map((command) => command.replace('mvn -q -B', 'mvn -q -B -f spring-pom.xml')),
+  build: 'nice javac -d CACHE/classes -cp CACHE/lib/* Loops.java SpringLoop.java',
+};
+
 /** The APIs that AI SDK speaks. */
 const aiSdkApis = ['anthropic', 'openai-chat', 'openai-responses', 'google'];
 
@@ -80,6 +96,24 @@ export const foreignClients: readonly ForeignClient[] = [
   { id: 'openai-go', language: go, sdk: 'openai-go/v3' },
   { id: 'openai-go-socket', language: go, sdk: 'openai-go/v3' },
   { id: 'google-genai-go', language: go, sdk: 'google.golang.org/genai' },
+  ...['openai-chat', 'openai-responses', 'anthropic'].map((api) => ({
+    id: `langgraph-${api}`,
+    language: javascript,
+    sdk: '"@langchain/langgraph"',
+  })),
+  ...['openai', 'gemini', 'anthropic'].map((api) => ({
+    id: `google-adk-${api}`,
+    language: pythonFrameworks,
+    sdk: 'google-adk',
+    ...(api === 'openai' && { hasPdf: false as const }),
+  })),
+  ...['chat', 'responses', 'anthropic'].map((api) => ({
+    id: `agent-framework-${api}`,
+    language: pythonFrameworks,
+    sdk: 'agent-framework-core',
+    ...(api === 'anthropic' && { hasPdf: false as const }),
+  })),
   { id: 'anthropic-java', language: java, sdk: 'anthropic-java' },
   { id: 'openai-java', language: java, sdk: 'openai-java' },
+  ...['openai', 'anthropic'].map((api) => ({ id: `spring-ai-${api}`, language: spring, sdk: 'spring-ai' })),
 ];

@@ -65,10 +65,10 @@ function continued(threads: Map<string, JsonObject>, body: JsonObject, key: stri
   return begun && { ...begun, ...own, messages: [...listOf(begun), ...listOf(own)] };
 }
 
-/** Gives a response and its items ids of their own: clients refer to them in later turns. @param answer its number */
+/** Gives a response and its items ids of their own: clients refer to them in later turns, or know messages by them. @param answer its number */
 function namer(answer: number): (value: JsonObject) => JsonObject {
-  const id = /"(resp|rs|fc|ctc|msg)_(there|\d+)"/g;
-  return (value) => JSON.parse(JSON.stringify(value).replace(id, `"$1_${answer}_$2"`)) as JsonObject;
+  const id = /"(chatcmpl-|(?:resp|rs|fc|ctc|msg)_)(there|\d+)"/g;
+  return (value) => JSON.parse(JSON.stringify(value).replace(id, `"$1${answer}_$2"`)) as JsonObject;
 }
 
 function isStreamed(request: RecordedRequest): boolean {

@@ -69,7 +69,10 @@ export async function playLoops(databaseUrl: string, cells: readonly LoopCell[])
     const loops =
       foreign && installation ? await playForeign(foreign, installation, place) : await playOwn(client, place);
     const name = foreign && installation ? `${client} ${versionOf(foreign, installation)}` : client;
-    const faults = [...describeWrong(loops), ...findLosses(client, upstream.requests.slice(count))];
+    const faults = [
+      ...describeWrong(loops),
+      ...findLosses(client, upstream.requests.slice(count), foreign?.hasPdf !== false),
+    ];
     lines.push(`${name}: ${chosen.map((model) => countPasses(model, loops)).join(', ')}`);
     failures.push(...faults.map((fault) => `${name}: ${fault}`));
   }
@@ -113,7 +116,7 @@ async function playForeign(client: ForeignClient, installation: Installation, pl
     LOOP_URL: place.url,
     LOOP_KEY: place.key,
     LOOP_MODELS: place.models.join(','),
-    LOOP_PDF_MODELS: place.models.filter(readsPdf).join(','),
+    LOOP_PDF_MODELS: place.models.filter((model) => readsPdf(model) && client.hasPdf !== false).join(','),
     LOOP_QUESTION: loop.question,
     LOOP_IMAGE: files.image,
     LOOP_PDF: files.pdf,

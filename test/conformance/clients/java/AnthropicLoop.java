@@ -16,8 +16,9 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /** The beta tool runner, which begins message threads. Answers and models satisfy the SDK's strict checks. */
-final class AnthropicLoop {
-    static String run(Loops.Loop loop) {
+final class AnthropicLoop implements Loops.Client {
+    @Override
+    public String run(Loops.Loop loop) {
         AnthropicClient client = AnthropicOkHttpClient.builder()
                 .baseUrl(loop.url())
                 .apiKey(loop.key())

@@ -17,7 +17,14 @@ public final class Loops {
 
     /** One conversation. `image` and `pdf` are base64; `pdf` is empty where the model reads none. */
     record Loop(
-            String url, String key, String model, boolean stream, String question, String image, Optional<String> pdf) {}
+            String client,
+            String url,
+            String key,
+            String model,
+            boolean stream,
+            String question,
+            String image,
+            Optional<String> pdf) {}
 
     interface Client {
         String run(Loop loop);
@@ -36,16 +43,23 @@ public final class Loops {
         }
     }
 
-    private static final Map<String, Client> CLIENTS =
-            Map.of("anthropic-java", AnthropicLoop::run, "openai-java", OpenAiLoop::run);
+    /** Classes of clients: only those of one installation are compiled. */
+    private static final Map<String, String> CLIENTS = Map.of(
+            "anthropic-java", "AnthropicLoop",
+            "openai-java", "OpenAiLoop",
+            "spring-ai-openai", "SpringLoop",
+            "spring-ai-anthropic", "SpringLoop");
 
     public static void main(String[] parameters) throws Exception {
-        Client client = CLIENTS.get(parameters[0]);
+        Client client = (Client) Class.forName(CLIENTS.get(parameters[0]))
+                .getDeclaredConstructor()
+                .newInstance();
         List<String> readers = List.of(System.getenv("LOOP_PDF_MODELS").split(","));
         for (String model : System.getenv("LOOP_MODELS").split(",")) {
             Optional<String> pdf = readers.contains(model) ? Optional.of(System.getenv("LOOP_PDF")) : Optional.empty();
             for (boolean stream : new boolean[] {false, true}) {
                 Loop loop = new Loop(
+                        parameters[0],
                         System.getenv("LOOP_URL"),
                         System.getenv("LOOP_KEY"),
                         model,

@@ -17,8 +17,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Chat completions. Gives every message back as it came. Answers and models satisfy the SDK's strict checks. */
-final class OpenAiLoop {
-    static String run(Loops.Loop loop) {
+final class OpenAiLoop implements Loops.Client {
+    @Override
+    public String run(Loops.Loop loop) {
         OpenAIClient client = OpenAIOkHttpClient.builder()
                 .baseUrl(loop.url() + "/v1")
                 .apiKey(loop.key())

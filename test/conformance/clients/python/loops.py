@@ -1,4 +1,4 @@
-"""Tool loops of three turns with Python SDKs and their defaults. The argument names the client. Prints one JSON line
+"""Tool loops of three turns with Python SDKs and frameworks and their defaults. The argument names the client. Prints one JSON line
 for each loop."""
 
 import base64
@@ -14,6 +14,12 @@ MODULES = {
     "google-genai-python": "genai_loop",
     "openai-python-socket": "openai_socket",
     "openai-agents-python-socket": "agents_socket",
+    "google-adk-openai": "adk_loop",
+    "google-adk-gemini": "adk_loop",
+    "google-adk-anthropic": "adk_loop",
+    "agent-framework-chat": "agent_framework_loop",
+    "agent-framework-responses": "agent_framework_loop",
+    "agent-framework-anthropic": "agent_framework_loop",
 }
 
 
@@ -21,6 +27,7 @@ MODULES = {
 class Loop:
     """One conversation. `pdf` is None where the model reads none."""
 
+    client: str
     url: str
     key: str
     model: str
@@ -41,6 +48,7 @@ def main() -> None:
     for model in os.environ["LOOP_MODELS"].split(","):
         for stream in (False, True):
             loop = Loop(
+                client=sys.argv[1],
                 url=os.environ["LOOP_URL"],
                 key=os.environ["LOOP_KEY"],
                 model=model,

@@ -1,5 +1,10 @@
-/** What spreadsheets would run as a formula; those for languages with wide letters, also after a wide sign. */
-const formula = /^[=+\-@\t\r\n＝＋－＠]/;
+/**
+ * What spreadsheets would run as a formula (the signs for languages with wide letters, too). It begins a cell also behind
+ * semicolons, tabs and line ends inside of a text: where Excel separates by semicolons, as in Indonesian, quotes do not
+ * keep a cell together that commas separate.
+ */
+const formulas = /(?<=(?:^|[;\t\r\n])["\s]*)[=+\-@＝＋－＠]/g;
+const blankStart = /^[\t\r\n]/;
 
 /**
  * One line of a CSV file (RFC 4180, without its end). A text that a spreadsheet would run as a formula gets an apostrophe in
@@ -12,6 +17,7 @@ export function csvLine(values: readonly (string | number | undefined)[]): strin
 function toCell(value: string | number | undefined): string {
   if (value === undefined) return '';
   if (typeof value === 'number') return String(value);
-  const text = formula.test(value) ? `'${value}` : value;
-  return /[",;\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  const escaped = value.replace(formulas, `'$&`);
+  const text = blankStart.test(escaped) ? `'${escaped}` : escaped;
+  return /[",;\t\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -20,6 +20,24 @@ describe('a line of a CSV file', () => {
     },
   );
 
+  it.each(['a;=1+1;b', 'a\t=1', 'a\n=1\nb', 'a;"=1";b', 'a; =1', ' =1', 'a\r\n\t@SUM(A1)', 'a;＝1'])(
+    'runs no formula where semicolons or tabs separate cells, and quotes in a cell mean nothing: %j',
+    (value) => {
+      const cells = csvLine(['x', value]).split(/[;\t\r\n]/);
+      expect(cells.filter((cell) => /^["\s]*[=+\-@＝＋－＠]/.test(cell))).toEqual([]);
+    },
+  );
+
+  it('keeps signs inside of a text', () => {
+    expect(csvLine(['1+1=2, a-b; x@y', 'to-day'])).toBe('"1+1=2, a-b; x@y",to-day');
+  });
+
+  it('takes no longer than its text, however many blanks and separators there are', () => {
+    const began = performance.now();
+    csvLine([`${'\n'.repeat(50_000)}${' ;'.repeat(50_000)}`]);
+    expect(performance.now() - began).toBeLessThan(1_000);
+  });
+
   it('hides no formula behind a quote', () => {
     expect(csvLine(['=HYPERLINK("http://x","y")'])).toBe(`"'=HYPERLINK(""http://x"",""y"")"`);
   });

@@ -111,9 +111,13 @@ async function readOther(host: Host, provider: string, asked: ChargeReference): 
   }
 }
 
-function reviveEvidence(evidence: PaymentEvidence & { paidAt?: string }): PaymentEvidence {
-  const { paidAt, ...rest } = evidence;
-  return { ...rest, ...(paidAt !== undefined && { paidAt: new Date(paidAt) }) } as PaymentEvidence;
+/** Evidence out of JSON, in which times are texts. */
+function reviveEvidence({ paidAt, refunds, ...rest }: PaymentEvidence): PaymentEvidence {
+  return {
+    ...rest,
+    ...(paidAt !== undefined && { paidAt: new Date(paidAt) }),
+    ...(refunds !== undefined && { refunds: refunds.map(({ at, ...one }) => ({ ...one, at: at && new Date(at) })) }),
+  };
 }
 
 /** A notification can be faster than the commit of its order. One that stays unknown is not about an order of ours. */

@@ -186,6 +186,21 @@ describe('an authentic notification', () => {
     expect(fake.calls).not.toContain('status');
   });
 
+  it('that lists a refund needs no status read either, and dates the refund by the time that it states', async () => {
+    fake.listsRefunds = true;
+    fake.pay(referenceOf(order));
+    await notify({ evidence: fake.evidence(referenceOf(order)) });
+    await inboxQueue(host).idle();
+    fake.giveBack(referenceOf(order), order.price);
+    const { refunds = [], ...evidence } = fake.evidence(referenceOf(order));
+    const at = new Date(Date.now() - 86_400_000);
+    await notify({ evidence: { ...evidence, refunds: refunds.map((one) => ({ ...one, at })) } });
+    await inboxQueue(host).idle();
+    const [refund] = (await Array.fromAsync(listMovements(database, { accountId }))).filter(({ amount }) => amount < 0);
+    expect(refund).toMatchObject({ amount: -order.price, at });
+    expect(fake.calls).not.toContain('status');
+  });
+
   it('is answered as its provider expects', async () => {
     const acknowledgement = { status: 200, body: '{"success":true}', contentType: 'application/json' };
     Object.assign(fake.connection, { acknowledgement });

@@ -103,8 +103,8 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Opened
     const names = await unlessAborted(migrate(direct, log, tables, pooler !== 'transaction' || direct !== url), signal);
     if (names.length > 0) log.info(`applied migrations: ${names.join(', ')}`);
     if (mode === 'serve' && given !== undefined) {
-      await unlessAborted(requireEndedStatements(url, 'DATABASE_URL'), signal);
-      if (direct !== url) await unlessAborted(requireEndedStatements(direct, 'DATABASE_DIRECT_URL'), signal);
+      await unlessAborted(requireUsable(url, 'DATABASE_URL'), signal);
+      if (direct !== url) await unlessAborted(requireUsable(direct, 'DATABASE_DIRECT_URL'), signal);
     }
     const size = Math.max(leastPoolSize, Math.ceil(poolSize / processes));
     const isPooled = direct !== url || pooler === 'transaction';
@@ -118,7 +118,16 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Opened
     return database;
   } catch (error) {
     await lifetime.end(failedStopTimeout);
-    throw given === undefined ? error : explainFailure(error, [given, directUrl]);
+    const variable = directUrl === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';
+    throw given === undefined ? error : explainFailure(error, direct, variable);
+  }
+}
+
+async function requireUsable(url: string, variable: string): Promise<void> {
+  try {
+    await requireEndedStatements(url, variable);
+  } catch (error) {
+    throw explainFailure(error, url, variable);
   }
 }
 
@@ -333,12 +342,11 @@ export function checkUrl(url: string, name = 'DATABASE_URL'): void {
 /**
  * Names the database of a connection error, without the password. Other errors are returned unchanged.
  *
- * @param urls of DATABASE_URL and DATABASE_DIRECT_URL; the start connects by the second one where there is one
+ * @param variable that has the URL
  */
-function explainFailure(error: unknown, [url, direct]: readonly [string, string | undefined]): unknown {
+function explainFailure(error: unknown, url: string, variable: string): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error;
-  const { host, pathname } = new URL(direct ?? url);
-  const variable = direct === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';
+  const { host, pathname } = new URL(url);
   return new Error(`The database ${host || 'localhost'}${pathname} of ${variable} could not be opened`, {
     // When all addresses of a host refuse, the driver throws one error without a message.
     cause: error.message === '' ? new Error(String(error.code)) : error,

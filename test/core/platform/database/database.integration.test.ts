@@ -92,6 +92,20 @@ describe('a database that cannot be opened', () => {
     });
   });
 
+  it('is named by that one of two variables which leads to it', async () => {
+    const nowhere = 'postgres://127.0.0.1:1/daypass';
+    const options = { dataFolder: tmpdir(), log: silentLog, mode: 'serve', isShared: true } as const;
+    const { url } = database;
+    for (const [variable, urls] of [
+      ['DATABASE_DIRECT_URL', { url, directUrl: nowhere }],
+      ['DATABASE_URL', { url: nowhere, directUrl: url }],
+    ] as const)
+      await expect(openDatabase({ ...options, ...urls })).rejects.toMatchObject({
+        message: `The database 127.0.0.1:1/daypass of ${variable} could not be opened`,
+        cause: { message: 'connect ECONNREFUSED 127.0.0.1:1' },
+      });
+  });
+
   it('is named when the server has none of that name', async () => {
     const url = withDatabase(database.url, 'daypass_nowhere');
     await expect(open(url)).rejects.toMatchObject({

@@ -47,6 +47,8 @@ export type SectionValue<S extends Section> = S extends Section<string, infer Sc
 /** Values of all sections, defaults filled in. */
 export interface SectionValues {
   get<S extends Section>(section: S): SectionValue<S>;
+  /** Whether gateway.yaml has a number that may have a dot between thousands, such as 41.250; undefined during checks. */
+  readonly isDotted?: ((path: YamlPath) => boolean) | undefined;
 }
 
 /** What a check can read besides its own section. */

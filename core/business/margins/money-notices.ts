@@ -1,6 +1,6 @@
 import { currencySection } from '../accounts/plans.ts';
 import type { Cost } from '#core/config/catalog/cost.ts';
-import type { SectionValues } from '#core/config/section.ts';
+import type { SectionValues, YamlPath } from '#core/config/section.ts';
 import { models } from '#core/config/sections/models-section.ts';
 import { upstreams } from '#core/config/sections/upstreams-section.ts';
 
@@ -17,7 +17,9 @@ export function moneyNotices(rates: Readonly<Record<string, number>>, values: Se
   const own = values.get(currencySection);
   return [
     ...(own === 'IDR' ? Object.entries(rates) : []).flatMap(([currency, rate]) => rateNotice(currency, rate)),
-    ...allCosts(values).flatMap(([place, cost]) => ((cost.currency ?? own) === 'IDR' ? priceNotices(place, cost) : [])),
+    ...allCosts(values).flatMap(({ path, place, cost }) =>
+      (cost.currency ?? own) === 'IDR' ? priceNotices({ path, place, cost }, values) : [],
+    ),
   ];
 }
 
@@ -30,10 +32,10 @@ function rateNotice(currency: string, rate: number): string[] {
   return [hasThreeDecimals(rate) ? `${read}; write ${withoutDot(rate)} without a dot` : `${read}; correct it`];
 }
 
-function priceNotices(place: string, cost: Cost): string[] {
+function priceNotices({ path, place, cost }: PlacedCost, { isDotted }: SectionValues): string[] {
   return prices.flatMap((name) => {
     const price = cost[name];
-    if (price === undefined || !hasThreeDecimals(price)) return [];
+    if (price === undefined || isDotted?.([...path, name]) !== true) return [];
     return [`${place}.${name} is read as Rp ${price}; write ${withoutDot(price)} without a dot if that was meant`];
   });
 }
@@ -47,17 +49,24 @@ function withoutDot(value: number): number {
   return Math.round(value * 1_000);
 }
 
-function allCosts(values: SectionValues): [place: string, cost: Cost][] {
+interface PlacedCost {
+  readonly path: YamlPath;
+  readonly place: string;
+  readonly cost: Cost;
+}
+
+function allCosts(values: SectionValues): PlacedCost[] {
   const ofUpstreams = Object.entries(values.get(upstreams)).map(
-    ([name, { cost }]) => [`upstreams.${name}`, cost] as const,
+    ([name, { cost }]) => ({ path: ['upstreams', name], place: `upstreams.${name}`, cost }) as const,
   );
   const ofRoutes = Object.entries(values.get(models)).flatMap(([name, { routes }]) =>
-    routes.map(
-      (route, index) =>
-        [`models.${name}.routes[${index}]`, typeof route === 'string' ? undefined : route.cost] as const,
-    ),
+    routes.map((route, index) => ({
+      path: ['models', name, 'routes', index],
+      place: `models.${name}.routes[${index}]`,
+      cost: typeof route === 'string' ? undefined : route.cost,
+    })),
   );
-  return [...ofUpstreams, ...ofRoutes].flatMap(([place, cost]) =>
-    cost === undefined ? [] : [[`${place}.cost`, cost]],
+  return [...ofUpstreams, ...ofRoutes].flatMap(({ path, place, cost }) =>
+    cost === undefined ? [] : [{ path: [...path, 'cost'], place: `${place}.cost`, cost }],
   );
 }

@@ -13,6 +13,7 @@ import {
   Parser,
   YAMLParseError,
 } from 'yaml';
+import { findDottedNumbers } from './dotted-numbers.ts';
 import { explainSyntax, primaryErrors } from './explain-syntax.ts';
 import { hideVariables } from './hide-secrets.ts';
 import { type Interpolated, interpolate, variableOfProgram } from './interpolate.ts';
@@ -53,6 +54,8 @@ export interface GatewayDocument {
   isEmptied(path: YamlPath): boolean;
   /** True for a value that is in the file, not filled in from a default. */
   contains(path: YamlPath): boolean;
+  /** Whether a value is a number that may have a dot between thousands, such as 41.250. */
+  readonly isDotted: (path: YamlPath) => boolean;
   /** True for a value with a variable that could not be filled in, so nothing else is reported about it. */
   isUnfilled(path: YamlPath): boolean;
 }
@@ -170,6 +173,7 @@ class Reader {
         ),
       written: (path) => writtenAt(path)?.text,
       isEmptied: (path) => writtenAt(path)?.filled.some(({ value }) => value === '') === true,
+      isDotted: findDottedNumbers(contents, source),
       contains: (path) => findNode(contents, path) !== undefined,
       isUnfilled: (path) => writtenAt(path)?.isUnfilled === true,
     };

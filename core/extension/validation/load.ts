@@ -89,8 +89,8 @@ export function* validateInSteps(
   if (validator.mistakes.length > 0) throw new ConfigError(validator.mistakes);
   for (const value of sections.values()) deepFreeze(value);
   for (const { options } of stages) deepFreeze(options);
-  const { file, fingerprint } = document;
-  return Object.freeze({ file, fingerprint, stages: Object.freeze(stages), ...readerOf(sections) });
+  const { file, fingerprint, isDotted } = document;
+  return Object.freeze({ file, fingerprint, isDotted, stages: Object.freeze(stages), ...readerOf(sections) });
 }
 
 /** The JSON Schema of the whole file, for editors and as documentation. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { moneyNotices } from '#core/business/margins/money-notices.ts';
+import { parseDocument } from '#core/config/file/document.ts';
 import type { SectionValues } from '#core/config/section.ts';
 
 interface Given {
@@ -9,9 +10,13 @@ interface Given {
   readonly models?: object;
 }
 
-function noticesOf({ currency = 'IDR', exchange_rates = {}, upstreams = {}, models = {} }: Given): string[] {
-  const values: Readonly<Record<string, unknown>> = { currency, upstreams, models };
-  return moneyNotices(exchange_rates, { get: ({ name }: { name: string }) => values[name] } as never as SectionValues);
+/** The notices of these sections. @param cost as gateway.yaml has it, of the upstream `a` and a route of it */
+function noticesOf({ currency = 'IDR', exchange_rates = {}, upstreams = {}, models = {} }: Given, cost = '{}') {
+  const text = `upstreams: { a: { cost: ${cost} } }\nmodels: { m: { routes: [a/x, { to: a/y, cost: ${cost} }] } }\n`;
+  const { values: read, isDotted } = parseDocument(text, 'gateway.yaml', {});
+  const given = { currency, ...(cost === '{}' ? { upstreams, models } : read()) } as Readonly<Record<string, unknown>>;
+  const values = { isDotted, get: ({ name }: { name: string }) => given[name] };
+  return moneyNotices(exchange_rates, values as never as SectionValues);
 }
 
 describe('a rate of a strong currency in rupiah', () => {
@@ -33,21 +38,21 @@ describe('a rate of a strong currency in rupiah', () => {
 });
 
 describe('a cost', () => {
-  const cost = { input: 41.25, output: 0.075, monthly: 900_000 };
+  const cost = 'input: 41.250, cached: 412.5, output: 0.075, image: 41.25, monthly: 900000';
 
   it('in rupiah with a dot before three digits is noted with how it is read, of upstreams and of routes', () => {
     const wrong = ' is read as Rp 41.25; write 41250 without a dot if that was meant';
-    expect(noticesOf({ upstreams: { a: { cost } }, models: { m: { routes: ['a/x', { to: 'a/y', cost }] } } })).toEqual([
+    expect(noticesOf({}, `{ ${cost} }`)).toEqual([
       `upstreams.a.cost.input${wrong}`,
       `models.m.routes[1].cost.input${wrong}`,
     ]);
   });
 
   it('in dollars has decimals', () => {
-    expect(noticesOf({ upstreams: { a: { cost: { ...cost, currency: 'USD' } } } })).toEqual([]);
+    expect(noticesOf({}, `{ ${cost}, currency: USD }`)).toEqual([]);
   });
 
   it('in rupiah is noted where plans are paid in another currency', () => {
-    expect(noticesOf({ currency: 'USD', upstreams: { a: { cost: { ...cost, currency: 'IDR' } } } })).toHaveLength(1);
+    expect(noticesOf({ currency: 'USD' }, `{ ${cost}, currency: IDR }`)).toHaveLength(2);
   });
 });

@@ -73,7 +73,8 @@ function* partsOf(bytes: Buffer, delimiter: Buffer): Generator<Part> {
   const next = Buffer.concat([lineEnd, delimiter]);
   // What precedes it is dropped by all readers, and none sends much.
   let at = bytes.subarray(0, bounds.requestHead).indexOf(delimiter);
-  if (at !== 0 && !bytes.subarray(at - 2, at).equals(lineEnd)) throw malformed('its first boundary is missing');
+  if (at === -1 || (at > 0 && !bytes.subarray(at - 2, at).equals(lineEnd)))
+    throw malformed('its first boundary is missing');
   at += delimiter.length;
   for (let count = 0; bytes.toString('latin1', at, at + 2) !== '--'; count++) {
     if (count === bounds.formParts) throw malformed(`it has more than ${bounds.formParts} parts`);

@@ -47,6 +47,9 @@ describe('a form', () => {
   it('is refused without its end, its boundary, behind a long preamble, or with too many parts', () => {
     const late = `${'-'.repeat(20_000)}\r\n${part('name="model"', 'a')}--xyz--`;
     expect(() => readForm(Buffer.from(late), type)).toThrow(/first boundary/);
+    const hidden = part('name="file"', '-'.repeat(20_000)).replace('--xyz', '....');
+    const behind = `${hidden}${part('name="model"', 'a')}--xyz--\r\n.`;
+    expect(() => readForm(Buffer.from(behind), type)).toThrow(/first boundary/);
     expect(() => readForm(Buffer.from(part('name="model"', 'a')), type)).toThrow(/last boundary|no valid head/);
     expect(() => readForm(Buffer.from('x'), 'multipart/form-data')).toThrow(/no boundary/);
     expect(() => read(...Array.from({ length: 201 }, (_, index) => part(`name="f${index}"`, 'a')))).toThrow(

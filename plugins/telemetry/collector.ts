@@ -2,6 +2,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { TelemetrySettings, TelemetrySignal } from '#core/config/sections/telemetry-section.ts';
 import { describeConnectionError, isConnectionError } from '#core/platform/errors/connection-error.ts';
+import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { decodePercent } from '#core/platform/percent-encoding.ts';
 import { version } from '#core/platform/version.ts';
@@ -21,7 +22,7 @@ const compress = promisify(gzip);
 const retryable = new Set([429, 502, 503, 504]);
 /** Ms; a collector that asks for longer is asked again after it. */
 const longestWait = 60_000;
-/** Characters of an answer that are read for a reason. */
+/** Bytes of an answer that are read for a reason. */
 const answerLength = 4_096;
 
 /** A collector that takes OTLP over HTTP as JSON. */
@@ -52,12 +53,22 @@ export class Collector {
         redirect: 'manual',
         signal: AbortSignal.timeout(timeout * 1000),
       });
-      return readAnswer(response, (await response.text()).slice(0, answerLength));
+      return readAnswer(response, await readBeginning(response));
     } catch (error) {
       const reason = isConnectionError(error) ? describeConnectionError(error) : String((error as Error).message);
       return { kind: 'later', reason, after: 0 };
     }
   }
+}
+
+/** A longer answer, or one without an end, is not read any further. */
+async function readBeginning({ body }: Response): Promise<string> {
+  const collected = new CollectedBytes();
+  for await (const piece of body ?? []) {
+    collected.add(Buffer.from(piece.buffer, piece.byteOffset, piece.length));
+    if (collected.size >= answerLength) break;
+  }
+  return collected.take().toString('utf8', 0, answerLength);
 }
 
 function readAnswer({ ok, status, headers }: Response, text: string): Sent {

@@ -1,11 +1,11 @@
 /**
  * `npm run payments`: 10,000 orders over two gateways on one PostgreSQL, with shuffled, duplicated, delayed and forged
- * notifications and 100 kills between; then 240 buyers within 20 seconds. Prints the promised figures, and exits with 1 when
- * one is missed.
+ * notifications, 100 kills and 10 restarts of PostgreSQL between; then 240 buyers within 20 seconds. Prints the promised
+ * figures, and exits with 1 when one is missed.
  *
  * Then 10,000 random sequences of payments, refunds and notifications, against a model.
  *
- *     npm run payments -- --short                        180 orders and 2 kills, 200 sequences, 120 buyers within 10 seconds
+ *     npm run payments -- --short                        90 orders, 2 kills and a restart, 200 sequences, 120 buyers within 10 seconds
  *     npm run payments -- --orders 1000 --kills 10       another size
  *     npm run payments -- --sequences 10000              only the sequences
  *     npm run payments -- --bursts                       only the buyers

@@ -2,7 +2,8 @@ import { setTimeout } from 'node:timers/promises';
 import { type Experiment, type ExperimentContext, type Figure, inParallel, noneOf } from '../chaos/figure.ts';
 import type { GatewayHome, GatewayProcess } from '../support/gateway-home.ts';
 import type { Bank } from './bank.ts';
-import { insertAccounts, openShop, orderPlan } from './gateways.ts';
+import type { TestPostgres } from '../support/global-postgres.ts';
+import { insertAccounts, openShop, orderPlan, type Shop } from './gateways.ts';
 import { auditOrders, percentile, secondsToActive, type SoakOrder, type Way } from './soak-audit.ts';
 
 /** How much is tried. */
@@ -17,13 +18,16 @@ const sizes: Record<'whole' | 'short', SoakSize> = {
   whole: { calm: 1_000, killed: 9_000, kills: 100, concurrency: 12 },
   short: { calm: 30, killed: 60, kills: 2, concurrency: 8 },
 };
+/** PostgreSQL is restarted with this one of ten kills, and is away for so many ms. */
+const restarts = { at: 2, absence: 2_000 };
 /** Ms for the last order to become active. */
 const patience = 150_000;
 const plans = [7, 30];
 
 const description = {
   name: 'payments',
-  description: 'orders with shuffled, duplicated, delayed and forged notifications over two gateways that are killed',
+  description:
+    'orders with shuffled, duplicated, delayed and forged notifications over two gateways that are killed, and a database that restarts',
 };
 
 /** Orders, payments and notifications of every kind over two gateways that are killed again and again. */
@@ -37,7 +41,7 @@ export function soakOf(size?: SoakSize): Experiment {
 async function runSoak({ postgres, print }: ExperimentContext, size: SoakSize): Promise<Figure[]> {
   await using stack = new AsyncDisposableStack();
   const { home, bank, environment } = await openShop(stack, { postgres }, { rate: 10_000 });
-  const soak = new Soak(home, bank, environment, print);
+  const soak = new Soak({ home, bank, environment }, postgres, print);
   await soak.open();
   // Awaited here, because what it uses is disposed at the return.
   return await soak.run(size);
@@ -47,17 +51,20 @@ class Soak {
   readonly #home: GatewayHome;
   readonly #bank: Bank;
   readonly #environment: Record<string, string>;
+  readonly #postgres: TestPostgres;
   readonly #print: (line: string) => void;
   readonly #gateways: (GatewayProcess | undefined)[] = [];
   readonly #orders: SoakOrder[] = [];
   readonly #deliveries: Promise<void>[] = [];
   readonly #failures: string[] = [];
   #kills = 0;
+  #restarts = 0;
 
-  constructor(home: GatewayHome, bank: Bank, environment: Record<string, string>, print: (line: string) => void) {
+  constructor({ home, bank, environment }: Shop, postgres: TestPostgres, print: (line: string) => void) {
     this.#home = home;
     this.#bank = bank;
     this.#environment = environment;
+    this.#postgres = postgres;
     this.#print = print;
   }
 
@@ -78,7 +85,9 @@ class Soak {
       if ((index + 1) % each === 0 && index + 1 <= each * size.kills) await this.#kill();
       await this.#sell(place(size.calm + index), size.calm + index, false);
     });
-    this.#print(`  ${size.killed} orders with ${this.#kills} kills are paid`);
+    this.#print(
+      `  ${size.killed} orders with ${this.#kills} kills and ${this.#restarts} restarts of PostgreSQL are paid`,
+    );
     await Promise.all(this.#deliveries);
     return this.#audit(size);
   }
@@ -158,7 +167,15 @@ class Soak {
     if (victim === undefined) return;
     this.#bank.gateways.splice(this.#bank.gateways.indexOf(victim.url), 1);
     await victim.end('SIGKILL');
+    // The other gateway is at work.
+    if (this.#kills % 10 === restarts.at) await this.#restartDatabase();
     await this.#start(index);
+  }
+
+  async #restartDatabase(): Promise<void> {
+    if (this.#postgres.restart === undefined) return;
+    await this.#postgres.restart(restarts.absence);
+    this.#restarts++;
   }
 }
 

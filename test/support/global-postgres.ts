@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, rm } from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { EmbeddedPostgres } from '#core/platform/database/embedded.ts';
@@ -35,6 +36,8 @@ export interface TestPostgres extends AsyncDisposable {
   readonly url: string;
   /** A migrated, empty database to copy from, with the tables of jobs. */
   readonly templateDatabase: string;
+  /** Restarts the server, which is away for a time meanwhile; undefined where it is not ours. @param absence ms */
+  readonly restart?: ((absence: number) => Promise<void>) | undefined;
 }
 
 /**
@@ -69,6 +72,7 @@ export async function startPostgres(): Promise<TestPostgres> {
   return {
     url,
     templateDatabase,
+    restart: embedded && ((absence) => restart(embedded, absence)),
     async [Symbol.asyncDispose]() {
       await execute(url, `DROP DATABASE IF EXISTS ${templateDatabase} WITH (FORCE)`);
       await embedded?.stop();
@@ -76,6 +80,12 @@ export async function startPostgres(): Promise<TestPostgres> {
       reaper[Symbol.dispose]();
     },
   };
+}
+
+async function restart(embedded: EmbeddedPostgres, absence: number): Promise<void> {
+  await embedded.stop();
+  await setTimeout(absence);
+  await embedded.revive(AbortSignal.timeout(60_000));
 }
 
 /** Every gateway without Redis would create them at its start. */

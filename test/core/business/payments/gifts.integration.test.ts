@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { exportOwnData } from '#core/business/accounts/own-data.ts';
 import { listLedger } from '#core/business/accounts/ledger-entries.ts';
@@ -12,8 +13,10 @@ import { refundOrder } from '#core/business/payments/refunds.ts';
 import { settle } from '#core/business/payments/settle.ts';
 import { countPlaces } from '#core/business/sales/sales-figures.ts';
 import type { Database } from '#core/platform/database/database.ts';
+import { openDatabase } from '#core/platform/database/open.ts';
 import { MemoryShared } from '#core/platform/shared/memory.ts';
-import { createTestDatabase } from '../../../support/database.ts';
+import { coreEntities } from '#core/process/entities.ts';
+import { createTestDatabase, silentLog } from '../../../support/database.ts';
 import { FakeProvider } from './fake-provider.ts';
 import { createBuyer, createPaymentHost, type PaymentHost, referenceOf, timeHeld } from './fixture.ts';
 
@@ -45,8 +48,8 @@ async function pay(order: Order): Promise<Order> {
 
 const give = async () => pay(await startOrder(host, buyer, 7, { isGift: true }));
 const codeOf = async (order: Order) => (await readGiftCode(database, await read(order))) as string;
-const redeem = (accountId: string, code: string) =>
-  redeemVoucher({ database, shared: new MemoryShared() }, accountId, code, '192.0.2.1');
+const redeem = (accountId: string, code: string, instance = database) =>
+  redeemVoucher({ database: instance, shared: new MemoryShared() }, accountId, code, '192.0.2.1');
 const refund = (order: Order, days?: 'whole' | 'unused' | 'none') =>
   refundOrder(host, order.id, { reason: 'test', isManual: true, days });
 const setExpiry = (order: Order, time: string) =>
@@ -222,6 +225,29 @@ describe('places', () => {
     await expect(startOrder(shop, friend, 1)).rejects.toMatchObject({ kind: 'sold_out' });
     await redeem(friend, await codeOf(order));
     expect([await heldBy('bought'), await heldBy('gift')]).toEqual([2, 0]);
+  });
+
+  it('pass to one of eight accounts that redeem a gift at once on two instances', async () => {
+    const shop = limited(1);
+    const order = await pay(await startOrder(shop, buyer, 7, { isGift: true }));
+    const accounts = await Promise.all(Array.from({ length: 8 }, () => createBuyer(database)));
+    const code = await codeOf(order);
+    await using other = await openDatabase({
+      url: database.url,
+      dataFolder: tmpdir(),
+      log: silentLog,
+      mode: 'command',
+      isShared: true,
+      entities: coreEntities,
+    });
+    const results = await Promise.allSettled(
+      accounts.map((account, index) => redeem(account, code, index % 2 === 0 ? database : other)),
+    );
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    const held = await Promise.all(accounts.map(secondsOf));
+    expect(held.filter((seconds) => seconds > 0)).toEqual([week]);
+    expect([await heldBy('bought'), await heldBy('gift')]).toEqual([1, 0]);
+    await expect(startOrder(shop, buyer, 1)).rejects.toMatchObject({ kind: 'sold_out' });
   });
 
   it('are free again when a gift expires, is withdrawn, or is redeemed by one who has a pass', async () => {

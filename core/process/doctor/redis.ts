@@ -35,13 +35,13 @@ async function check(url: string, variable: string, hasJobs: boolean): Promise<F
         advice: 'Repair it: redis-cli --cluster fix HOST:PORT.',
       };
     const { evictionPolicy } = await import('#core/platform/jobs/eviction.ts');
-    if (servers.length === 1 && !url.includes('-cluster:') && servers[0]?.includes('redis_mode:cluster'))
+    if (servers.length === 1 && !url.includes('-cluster:') && isClusterNode(servers[0] ?? ''))
       return {
         state: 'failed',
         text: 'it is a node of a Redis Cluster, whose URL begins with redis-cluster://',
         advice: schemeAdvice(variable),
       };
-    const findings = servers.map((info) => describe(info, variable, hasJobs ? evictionPolicy(info) : undefined));
+    const findings = servers.map((info) => describeServer(info, variable, hasJobs ? evictionPolicy(info) : undefined));
     const worst = findings.find(({ state }) => state === 'failed') ?? findings.find(({ state }) => state === 'warning');
     if (worst !== undefined) return worst;
     const [first = { state: 'ok', text: '' }] = findings;
@@ -74,10 +74,19 @@ function explain(error: unknown, variable: string, url: string): Finding {
   return explainNetworkError(error);
 }
 
-function describe(info: string, variable: string, policy: string | undefined): Finding {
-  const field = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
-  const version = `Redis ${field('redis_version') ?? 'of an unknown version'}`;
-  if (field('role') === 'slave')
+/** @param info the answer to INFO */
+export function isClusterNode(info: string): boolean {
+  // Redis says redis_mode as well, and Valkey server_mode.
+  return fieldOf(info, 'cluster_enabled') === '1';
+}
+
+/**
+ * @param info the answer to INFO
+ * @param policy of one that evicts keys
+ */
+export function describeServer(info: string, variable: string, policy: string | undefined): Finding {
+  const version = versionOf(info);
+  if (fieldOf(info, 'role') === 'slave')
     return { state: 'failed', text: `${version} is a replica`, advice: `Point ${variable} to the primary server.` };
   if (policy !== undefined)
     return {
@@ -86,4 +95,18 @@ function describe(info: string, variable: string, policy: string | undefined): F
       advice: 'Set maxmemory-policy to noeviction: jobs and limits vanish otherwise when its memory is full.',
     };
   return { state: 'ok', text: version };
+}
+
+/** Valkey and Dragonfly answer with the version of the Redis that they are compatible with, too. */
+function versionOf(info: string): string {
+  const names = { valkey_version: 'Valkey', dragonfly_version: 'Dragonfly', redis_version: 'Redis' };
+  for (const [field, name] of Object.entries(names)) {
+    const version = fieldOf(info, field);
+    if (version !== undefined) return `${name} ${version}`;
+  }
+  return 'Redis of an unknown version';
+}
+
+function fieldOf(info: string, name: string): string | undefined {
+  return new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
 }

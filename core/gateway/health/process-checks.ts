@@ -38,10 +38,11 @@ const queueTolerance = 300_000;
 /** Fails while the queue does not work, and while repeated jobs do not run, although they were scheduled anew. */
 export const jobsCheck: HealthCheck = {
   name: 'jobs',
-  check({ jobs: { schedules, failure }, now }) {
-    if (failure !== undefined && now() - failure.since >= queueTolerance) {
+  check({ jobs: { schedules, failure }, now, monotonic }) {
+    const failing = failure === undefined ? 0 : monotonic() - failure.since;
+    if (failure !== undefined && failing >= queueTolerance) {
       const reason = healthReason('health.reason.jobs_stopped', { error: failure.reason });
-      return { ok: false, reason, since: failure.since };
+      return { ok: false, reason, since: Math.round(now() - failing) };
     }
     const names = [...schedules.late.keys()];
     if (names.length === 0) return { ok: true };

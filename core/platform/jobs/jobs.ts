@@ -20,7 +20,7 @@ export interface Jobs extends AsyncDisposable {
 
 export interface QueueFailure {
   readonly reason: string;
-  readonly since: number; // epoch ms
+  readonly since: number; // ms of performance.now()
 }
 
 /** Whether repeated jobs run, as far as this process knows. */

@@ -24,7 +24,7 @@ export class QueueFailures {
 
   note({ message }: Error): void {
     const reason = describeFailure(message).slice(0, longestReason);
-    this.#current = { reason, since: this.#current?.since ?? Date.now() };
+    this.#current = { reason, since: this.#current?.since ?? performance.now() };
     if (this.#reminder.pass()) this.#log.warn(`the job queue failed: ${message}`);
   }
 

@@ -20,6 +20,24 @@ describe('the health of jobs', () => {
       reason: expect.stringContaining('(send-mails, usage-rollup)'),
     });
   });
+
+  it('is bad once the queue has not worked for five minutes, whatever the clock was set to meanwhile', () => {
+    const host = hostWith({});
+    const failure = { reason: 'connection refused', since: 1_000 };
+    const after = (seconds: number) =>
+      jobsCheck.check({
+        ...host,
+        jobs: { ...host.jobs, failure },
+        now: () => 1_000_000 - 3_600_000,
+        monotonic: () => 1_000 + seconds * 1_000,
+      });
+    expect(after(299)).toEqual({ ok: true });
+    expect(after(300)).toMatchObject({
+      ok: false,
+      since: 1_000_000 - 3_600_000 - 300_000,
+      reason: expect.stringContaining('connection refused'),
+    });
+  });
 });
 
 it('the gauge counts rescheduled jobs', async () => {

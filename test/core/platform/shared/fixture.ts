@@ -45,7 +45,7 @@ export const limits = (given: Partial<Limits>): Limits => ({
 
 /** Of docs/security.md. */
 export const leastAcl =
-  '~gw:* &gw:* -@all +@read +@write +@pubsub +@scripting +@connection +@transaction +@blocking +time +info -@dangerous +info +cluster|slots';
+  '~gw:* resetchannels &gw:* -@all +@read +@write +@pubsub +@scripting +@connection +@transaction +@blocking +time +info +select -@dangerous +info +cluster|slots';
 
 /** Everything that a gateway does with its Redis. */
 export async function useAll(url: string): Promise<void> {

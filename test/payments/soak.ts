@@ -155,7 +155,8 @@ class Soak {
   }
 
   async #start(index: number): Promise<void> {
-    const gateway = await this.#home.start(this.#environment);
+    // PostgreSQL may be away.
+    const gateway = await this.#home.start({ ...this.#environment, DATABASE_WAIT: '60' });
     this.#gateways[index] = gateway;
     this.#bank.gateways.push(gateway.url);
   }

@@ -111,8 +111,11 @@ export class Leftovers {
         const path = join(this.#folder, name);
         if (!isFile) this.reportObstacle(logReason('log.reason.no_file', { path }));
         else if (lock !== undefined) locked.push(lock);
-        else if (segment !== undefined && segment.instance !== this.#self)
-          byInstance.getOrInsertComputed(segment.instance, () => []).push({ path, number: segment.number, bytes });
+        else if (segment !== undefined && segment.instance !== this.#self) {
+          const files = byInstance.get(segment.instance) ?? [];
+          files.push({ path, number: segment.number, bytes });
+          byInstance.set(segment.instance, files);
+        }
       }
     }
     return { byInstance, locked };

@@ -163,7 +163,11 @@ export function hostOf(requestLog: RequestLog | undefined, lateAfter = 60_000): 
   const kept = new Map<string, object>();
   const host = {
     now: () => Date.now(),
-    keep: (key: string, create: () => object) => kept.getOrInsertComputed(key, create),
+    keep: (key: string, create: () => object) => {
+      const value = kept.get(key) ?? create();
+      kept.set(key, value);
+      return value;
+    },
   } as unknown as Host;
   Object.assign(openState(host), { requestLog, lateAfter });
   return host;

@@ -23,7 +23,11 @@ function createHost() {
     database: { kind: 'external', ping },
     shared,
     now: () => state.now,
-    keep: (key: string, create: () => object) => kept.getOrInsertComputed(key, create),
+    keep: (key: string, create: () => object) => {
+      const value = kept.get(key) ?? create();
+      kept.set(key, value);
+      return value;
+    },
   } as unknown as Host;
   return { state, host };
 }

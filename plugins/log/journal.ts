@@ -77,6 +77,8 @@ export class Journal implements AsyncDisposable {
   #ageTimer: NodeJS.Timeout | undefined;
   #rolling: Promise<boolean> | undefined;
   #isClosed = false;
+  /** Its last segment is finished, and what waits for the disk is copied. */
+  #isFinished = false;
 
   constructor(options: JournalOptions) {
     this.#options = { segmentBytes: bounds.journalSegment, segmentAge: 1_000, ...options };
@@ -214,7 +216,8 @@ export class Journal implements AsyncDisposable {
     const unwritten = this.#writer.countWaiting(startOf.end);
     this.#losses.add(logReason('log.reason.unwritable'), unwritten);
     this.#finish(unwritten);
-    if (this.#disk.isSilent) this.#copyUnwritten();
+    this.#copyUnwritten();
+    this.#isFinished = true;
   }
 
   /** Leaves unshipped segments for the next start, and counts the records that cannot be left. */
@@ -318,6 +321,7 @@ export class Journal implements AsyncDisposable {
 
   /** Keeps the lines that could not be written to a file in memory. */
   #takeBack(error: Error, unwritten: readonly Unwritten[]): void {
+    if (this.#isFinished) return;
     const own = unwritten.filter(({ file }) => file === this.#current.file).map(({ lines }) => lines);
     this.#current.retract(own.reduce((sum, { length }) => sum + length, 0));
     const carried = countLines(startOf.end, own);
@@ -341,7 +345,7 @@ export class Journal implements AsyncDisposable {
     this.#ageTimer ??= this.#startAging();
   }
 
-  /** At the end, what a disk that does not answer has not taken goes to the database as well. */
+  /** At the end, what is not in its file goes to the database as well. */
   #copyUnwritten(): void {
     const lines = this.#disk.unwritten().map((each) => each.lines);
     if (lines.length === 0) return;

@@ -4,7 +4,7 @@ import { inBackground } from '#core/platform/background.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
-import { type Disk, DiskSilent } from './disk/disk.ts';
+import { askOrPost, type Disk, DiskSilent } from './disk/disk.ts';
 import { listFolder } from './disk/list-folder.ts';
 import { InstanceWatch } from './instance-lock.ts';
 import { parseSegmentName, readSegment, segmentName } from './segment.ts';
@@ -87,7 +87,7 @@ export class FileSpool implements RecordSpool, AsyncDisposable {
       records,
       read: () => (lines === undefined ? readSegment(disk, path) : inOneStep(lines)),
       remove: async () => {
-        if (part.lines === undefined) await disk.ask('remove', path);
+        if (part.lines === undefined) await askOrPost(disk, 'remove', path);
         const index = this.#parts.indexOf(part);
         if (index >= 0) this.#parts.splice(index, 1);
       },
@@ -157,8 +157,9 @@ export class FileSpool implements RecordSpool, AsyncDisposable {
       for (const { name, bytes } of entries) {
         const instance = parseSegmentName(name)?.instance;
         if (instance === undefined || instance === this.#options.instance) continue;
-        const part = { path: join(this.#folder, name), bytes, records: 0, lines: undefined };
-        byInstance.getOrInsertComputed(instance, () => []).push(part);
+        const parts = byInstance.get(instance) ?? [];
+        parts.push({ path: join(this.#folder, name), bytes, records: 0, lines: undefined });
+        byInstance.set(instance, parts);
       }
     }
     const found: Part[] = [];

@@ -82,7 +82,6 @@ export class DiskThread {
     worker.on('exit', () => this.#noteEnd(reason));
     worker.unref();
     this.#worker = worker;
-    for (const question of this.#held.splice(0)) this.send(question);
   }
 
   #noteEnd(reason: Error | undefined): void {
@@ -101,7 +100,9 @@ export class DiskThread {
       } catch {
         // There is no memory for it now.
         this.#startAgain();
+        return;
       }
+      for (const question of this.#held.splice(0)) this.send(question);
     };
     this.#restart = setTimeout(start, this.#backoff.next()).unref();
   }

@@ -242,7 +242,8 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
 
   readonly #onWritten = (): void => {
     this.#isListening = false;
-    this.#noteAnswer();
+    // A thread that has ended since answers nothing any more.
+    if (this.#is(word.hasStarted)) this.#noteAnswer();
     this.#listen();
   };
 

@@ -142,6 +142,8 @@ export const longestSlotWait = 600_000;
  * clients that wait on a connection of their own. The calls of a key that wait are served in their order.
  */
 export const slotWait = defineFact<number>('slot_wait');
+/** Ms for which it has waited so; written by `rate-limit`. */
+export const slotWaited = defineFact<number>('slot_waited');
 /** Whether the answer came from the cache; written by `cache` when the client asked for caching. */
 export const cacheStatus = defineFact<'hit' | 'miss'>('cache_status');
 /** Translates between the client's format and the routes of its model; written by `format`. */

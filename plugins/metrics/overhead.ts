@@ -6,19 +6,26 @@ export interface TimedExchange {
   readonly delivery: Pick<Delivery, 'attempts' | 'firstContentAfter' | 'queuedFor'> | undefined;
   /** Ms for which the client was waited for while its body arrived. */
   readonly bodyWait: number | undefined;
+  /** Ms for which it has waited for a slot of its key. */
+  readonly slotWaited: number | undefined;
 }
 
 /**
  * Ms until the first byte of the reply that the gateway took for itself: without the time in which the body arrived, and
  * without that of attempts, which is spent on connections and answers of upstreams, and without that spent waiting for slots of
- * upstreams. Attempts that overlap count once.
+ * its key and of upstreams. Attempts that overlap count once.
  *
  * @returns undefined when no byte was sent
  */
-export function overheadOf({ firstByteAfter, delivery, bodyWait = 0 }: TimedExchange): number | undefined {
+export function overheadOf({
+  firstByteAfter,
+  delivery,
+  bodyWait = 0,
+  slotWaited = 0,
+}: TimedExchange): number | undefined {
   if (firstByteAfter === undefined) return undefined;
   const until = Math.min(firstByteAfter, delivery?.firstContentAfter ?? Infinity);
-  let waited = bodyWait + (delivery?.queuedFor ?? 0);
+  let waited = bodyWait + slotWaited + (delivery?.queuedFor ?? 0);
   let reached = 0;
   // In the order in which they started.
   for (const { startedAt, duration } of delivery?.attempts ?? []) {

@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { bounds } from '#core/platform/bounds.ts';
-import { adapter, cachedCall, cacheStatus, delivery, type Usage } from '#core/gateway/facts.ts';
+import { adapter, cachedCall, cacheStatus, delivery, slotWaited, type Usage } from '#core/gateway/facts.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Observer, Outcome } from '#core/gateway/pipeline/stage.ts';
 import { overheadOf } from './overhead.ts';
@@ -113,7 +113,12 @@ export class RequestMeters implements Observer {
     const delivered = exchange.find(delivery);
     if (firstByteAfter !== undefined) {
       this.#firstByte.observe({ endpoint }, firstByteAfter / 1000);
-      const overhead = overheadOf({ firstByteAfter, delivery: delivered, bodyWait: exchange.body.waited });
+      const overhead = overheadOf({
+        firstByteAfter,
+        delivery: delivered,
+        bodyWait: exchange.body.waited,
+        slotWaited: exchange.find(slotWaited),
+      });
       if (overhead !== undefined) this.#overhead.observe({ endpoint }, overhead / 1000);
     }
     if (delivered?.queuedFor !== undefined)

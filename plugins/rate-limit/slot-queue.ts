@@ -32,6 +32,8 @@ export class SlotQueue {
       const take = await this.#limiter.take(key, limits);
       if (take.refusedBy !== 'concurrency') return take;
     }
+    // Nobody would wake it: the client has left while the limiter was asked.
+    if (exchange.isAborted) throw exchange.abortReason;
     const waiter = new Waiter();
     const queue = this.#queues.get(key) ?? new Set();
     this.#queues.set(key, queue.add(waiter));

@@ -6,6 +6,7 @@ import {
   principal,
   rateLimitState,
   slotWait,
+  slotWaited,
 } from '#core/gateway/facts.ts';
 import { defineFact } from '#core/gateway/pipeline/fact.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
@@ -20,7 +21,7 @@ import { type CallLimits, limitsOfCalls, limitsOfOthers, optionsSchema } from '.
 /** The concurrency slot of an exchange, released when the exchange is over. */
 const heldSlot = defineFact<{ readonly key: string; readonly lease: string }>('held_slot');
 
-/** Seconds that the stage may take beside the wait for a slot. */
+/** Seconds that the stage may take beside the wait for a slot. A store that does not answer has a deadline of its own. */
 const takeTimeout = 30;
 
 /**
@@ -36,7 +37,7 @@ export const rateLimitStage = defineStage({
   reads: [principal],
   // The running plan may have limits.
   after: ['plan'],
-  writes: [rateLimitState],
+  writes: [rateLimitState, slotWaited],
   options: optionsSchema,
   notices: limitNotices,
   documentation: describeLimits,
@@ -55,7 +56,7 @@ export const rateLimitStage = defineStage({
         const limits = limitsOfCalls(options, own, exchange.find(entitlement)?.limits);
         if (!exchange.endpoint.isMetered) return enterOther(exchange, keyId, limits);
         const wait = exchange.find(slotWait);
-        const result = wait === undefined ? limiter.take(keyId, limits) : slots.take(keyId, limits, exchange, wait);
+        const result = wait === undefined ? limiter.take(keyId, limits) : waitForSlot(exchange, keyId, limits, wait);
         if (result instanceof Promise) return result.then((take) => settleCall(exchange, keyId, limits, take));
         settleCall(exchange, keyId, limits, result);
       },
@@ -70,6 +71,15 @@ export const rateLimitStage = defineStage({
         if (held !== undefined) slots.release(held.key, held.lease);
       },
     };
+
+    async function waitForSlot(exchange: Exchange, key: string, limits: CallLimits, wait: number): Promise<Take> {
+      const since = host.monotonic();
+      try {
+        return await slots.take(key, limits, exchange, wait);
+      } finally {
+        exchange.set(slotWaited, host.monotonic() - since);
+      }
+    }
 
     function settleCall(exchange: Exchange, key: string, limits: CallLimits, take: Take): void {
       const state = { ...limits, ...leftOf(take) };

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ClientGone, GatewayError } from '#core/platform/errors/table.ts';
-import { entitlement, principal, rateLimitState, type RateLimits, slotWait } from '#core/gateway/facts.ts';
+import { entitlement, principal, rateLimitState, type RateLimits, slotWait, slotWaited } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Endpoint, Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
@@ -291,8 +291,10 @@ describe('a request over the concurrency limit', () => {
     const waiting = exchangeOf();
     waiting.set(slotWait, 60_000);
     const entered = stage.enter?.(waiting);
+    clock += 3_000;
     await finish(first);
     await entered;
+    expect(waiting.get(slotWaited)).toBe(3_000);
     expect(waiting.get(rateLimitState).concurrent).toBe(2);
     await refusal();
     await finish(waiting);

@@ -96,3 +96,19 @@ it('a request whose client has left takes no slot', async () => {
   await end('a');
   expect(served).toEqual(['a', 'c']);
 });
+
+it('a request whose client leaves while a store is asked for a slot does not wait for one', async () => {
+  const asked = Promise.withResolvers<void>();
+  const { take } = limiter;
+  void ask('a');
+  await pass(0);
+  vi.spyOn(limiter, 'take').mockImplementation(
+    (...parameters) => asked.promise.then(() => take.apply(limiter, parameters)) as never,
+  );
+  const exchange = createExchange();
+  const left = ask('b', { exchange });
+  void ask('c');
+  exchange.abort(new ClientGone());
+  asked.resolve();
+  await expect(left).rejects.toBeInstanceOf(ClientGone);
+});

@@ -10,8 +10,14 @@ if (Number.parseInt(process.versions.node, 10) < oldest) {
   // As in platform/exit-codes.ts: no later start can succeed.
   process.exit(78);
 }
+const { setFlagsFromString } = await import('node:v8');
 const { enableCompileCache } = await import('node:module');
 const { join } = await import('node:path');
+
+// V8 would collect all garbage twice by itself after half a minute of quiet, and what was compiled for the collected objects would go
+// with it (docs/performance.md, "The price of quiet"; platform/memory/watch.ts collects instead): not within 24 days, the longest delay.
+// Before its first collection, which starts the delay.
+setFlagsFromString('--gc-memory-reducer-start-delay-ms=2147483647');
 
 // Half of the time of a short command would be spent on removing types, and a sixth on loading what removes them: this file has
 // none. The folder is that of the installation: another user could put code into one in the system's temporary folder. Where it is

@@ -60,12 +60,10 @@ export class MemoryWatch implements Disposable {
   readonly #collecting: Throttle;
   #periodBegan: number;
   #toCollect = quietCollections;
-  /** Resident bytes in the quiet moment after the last collection. */
+  /** Resident bytes, the least of all quiet moments since the last collection. */
   #atRest: number | undefined;
-  #isBusy = false;
 
   constructor(options: MemoryWatchOptions) {
-    keepCompiledCode();
     const defaults = {
       read: readFigures,
       collect: createCollector(),
@@ -112,18 +110,17 @@ export class MemoryWatch implements Disposable {
     if (now() - this.#periodBegan < quiet.period) return;
     this.#periodBegan = now();
     if (used() >= quiet.share) {
-      this.#isBusy = true;
+      if (this.#atRest === undefined) this.#toCollect = quietCollections;
       return;
     }
-    if (this.#isBusy) {
-      this.#isBusy = false;
-      if (read().process - (this.#atRest ?? 0) >= worthCollecting) this.#toCollect = quietCollections;
-    }
+    const { process: resident } = read();
+    if (this.#toCollect === 0 && resident - (this.#atRest ?? resident) >= worthCollecting)
+      this.#toCollect = quietCollections;
     if (this.#toCollect > 0) {
       this.#toCollect--;
       this.#atRest = undefined;
       collect();
-    } else this.#atRest ??= read().process;
+    } else this.#atRest = Math.min(resident, this.#atRest ?? resident);
   }
 
   [Symbol.dispose](): void {
@@ -175,14 +172,6 @@ function createMeter(): () => number {
     last = now;
     return utilization;
   };
-}
-
-/**
- * V8 would collect all garbage twice by itself after half a minute of quiet. With the objects that compiled code knows, the code goes as
- * well: the next 20,000 calls would take up to twice the time (docs/performance.md).
- */
-function keepCompiledCode(): void {
-  setFlagsFromString('--memory-reducer-gc-count=0');
 }
 
 /** Collects all garbage: some 50 ms, after which V8 and the allocator give back what they do not need. */

@@ -264,7 +264,12 @@ describe('a process that becomes quiet', () => {
     expect(collectionsIn(periods)).toEqual([1, 1, 0, 0, 0, 0]);
   });
 
-  it('goes on where a load has interrupted it', () => {
+  it('collects what a load has left that was too light to count as one', () => {
+    const grown = { resident: 170 };
+    expect(collectionsIn([...started, quiet, { ...quiet, ...grown }, quiet, quiet])).toEqual([1, 1, 0, 0, 1, 1, 0]);
+  });
+
+  it('begins again where a load has interrupted it', () => {
     expect(collectionsIn([quiet, busy, quiet, quiet])).toEqual([1, 0, 1, 1]);
   });
 

@@ -103,8 +103,7 @@ class Fitter {
   #withOneList(schema: JsonObject): JsonObject {
     const { oneOf, ...beside } = schema;
     if (!Array.isArray(oneOf) || this.#takes('oneOf', oneOf) || beside['anyOf'] !== undefined) return schema;
-    this.#notes.approximate('oneOf in schemas as anyOf');
-    return { ...beside, anyOf: oneOf };
+    return { ...beside, [this.#anyOfInstead()]: oneOf };
   }
 
   #withTypes(schema: JsonObject): JsonObject {
@@ -129,12 +128,22 @@ class Fitter {
     const moved: [string, JsonValue][] = [];
     for (const [name, value] of Object.entries(schema)) {
       if (value === undefined) continue;
-      if (this.#takes(name, value)) taken.push([name, this.#member(name, value)]);
-      else if (name === 'const' && this.#takes('enum', [value])) taken.push(['enum', [value]]);
+      if (this.#takes(name, value)) {
+        const member = this.#member(name, value);
+        // A value that an alternative no longer refuses would fit two of them, and so none of `oneOf`.
+        if (name !== 'oneOf' || JSON.stringify(member) === JSON.stringify(value)) taken.push([name, member]);
+        else if (schema['anyOf'] === undefined) taken.push([this.#anyOfInstead(), member]);
+        else moved.push([name, value]);
+      } else if (name === 'const' && this.#takes('enum', [value])) taken.push(['enum', [value]]);
       else if (!annotations.has(name)) moved.push([name, value]);
     }
     for (const [name] of moved) if (!hints.has(name)) this.#notes.approximate(`${name} in schemas as description`);
     return describe(Object.fromEntries(taken), moved);
+  }
+
+  #anyOfInstead(): string {
+    this.#notes.approximate('oneOf in schemas as anyOf');
+    return 'anyOf';
   }
 
   #takes(name: string, value: JsonValue): boolean {

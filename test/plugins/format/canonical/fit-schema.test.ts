@@ -170,6 +170,16 @@ describe('schemas that a vendor cannot enforce', () => {
     expect(fitted({ type: 'object', properties: { a: { $ref: '#' } } }, vendor).schema !== undefined).toBe(isPossible);
   });
 
+  it('alternatives of which one widens are no longer exclusive', () => {
+    const oneOf = [{ type: 'integer', exclusiveMinimum: 0 }, { type: 'number' }];
+    const plain = { oneOf: [{ type: 'string' }, { type: 'number' }] };
+    expect(fitted({ oneOf }, 'gemini').schema).toMatchObject({ anyOf: [{ type: 'integer' }, { type: 'number' }] });
+    expect(fitted(plain, 'gemini').schema).toEqual(plain);
+    const beside = fitted({ oneOf, anyOf: [{ type: 'number' }] }, 'gemini').schema;
+    expect(beside).toMatchObject({ anyOf: [{ type: 'number' }], description: expect.stringContaining('oneOf') });
+    expect(beside).not.toHaveProperty('oneOf');
+  });
+
   it('a definition that is used twice is not recursive', () => {
     const A = { type: 'string' };
     const used = { $ref: '#/$defs/A' };

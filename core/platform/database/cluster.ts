@@ -5,10 +5,13 @@ import { promisify } from 'node:util';
 import type { Logger } from '../logger.ts';
 import { wait } from '../timing/wait.ts';
 import type { Identity } from './identity.ts';
+import { hasExited } from './postmaster.ts';
 
 /** Where a server that runs as another user keeps its files when that user cannot enter the data folder. */
 export const systemFolder = '/var/lib/daypass';
 const usualLimits: InitLimits = { look: 1_000, stall: 60_000 };
+/** Ms for initdb to end its server and remove its files. */
+const endPatience = 5_000;
 
 const run = promisify(execFile);
 
@@ -54,9 +57,13 @@ export async function initialize(
   const over = new AbortController();
   const stuck = untilStuck(incomplete, limits, over.signal);
   const signal = AbortSignal.any([stuck, ...(stopping === undefined ? [] : [stopping])]);
+  const running = run(initdb, initArguments(incomplete, passwordFile), { ...processOf(identity), signal });
   try {
-    await run(initdb, initArguments(incomplete, passwordFile), { ...processOf(identity), signal });
+    await running;
   } catch (error) {
+    // It has only been told to end: it would write to the folder of the next start, or remove it.
+    const { pid } = running.child;
+    if (pid !== undefined && !(await hasExited(pid, endPatience))) running.child.kill('SIGKILL');
     stopping?.throwIfAborted();
     const reason = stuck.aborted ? `it has written nothing for ${limits.stall / 1000} s` : reasonOf(error);
     throw new Error(

@@ -40,6 +40,17 @@ it('a program that writes nothing is given up, with the reason and what to do', 
   );
 });
 
+it('a start that is stopped ends once its program has, which would write to the folder of the next one', async () => {
+  const stopping = new AbortController();
+  const slow = `trap 'sleep 0.5; echo ended > ../ended; exit 1' TERM; echo begun > ../begun; while :; do sleep 0.05; done`;
+  const starting = start(slow, 60_000, stopping.signal);
+  starting.catch(() => undefined);
+  await expect.poll(() => readdir(folder)).toContain('begun');
+  stopping.abort(new Error('stopped'));
+  await expect(starting).rejects.toThrow('stopped');
+  expect(await readdir(folder)).toContain('ended');
+});
+
 it.each([
   ['its last line', 'echo "creating"; echo "initdb: error: no space left" >&2; exit 1', 'initdb: error: no space left'],
   ['its code, where it printed nothing', 'exit 3', 'it ended with code 3 and printed nothing'],

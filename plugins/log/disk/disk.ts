@@ -360,7 +360,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     this.onAnswer();
   }
 
-  /** What the thread has not written is taken back, and whoever waits for it is told. */
+  /** Takes back the lines that the thread has not written, and rejects all that wait for it. */
   #noteEnd(error: Error): void {
     const { control } = this.#ring;
     Atomics.store(control, word.hasStarted, 0);

@@ -102,7 +102,7 @@ export class Ring {
   nextWritten(done: number): Promise<unknown> | undefined {
     const change = Atomics.waitAsync(this.control, word.done, done);
     if (!change.async) return undefined;
-    // In this order: the thread tells whoever it knows to wait, and may have looked before.
+    // Set before the second look: the thread notifies only while it is set, and may have moved `done` before that.
     Atomics.store(this.control, word.isAwaited, 1);
     if (this.done !== done) Atomics.notify(this.control, word.done);
     return change.value;

@@ -94,6 +94,13 @@ export class Validator {
   }
 }
 
+/** The default of a schema, with those of its members; undefined where it has none. */
+export function readDefaults(schema: JsonSchema): unknown {
+  const box = { value: structuredClone(schema.default) };
+  run(compile(schema), box);
+  return box.value;
+}
+
 function compile(schema: JsonSchema): ValidateFunction {
   const known = compiled.get(schema);
   if (known !== undefined) return known;

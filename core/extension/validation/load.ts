@@ -12,7 +12,7 @@ import { checkStages, type ListedStage, readPipeline, pipelineSection } from './
 import type { CheckContext, Report, Section, SectionValue, SectionValues, YamlPath } from '#core/config/section.ts';
 import { productionOf } from '#core/config/sections/production.ts';
 import type { ValidPart } from '#core/config/file/valid-part.ts';
-import { Validator } from '#core/config/file/validator.ts';
+import { readDefaults, Validator } from '#core/config/file/validator.ts';
 
 /** A valid gateway.yaml, deeply frozen, because plugins share it. */
 export interface Config extends SectionValues {
@@ -202,9 +202,16 @@ function* reviewCatalog(values: SectionValues, registry: Registry, validator: Va
 
 function readerOf(sections: ReadonlyMap<string, unknown>): SectionValues {
   return {
-    get: <S extends Section>({ name, schema }: S) =>
-      (sections.get(name) ?? deepFreeze(structuredClone(schema.default))) as SectionValue<S>,
+    get: <S extends Section>({ name, schema }: S) => (sections.get(name) ?? defaultsOf(schema)) as SectionValue<S>,
   };
+}
+
+const frozenDefaults = new WeakMap<JsonSchema, unknown>();
+
+/** What a section is that nobody has registered, or that is invalid. */
+function defaultsOf(schema: JsonSchema): unknown {
+  if (!frozenDefaults.has(schema)) frozenDefaults.set(schema, deepFreeze(readDefaults(schema)));
+  return frozenDefaults.get(schema);
 }
 
 /** Freezes a value made of plain objects and lists, without circles, with everything in it. Returns the value. */

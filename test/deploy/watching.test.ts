@@ -1,16 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { beforeAll, expect, it } from 'vitest';
 import type { Registry } from '#core/extension/registry.ts';
-import { toOtlpMetrics } from '../../plugins/telemetry/metrics-report.ts';
-import { type NamedMetric, seriesBehindCollector } from './collector-names.ts';
-import {
-  type AlertRule,
-  exposedMetrics,
-  exposedSeries,
-  readAlerts,
-  registryOfPlugins,
-  selectorsOf,
-} from './watching-fixture.ts';
+import { type AlertRule, exposedSeries, readAlerts, registryOfPlugins, selectorsOf } from './watching-fixture.ts';
 
 const docs = new URL('../../docs/', import.meta.url);
 /** Labels that Prometheus adds to what it scrapes. */
@@ -52,16 +43,6 @@ it('shows metrics and labels on the dashboard that the gateway has', async () =>
   const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
   expect(expressions.length).toBeGreaterThan(40);
   expect(expressions.flatMap(findUnknown)).toEqual([]);
-});
-
-it('has the same series in a Prometheus behind an OpenTelemetry Collector as at a scrape', () => {
-  const families = exposedMetrics(registry).map(({ name, type }) => {
-    const buckets = type === 'histogram' ? [{ value: 1, labels: { le: '+Inf' }, metricName: `${name}_bucket` }] : [];
-    return { name, type, help: name, values: [{ value: 1, labels: {} }, ...buckets] };
-  });
-  const reported = toOtlpMetrics(families, '0', '1') as NamedMetric[];
-  expect(reported.length).toBeGreaterThan(50);
-  expect(reported.flatMap(seriesBehindCollector).toSorted()).toEqual([...series.keys()].toSorted());
 });
 
 it('names a severity and a runbook for each alert, and an alert for each runbook', async () => {

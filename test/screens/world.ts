@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import { Gateway } from '#core/process/app.ts';
 import { Sessions } from '#core/web/sessions/sessions.ts';
 import { createGatewayFolder } from '../support/gateway-home.ts';
-import { probeState } from '../../plugins/probes/state.ts';
 import { PageClient } from '../support/page-client.ts';
 import { longNames } from './long-names.ts';
 import { grantWeek, writeAccount, writeCanary, writeFormer, writeProbes, writeTraffic } from './seed.ts';
@@ -138,7 +138,7 @@ export async function openScreenWorld(databaseUrl: string, days: number): Promis
       }
       await write(`${yaml}\nprobes: { enabled: true }`);
       await gateway.reload();
-      await probeState(gateway.host).read(gateway.host);
+      await untilShown(gateway.url, sessions.operator, 'claude/claude-sonnet-5-5 (fingerprint)');
       await write(yaml.replace('limit: 60', 'limit: sixty'));
       await gateway.reload().catch(() => undefined);
     },
@@ -147,6 +147,17 @@ export async function openScreenWorld(databaseUrl: string, days: number): Promis
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Health checks read in the background what they look at. */
+async function untilShown(url: string, operator: string, text: string): Promise<void> {
+  const client = new PageClient(url);
+  client.cookies.set('dp_session', operator);
+  for (let tries = 0; tries < 100; tries++) {
+    if ((await client.get('/operator/health')).text.includes(text)) return;
+    await sleep(50);
+  }
+  throw new Error(`/operator/health does not show ${text}`);
 }
 
 /** Redeems the code of a gift that the buyer has paid. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ActionKind } from '#core/business/operator-actions/actions.ts';
+import { actionKinds } from '#core/business/operator-actions/actions.ts';
 import type { ActionWords, RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { ownTexts } from '#core/web/serving/own-parts.ts';
@@ -9,7 +9,6 @@ import { Translator } from '#core/web/texts/translator.ts';
 import en from '../../../plugins/operator/texts/en.json' with { type: 'json' };
 import id from '../../../plugins/operator/texts/id.json' with { type: 'json' };
 import { tellAction } from '../../../plugins/operator/tell-action.ts';
-import { apiActions } from '../../../plugins/operator-api/openapi.ts';
 import { findEnglish } from '../../support/find-english.ts';
 
 const texts = new Translator([ownTexts, defineTexts({ en, id })]);
@@ -53,15 +52,18 @@ const sample: { readonly [Name in keyof Required<ActionWords>]: NonNullable<Acti
   mailed: 'order.paid',
   confirm: 'a secret',
 };
-/** Recorded by commands and pages of their own: their input. */
+/** Recorded by commands, pages and endpoints of their own: their input. */
 const others = {
   'voucher.create': ['count', 'days', 'source', 'for', 'label', 'note'],
   'voucher.revoke': ['note'],
   'configuration.rollback': ['configuration', 'note'],
   'configuration.release': ['configuration', 'note'],
+  'configuration.canary_begin': ['file', 'share', 'minutes', 'note'],
+  'configuration.canary_full': ['number', 'note'],
+  'configuration.canary_end': ['number', 'note'],
 } as const;
 const actions = [
-  ...apiActions.map(({ name, input }: ActionKind) => [name, Object.keys(input.properties)] as const),
+  ...actionKinds.map(({ name, input }) => [name, Object.keys(input.properties)] as const),
   ...Object.entries(others),
 ];
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { aliases, models } from '#core/config/sections/models-section.ts';
 import { data, listen, plugins, service } from '#core/config/sections/core-sections.ts';
+import { telemetrySection } from '#core/config/sections/telemetry-section.ts';
 import { mistakesIn, mistakesInWhole, read } from '../fixture.ts';
 
 /** Ten routes that are in order, for a mistake at the eleventh. */
@@ -23,6 +24,11 @@ describe('a missing section', () => {
 
   it('has its defaults when it is empty', () => {
     expect(read('listen:').get(listen).port).toBe(8080);
+  });
+
+  it('has those of its members when no plugin has registered it', () => {
+    const signals = ['traces', 'metrics', 'records'];
+    expect(read('').get(telemetrySection)).toMatchObject({ endpoint: '', signals, sample: 1, stages: false });
   });
 
   it('is a mistake when it has no default', () => {

@@ -18,7 +18,7 @@ import { composeAlert } from './alerts/alert.ts';
 import { alertsSection } from './alerts/section.ts';
 import { mailReason } from '#core/business/mail/mail-reason.ts';
 import { type MailContent, oneLine } from './layout.ts';
-import type { ClaimedAlert, ClaimedMail, MailedEvent } from './outbox.ts';
+import type { ClaimedAlert, ClaimedMail, MailedEvent } from '#core/business/mail/outbox.ts';
 import { mailSection } from '#core/business/mail/section.ts';
 import { mailTexts } from './texts.ts';
 import { isSubscribed, unsubscribeUrl } from './unsubscribe/link.ts';

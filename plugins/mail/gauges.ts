@@ -1,5 +1,5 @@
 import { gaugeBy } from '#core/gateway/health/gauge.ts';
-import { countMessages } from './outbox.ts';
+import { countMessages } from '#core/business/mail/outbox.ts';
 
 /** Mails and webhooks on their way; the same on every instance. */
 export const mailGauges = [

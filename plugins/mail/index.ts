@@ -7,7 +7,7 @@ import { mailDiagnosis } from './diagnosis.ts';
 import { mailGauges } from './gauges.ts';
 import { mailCheck } from './health.ts';
 import { mailRetentionJob, sendJobs, wake } from './jobs.ts';
-import { alertEvents, mailedEvents } from './outbox.ts';
+import { alertEvents, mailedEvents } from '#core/business/mail/outbox.ts';
 import { mailSection } from '#core/business/mail/section.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { oneClickRoutes } from './unsubscribe/one-click.ts';

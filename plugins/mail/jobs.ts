@@ -1,7 +1,7 @@
 import type { HealthChecks } from '#core/gateway/health/health-check.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import { alertsSection } from './alerts/section.ts';
-import { type AlertEvent, alertEvents, type MailedEvent, removeOldMails } from './outbox.ts';
+import { type AlertEvent, alertEvents, type MailedEvent, removeOldMails } from '#core/business/mail/outbox.ts';
 import { mailSection } from '#core/business/mail/section.ts';
 
 const hasMail = (host: Host) => (host.section(mailSection).smtp ?? '') !== '';

@@ -12,7 +12,7 @@ import {
   collectMessages,
   finishMessage,
   type MailState,
-} from './outbox.ts';
+} from '#core/business/mail/outbox.ts';
 import { domainOf } from '#core/business/mail/ascii-address.ts';
 import { mailReason } from '#core/business/mail/mail-reason.ts';
 import { mailSection, mailServer } from '#core/business/mail/section.ts';

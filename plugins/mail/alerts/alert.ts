@@ -10,7 +10,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { type Formatter, formatterFor } from '#core/web/texts/formatter.ts';
 import type { Language, Translate } from '#core/web/texts/texts.ts';
-import type { AlertEvent, ClaimedAlert } from '../outbox.ts';
+import type { AlertEvent, ClaimedAlert } from '#core/business/mail/outbox.ts';
 import { mailTexts } from '../texts.ts';
 
 /** An alert, ready to be written as a mail or as JSON. */

@@ -2,7 +2,13 @@ import { createHmac } from 'node:crypto';
 import type { HealthChecks } from '#core/gateway/health/health-check.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
-import { claimMessage, type ClaimedAlert, closeAbandoned, collectMessages, finishMessage } from '../outbox.ts';
+import {
+  claimMessage,
+  type ClaimedAlert,
+  closeAbandoned,
+  collectMessages,
+  finishMessage,
+} from '#core/business/mail/outbox.ts';
 import { composeAlert } from './alert.ts';
 import { alertsSection } from './section.ts';
 

@@ -13,7 +13,7 @@ import { Sessions } from '#core/web/sessions/sessions.ts';
 import { sendDueMails } from '../../../plugins/mail/send-mails.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { closedPort } from '../../support/dead-ends.ts';
-import { uncertainTries } from '../../../plugins/mail/outbox.ts';
+import { uncertainTries } from '#core/business/mail/outbox.ts';
 import { repeatMail } from '#core/business/mail/mails.ts';
 import { startMailServer, type TestMailServer } from '../../support/mail-server.ts';
 import { type Script, startScriptedServer } from './scripted-server.ts';

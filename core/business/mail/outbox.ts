@@ -2,9 +2,9 @@ import type { AccountEventRow } from '#core/business/accounts/entities.ts';
 import type { EventName } from '#core/gateway/events/event-handler.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
-import type { MailMessage } from '#core/business/mail/entities.ts';
-import { mailReason } from '#core/business/mail/mail-reason.ts';
-import { moneyEvents } from '#core/business/mail/mails.ts';
+import type { MailMessage } from './entities.ts';
+import { mailReason } from './mail-reason.ts';
+import { moneyEvents } from './mails.ts';
 
 type Queries = Pick<Database, 'query'>;
 

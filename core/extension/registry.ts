@@ -1,6 +1,7 @@
 import type { Server, ServerRoute } from '@hapi/hapi';
 import type { ReadAllowance } from '#core/business/accounts/allowance.ts';
 import type { EventTypes } from '#core/gateway/events/events.ts';
+import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import type { PaymentProvider } from '#core/business/payments/payment-provider.ts';
 import type { AbilityReader } from '#core/config/catalog/abilities.ts';
 import type { Catalog, Vendor } from '#core/config/catalog/catalog.ts';
@@ -88,6 +89,8 @@ export class Registry {
   readonly diagnoses = new Map<string, Diagnosis>();
   readonly observers = new Map<string, Observer>();
   readonly operatorRoutes: ServerRoute[] = [];
+  /** By path. */
+  readonly operatorReadings = new Map<string, OperatorReading>();
   readonly pages: Page[] = [];
   readonly assetSources = new Map<string, AssetSource>();
   readonly pageTexts: Texts[] = [];
@@ -199,6 +202,12 @@ export class Registry {
   /** A hapi route on the operator listener, for data that only operators may read. Access has been checked before the handler. */
   operatorRoute(route: ServerRoute): void {
     this.operatorRoutes.push(route);
+  }
+
+  /** Something that the operator's API reads, with what it says of it. */
+  operatorReading(reading: OperatorReading): void {
+    if (this.operatorReadings.has(reading.path)) throw new Error(`two plugins read "${reading.path}" for operators`);
+    this.operatorReadings.set(reading.path, reading);
   }
 
   observer(observer: Observer): void {

@@ -2,6 +2,7 @@ import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { operatorTokenCommand } from './command.ts';
 import { removeOldCalls } from './idempotency.ts';
+import { readings } from './readings.ts';
 import { operatorApiRoutes } from './routes.ts';
 import { operatorApiSection } from './section.ts';
 
@@ -12,9 +13,11 @@ export const plugin: GatewayPlugin = {
     gateway.section(operatorApiSection);
     gateway.tables({ name: 'operator_api', entities: async () => Object.values(await import('./entities.ts')) });
     gateway.command(operatorTokenCommand);
+    for (const reading of readings) gateway.operatorReading(reading);
     gateway.job(retention);
     gateway.onConfigured((server, host) => {
-      if (host.section(operatorApiSection).enabled) server.route(operatorApiRoutes(() => server.host()));
+      if (host.section(operatorApiSection).enabled)
+        server.route(operatorApiRoutes(() => server.host(), gateway.operatorReadings));
     });
   },
 };

@@ -1,12 +1,11 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { sentenceOf } from '#core/business/operator-actions/query.ts';
 import { explainErrors, parsePointer } from '#core/config/file/explain.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { JsonSchema } from '#core/platform/schema.ts';
 
 /** Mistakes of one body that are described; the remainder is counted. */
 const mostDescribed = 5;
-/** Characters of a name that the caller has made up. */
-const longestName = 60;
 
 const ajv = new Ajv({ allErrors: true, verbose: true, strict: false });
 const validators = new WeakMap<JsonSchema, ValidateFunction>();
@@ -35,12 +34,6 @@ export function describeMistakes(schema: JsonSchema, input: JsonObject): string 
   return [...sentences, ...(more > 0 ? [`${more} more ${more === 1 ? 'mistake' : 'mistakes'} in the body.`] : [])].join(
     ' ',
   );
-}
-
-/** `"days" is 400; must be at most 365.` */
-export function sentenceOf(name: string, wrong: string, right: string): string {
-  const short = name.length > longestName ? `${name.slice(0, longestName - 1)}…` : name;
-  return `"${short}" ${wrong}; ${right}${/[.?]$/.test(right) ? '' : '.'}`;
 }
 
 /** The values that a member may have, where only the most similar one is named. */

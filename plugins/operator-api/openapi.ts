@@ -1,7 +1,7 @@
 import { type ActionKind, actionKinds, hasHandle } from '#core/business/operator-actions/actions.ts';
+import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { configurationActions } from './configuration-actions.ts';
-import { readings } from './readings.ts';
 
 export const root = '/operator/api';
 
@@ -35,8 +35,8 @@ const idempotencyKey = {
 const failure = { description: 'Failed; `error` has `code` and `message`.', ...json(object) };
 
 /** The description of the API, out of what it reads and what operators do. */
-export function describeApi({ service }: Pick<Host, 'service'>): object {
-  const reads = readings.map(({ path, summary, query }) => {
+export function describeApi({ service }: Pick<Host, 'service'>, readings: Iterable<OperatorReading>): object {
+  const reads = [...readings].map(({ path, summary, query }) => {
     const parameters = Object.entries(query).map(([name, description]) => ({
       name,
       in: 'query',

@@ -12,6 +12,8 @@ import { readPrices } from '#core/business/margins/prices.ts';
 import { currencySection, plansSection } from '#core/business/accounts/plans.ts';
 import { findSubject } from '#core/business/operator-actions/actions.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
+import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
+import { choiceOf, InvalidQuery } from '#core/business/operator-actions/query.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { listOpenFlags } from '#core/business/payments/flags.ts';
 import { listOrders, type OrderFilter, readOrder } from '#core/business/payments/order.ts';
@@ -25,7 +27,6 @@ import { readUnauthenticated } from '#core/gateway/records/unauthenticated.ts';
 import { readUsage, startOfHours } from '#core/gateway/records/usage.ts';
 import { readConfiguration } from './configuration-actions.ts';
 import { listMails } from '#core/business/mail/mails.ts';
-import { choiceOf, InvalidQuery } from './query.ts';
 
 /** Entries of one page of a list. */
 const pageSize = 100;
@@ -38,18 +39,8 @@ const unauthenticatedSpan = 86_400_000;
 /** What margins are added up by. */
 const marginGroups = ['plan', 'model', 'route', 'account', 'day'] as const;
 
-/** Something that the API reads. */
-export interface ApiReading {
-  /** Below the root, with `{handle}` for the one that is read. */
-  readonly path: string;
-  readonly summary: string;
-  /** Parameters of its query, with what they mean. */
-  readonly query: Readonly<Record<string, string>>;
-  /** @throws AccountError, CheckoutError */
-  read(host: Host, handle: string, query: URLSearchParams): Promise<object>;
-}
-
-export const readings: readonly ApiReading[] = [
+/** What the API reads of accounts, orders, and what core knows of the shop. */
+export const readings: readonly OperatorReading[] = [
   {
     path: '/mails',
     summary: 'list mails to customers with their outcome, the newest first',

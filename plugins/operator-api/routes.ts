@@ -6,6 +6,8 @@ import {
   isActionError,
   runAction,
 } from '#core/business/operator-actions/actions.ts';
+import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
+import { InvalidQuery } from '#core/business/operator-actions/query.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import { SharedUnavailable } from '#core/platform/shared/shared.ts';
@@ -13,8 +15,6 @@ import { type ApiAnswer, claimKey, finishKey } from './idempotency.ts';
 import { describeMistakes } from './input-mistakes.ts';
 import { apiActions, describeApi, listOf, root, segmentOf } from './openapi.ts';
 import { withOwnNames } from './other-names.ts';
-import { InvalidQuery } from './query.ts';
-import { readings } from './readings.ts';
 import { operatorApiSection } from './section.ts';
 import { type Scope, useToken } from './tokens.ts';
 
@@ -36,8 +36,10 @@ interface Call {
   readonly key: string | undefined;
 }
 
-/** All of the API, behind one check of the token. */
-export function operatorApiRoutes(host: () => Host): ServerRoute[] {
+type Readings = ReadonlyMap<string, OperatorReading>;
+
+/** All of the API, behind one check of the token. @param readings by path */
+export function operatorApiRoutes(host: () => Host, readings: Readings): ServerRoute[] {
   const path = `${root}/{path*}`;
   const options = { auth: false, state: { parse: false } } as const;
   const payload = {
@@ -46,15 +48,15 @@ export function operatorApiRoutes(host: () => Host): ServerRoute[] {
     maxBytes: longestBody,
     override: 'application/octet-stream',
   } as const;
-  const handler: ServerRoute['handler'] = (request, h) => respond(host(), request, h);
+  const handler: ServerRoute['handler'] = (request, h) => respond(host(), readings, request, h);
   return [
     { method: 'GET', path, options, handler },
     { method: 'POST', path, options: { ...options, payload }, handler },
   ];
 }
 
-async function respond(host: Host, request: Request, h: ResponseToolkit): Promise<ResponseObject> {
-  const answer = await answerTo(host, request).catch((error: unknown): ApiAnswer => {
+async function respond(host: Host, readings: Readings, request: Request, h: ResponseToolkit): Promise<ResponseObject> {
+  const answer = await answerTo(host, readings, request).catch((error: unknown): ApiAnswer => {
     host.log.error(`the operator API failed, request ${request.info.id}`, error);
     return fail(500, 'internal', `Internal error. Quote the request id ${request.info.id}.`);
   });
@@ -63,7 +65,7 @@ async function respond(host: Host, request: Request, h: ResponseToolkit): Promis
   return response.header('cache-control', 'no-store');
 }
 
-async function answerTo(host: Host, request: Request): Promise<ApiAnswer> {
+async function answerTo(host: Host, readings: Readings, request: Request): Promise<ApiAnswer> {
   const token = /^Bearer +(\S+) *$/i.exec(headerOf(request, 'authorization') ?? '')?.[1];
   const caller = token === undefined ? undefined : await useToken(host.database, token);
   if (caller === undefined)
@@ -82,7 +84,7 @@ async function answerTo(host: Host, request: Request): Promise<ApiAnswer> {
     key: headerOf(request, 'idempotency-key'),
   };
   try {
-    return call.method === 'GET' ? await read(host, call) : await act(host, caller, call);
+    return call.method === 'GET' ? await read(host, readings, call) : await act(host, caller, call);
   } catch (error) {
     if (error instanceof InvalidQuery) return fail(400, 'invalid', error.message);
     if (!isActionError(error)) throw error;
@@ -111,11 +113,11 @@ async function takeTurn({ shared, section }: Host, { id }: Caller): Promise<numb
   }
 }
 
-async function read(host: Host, { segments, query }: Call): Promise<ApiAnswer> {
-  if (segments.join('/') === 'openapi.json') return { status: 200, body: describeApi(host) };
+async function read(host: Host, readings: Readings, { segments, query }: Call): Promise<ApiAnswer> {
+  if (segments.join('/') === 'openapi.json') return { status: 200, body: describeApi(host, readings.values()) };
   const [list = '', handle] = segments;
   const path = handle === undefined ? `/${list}` : `/${list}/{handle}`;
-  const reading = segments.length > 2 ? undefined : readings.find((one) => one.path === path);
+  const reading = segments.length > 2 ? undefined : readings.get(path);
   if (reading === undefined) return unknownPath;
   return { status: 200, body: toSnakeCase(await reading.read(host, handle ?? '', query)) as object };
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { actionKind } from '#core/business/operator-actions/actions.ts';
 import { integer, object } from '#core/platform/schema.ts';
 import { describeMistakes } from '../../../plugins/operator-api/input-mistakes.ts';
-import { choiceOf, InvalidQuery } from '../../../plugins/operator-api/query.ts';
+import { choiceOf, InvalidQuery } from '#core/business/operator-actions/query.ts';
 
 const refund = actionKind('order.refund').input;
 const publish = actionKind('announcement.create').input;

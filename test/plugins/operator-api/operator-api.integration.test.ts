@@ -8,6 +8,7 @@ import { flagForeignMoney } from '#core/business/payments/flags.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
+import { readings } from '../../../plugins/operator-api/readings.ts';
 import { operatorApiRoutes } from '../../../plugins/operator-api/routes.ts';
 import { createToken, listTokens, revokeToken } from '../../../plugins/operator-api/tokens.ts';
 import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
@@ -32,7 +33,7 @@ beforeAll(async () => {
     section: (section) => (sections.get(section.name)?.() ?? payments.section(section)) as never,
   };
   server = new Server();
-  server.route(operatorApiRoutes(() => host));
+  server.route(operatorApiRoutes(() => host, new Map(readings.map((reading) => [reading.path, reading]))));
 });
 afterAll(() => database[Symbol.asyncDispose]());
 

@@ -1,5 +1,4 @@
 import { suggest } from '#core/config/file/mistake.ts';
-import { sentenceOf } from './input-mistakes.ts';
 
 /** A query that asks for something that does not exist. The message is a sentence. */
 export class InvalidQuery extends Error {
@@ -23,4 +22,13 @@ export function choiceOf<const T extends string>(
   const right = suggest(given, values);
   const allowed = right.endsWith('?') ? ` Allowed: ${values.join(', ')}.` : '';
   throw new InvalidQuery(sentenceOf(name, `is ${JSON.stringify(given.slice(0, 60))}`, `${right}${allowed}`));
+}
+
+/** Characters of a name that the caller has made up. */
+const longestName = 60;
+
+/** `"days" is 400; must be at most 365.` */
+export function sentenceOf(name: string, wrong: string, right: string): string {
+  const short = name.length > longestName ? `${name.slice(0, longestName - 1)}…` : name;
+  return `"${short}" ${wrong}; ${right}${/[.?]$/.test(right) ? '' : '.'}`;
 }

@@ -1,6 +1,8 @@
+import { mkdtemp, rm } from 'node:fs/promises';
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { announcement, failedRequest, flag, orders, outage, rani, sari } from './seed.ts';
 import { type GoldenWorld, openGoldenWorld } from './world.ts';
 
@@ -78,6 +80,7 @@ const commands: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['orders', 'show', 'ORD-2222PAYD', '--json'],
     ['orders', 'show', 'ORD-2222BACK', '--json'],
   ],
+  probe: [['probe', '--json'], ['probe']],
   requests: [
     ['requests', '--json'],
     ['requests', 'show', failedRequest, '--json'],
@@ -102,6 +105,36 @@ const commands: Readonly<Record<string, readonly (readonly string[])[]>> = {
 
 it.each(Object.entries(commands))('daypass %s prints what it did', async (name, lines) => {
   expectGolden(`command-${name}.txt`, await inTurn(lines.map((words) => () => world.run(...words))));
+});
+
+it('daypass routes prints what it did', async () => {
+  expectGolden('command-routes.txt', await inTurn([() => world.routes('--json'), () => world.routes()]));
+});
+
+/** Checks that look at nothing of this machine. */
+const steadyChecks = 'configuration,redis,mail,payments,sign_in';
+
+it('daypass doctor and daypass backup print what they did', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'daypass-golden-backup-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const lines = [
+    ['doctor', '--only', steadyChecks, '--json'],
+    ['doctor', '--only', 'redis,mail,payments,sign_in'],
+    ['backup', '--to', folder, '--json'],
+    ['backup', '--to', folder],
+  ];
+  const text = await inTurn(lines.map((words) => () => world.run(...words)));
+  expectGolden(
+    'command-doctor-backup.txt',
+    text
+      .replaceAll(folder, '<folder>')
+      .replace(/(?<=<folder>\/)[^":]*/g, '<file>')
+      .replace(/\/\S*gateway\.yaml/g, '<gateway.yaml>')
+      .replace(/"version":"[^"]*",|(?<="migrations":\[)[^\]]*/g, '')
+      .replace(/(?<="(?:ms|bytes|rows|tables)":)\d+/g, '<number>')
+      .replace(/\d+ rows in \d+ tables, \d+ bytes, [\d.]+ s/, '<numbers>')
+      .replace(/\b\d+ ms\b/g, '<number> ms'),
+  );
 });
 
 it('books and vouchers are exported as they were', async () => {
@@ -146,6 +179,15 @@ it('mails and alerts are what they were', async () => {
   const told = [() => world.run('mail', 'list', '--json'), () => world.call('GET', '/mails')];
   expectGolden('mails-told.txt', await inTurn(told));
   expectGolden('webhooks.txt', `${withoutChance(bodies.toSorted().join('\n'))}\n`);
+});
+
+it('the status page and the requests of a customer are files as they were', async () => {
+  expectGolden(
+    'status-json.txt',
+    await inTurn([() => world.get('/status.json'), () => world.get('/status.json?language=id')]),
+  );
+  const files = ['/dashboard/requests.csv', '/dashboard/requests.jsonl', '/dashboard/requests.csv?status=5xx'];
+  expectGolden('customer-exports.txt', await inTurn(files.map((path) => () => world.get(path))));
 });
 
 const newAnnouncement = {

@@ -17,6 +17,9 @@ export const outage = uuid(61);
 export const announcement = uuid(71);
 export const failedRequest = 'req_019aa000000070000000000000000002';
 
+/** The cookie of Rani's session. */
+export const session = 's'.padEnd(44, '-');
+
 /** Everything that an operator can look at, once. Rows have their own ids and times; nothing is read from a clock. */
 export async function seedShop(database: Database): Promise<void> {
   for (const statement of statements) await database.query(statement);
@@ -78,7 +81,7 @@ const statements = [
      ('google', '1001', '${rani}', 'rani@example.com', 'Rani Putri', '2026-10-01 02:00Z', '2026-11-19 02:00Z'),
      ('github', '2002', '${rani}', null, 'raniputri', '2026-10-05 02:00Z', '2026-10-05 02:00Z')`,
   `insert into session (id, account_id, token_sha256, user_agent, created_at, last_used_at, expires_at) values
-     ('${uuid(23)}', '${rani}', sha256('session'), 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0', '2026-11-19 02:00Z',
+     ('${uuid(23)}', '${rani}', sha256('${session}'), 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0', '2026-11-19 02:00Z',
       '2026-11-19 02:00Z', '2026-12-19 02:00Z')`,
   `insert into plan_order (id, code, account_id, days, price, currency, label, provider, is_gift, state, created_at, expires_at, paid_at)
    values
@@ -131,6 +134,11 @@ const statements = [
      ('${uuid(81)}', '${budi}', 30, '2026-11-19 02:00Z', null),
      ('${uuid(82)}', '${sari}', 30, '2026-11-18 02:00Z', '2026-11-20 20:00Z')`,
   `insert into sales_day (day, plan_days, max_active, held, late, waiting) values ('2026-11-19', 0, 200, 3, 0, 2)`,
+  `insert into probes_result (id, route, upstream, check_name, started_at, state, reason, detail, tokens, first_content_ms,
+     tokens_per_second, score) values
+     ('${uuid(91)}', 'openai/gpt-6-sol', 'openai', 'streams', '2026-11-20 01:00Z', 'ok', null, null, 184, 640, 71.5, null),
+     ('${uuid(92)}', 'openai/gpt-6-sol', 'openai', 'fingerprint', '2026-11-20 01:00Z', 'ok', null, null, 420, null, null, 97),
+     ('${uuid(93)}', 'other/gpt-6-sol', 'other', 'tool', '2026-11-20 01:00Z', 'failed', 'no_call', 'It is warm.', 96, null, null, null)`,
   `insert into account_event (name, payload, dedupe_key, created_at) values
      ('order.paid', '{"accountId":"${rani}","orderId":"${orders.paid}"}', 'g1', '2026-11-20 02:00Z'),
      ('payment.refunded', '{"accountId":"${sari}","orderId":"${orders.refunded}","refund":"ORD-2222BACK-R1","amount":"95000","currency":"IDR"}', 'g2', '2026-11-20 02:01Z'),

@@ -10,13 +10,14 @@ import type { Registry } from '#core/extension/registry.ts';
 import { validate } from '#core/extension/validation/load.ts';
 import { createHost, type Host } from '#core/gateway/host/host.ts';
 import { OpenServices } from '#core/process/services.ts';
+import { routePages } from '#core/web/serve.ts';
 import { runCommand } from '../support/command-line.ts';
 import { createBareDatabase, dropDatabase } from '../support/database.ts';
 import { createUpstream } from '../support/faulty-upstream.ts';
 import { execute } from '../support/global-postgres.ts';
 import { startMailServer } from '../support/mail-server.ts';
 import { clockOf } from '../payments/sequences.ts';
-import { now, seedShop } from './seed.ts';
+import { now, seedShop, session } from './seed.ts';
 
 const yaml = (mailPort: number, webhook: string) => `
 service: { name: Daypass, base_url: "http://daypass.localhost", contact: "mailto:hello@daypass.example", time_zone: Asia/Jakarta }
@@ -48,6 +49,10 @@ export interface GoldenWorld extends AsyncDisposable {
   run(...words: string[]): Promise<string>;
   /** Calls the operator's API with a token that may act. */
   call(method: 'GET' | 'POST', path: string, body?: object): Promise<string>;
+  /** Gets a path of the site, for Rani where it is about an account. */
+  get(path: string): Promise<string>;
+  /** `daypass routes` of a gateway that listens for operators. */
+  routes(...words: string[]): Promise<string>;
   /** Sends what is due. @returns the mails as they were transferred, and the bodies that the webhook got */
   send(): Promise<{ readonly mails: readonly string[]; readonly webhooks: readonly string[] }>;
 }
@@ -94,6 +99,19 @@ export async function openGoldenWorld(): Promise<GoldenWorld> {
       const answer = JSON.stringify(JSON.parse(payload), null, 2);
       return `${method} ${path}${body === undefined ? '' : ` ${JSON.stringify(body)}`}\n${statusCode}\n${answer}\n`;
     },
+    async get(path) {
+      const { statusCode, headers, payload } = await server.inject({
+        url: path,
+        headers: { cookie: `dp_session=${session}` },
+      });
+      return `GET ${path}\n${statusCode} ${headers['content-type']}\n${payload}\n`;
+    },
+    async routes(...words) {
+      await using operator = await createUpstream((_request, response) =>
+        response.json(200, { routes: registry.statusReports.get('routes')?.report(host) }),
+      );
+      return await run('routes', '--url', operator.url, ...words);
+    },
     async send() {
       for (const name of ['send-mails', 'send-webhooks']) await registry.jobs.get(name)?.run({}, host);
       return { mails: mailServer.received.map(({ raw }) => raw), webhooks };
@@ -109,7 +127,7 @@ interface Shop {
   readonly services: OpenServices;
 }
 
-/** All plugins on the database, as a command has them, with the routes of the operator's API. */
+/** All plugins on the database, as a command has them, with the pages and the routes of the operator's API. */
 async function assembleShop(file: string, dataFolder: string, environment: Record<string, string>): Promise<Shop> {
   let host: Host = undefined as never;
   const log = { info: () => undefined, warn: () => undefined, error: console.error };
@@ -122,5 +140,6 @@ async function assembleShop(file: string, dataFolder: string, environment: Recor
   const jobs = { ...services.services.jobs, add: () => Promise.resolve() };
   host = createHost({ ...services.services, jobs, now: () => now }, config, catalog, config.stages);
   for (const { plugin, hook } of registry.configuredHooks) if (plugin === 'operator-api') await hook(server, host);
+  await routePages(server, registry, () => host);
   return { host, registry, server, services };
 }

@@ -7,6 +7,7 @@ import type { AbilityReader } from '#core/config/catalog/abilities.ts';
 import type { Catalog, Vendor } from '#core/config/catalog/catalog.ts';
 import type { WireFormat } from '#core/config/catalog/formats.ts';
 import type { Command } from './commands/command.ts';
+import type { UsageFiguresReader } from './commands/usage-figures.ts';
 import type { Mistake } from '#core/config/file/mistake.ts';
 import type { Section } from '#core/config/section.ts';
 import { checkTableNames, type PluginTables } from '#core/platform/database/tables.ts';
@@ -18,6 +19,7 @@ import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import { checkSchedule } from '#core/platform/jobs/job.ts';
 import type { SocketEndpoint } from '#core/gateway/http/upgrades.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
+import type { ReadCostsBeside } from '#core/web/pages/costs-beside.ts';
 import type { AssetSource, Page } from '#core/web/pages/page.ts';
 import { locateAssets, locateTemplates } from '#core/web/pages/views.ts';
 import type { Texts } from '#core/web/texts/texts.ts';
@@ -105,6 +107,8 @@ export class Registry {
   abilityReader: AbilityReader | undefined;
   /** Reads what an account may still send; undefined where no plugin limits it. */
   allowanceReader: ReadAllowance | undefined;
+  /** What use has cost, for operators' pages and for `daypass usage`; undefined where no plugin knows prices. */
+  costsReader: { readonly beside: ReadCostsBeside; readonly usage: UsageFiguresReader } | undefined;
   /** The plugin that is registering; `core` for everything else. */
   #plugin = 'core';
 
@@ -233,6 +237,12 @@ export class Registry {
   allowance(reader: ReadAllowance): void {
     if (this.allowanceReader !== undefined) throw new Error('two plugins read the allowance of accounts');
     this.allowanceReader = reader;
+  }
+
+  /** What use has cost, beside the use that operators' pages and `daypass usage` show. */
+  costs(beside: ReadCostsBeside, usage: UsageFiguresReader): void {
+    if (this.costsReader !== undefined) throw new Error('two plugins know what use has cost');
+    this.costsReader = { beside, usage };
   }
 
   catalogReview(review: CatalogReview): void {

@@ -43,7 +43,7 @@ export const plugin: GatewayPlugin = {
     server.gateway.job(usageFoldJob);
     server.gateway.job(usageRetentionJob);
     server.gateway.command(requestsCommand);
-    server.gateway.command(usageCommand);
+    server.gateway.command(usageCommand(server.gateway));
     for (const gauge of journalGauges) server.gateway.gauge(gauge);
     server.gateway.healthCheck(recordsCheck);
     server.gateway.texts(defineTexts({ en, id }));

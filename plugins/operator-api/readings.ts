@@ -5,10 +5,6 @@ import { listWitnesses } from '#core/business/outages/evidence.ts';
 import { findAffected, readOutage } from '#core/business/accounts/outage-grant.ts';
 import { listLedger } from '#core/business/accounts/ledger-entries.ts';
 import { listIdentities } from '#core/business/accounts/identity-links.ts';
-import { toDecimal } from '#core/business/margins/exact-money.ts';
-import { marginReadings, marginSpans } from '#core/business/margins/margin-readings.ts';
-import { groupMargins } from '#core/business/margins/margins.ts';
-import { readPrices } from '#core/business/margins/prices.ts';
 import { currencySection, plansSection } from '#core/business/accounts/plans.ts';
 import { findSubject } from '#core/business/operator-actions/actions.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
@@ -35,9 +31,6 @@ const largestList = 1_000;
 const usageHours = 30 * 24;
 /** Ms. */
 const unauthenticatedSpan = 86_400_000;
-
-/** What margins are added up by. */
-const marginGroups = ['plan', 'model', 'route', 'account', 'day'] as const;
 
 /** What the API reads of accounts, orders, and what core knows of the shop. */
 export const readings: readonly OperatorReading[] = [
@@ -168,16 +161,6 @@ export const readings: readonly OperatorReading[] = [
     read: readSales,
   },
   {
-    path: '/margins',
-    summary: 'read what was used, what it cost and what it earned; nothing without declared costs',
-    query: {
-      span: `One of ${marginSpans.join(', ')}; month is the last whole one. Default: 30d.`,
-      by: `One of ${marginGroups.join(', ')}. Default: plan.`,
-      account: 'Of this account alone: id, e-mail address, name, key hint or key. Not by day.',
-    },
-    read: readMarginGroups,
-  },
-  {
     path: '/unauthenticated',
     summary: 'list who sends requests without an account, by block of addresses, in the last 24 hours',
     query: {},
@@ -197,39 +180,6 @@ export const readings: readonly OperatorReading[] = [
     read: async ({ section }) => ({ currency: section(currencySection), plans: section(plansSection) }),
   },
 ];
-
-/** From the readings that the operator's pages share: a call costs no more than they do. */
-async function readMarginGroups(host: Host, _handle: string, query: URLSearchParams): Promise<object> {
-  const account = query.get('account');
-  const span = choiceOf(query, 'span', marginSpans) ?? '30d';
-  const group = choiceOf(query, 'by', marginGroups) ?? 'plan';
-  if (account !== null && group === 'day')
-    throw new InvalidQuery('One account has no margins by day; leave out "account", or use another "by".');
-  if (!readPrices(host).isDeclared) return { isDeclared: false, margins: [] };
-  const margins = await marginReadings(host)[span].get();
-  const { currency, days, unpriced } = margins;
-  const id = account === null ? undefined : (await findAccountByHandle(host, account)).id;
-  const lines = id === undefined ? margins.lines : margins.lines.filter((line) => line.account === id);
-  const groups = group === 'day' ? days.map(({ day, ...one }) => ({ key: day, ...one })) : groupMargins(lines, group);
-  return {
-    isDeclared: true,
-    currency,
-    since: new Date(margins.span.from),
-    until: new Date(margins.span.until),
-    unpriced,
-    cut: groups.length > largestList,
-    margins: groups.slice(0, largestList).map(({ key, counts, cost, earned }) => ({
-      [group]: key,
-      requests: counts.requests,
-      inputTokens: counts.inputTokens,
-      outputTokens: counts.outputTokens,
-      images: counts.images,
-      cost: toDecimal(cost),
-      earned: toDecimal(earned),
-      margin: toDecimal(earned - cost),
-    })),
-  };
-}
 
 async function orderFilter(host: Host, query: URLSearchParams): Promise<OrderFilter> {
   const { time_zone: timeZone } = host.section(service);

@@ -16,7 +16,10 @@ import { flagsPage } from './flags/list-page.ts';
 import { resolvePage } from './flags/resolve-page.ts';
 import { healthPage } from './health/page.ts';
 import { mailsPage } from './mails/list-page.ts';
+import { readCostsBeside } from './margins/beside-use.ts';
 import { marginsPage } from './margins/page.ts';
+import { marginsReading } from './margins/reading.ts';
+import { usageFigures } from './margins/usage-figures.ts';
 import { ordersPage } from './orders/list-page.ts';
 import { orderPage } from './orders/order-page.ts';
 import { refundPage } from './orders/refund-page.ts';
@@ -38,13 +41,15 @@ export const plugin: GatewayPlugin = {
     gateway.section(operatorActionsSection);
     gateway.job(actionRetentionJob);
     gateway.texts(defineTexts({ en, id }));
+    gateway.costs(readCostsBeside, usageFigures);
+    gateway.operatorReading(marginsReading);
     gateway.assets({ name: 'operator-month.css', path: 'operator/month.css' });
     gateway.assets({ name: 'operator-account.css', path: 'operator/account.css' });
     const pages = [
       overviewPage(gateway, running),
       flagsPage,
       resolvePage,
-      ordersPage,
+      ordersPage(gateway),
       orderPage,
       marginsPage,
       booksPage,
@@ -53,7 +58,7 @@ export const plugin: GatewayPlugin = {
       refundPage,
       mailsPage,
       accountsPage,
-      accountPage,
+      accountPage(gateway),
       outagePage,
       declinePage,
       heaviestPage,

@@ -32,6 +32,8 @@ export interface Page {
   readonly note?: string;
   /** How its layout lists it: the key of a text, or more. Left out for pages that are not listed. */
   readonly navigation?: string | Navigation | readonly Navigation[];
+  /** Path of a listed page, such as `/operator/health`, that links to this one and is marked in the navigation while it is shown. */
+  readonly within?: string;
   /** False while its layout does not list it. Asked for every page that is shown; listed when left out. */
   isListed?(host: Host): boolean;
   /**

@@ -2,9 +2,7 @@ import { formatTable, type TextCell } from '#core/extension/commands/table-text.
 import { type Formatter, formatterFor } from '#core/web/texts/formatter.ts';
 import type { RouteUsage } from '#core/gateway/records/route-usage.ts';
 import { startOfHour, type UsageBy, type UsageCounts } from '#core/gateway/records/usage.ts';
-import { inText } from '#core/business/accounts/plans.ts';
-import { toSmallest } from '#core/business/margins/exact-money.ts';
-import type { MarginGroup } from '#core/business/margins/margins.ts';
+import type { FiguredUsage, UsageFigures } from '#core/extension/commands/usage-figures.ts';
 import { duration, timeOf } from './describe-requests.ts';
 
 /** By what usage is counted: as it is kept, or by the plan in which it was used. */
@@ -20,8 +18,8 @@ export interface UsageLine extends UsageCounts {
   readonly firstContent: { readonly median: number | undefined; readonly slow: number | undefined };
   /** All attempts on the route, whichever route served the request. */
   readonly attempts?: RouteUsage | undefined;
-  /** Where costs are declared. */
-  readonly margin?: Pick<MarginGroup, 'cost' | 'earned'> | undefined;
+  /** What another plugin says beside them. */
+  readonly figures?: FiguredUsage | undefined;
 }
 
 /** The lines of `daypass usage`, the most used first, and what they cover. */
@@ -31,8 +29,7 @@ export interface UsageTable {
   readonly since: number;
   /** From when on usage is complete, epoch ms; undefined before the first request. */
   readonly reach: number | undefined;
-  /** Of costs and revenue; undefined where no costs are declared. */
-  readonly currency: string | undefined;
+  readonly figures: Pick<UsageFigures, 'titles' | 'legend'> | undefined;
 }
 
 /** A column of the table. */
@@ -47,7 +44,6 @@ interface Column {
 
 interface Reader {
   readonly format: Formatter;
-  readonly currency: string | undefined;
   readonly timeZone: string;
 }
 
@@ -89,32 +85,20 @@ const columns: readonly Column[] = [
   { title: 'last fault', only: ['route'], cell: lastFaultCell },
 ];
 
-const marginColumns: readonly Column[] = [
-  money('earned', ({ earned }) => earned),
-  money('cost', ({ cost }) => cost),
-  money('margin', ({ cost, earned }) => earned - cost),
-];
-
-function money(title: string, read: (margin: NonNullable<UsageLine['margin']>) => bigint): Column {
-  return {
-    title,
-    isNumber: true,
-    except: ['hour'],
-    cell({ margin }, { currency }) {
-      if (margin === undefined || currency === undefined) return '';
-      const text = inText(toSmallest(read(margin), currency), currency);
-      return title === 'margin' && margin.cost > margin.earned ? { text, style: 'red' } : text;
-    },
-  };
-}
+const figureColumn = (title: string, index: number): Column => ({
+  title,
+  isNumber: true,
+  cell: ({ figures }) => figures?.cells[index] ?? '',
+});
 
 /** Usage as a table, with what it covers below. */
-export function describeUsage({ by, lines, since, reach, currency }: UsageTable, timeZone: string): string[] {
-  const reader = { format: formatterFor('en', timeZone), timeZone, currency };
+export function describeUsage({ by, lines, since, reach, figures }: UsageTable, timeZone: string): string[] {
+  const reader = { format: formatterFor('en', timeZone), timeZone };
   const first = timeOf(Math.max(startOfHour(since), reach ?? 0), timeZone);
   const covered = `since ${first} (${timeZone}), by whole hours in UTC`;
   if (lines.length === 0) return [`No requests ${covered}.`];
-  const all = currency === undefined ? columns : [...columns, ...marginColumns];
+  const { titles = [], legend = '' } = figures ?? {};
+  const all = [...columns, ...titles.map(figureColumn)];
   const shown = all.filter(({ only, except }) => (only?.includes(by) ?? true) && except?.includes(by) !== true);
   const title = by === 'hour' ? `hour (${timeZone})` : by;
   return [
@@ -128,9 +112,7 @@ export function describeUsage({ by, lines, since, reach, currency }: UsageTable,
     ...(by === 'account' || by === 'route'
       ? ['for policy: refused, withheld or cut by a vendor because of its policy']
       : []),
-    ...(currency === undefined || by === 'hour'
-      ? []
-      : ['cost: at the prices in gateway.yaml today; earned: prices spread over the time of passes']),
+    ...(legend === '' ? [] : [legend]),
     'errors: refused or failed; failed: failed, or interrupted by the end of the gateway',
   ];
 }

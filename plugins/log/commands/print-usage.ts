@@ -4,7 +4,6 @@ import { readRouteUsage, type RouteUsage } from '#core/gateway/records/route-usa
 import {
   countUsage,
   readUsage,
-  startOfHour,
   type TimedUsage,
   type UsageBy,
   type UsageCounts,
@@ -18,9 +17,7 @@ import {
   namedBlocks,
   unauthenticatedToJson,
 } from './describe-unauthenticated.ts';
-import { toDecimal } from '#core/business/margins/exact-money.ts';
-import { groupMargins, type MarginGroup, readMargins } from '#core/business/margins/margins.ts';
-import { readPrices } from '#core/business/margins/prices.ts';
+import type { FiguredUsage, UsageFiguresReader } from '#core/extension/commands/usage-figures.ts';
 import { describeUsage, type UsageGrouping, type UsageLine, type UsageTable } from './describe-usage.ts';
 import type { CommandOutput } from './print-requests.ts';
 import type { Account } from '#core/business/accounts/entities.ts';
@@ -31,22 +28,23 @@ export async function printUsage(
   filter: UsageFilter,
   by: UsageGrouping,
   { print, isJson, timeZone }: CommandOutput,
+  figuresReader: UsageFiguresReader | undefined,
 ): Promise<void> {
   const { database } = host;
-  const [lines, { since: reach }, margins, unauthenticated] = await Promise.all([
+  const [lines, { since: reach }, figures, unauthenticated] = await Promise.all([
     by === 'plan' ? [] : readLines(database, filter, by),
     usageReach(database),
-    readGroups(host, filter, by),
+    by === 'hour' ? undefined : figuresReader?.read(host, filter, by),
     includesUnauthenticated(filter)
       ? readUnauthenticated(database, filter.since, isJson ? listedBlocks : namedBlocks)
       : undefined,
   ]);
   const table: UsageTable = {
     by,
-    lines: margins === undefined ? lines : addMargins(lines, margins.groups),
+    lines: figures === undefined ? lines : addFigures(lines, figures.groups),
     since: filter.since,
     reach,
-    currency: margins?.hasCosts === true ? margins.currency : undefined,
+    figures,
   };
   if (isJson) {
     const others = unauthenticated && { unauthenticated: unauthenticatedToJson(unauthenticated) };
@@ -82,33 +80,18 @@ async function readLines(database: Host['database'], filter: UsageFilter, by: Us
   return by === 'hour' ? all : all.toSorted((a, b) => b.requests - a.requests);
 }
 
-/** Cost and revenue where gateway.yaml declares costs, and usage by plan in any case. They are divided before anything is left out. */
-async function readGroups(
-  host: Pick<Host, 'database' | 'section' | 'now'>,
-  { since, accountId, model, route }: UsageFilter,
-  by: UsageGrouping,
-) {
-  const hasCosts = readPrices(host).isDeclared;
-  if (by === 'hour' || (by !== 'plan' && !hasCosts)) return undefined;
-  const { lines, currency } = await readMargins(host, { from: startOfHour(since), until: host.now() + 1 });
-  const wanted = lines.filter(
-    (line) =>
-      (accountId === undefined || line.account === accountId) &&
-      (model === undefined || line.model === model) &&
-      (route === undefined || line.route === route),
-  );
-  return { groups: groupMargins(wanted, by), currency, hasCosts };
-}
-
-/** The lines with their margins, then what has no usage: revenue of accounts that sent nothing, flat prices that nobody used. */
-function addMargins(lines: readonly UsageLine[], groups: readonly MarginGroup[]): UsageLine[] {
+/** The lines with their figures, then what has figures but no usage: revenue of accounts that sent nothing, flat prices that nobody used. */
+function addFigures(lines: readonly UsageLine[], groups: readonly FiguredUsage[]): UsageLine[] {
   const left = new Map(groups.map((group) => [group.key, group]));
   const found = lines.map((line) => {
-    const margin = left.get(line.key as string | null);
+    const figures = left.get(line.key as string | null);
     left.delete(line.key as string | null);
-    return { ...line, margin };
+    return { ...line, figures };
   });
-  return [...found, ...[...left.values()].map(({ key, counts, ...margin }) => ({ ...unused, ...counts, key, margin }))];
+  return [
+    ...found,
+    ...[...left.values()].map((figures) => ({ ...unused, ...figures.counts, key: figures.key, figures })),
+  ];
 }
 
 /** A route with attempts, none of which served. */
@@ -154,7 +137,7 @@ async function readNames(database: Host['database']): Promise<Map<string, string
   return new Map(rows.map(({ id, name, email }) => [id, email === null ? name : `${name} <${email}>`]));
 }
 
-function toJson({ by, lines, since, reach, currency }: UsageTable): object {
+function toJson({ by, lines, since, reach }: UsageTable): object {
   return {
     since: new Date(since),
     complete_since: reach === undefined ? null : new Date(reach),
@@ -169,7 +152,7 @@ function toJson({ by, lines, since, reach, currency }: UsageTable): object {
       errors: line.errors,
       failovers: line.failovers,
       cached: line.cached,
-      ...(currency !== undefined && line.margin !== undefined && { ...marginToJson(line.margin), currency }),
+      ...line.figures?.json,
       input_tokens: line.inputTokens,
       output_tokens: line.outputTokens,
       policy_refusals: line.policyRefusals,
@@ -183,11 +166,6 @@ function toJson({ by, lines, since, reach, currency }: UsageTable): object {
       ...(by === 'route' && { attempts: attemptsToJson(line.attempts) }),
     })),
   };
-}
-
-/** Decimal numbers as texts, exactly. */
-function marginToJson({ cost, earned }: Pick<MarginGroup, 'cost' | 'earned'>): object {
-  return { cost: toDecimal(cost), earned: toDecimal(earned), margin: toDecimal(earned - cost) };
 }
 
 function attemptsToJson(usage: RouteUsage | undefined): object | null {

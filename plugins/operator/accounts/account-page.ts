@@ -1,6 +1,4 @@
-import { readMarginsBeside } from '#core/business/margins/margin-readings.ts';
-import { type MarginLine, sumMargins } from '#core/business/margins/margins.ts';
-import { formatExact } from '../margins/beside-use.ts';
+import type { Registry } from '#core/extension/registry.ts';
 import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
 import { AccountError } from '#core/business/accounts/account-error.ts';
 import type { AccountState } from '#core/business/accounts/account-list.ts';
@@ -43,7 +41,7 @@ const listed = { orders: 20, actions: 50, models: 8, waits: 10, mails: 20 };
 const usageHours = { counts: 30 * 24, firstToken: 2 };
 
 /** `/operator/accounts/{id}`: an account with its key hint, periods, usage and orders. */
-export const accountPage: Page = {
+export const accountPage = (gateway: Pick<Registry, 'costsReader'>): Page => ({
   path: '/operator/accounts/{id}',
   role: 'operator',
   title: 'operator.account_title',
@@ -55,36 +53,23 @@ export const accountPage: Page = {
     const record = await requireAccount(request);
     const { id } = record;
     const since = (hours: number) => ({ accountId: id, since: startOfHours(host.now(), hours) });
-    const [
-      identities,
-      sessions,
-      ledger,
-      { orders },
-      usage,
-      timed,
-      hours,
-      actions,
-      waits,
-      blockedReason,
-      margins,
-      mails,
-    ] = await Promise.all([
-      listIdentities(database, id),
-      sessionsOf(host).list(id),
-      listLedger(database, id),
-      listOrders(database, { accountId: id }, undefined, listed.orders),
-      countUsage(database, since(usageHours.counts), ['model']),
-      readUsage(database, since(usageHours.firstToken), ['model']),
-      countUsage(database, since(usageHours.counts), ['hour']),
-      listActions(database, { subject: id, limit: listed.actions }),
-      listWaits(database, id, listed.waits),
-      readBlockedReason(request, id),
-      readMarginsBeside(host, '30d'),
-      listMails(database, { accountId: id }, listed.mails),
-    ]);
-    const lines = margins?.lines.filter(({ account }) => account === id);
+    const [identities, sessions, ledger, { orders }, usage, timed, hours, actions, waits, blockedReason, costs, mails] =
+      await Promise.all([
+        listIdentities(database, id),
+        sessionsOf(host).list(id),
+        listLedger(database, id),
+        listOrders(database, { accountId: id }, undefined, listed.orders),
+        countUsage(database, since(usageHours.counts), ['model']),
+        readUsage(database, since(usageHours.firstToken), ['model']),
+        countUsage(database, since(usageHours.counts), ['hour']),
+        listActions(database, { subject: id, limit: listed.actions }),
+        listWaits(database, id, listed.waits),
+        readBlockedReason(request, id),
+        gateway.costsReader?.beside(request, '30d'),
+        listMails(database, { accountId: id }, listed.mails),
+      ]);
     const names = await nameAccounts(request, actions);
-    const tiles = await describeAccountTiles(record, usage, lines && sumMargins(lines), request);
+    const tiles = await describeAccountTiles(record, usage, costs?.ofAccount(id), request);
     const { text, kind } = accountStateCell(stateOf(record), t);
     const byRequests = usage.toSorted((one, other) => other.requests - one.requests);
     return {
@@ -111,7 +96,7 @@ export const accountPage: Page = {
       facts: factsOf(record, blockedReason, { identities, sessions: sessions.length }, request),
       actions: accountLinks(record, identities.length > 0, request),
       sections: withRows([
-        usageTable(byRequests, timed, lines, request),
+        usageTable(byRequests, timed, costs && ((model) => costs.ofModel(id, model)), request),
         orderTable(orders, undefined, request),
         ledgerTable(ledger, request),
         mailTable(mails, request),
@@ -119,7 +104,7 @@ export const accountPage: Page = {
       ]),
     };
   },
-};
+});
 
 /** @throws PageError 404 */
 export async function requireAccount({ host, params }: PageRequest): Promise<AccountRecord> {
@@ -231,17 +216,15 @@ type OfModel<Usage> = Usage & Pick<UsageKeys, 'model'>;
  * Requests of an account by model, most used first.
  *
  * @param timed those of the last hours, with times to the first token
- * @param lines what they cost; undefined where that is not known
+ * @param costOf what they cost by model; undefined where that is not known
  */
 function usageTable(
   byRequests: readonly OfModel<UsageCounts>[],
   timed: readonly OfModel<TimedUsage>[],
-  lines: readonly MarginLine[] | undefined,
+  costOf: ((model: string | null) => string) | undefined,
   reader: PageRequest,
 ): TableSection {
   const { t, format } = reader;
-  const costOf = ({ model }: Pick<UsageKeys, 'model'>) =>
-    formatExact(sumMargins((lines ?? []).filter((line) => line.model === model)).cost, reader);
   const medians = new Map(timed.map(({ model, firstContent }) => [model, quantile(firstContent, 0.5)]));
   const medianOf = ({ model }: Pick<UsageKeys, 'model'>) => {
     const median = medians.get(model);
@@ -256,8 +239,15 @@ function usageTable(
     { label: 'operator.tokens_in', ...hidden, cell: ({ inputTokens }) => inputTokens },
     { label: 'operator.tokens_out', ...hidden, cell: ({ outputTokens }) => outputTokens },
     { label: 'operator.first_token_recent', ...hidden, cell: medianOf },
-    ...(lines === undefined
+    ...(costOf === undefined
       ? []
-      : [{ label: 'operator.margins_cost', at: 'note-end', isNumber: true, cell: costOf } as const]),
+      : [
+          {
+            label: 'operator.cost',
+            at: 'note-end',
+            isNumber: true,
+            cell: ({ model }: Pick<UsageKeys, 'model'>) => costOf(model ?? null),
+          } as const,
+        ]),
   ]);
 }

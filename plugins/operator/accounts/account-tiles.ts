@@ -2,9 +2,8 @@ import type { AccountRecord } from '#core/business/accounts/account-record.ts';
 import { currencySection } from '#core/business/accounts/plans.ts';
 import { readPaid } from '#core/business/payments/revenue.ts';
 import { type KeyUse, readKeyUse } from '#core/gateway/records/key-use.ts';
-import type { Margin } from '#core/business/margins/margins.ts';
-import { describeMoney, formatExact } from '../margins/beside-use.ts';
 import type { UsageCounts } from '#core/gateway/records/usage.ts';
+import type { CostNotes } from '#core/web/pages/costs-beside.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import type { FormattedRemaining } from '#core/web/texts/durations.ts';
 
@@ -19,7 +18,7 @@ const day = 86_400_000; // ms
 export async function describeAccountTiles(
   { id, periods, readAt }: AccountRecord,
   usage: readonly UsageCounts[],
-  margin: Margin | undefined,
+  costs: CostNotes | undefined,
   request: PageRequest,
 ) {
   const { host, t, format } = request;
@@ -29,7 +28,6 @@ export async function describeAccountTiles(
     readPaid(database, id, currency),
     readKeyUse(database, [id], host.now() - keyUseDays * day),
   ]);
-  const money = describeMoney(margin, request);
   const end = periods.at(-1)?.endsAt;
   const left = end === undefined ? 0 : end.getTime() - readAt;
   const sum = (name: 'requests' | 'refused' | 'failed') => usage.reduce((total, one) => total + one[name], 0);
@@ -49,10 +47,7 @@ export async function describeAccountTiles(
     {
       label: t('operator.paid_so_far'),
       value: format.money(paid.amount, currency),
-      note: joined(
-        t('operator.paid_orders', { count: paid.orders }),
-        margin && t('operator.beside_margin_30d', { amount: formatExact(margin.earned - margin.cost, request) }),
-      ),
+      note: joined(t('operator.paid_orders', { count: paid.orders }), costs?.left),
     },
     {
       label: t('operator.requests_30d'),
@@ -61,7 +56,7 @@ export async function describeAccountTiles(
         sum('requests') === 0
           ? ''
           : t('operator.requests_split', { refused: share(sum('refused')), failed: share(sum('failed')) }),
-        sum('requests') === 0 ? '' : money.cost,
+        sum('requests') === 0 ? '' : costs?.cost,
       ),
     },
     describeKeyUse(use.get(id), { t, format }),

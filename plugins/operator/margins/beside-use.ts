@@ -1,20 +1,33 @@
 import { currencySection } from '#core/business/accounts/plans.ts';
 import { type ExactMoney, toSmallest } from '#core/business/margins/exact-money.ts';
-import type { Margin } from '#core/business/margins/margins.ts';
+import { readMarginsBeside } from '#core/business/margins/margin-readings.ts';
+import { costsByRoute, type Margin, type Margins, sumMargins } from '#core/business/margins/margins.ts';
+import type { CostNotes, CostsBeside, ReadCostsBeside } from '#core/web/pages/costs-beside.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format' | 'host'>;
 
-/** What use cost and left, for notes beside it: `cost Rp 40.000`; '' while it is not known. */
-export function describeMoney(
-  margin: Margin | undefined,
-  reader: Reader,
-): { readonly cost: string; readonly margin: string } {
-  if (margin === undefined) return { cost: '', margin: '' };
+export const readCostsBeside: ReadCostsBeside = async (reader, span) => {
+  const margins = await readMarginsBeside(reader.host, span);
+  return margins && describeCosts(margins, reader);
+};
+
+function describeCosts(margins: Margins, reader: Reader): CostsBeside {
+  const linesOf = (id: string) => margins.lines.filter(({ account }) => account === id);
+  return {
+    total: notesOf(sumMargins(margins.days), 'operator.beside_margin', reader),
+    ofAccount: (id) => notesOf(sumMargins(linesOf(id)), 'operator.beside_margin_30d', reader),
+    ofModel: (id, model) => formatExact(sumMargins(linesOf(id).filter((line) => line.model === model)).cost, reader),
+    ofRoute: (model, route) => formatExact(costsByRoute(margins).get(`${model} ${route}`) ?? 0n, reader),
+  };
+}
+
+/** @param left key of the text about what is left */
+function notesOf({ cost, earned }: Margin, left: string, reader: Reader): CostNotes {
   const { t } = reader;
   return {
-    cost: t('operator.beside_cost', { amount: formatExact(margin.cost, reader) }),
-    margin: t('operator.beside_margin', { amount: formatExact(margin.earned - margin.cost, reader) }),
+    cost: t('operator.beside_cost', { amount: formatExact(cost, reader) }),
+    left: t(left, { amount: formatExact(earned - cost, reader) }),
   };
 }
 

@@ -30,6 +30,7 @@ export const marginsPage: Page = {
   path: marginsPath,
   role: 'operator',
   title: 'operator.margins',
+  within: '/operator/orders',
   template: 'operator/margins.eta',
   styles: ['operator.css', 'tables.css'],
   async show(request) {

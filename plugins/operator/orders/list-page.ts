@@ -1,3 +1,4 @@
+import type { Registry } from '#core/extension/registry.ts';
 import { isDay } from '#core/platform/timing/time-zone.ts';
 import { rangeOfDays } from '#core/platform/database/day-range.ts';
 import { readAccountNames } from '#core/web/pages/account-name.ts';
@@ -7,7 +8,6 @@ import { orderStates } from '#core/business/payments/order-types.ts';
 import { severityOf } from '#core/business/payments/flags.ts';
 import { type ColumnOf, describeTable, type TableCell, type TableSection } from '#core/web/pages/table.ts';
 import { booksPath } from '../books/page.ts';
-import { marginsPath } from '../margins/page.ts';
 
 /** Filters of the list. */
 const choices = ['flagged', ...orderStates] as const;
@@ -17,7 +17,7 @@ const pageSize = 50;
 const longestWords = 200;
 
 /** `/operator/orders`: search by order, buyer, money and state, the newest first; of one day, what is wrong first. */
-export const ordersPage: Page = {
+export const ordersPage = (gateway: Pick<Registry, 'pages'>): Page => ({
   path: '/operator/orders',
   role: 'operator',
   title: 'operator.orders',
@@ -46,7 +46,9 @@ export const ordersPage: Page = {
       heading: t('operator.orders'),
       links: [
         { path: '/operator/orders/places', label: t('operator.sales') },
-        { path: marginsPath, label: t('operator.margins') },
+        ...gateway.pages
+          .filter(({ within }) => within === '/operator/orders')
+          .map(({ path, title }) => ({ path, label: t(title) })),
         { path: booksPath, label: t('operator.books') },
         { path: '/operator/flags', label: t('operator.flags_open') },
       ],
@@ -61,7 +63,7 @@ export const ordersPage: Page = {
       isFirst: query['after'] === undefined,
     };
   },
-};
+});
 
 function filterOf(words: string, state: string): OrderFilter {
   return {

@@ -17,7 +17,7 @@ const interval = 5;
 
 /** `/operator`: figures of today, 7 or 30 days, what needs the operator, routes, journal and jobs. */
 export function overviewPage(
-  gateway: Pick<Registry, 'statusReports' | 'healthChecks'>,
+  gateway: Pick<Registry, 'statusReports' | 'healthChecks' | 'costsReader'>,
   running: RunningRequests,
 ): Page {
   const values = async (request: PageRequest) => {
@@ -31,7 +31,7 @@ export function overviewPage(
       daysZone:
         zone === request.format.timeZone ? '' : request.t('operator.days_zone', { zone: zone.replaceAll('_', ' ') }),
       spans: describeSpans(span, request),
-      tiles: await describeTiles(request, running, span),
+      tiles: await describeTiles(gateway, request, running, span),
       ...(await describeNeeds(gateway, request, sources)),
       ...describeOverviewRoutes(sources, request),
       cards: [describeJournal(gateway, request), await describeJobs(request)],

@@ -1,15 +1,13 @@
+import type { Registry } from '#core/extension/registry.ts';
 import type { PassCounts } from '#core/business/accounts/pass-counts.ts';
 import { currencySection } from '#core/business/accounts/plans.ts';
 import type { DailyRevenue } from '#core/business/payments/revenue.ts';
 import type { DailyUsage } from '#core/gateway/records/daily-usage.ts';
 import { type UsageCounts, type UsageKeys, usageHour, startOfHours } from '#core/gateway/records/usage.ts';
-import { readMarginsBeside } from '#core/business/margins/margin-readings.ts';
-import { sumMargins } from '#core/business/margins/margins.ts';
 import { sparkPath } from '#core/web/pages/geometry.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import type { MinuteTraffic } from '#core/business/model-health/minute-traffic.ts';
 import type { RunningRequests } from '../running-requests.ts';
-import { describeMoney } from '../margins/beside-use.ts';
 import { chartHours, overviewReadings } from '../readings.ts';
 import { type Span, spans, splitDays } from '../span.ts';
 
@@ -25,28 +23,33 @@ type Reader = Pick<PageRequest, 't' | 'format' | 'host'>;
 type Point = Pick<DailyUsage, 'requests' | 'failed'>;
 
 /** The figures of a span: revenue, active passes, requests, failures; each with what it was in the span before. */
-export async function describeTiles(request: PageRequest, running: RunningRequests, span: Span) {
+export async function describeTiles(
+  gateway: Pick<Registry, 'costsReader'>,
+  request: PageRequest,
+  running: RunningRequests,
+  span: Span,
+) {
   const { host } = request;
   const readings = overviewReadings(host);
-  const [revenue, passes, days, hours, traffic, margins] = await Promise.all([
+  const [revenue, passes, days, hours, traffic, costs] = await Promise.all([
     readings.revenue.get(),
     readings.passes.get(),
     readings.days.get(),
     readings.hours.get(),
     readings.traffic.get(),
-    readMarginsBeside(host, span),
+    gateway.costsReader?.beside(request, span),
   ]);
-  const money = describeMoney(margins && sumMargins(margins.days), request);
+  const { cost, left } = costs?.total ?? { cost: '', left: '' };
   const points = span === 'today' ? hoursOf(hours, host.now()) : splitDays(days, span).now;
   return [
-    describeRevenue(revenue, span, money.margin, request),
+    describeRevenue(revenue, span, left, request),
     describePasses(passes, span, request),
-    describeRequests(days, points, span, [describeRate(traffic, running, request), money.cost], request),
+    describeRequests(days, points, span, [describeRate(traffic, running, request), cost], request),
     describeFailures(days, points, span, request),
   ];
 }
 
-function describeRevenue(days: readonly DailyRevenue[], span: Span, margin: string, { t, format, host }: Reader) {
+function describeRevenue(days: readonly DailyRevenue[], span: Span, left: string, { t, format, host }: Reader) {
   const currency = host.section(currencySection);
   const { now, before } = splitDays(days, span);
   const drawn = days.slice(-Math.max(leastDays, spans[span]));
@@ -56,7 +59,7 @@ function describeRevenue(days: readonly DailyRevenue[], span: Span, margin: stri
     note: joined(
       t('operator.revenue_note', { count: sum(now, 'orders') }),
       beforeOf(span, format.money(sum(before, 'amount'), currency), t),
-      margin,
+      left,
     ),
     spark: drawSpark(drawn.map(({ amount }) => amount)),
   };

@@ -5,10 +5,7 @@ import { canReset, countRoutes, describeRoutes } from './route-rows.ts';
 import { readRouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { routeIdsOf } from '#core/gateway/model-call/route-reset.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
-import { readMarginsBeside } from '#core/business/margins/margin-readings.ts';
-import { costsByRoute } from '#core/business/margins/margins.ts';
 import { actionPage, describeDone } from '../action-page.ts';
-import { formatExact } from '../margins/beside-use.ts';
 
 /** Routes on the page, those of models with trouble first; `daypass routes` lists all. */
 const listedRoutes = 300;
@@ -16,13 +13,14 @@ const listedRoutes = 300;
 const interval = 5;
 
 /** `/operator/routes`: routes with their breakers, and the way to reset one. */
-export function routesPage(gateway: Pick<Registry, 'statusReports'>): Page {
+export function routesPage(gateway: Pick<Registry, 'statusReports' | 'costsReader'>): Page {
   const values = async (request: PageRequest) => {
     const { host, t, format } = request;
-    const [sources, margins] = await Promise.all([readSources(gateway, host), readMarginsBeside(host, '30d')]);
-    const costs = margins && costsByRoute(margins);
-    const costOf = (model: string, route: string) =>
-      costs === undefined ? '' : formatExact(costs.get(`${model} ${route}`) ?? 0n, request);
+    const [sources, costs] = await Promise.all([
+      readSources(gateway, host),
+      gateway.costsReader?.beside(request, '30d'),
+    ]);
+    const costOf = (model: string, route: string) => costs?.ofRoute(model, route) ?? '';
     const routes = describeRoutes(host, sources, request, listedRoutes, false, costOf);
     const all = countRoutes(host);
     return {
@@ -30,7 +28,7 @@ export function routesPage(gateway: Pick<Registry, 'statusReports'>): Page {
       listed: routes.length < all ? t('operator.routes_listed', { shown: routes.length, count: all }) : '',
       routesSince: t('operator.requests_since', { time: format.shortTime(new Date(sources.recent.since)).text }),
       done: describeDone(request),
-      hasCosts: margins !== undefined,
+      hasCosts: costs !== undefined,
       canReset: true,
       asOf: format.clock(new Date(host.now())),
     };

@@ -1,0 +1,36 @@
+import type { UsageCounts, UsageFilter } from '#core/gateway/records/usage.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { TextCell } from './table-text.ts';
+
+/** What was used in one group, with what is said of it beside the counts. */
+export interface FiguredUsage {
+  /** Id of the account, days of the plan, name of the model or route; null for what has none. */
+  readonly key: string | null;
+  readonly counts: UsageCounts;
+  /** One for each title. */
+  readonly cells: readonly TextCell[];
+  /** Members for `--json`. */
+  readonly json: object;
+}
+
+/** Columns beside the counts of `daypass usage`. */
+export interface UsageFigures {
+  /** Empty where there is nothing to say beside the counts. */
+  readonly titles: readonly string[];
+  /** What the titles mean. */
+  readonly legend: string;
+  /** All of them, also those that used nothing. */
+  readonly groups: readonly FiguredUsage[];
+}
+
+/** One plugin knows what use has cost, and which plan it belongs to. */
+export interface UsageFiguresReader {
+  /** A sentence for the help of the command. */
+  readonly help: string;
+  /** Undefined where nothing is known beside the counts. */
+  read(
+    host: Pick<Host, 'database' | 'section' | 'now'>,
+    filter: UsageFilter,
+    by: 'account' | 'model' | 'route' | 'plan',
+  ): Promise<UsageFigures | undefined>;
+}

@@ -1,0 +1,49 @@
+import { inText } from '#core/business/accounts/plans.ts';
+import { toDecimal, toSmallest } from '#core/business/margins/exact-money.ts';
+import { groupMargins, type MarginGroup, readMargins } from '#core/business/margins/margins.ts';
+import { readPrices } from '#core/business/margins/prices.ts';
+import type { UsageFiguresReader } from '#core/extension/commands/usage-figures.ts';
+import { startOfHour } from '#core/gateway/records/usage.ts';
+
+export const usageFigures: UsageFiguresReader = {
+  help: 'Where gateway.yaml declares costs, all but hours have cost, revenue earned and margin.',
+  read: (...query) => read(...query),
+};
+
+/** Cost and revenue where gateway.yaml declares costs, and usage by plan in any case. They are divided before anything is left out. */
+const read: UsageFiguresReader['read'] = async (host, { since, accountId, model, route }, by) => {
+  const hasCosts = readPrices(host).isDeclared;
+  if (by !== 'plan' && !hasCosts) return undefined;
+  const { lines, currency } = await readMargins(host, { from: startOfHour(since), until: host.now() + 1 });
+  const wanted = lines.filter(
+    (line) =>
+      (accountId === undefined || line.account === accountId) &&
+      (model === undefined || line.model === model) &&
+      (route === undefined || line.route === route),
+  );
+  const groups = groupMargins(wanted, by);
+  if (!hasCosts)
+    return { titles: [], legend: '', groups: groups.map(({ key, counts }) => ({ key, counts, cells: [], json: {} })) };
+  return {
+    titles: ['earned', 'cost', 'margin'],
+    legend: 'cost: at the prices in gateway.yaml today; earned: prices spread over the time of passes',
+    groups: groups.map((group) => ({
+      key: group.key,
+      counts: group.counts,
+      cells: cellsOf(group, currency),
+      json: { ...toJson(group), currency },
+    })),
+  };
+};
+
+function cellsOf({ cost, earned }: MarginGroup, currency: string) {
+  const [earnedText = '', costText = '', margin = ''] = [earned, cost, earned - cost].map((money) =>
+    inText(toSmallest(money, currency), currency),
+  );
+  return [earnedText, costText, cost > earned ? ({ text: margin, style: 'red' } as const) : margin];
+}
+
+/** Decimal numbers as texts, exactly. */
+function toJson({ cost, earned }: MarginGroup): object {
+  return { cost: toDecimal(cost), earned: toDecimal(earned), margin: toDecimal(earned - cost) };
+}

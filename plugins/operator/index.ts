@@ -16,10 +16,6 @@ import { flagsPage } from './flags/list-page.ts';
 import { resolvePage } from './flags/resolve-page.ts';
 import { healthPage } from './health/page.ts';
 import { mailsPage } from './mails/list-page.ts';
-import { readCostsBeside } from './margins/beside-use.ts';
-import { marginsPage } from './margins/page.ts';
-import { marginsReading } from './margins/reading.ts';
-import { usageFigures } from './margins/usage-figures.ts';
 import { ordersPage } from './orders/list-page.ts';
 import { orderPage } from './orders/order-page.ts';
 import { refundPage } from './orders/refund-page.ts';
@@ -41,8 +37,6 @@ export const plugin: GatewayPlugin = {
     gateway.section(operatorActionsSection);
     gateway.job(actionRetentionJob);
     gateway.texts(defineTexts({ en, id }));
-    gateway.costs(readCostsBeside, usageFigures);
-    gateway.operatorReading(marginsReading);
     gateway.assets({ name: 'operator-month.css', path: 'operator/month.css' });
     gateway.assets({ name: 'operator-account.css', path: 'operator/account.css' });
     const pages = [
@@ -51,7 +45,6 @@ export const plugin: GatewayPlugin = {
       resolvePage,
       ordersPage(gateway),
       orderPage,
-      marginsPage,
       booksPage,
       booksFile,
       monthPage,

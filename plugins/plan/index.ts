@@ -1,5 +1,4 @@
 import { currencySection, plansSection } from '#core/business/accounts/plans.ts';
-import { exchangeRatesSection } from '#core/business/margins/exchange-rates.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { plan } from './stage.ts';
 
@@ -9,7 +8,6 @@ export const plugin: GatewayPlugin = {
   register(server) {
     server.gateway.section(plansSection);
     server.gateway.section(currencySection);
-    server.gateway.section(exchangeRatesSection);
     server.gateway.stage(plan);
   },
 };

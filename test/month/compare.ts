@@ -4,7 +4,6 @@ import { readMonth } from '#core/business/payments/monthly-books.ts';
 import { readOrder } from '#core/business/payments/order.ts';
 import { readVoucherMonth } from '#core/business/accounts/voucher-batches.ts';
 import { readRequests } from '#core/gateway/records/read-requests.ts';
-import { groupMargins, readMargins } from '#core/business/margins/margins.ts';
 import { dayOf, type SoldOrder } from './model.ts';
 import { type Month, startOfMonth } from './play.ts';
 import { day as oneDay } from './script.ts';
@@ -276,6 +275,12 @@ async function probes({ weakDays, world }: Month): Promise<Compared[]> {
 /** Units of 10^-24 rupiah, in which margins are exact. */
 const unit = 10n ** 24n;
 
+/** @param rupiah a decimal number with 24 digits after the point at most */
+function exactly(rupiah: string): bigint {
+  const [whole = '', fraction = ''] = rupiah.split('.');
+  return BigInt(whole + fraction.padEnd(24, '0'));
+}
+
 /** What an order has earned by now: its money, less refunds, evenly over the time of whoever has the days. */
 function earned({ model }: Month, { order, account, paidAt, giftEndedAt }: SoldOrder, until: bigint) {
   const payment = [...order.payments.values()].find(({ outcome }) => outcome === 'activated');
@@ -315,7 +320,9 @@ function add(sums: Map<string, bigint>, key: string, sum: bigint): void {
 async function margins(month: Month): Promise<Compared[]> {
   const { model, world } = month;
   const until = model.now / 1_000n;
-  const read = await readMargins(world.host, { from: Number(startOfMonth / 1_000n), until: Number(until) });
+  const host = { ...world.host, now: () => Number(until) - 1 };
+  const groups = async (by: 'account' | 'plan' | 'route') =>
+    (await world.figures.read(host, { since: Number(startOfMonth / 1_000n) }, by))?.groups ?? [];
   const byAccount = new Map<string, bigint>();
   const byPlan = new Map<string, bigint>();
   for (const sold of model.sold) {
@@ -333,25 +340,19 @@ async function margins(month: Month): Promise<Compared[]> {
     if (price !== undefined)
       add(cost, route, (BigInt(input * price.input + output * price.output) * unit) / 1_000_000n);
   }
-  const groups = (by: 'account' | 'plan' | 'route') => groupMargins(read.lines, by);
-  const earnedBy = (by: 'account' | 'plan') =>
-    groups(by)
-      .filter(({ earned: sum }) => sum !== 0n)
-      .map(({ key, earned: sum }) => `${key} ${sum}`);
+  const sumsBy = async (by: 'account' | 'plan' | 'route', name: 'earned' | 'cost') =>
+    (await groups(by)).flatMap(({ key, json }) => {
+      const sum = exactly((json as Record<typeof name, string>)[name]);
+      return sum === 0n ? [] : [`${key} ${sum}`];
+    });
   return [
-    compare('earned by account, 10⁻²⁴ rupiah', earnedBy('account'), texts(byAccount)),
-    compare('earned by plan, 10⁻²⁴ rupiah', earnedBy('plan'), texts(byPlan)),
-    compare(
-      'cost by route, 10⁻²⁴ rupiah',
-      groups('route')
-        .filter(({ cost: sum }) => sum !== 0n)
-        .map(({ key, cost: sum }) => `${key} ${sum}`),
-      texts(cost),
-    ),
+    compare('earned by account, 10⁻²⁴ rupiah', await sumsBy('account', 'earned'), texts(byAccount)),
+    compare('earned by plan, 10⁻²⁴ rupiah', await sumsBy('plan', 'earned'), texts(byPlan)),
+    compare('cost by route, 10⁻²⁴ rupiah', await sumsBy('route', 'cost'), texts(cost)),
     await queued(month),
     compare(
       'requests by account',
-      groups('account')
+      (await groups('account'))
         .filter(({ counts }) => counts.requests > 0)
         .map(({ key, counts }) => `${key} ${counts.requests}`),
       [...requests].map(([key, count]) => `${key} ${count}`),

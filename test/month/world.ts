@@ -7,6 +7,7 @@ import { insertAccounts } from '../payments/gateways.ts';
 import { buildCatalog } from '#core/config/sections/build-catalog.ts';
 import { type GatewayDocument, readDocument } from '#core/config/file/document.ts';
 import { receiveNotification } from '#core/business/payments/inbox.ts';
+import type { UsageFiguresReader } from '#core/extension/commands/usage-figures.ts';
 import { assemble } from '#core/extension/assembly.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { validate } from '#core/extension/validation/load.ts';
@@ -89,6 +90,13 @@ export class World implements AsyncDisposable {
     const world = new World();
     await world.#open(url, accounts, terms);
     return world;
+  }
+
+  /** What `daypass usage` adds to counts. */
+  get figures(): UsageFiguresReader {
+    const { costsReader } = this.#registry;
+    if (costsReader === undefined) throw new Error('no plugin knows what use has cost');
+    return costsReader.usage;
   }
 
   get #file(): string {

@@ -4,8 +4,6 @@ import { exportOwnData } from '#core/business/accounts/own-data.ts';
 import { listLedger } from '#core/business/accounts/ledger-entries.ts';
 import { listVouchers, readVoucherMonth, revokeVouchers } from '#core/business/accounts/voucher-batches.ts';
 import { redeemVoucher } from '#core/business/accounts/vouchers.ts';
-import { earnedIn, readEarnings } from '#core/business/margins/earnings.ts';
-import { toDecimal } from '#core/business/margins/exact-money.ts';
 import { newCharge, startOrder } from '#core/business/payments/checkout.ts';
 import { readGiftCode } from '#core/business/payments/gifts.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
@@ -293,24 +291,5 @@ describe('the operator', () => {
     expect(sum(await giftsOf())).toBe(before);
     await redeem(friend, await codeOf(order));
     expect(sum(await giftsOf())).toBe(before + 7);
-  });
-
-  it('earns the money of a gift while it is used, by who uses it; of one that expires, at that moment', async () => {
-    const [used, unused] = [await give(), await give()];
-    const now = Date.now();
-    const span = { from: now - 3_600_000, until: now + 100 * 86_400_000 };
-    const earned = async (accountId: string, within = span) =>
-      (await readEarnings(database, 'IDR', within))
-        .filter(({ account }) => account === accountId)
-        .map((one) => Number(toDecimal(earnedIn(one, within))));
-    expect(await earned(buyer)).toEqual([]);
-    await redeem(friend, await codeOf(used));
-    expect([await earned(buyer), await earned(friend)]).toEqual([[], [95_000]]);
-    const period = (await read(used)).gift?.period;
-    const half = { from: span.from, until: (period?.startsAt.getTime() ?? 0) + (week * 1_000) / 2 };
-    expect(await earned(friend, half)).toEqual([47_500]);
-    await setExpiry(unused, `clock_timestamp() + interval '1 day'`);
-    expect(await earned(buyer)).toEqual([95_000]);
-    expect(await earned(buyer, { from: span.from, until: now + 3_600_000 })).toEqual([]);
   });
 });

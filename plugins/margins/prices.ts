@@ -1,4 +1,4 @@
-import { currencySection } from '../accounts/plans.ts';
+import { currencySection } from '#core/business/accounts/plans.ts';
 import { type Cost, priceDecimals, readDecimal } from '#core/config/catalog/cost.ts';
 import { publicNameOf } from '#core/config/catalog/model-name.ts';
 import { service } from '#core/config/sections/core-sections.ts';

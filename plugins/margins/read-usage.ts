@@ -2,7 +2,7 @@ import type { Database } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { timestamp } from '#core/gateway/records/filter.ts';
 import { countsOf, type CountsRow, storedCounts, sumsOfCounts, type UsageCounts } from '#core/gateway/records/usage.ts';
-import { periodsInForce } from '../accounts/periods-in-force.ts';
+import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import type { Timespan } from './exact-money.ts';
 
 /** The plan in which something was used: its days, or `given` for granted days and those of vouchers. */

@@ -1,6 +1,6 @@
 import type { Database } from '#core/platform/database/database.ts';
 import { timestamp } from '#core/gateway/records/filter.ts';
-import { periodsInForce } from '../accounts/periods-in-force.ts';
+import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import { type ExactMoney, fromSmallest, type Timespan, spread } from './exact-money.ts';
 import type { PlanName } from './read-usage.ts';
 

@@ -1,8 +1,8 @@
 import { findAccountByHandle } from '#core/business/accounts/account-list.ts';
-import { toDecimal } from '#core/business/margins/exact-money.ts';
-import { marginReadings, marginSpans } from '#core/business/margins/margin-readings.ts';
-import { groupMargins } from '#core/business/margins/margins.ts';
-import { readPrices } from '#core/business/margins/prices.ts';
+import { toDecimal } from './exact-money.ts';
+import { marginReadings, marginSpans } from './margin-readings.ts';
+import { groupMargins } from './margins.ts';
+import { readPrices } from './prices.ts';
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import { choiceOf, InvalidQuery } from '#core/business/operator-actions/query.ts';
 import type { Host } from '#core/gateway/host/host.ts';

@@ -1,4 +1,4 @@
-import { smallestUnits } from '../accounts/money.ts';
+import { smallestUnits } from '#core/business/accounts/money.ts';
 
 /**
  * Money, as a whole number of 10^-24 of a unit of the currency of plans: what a price with six decimals per million tokens and a rate

@@ -1,7 +1,7 @@
 import { inText } from '#core/business/accounts/plans.ts';
-import { toDecimal, toSmallest } from '#core/business/margins/exact-money.ts';
-import { groupMargins, type MarginGroup, readMargins } from '#core/business/margins/margins.ts';
-import { readPrices } from '#core/business/margins/prices.ts';
+import { toDecimal, toSmallest } from './exact-money.ts';
+import { groupMargins, type MarginGroup, readMargins } from './margins.ts';
+import { readPrices } from './prices.ts';
 import type { UsageFiguresReader } from '#core/extension/commands/usage-figures.ts';
 import { startOfHour } from '#core/gateway/records/usage.ts';
 

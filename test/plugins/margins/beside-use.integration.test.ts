@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAccount } from '#core/business/accounts/accounts.ts';
-import { marginReadings } from '#core/business/margins/margin-readings.ts';
+import { marginReadings } from '../../../plugins/margins/margin-readings.ts';
 import { RecordBook } from '../../core/gateway/records/record-fixture.ts';
 import { startGateway, type TestGateway, wholePipeline } from '../../support/gateway.ts';
 import { createOperatorToken } from '../../support/operator-token.ts';

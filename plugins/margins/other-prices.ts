@@ -1,7 +1,7 @@
 import { plansSection } from '#core/business/accounts/plans.ts';
-import { type Earning, earnedAt, earnedIn } from '#core/business/margins/earnings.ts';
-import { fromSmallest, toSmallest } from '#core/business/margins/exact-money.ts';
-import type { Margins } from '#core/business/margins/margins.ts';
+import { type Earning, earnedAt, earnedIn } from './earnings.ts';
+import { fromSmallest, toSmallest } from './exact-money.ts';
+import type { Margins } from './margins.ts';
 import { readTypedAmount } from '#core/business/payments/amount.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { formatExact } from './beside-use.ts';
@@ -24,7 +24,7 @@ export function describeOtherPrices({ earnings, span, currency }: Margins, by: s
       name: planName(plan, t),
       field: `price_${plan}`,
       price,
-      passes: t('operator.margins_passes', { count: some.length }),
+      passes: t('margins.passes', { count: some.length }),
       earned: money(earned),
       other: money(other),
       earnedValue: earned,
@@ -35,8 +35,8 @@ export function describeOtherPrices({ earnings, span, currency }: Margins, by: s
   return {
     by,
     rows,
-    total: t('operator.margins_other_total', { earned: total('earnedValue'), other: total('otherValue') }),
-    hint: t('operator.margins_other_hint', { example: format.money(1, currency) }),
+    total: t('margins.other_total', { earned: total('earnedValue'), other: total('otherValue') }),
+    hint: t('margins.other_hint', { example: format.money(1, currency) }),
   };
 }
 
@@ -51,5 +51,5 @@ function lastPrice(earnings: readonly Earning[], currency: string): number {
 }
 
 export function planName(plan: string, t: PageRequest['t']): string {
-  return plan === 'given' ? t('operator.margins_given') : t('operator.margins_plan', { count: Number(plan) });
+  return plan === 'given' ? t('margins.given') : t('margins.plan', { count: Number(plan) });
 }

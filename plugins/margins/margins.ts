@@ -1,4 +1,4 @@
-import { currencySection } from '../accounts/plans.ts';
+import { currencySection } from '#core/business/accounts/plans.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { startOfHour, type UsageCounts, usageHour } from '#core/gateway/records/usage.ts';

@@ -1,13 +1,7 @@
 import { readAccountNames } from '#core/web/pages/account-name.ts';
-import {
-  groupMargins,
-  type Margin,
-  type MarginGroup,
-  type Margins,
-  sumMargins,
-} from '#core/business/margins/margins.ts';
-import { type MarginSpan, marginReadings, marginSpans } from '#core/business/margins/margin-readings.ts';
-import { readPrices } from '#core/business/margins/prices.ts';
+import { groupMargins, type Margin, type MarginGroup, type Margins, sumMargins } from './margins.ts';
+import { type MarginSpan, marginReadings, marginSpans } from './margin-readings.ts';
+import { readPrices } from './prices.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { describeTable, type TableCell, type TableSection } from '#core/web/pages/table.ts';
 import { formatExact } from './beside-use.ts';
@@ -29,9 +23,9 @@ type Reader = Pick<PageRequest, 't' | 'format' | 'host'>;
 export const marginsPage: Page = {
   path: marginsPath,
   role: 'operator',
-  title: 'operator.margins',
+  title: 'margins.title',
   within: '/operator/orders',
-  template: 'operator/margins.eta',
+  template: 'margins/margins.eta',
   styles: ['operator.css', 'tables.css'],
   async show(request) {
     const { host, t, query } = request;
@@ -53,13 +47,13 @@ export const marginsPage: Page = {
     return {
       isDeclared: true,
       since: describeSpan(margins, request),
-      spans: marginSpans.map((one) => linkTo({ span: one, by }, t(`operator.margins_span.${one}`), one === span)),
-      groupings: groupings.map((one) => linkTo({ span, by: one }, t(`operator.margins_by.${one}`), one === by)),
+      spans: marginSpans.map((one) => linkTo({ span: one, by }, t(`margins.span.${one}`), one === span)),
+      groupings: groupings.map((one) => linkTo({ span, by: one }, t(`margins.by.${one}`), one === by)),
       tiles: describeTiles(margins, request),
-      unpriced: unpriced.length === 0 ? '' : t('operator.margins_unpriced', { routes: namesOf(unpriced) }),
+      unpriced: unpriced.length === 0 ? '' : t('margins.unpriced', { routes: namesOf(unpriced) }),
       table: marginTable(by, shown, names, request),
-      cut: groups.length > shown.length ? t('operator.margins_cut', { count: shown.length }) : '',
-      losses: { ...marginTable('account', lost, names, request), title: t('operator.margins_losses') },
+      cut: groups.length > shown.length ? t('margins.cut', { count: shown.length }) : '',
+      losses: { ...marginTable('account', lost, names, request), title: t('margins.losses') },
       ...(span === 'month' && { otherPrices: describeOtherPrices(margins, by, request) }),
     };
   },
@@ -78,7 +72,7 @@ function linkTo(query: { readonly span: MarginSpan; readonly by: Grouping }, lab
 
 function describeSpan({ span }: Margins, { t, format }: Reader): string {
   const [from, until] = [new Date(span.from), new Date(span.until)];
-  return t('operator.margins_span_text', { from: format.dayTime(from).text, until: format.dayTime(until).text });
+  return t('margins.span_text', { from: format.dayTime(from).text, until: format.dayTime(until).text });
 }
 
 function byDay({ days }: Margins): MarginGroup[] {
@@ -97,17 +91,17 @@ function describeTiles({ lines }: Margins, reader: Reader) {
   const { counts, cost, earned } = sumMargins(lines);
   const money = (value: bigint) => formatExact(value, reader);
   return [
-    { label: t('operator.margins_earned'), value: money(earned), note: t('operator.margins_earned_note') },
-    { label: t('operator.margins_cost'), value: money(cost), note: t('operator.margins_cost_note') },
+    { label: t('margins.earned'), value: money(earned), note: t('margins.earned_note') },
+    { label: t('margins.cost'), value: money(cost), note: t('margins.cost_note') },
     {
-      label: t('operator.margins_margin'),
+      label: t('margins.margin'),
       value: money(earned - cost),
       note: shareOf({ cost, earned }, reader),
     },
     {
       label: t('operator.requests'),
       value: format.number(counts.requests),
-      note: t('operator.margins_tokens', {
+      note: t('margins.tokens', {
         input: format.compact(counts.inputTokens),
         output: format.compact(counts.outputTokens),
       }),
@@ -117,7 +111,7 @@ function describeTiles({ lines }: Margins, reader: Reader) {
 
 function shareOf({ cost, earned }: Pick<Margin, 'cost' | 'earned'>, { t, format }: Reader): string {
   if (earned === 0n || cost > earned) return '';
-  return t('operator.margins_share', { share: format.percent(Number(((earned - cost) * 10_000n) / earned) / 10_000) });
+  return t('margins.share', { share: format.percent(Number(((earned - cost) * 10_000n) / earned) / 10_000) });
 }
 
 function marginTable(
@@ -129,20 +123,20 @@ function marginTable(
   const money = (value: bigint) => formatExact(value, reader);
   const fit = by === 'account' || by === 'route' || by === 'model' ? ({ fit: 'id' } as const) : {};
   const hidden = { at: 'hide', isNumber: true } as const;
-  return describeTable(reader, 'margins', 'operator.margins', groups, [
-    { label: `operator.margins_by.${by}`, at: 'title', ...fit, cell: ({ key }) => nameOf(by, key, names, reader) },
+  return describeTable(reader, 'margins', 'margins.title', groups, [
+    { label: `margins.by.${by}`, at: 'title', ...fit, cell: ({ key }) => nameOf(by, key, names, reader) },
     { label: 'operator.requests', ...hidden, cell: ({ counts }) => counts.requests },
     { label: 'operator.tokens_in', ...hidden, cell: ({ counts }) => counts.inputTokens },
     { label: 'operator.tokens_out', ...hidden, cell: ({ counts }) => counts.outputTokens },
     {
-      label: 'operator.margins_earned',
+      label: 'margins.earned',
       at: 'note',
       isNumber: true,
       isNamed: true,
       cell: ({ earned }) => money(earned),
     },
-    { label: 'operator.margins_cost', at: 'note-end', isNumber: true, isNamed: true, cell: ({ cost }) => money(cost) },
-    { label: 'operator.margins_margin', at: 'end', isNumber: true, cell: ({ earned, cost }) => money(earned - cost) },
+    { label: 'margins.cost', at: 'note-end', isNumber: true, isNamed: true, cell: ({ cost }) => money(cost) },
+    { label: 'margins.margin', at: 'end', isNumber: true, cell: ({ earned, cost }) => money(earned - cost) },
   ]);
 }
 
@@ -152,7 +146,7 @@ function nameOf(
   names: ReadonlyMap<string, string>,
   { t, format }: Reader,
 ): TableCell {
-  if (key === null) return { text: t(`operator.margins_none.${by}`) };
+  if (key === null) return { text: t(`margins.none.${by}`) };
   if (by === 'plan') return { text: planName(key, t) };
   if (by === 'day') return { text: format.shortDay(new Date(`${key}T12:00:00Z`)).text, iso: key };
   if (by === 'account') return { text: names.get(key) ?? key, path: `/operator/accounts/${key}` };

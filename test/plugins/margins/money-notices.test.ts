@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { moneyNotices } from '#core/business/margins/money-notices.ts';
+import { moneyNotices } from '../../../plugins/margins/money-notices.ts';
 import { parseDocument } from '#core/config/file/document.ts';
 import type { SectionValues } from '#core/config/section.ts';
 

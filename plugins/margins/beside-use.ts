@@ -1,7 +1,7 @@
 import { currencySection } from '#core/business/accounts/plans.ts';
-import { type ExactMoney, toSmallest } from '#core/business/margins/exact-money.ts';
-import { readMarginsBeside } from '#core/business/margins/margin-readings.ts';
-import { costsByRoute, type Margin, type Margins, sumMargins } from '#core/business/margins/margins.ts';
+import { type ExactMoney, toSmallest } from './exact-money.ts';
+import { readMarginsBeside } from './margin-readings.ts';
+import { costsByRoute, type Margin, type Margins, sumMargins } from './margins.ts';
 import type { CostNotes, CostsBeside, ReadCostsBeside } from '#core/web/pages/costs-beside.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 
@@ -15,8 +15,8 @@ export const readCostsBeside: ReadCostsBeside = async (reader, span) => {
 function describeCosts(margins: Margins, reader: Reader): CostsBeside {
   const linesOf = (id: string) => margins.lines.filter(({ account }) => account === id);
   return {
-    total: notesOf(sumMargins(margins.days), 'operator.beside_margin', reader),
-    ofAccount: (id) => notesOf(sumMargins(linesOf(id)), 'operator.beside_margin_30d', reader),
+    total: notesOf(sumMargins(margins.days), 'margins.beside_margin', reader),
+    ofAccount: (id) => notesOf(sumMargins(linesOf(id)), 'margins.beside_margin_30d', reader),
     ofModel: (id, model) => formatExact(sumMargins(linesOf(id).filter((line) => line.model === model)).cost, reader),
     ofRoute: (model, route) => formatExact(costsByRoute(margins).get(`${model} ${route}`) ?? 0n, reader),
   };
@@ -26,7 +26,7 @@ function describeCosts(margins: Margins, reader: Reader): CostsBeside {
 function notesOf({ cost, earned }: Margin, left: string, reader: Reader): CostNotes {
   const { t } = reader;
   return {
-    cost: t('operator.beside_cost', { amount: formatExact(cost, reader) }),
+    cost: t('margins.beside_cost', { amount: formatExact(cost, reader) }),
     left: t(left, { amount: formatExact(earned - cost, reader) }),
   };
 }

@@ -1,4 +1,4 @@
-import { currencySection } from '../accounts/plans.ts';
+import { currencySection } from '#core/business/accounts/plans.ts';
 import type { Cost } from '#core/config/catalog/cost.ts';
 import type { SectionValues, YamlPath } from '#core/config/section.ts';
 import { models } from '#core/config/sections/models-section.ts';

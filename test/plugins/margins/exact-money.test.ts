@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fromSmallest, share, spread, toDecimal, toSmallest } from '#core/business/margins/exact-money.ts';
+import { fromSmallest, share, spread, toDecimal, toSmallest } from '../../../plugins/margins/exact-money.ts';
 import { readDecimal } from '#core/config/catalog/cost.ts';
 
 describe('a price of gateway.yaml', () => {

@@ -1,0 +1,21 @@
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
+import { readCostsBeside } from './beside-use.ts';
+import { exchangeRatesSection } from './exchange-rates.ts';
+import { marginsPage } from './page.ts';
+import { marginsReading } from './reading.ts';
+import en from './texts/en.json' with { type: 'json' };
+import id from './texts/id.json' with { type: 'json' };
+import { usageFigures } from './usage-figures.ts';
+
+/** What use costs, and what is left of what it earns: beside use, on a page, by a command and over the API. */
+export const plugin: GatewayPlugin = {
+  name: 'margins',
+  register({ gateway }) {
+    gateway.section(exchangeRatesSection);
+    gateway.texts(defineTexts({ en, id }));
+    gateway.page(marginsPage);
+    gateway.costs(readCostsBeside, usageFigures);
+    gateway.operatorReading(marginsReading);
+  },
+};

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { redeemVoucher } from '#core/business/accounts/vouchers.ts';
+import { startOrder } from '#core/business/payments/checkout.ts';
+import { readGiftCode } from '#core/business/payments/gifts.ts';
+import { type Order, readOrder } from '#core/business/payments/order.ts';
+import { settle } from '#core/business/payments/settle.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { MemoryShared } from '#core/platform/shared/memory.ts';
+import { earnedIn, readEarnings } from '../../../plugins/margins/earnings.ts';
+import { toDecimal } from '../../../plugins/margins/exact-money.ts';
+import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
+import { createBuyer, createPaymentHost, referenceOf } from '../../core/business/payments/fixture.ts';
+import { createTestDatabase } from '../../support/database.ts';
+
+const week = 7 * 86_400_000; // ms
+
+let database: Database;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+const read = async ({ id }: Order) => (await readOrder(database, { id })) as Order;
+
+it('the money of a gift is earned while it is used, by who uses it; of one that expires, at that moment', async () => {
+  const fake = new FakeProvider();
+  const host = createPaymentHost(database, [fake.provider], { payments: { gifts: true } });
+  const [buyer, friend] = [await createBuyer(database), await createBuyer(database)];
+  const give = async () => {
+    const order = await startOrder(host, buyer, 7, { isGift: true });
+    fake.pay(referenceOf(order));
+    await settle(database, 'fake', fake.evidence(referenceOf(order)));
+    return read(order);
+  };
+  const [used, unused] = [await give(), await give()];
+  const now = Date.now();
+  const span = { from: now - 3_600_000, until: now + 100 * 86_400_000 };
+  const earned = async (accountId: string, within = span) =>
+    (await readEarnings(database, 'IDR', within))
+      .filter(({ account }) => account === accountId)
+      .map((one) => Number(toDecimal(earnedIn(one, within))));
+  expect(await earned(buyer)).toEqual([]);
+  const code = (await readGiftCode(database, used)) as string;
+  await redeemVoucher({ database, shared: new MemoryShared() }, friend, code, '192.0.2.1');
+  expect([await earned(buyer), await earned(friend)]).toEqual([[], [95_000]]);
+  const period = (await read(used)).gift?.period;
+  const half = { from: span.from, until: (period?.startsAt.getTime() ?? 0) + week / 2 };
+  expect(await earned(friend, half)).toEqual([47_500]);
+  const tomorrow = `clock_timestamp() + interval '1 day'`;
+  await database.query(`update voucher set expires_at = ${tomorrow} where order_id = ?`, [unused.id]);
+  expect(await earned(buyer)).toEqual([95_000]);
+  expect(await earned(buyer, { from: span.from, until: now + 3_600_000 })).toEqual([]);
+});

@@ -43,7 +43,7 @@ const interval = 60;
 /** Seconds ahead for which a sweep enqueues jobs, so that each end is reported on time. */
 const ahead = 2 * interval;
 /** Seconds after the due time at which a job runs: the clocks of queue and database may run at different speeds. */
-const margin = 0.1;
+const slack = 0.1;
 
 /** At the end of a plan, and 24 hours before it. */
 export const planEndJob: JobDefinition<{ accountId: string }> = {
@@ -64,7 +64,7 @@ export const planEndSweep: JobDefinition = {
   async run(_data, host) {
     for (const { accountId, id, dueIn } of await findDuePlanEnds(host.database, ahead)) {
       if (dueIn <= 0) await recordPlanEnd(host.database, accountId);
-      else await host.jobs.add('plan-end', { accountId }, { id, delay: dueIn + margin });
+      else await host.jobs.add('plan-end', { accountId }, { id, delay: dueIn + slack });
     }
   },
 };

@@ -114,7 +114,7 @@ export function breakerOptions({ breaker }: UpstreamSettings): BreakerOptions {
   };
 }
 
-/** Seconds that a request may wait for an upstream under these options, with a margin to report the reason. */
+/** Seconds that a request may wait for an upstream under these options, with time left to report the reason. */
 export function longestWait(
   { deadline, idle_timeout: idle, progress_timeout: progress, queue }: UpstreamSettings,
   catalog: Catalog,

@@ -43,7 +43,7 @@ export interface Reconciliation {
 }
 
 /** Ms by which the two sides may have a movement at different times: it may be of another day there. */
-const margin = 6 * 3_600_000;
+const slack = 6 * 3_600_000;
 
 /**
  * Compares our payments and refunds of a time with those of a provider. A payment that the provider has and that was never
@@ -59,7 +59,7 @@ export async function reconcile(
   currency: string,
   signal?: AbortSignal,
 ): Promise<Reconciliation> {
-  const wide = { since: new Date(span.since.getTime() - margin), until: new Date(span.until.getTime() + margin) };
+  const wide = { since: new Date(span.since.getTime() - slack), until: new Date(span.until.getTime() + slack) };
   const books = await readProviderBooks(host, provider, wide, signal);
   let matches = matchBooks(await readEntries(host.database, provider, wide), books.movements);
   if (books.isList && (await settleUnseen(host, provider, matches.unseen)))

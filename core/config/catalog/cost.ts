@@ -9,7 +9,7 @@ const price = number({ minimum: 0, maximum: 999_999_999 });
 /** What the operator pays for what a route serves. Customers see none of it. */
 export const costSchema = object(
   { minProperties: 1 },
-  'What the operator pays, for margins on the operator’s pages. Tokens are priced per million; prices have up to six decimals. ' +
+  'What the operator pays, which operators see beside use. Tokens are priced per million; prices have up to six decimals. ' +
     'What is left out costs nothing.',
   {
     input: number(price, 'Per million input tokens.'),

@@ -12,8 +12,8 @@ export interface QrImageTexts {
   readonly mark?: Mark | undefined;
 }
 
-const margin = 4; // modules around the code
-const minSize = 1024; // px of the code with its margin
+const quietZone = 4; // modules around the code
+const minSize = 1024; // px of the code with its quiet zone
 const line = 64; // px
 const mark = { top: 48, height: 88, space: 104 }; // px
 
@@ -26,9 +26,9 @@ export async function drawQrImage(
   { title, amount, lines, mark: image }: QrImageTexts,
 ): Promise<Buffer> {
   const modules = modulesOf(payload);
-  const scale = Math.ceil(minSize / (modules.size + 2 * margin));
-  const side = scale * (modules.size + 2 * margin);
-  const edge = margin * scale;
+  const scale = Math.ceil(minSize / (modules.size + 2 * quietZone));
+  const side = scale * (modules.size + 2 * quietZone);
+  const edge = quietZone * scale;
   const above = image === undefined ? 0 : mark.space;
   const top = 256 + above;
   const canvas = new Canvas(side, top + side + lines.length * line);

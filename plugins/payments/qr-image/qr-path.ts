@@ -7,7 +7,7 @@ export interface QrPath {
   readonly path: string;
 }
 
-const margin = 4;
+const quietZone = 4;
 
 /** Draws a QR code as one path: a rectangle for each run of dark modules in a row. */
 export function qrPath(payload: string): QrPath {
@@ -18,8 +18,8 @@ export function qrPath(payload: string): QrPath {
       if (modules.get(y, x) === 0) continue;
       const start = x;
       while (x + 1 < modules.size && modules.get(y, x + 1) !== 0) x++;
-      path += `M${start + margin} ${y + margin}h${x - start + 1}v1h-${x - start + 1}z`;
+      path += `M${start + quietZone} ${y + quietZone}h${x - start + 1}v1h-${x - start + 1}z`;
     }
   }
-  return { side: modules.size + 2 * margin, path };
+  return { side: modules.size + 2 * quietZone, path };
 }

@@ -19,7 +19,7 @@ export interface TokenClock {
 /** Ms in which a cloud must hand out a token. */
 const deadline = 10_000;
 /** Ms before the end of a token from which the next one is fetched, at most; a quarter of its life where that is less. */
-const longestMargin = 300_000;
+const longestLead = 300_000;
 /** Ms between two attempts to renew a token that is still valid. */
 const pause = 10_000;
 
@@ -66,7 +66,7 @@ export class TokenSource {
     const ms = lifetime * 1_000;
     this.#value = value;
     this.#validUntil = asked + ms;
-    this.#renewAt = asked + ms - Math.min(longestMargin, ms / 4);
+    this.#renewAt = asked + ms - Math.min(longestLead, ms / 4);
     return value;
   }
 }

@@ -100,9 +100,9 @@
     const most = Math.max(2, Math.floor(width / (longest * 7 + 28)));
     const step = [1, 2, 3, 4, 6, 8, 12, 24].find((size) => labels.length / size <= most) ?? labels.length;
     // Bars that half a label takes at the right edge.
-    const margin = ((longest * 3.5) / (width - 40)) * labels.length;
+    const room = ((longest * 3.5) / (width - 40)) * labels.length;
     const first = labels.findIndex((label) => Number(label.slice(0, 2)) % step === 0 && /[:.]/.test(label));
-    return labels.flatMap((_, index) => (index % step === Math.max(0, first) % step && index + margin < labels.length ? [index] : []));
+    return labels.flatMap((_, index) => (index % step === Math.max(0, first) % step && index + room < labels.length ? [index] : []));
   }
 
   /** The text for the bar under the pointer. */

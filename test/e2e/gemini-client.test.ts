@@ -1,22 +1,27 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#core/platform/json.ts';
-import { startDemoUpstream } from '../../plugins/demo/server.ts';
+import { answerAbly } from '../support/able-model.ts';
 import { createUpstream, type FaultyUpstream } from '../support/faulty-upstream.ts';
 import { createGeminiUpstream, ownSignature } from '../support/gemini-upstream.ts';
 import { startGateway, type TestGateway, wholePipeline } from '../support/gateway.ts';
 
-let upstream: Awaited<ReturnType<typeof startDemoUpstream>>;
+let upstream: FaultyUpstream;
 let google: FaultyUpstream;
 let gateway: TestGateway;
 beforeAll(async () => {
-  upstream = await startDemoUpstream({ delayFactor: 0 });
+  upstream = await createUpstream((request, response) => {
+    const answer = answerAbly(request.json<JsonObject>());
+    if (request.json<JsonObject>()['stream'] !== true) return response.json(200, answer.whole());
+    response.sse(...answer.chunks());
+    return response.end();
+  });
   google = await createGeminiUpstream();
   const yaml = `${wholePipeline}
 upstreams:
-  demo: { format: chat, base_url: "${upstream.baseUrl}" }
+  able: { format: chat, base_url: "${upstream.url}/v1" }
   google: { vendor: gemini, base_url: "${google.url}/v1beta", api_keys: [key-there] }
 models:
-  chat: { routes: [demo/chatty] }
+  chat: { routes: [able/chatty] }
   gemini: { routes: [google/gemini-3-there] }
 `;
   gateway = await startGateway({ yaml });

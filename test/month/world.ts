@@ -19,8 +19,7 @@ import { CanaryRun } from '#core/process/canary/canary-run.ts';
 import { startCanary } from '#core/process/canary/start-canary.ts';
 import { EffectiveDocuments } from '#core/process/effective-document.ts';
 import { OpenServices } from '#core/process/services.ts';
-import { answerChat } from '../../plugins/demo/chat-answer.ts';
-import { readChatRequest } from '../../plugins/demo/chat-request.ts';
+import { answerAbly } from '../support/able-model.ts';
 import { createUpstream, type FaultyUpstream } from '../support/faulty-upstream.ts';
 import { MonthBank } from './bank.ts';
 
@@ -133,18 +132,18 @@ export class World implements AsyncDisposable {
     this.accounts = await insertAccounts(database, accounts);
   }
 
-  /** A vendor over HTTP: the demo's answers, or for `weak` those of another model. */
+  /** A vendor over HTTP: an able model's answers, or for `weak` those of another model. */
   async #vendor(name: string): Promise<string> {
     const upstream: FaultyUpstream = await createUpstream(
       (request, response) => {
-        const chat = answerChat(readChatRequest(request.json<JsonObject>()));
+        const chat = answerAbly(request.json<JsonObject>());
         const isOther = name === 'weak' && this.isWeak;
         if (request.json<JsonObject>()['stream'] === true && !isOther) {
           response.sse();
-          for (const { data } of chat.chunks()) void response.event(data);
+          for (const data of chat.chunks()) void response.event(data);
           return response.end();
         }
-        const answer = chat.whole() as JsonObject;
+        const answer = chat.whole();
         if (isOther) speakAsAnother(answer);
         return response.json(200, answer);
       },

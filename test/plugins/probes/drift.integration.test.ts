@@ -26,7 +26,7 @@ const message = (answer: JsonObject) => (answer['choices'] as { message: JsonObj
 /** The model behind the route was replaced: it says, knows and likes other things. */
 const replaced = (answer: JsonObject): JsonObject => {
   const said = message(answer);
-  if (typeof said['content'] === 'string' && said['content'].startsWith('Hello!'))
+  if (typeof said['content'] === 'string' && said['content'].startsWith('You said: '))
     said['content'] = `Greetings, I am another model ${said['content'].length % 7}`;
   return answer;
 };

@@ -5,11 +5,10 @@ import type { Catalog, Model, Route } from '#core/config/catalog/catalog.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { JsonObject } from '#core/platform/json.ts';
-import { answerChat } from '../../../plugins/demo/chat-answer.ts';
-import { readChatRequest } from '../../../plugins/demo/chat-request.ts';
 import { formatStage } from '../../../plugins/format/stage.ts';
 import { upstreamStage } from '../../../plugins/upstream/stage.ts';
 import { Trials } from '../../../plugins/probes/trials.ts';
+import { answerAbly } from '../../support/able-model.ts';
 import { chatEndpoint } from '../../support/exchange.ts';
 import { createUpstream, type FaultyUpstream } from '../../support/faulty-upstream.ts';
 import { routeTo, upstreamAt } from '../upstream/fixture.ts';
@@ -39,7 +38,7 @@ export interface ProbeWorld {
 
 let worlds = 0;
 
-/** An upstream that does everything, by the code of the demo, until it drifts; and a host whose only route leads to it. */
+/** An upstream that does everything, until it drifts; and a host whose only route leads to it. */
 export async function openWorld(
   database: Database,
   probes: object = {},
@@ -51,17 +50,17 @@ export async function openWorld(
     if (refusal !== undefined) return response.json(refusal, { error: { message: 'not today', type: 'odd' } });
     const { drift } = world;
     const read = drift.ignores?.(body) ?? body;
-    const chat = answerChat(readChatRequest(read));
+    const chat = answerAbly(read);
     if (body['stream'] !== true) {
-      const answer = chat.whole() as JsonObject;
+      const answer = chat.whole();
       if (drift.hidesUsage === true) delete answer['usage'];
       return response.json(200, drift.changes?.(answer, body) ?? answer);
     }
-    const chunks = chat.chunks().map(({ data }) => data);
+    const chunks = chat.chunks();
     if (drift.isBuffered === true) return response.json(200, chat.whole());
     response.sse();
     for (const data of chunks) {
-      if (drift.hidesUsage === true && typeof data === 'object' && 'usage' in data) delete data.usage;
+      if (drift.hidesUsage === true && typeof data === 'object' && 'usage' in data) delete data['usage'];
       void response.event(data);
     }
     return response.end();

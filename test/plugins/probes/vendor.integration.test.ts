@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { parse } from 'yaml';
 import type { JsonObject } from '#core/platform/json.ts';
-import { answerChat } from '../../../plugins/demo/chat-answer.ts';
-import { readChatRequest } from '../../../plugins/demo/chat-request.ts';
+import { answerAbly } from '../../support/able-model.ts';
 import { runCommand } from '../../support/command-line.ts';
 import { createUpstream, type Handler } from '../../support/faulty-upstream.ts';
 
@@ -23,9 +22,9 @@ const odd: Handler = (request, response) => {
   if (body['reasoning_effort'] !== undefined) return refuse(400, 'reasoning_effort is not supported');
   if (body['stream_options'] !== undefined) return refuse(400, 'stream_options is not supported');
   const seen = JSON.parse(JSON.stringify(body).replaceAll('image_url', 'hidden')) as JsonObject;
-  const answer = answerChat(readChatRequest({ ...seen, parallel_tool_calls: false }));
+  const answer = answerAbly({ ...seen, parallel_tool_calls: false });
   if (body['stream'] !== true) return response.json(200, answer.whole());
-  response.sse(...answer.chunks().map(({ data }) => data));
+  response.sse(...answer.chunks());
   return response.end();
 };
 

@@ -115,19 +115,19 @@ it('daypass routes prints what it did', async () => {
 const steadyChecks = 'configuration,redis,mail,payments,sign_in';
 
 it('daypass doctor and daypass backup print what they did', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'daypass-golden-backup-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const target = await mkdtemp(join(tmpdir(), 'daypass-golden-backup-'));
+  onTestFinished(() => rm(target, { recursive: true, force: true }));
   const lines = [
     ['doctor', '--only', steadyChecks, '--json'],
     ['doctor', '--only', 'redis,mail,payments,sign_in'],
-    ['backup', '--to', folder, '--json'],
-    ['backup', '--to', folder],
+    ['backup', '--to', target, '--json'],
+    ['backup', '--to', target],
   ];
   const text = await inTurn(lines.map((words) => () => world.run(...words)));
   expectGolden(
     'command-doctor-backup.txt',
     text
-      .replaceAll(folder, '<folder>')
+      .replaceAll(target, '<folder>')
       .replace(/(?<=<folder>\/)[^":]*/g, '<file>')
       .replace(/\/\S*gateway\.yaml/g, '<gateway.yaml>')
       .replace(/"version":"[^"]*",|(?<="migrations":\[)[^\]]*/g, '')

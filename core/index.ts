@@ -15,6 +15,14 @@ export type { Gauge, Reading } from '#core/gateway/health/gauge.ts';
 export type { Diagnosis, DiagnosisHost, DiagnosticCheck, Finding } from '#core/gateway/diagnosis/diagnosis.ts';
 export { checkOrigin, explainNetworkError } from '#core/gateway/diagnosis/network.ts';
 export type { HealthCheck, HealthVerdict } from '#core/gateway/health/health-check.ts';
+export {
+  inBrackets,
+  type Problem,
+  type ProblemKind,
+  type ProblemReader,
+  readEmphasis,
+  type TextPiece,
+} from '#core/web/problems/problem.ts';
 export type { StatusReport } from '#core/gateway/health/status-report.ts';
 export {
   type CheckContext,

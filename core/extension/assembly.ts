@@ -25,8 +25,12 @@ import type { Logger } from '#core/platform/logger.ts';
 import { PluginMissing } from './import-plugin.ts';
 import type { GatewayPlugin } from './plugin.ts';
 import { configGauges } from './validation/load-state.ts';
+import { configProblems } from './validation/config-problems.ts';
 import { registerForeignPlugin, registerOwnPlugins } from './load.ts';
 import { Registry } from './registry.ts';
+import { checkProblems } from '#core/web/problems/check-problems.ts';
+import { failedJobs, missingBackups } from '#core/web/problems/machine-problems.ts';
+import { breakerProblems, modelProblems } from '#core/web/problems/model-problems.ts';
 import { preparePages, registerOwnPages } from '#core/web/serve.ts';
 import { announcementsSection } from '#core/config/sections/announcements-section.ts';
 import { operatorsSection } from '#core/config/sections/operators-section.ts';
@@ -113,6 +117,9 @@ function createRegistry(): Registry {
   registry.gauge(lostOutputGauge);
   for (const gauge of [...memoryGauges, ...processGauges, ...jobGauges, ...configGauges]) registry.gauge(gauge);
   registry.healthCheck(memoryCheck);
+  for (const kind of [checkProblems(registry), modelProblems(registry), breakerProblems(registry), ...configProblems])
+    registry.problem(kind);
+  for (const kind of [failedJobs, missingBackups]) registry.problem(kind);
   registerOwnPages(registry);
   return registry;
 }

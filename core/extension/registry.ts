@@ -22,6 +22,7 @@ import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import type { ReadCostsBeside } from '#core/web/pages/costs-beside.ts';
 import type { AssetSource, Page } from '#core/web/pages/page.ts';
 import { locateAssets, locateTemplates } from '#core/web/pages/views.ts';
+import type { ProblemKind } from '#core/web/problems/problem.ts';
 import type { Texts } from '#core/web/texts/texts.ts';
 import type { AnyStageDefinition, Observer } from '#core/gateway/pipeline/stage.ts';
 import type { EventHandler, EventName } from '#core/gateway/events/event-handler.ts';
@@ -87,6 +88,7 @@ export class Registry {
   readonly configReviews: ConfigReview[] = [];
   readonly statusReports = new Map<string, StatusReport>();
   readonly healthChecks = new Map<string, HealthCheck>();
+  readonly problems = new Map<string, ProblemKind>();
   readonly gauges = new Map<string, Gauge>();
   readonly diagnoses = new Map<string, Diagnosis>();
   readonly observers = new Map<string, Observer>();
@@ -192,6 +194,11 @@ export class Registry {
   /** Something that can be wrong while requests are served: reported to the operator, and logged when it changes. */
   healthCheck(check: HealthCheck): void {
     add(this.healthChecks, 'health check', check);
+  }
+
+  /** Something that an operator decides or mends. The name of a kind is unique, its description the only place that knows of it. */
+  problem(kind: ProblemKind): void {
+    add(this.problems, 'problem', kind);
   }
 
   /** What `daypass doctor` checks, by calling others. */

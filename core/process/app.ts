@@ -28,6 +28,7 @@ import { StartingListener } from '#core/gateway/http/starting-listener.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { memoryLimits } from '#core/platform/memory/limits.ts';
 import { MemoryWatch } from '#core/platform/memory/watch.ts';
+import { tellProblems } from '#core/web/problems/find-problems.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
 import { routePages } from '#core/web/serve.ts';
 import { configLoadState } from '#core/extension/validation/load-state.ts';
@@ -295,6 +296,7 @@ export class Gateway {
       },
       host,
       registry: this.#parts.assembly.registry,
+      problems: () => tellProblems(this.#parts.assembly.registry, host()),
     };
   }
 

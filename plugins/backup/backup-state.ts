@@ -68,6 +68,7 @@ async function readNewest(folder: string): Promise<Newest | undefined> {
 /** Fails after a scheduled backup that has failed, and when there was none for one and a half intervals. */
 export const backupCheck: HealthCheck = {
   name: 'backup',
+  runbook: 'backup-failing',
   appliesTo: (host) => host.section(backupSection).every !== undefined,
   refresh: (host) => newest(host).fresh(),
   check(host) {

@@ -16,6 +16,7 @@ interface Wrong {
 /** Checks whether records reach the database by what waits and by the last attempt: a ping proves nothing about writing. */
 export const recordsCheck: HealthCheck = {
   name: 'records',
+  runbook: 'records-waiting',
   check(host: Host): HealthVerdict {
     const { requestLog, lateAfter } = openLog(host);
     if (requestLog === undefined) return { ok: true };

@@ -85,6 +85,7 @@ class MailHealth {
 /** Fails while mails wait for long, and for a day after a receipt was lost. */
 export const mailCheck: HealthCheck = {
   name: 'mail',
+  runbook: 'mail-failing',
   appliesTo: (host) => sendsMail(host.section),
   check: (host) => host.keep('mail/health', () => new MailHealth()).verdict(host),
 };

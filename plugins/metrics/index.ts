@@ -4,6 +4,7 @@ import { gauge, gaugeBy } from '#core/gateway/health/gauge.ts';
 import { metricSource } from '#core/gateway/health/metric-source.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { readModelHealth, type ModelState } from '#core/business/model-health/model-health.ts';
+import { tellProblems } from '#core/web/problems/find-problems.ts';
 import { pingDependencies, readHealth } from '#core/gateway/health/read-health.ts';
 
 /** `GET /metrics` of the operator's listener, in the text format of Prometheus. */
@@ -20,6 +21,7 @@ export const plugin: GatewayPlugin = {
     gateway.gauge(gauge('requests_running', 'Requests in flight.', () => metrics?.requests.running ?? 0));
     gateway.gauge(dependencyGauge);
     gateway.gauge(healthGauge(gateway));
+    gateway.gauge(problemGauge(gateway));
     gateway.gauge(modelGauge(gateway));
     // Before the first request. Every plugin has registered its gauges by then, and commands that serve nothing do not
     // load what counts.
@@ -56,6 +58,19 @@ const healthGauge = (gateway: Pick<Registry, 'healthChecks'>) =>
     'health_check',
     '1 while a health check passes, 0 while it fails; /readyz?verbose has the reason.',
     async (host) => (await readHealth(gateway, host)).map(({ name, ok }) => [labelOf(name), ok ? 1 : 0]),
+  );
+
+/** What operators have to decide or mend; their overview has each, and `/readyz?verbose`. */
+const problemGauge = (gateway: Pick<Registry, 'problems' | 'pageTexts'>) =>
+  gaugeBy(
+    ['problem', 'severity'],
+    'problems',
+    'Problems that wait for an operator, by kind and severity, as /operator and /readyz?verbose list them.',
+    async (host) => {
+      const told = await tellProblems(gateway, host);
+      const alike = Map.groupBy(told, ({ problem, severity }) => `${problem} ${severity}`);
+      return Array.from(alike.values(), (some) => [some[0]?.problem ?? '', some[0]?.severity ?? '', some.length]);
+    },
   );
 
 const stateNumbers: Readonly<Record<ModelState, number>> = { working: 0, no_data: 0, degraded: 1, down: 2, unknown: 3 };

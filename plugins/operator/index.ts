@@ -19,7 +19,10 @@ import { mailsPage } from './mails/list-page.ts';
 import { ordersPage } from './orders/list-page.ts';
 import { orderPage } from './orders/order-page.ts';
 import { refundPage } from './orders/refund-page.ts';
+import { keyProblems } from './overview/key-problems.ts';
+import { undeliveredMails } from './overview/mail-problems.ts';
 import { overviewPage } from './overview/page.ts';
+import { unfinishedActions } from './overview/unfinished-problems.ts';
 import { resetPage, routesPage } from './routes/page.ts';
 import { actionRetentionJob } from './actions-section.ts';
 import { salesPage } from './sales/page.ts';
@@ -67,5 +70,6 @@ export const plugin: GatewayPlugin = {
       healthPage(gateway),
     ];
     for (const page of pages) gateway.page(page);
+    for (const kind of [keyProblems(gateway), unfinishedActions, undeliveredMails]) gateway.problem(kind);
   },
 };

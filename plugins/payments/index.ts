@@ -5,6 +5,7 @@ import { salesJobs } from '#core/business/sales/jobs.ts';
 import { salesGauges } from '#core/business/sales/sales-figures.ts';
 import { salesSection } from '#core/business/sales/section.ts';
 import { paymentsSection } from '#core/business/payments/section.ts';
+import { moneyProblems } from '#core/web/problems/money-problems.ts';
 import { ordersCommand } from './orders/command.ts';
 import { addPages } from './pages/index.ts';
 import { paymentDiagnosis } from './diagnosis.ts';
@@ -37,6 +38,7 @@ export const plugin: GatewayPlugin = {
     gateway.command(salesCommand);
     for (const job of [...paymentJobs, ...salesJobs]) gateway.job(job);
     gateway.diagnosis(paymentDiagnosis(gateway));
+    for (const kind of moneyProblems) gateway.problem(kind);
     for (const gauge of [...paymentGauges, ...salesGauges]) gateway.gauge(gauge);
     server.route(notificationRoute(() => server.host()));
     addSandbox(server);

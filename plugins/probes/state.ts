@@ -79,6 +79,8 @@ export function probeState(host: Pick<Host, 'keep'>): ProbeState {
 /** Fails while a route does not do what it declares, or answers like another model. It also keeps the state of the instance fresh. */
 export const probesCheck: HealthCheck = {
   name: 'probes',
+  page: '/operator/probes',
+  runbook: 'route-drifted',
   appliesTo: (host) => host.section(probesSection).enabled || probeState(host).routes.length > 0,
   check(host) {
     const state = probeState(host);

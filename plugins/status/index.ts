@@ -4,6 +4,7 @@ import { outagesSection } from '#core/business/outages/section.ts';
 import { incidentRetentionJob, watchJob } from '#core/business/model-health/watch.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
 import { feedRoutes } from './feeds.ts';
+import { waitingOutages } from './outage-problems.ts';
 import { statusPage } from './page.ts';
 import { statusTexts } from './texts.ts';
 
@@ -20,6 +21,7 @@ export const plugin: GatewayPlugin = {
     gateway.job(incidentRetentionJob);
     gateway.section(outagesSection);
     gateway.job(creditJob);
+    gateway.problem(waitingOutages);
     for (const gauge of outageGauges) gateway.gauge(gauge);
   },
 };

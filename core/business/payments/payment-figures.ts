@@ -3,6 +3,9 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import type { PaymentError } from './payment-provider.ts';
 
+/** Ms after which a reported payment that is not confirmed is a problem: the provider's retries take less. */
+export const longestUnconfirmed = 600_000;
+
 /** What the payments wait for. */
 export interface CheckCounts {
   /** Payments whose status is read again. */

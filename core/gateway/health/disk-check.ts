@@ -35,6 +35,7 @@ export function freeDiskBytes(host: DiskHost): number | undefined {
 /** Whether the journal and the embedded database have room. */
 export const diskCheck: HealthCheck = {
   name: 'disk',
+  runbook: 'disk-full',
   refresh: (host) => diskState(host).free.fresh(),
   check(host: Host) {
     const { min_free_bytes: least } = host.section(data);

@@ -16,12 +16,17 @@ export type HealthVerdict =
 
 /**
  * Something that can be wrong while requests are still served. A failing check makes `/readyz?verbose` `degraded` and the metric
- * `health_check` 0; it is logged once when it begins to fail and once when it passes again, and shown on the operator pages. The
+ * `health_check` 0; it is logged once when it begins to fail and once when it passes again, and is one of the problems that operators
+ * are told of. The text `check.NAME` is its name in words. The
  * public `/readyz` ignores it: what all instances share would otherwise take all of them out at once.
  */
 export interface HealthCheck {
   /** Snake_case and short: `records`. */
   readonly name: string;
+  /** Where operators mend it, if not on their page of all checks. */
+  readonly page?: string;
+  /** A page in docs/runbooks: what it means, what customers feel, what to do. `disk-full`. */
+  readonly runbook?: string;
   /** False where there is nothing to check; default: always true. */
   readonly appliesTo?: (host: Host) => boolean;
   /** Reads anew what the check looks at. Takes a moment at most, and never rejects. */

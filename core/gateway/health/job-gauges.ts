@@ -7,8 +7,8 @@ import { gauge, gaugeBy } from './gauge.ts';
 const maxAge = 1_000;
 const deadline = 3_000;
 
-/** The queue, read once for all gauges of a scrape. */
-function queueState(host: Host): Promise<QueueState> {
+/** The queue, read once for all gauges of a scrape, and for all who ask in a second. */
+export function queueState(host: Host): Promise<QueueState> {
   const read = () => host.jobs.state();
   const now = () => host.monotonic();
   return host.keep('health/queue-state', () => new FreshValue({ maxAge, deadline, now, read })).get();

@@ -38,6 +38,7 @@ const queueTolerance = 300_000;
 /** Fails while the queue does not work, and while repeated jobs do not run, although they were scheduled anew. */
 export const jobsCheck: HealthCheck = {
   name: 'jobs',
+  runbook: 'jobs-late',
   check({ jobs: { schedules, failure }, now, monotonic }) {
     const failing = failure === undefined ? 0 : monotonic() - failure.since;
     if (failure !== undefined && failing >= queueTolerance) {
@@ -73,6 +74,7 @@ const levels: readonly MemoryLevel[] = ['normal', 'large', 'all'];
 /** Fails while memory is scarce, and for a minute after something has not fit. */
 export const memoryCheck: HealthCheck = {
   name: 'memory',
+  runbook: 'memory-scarce',
   check({ memory, now, monotonic }) {
     const { level, refusals, refusedAt, refusedSince } = memory;
     const hasRefused = monotonic() - refusedAt <= remembered;

@@ -68,7 +68,7 @@ export class ConnectionLimit {
   }
 
   get healthCheck(): HealthCheck {
-    return { name: 'connections', check: () => this.#check() };
+    return { name: 'connections', runbook: 'connections-full', check: () => this.#check() };
   }
 
   /** Comes before the listeners for requests that the server has. */

@@ -11,6 +11,8 @@ export interface HealthSource {
   readonly isServing: boolean;
   host(): Host;
   readonly registry: HealthChecks & StatusReports;
+  /** What operators have to decide or mend, failing checks included. Never rejects. */
+  problems(): Promise<readonly object[]>;
 }
 
 const options = { state: { parse: false } } as const;
@@ -27,8 +29,8 @@ export function routeHealthChecks(server: Server, source: HealthSource): void {
 }
 
 /**
- * The same paths for the operator. `/readyz?verbose` adds the version, the health checks and the reports of plugins; while a check fails, the
- * status is `degraded`, still with a 200.
+ * The same paths for the operator. `/readyz?verbose` adds the version, the health checks, all problems and the reports of plugins; while a
+ * check fails, the status is `degraded`, still with a 200.
  */
 export function operatorHealthChecks(source: HealthSource): ServerRoute[] {
   const handler = (request: Request, h: ResponseToolkit) =>
@@ -43,10 +45,10 @@ function answerVerdict({ isServing }: HealthSource, h: ResponseToolkit): Respons
 }
 
 async function answerInDetail(source: HealthSource, h: ResponseToolkit): Promise<ResponseObject> {
-  const checks = await readHealth(source.registry, source.host());
+  const [checks, problems] = await Promise.all([readHealth(source.registry, source.host()), source.problems()]);
   const status = source.isServing ? statusOf(checks) : 'stopping';
   return h
-    .response({ status, version, checks: checks.map(toJson), ...readReports(source) })
+    .response({ status, version, checks: checks.map(toJson), problems, ...readReports(source) })
     .code(source.isServing ? 200 : 503);
 }
 

@@ -6,12 +6,15 @@ import type { Diagnosis, DiagnosisHost, Finding } from '#core/gateway/diagnosis/
 import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
 import { asksBeforeUpgrades, decodesBrotli, fixedReleases } from '#core/platform/node-release.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
+import type { ToldProblem } from '#core/web/problems/find-problems.ts';
 import { askOperator, OperatorUnavailable } from '#core/gateway/operator-listener/ask.ts';
 
 /** Bytes on the disk below which it is a warning, beyond what the health check wants. */
 const comfortable = 2_000_000_000;
 /** Ms by which the clock may differ from those of others: signatures and tokens allow minutes, ends of plans nothing. */
 const clockTolerance = 30_000;
+/** Problems that are told, beside failing checks. */
+const listed = 5;
 /** Servers that are asked for the time. */
 const clocks = 3;
 
@@ -109,7 +112,7 @@ async function clockDifference(origin: string, now: () => number, signal: AbortS
   return Number.isNaN(at) ? undefined : (began + now()) / 2 - (at + 500);
 }
 
-/** The gateway on this machine: whether it runs, and its health checks. */
+/** The gateway on this machine: whether it runs, its health checks, and what else waits for an operator. */
 export const gatewayDiagnosis: Diagnosis = {
   name: 'gateway',
   checks: (host) => [{ run: () => checkGateway(host) }],
@@ -117,21 +120,30 @@ export const gatewayDiagnosis: Diagnosis = {
 
 async function checkGateway(host: DiagnosisHost): Promise<Finding> {
   try {
-    const { status, checks } = await askOperator(host);
-    const failing = (Array.isArray(checks) ? checks : []).flatMap((check) => {
-      const { name, ok, reason } = check as { readonly name: string; readonly ok: boolean; readonly reason?: string };
-      return ok ? [] : [`${name}: ${reason ?? 'fails'}`];
-    });
-    if (failing.length === 0) return { state: 'ok', text: `runs, ${String(status)}` };
-    return {
-      state: 'failed',
-      text: `runs, degraded: ${failing.join(' · ')}`,
-      advice: '/operator/health has the same, with since when.',
-    };
+    const { status, checks, problems } = await askOperator(host);
+    const failing = listOf<{ name: string; ok: boolean; reason?: string }>(checks).flatMap(({ name, ok, reason }) =>
+      ok ? [] : [`${name}: ${reason ?? 'fails'}`],
+    );
+    const others = listOf<ToldProblem>(problems)
+      .filter(({ problem, severity }) => problem !== 'check' && severity !== 'info')
+      .map(({ title, text }) => `${title}: ${text}`);
+    const told = [...others.slice(0, listed), ...(others.length > listed ? [`${others.length - listed} more`] : [])];
+    if (failing.length > 0)
+      return {
+        state: 'failed',
+        text: `runs, degraded: ${[...failing, ...told].join(' · ')}`,
+        advice: '/operator/health has the same, with since when.',
+      };
+    if (told.length === 0) return { state: 'ok', text: `runs, ${String(status)}` };
+    return { state: 'warning', text: `runs; ${told.join(' · ')}`, advice: '/operator has where each is mended.' };
   } catch (error) {
     if (!(error instanceof OperatorUnavailable)) throw error;
     return { state: 'skipped', text: error.message };
   }
+}
+
+function listOf<Entry>(value: unknown): readonly Entry[] {
+  return Array.isArray(value) ? value : [];
 }
 
 /** Whether the public URL leads to a gateway. */

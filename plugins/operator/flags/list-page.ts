@@ -1,5 +1,6 @@
 import { listOpenFlags } from '#core/business/payments/flags.ts';
 import type { Page } from '#core/web/pages/page.ts';
+import { describeFlag } from '#core/web/problems/money-problems.ts';
 import { describeNeed, describeTotal } from '../overview/needs.ts';
 
 /** Flags on one page; when some are resolved, others follow. */
@@ -19,10 +20,10 @@ export const flagsPage: Page = {
       listOpenFlags(database, listed, 'no order'),
     ]);
     return {
-      needs: flags.map((flag) => describeNeed(flag, request)),
+      needs: flags.map((flag) => describeNeed(describeFlag(flag, request), request)),
       needsTotal: describeTotal(total, request),
       moreNeeds: '',
-      foreign: foreign.flags.map((flag) => describeNeed(flag, request)),
+      foreign: foreign.flags.map((flag) => describeNeed(describeFlag(flag, request), request)),
       foreignTotal: describeTotal(foreign.total, request),
     };
   },

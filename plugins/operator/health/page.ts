@@ -10,7 +10,7 @@ import { listActions } from '#core/business/operator-actions/operator-actions.ts
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { readModelStates } from '#core/business/model-health/model-health.ts';
 import { describeJobs, describeJournal, type FactsCard } from '../overview/cards.ts';
-import { nameOfCheck } from '../check-name.ts';
+import { nameOfCheck } from '#core/web/problems/check-problems.ts';
 import { overviewReadings } from '../readings.ts';
 import { actionTable } from '../shared-tables.ts';
 import { nameAccounts, readSubjects } from '../tell-action.ts';

@@ -36,7 +36,7 @@ export function describeJournal(
   const waiting = t('operator.journal_waiting_value', { count: records, size: format.bytes(bytes).text });
   return {
     title,
-    status: isFailing(gateway, host) ? { kind: 'bad', text: t('operator.check_fails') } : journalState(journal, t),
+    status: isFailing(gateway, host) ? { kind: 'bad', text: t('problem.check') } : journalState(journal, t),
     facts: [
       { name: t('operator.journal_waiting'), value: waiting },
       { name: t('operator.journal_oldest'), value: records === 0 ? '' : format.duration(oldest).text },

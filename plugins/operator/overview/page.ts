@@ -5,7 +5,7 @@ import { describeDone } from '../action-page.ts';
 import { countRoutes, describeRoutes } from '../routes/route-rows.ts';
 import type { RunningRequests } from '../running-requests.ts';
 import { describeJobs, describeJournal } from './cards.ts';
-import { describeNeeds } from './needs.ts';
+import { describeNeeds, type NeedsSource } from './needs.ts';
 import { type OverviewSources, readSources } from '../sources.ts';
 import { describeSpans, spanOf } from '../span.ts';
 import { describeTiles } from './tiles.ts';
@@ -17,7 +17,7 @@ const interval = 5;
 
 /** `/operator`: figures of today, 7 or 30 days, what needs the operator, routes, journal and jobs. */
 export function overviewPage(
-  gateway: Pick<Registry, 'statusReports' | 'healthChecks' | 'costsReader'>,
+  gateway: NeedsSource & Pick<Registry, 'statusReports' | 'healthChecks' | 'costsReader'>,
   running: RunningRequests,
 ): Page {
   const values = async (request: PageRequest) => {
@@ -32,7 +32,7 @@ export function overviewPage(
         zone === request.format.timeZone ? '' : request.t('operator.days_zone', { zone: zone.replaceAll('_', ' ') }),
       spans: describeSpans(span, request),
       tiles: await describeTiles(gateway, request, running, span),
-      ...(await describeNeeds(gateway, request, sources)),
+      ...(await describeNeeds(gateway, request)),
       ...describeOverviewRoutes(sources, request),
       cards: [describeJournal(gateway, request), await describeJobs(request)],
       asOf: request.format.clock(new Date(request.host.now())),

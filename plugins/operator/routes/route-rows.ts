@@ -1,7 +1,7 @@
 import type { Model } from '#core/config/catalog/catalog.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
-import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
+import { describeBreaker } from '#core/web/pages/breaker-state.ts';
 import { describeFaultText } from '#core/web/pages/fault-text.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { severityOf } from '#core/business/model-health/model-health.ts';
@@ -150,27 +150,9 @@ function describeRoute(
   };
 }
 
-const kinds: Readonly<Record<RouteStatus['state'], string>> = {
-  closed: 'ok',
-  open: 'bad',
-  half_open: 'warn',
-  no_model: 'bad',
-};
-
 /** True where a breaker is not closed, or keys cool down. */
 export function canReset(status: RouteStatus | undefined): boolean {
   return (status?.keys_cooling_down ?? 0) > 0 || (status?.state ?? 'closed') !== 'closed';
-}
-
-/** The state of a breaker for `parts/status`. */
-export function describeBreaker(status: RouteStatus | undefined, { t, format, host }: Reader) {
-  const state = status?.state ?? 'closed';
-  const left = status?.open_until == null ? 0 : Math.max(0, Date.parse(status.open_until) - host.now());
-  const seconds = Math.max(1, Math.ceil(left / 1_000));
-  const time = seconds < 60 ? t('operator.seconds', { count: seconds }) : format.duration(seconds * 1_000).text;
-  const isUnclear =
-    state === 'no_model' && status?.reason?.endsWith(upstreamReason('upstream.reason.unclear_404')) === true;
-  return { kind: kinds[state], text: t(`operator.breaker.${isUnclear ? 'unclear_404' : state}`, { time }) };
 }
 
 function describeFault(traffic: RouteTraffic | undefined, { t, format }: Reader) {

@@ -5,6 +5,7 @@ import type { ModelHealth } from '#core/business/model-health/model-health.ts';
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { formatterFor } from '#core/web/texts/formatter.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
+import { ownTexts } from '#core/web/serving/own-parts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { describeRoutes, type RouteRow } from '../../../plugins/operator/routes/route-rows.ts';
 import type { RouteTraffic } from '../../../plugins/operator/route-traffic.ts';
@@ -12,7 +13,7 @@ import en from '../../../plugins/operator/texts/en.json' with { type: 'json' };
 import id from '../../../plugins/operator/texts/id.json' with { type: 'json' };
 
 const now = Date.parse('2031-05-12T12:00:00Z');
-const translator = new Translator([defineTexts({ en, id })]);
+const translator = new Translator([ownTexts, defineTexts({ en, id })]);
 
 function catalogOf(models: Record<string, string[]>): Pick<Catalog, 'models'> {
   const entries = Object.entries(models);

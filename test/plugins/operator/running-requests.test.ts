@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Exchange } from '#core/gateway/pipeline/exchange.ts';
-import { readEmphasis } from '../../../plugins/operator/overview/need.ts';
+import { readEmphasis } from '#core/web/problems/problem.ts';
 import { RunningRequests } from '../../../plugins/operator/running-requests.ts';
 import { chatEndpoint, createExchange, modelsEndpoint } from '../../support/exchange.ts';
 

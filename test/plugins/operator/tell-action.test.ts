@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { actionKinds } from '#core/business/operator-actions/actions.ts';
 import type { ActionWords, RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
-import { ownTexts } from '#core/web/serving/own-parts.ts';
+import { ownTexts, reasonTexts } from '#core/web/serving/own-parts.ts';
 import { formatterFor } from '#core/web/texts/formatter.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
@@ -11,7 +11,7 @@ import id from '../../../plugins/operator/texts/id.json' with { type: 'json' };
 import { tellAction } from '../../../plugins/operator/tell-action.ts';
 import { findEnglish } from '../../support/find-english.ts';
 
-const texts = new Translator([ownTexts, defineTexts({ en, id })]);
+const texts = new Translator([ownTexts, ...reasonTexts, defineTexts({ en, id })]);
 const account = '0192f3a1-7c3e-7abc-8def-0123456789ab';
 
 /** A value of each member that an action may take. */

@@ -1,17 +1,14 @@
 import { expect, it } from 'vitest';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
 import type { OpenFlag } from '#core/business/payments/flags.ts';
-import type { PageRequest } from '#core/web/pages/page.ts';
-import { ownTexts } from '#core/web/serving/own-parts.ts';
+import type { ProblemReader } from '#core/web/problems/problem.ts';
+import { ownTexts, reasonTexts } from '#core/web/serving/own-parts.ts';
 import { formatterFor } from '#core/web/texts/formatter.ts';
-import { defineTexts } from '#core/web/texts/texts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
-import { describeNeed } from '../../../plugins/operator/overview/needs.ts';
-import en from '../../../plugins/operator/texts/en.json' with { type: 'json' };
-import id from '../../../plugins/operator/texts/id.json' with { type: 'json' };
+import { describeFlag, moneyProblems } from '#core/web/problems/money-problems.ts';
 
 const now = Date.parse('2031-05-12T12:00:00Z');
-const texts = new Translator([ownTexts, defineTexts({ en, id })]);
+const texts = new Translator([ownTexts, ...reasonTexts]);
 const order = {
   id: 'id',
   code: 'ORD-7F3K2MQX',
@@ -23,9 +20,9 @@ const order = {
 };
 
 function sentenceOf(language: 'en' | 'id', flag: Pick<OpenFlag, 'kind' | 'money'> & Partial<OpenFlag>): string {
-  const request = { t: texts.in(language), format: formatterFor(language, 'UTC'), host: createTestHost({ now }) };
+  const reader = { t: texts.in(language), format: formatterFor(language, 'UTC') };
   const whole = { id: 'flag', subject: '', createdAt: new Date(now), order, ...flag };
-  const { pieces } = describeNeed(whole, request as unknown as PageRequest);
+  const { pieces } = describeFlag(whole, reader);
   return pieces.map(({ text }) => text.replaceAll('\u00a0', ' ')).join('');
 }
 
@@ -63,4 +60,26 @@ it('a buyer who has deleted the account is called so in the language of the read
 it('a refund without an order says so in Indonesian too', () => {
   const sentence = sentenceOf('id', { kind: 'not_in_books', money: money('refund', 30_000), order: undefined });
   expect(sentence).toMatch(/: penyedia mencatat refund Rp 30\.000 yang tidak ada di sini$/);
+});
+
+/** What is said of the oldest reported payment that is not confirmed. */
+async function unconfirmedFor(minutes: number, language: 'en' | 'id') {
+  const database = { query: async () => [{ at: now - minutes * 60_000 }] };
+  const host = Object.assign(createTestHost({ now }), { database });
+  const reader = { host, t: texts.in(language), format: formatterFor(language, 'UTC'), language };
+  return moneyProblems[0]?.find(reader as unknown as ProblemReader);
+}
+
+it('a reported payment is a problem once it has not been confirmed for ten minutes, in words of both languages', async () => {
+  expect(await unconfirmedFor(10, 'en')).toEqual([]);
+  expect(await unconfirmedFor(11, 'en')).toMatchObject([
+    {
+      severity: 'bad',
+      title: 'Payments unconfirmed',
+      pieces: [{ text: expect.stringContaining('Buyers wait for their days.') }],
+      since: new Date(now - 660_000),
+    },
+  ]);
+  const [told] = (await unconfirmedFor(11, 'id')) ?? [];
+  expect(told?.pieces[0]?.text).not.toMatch(/^problem\.|Buyers/);
 });

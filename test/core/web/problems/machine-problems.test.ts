@@ -6,17 +6,19 @@ import type { ModelHealth } from '#core/business/model-health/model-health.ts';
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { noTraffic } from '#core/business/model-health/trouble.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
-import { ownTexts } from '#core/web/serving/own-parts.ts';
+import { ownTexts, reasonTexts } from '#core/web/serving/own-parts.ts';
 import { formatterFor } from '#core/web/texts/formatter.ts';
-import { defineTexts } from '#core/web/texts/texts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
-import { readMachineNeeds } from '../../../plugins/operator/overview/machine-needs.ts';
-import en from '../../../plugins/operator/texts/en.json' with { type: 'json' };
-import id from '../../../plugins/operator/texts/id.json' with { type: 'json' };
+import { checkProblems } from '#core/web/problems/check-problems.ts';
+import { findProblems } from '#core/web/problems/find-problems.ts';
+import { failedJobs, missingBackups } from '#core/web/problems/machine-problems.ts';
+import { describeBreakers, describeModels } from '#core/web/problems/model-problems.ts';
+import type { ProblemKind } from '#core/web/problems/problem.ts';
+import { configProblems } from '#core/extension/validation/config-problems.ts';
 
 const now = Date.parse('2031-05-12T12:00:00Z');
 const minute = 60_000;
-const t = new Translator([ownTexts, defineTexts({ en, id })]).in('en');
+const t = new Translator([ownTexts, ...reasonTexts]).in('en');
 
 function modelIn(state: ModelHealth['state'], id_: string, since: number): ModelHealth {
   const trouble = { kind: state === 'degraded' ? 'degraded' : 'down', cause: 'failing' } as const;
@@ -55,16 +57,20 @@ async function needsOf(
       ? [['disk', { name: 'disk', check: () => ({ ok: false as const, reason: '1 MB left. Free some.', since: now }) }]]
       : [],
   );
-  const sources = {
-    models,
-    statuses: new Map(statuses.map((one) => [one.route, one])),
-    recent: { since: now, routes: new Map() },
-  };
-  const needs = await readMachineNeeds({ healthChecks: checks }, request, sources);
-  return needs.map(({ status, pieces, since, step }) => ({
-    kind: status.kind,
+  const byRoute = new Map(statuses.map((one) => [one.route, one]));
+  const kinds: readonly ProblemKind[] = [
+    { name: 'model', order: 10, find: (reader) => describeModels(models, reader) },
+    { name: 'breaker', order: 50, find: (reader) => describeBreakers(byRoute, models, reader) },
+    checkProblems({ healthChecks: checks }),
+    failedJobs,
+    missingBackups,
+    ...configProblems,
+  ];
+  const { found } = await findProblems({ problems: new Map(kinds.map((kind) => [kind.name, kind])) }, request);
+  return found.map(({ severity, pieces, since, step }) => ({
+    kind: severity,
     text: pieces.map((piece) => piece.text).join(''),
-    since: since?.text,
+    since: since && request.format.relative(since, new Date(now)).text,
     path: step.path,
   }));
 }

@@ -1,0 +1,23 @@
+import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
+import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
+import type { PageRequest } from './page.ts';
+
+type Reader = Pick<PageRequest, 't' | 'format' | 'host'>;
+
+const kinds: Readonly<Record<RouteStatus['state'], string>> = {
+  closed: 'ok',
+  open: 'bad',
+  half_open: 'warn',
+  no_model: 'bad',
+};
+
+/** The state of a breaker for `parts/status`. */
+export function describeBreaker(status: RouteStatus | undefined, { t, format, host }: Reader) {
+  const state = status?.state ?? 'closed';
+  const left = status?.open_until == null ? 0 : Math.max(0, Date.parse(status.open_until) - host.now());
+  const seconds = Math.max(1, Math.ceil(left / 1_000));
+  const time = seconds < 60 ? t('operator.seconds', { count: seconds }) : format.duration(seconds * 1_000).text;
+  const isUnclear =
+    state === 'no_model' && status?.reason?.endsWith(upstreamReason('upstream.reason.unclear_404')) === true;
+  return { kind: kinds[state], text: t(`operator.breaker.${isUnclear ? 'unclear_404' : state}`, { time }) };
+}

@@ -1,0 +1,101 @@
+import { service } from '#core/config/sections/core-sections.ts';
+import { healthReason } from '#core/gateway/health/health-reason.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { describeFailure } from '#core/platform/errors/connection-error.ts';
+import { withDeadline } from '#core/platform/timing/deadline.ts';
+import { formatterFor } from '../texts/formatter.ts';
+import type { Language, Texts } from '../texts/texts.ts';
+import { Translator } from '../texts/translator.ts';
+import { type Problem, type ProblemKind, type ProblemKinds, type ProblemReader, severities } from './problem.ts';
+
+/** Ms that each kind has to find its problems. */
+const deadline = 2_000;
+
+/** A problem with its kind. */
+export interface FoundProblem extends Problem {
+  readonly kind: ProblemKind;
+}
+
+/** What is wrong now, and how many problems there are: of money, the worst are listed. */
+export interface FoundProblems {
+  readonly found: readonly FoundProblem[];
+  readonly total: number;
+}
+
+/** All problems, the worst first, and of one severity by the order of their kinds. Never rejects, and takes some two seconds at most. */
+export async function findProblems({ problems }: ProblemKinds, reader: ProblemReader): Promise<FoundProblems> {
+  const kinds = [...problems.values()].toSorted((one, other) => one.order - other.order);
+  const byKind = await Promise.all(kinds.map((kind) => findOfKind(kind, reader)));
+  return {
+    found: byKind.flatMap(({ found }) => found).toSorted((one, other) => rank(one) - rank(other)),
+    total: byKind.reduce((sum, { total }) => sum + total, 0),
+  };
+}
+
+function rank({ severity }: Problem): number {
+  return severities.indexOf(severity);
+}
+
+async function findOfKind(kind: ProblemKind, reader: ProblemReader): Promise<FoundProblems> {
+  try {
+    const found = (async () => Promise.all([kind.find(reader), kind.total?.(reader.host)]))();
+    const [problems, total = problems.length] = await withDeadline(found, deadline, 'no response in time');
+    return { found: problems.map((problem) => ({ ...problem, kind })), total };
+  } catch (error) {
+    return { found: [{ ...unread(kind, error, reader), kind }], total: 1 };
+  }
+}
+
+/** That nobody knows is a problem as well: a page that lists nothing would say that all is well. */
+function unread({ name }: ProblemKind, error: unknown, { t }: ProblemReader): Problem {
+  const reason = describeFailure(error instanceof Error ? error.message : String(error));
+  const text = `: ${t(healthReason('health.reason.check_failed', { error: reason }))}`;
+  return {
+    severity: 'bad',
+    title: t('problem.check'),
+    pieces: [{ text: name, isStrong: true }, { text }],
+    subject: name,
+    step: { path: '/operator/health' },
+  };
+}
+
+/** Who reads in this language, with the texts of all plugins, and the times of the service. */
+export function problemReader(pageTexts: readonly Texts[], host: Host, language: Language): ProblemReader {
+  const translator = host.keep('problems/translator', () => new Translator(pageTexts));
+  const format = formatterFor(language, host.section(service).time_zone);
+  return { host, language, t: translator.in(language), format };
+}
+
+/** A problem for programs. Without personal data. */
+export interface ToldProblem {
+  readonly problem: string;
+  readonly severity: Problem['severity'];
+  readonly title: string;
+  readonly text: string;
+  readonly subject: string | null;
+  /** RFC 3339. */
+  readonly since: string | null;
+  /** Path of the page where it is mended. */
+  readonly page: string;
+  /** Path in the repository. */
+  readonly runbook: string | null;
+}
+
+/** All problems in English. Never rejects. */
+export async function tellProblems(
+  gateway: ProblemKinds & { readonly pageTexts: readonly Texts[] },
+  host: Host,
+  language: Language = 'en',
+): Promise<ToldProblem[]> {
+  const { found } = await findProblems(gateway, problemReader(gateway.pageTexts, host, language));
+  return found.map(({ kind, severity, title, pieces, subject, since, step, runbook = kind.runbook }) => ({
+    problem: kind.name,
+    severity,
+    title,
+    text: pieces.flatMap(({ isPersonal, text }) => (isPersonal === true ? [] : [text])).join(''),
+    subject: subject ?? null,
+    since: since?.toISOString() ?? null,
+    page: step.path,
+    runbook: runbook === undefined ? null : `docs/runbooks/${runbook}.md`,
+  }));
+}

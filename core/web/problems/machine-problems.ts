@@ -1,0 +1,52 @@
+import { modelsWithoutBackup } from '#core/config/catalog/backups.ts';
+import { queueState } from '#core/gateway/health/job-gauges.ts';
+import { describeFailure } from '#core/platform/errors/connection-error.ts';
+import { inBrackets, type ProblemKind, readEmphasis } from './problem.ts';
+
+/** Jobs that failed for good. That the queue does not answer is what the health check `jobs` finds. */
+export const failedJobs: ProblemKind = {
+  name: 'failed_jobs',
+  order: 60,
+  runbook: 'jobs-failed',
+  async find({ host, t }) {
+    const { failed } = await queueState(host).catch(() => ({ failed: [] }));
+    const [latest] = failed;
+    if (latest === undefined) return [];
+    const text = readEmphasis(t('problem.jobs.text', { count: failed.length, name: latest.name }));
+    return [
+      {
+        severity: 'warn',
+        title: t('operator.jobs_state.failed'),
+        pieces: [...text, { text: inBrackets(t(describeFailure(latest.reason))) }],
+        since: new Date(failed.at(-1)?.failedAt ?? latest.failedAt),
+        step: { path: '/operator/health', label: t('operator.failed_jobs') },
+      },
+    ];
+  },
+};
+
+/** Models that are listed by name. */
+const listed = 10;
+
+/**
+ * Models with only one upstream: nothing is wrong yet, and customers were promised a backup. It is so as long as gateway.yaml says so,
+ * and nobody needs to know since when.
+ */
+export const missingBackups: ProblemKind = {
+  name: 'no_backup',
+  order: 70,
+  find({ host, t }) {
+    const alone = modelsWithoutBackup(host.catalog.models).map(({ publicName }) => publicName);
+    if (alone.length === 0) return [];
+    const more = alone.length - listed;
+    const models = [...alone.slice(0, listed), ...(more > 0 ? [t('problem.no_backup.more', { count: more })] : [])];
+    return [
+      {
+        severity: 'info',
+        title: t('problem.no_backup'),
+        pieces: readEmphasis(t('problem.no_backup.text', { count: alone.length, models: models.join(', ') })),
+        step: { path: '/operator/routes', label: t('problem.no_backup.label') },
+      },
+    ];
+  },
+};

@@ -1,0 +1,109 @@
+import { listOpenFlags, type OpenFlag, severityOf } from '#core/business/payments/flags.ts';
+import { longestUnconfirmed, readOldestUnconfirmed } from '#core/business/payments/payment-figures.ts';
+import { nameOfPerson } from '../pages/account-name.ts';
+import { type Problem, type ProblemKind, type ProblemReader, readEmphasis } from './problem.ts';
+
+/** Flags that are listed; the others are on their page. */
+const listed = 10;
+
+/** Payments that were reported and stay unconfirmed: their buyers wait. */
+const unconfirmed: ProblemKind = {
+  name: 'payments_unconfirmed',
+  order: 120,
+  runbook: 'payments-unconfirmed',
+  async find({ host, t }) {
+    const oldest = await readOldestUnconfirmed(host.database);
+    if (oldest === undefined || host.now() - oldest <= longestUnconfirmed) return [];
+    return [
+      {
+        severity: 'bad',
+        title: t('problem.unconfirmed'),
+        pieces: [{ text: t('problem.unconfirmed.text') }],
+        since: new Date(oldest),
+        step: { path: '/operator/orders' },
+      },
+    ];
+  },
+};
+
+/** Money at providers that belongs to no order, as one entry: it may be that of another system with the same account. */
+const foreign: ProblemKind = {
+  name: 'foreign_money',
+  order: 130,
+  runbook: 'flags-open',
+  async find({ host, t }) {
+    const { flags, total } = await listOpenFlags(host.database, 1, 'no order');
+    return flags.map(({ createdAt }) => ({
+      severity: 'warn',
+      title: t('operator.flag.not_in_books'),
+      pieces: readEmphasis(t('problem.foreign_money', { count: total })),
+      since: createdAt,
+      step: {
+        path: '/operator/flags#foreign',
+        text: t('operator.need_look'),
+        label: t('operator.flags_foreign'),
+      },
+    }));
+  },
+};
+
+/** Orders with money that waits for a decision. */
+const flagged: ProblemKind = {
+  name: 'order_flagged',
+  order: 140,
+  runbook: 'flags-open',
+  async find(reader) {
+    const { flags } = await listOpenFlags(reader.host.database, listed, 'orders');
+    return flags.map((flag) => describeFlag(flag, reader));
+  },
+  total: async ({ database }) => (await listOpenFlags(database, 1, 'orders')).total,
+};
+
+/** What goes wrong with money, and needs a person. */
+export const moneyProblems = [unconfirmed, foreign, flagged];
+
+/** One flag, also of money without an order. */
+export function describeFlag(flag: OpenFlag, { t, format }: Pick<ProblemReader, 't' | 'format'>): Problem {
+  const { id, kind, order, createdAt } = flag;
+  const title = t(`operator.flag.${kind}`);
+  const code = order?.code ?? '';
+  const about =
+    order === undefined
+      ? [{ text: t('operator.need_without_order') }]
+      : [
+          { text: `${t('operator.order')} ` },
+          { text: code, path: `/operator/orders/${code}` },
+          { text: ', ', isPersonal: true },
+          { text: nameOfPerson(order.buyer, t), isPersonal: true },
+        ];
+  return {
+    severity: severityOf(kind),
+    title,
+    subject: order?.code,
+    pieces: [...about, ...readEmphasis(describeMoney(flag, { t, format }))],
+    since: createdAt,
+    step: {
+      path: `/operator/flags/${id}`,
+      text: t('operator.resolve'),
+      label: t('operator.resolve_label', { flag: title, order: code }),
+    },
+  };
+}
+
+function describeMoney({ kind, order, money }: OpenFlag, { t, format }: Pick<ProblemReader, 't' | 'format'>): string {
+  const values = {
+    count: order?.days ?? 0,
+    price: order === undefined ? '' : format.money(order.price, order.currency),
+    amount: money === undefined ? '' : format.money(money.amount, money.currency),
+    stated: money?.statedAmount === undefined ? '' : format.money(money.statedAmount, money.currency),
+  };
+  return t(`operator.flag_text.${variantOf(kind, money)}`, values);
+}
+
+/** Money that only one side's books have, or each with another amount, may be a payment or a refund. */
+function variantOf(kind: OpenFlag['kind'], money: OpenFlag['money']): string {
+  if (money === undefined) return 'without_amount';
+  if (kind !== 'not_in_books' && kind !== 'not_at_provider') return kind;
+  if (money.statedAmount !== undefined) return 'other_amount';
+  return money.kind === 'refund' ? `${kind}_refund` : kind;
+}

@@ -1,0 +1,82 @@
+import type { Host } from '#core/gateway/host/host.ts';
+import type { PageRequest } from '../pages/page.ts';
+
+/** `bad` is mended now, `warn` today; `info` is a hint, and nothing that anybody is alerted to. */
+export const severities = ['bad', 'warn', 'info'] as const;
+
+/** One thing that is wrong, in the language of its reader. */
+export interface Problem {
+  readonly severity: (typeof severities)[number];
+  /** Two or three words. */
+  readonly title: string;
+  /** What is wrong, then what to do. */
+  readonly pieces: readonly TextPiece[];
+  /** What it is about, where there may be several of its kind: a model, the code of an order. No personal data. */
+  readonly subject?: string | undefined;
+  /** Since when; left out where nobody knows. */
+  readonly since?: Date | undefined;
+  /** The page where it is mended. Its button says `text`, by default the title of that page; `label` says more to screen readers. */
+  readonly step: { readonly path: string; readonly text?: string; readonly label?: string };
+  /** As of its kind, where one of them has a page of its own. */
+  readonly runbook?: string | undefined;
+}
+
+/** A piece of a sentence for a template. */
+export interface TextPiece {
+  readonly text: string;
+  readonly isStrong?: boolean;
+  /** Words that no language but English has, such as mistakes in gateway.yaml. */
+  readonly isEnglish?: boolean;
+  /** A name or an address, which is on pages alone. */
+  readonly isPersonal?: boolean;
+  readonly path?: string;
+}
+
+/** Who reads of it: somebody in front of a page, or a program, in English. */
+export type ProblemReader = Pick<PageRequest, 'host' | 't' | 'format' | 'language'>;
+
+/**
+ * Something that can be wrong, and that an operator decides or mends. The operator's overview lists it, and `/readyz?verbose`, the metric
+ * `problems`, the daily report and `daypass doctor` tell of it; all of them go with the plugin that registers it.
+ */
+export interface ProblemKind {
+  /** Snake_case and short: `mail`. */
+  readonly name: string;
+  /** Among those of one severity, ascending: models 10, the machine 20 to 70, customers 80 to 110, money from 120 on. */
+  readonly order: number;
+  /** A page in docs/runbooks: what it means, what customers feel, what to do. `mail-failing`. */
+  readonly runbook?: string;
+  /** What is wrong now, the oldest first. Takes a moment at most; what it throws is reported in its place. */
+  find(reader: ProblemReader): readonly Problem[] | Promise<readonly Problem[]>;
+  /** How many there are, where `find` does not list all. */
+  total?(host: Host): Promise<number>;
+}
+
+/** The part of the registry with the kinds of problems. */
+export interface ProblemKinds {
+  readonly problems: ReadonlyMap<string, ProblemKind>;
+}
+
+/** Splits a text at `*`, which stands around what matters most in it: `paid *Rp 59.000* of *Rp 95.000*`. */
+export function readEmphasis(text: string): TextPiece[] {
+  return text
+    .split('*')
+    .map((piece, index) => ({ text: piece, isStrong: index % 2 === 1 }))
+    .filter((piece) => piece.text !== '');
+}
+
+/** Characters of a message of an upstream, a file or a job. */
+const longestReason = 120;
+
+/** The words of others on one line, at most 120 characters. */
+export function shorten(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length > longestReason ? `${line.slice(0, longestReason - 1)}…` : line;
+}
+
+/** The words of others, shortened, after a sentence: in brackets, or after a colon where they have brackets already. '' for none. */
+export function inBrackets(text: string): string {
+  const words = shorten(text);
+  if (words === '') return '';
+  return words.includes('(') ? `: ${words}` : ` (${words})`;
+}

@@ -1,0 +1,27 @@
+import type { StatusReports } from '#core/gateway/health/status-report.ts';
+import { readRouteStatus } from '#core/gateway/model-call/route-status.ts';
+import { inBrackets, type ProblemKind, readEmphasis } from '#core/web/problems/problem.ts';
+import { overviewReadings } from '../readings.ts';
+import { findRejectedKeys } from './rejected-keys.ts';
+
+/** API keys that upstreams reject. */
+export const keyProblems = (gateway: StatusReports): ProblemKind => ({
+  name: 'key_rejected',
+  order: 30,
+  runbook: 'key-refused',
+  async find({ host, t }) {
+    const keys = findRejectedKeys(readRouteStatus(gateway, host), await overviewReadings(host).routes.get());
+    return keys.map(({ upstream, at, error }) => ({
+      severity: 'bad',
+      title: t('operator.key_rejected'),
+      subject: upstream,
+      // Appended separately, so that an asterisk in it is not read as emphasis.
+      pieces: [
+        ...readEmphasis(t('operator.key_rejected_text', { upstream })),
+        { text: inBrackets(error?.replace(/^key: /, '') ?? '') },
+      ],
+      since: new Date(at),
+      step: { path: '/operator/routes', label: t('problem.routes_of', { name: upstream }) },
+    }));
+  },
+});

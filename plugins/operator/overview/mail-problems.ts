@@ -1,0 +1,49 @@
+import { type CustomerMail, countUndelivered, listMails } from '#core/business/mail/mails.ts';
+import { type Problem, type ProblemKind, type ProblemReader, readEmphasis } from '#core/web/problems/problem.ts';
+
+/** Receipts and refund notices that are listed one by one. */
+const listed = 5;
+
+/** Mails that did not reach their customers: those about money one by one, all others as one entry. */
+export const undeliveredMails: ProblemKind = {
+  name: 'mail',
+  order: 110,
+  runbook: 'mail-failing',
+  async find(reader) {
+    const { host, t } = reader;
+    const { money, others } = await countUndelivered(host.database);
+    if (money + others === 0) return [];
+    const mails = await listMails(host.database, { isUndelivered: true, isAboutMoney: true }, listed);
+    const more = money + others - mails.length;
+    const rest: Problem = {
+      severity: 'warn',
+      title: t('operator.need_mails'),
+      pieces: readEmphasis(t('operator.need_mails_text', { count: more })),
+      step: { path: '/operator/mails', text: t('operator.need_look'), label: t('operator.mails_undelivered') },
+    };
+    return [...mails.map((mail) => describeMail(mail, reader)), ...(more > 0 ? [rest] : [])];
+  },
+};
+
+function describeMail(mail: CustomerMail, { t }: ProblemReader): Problem {
+  const { id, event, state, order = '', error, finishedAt } = mail;
+  const name = t(`operator.mail.${event}`);
+  return {
+    severity: state === 'failed' ? 'bad' : 'warn',
+    title: t(`operator.mail_state.${state}`),
+    subject: order,
+    pieces: [
+      { text: `${t('operator.order')} ` },
+      { text: order, path: `/operator/orders/${order}` },
+      { text: ', ' },
+      { text: name, isStrong: true },
+      ...(error === undefined ? [] : [{ text: `: ${t(error)}`, isEnglish: t(error) === error }]),
+    ],
+    since: finishedAt,
+    step: {
+      path: `/operator/mails/${id}/send-again`,
+      text: t('operator.act.mail.send_again'),
+      label: t('operator.need_mail_label', { mail: name, order }),
+    },
+  };
+}

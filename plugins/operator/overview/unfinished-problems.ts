@@ -1,0 +1,45 @@
+import { listUnfinished } from '#core/business/operator-actions/operator-actions.ts';
+import { longestComparison } from '#core/business/operator-actions/order-actions.ts';
+import type { ProblemKind } from '#core/web/problems/problem.ts';
+import { nameAccounts, readSubjects } from '../tell-action.ts';
+
+/** Actions that are listed, and the ms for which they are: the next operator of a weekend sees them. */
+const listed = 5;
+const shownFor = 3 * 86_400_000;
+
+/** What was asked for when a process ended, and nobody knows whether it was done. */
+export const unfinishedActions: ProblemKind = {
+  name: 'action_unfinished',
+  order: 90,
+  async find(reader) {
+    const { host, t } = reader;
+    const span = { from: host.now() - shownFor, until: host.now() - longestComparison };
+    const actions = await listUnfinished(host.database, span, listed);
+    if (actions.length === 0) return [];
+    const subjects = await readSubjects(reader, actions, await nameAccounts(reader, actions));
+    return actions.map(({ action, operator, subject, createdAt }) => {
+      const about = subjects.get(subject);
+      const did = t(`operator.did.${action}`);
+      return {
+        severity: 'warn',
+        title: t('operator.done.unknown'),
+        pieces: [
+          ...(about === undefined
+            ? []
+            : [
+                { ...about, isPersonal: true },
+                { text: ', ', isPersonal: true },
+              ]),
+          { text: did, isStrong: true },
+          { text: ` ${t('operator.need_unfinished_text', { operator })}` },
+        ],
+        since: createdAt,
+        step: {
+          path: about?.path ?? '/operator/health',
+          text: t('operator.need_unfinished_step'),
+          label: t('operator.need_unfinished_label', { action: did }),
+        },
+      };
+    });
+  },
+};

@@ -1,0 +1,95 @@
+import { expect, it } from 'vitest';
+import { createTestHost } from '#core/extension/testing/test-host.ts';
+import { findProblems, problemReader, tellProblems } from '#core/web/problems/find-problems.ts';
+import type { Problem, ProblemKind } from '#core/web/problems/problem.ts';
+import { ownTexts, reasonTexts } from '#core/web/serving/own-parts.ts';
+
+const now = Date.parse('2031-05-12T12:00:00Z');
+const pageTexts = [ownTexts, ...reasonTexts];
+
+const problem = (title: string, severity: Problem['severity']): Problem => ({
+  severity,
+  title,
+  pieces: [{ text: title }],
+  step: { path: '/operator/routes' },
+});
+
+const kind = (
+  name: string,
+  order: number,
+  find: ProblemKind['find'],
+  more: Partial<ProblemKind> = {},
+): ProblemKind => ({
+  name,
+  order,
+  find,
+  ...more,
+});
+
+const registered = (...kinds: readonly ProblemKind[]) => ({
+  pageTexts,
+  problems: new Map(kinds.map((one) => [one.name, one])),
+});
+
+it('problems come by severity, and of one severity in the order of their kinds', async () => {
+  await using host = createTestHost({ now });
+  const gateway = registered(
+    kind('late', 90, () => [problem('late warning', 'warn'), problem('late disaster', 'bad')]),
+    kind('early', 10, async () => [problem('hint', 'info'), problem('early warning', 'warn')]),
+  );
+  const { found, total } = await findProblems(gateway, problemReader(pageTexts, host, 'en'));
+  expect(found.map(({ title }) => title)).toEqual(['late disaster', 'early warning', 'late warning', 'hint']);
+  expect(total).toBe(4);
+});
+
+it('a kind that lists some of its problems counts all', async () => {
+  await using host = createTestHost({ now });
+  const gateway = registered(kind('money', 10, () => [problem('one', 'bad')], { total: async () => 12 }));
+  const { found, total } = await findProblems(gateway, problemReader(pageTexts, host, 'en'));
+  expect([found.length, total]).toEqual([1, 12]);
+});
+
+it('a kind that cannot be read is a problem itself, and hides no other', async () => {
+  await using host = createTestHost({ now });
+  const lost = Object.assign(new Error('connect ECONNREFUSED 10.0.0.7'), { code: 'ECONNREFUSED' });
+  const gateway = registered(
+    kind('mail', 10, () => Promise.reject(lost)),
+    kind('key', 20, () => {
+      throw new Error('no such column');
+    }),
+    kind('model', 30, () => [problem('down', 'bad')]),
+  );
+  expect(await tellProblems(gateway, host)).toMatchObject([
+    { problem: 'mail', severity: 'bad', text: 'mail: The check failed: connection refused' },
+    { problem: 'key', severity: 'bad', text: 'key: The check failed: no such column' },
+    { problem: 'model', title: 'down' },
+  ]);
+});
+
+it('programs get a problem without personal data, with since when, its page and its runbook', async () => {
+  await using host = createTestHost({ now });
+  const flagged: Problem = {
+    ...problem('Wrong amount', 'bad'),
+    subject: 'ORD-1',
+    pieces: [{ text: 'Order ORD-1' }, { text: ', ani@example.com', isPersonal: true }, { text: ' paid Rp 59.000' }],
+    since: new Date(now),
+    step: { path: '/operator/flags/7' },
+  };
+  const gateway = registered(
+    kind('flag', 10, () => [flagged, { ...flagged, since: undefined, runbook: 'jobs-late' }], {
+      runbook: 'flags-open',
+    }),
+  );
+  const [first, second] = await tellProblems(gateway, host);
+  expect(first).toEqual({
+    problem: 'flag',
+    severity: 'bad',
+    title: 'Wrong amount',
+    text: 'Order ORD-1 paid Rp 59.000',
+    subject: 'ORD-1',
+    since: '2031-05-12T12:00:00.000Z',
+    page: '/operator/flags/7',
+    runbook: 'docs/runbooks/flags-open.md',
+  });
+  expect(second).toMatchObject({ since: null, runbook: 'docs/runbooks/jobs-late.md' });
+});

@@ -145,6 +145,18 @@ export type { EventTypes, OrderEvent, PlanEvent } from '#core/gateway/events/eve
 export { type AccountEvent, readEvents, recordEvent } from '#core/business/accounts/account-events.ts';
 export type { EventName, EventPublisher } from '#core/gateway/events/event-handler.ts';
 
+// Mails to customers.
+export type {
+  MailButton,
+  MailContext,
+  MailDraft,
+  MailedAccount,
+  MailKind,
+  MailLink,
+  MailTexts,
+  MailWriter,
+} from '#core/gateway/mails/mail-kind.ts';
+
 // What a plugin finds in its host.
 export type { Host, Service, Services } from '#core/gateway/host/host.ts';
 export type { Logger } from '#core/platform/logger.ts';

@@ -2,6 +2,12 @@ import type { Server as HttpServer } from 'node:http';
 import type { Server } from '@hapi/hapi';
 import { catalogSections } from '#core/config/sections/models-section.ts';
 import type { GatewayDocument } from '#core/config/file/document.ts';
+import { accountMails } from '#core/business/accounts/account-mails.ts';
+import { announcementMail } from '#core/business/announcements/announcement-mail.ts';
+import { mailRetentionJob } from '#core/business/mail/jobs.ts';
+import { creditMail } from '#core/business/outages/credit-mail.ts';
+import { orderMails } from '#core/business/payments/order-mails.ts';
+import { placeMail } from '#core/business/sales/place-mail.ts';
 import { operatorSection } from '#core/config/sections/operator-section.ts';
 import { coreSections } from '#core/config/sections/core-sections.ts';
 import { diskCheck, diskGauge } from '#core/gateway/health/disk-check.ts';
@@ -121,6 +127,8 @@ function createRegistry(): Registry {
     registry.problem(kind);
   for (const kind of [failedJobs, missingBackups]) registry.problem(kind);
   registerOwnPages(registry);
+  for (const kind of [...accountMails, ...orderMails, announcementMail, placeMail, creditMail]) registry.mail(kind);
+  registry.job(mailRetentionJob);
   return registry;
 }
 

@@ -1,6 +1,7 @@
 import type { Server, ServerRoute } from '@hapi/hapi';
 import type { ReadAllowance } from '#core/business/accounts/allowance.ts';
 import type { EventTypes } from '#core/gateway/events/events.ts';
+import { wakeMails } from '#core/business/mail/jobs.ts';
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import type { PaymentProvider } from '#core/business/payments/payment-provider.ts';
 import type { AbilityReader } from '#core/config/catalog/abilities.ts';
@@ -16,6 +17,7 @@ import type { Gauge } from '#core/gateway/health/gauge.ts';
 import type { HealthCheck } from '#core/gateway/health/health-check.ts';
 import type { StatusReport } from '#core/gateway/health/status-report.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
+import type { MailKind } from '#core/gateway/mails/mail-kind.ts';
 import { checkSchedule } from '#core/platform/jobs/job.ts';
 import type { SocketEndpoint } from '#core/gateway/http/upgrades.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
@@ -80,6 +82,7 @@ export class Registry {
   readonly foreignTables: PluginTables[] = [];
   readonly jobs = new Map<string, JobDefinition>();
   readonly eventHandlers: EventHandler<Host>[] = [];
+  readonly mailKinds = new Map<EventName, MailKind>();
   readonly formats = new Map<string, WireFormat>();
   readonly vendors = new Map<string, Vendor>();
   readonly paymentProviders = new Map<string, PaymentProvider>();
@@ -173,6 +176,14 @@ export class Registry {
     handle: (payload: EventTypes[Name], host: Host) => void | Promise<void>,
   ): void {
     this.eventHandlers.push({ event, plugin: this.#plugin, handle });
+  }
+
+  /** How an event becomes a mail to a customer. Its texts are registered with it. */
+  mail(kind: MailKind): void {
+    if (this.mailKinds.has(kind.event)) throw new Error(`mails about ${kind.event} are registered twice`);
+    this.mailKinds.set(kind.event, kind);
+    if (!this.pageTexts.includes(kind.texts)) this.texts(kind.texts);
+    this.on(kind.event, (_payload: unknown, host) => wakeMails(host));
   }
 
   onConfigured(hook: ConfiguredHook): void {

@@ -3,6 +3,7 @@ import * as announcements from '#core/business/announcements/entities.ts';
 import * as configHistory from '#core/config/history/entities.ts';
 import * as database from '#core/platform/database/entities.ts';
 import type { Entities } from '#core/platform/database/tables.ts';
+import * as mail from '#core/business/mail/entities.ts';
 import * as modelHealth from '#core/business/model-health/entities.ts';
 import * as operatorActions from '#core/business/operator-actions/entities.ts';
 import * as outages from '#core/business/outages/entities.ts';
@@ -20,6 +21,7 @@ export const coreEntities: Entities = [
   accounts.LinkedIdentity,
   accounts.Session,
   accounts.AccountEventRow,
+  mail.MailMessage,
   ...[announcements, configHistory, database, modelHealth, operatorActions, outages, payments, records, sales].flatMap(
     (room) => Object.values(room),
   ),

@@ -1,5 +1,5 @@
 import { gaugeBy } from '#core/gateway/health/gauge.ts';
-import { countMessages } from '#core/business/mail/outbox.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 
 /** Mails and webhooks on their way; the same on every instance. */
 export const mailGauges = [
@@ -7,8 +7,8 @@ export const mailGauges = [
     ['channel', 'state'],
     'mail_messages',
     'Messages by channel (customer, operator, webhook) and state: waiting, and failed or of unknown fate in the last 24 hours.',
-    async ({ database }) =>
-      (await countMessages(database)).flatMap(({ channel, waiting, failed }) => [
+    async (host) =>
+      (await count(host)).flatMap(({ channel, waiting, failed }) => [
         [channel, 'waiting', waiting] as const,
         [channel, 'failed', failed] as const,
       ]),
@@ -17,6 +17,11 @@ export const mailGauges = [
     ['channel'],
     'mail_waiting_oldest_seconds',
     'Age of the oldest message that waits, by channel; 0 without any.',
-    async ({ database }) => (await countMessages(database)).map(({ channel, oldest }) => [channel, oldest]),
+    async (host) => (await count(host)).map(({ channel, oldest }) => [channel, oldest]),
   ),
 ];
+
+async function count({ database }: Pick<Host, 'database'>) {
+  const { countMessages } = await import('#core/business/mail/outbox.ts');
+  return countMessages(database);
+}

@@ -1,4 +1,4 @@
-import { mailReason } from '#core/business/mail/mail-reason.ts';
+import { mailReason } from './mail-reason.ts';
 import { moneyEvents } from '#core/business/mail/mails.ts';
 import { sendsMail } from '#core/business/mail/section.ts';
 import type { HealthCheck, HealthVerdict } from '#core/gateway/health/health-check.ts';

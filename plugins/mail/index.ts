@@ -6,14 +6,14 @@ import { mailCommand } from './command.ts';
 import { mailDiagnosis } from './diagnosis.ts';
 import { mailGauges } from './gauges.ts';
 import { mailCheck } from './health.ts';
-import { mailRetentionJob, sendJobs, wake } from './jobs.ts';
-import { alertEvents, mailedEvents } from '#core/business/mail/outbox.ts';
+import { sendJobs, wakeAlerts } from './jobs.ts';
+import { alertEvents } from '#core/business/mail/mails.ts';
 import { mailSection } from '#core/business/mail/section.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { oneClickRoutes } from './unsubscribe/one-click.ts';
 import { unsubscribePage } from './unsubscribe/page.ts';
-import en from './unsubscribe/texts/en.json' with { type: 'json' };
-import id from './unsubscribe/texts/id.json' with { type: 'json' };
+import en from './pages/texts/en.json' with { type: 'json' };
+import id from './pages/texts/id.json' with { type: 'json' };
 import { parseSmtpUrl } from '#core/business/mail/smtp-url.ts';
 
 /** Describes how customers are mailed, for `daypass check`. */
@@ -37,11 +37,7 @@ export const plugin: GatewayPlugin = {
     gateway.section(mailSection);
     gateway.section(alertsSection);
     gateway.configReview({ name: 'mail', describe: describeMail });
-    gateway.tables({
-      name: 'mail_message',
-      entities: async () => [(await import('#core/business/mail/entities.ts')).MailMessage],
-    });
-    for (const job of [...sendJobs(gateway), watchJob, mailRetentionJob]) gateway.job(job);
+    for (const job of [...sendJobs(gateway), watchJob]) gateway.job(job);
     gateway.diagnosis(mailDiagnosis);
     gateway.healthCheck(mailCheck);
     gateway.command(mailCommand);
@@ -49,7 +45,6 @@ export const plugin: GatewayPlugin = {
     gateway.page(unsubscribePage);
     gateway.onConfigured((server) => server.route(oneClickRoutes(() => server.host())));
     for (const gauge of mailGauges) gateway.gauge(gauge);
-    for (const event of [...mailedEvents, ...alertEvents])
-      gateway.on(event, (_payload: unknown, host) => wake(host, event));
+    for (const event of alertEvents) gateway.on(event, (_payload: unknown, host) => wakeAlerts(host));
   },
 };

@@ -1,22 +1,13 @@
 import { Eta } from 'eta';
+import type { MailDraft, MailLink } from '#core/gateway/mails/mail-kind.ts';
+import { oneLine } from '#core/platform/one-line.ts';
 
-/** The content of a mail, for its HTML and its text form. Values are plain text. */
-export interface MailContent {
+/** The content of a mail, for its HTML and its text form. Values are plain text; the closing may have links as well. */
+export interface MailContent extends MailDraft {
   readonly language: string;
   readonly service: string;
-  readonly subject: string;
   readonly greeting: string;
-  readonly paragraphs: readonly string[];
-  readonly facts: readonly (readonly [label: string, value: string])[];
-  readonly action: { readonly label: string; readonly url: string };
   readonly closing: readonly string[];
-  /** Parts of paragraphs, facts and closing that are links in HTML. */
-  readonly links?: readonly MailLink[];
-}
-
-interface MailLink {
-  readonly text: string;
-  readonly url: string;
 }
 
 /** Everything that is printed is escaped. No pictures and no other files: nothing is loaded when the mail is read. */
@@ -82,9 +73,4 @@ export function renderText({ greeting, paragraphs, facts, action, closing }: Mai
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join('\n'))
     .join('\n\n')}\n`;
-}
-
-/** Text of a customer, such as a name, on one line without control characters. */
-export function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
 }

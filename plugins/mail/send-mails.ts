@@ -1,9 +1,9 @@
-import type { HealthChecks } from '#core/gateway/health/health-check.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { oneLine } from '#core/platform/one-line.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
 import { alertsSection } from './alerts/section.ts';
-import { composeAlertMail, composeMail, type ComposedMail } from './compose.ts';
-import { oneLine, renderHtml, renderText } from './layout.ts';
+import { composeAlertMail, composeMail, type ComposedMail, type MailSources } from './compose.ts';
+import { renderHtml, renderText } from './layout.ts';
 import {
   type Channel,
   claimMessage,
@@ -14,7 +14,7 @@ import {
   type MailState,
 } from '#core/business/mail/outbox.ts';
 import { domainOf } from '#core/business/mail/ascii-address.ts';
-import { mailReason } from '#core/business/mail/mail-reason.ts';
+import { mailReason } from './mail-reason.ts';
 import { mailSection, mailServer } from '#core/business/mail/section.ts';
 import type { SmtpServer } from '#core/business/mail/smtp-url.ts';
 import { Refusals } from './refusals.ts';
@@ -34,7 +34,7 @@ const mostRuns = 2;
  */
 export async function sendDueMails(
   host: Host,
-  gateway: HealthChecks,
+  gateway: MailSources,
   timeouts: SmtpTimeouts = smtpTimeouts,
 ): Promise<void> {
   const server = mailServer(host.section);
@@ -55,10 +55,10 @@ interface Run {
   readonly isUrgentOnly: boolean;
 }
 
-async function sendAll(host: Host, gateway: HealthChecks, run: Run): Promise<void> {
+async function sendAll(host: Host, gateway: MailSources, run: Run): Promise<void> {
   const channels: Channel[] = (host.section(alertsSection).mail ?? '') === '' ? ['customer'] : ['operator', 'customer'];
-  await collectMessages(host.database, channels);
-  for (const { eventId, isRepeated } of await closeAbandoned(host.database))
+  await collectMessages(host.database, channels, gateway.mailKinds);
+  for (const { eventId, isRepeated } of await closeAbandoned(host.database, mailReason('mail.reason.gateway_stopped')))
     host.log.warn(
       `the mail about event ${eventId} may not have been sent${isRepeated ? ' and is sent again' : ''}: the gateway stopped while sending it`,
     );
@@ -66,7 +66,7 @@ async function sendAll(host: Host, gateway: HealthChecks, run: Run): Promise<voi
   try {
     const begun = performance.now();
     while (performance.now() - begun < longestRun) {
-      const mail = await claimMessage(host.database, channels, run.isUrgentOnly);
+      const mail = await claimMessage(host.database, channels, gateway.mailKinds, run.isUrgentOnly);
       if (mail === undefined || (await sendClaimed(host, gateway, mail, run, refusals))) return;
     }
   } finally {
@@ -77,7 +77,7 @@ async function sendAll(host: Host, gateway: HealthChecks, run: Run): Promise<voi
 /** @returns true when others need not be tried now, because the server would refuse them too */
 async function sendClaimed(
   host: Host,
-  gateway: HealthChecks,
+  gateway: MailSources,
   mail: ClaimedMessage,
   run: Run,
   refusals: Refusals<ClaimedMessage>,
@@ -96,8 +96,8 @@ async function sendClaimed(
   return refusals.note(mail, domainOf(composed.to), outcome);
 }
 
-function compose(host: Host, gateway: HealthChecks, mail: ClaimedMessage): Promise<ComposedMail | string> {
-  return mail.channel === 'customer' ? composeMail(host, mail) : composeAlertMail(host, gateway, mail);
+function compose(host: Host, gateway: MailSources, mail: ClaimedMessage): Promise<ComposedMail | string> {
+  return mail.channel === 'customer' ? composeMail(host, gateway, mail) : composeAlertMail(host, gateway, mail);
 }
 
 const states = { sent: 'sent', uncertain: 'uncertain', later: 'waiting' } as const satisfies Record<

@@ -32,7 +32,7 @@ export const equivalents: readonly Equivalent[] = [
     operator: '0 became',
     reason: 'The whole rate does not rise with time.',
   },
-  ...['core/business/payments', 'core/business/accounts', 'plugins/mail'].flatMap((folder) =>
+  ...['core/business/payments', 'core/business/accounts', 'core/business/mail'].flatMap((folder) =>
     ['checks: [', 'uniques: [', 'indexes: ['].map((line) => ({
       file: `${folder}/entities.ts`,
       line,
@@ -67,7 +67,7 @@ export const equivalents: readonly Equivalent[] = [
       'order_flag',
       'payment_notification',
     ],
-    'plugins/mail': ['mail_message'],
+    'core/business/mail': ['mail_message'],
   }).flatMap(([folder, tables]) =>
     tables.map((table) => ({
       file: `${folder}/entities.ts`,
@@ -76,12 +76,6 @@ export const equivalents: readonly Equivalent[] = [
       reason: 'Without it, the table has the name of its entity in snake case, which is this.',
     })),
   ),
-  {
-    file: 'plugins/mail/compose.ts',
-    line: "mail.payload['endsAt'] ?? 0",
-    operator: '0 became',
-    reason: 'The event of the end of a plan always has its time: the default is for the compiler.',
-  },
   {
     file: 'plugins/mail/smtp.ts',
     line: "socket.on('error', fail);",

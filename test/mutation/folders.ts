@@ -24,6 +24,7 @@ export const folders: readonly MutatedFolder[] = [
   { name: 'core/config', tests: ['test/core/config/'] },
   { name: 'plugins/sign-in', tests: ['test/plugins/sign-in/', doctorTests] },
   { name: 'plugins/mail', tests: ['test/plugins/mail/', doctorTests] },
+  { name: 'core/business/mail', tests: ['test/plugins/mail/', 'test/core/business/operator-actions.'] },
   {
     name: 'core/business/accounts',
     tests: ['test/core/business/accounts/', 'test/plugins/accounts/', 'test/core/business/operator-actions.'],

@@ -140,7 +140,10 @@ function toPeriod([startsAt, endsAt, days, label, limits, grantedAt]: StoredPeri
  *
  * @param now epoch ms of the database's clock
  */
-export function activePeriod({ periods }: AccountRecord, now: number): PeriodRecord | undefined {
+export function activePeriod<Period extends Pick<PeriodRecord, 'startsAt' | 'endsAt'>>(
+  { periods }: { readonly periods: readonly Period[] },
+  now: number,
+): Period | undefined {
   const index = periods.findIndex(({ startsAt, endsAt }) => startsAt.getTime() <= now && now < endsAt.getTime());
   const running = periods[index];
   if (running === undefined) return undefined;

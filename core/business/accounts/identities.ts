@@ -6,6 +6,7 @@ import { AccountError } from './account-error.ts';
 import { recordEvent } from './account-events.ts';
 import { insertAccount, isEmailTaken } from './accounts.ts';
 import type { Row } from '#core/platform/database/rows.ts';
+import { oneLine } from '#core/platform/one-line.ts';
 import type { Account, LinkedIdentity } from './entities.ts';
 
 /** A person as a sign-in provider knows them. */
@@ -198,17 +199,13 @@ const maxUrl = 2_000;
 
 /** One line without control characters, of bounded length: providers send what people have typed. */
 export function cleanProfile(profile: SignInProfile): SignInProfile {
-  const email = cleanText(profile.email ?? '');
+  const email = oneLine(profile.email ?? '');
   const avatarUrl = profile.avatarUrl ?? '';
   return {
     provider: profile.provider,
     subject: profile.subject,
     email: /^[^@\s]+@[^@\s]+$/.test(email) && email.isWellFormed() && email.length <= maxEmail ? email : undefined,
-    name: cleanText(profile.name).slice(0, maxName).toWellFormed() || email.split('@')[0] || profile.provider,
+    name: oneLine(profile.name).slice(0, maxName).toWellFormed() || email.split('@')[0] || profile.provider,
     avatarUrl: /^https:\/\/[^\s\p{Cc}\p{Cs}]+$/u.test(avatarUrl) && avatarUrl.length <= maxUrl ? avatarUrl : undefined,
   };
-}
-
-function cleanText(text: string): string {
-  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
 }

@@ -1,45 +1,16 @@
 import type { AccountEventRow } from '#core/business/accounts/entities.ts';
 import type { EventName } from '#core/gateway/events/event-handler.ts';
+import type { MailKind } from '#core/gateway/mails/mail-kind.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { MailMessage } from './entities.ts';
-import { mailReason } from './mail-reason.ts';
-import { moneyEvents } from './mails.ts';
+import { alertEvents, moneyEvents } from './mails.ts';
 
 type Queries = Pick<Database, 'query'>;
 
-/** Events that customers get a mail about. */
-export const mailedEvents = [
-  'order.paid',
-  'payment.refunded',
-  'plan.ending',
-  'plan.ended',
-  'session.created',
-  'key.rotated',
-  'account.email_changed',
-  'announcement.published',
-  'place.reserved',
-  'outage.credited',
-] as const satisfies readonly EventName[];
+/** The kinds of mails to customers that are registered, by event. */
+export type MailKinds = ReadonlyMap<EventName, MailKind>;
 
-/** Events that the operator is alerted to. */
-export const alertEvents = [
-  'order.flagged',
-  'payment.unknown',
-  'payments.delayed',
-  'day.reported',
-] as const satisfies readonly EventName[];
-
-/** Events whose mails are sent before all others, which may be thousands at once. */
-const urgentEvents = [
-  ...moneyEvents,
-  'session.created',
-  'key.rotated',
-  'account.email_changed',
-  ...alertEvents,
-] as const satisfies readonly EventName[];
-
-export type MailedEvent = (typeof mailedEvents)[number];
 export type AlertEvent = (typeof alertEvents)[number];
 export type Channel = 'customer' | 'operator' | 'webhook';
 
@@ -67,17 +38,33 @@ interface Claimed<Event extends EventName> {
   readonly uncertainTries: number;
 }
 
-export type ClaimedMail = Claimed<MailedEvent> & { readonly channel: 'customer'; readonly accountId: string };
+export type ClaimedMail = Claimed<EventName> & { readonly channel: 'customer'; readonly accountId: string };
 export type ClaimedAlert = Claimed<AlertEvent> & { readonly channel: 'operator' | 'webhook' };
 export type ClaimedMessage = ClaimedMail | ClaimedAlert;
 
 /** The outcome of a try. `waiting`: it is retried until it is too old. */
 export type MailState = 'waiting' | 'sent' | 'skipped' | 'failed' | 'uncertain';
 
-/** Adds a message on each of these channels for each recent event that has none there. */
-export async function collectMessages(database: Queries, channels: readonly Channel[]): Promise<void> {
+/** Events whose messages are sent before all others, which may be thousands at once. */
+function urgentEvents(kinds: MailKinds): EventName[] {
+  const urgent = [...kinds.values()].filter(({ delivery }) => delivery === 'urgent');
+  return [...urgent.map(({ event }) => event), ...alertEvents];
+}
+
+/**
+ * Adds a message on each of these channels for each recent event that has none there.
+ *
+ * @param kinds for the channel `customer`
+ */
+export async function collectMessages(
+  database: Queries,
+  channels: readonly Channel[],
+  kinds: MailKinds = new Map(),
+): Promise<void> {
   for (const channel of channels) {
     const isCustomer = channel === 'customer';
+    const events = isCustomer ? [...kinds.keys()] : alertEvents;
+    if (events.length === 0) continue;
     await database.query(
       `insert into mail_message (event_id, channel, account_id)
        select e.id, c.channel, ${isCustomer ? 'a.id' : 'null'}
@@ -87,7 +74,7 @@ export async function collectMessages(database: Queries, channels: readonly Chan
          and not exists (select 1 from mail_message m where m.event_id = e.id and m.channel = c.channel)
        order by e.name in (?) desc, e.id limit 1000
        on conflict do nothing`,
-      [channel, isCustomer ? mailedEvents : alertEvents, urgentEvents],
+      [channel, events, urgentEvents(kinds)],
     );
   }
 }
@@ -100,8 +87,10 @@ export async function collectMessages(database: Queries, channels: readonly Chan
 export async function claimMessage(
   database: Queries,
   channels: readonly Channel[],
+  kinds: MailKinds = new Map(),
   isUrgentOnly = false,
 ): Promise<ClaimedMessage | undefined> {
+  const urgent = urgentEvents(kinds);
   const [row] = await database.query<ClaimRow>(
     `with due as (
        select m.event_id, m.channel from mail_message m join account_event e on e.id = m.event_id
@@ -113,14 +102,14 @@ export async function claimMessage(
      from due, account_event e where m.event_id = due.event_id and m.channel = due.channel and e.id = m.event_id
      returning m.event_id::text, m.channel, m.account_id, m.uncertain_tries, e.name as event, e.payload,
        ${epochs('e.created_at')}`,
-    [channels, urgentEvents, isUrgentOnly, urgentEvents],
+    [channels, urgent, isUrgentOnly, urgent],
   );
   // The outbox adds only events of its channel.
   return row && (toRecord(row) as ClaimedMessage);
 }
 
 type ClaimRow = Row<typeof MailMessage, 'event_id' | 'channel' | 'account_id' | 'uncertain_tries'> &
-  Row<typeof AccountEventRow, 'created_at'> & { readonly event: MailedEvent; readonly payload: ClaimedMail['payload'] };
+  Row<typeof AccountEventRow, 'created_at'> & { readonly event: EventName; readonly payload: ClaimedMail['payload'] };
 
 /**
  * Records how a try has ended. Of a mail about money whose delivery is uncertain, a second copy is better than none, and mail programs
@@ -158,8 +147,13 @@ export async function finishMessage(
   return row?.state;
 }
 
-/** Ends the tries of senders that died: whether the messages were sent is uncertain. @returns the customers' mails */
-export async function closeAbandoned(database: Queries): Promise<AbandonedMail[]> {
+/**
+ * Ends the tries of senders that died: whether the messages were sent is uncertain.
+ *
+ * @param why in words, for the record
+ * @returns the customers' mails
+ */
+export async function closeAbandoned(database: Queries, why: string): Promise<AbandonedMail[]> {
   const rows = await database.query<Row<typeof MailMessage, 'event_id' | 'channel' | 'state'>>(
     `with ended as (
        select m.event_id, m.channel, case when m.channel = 'customer'
@@ -171,7 +165,7 @@ export async function closeAbandoned(database: Queries): Promise<AbandonedMail[]
        finished_at = case ended.state when 'uncertain' then clock_timestamp() end
      from ended where m.event_id = ended.event_id and m.channel = ended.channel and m.state = 'sending'
      returning m.event_id::text, m.channel, m.state`,
-    [moneyEvents, mailReason('mail.reason.gateway_stopped')],
+    [moneyEvents, why],
   );
   return rows.flatMap(({ event_id: eventId, channel, state }) =>
     channel === 'customer' ? [{ eventId, isRepeated: state === 'waiting' }] : [],

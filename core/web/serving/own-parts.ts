@@ -5,10 +5,7 @@ import en from '../texts/en.json' with { type: 'json' };
 import id from '../texts/id.json' with { type: 'json' };
 import canaryEn from '#core/config/history/texts/en.json' with { type: 'json' };
 import canaryId from '#core/config/history/texts/id.json' with { type: 'json' };
-import ordersEn from '#core/business/payments/texts/en.json' with { type: 'json' };
-import ordersId from '#core/business/payments/texts/id.json' with { type: 'json' };
-import mailEn from '#core/business/mail/texts/en.json' with { type: 'json' };
-import mailId from '#core/business/mail/texts/id.json' with { type: 'json' };
+import { orderTexts } from '#core/business/payments/order-reason.ts';
 import healthEn from '#core/gateway/health/texts/en.json' with { type: 'json' };
 import healthId from '#core/gateway/health/texts/id.json' with { type: 'json' };
 import upstreamEn from '#core/gateway/model-call/texts/en.json' with { type: 'json' };
@@ -26,8 +23,7 @@ export const ownTexts = defineTexts({ en, id });
 export const reasonTexts = [
   defineTexts({ en: connectionEn, id: connectionId }),
   defineTexts({ en: canaryEn, id: canaryId }),
-  defineTexts({ en: ordersEn, id: ordersId }),
-  defineTexts({ en: mailEn, id: mailId }),
+  defineTexts(orderTexts),
   defineTexts({ en: healthEn, id: healthId }),
   defineTexts({ en: upstreamEn, id: upstreamId }),
 ];

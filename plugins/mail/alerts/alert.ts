@@ -41,7 +41,11 @@ export async function composeAlert(
 ): Promise<Alert | string> {
   const t = mailTexts.in(language);
   const format = formatterFor(language, host.section(serviceSection).time_zone);
-  return composers[event]({ host, gateway, payload, t, format });
+  // Another version may have recorded it.
+  const compose = (composers as Partial<typeof composers>)[event];
+  return compose === undefined
+    ? 'nothing tells of such events any more'
+    : compose({ host, gateway, payload, t, format });
 }
 
 const composers: Readonly<Record<AlertEvent, (context: Context) => Promise<Alert | string>>> = {

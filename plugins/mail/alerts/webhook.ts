@@ -9,6 +9,7 @@ import {
   collectMessages,
   finishMessage,
 } from '#core/business/mail/outbox.ts';
+import { mailReason } from '../mail-reason.ts';
 import { composeAlert } from './alert.ts';
 import { alertsSection } from './section.ts';
 
@@ -21,7 +22,7 @@ const longestRun = 20_000;
 export async function sendDueWebhooks(host: Host, gateway: HealthChecks, deadline = usualDeadline): Promise<void> {
   if (host.section(alertsSection).webhook === undefined) return;
   await collectMessages(host.database, ['webhook']);
-  await closeAbandoned(host.database);
+  await closeAbandoned(host.database, mailReason('mail.reason.gateway_stopped'));
   const begun = performance.now();
   while (performance.now() - begun < longestRun) {
     const alert = await claimMessage(host.database, ['webhook']);

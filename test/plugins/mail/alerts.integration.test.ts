@@ -19,7 +19,9 @@ import { mailTexts } from '../../../plugins/mail/texts.ts';
 import { startMailServer, type TestMailServer } from '../../support/mail-server.ts';
 
 const secret = 'a secret of the operator';
+const mailKinds = new Map();
 const gateway = {
+  mailKinds,
   healthChecks: new Map([
     ['disk', { name: 'disk', check: () => ({ ok: false as const, reason: 'The disk is nearly full.', since: 0 }) }],
   ]),
@@ -313,6 +315,23 @@ it('a run of twenty seconds leaves the other alerts to the next one', async () =
   }
   await sendWebhooks();
   expect(calls).toHaveLength(2);
+});
+
+describe('an alert of which nothing tells any more', () => {
+  it('is not sent, and holds up no other one', async () => {
+    await database.query(
+      `with e as (
+         insert into account_event (name, payload, dedupe_key) select 'stock.low', '{}', gen_random_uuid()::text from generate_series(1, 2) returning id
+       )
+       insert into mail_message (event_id, channel) select id, 'webhook' from e`,
+    );
+    await flagged('ORD-AFTER');
+    expect(await sendWebhooks()).toEqual([]);
+    expect([calls.length, (await states()).toSorted()]).toEqual([
+      1,
+      ['webhook sent', 'webhook skipped', 'webhook skipped'],
+    ]);
+  });
 });
 
 describe('a receiver that fails', () => {

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { type CheckContext, type Section, sectionNotices } from '#core/config/section.ts';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { alertsSection } from '../../../plugins/mail/alerts/section.ts';
-import { wake } from '../../../plugins/mail/jobs.ts';
+import { wakeAlerts } from '../../../plugins/mail/jobs.ts';
+import { wakeMails } from '#core/business/mail/jobs.ts';
 import { mailSection } from '#core/business/mail/section.ts';
 
 /** Paths of what a section finds wrong with its values. */
@@ -67,14 +68,19 @@ describe('alerts in gateway.yaml', () => {
 
 describe('an event', () => {
   it.each([
-    ['order.paid', { mail: { smtp } }, ['send-mails']],
-    ['order.paid', { alerts: { webhook: { url: 'https://hooks.example.com', secret } } }, []],
-    ['order.flagged', { alerts: { webhook: { url: 'https://hooks.example.com', secret } } }, ['send-webhooks']],
-    ['order.flagged', { mail: { smtp } }, ['send-mails']],
-    ['order.flagged', {}, []],
-  ] as const)('%s with %j enqueues %j', async (event, sections, jobs) => {
+    ['that is mailed', wakeMails, { mail: { smtp } }, ['send-mails']],
+    ['that is mailed', wakeMails, { alerts: { webhook: { url: 'https://hooks.example.com', secret } } }, []],
+    [
+      'that is an alert',
+      wakeAlerts,
+      { alerts: { webhook: { url: 'https://hooks.example.com', secret } } },
+      ['send-webhooks'],
+    ],
+    ['that is an alert', wakeAlerts, { mail: { smtp } }, ['send-mails']],
+    ['that is an alert', wakeAlerts, {}, []],
+  ] as const)('%s wakes %o with %j: %j', async (_event, wake, sections, jobs) => {
     await using host = createTestHost({ sections });
-    await wake(host, event);
+    await wake(host);
     expect(host.addedJobs.map(({ name }) => name)).toEqual(jobs);
   });
 
@@ -82,7 +88,7 @@ describe('an event', () => {
     await using host = createTestHost({ sections: { mail: { smtp } }, now: 1_700_000_000_250 });
     const added: unknown[] = [];
     const jobs = { ...host.jobs, add: async (...job: unknown[]) => void added.push(job) };
-    for (let event = 0; event < 2; event++) await wake({ ...host, jobs } as typeof host, 'order.paid');
+    for (let event = 0; event < 2; event++) await wakeMails({ ...host, jobs } as typeof host);
     const job = ['send-mails', {}, { id: 'send-mails-1700000000', delay: 1 }];
     expect(added).toEqual([job, job]);
   });

@@ -14,9 +14,13 @@ import { sendDueMails } from '../../../plugins/mail/send-mails.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { closedPort } from '../../support/dead-ends.ts';
 import { uncertainTries } from '#core/business/mail/outbox.ts';
+import type { MailKinds } from '#core/business/mail/outbox.ts';
 import { repeatMail } from '#core/business/mail/mails.ts';
+import { registeredHere } from '../../support/registered.ts';
 import { startMailServer, type TestMailServer } from '../../support/mail-server.ts';
 import { type Script, startScriptedServer } from './scripted-server.ts';
+
+const registry = await registeredHere();
 
 /** Longer than any pause of a busy machine. */
 const unhurried = { connect: 30_000, greeting: 30_000, idle: 30_000, mail: 30_000 };
@@ -39,9 +43,13 @@ const settings = (port = server.port) => ({ smtp: `smtp://127.0.0.1:${port}`, fr
 
 const createHost = (mail: object = settings()) => createTestHost({ database, sections: { mail } });
 
-async function send(mail?: object, timeouts: Partial<typeof unhurried> = {}): Promise<readonly string[]> {
+async function send(
+  mail?: object,
+  timeouts: Partial<typeof unhurried> = {},
+  mailKinds: MailKinds = registry.mailKinds,
+): Promise<readonly string[]> {
   await using host = createHost(mail);
-  await sendDueMails(host, { healthChecks: new Map() }, { ...unhurried, ...timeouts });
+  await sendDueMails(host, { ...registry, mailKinds }, { ...unhurried, ...timeouts });
   return host.lines;
 }
 
@@ -280,7 +288,7 @@ describe('a mail', () => {
     await rotate();
     await using host = createHost();
     Object.assign(host, { service: { ...host.service, contact: 'mailto:help@example.com' } });
-    await sendDueMails(host, { healthChecks: new Map() }, unhurried);
+    await sendDueMails(host, registry, unhurried);
     expect(words()).toContain('help@example.com');
     expect(words()).toContain('href="mailto:help@example.com"');
     expect(words().replaceAll('href="mailto:', '')).not.toContain('mailto:');
@@ -407,6 +415,29 @@ describe('while the mail server is down', () => {
       expect.stringMatching(/the mail about event \d+ \(key\.rotated\) could not be sent and is not retried/),
     ]);
     expect((await states())[0]).toMatch(/^failed/);
+  });
+});
+
+const reserve = () => record('place.reserved', { accountId, entryId: randomUUID() });
+
+describe('a mail of a capability that is no longer there', () => {
+  const kept = new Map([...registry.mailKinds].filter(([event]) => event !== 'place.reserved'));
+
+  it('is recorded as not sent, and holds up no other one', async () => {
+    await reserve();
+    await send();
+    expect(await states()).toEqual(['skipped: the place is no longer reserved']);
+    await database.query(`update mail_message set state = 'waiting', error = null, finished_at = null`);
+    await makeDue();
+    await rotate();
+    expect(await send(undefined, {}, kept)).toEqual([]);
+    expect(await states()).toEqual(['skipped: nothing writes such mails any more', 'sent']);
+  });
+
+  it('is not made for an event of it', async () => {
+    await reserve();
+    await send(undefined, {}, kept);
+    expect(await states()).toEqual([]);
   });
 });
 
@@ -584,7 +615,7 @@ describe('a receipt', () => {
       connection === 1 ? { dot: (socket) => wait(() => socket.write('250 taken\r\n')) } : {},
     );
     await using host = createHost(settings(scripted.port));
-    const run = () => sendDueMails(host, { healthChecks: new Map() }, unhurried);
+    const run = () => sendDueMails(host, registry, unhurried);
     const first = run();
     const release = await isWaiting;
     await record('order.paid', { orderId: await addOrder(), accountId });

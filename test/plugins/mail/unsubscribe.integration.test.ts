@@ -5,9 +5,12 @@ import { createAccount } from '#core/business/accounts/accounts.ts';
 import type { EventTypes } from '#core/gateway/events/events.ts';
 import { startGateway, type TestGateway, yamlFor } from '../../support/gateway.ts';
 import { PageClient } from '../../support/page-client.ts';
+import { registeredHere } from '../../support/registered.ts';
 import { sendDueMails } from '../../../plugins/mail/send-mails.ts';
 import { runCommand } from '../../support/command-line.ts';
 import { startScriptedServer, type ScriptedServer } from './scripted-server.ts';
+
+const registry = await registeredHere();
 
 let gateway: TestGateway;
 let server: ScriptedServer;
@@ -31,7 +34,7 @@ async function createReader() {
   const mails = () => server.mails.filter((mail) => mail.includes(`To: ${email}`));
   /** Waits until so many have come. @returns the last one */
   const next = async (count: number) => {
-    await sendDueMails(gateway.gateway.host, { healthChecks: new Map() });
+    await sendDueMails(gateway.gateway.host, registry);
     await expect.poll(() => mails().length).toBe(count);
     return mails().at(-1)?.replace(/=\r\n/g, '').replaceAll('=3D', '=') ?? '';
   };

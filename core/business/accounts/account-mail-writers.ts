@@ -1,0 +1,102 @@
+import type { Host } from '#core/gateway/host/host.ts';
+import type { MailContext, MailWriter } from '#core/gateway/mails/mail-kind.ts';
+import { epoch, type Row } from '#core/platform/database/rows.ts';
+import { oneLine } from '#core/platform/one-line.ts';
+import { defineSentences } from '#core/platform/sentences.ts';
+import { activePeriod } from './account-record.ts';
+import type { Account, PlanPeriodSchema, Session } from './entities.ts';
+import en from './texts/en.json' with { type: 'json' };
+
+/** Ms: a sign-in this soon after the account was made is its first. */
+const firstSignIn = 60_000;
+/** Ms: who has bought this recently knows when the plan ends. */
+const recentPurchase = 3_600_000;
+
+const mailReason = defineSentences(en);
+
+export const planEnding: MailWriter<'plan.ending'> = {
+  async write(context) {
+    const { payload, account, t, format, buttons } = context;
+    const end = account.periods.at(-1)?.endsAt;
+    if (end === undefined || end.toISOString() !== payload.endsAt) return mailReason('mail.reason.other_end');
+    if (end.getTime() <= account.readAt) return mailReason('mail.reason.plan_ended');
+    if (await isRecent(context)) return mailReason('mail.reason.just_bought');
+    const time = format.time(end).text;
+    return {
+      subject: t('mail.ending.subject', { time }),
+      paragraphs: [t('mail.ending.text')],
+      facts: [[t('mail.plan_ends_at'), time]],
+      action: buttons.renew,
+    };
+  },
+};
+
+async function isRecent({ host, account, createdAt }: MailContext): Promise<boolean> {
+  const [row] = await host.database.query<Row<typeof PlanPeriodSchema, 'created_at'>>(
+    `select ${epoch('max(created_at)')} as created_at from plan_period where account_id = ?`,
+    [account.id],
+  );
+  return createdAt.getTime() - (row?.created_at ?? 0) < recentPurchase;
+}
+
+export const planEnded: MailWriter<'plan.ended'> = {
+  async write({ payload, account, t, format, buttons }) {
+    if (activePeriod(account, account.readAt) !== undefined) return mailReason('mail.reason.renewed');
+    return {
+      subject: t('mail.ended.subject'),
+      paragraphs: [t('mail.ended.text')],
+      facts: [[t('mail.plan_ends_at'), format.time(new Date(payload.endsAt)).text]],
+      action: buttons.renew,
+    };
+  },
+};
+
+export const signIn: MailWriter<'session.created'> = {
+  async write({ host, payload, createdAt, account, t, format, buttons }) {
+    if (createdAt.getTime() - account.createdAt.getTime() < firstSignIn) return mailReason('mail.reason.first_sign_in');
+    const [session] = await host.database.query<Row<typeof Session, 'user_agent'>>(
+      'select user_agent from session where id::text = ?',
+      [payload.sessionId],
+    );
+    const browser = oneLine(session?.user_agent ?? '').slice(0, 200);
+    return {
+      subject: t('mail.sign_in.subject', { service: host.service.name }),
+      paragraphs: [t('mail.sign_in.text')],
+      facts: [
+        [t('mail.account_time'), format.time(createdAt).text],
+        [t('mail.sign_in.browser'), browser === '' ? t('mail.sign_in.unknown') : browser],
+      ],
+      action: buttons.home,
+    };
+  },
+};
+
+export const keyRotated: MailWriter<'key.rotated'> = {
+  async write({ createdAt, t, format, buttons }) {
+    return {
+      subject: t('mail.key.subject'),
+      paragraphs: [t('mail.key.text')],
+      facts: [[t('mail.account_time'), format.time(createdAt).text]],
+      action: buttons.home,
+    };
+  },
+};
+
+/** Goes to the former address: whoever reads it may not have asked for the change. */
+export const emailChanged: MailWriter<'account.email_changed'> = {
+  async recipient({ database }: Host, accountId) {
+    const [row] = await database.query<Row<typeof Account, 'former_email'>>(
+      'select former_email from account where id = ?',
+      [accountId],
+    );
+    return row?.former_email ?? undefined;
+  },
+  async write({ host, createdAt, t, format, buttons }) {
+    return {
+      subject: t('mail.email.subject', { service: host.service.name }),
+      paragraphs: [t('mail.email.text')],
+      facts: [[t('mail.account_time'), format.time(createdAt).text]],
+      action: buttons.home,
+    };
+  },
+};

@@ -1,0 +1,11 @@
+import type { MailKind } from '#core/gateway/mails/mail-kind.ts';
+import en from './texts/en.json' with { type: 'json' };
+import id from './texts/id.json' with { type: 'json' };
+
+/** To those who an announcement is for (`recordMails`). */
+export const announcementMail: MailKind = {
+  event: 'announcement.published',
+  delivery: 'optional',
+  texts: { en, id },
+  load: async () => (await import('./announcement-mail-writer.ts')).announced,
+};

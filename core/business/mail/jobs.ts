@@ -1,0 +1,22 @@
+import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
+import { sendsMail } from './section.ts';
+
+/** Wakes who sends mails to customers: one job a second, however many events there are. */
+export async function wakeMails(host: Host): Promise<void> {
+  if (sendsMail(host.section)) await wakeSender(host, 'send-mails');
+}
+
+/** @param name of the job of a channel */
+export async function wakeSender(host: Host, name: 'send-mails' | 'send-webhooks'): Promise<void> {
+  await host.jobs.add(name, {}, { id: `${name}-${Math.floor(host.now() / 1000)}`, delay: 1 });
+}
+
+export const mailRetentionJob: JobDefinition = {
+  name: 'remove-old-mails',
+  description: 'Deletes mail records older than 90 days.',
+  schedule: { pattern: '29 3 * * *' },
+  async run(_data, { database }) {
+    const { removeOldMails } = await import('./outbox.ts');
+    await removeOldMails(database);
+  },
+};

@@ -1,0 +1,23 @@
+import type { MailWriter } from '#core/gateway/mails/mail-kind.ts';
+import { defineSentences } from '#core/platform/sentences.ts';
+import { findOutage, listCredits } from './credit.ts';
+import en from './texts/en.json' with { type: 'json' };
+
+const mailReason = defineSentences(en);
+
+export const outageCredited: MailWriter<'outage.credited'> = {
+  async write({ host, payload, account, t, format, buttons }) {
+    const { model, from } = await findOutage(host.database, payload.outageId);
+    const credits = await listCredits(host.database, account.id, 7);
+    const credit = credits.find((one) => one.model === model && one.from.getTime() === from.getTime());
+    if (credit === undefined) return mailReason('mail.reason.no_credit');
+    const minutes = t('mail.outage.minutes', { count: Math.max(1, Math.round(credit.seconds / 60)) });
+    const end = account.periods.at(-1)?.endsAt;
+    return {
+      subject: t('mail.outage.subject', { time: minutes }),
+      paragraphs: [t('mail.outage.text', { model, time: format.time(from).text })],
+      facts: end === undefined ? [] : [[t('mail.outage.ends_at'), format.time(end).text]],
+      action: buttons.home,
+    };
+  },
+};

@@ -1,0 +1,15 @@
+import { assembleForCommand } from '#core/extension/assembly.ts';
+import type { Registry } from '#core/extension/registry.ts';
+import { createLogger } from '#core/platform/logger.ts';
+
+/** What core and the plugins of this repository register. Nothing is open. */
+export async function registeredHere(): Promise<Registry> {
+  const { registry } = await assembleForCommand(
+    undefined,
+    createLogger(() => undefined),
+    () => {
+      throw new Error('nothing is served');
+    },
+  );
+  return registry;
+}

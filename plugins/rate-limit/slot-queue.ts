@@ -41,7 +41,10 @@ export class SlotQueue {
     try {
       for (;;) {
         const left = Math.max(0, end - this.#now());
+        exchange.isQueued = true;
         await waiter.pause(firstOf(queue) === waiter ? Math.min(left, retryEvery) : left);
+        // From here on the store is waited for.
+        exchange.isQueued = false;
         if (exchange.isAborted) throw exchange.abortReason;
         const isOver = this.#now() >= end;
         if (firstOf(queue) !== waiter && !isOver) continue;

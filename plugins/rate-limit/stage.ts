@@ -2,7 +2,6 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import {
   type AllowanceState,
   entitlement,
-  longestSlotWait,
   principal,
   rateLimitState,
   slotWait,
@@ -20,9 +19,6 @@ import { type CallLimits, limitsOfCalls, limitsOfOthers, optionsSchema } from '.
 
 /** The concurrency slot of an exchange, released when the exchange is over. */
 const heldSlot = defineFact<{ readonly key: string; readonly lease: string }>('held_slot');
-
-/** Seconds that the stage may take beside the wait for a slot. A store that does not answer has a deadline of its own. */
-const takeTimeout = 30;
 
 /**
  * Limits the requests of each key: model calls per period and in flight; all others (lists, the key, token counts, stored
@@ -46,7 +42,6 @@ export const rateLimitStage = defineStage({
     const slots = slotQueueOf(host);
     const contact = contactOf(host.service);
     return {
-      timeout: longestSlotWait / 1000 + takeTimeout,
       activate() {
         servingOf(host).options = options;
       },

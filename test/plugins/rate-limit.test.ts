@@ -3,6 +3,7 @@ import { ClientGone, GatewayError } from '#core/platform/errors/table.ts';
 import { entitlement, principal, rateLimitState, type RateLimits, slotWait, slotWaited } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Endpoint, Exchange } from '#core/gateway/pipeline/exchange.ts';
+import { Pipeline } from '#core/gateway/pipeline/pipeline.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import type { Outcome, Stage } from '#core/gateway/pipeline/stage.ts';
 import { MemoryShared } from '#core/platform/shared/memory.ts';
@@ -300,6 +301,26 @@ describe('a request over the concurrency limit', () => {
     await finish(waiting);
     await send();
   });
+
+  it.each([undefined, 600_000])(
+    'gets an error within a minute where the store hangs, with a wait of %s ms',
+    async (wait) => {
+      vi.useFakeTimers();
+      try {
+        const store = new MemoryShared(() => clock).limiter;
+        await open(common, Object.assign(store, { take: () => new Promise<never>(() => undefined) }));
+        const exchange = exchangeOf();
+        if (wait !== undefined) exchange.set(slotWait, wait);
+        const pipeline = new Pipeline([{ name: 'rate-limit', stage }], host.log);
+        const answered = pipeline.answer(exchange);
+        await vi.advanceTimersByTimeAsync(62_000);
+        expect(exchange.isAborted).toBe(true);
+        expect(await answered).toMatchObject({ status: 500 });
+      } finally {
+        vi.useRealTimers();
+      }
+    },
+  );
 
   it('releases a slot that it gets after its end', async () => {
     const store = new MemoryShared(() => clock).limiter;

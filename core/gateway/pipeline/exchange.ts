@@ -124,6 +124,8 @@ export class Exchange {
   readonly memory: MemoryShare;
   /** Who has made which part of a streamed reply. */
   readonly bodyLayers = new BodyLayers();
+  /** True while a stage keeps it in a queue with a deadline: that time does not count as the stage's. */
+  isQueued = false;
   readonly #began = performance.now();
   readonly #facts = new Map<AnyFact, unknown>();
   #controller: AbortController | undefined;

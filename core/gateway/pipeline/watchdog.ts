@@ -28,8 +28,8 @@ export class Watchdog {
   #timer: NodeJS.Timeout | undefined;
 
   /**
-   * Waits for a stage. The time during which the request body is read does not count, since that has its own limit. When a stage
-   * times out, the other stages' work for its exchange is abandoned as well. A stage that does not hear that the gateway ends its
+   * Waits for a stage. The time during which the request body is read, or the exchange is queued, does not count: each has its own
+   * limit. When a stage times out, the other stages' work for its exchange is abandoned as well. A stage that does not hear that the gateway ends its
    * exchange is given up at the next look.
    *
    * @param seconds from now
@@ -70,7 +70,7 @@ export class Watchdog {
         if (this.#end(wait)) wait.reject(abortReason);
         continue;
       }
-      if (wait.exchange.body.isReading === true) wait.since = this.#checks;
+      if (wait.exchange.body.isReading === true || wait.exchange.isQueued) wait.since = this.#checks;
       const waited = this.#checks - wait.since;
       if (waited <= (this.#isOver ? 0 : wait.seconds) || !this.#end(wait)) continue;
       giveUp(wait, Math.min(waited, wait.seconds));

@@ -112,3 +112,15 @@ it('a request whose client leaves while a store is asked for a slot does not wai
   asked.resolve();
   await expect(left).rejects.toBeInstanceOf(ClientGone);
 });
+
+it('a request is queued while it waits for others, and not while a store is asked for a slot', async () => {
+  const never = Promise.withResolvers<Take>();
+  const exchange = createExchange();
+  void ask('a');
+  void ask('b', { exchange, wait: 60_000 });
+  await pass(0);
+  expect(exchange.isQueued).toBe(true);
+  vi.spyOn(limiter, 'take').mockReturnValue(never.promise as never);
+  await pass(500);
+  expect(exchange.isQueued).toBe(false);
+});

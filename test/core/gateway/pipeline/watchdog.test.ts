@@ -98,6 +98,15 @@ it('a slow request body does not count against the stage that reads it', async (
   expect(faults()).toEqual(['stage "stage-0" has not finished after 20 s (enter)']);
 });
 
+it('the time of an exchange in a queue does not count against the stage that has queued it', async () => {
+  const exchange = createExchange();
+  exchange.isQueued = true;
+  expect(await answerAfter(600, [{ enter: never }], exchange)).toBeUndefined();
+  exchange.isQueued = false;
+  await vi.advanceTimersByTimeAsync(21_000);
+  expect(faults()).toEqual(['stage "stage-0" has not finished after 20 s (enter)']);
+});
+
 describe('a stage of an exchange that the gateway ends', () => {
   it('is given up within a second if it does not hear of it, with the reason', async () => {
     const exchange = createExchange();

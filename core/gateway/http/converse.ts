@@ -18,8 +18,8 @@ export interface InboundMessage {
   readonly remoteAddress: string | undefined;
   /** The bytes of the body. */
   readonly body: readonly Buffer[];
-  /** Bytes that the message itself has brought, from now on reserved for its exchange. */
-  readonly ownBytes: number;
+  /** Called when a stage reads the body. Until then the memory of its bytes is reserved by the sender of this message. */
+  readonly onRead?: () => void;
   /** Pieces of the body that have an outline. */
   readonly outlines?: ReadonlyMap<Buffer, OutlinedItems>;
 }
@@ -48,19 +48,17 @@ export interface Conversations {
   /** Runs the exchange of a message from its begin to its end. Never rejects. */
   converse(message: InboundMessage, client: Correspondent): Promise<void>;
   /** Whose requests these headers authenticate; undefined for a stranger. @throws when that cannot be known now */
-  accountOf(message: Omit<InboundMessage, 'body' | 'ownBytes'>): Promise<string | undefined> | string | undefined;
+  accountOf(message: Omit<InboundMessage, 'body'>): Promise<string | undefined> | string | undefined;
   /** The address of the client, before all trusted proxies. */
   addressOf(peer: string | undefined, headers: IncomingHttpHeaders): string | undefined;
 }
 
 /** Makes the exchange of a message. @param refusal as of `openExchange` */
 export function openMessage(message: InboundMessage, { host, bodyLimits }: Serving, refusal?: GatewayError): Exchange {
-  const { path, query, headers, remoteAddress, body, ownBytes, outlines } = message;
+  const { path, query, headers, remoteAddress, body, onRead, outlines } = message;
   const dialect = callerDialect(message.endpoint, headers, path);
   const receivedAt = host.now();
   const memory = host.memory.share(remoteAddress ?? '');
-  // They are here before a stage reads the body, which may be long after.
-  memory.add(ownBytes);
   return new Exchange({
     id: createRequestId(receivedAt),
     endpoint: refusal === undefined ? message.endpoint : refusingEndpoint(refusal, dialect),
@@ -73,6 +71,6 @@ export function openMessage(message: InboundMessage, { host, bodyLimits }: Servi
     remoteAddress,
     receivedAt,
     memory,
-    body: new RequestBody({ headers, pieces: body, reserved: ownBytes, outlines }, bodyLimits, memory, () => undefined),
+    body: new RequestBody({ headers, pieces: body, onRead, outlines }, bodyLimits, memory, () => undefined),
   });
 }

@@ -211,8 +211,8 @@ export class ExchangeHandler implements Conversations {
     }
   }
 
-  accountOf(message: Omit<InboundMessage, 'body' | 'ownBytes'>): Promise<string | undefined> | string | undefined {
-    return this.serving.pipeline.accountOf?.(openMessage({ ...message, body: [], ownBytes: 0 }, this.serving));
+  accountOf(message: Omit<InboundMessage, 'body'>): Promise<string | undefined> | string | undefined {
+    return this.serving.pipeline.accountOf?.(openMessage({ ...message, body: [] }, this.serving));
   }
 
   addressOf(peer: string | undefined, headers: IncomingHttpHeaders): string | undefined {

@@ -37,7 +37,8 @@ export function longestUpload({ maxBytes, timeout, minRate }: BodyLimits): numbe
 export interface ReadyBody {
   readonly headers: IncomingHttpHeaders;
   readonly pieces: readonly Buffer[];
-  readonly reserved: number; // bytes of memory, before the body is read
+  /** Releases the memory that was reserved for the bytes until they are read. */
+  readonly onRead?: (() => void) | undefined;
   /** Pieces that have an outline, which others make of the same bytes. */
   readonly outlines?: ReadonlyMap<Buffer, OutlinedItems> | undefined;
 }
@@ -165,11 +166,12 @@ export class RequestBody implements BodySource {
     return this.#reading;
   }
 
-  async #accept({ pieces, reserved }: ReadyBody, perByte: number): Promise<readonly Buffer[]> {
+  async #accept({ pieces, onRead }: ReadyBody, perByte: number): Promise<readonly Buffer[]> {
     const size = sizeOf(pieces);
     const { maxBytes } = this.#limits;
     if (size > maxBytes) throw tooLarge(maxBytes);
-    if (!this.#memory.grow(Math.max(0, size * perByte - reserved))) throw tooMuch(this.#memory);
+    onRead?.();
+    if (!this.#memory.grow(size * perByte)) throw tooMuch(this.#memory);
     this.#pieces = pieces;
     return pieces;
   }

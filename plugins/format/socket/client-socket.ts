@@ -13,7 +13,7 @@ import { mostLanes, protocolError, protocolErrors, refusalFrame } from './error-
 import { bytesOf } from './event-frames.ts';
 import { headersOfTurn } from './handshake.ts';
 import type { Kept, KeptConversations } from './kept.ts';
-import { Lanes } from './lanes.ts';
+import { Lanes, mostRequests, tooManyRunning, tooManyWaiting } from './lanes.ts';
 import {
   type ClientFrame,
   type CreateFrame,
@@ -29,9 +29,6 @@ import { textFrames } from './text-frames.ts';
 import { type LifeLimits, SocketLife } from './socket-life.ts';
 import { SocketTurn, type TurnSocket } from './turn.ts';
 
-/** Requests of one socket: those that run, and those that wait. */
-const mostRunning = 16;
-const mostWaiting = 64;
 /** Ms for the first message of a client without a valid key. */
 const unauthenticatedTime = 10_000;
 /** Ms for which a socket that is too old stays open for the requests that are refused on it. */
@@ -76,7 +73,6 @@ export interface SocketInit {
 export class ClientSocket implements TurnSocket {
   readonly isCodex: boolean;
   readonly noticePrefix: string;
-  readonly slotWait: number;
   readonly #context: SocketContext;
   readonly #init: SocketInit;
   readonly #lanes: Lanes;
@@ -96,13 +92,13 @@ export class ClientSocket implements TurnSocket {
     this.#init = init;
     this.isCodex = init.isCodex;
     this.noticePrefix = init.noticePrefix;
-    this.slotWait = init.queueWait * 1000;
     this.#openedAt = context.now();
     this.#life = new SocketLife(init.ws, init.socket, init.memory, () => context.now());
     this.#lanes = new Lanes(
-      { running: mostRunning, waiting: mostWaiting },
+      { ...mostRequests, wait: init.queueWait * 1000 },
       () => !this.isFull,
       () => this.#closeIfDone(),
+      () => context.now(),
     );
   }
 
@@ -286,12 +282,18 @@ export class ClientSocket implements TurnSocket {
     const { length } = frame.bytes;
     if (!this.#lanes.isIdle && waiting.bytes + length > maxBytes) return tooManyWaiting();
     if (!waiting.grow(length)) return tooMuch(waiting);
-    const start = () => {
-      waiting.shrink(length);
-      return this.#run(frame);
+    let held = length;
+    const release = () => {
+      waiting.shrink(held);
+      held = 0;
     };
-    if (this.#lanes.add({ lane: laneOf(frame), isCounted: frame.generates, start })) return undefined;
-    waiting.shrink(length);
+    const start = (waited: number) => this.#run(frame, waited, release).finally(release);
+    const refuse = () => {
+      release();
+      this.#refuse(tooManyRunning(), frame.streamId);
+    };
+    if (this.#lanes.add({ lane: laneOf(frame), isCounted: frame.generates, start, refuse })) return undefined;
+    release();
     return tooManyWaiting();
   }
 
@@ -299,8 +301,13 @@ export class ClientSocket implements TurnSocket {
     return this.#context.now() - this.#openedAt;
   }
 
-  /** Never rejects. */
-  async #run(frame: CreateFrame): Promise<void> {
+  /**
+   * Never rejects.
+   *
+   * @param waited ms for which it has waited for others of this socket
+   * @param onRead called when it waits no longer: its body is read by the stages behind those that limit requests
+   */
+  async #run(frame: CreateFrame, waited: number, onRead: () => void): Promise<void> {
     const { conversations, endpoint, warmUp } = this.#context;
     const { headers, path, query, remoteAddress } = this.#init;
     const previous = this.#find(frame.previousId);
@@ -310,7 +317,8 @@ export class ClientSocket implements TurnSocket {
       return;
     }
     const before = previous?.segments.map((segment) => segment.hold());
-    const turn = new SocketTurn(this, frame, before);
+    const slotWait = Math.max(0, this.#init.queueWait * 1000 - waited);
+    const turn = new SocketTurn(this, frame, before, slotWait);
     this.#turns.add(turn);
     this.#refused = 0;
     // No upstream gets the conversation of a request that is answered here.
@@ -328,7 +336,7 @@ export class ClientSocket implements TurnSocket {
         headers: headersOfTurn(headers, size),
         remoteAddress,
         body,
-        ownBytes: frame.bytes.length,
+        onRead,
         outlines: new Map(items?.map((segment) => [segment.bytes, segment])),
       },
       turn,
@@ -372,11 +380,6 @@ export class ClientSocket implements TurnSocket {
     this.send([bytesOf(frame)]);
     if (++this.#refused > mostRefused) this.#close(1008, 'too many messages that cannot be served');
   }
-}
-
-function tooManyWaiting(): GatewayError {
-  const message = `Too many requests wait on this WebSocket: ${mostWaiting}, or too many bytes.`;
-  return new GatewayError('rate_limited', message, { retryAfter: 1 });
 }
 
 /** No name of a lane is empty. */

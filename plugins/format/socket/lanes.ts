@@ -1,15 +1,24 @@
+import { GatewayError } from '#core/platform/errors/table.ts';
+
+/** Requests of one socket: those that run, and those that wait. */
+export const mostRequests = { running: 16, waiting: 64 } as const;
+
 /** A request that waits for its turn. */
 export interface QueuedRequest {
   readonly lane: string;
   /** False for one that runs however many others do. */
   readonly isCounted: boolean;
-  /** Runs it, and resolves when it is over. Must not reject. */
-  start(): Promise<void>;
+  /** Runs it, and resolves when it is over. Must not reject. @param waited ms since it became the first of its lane */
+  start(waited: number): Promise<void>;
+  /** Too many others have run for as long as it may wait. */
+  refuse(): void;
 }
 
 export interface LaneLimits {
   readonly running: number; // requests of all lanes
   readonly waiting: number; // requests
+  /** Ms for which the first request of a lane waits while as many of others run as may. */
+  readonly wait: number;
 }
 
 /** The order of the requests of one socket: those of a lane run one after the other, those of different lanes beside each other. */
@@ -17,20 +26,26 @@ export class Lanes {
   readonly #limits: LaneLimits;
   readonly #mayStart: () => boolean;
   readonly #onIdle: () => void;
+  readonly #now: () => number;
   /** In the order in which they came. */
   readonly #waiting: QueuedRequest[] = [];
   readonly #busy = new Set<string>();
+  /** When the first requests of their lanes have become that. */
+  readonly #firstSince = new Map<QueuedRequest, number>();
+  #timer: NodeJS.Timeout | undefined;
   #running = 0;
   #isClosed = false;
 
   /**
    * @param mayStart false while the client does not read what it has asked for: nothing starts until `look` is called
    * @param onIdle called when the last request has ended
+   * @param now ms of a monotonic clock
    */
-  constructor(limits: LaneLimits, mayStart: () => boolean, onIdle: () => void) {
+  constructor(limits: LaneLimits, mayStart: () => boolean, onIdle: () => void, now: () => number) {
     this.#limits = limits;
     this.#mayStart = mayStart;
     this.#onIdle = onIdle;
+    this.#now = now;
   }
 
   get isIdle(): boolean {
@@ -49,21 +64,45 @@ export class Lanes {
   close(): void {
     this.#isClosed = true;
     this.#waiting.length = 0;
+    clearTimeout(this.#timer);
   }
 
-  /** Starts what may run. */
+  /** Starts what may run, and refuses what has waited for too long. */
   look(): void {
     if (this.#isClosed || !this.#mayStart()) return;
+    const now = this.#now();
     const busy = new Set(this.#busy);
     for (const request of this.#waiting.slice()) {
       if (busy.has(request.lane)) continue;
+      const since = this.#firstSince.get(request) ?? now;
+      const mayRun = !request.isCounted || this.#running < this.#limits.running;
+      if (mayRun) this.#start(request, now - since);
+      else if (now - since < this.#limits.wait) this.#firstSince.set(request, since);
+      else {
+        this.#remove(request);
+        request.refuse();
+        // The next one of its lane is the first now.
+        continue;
+      }
       busy.add(request.lane);
-      if (!request.isCounted || this.#running < this.#limits.running) this.#start(request);
     }
+    this.#setTimer(now);
   }
 
-  #start(request: QueuedRequest): void {
+  #setTimer(now: number): void {
+    clearTimeout(this.#timer);
+    if (this.#firstSince.size === 0) return;
+    const next = Math.min(...this.#firstSince.values()) + this.#limits.wait;
+    this.#timer = setTimeout(() => this.look(), Math.ceil(next - now)).unref();
+  }
+
+  #remove(request: QueuedRequest): void {
     this.#waiting.splice(this.#waiting.indexOf(request), 1);
+    this.#firstSince.delete(request);
+  }
+
+  #start(request: QueuedRequest, waited: number): void {
+    this.#remove(request);
     this.#busy.add(request.lane);
     if (request.isCounted) this.#running++;
     const end = () => {
@@ -72,6 +111,16 @@ export class Lanes {
       this.look();
       if (this.isIdle) this.#onIdle();
     };
-    request.start().then(end, end);
+    request.start(waited).then(end, end);
   }
+}
+
+export function tooManyWaiting(): GatewayError {
+  const message = `Too many requests wait on this WebSocket: ${mostRequests.waiting}, or too many bytes.`;
+  return new GatewayError('rate_limited', message, { retryAfter: 1 });
+}
+
+export function tooManyRunning(): GatewayError {
+  const message = `${mostRequests.running} requests are in flight on this WebSocket, as many as may be. Wait for one to finish.`;
+  return new GatewayError('rate_limited', message, { retryAfter: 1 });
 }

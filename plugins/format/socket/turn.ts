@@ -20,8 +20,6 @@ export interface TurnSocket {
   readonly isCodex: boolean;
   /** Prefix of the headers that go into `response.metadata`, together with the request's id. */
   readonly noticePrefix: string;
-  /** Ms for which a turn may wait for a slot of its key. */
-  readonly slotWait: number;
   /** @param payloads bytes, of which each is a character */
   send(payloads: readonly string[]): void;
   /** True while the client is slower; then the turn is resumed. */
@@ -40,6 +38,7 @@ export class SocketTurn implements Correspondent {
   /** Segments of the kept conversation that it continues; undefined for a whole request, or a stored response. */
   readonly before: readonly KeptItems[] | undefined;
   readonly #socket: TurnSocket;
+  readonly #slotWait: number;
   readonly #output = new TurnOutput();
   readonly #opening: string | undefined;
   readonly #sent = { bytes: 0, firstByteAfter: undefined as number | undefined };
@@ -51,8 +50,10 @@ export class SocketTurn implements Correspondent {
   #isLeft = false;
   #heldError: FramedEvent | undefined;
 
-  constructor(socket: TurnSocket, frame: CreateFrame, before: readonly KeptItems[] | undefined) {
+  /** @param slotWait ms for which it may wait for a slot of its key */
+  constructor(socket: TurnSocket, frame: CreateFrame, before: readonly KeptItems[] | undefined, slotWait: number) {
     this.#socket = socket;
+    this.#slotWait = slotWait;
     this.frame = frame;
     this.#opening = laneOpening(frame.streamId);
     this.before = before;
@@ -65,7 +66,7 @@ export class SocketTurn implements Correspondent {
 
   began(exchange: Exchange): void {
     this.#exchange = exchange;
-    exchange.set(slotWait, this.#socket.slotWait);
+    exchange.set(slotWait, this.#slotWait);
     if (this.before !== undefined && this.frame.previousId !== undefined)
       exchange.set(continuedId, this.frame.previousId);
     if (this.#isLeft) exchange.abort(new ClientGone());

@@ -54,16 +54,19 @@ afterEach(() => {
 });
 
 describe('a body that has come as a message', () => {
-  it('has its own bytes reserved before it is read, once', async () => {
+  it('is reserved when it is read, after its sender has released it', async () => {
     const memory = new ProcessMemory(1_000_000).share('');
+    const onRead = vi.fn<() => void>(() => expect(memory.bytes).toBe(0));
     const serving = { host: { now: () => 0, memory: { share: () => memory } }, bodyLimits: { maxBytes: 10_000 } };
     const endpoint = { name: 'responses', method: 'POST', path: '/v1/responses' };
     const body = [Buffer.from('{"a":['), Buffer.from('1,2]}')];
-    const message = { endpoint, path: endpoint.path, headers: {}, body, ownBytes: 5 };
+    const message = { endpoint, path: endpoint.path, headers: {}, body, onRead };
     const exchange = openMessage(message as unknown as InboundMessage, serving as unknown as Serving);
-    expect(memory.bytes).toBe(5);
+    expect(onRead).not.toHaveBeenCalled();
     expect(await exchange.body.json()).toEqual({ a: [1, 2] });
     expect(memory.bytes).toBe(11 * footprint.request);
+    await exchange.body.bytes();
+    expect(onRead).toHaveBeenCalledTimes(1);
   });
 });
 

@@ -1,27 +1,45 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Lanes } from '../../../../plugins/format/socket/lanes.ts';
 
 /** Lanes, and the requests that have begun, each ended by hand. */
 function setUp(limits = {}, mayStart = () => true) {
   let idle = 0;
-  const lanes = new Lanes({ running: 16, waiting: 64, ...limits }, mayStart, () => idle++);
+  const all = { running: 16, waiting: 64, wait: 15_000, ...limits };
+  const lanes = new Lanes(
+    all,
+    mayStart,
+    () => idle++,
+    () => performance.now(),
+  );
   const begun: string[] = [];
+  const refused: string[] = [];
+  /** Ms for which each has waited at the head of its lane. */
+  const waits = new Map<string, number>();
   const ends = new Map<string, () => void>();
   const add = (name: string, lane = name, isCounted = true) =>
     lanes.add({
       lane,
       isCounted,
-      start: () => {
+      refuse: () => refused.push(name),
+      start: (waited) => {
+        waits.set(name, waited);
         begun.push(name);
         return new Promise((resolve) => ends.set(name, resolve));
       },
     });
   const end = async (name: string) => {
     ends.get(name)?.();
-    await new Promise(setImmediate);
+    await vi.advanceTimersByTimeAsync(0);
   };
-  return { lanes, begun, add, end, idle: () => idle };
+  return { lanes, begun, refused, waits, add, end, idle: () => idle };
 }
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 describe('the requests of a socket', () => {
   it('do not start while its client does not read', () => {
@@ -79,5 +97,60 @@ describe('the requests of a socket', () => {
     lanes.close();
     await end('a1');
     expect(begun).toEqual(['a1']);
+  });
+
+  it('that wait for others longer than they may are refused, and the next of their lane waits from then on', async () => {
+    const { add, begun, refused, waits, end, lanes } = setUp({ running: 1 });
+    add('a');
+    await vi.advanceTimersByTimeAsync(5_000);
+    add('b1', 'b');
+    add('b2', 'b');
+    add('c');
+    await vi.advanceTimersByTimeAsync(14_999);
+    expect(refused).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect([refused, begun]).toEqual([['b1', 'c'], ['a']]);
+    await vi.advanceTimersByTimeAsync(4_000);
+    await end('a');
+    expect([begun, waits.get('b2'), lanes.isIdle]).toEqual([['a', 'b2'], 4_000, false]);
+  });
+
+  it('that wait for their turn in a lane wait for as long as that takes', async () => {
+    const { add, begun, refused, waits, end } = setUp();
+    add('a1', 'a');
+    add('a2', 'a');
+    await vi.advanceTimersByTimeAsync(600_000);
+    await end('a1');
+    expect([begun, refused, waits.get('a2')]).toEqual([['a1', 'a2'], [], 0]);
+  });
+
+  it('that may not wait are refused at once where as many run as may', () => {
+    const { add, begun, refused } = setUp({ running: 1, wait: 0 });
+    add('a');
+    add('b');
+    expect([begun, refused]).toEqual([['a'], ['b']]);
+  });
+
+  it('are not refused while their client does not read', async () => {
+    let reads = true;
+    const { add, begun, refused, end, lanes } = setUp({ running: 1 }, () => reads);
+    add('a');
+    add('b');
+    reads = false;
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(refused).toEqual([]);
+    await end('a');
+    reads = true;
+    lanes.look();
+    expect([begun, refused]).toEqual([['a', 'b'], []]);
+  });
+
+  it('leave no timer behind when their client leaves', () => {
+    const { add, lanes } = setUp({ running: 1 });
+    add('a');
+    add('b');
+    expect(vi.getTimerCount()).toBe(1);
+    lanes.close();
+    expect(vi.getTimerCount()).toBe(0);
   });
 });

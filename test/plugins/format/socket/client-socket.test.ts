@@ -1,0 +1,132 @@
+import { EventEmitter } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { slotWait } from '#core/gateway/facts.ts';
+import type { Conversations, Correspondent, InboundMessage } from '#core/gateway/http/converse.ts';
+import { ProcessMemory } from '#core/platform/memory/budget.ts';
+import { ClientSocket, type SocketContext, type SocketInit } from '../../../../plugins/format/socket/client-socket.ts';
+import { KeptConversations } from '../../../../plugins/format/socket/kept.ts';
+import { createExchange } from '../../../support/exchange.ts';
+
+const MiB = 1024 ** 2;
+
+/** A message of a socket that has become an exchange, which tests continue by hand. */
+interface Running {
+  readonly message: InboundMessage;
+  readonly client: Correspondent;
+  end(): void;
+}
+
+let running: Running[];
+
+const conversations = {
+  converse(message: InboundMessage, client: Correspondent) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    running.push({ message, client, end: resolve });
+    return promise;
+  },
+} as Partial<Conversations> as Conversations;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  running = [];
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A socket, and the texts that its client gets. */
+function open({ maxBytes = 4 * MiB, memory = new ProcessMemory(1024 * MiB), queueWait = 15 } = {}) {
+  const ws = Object.assign(new EventEmitter(), {
+    readyState: 1,
+    OPEN: 1,
+    bufferedAmount: 0,
+    close() {},
+    terminate() {},
+  });
+  const said: string[] = [];
+  const socket = Object.assign(new EventEmitter(), { write: (text: string) => said.push(text) });
+  const endpoint = { name: 'responses', method: 'POST', path: '/v1/responses', isMetered: true };
+  const kept = new KeptConversations({ total: MiB, account: MiB }, () => true);
+  const context = { conversations, kept, endpoint, warmUp: endpoint, now: () => performance.now() };
+  const client = new ClientSocket(
+    context as SocketContext,
+    {
+      ws,
+      socket,
+      headers: {},
+      path: '/v1/responses',
+      query: new URLSearchParams(),
+      isAuthenticated: true,
+      minutes: 60,
+      queueWait,
+      maxBytes,
+      memory: memory.share('account'),
+      waiting: memory.share('account'),
+    } as unknown as SocketInit,
+  );
+  client.listen(() => undefined);
+  const create = async (lane: string, size = 10) => {
+    const frame = { type: 'response.create', stream_id: lane, model: 'm', input: 'x'.repeat(size) };
+    ws.emit('message', Buffer.from(JSON.stringify(frame)), false);
+    await vi.advanceTimersByTimeAsync(0);
+  };
+  return { create, said };
+}
+
+describe('the requests of a socket', () => {
+  it('count toward the bytes that wait on it until their bodies are read, which is behind all limits', async () => {
+    const { create, said } = open();
+    for (const lane of ['a', 'b', 'c']) await create(lane, MiB);
+    expect([running.length, said]).toEqual([3, []]);
+    await create('d', MiB);
+    expect(running.length).toBe(3);
+    expect(said.join()).toContain('Too many requests wait on this WebSocket');
+    running[0]?.message.onRead?.();
+    await create('d', MiB);
+    expect([running.length, said.length]).toEqual([4, 1]);
+  });
+
+  it('count no longer when they are refused before their bodies are read', async () => {
+    const { create, said } = open();
+    for (const lane of ['a', 'b', 'c']) await create(lane, MiB);
+    running[1]?.end();
+    await vi.advanceTimersByTimeAsync(0);
+    await create('d', MiB);
+    expect([running.length, said]).toEqual([4, []]);
+  });
+
+  it('count toward what their account may hold on all of its sockets', async () => {
+    const memory = new ProcessMemory(16 * MiB);
+    const [one, two] = [open({ memory }), open({ memory })];
+    for (const lane of ['a', 'b']) {
+      await one.create(lane, 1.2 * MiB);
+      await two.create(lane, 1.2 * MiB);
+    }
+    // A quarter of all, which the first share over it may exceed.
+    expect(running.length).toBe(4);
+    await one.create('c', 1.2 * MiB);
+    expect(running.length).toBe(4);
+    expect(one.said.join()).toContain('memory');
+    for (const { message } of running) message.onRead?.();
+    await one.create('c', 1.2 * MiB);
+    expect(running.length).toBe(5);
+  });
+
+  it('wait no longer for a slot than is left of their time at the head of their lane', async () => {
+    const { create, said } = open();
+    for (let lane = 0; lane < 18; lane++) await create(`lane-${lane}`);
+    expect(running.length).toBe(16);
+    await vi.advanceTimersByTimeAsync(9_000);
+    running[3]?.end();
+    await vi.advanceTimersByTimeAsync(0);
+    const waits = running.map(({ client }) => {
+      const exchange = createExchange();
+      client.began(exchange);
+      return exchange.get(slotWait);
+    });
+    expect(waits).toEqual([...Array.from({ length: 16 }, () => 15_000), 6_000]);
+    expect(said).toEqual([]);
+    await vi.advanceTimersByTimeAsync(6_000);
+    expect(said.join()).toMatch(/lane-17.*16 requests are in flight on this WebSocket|16 requests.*lane-17/);
+  });
+});

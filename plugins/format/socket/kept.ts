@@ -13,38 +13,61 @@ const shortSegment = 8_192;
 export class KeptItems implements OutlinedItems {
   readonly bytes: Buffer;
   readonly #count: (bytes: number) => void;
+  readonly #mayGrow: (segment: KeptItems, bytes: number) => boolean;
   #outline: ItemsOutline | undefined;
-  #isRead = false;
+  /** It has no outline: it is too short, or not one that can be used. */
+  #hasNone = false;
   #size: number;
   #holders = 0;
 
   /**
    * @param pieces are copied: they may be slices of a frame with much more in it
    * @param count told how many bytes of memory it takes or, less than zero, frees
+   * @param mayGrow asked whether its outline may be kept
    */
-  constructor(pieces: readonly Buffer[], count: (bytes: number) => void) {
+  constructor(
+    pieces: readonly Buffer[],
+    count: (bytes: number) => void,
+    mayGrow: (segment: KeptItems, bytes: number) => boolean,
+  ) {
     const size = pieces.reduce((sum, { length }) => sum + length, 0);
     // Not from the pool, all of which a slice would keep alive.
     this.bytes = Buffer.allocUnsafeSlow(size);
     let at = 0;
     for (const piece of pieces) at += piece.copy(this.bytes, at);
     this.#count = count;
+    this.#mayGrow = mayGrow;
     this.#size = size + segmentOverhead;
     count(this.#size);
     // An exchange frees its body when it is over: these bytes are not its own.
     lendBytes([this.bytes]);
   }
 
-  /** Made for the first turn that continues them: a conversation is looked through once, not in each of its turns. */
+  /** Bytes of memory that it takes, with its outline. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Made for the first turn that continues them: a conversation is looked through once, not in each of its turns, where there is room. */
   get outline(): ItemsOutline | undefined {
-    if (this.#isRead) return this.#outline;
-    this.#isRead = true;
+    if (this.#hasNone || this.#outline !== undefined) return this.#outline;
     const outline = this.bytes.length < shortSegment ? undefined : outlineOfItems(this.bytes);
-    if (outline === undefined || outline.size > this.bytes.length / 2) return undefined;
-    this.#outline = outline;
-    this.#size += outline.size;
-    this.#count(outline.size);
+    this.#hasNone = outline === undefined || outline.size > this.bytes.length / 2;
+    if (outline === undefined || this.#hasNone) return undefined;
+    if (this.#mayGrow(this, outline.size)) this.#grow(outline);
     return outline;
+  }
+
+  /** What comes next has more use for the room. */
+  dropOutline(): void {
+    if (this.#outline !== undefined) this.#grow(undefined);
+  }
+
+  #grow(outline: ItemsOutline | undefined): void {
+    const change = (outline?.size ?? 0) - (this.#outline?.size ?? 0);
+    this.#outline = outline;
+    this.#size += change;
+    this.#count(change);
   }
 
   hold(): this {
@@ -114,11 +137,17 @@ export class KeptConversations implements Reclaimable {
     const shared = isJoined ? before.slice(0, -1) : before;
     const own = isJoined ? [last.bytes, ...added] : added;
     const size = own.reduce((sum, { length }) => sum + length, overhead + segmentOverhead);
-    const whole = shared.reduce((sum, { bytes }) => sum + bytes.length + segmentOverhead, size);
-    if (whole > Math.min(this.#limits.account, this.#limits.total)) return undefined;
+    const whole = () => shared.reduce((sum, segment) => sum + segment.size, size);
+    const most = Math.min(this.#limits.account, this.#limits.total);
+    if (whole() > most) for (const segment of shared) segment.dropOutline();
+    if (whole() > most) return undefined;
     this.#makeRoom(account, size);
     if (!this.#mayKeep(size)) return undefined;
-    const segment = new KeptItems(own, (bytes) => this.#count(account, bytes));
+    const segment = new KeptItems(
+      own,
+      (bytes) => this.#count(account, bytes),
+      (items, bytes) => this.#mayGrow(account, items, bytes),
+    );
     this.#count(account, overhead);
     const kept: Kept = { id, account, segments: [...shared, segment].map((one) => one.hold()), isGone: false };
     this.#all.add(kept);
@@ -150,6 +179,18 @@ export class KeptConversations implements Reclaimable {
     if (excess > 0) this.#evict(account, excess);
     this.giveBack(Math.max(0, this.#held + size - this.#limits.total));
     if (!this.#mayKeep(size)) this.giveBack(size);
+  }
+
+  /** Whether there is room for what a segment gets. Other conversations go for it, but none that the segment is part of. */
+  #mayGrow(account: string, segment: KeptItems, bytes: number): boolean {
+    const isOwnOver = () => (this.#accounts.get(account) ?? 0) + bytes > this.#limits.account;
+    const isOver = () => isOwnOver() || this.#held + bytes > this.#limits.total;
+    for (const kept of this.#all) {
+      if (!isOver()) break;
+      if (kept.segments.includes(segment) || (isOwnOver() && kept.account !== account)) continue;
+      this.drop(kept);
+    }
+    return !isOver() && this.#mayKeep(bytes);
   }
 
   #evict(account: string, bytes: number): void {

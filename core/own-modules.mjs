@@ -8,10 +8,13 @@ const [extension, format] = existsSync(new URL('main.ts', import.meta.url))
   ? ['.ts', 'module-typescript']
   : ['.js', 'module'];
 
+/** URLs of modules that are there. */
+const present = new Set();
+
 /**
  * Resolves the gateway's own modules, of which a start loads more than a thousand: `#core/NAME.ts` and relative paths. Node.js would look
  * for a package.json and at the file for each import, a third of the time that loading them takes. Other imports, among them all of
- * third-party plugins, are left to Node.js.
+ * third-party plugins, are left to Node.js, as are modules that are missing: its error names the file and the importing one.
  */
 export function resolveOwnModules() {
   registerHooks({
@@ -36,5 +39,13 @@ export function findOwnModule(specifier, importer) {
   const url = isInCore ? core + specifier.slice('#core/'.length) : new URL(specifier, importer).href;
   // A package is built with JavaScript in the place of TypeScript.
   const found = isInCore && url.endsWith('.ts') ? url.slice(0, -'.ts'.length) + extension : url;
-  return found.endsWith(extension) ? found : undefined;
+  return found.endsWith(extension) && isPresent(found) ? found : undefined;
+}
+
+/** @param {string} url */
+function isPresent(url) {
+  if (present.has(url)) return true;
+  if (!existsSync(new URL(url))) return false;
+  present.add(url);
+  return true;
 }

@@ -29,6 +29,8 @@ it.each([
   ['#core/index.ts', urlOf('my-plugin.ts')],
   ['./helper.ts', pathToFileURL('/srv/gateway/plugin.ts').href],
   ['./lib/index.js', urlOf('node_modules/ajv/dist/ajv.js')],
+  ['./missing.ts', urlOf('core/index.ts')],
+  ['#core/missing.ts', urlOf('plugins/auth/index.ts')],
   ['#core/index.ts', undefined],
   ['ajv', urlOf('core/index.ts')],
   ['./words.json', urlOf('core/index.ts')],

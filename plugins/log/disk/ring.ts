@@ -67,9 +67,11 @@ export class Ring {
     return this.done === this.head;
   }
 
-  /** True when everything before this position is in its file. */
+  /** True when everything before this position, which was once the head, is in its file. */
   hasWritten(position: number): boolean {
-    return ((this.done - position) | 0) >= 0;
+    // Only the last bytes can be unwritten. Without this, a position would lie ahead again once 2 GiB have followed it.
+    const isFarBehind = (this.head - position) >>> 0 > capacity;
+    return isFarBehind || ((this.done - position) | 0) >= 0;
   }
 
   /** Adds the whole lines that have room. @returns how many bytes that are; 0 without room */

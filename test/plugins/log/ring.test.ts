@@ -36,3 +36,14 @@ test.each(orders)(
     expect(ring.done).toBe(32);
   },
 );
+
+test.each([2 ** 19 + 8, 2 ** 30, 2 ** 31 - 8, 2 ** 31, 2 ** 31 + 8, 2 ** 32 - 2 ** 20])(
+  'a position counts as written when %d bytes have followed it',
+  (distance) => {
+    const ring = new Ring();
+    for (const place of [word.head, word.done]) store(ring.control, place, distance | 0);
+    expect(ring.hasWritten(0)).toBe(true);
+    ring.append(1, Buffer.from('line\n'), 0, 5);
+    expect([ring.hasWritten(0), ring.hasWritten(ring.head)]).toEqual([true, false]);
+  },
+);

@@ -55,7 +55,8 @@ export interface Disk {
   /** Called when it answers again. */
   onAnswer: () => void;
   /**
-   * Appends whole lines to a file; `wake` sends them on their way. Waits for room, at most as long as for a line.
+   * Appends whole lines to a file; `wake` sends them on their way. Waits for room, in one turn of the event loop at most as long as for a
+   * line.
    *
    * @returns how many bytes it has taken
    * @throws DiskSilent
@@ -117,6 +118,8 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
   #lookDue = 0;
   #isListening = false;
   #isSilent = false;
+  /** When all waits for room in this turn of the event loop end; undefined before the first. On the clock of performance.now(). */
+  #roomDue: number | undefined;
   #lastId = 0;
   /** Operations whose results are due. */
   #due = 0;
@@ -205,11 +208,11 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
   /** Waits here for room: lines come faster than the disk takes them. */
   #appendLater(file: number, bytes: Buffer, offset: number, length: number): number {
     const { control } = this.#ring;
-    const until = performance.now() + linePatience;
+    const until = (this.#roomDue ??= this.#startWaiting());
     const busy = this.#hasStarted ? processorPatience : startPatience;
     // A failed write frees no room: what it has left is taken back in another turn.
     const mayWait = (left: number) => !this.#is(word.hasFailed) && (left > 0 || (!this.#isAtWork && left > -busy));
-    for (let left = linePatience; mayWait(left); left = until - performance.now()) {
+    for (let left = until - performance.now(); mayWait(left); left = until - performance.now()) {
       const { done } = this.#ring;
       Atomics.store(control, word.isAwaited, 1);
       this.wake();
@@ -218,6 +221,12 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
       if (taken > 0) return taken;
     }
     return 0;
+  }
+
+  /** Many lines may be appended in one turn, each of which could wait: together they wait as long as one. */
+  #startWaiting(): number {
+    setImmediate(() => (this.#roomDue = undefined));
+    return performance.now() + linePatience;
   }
 
   #send(name: keyof Operations, values: readonly unknown[]): number {

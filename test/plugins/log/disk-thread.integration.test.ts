@@ -2,8 +2,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { hungWork } from '#core/platform/hung-work.ts';
-import { ThreadedDisk } from '../../../plugins/log/disk/disk.ts';
+import { DiskSilent, ThreadedDisk } from '../../../plugins/log/disk/disk.ts';
 import { listFolder } from '../../../plugins/log/disk/list-folder.ts';
+import { OwnSegment } from '../../../plugins/log/own-segment.ts';
 import { recordsCheck } from '../../../plugins/log/records-check.ts';
 import { hostOf, linesOf, MemoryStore, TemporaryFolder, until } from './fixture.ts';
 import { openDisk, openSlow, patience, record } from './slow-disk.ts';
@@ -28,6 +29,25 @@ test('lines that come faster than the disk takes them wait for room', async () =
   disk.wake();
   await disk.written();
   expect((await disk.ask('readText', join(folder.path, 'file')))?.text).toBe(lines.toString().repeat(100));
+});
+
+test('what is appended in one turn waits for a throttled disk as long as one line, however much it is', async () => {
+  using folder = new TemporaryFolder();
+  using gated = openDisk(folder);
+  await using disk = gated.disk;
+  const path = join(folder.path, 'file');
+  const segment = OwnSegment.inFile(disk, path, await disk.ask('create', path, 0));
+  gated.throttle();
+  const lines = Buffer.from(`${'x'.repeat(99_999)}\n`.repeat(100));
+  const began = performance.now();
+  expect(() => segment.appendHead(lines)).toThrow(DiskSilent);
+  expect(performance.now() - began).toBeLessThan(patience);
+  gated.go();
+  await until(() => !disk.isSilent);
+  for (let turn = 0; turn < 3; turn++) {
+    expect(disk.append(segment.file as number, lines, 0, 100_000)).toBe(100_000);
+    await new Promise(setImmediate);
+  }
 });
 
 test('a stall of the event loop is not taken for a disk that does not answer', async () => {

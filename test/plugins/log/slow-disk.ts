@@ -19,6 +19,7 @@ export function openDisk(folder: TemporaryFolder) {
     fill: () => writeFileSync(gate, 'full'),
     end: () => writeFileSync(gate, 'end'),
     slowDown: () => writeFileSync(gate, 'slow'),
+    throttle: () => writeFileSync(gate, 'throttled'),
     lag: () => writeFileSync(gate, 'lag'),
     go: () => rmSync(gate, { force: true }),
     [Symbol.dispose]() {

@@ -6,7 +6,7 @@ import { listFolder } from './disk/list-folder.ts';
 import { instanceOfLock, InstanceWatch } from './instance-lock.ts';
 import { logReason } from './log-reason.ts';
 import { startOf } from './record-line.ts';
-import { LeftoverSegment, parseSegmentName, type Segment } from './segment.ts';
+import { LeftoverSegment, parsePartName, parseSegmentName, type Segment } from './segment.ts';
 
 /** The unshipped segments of a dead instance. */
 export interface Leftover {
@@ -59,7 +59,9 @@ export class Leftovers {
   async find(): Promise<Leftover[]> {
     if (!this.#isFoundAgain) this.#obstacle = undefined;
     this.#isFoundAgain = false;
-    const { byInstance, locked } = await this.#files();
+    const { byInstance, locked, parts } = await this.#files();
+    // Found the next time, with the lines that it has.
+    for (const { instance, path } of parts) if (await this.#isDead(instance)) this.#disk.post('adopt', path);
     // An instance that was killed after it had shipped everything has left only its lock.
     for (const instance of locked)
       if (instance !== this.#self && !byInstance.has(instance) && (await this.#isDead(instance)))
@@ -103,10 +105,14 @@ export class Leftovers {
   async #files() {
     const byInstance = new Map<string, FoundSegment[]>();
     const locked: string[] = [];
+    const parts: { readonly instance: string; readonly path: string }[] = [];
     for await (const entries of listFolder(this.#disk, this.#folder)) {
       for (const { name, isFile, bytes } of entries) {
         const segment = parseSegmentName(name);
         const lock = instanceOfLock(name);
+        const part = parsePartName(name);
+        if (part !== undefined && part.instance !== this.#self)
+          parts.push({ instance: part.instance, path: join(this.#folder, part.segment) });
         if (segment === undefined && lock === undefined) continue;
         const path = join(this.#folder, name);
         if (!isFile) this.reportObstacle(logReason('log.reason.no_file', { path }));
@@ -118,7 +124,7 @@ export class Leftovers {
         }
       }
     }
-    return { byInstance, locked };
+    return { byInstance, locked, parts };
   }
 
   async #isDead(instance: string): Promise<boolean> {

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { bounds } from '#core/platform/bounds.ts';
 import { parseJson } from '#core/platform/json.ts';
 import { askOrPost, type Disk, DiskSilent } from './disk/disk.ts';
-import type { OpenFile } from './disk/operations.ts';
+import { type OpenFile, partOf } from './disk/operations.ts';
 
 /** A part of the journal that is shipped and removed on its own. */
 export interface Segment {
@@ -46,6 +46,13 @@ export function segmentName(instance: string, number: number): string {
 export function parseSegmentName(path: string): { instance: string; number: number } | undefined {
   const groups = name.exec(basename(path))?.groups;
   return groups && { instance: groups['instance'] ?? '', number: Number(groups['number']) };
+}
+
+/** The segment that a file was to become when it was complete, see `restore`, and its instance; undefined for other files. */
+export function parsePartName(part: string): { instance: string; segment: string } | undefined {
+  const segment = part.endsWith(partOf('')) ? part.slice(0, -partOf('').length) : '';
+  const parsed = parseSegmentName(segment);
+  return parsed && { instance: parsed.instance, segment };
 }
 
 /** The segment in a file of a dead instance. It is empty when another instance has already shipped it. */

@@ -4,6 +4,7 @@ import {
   type Dir,
   fstatSync,
   ftruncateSync,
+  linkSync,
   mkdirSync,
   opendirSync,
   openSync,
@@ -63,8 +64,8 @@ export const operations = {
       }
       return { file, ...identityOf(fstatSync(file)) };
     } catch (error) {
-      closeSync(file);
       rmSync(path, { force: true });
+      closeSync(file);
       throw error;
     }
   },
@@ -101,24 +102,31 @@ export const operations = {
   },
 
   /**
-   * Writes bytes, or what an open file has, to a new file.
+   * Writes bytes, or what an open file has, to a new file, which is at its path when it is complete.
    *
    * @param foreign as for `create`
    * @throws Error when that is not possible; no file is left then
    */
   restore(path: string, from: number | Uint8Array, foreign: readonly number[] = []): FileIdentity {
-    const copy = openSync(path, 'wx', 0o600);
+    const part = partOf(path);
     try {
-      if (foreign.includes(fstatSync(copy).dev)) throw unmounted(dirname(path));
-      if (typeof from !== 'number') writeAll(copy, from, from.length);
-      else copyAll(from, copy);
-      return identityOf(fstatSync(copy));
-    } catch (error) {
-      rmSync(path, { force: true });
-      throw error;
+      const own = writePart(part, from, foreign);
+      giveName(part, path);
+      return own;
     } finally {
-      closeSync(copy);
+      removePart(part);
     }
+  },
+
+  /** Gives a file that a dead instance was writing again its name, unless it is complete under that. */
+  adopt(path: string): void {
+    const part = partOf(path);
+    try {
+      giveName(part, path);
+    } catch (error) {
+      if (lookUp(path) === undefined) throw error;
+    }
+    removePart(part);
   },
 
   /**
@@ -196,8 +204,8 @@ export const operations = {
   /** Writes a file that is complete or absent: after a crash, all of it is read. Makes its folder. */
   writeWhole(path: string, text: string): void {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    writeFileSync(`${path}.part`, text, { mode: 0o600 });
-    renameSync(`${path}.part`, path);
+    writeFileSync(partOf(path), text, { mode: 0o600 });
+    renameSync(partOf(path), path);
   },
 
   /** Appends a line to a file. Makes its folder. */
@@ -242,6 +250,50 @@ function identityOf({ dev, ino }: Stats): FileIdentity {
 
 function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? '';
+}
+
+/** The name of a file that is not complete. */
+export function partOf(path: string): string {
+  return `${path}.part`;
+}
+
+/** @throws Error also for what only closing a file reports, such as a quota of a network file system */
+function writePart(part: string, from: number | Uint8Array, foreign: readonly number[]): FileIdentity {
+  let copy: number | undefined = openSync(part, 'w', 0o600);
+  try {
+    if (foreign.includes(fstatSync(copy).dev)) throw unmounted(dirname(part));
+    if (typeof from !== 'number') writeAll(copy, from, from.length);
+    else copyAll(from, copy);
+    const own = identityOf(fstatSync(copy));
+    const written = copy;
+    copy = undefined;
+    closeSync(written);
+    return own;
+  } finally {
+    if (copy !== undefined) closeSync(copy);
+  }
+}
+
+/** Errors of file systems without hard links. */
+const withoutLinks = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EISDIR']);
+
+/** @throws Error where another file has the name */
+function giveName(part: string, path: string): void {
+  try {
+    linkSync(part, path);
+  } catch (error) {
+    if (!withoutLinks.has(codeOf(error)) || lookUp(path) !== undefined) throw error;
+    renameSync(part, path);
+  }
+}
+
+/** One that stays is adopted when its instance is found dead. */
+function removePart(part: string): void {
+  try {
+    rmSync(part, { force: true });
+  } catch {
+    // The file is complete, or another error has told why it is not.
+  }
 }
 
 function copyAll(from: number, to: number): void {

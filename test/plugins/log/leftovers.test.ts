@@ -48,6 +48,26 @@ it('logs a folder that is named like a segment or a lock once, and finds the oth
   expect(leftovers.obstacle).toBeUndefined();
 });
 
+it('finds what a dead instance had written of a segment when it died, once, and leaves those of living ones', async () => {
+  using folder = new TemporaryFolder();
+  const events = { prepare: async () => undefined, onLost: () => undefined, onFailure: () => undefined };
+  await using _ = new InstanceLock({ disk, folder: folder.path, log: new MemoryLog(), events, instance: 'alive' });
+  const files = ['dead-00000001.ndjson.part', 'dead-00000002.ndjson', 'dead-00000002.ndjson.part'];
+  for (const name of [...files, 'alive-00000001.ndjson.part', 'self-00000001.ndjson.part'])
+    writeFileSync(join(folder.path, name), name);
+  const leftovers = new Leftovers(disk, folder.path, 'self', new MemoryLog());
+  await find(leftovers);
+  expect(await find(leftovers)).toEqual([['dead', 2]]);
+  expect(readdirSync(folder.path).toSorted()).toEqual([
+    'alive-00000001.ndjson.part',
+    'alive.lock',
+    'dead-00000001.ndjson',
+    'dead-00000002.ndjson',
+    'self-00000001.ndjson.part',
+  ]);
+  expect(readFileSync(join(folder.path, 'dead-00000002.ndjson'), 'utf8')).toBe('dead-00000002.ndjson');
+});
+
 it('finds nothing while the folder is gone', async () => {
   using folder = new TemporaryFolder();
   expect(await new Leftovers(disk, join(folder.path, 'gone'), 'self', new MemoryLog()).find()).toEqual([]);

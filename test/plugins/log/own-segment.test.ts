@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import fs, { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { bounds } from '#core/platform/bounds.ts';
 import { MemoryBudget } from '../../../plugins/log/memory-blocks.ts';
 import { type Operations, operations } from '../../../plugins/log/disk/operations.ts';
@@ -156,4 +157,56 @@ test('no file is made under a volume that was unmounted after its folder was loo
   const segment = fill(OwnSegment.inMemory(disk, path, new MemoryBudget()));
   await expect(segment.restore(prepare, [dev])).rejects.toThrow(reason);
   expect(existsSync(path)).toBe(false);
+});
+
+/** Replaces calls of node:fs, until it is disposed of. */
+function replaceCalls(calls: Partial<typeof fs>): Disposable {
+  for (const [name, call] of Object.entries(calls)) vi.spyOn(fs, name as 'closeSync').mockImplementation(call as never);
+  syncBuiltinESMExports();
+  return {
+    [Symbol.dispose]() {
+      vi.restoreAllMocks();
+      syncBuiltinESMExports();
+    },
+  };
+}
+
+const failWith = (code: string) => {
+  throw Object.assign(new Error(`${code}: it fails`), { code });
+};
+
+test.each(['create', 'restore'] as const)('a file that cannot be closed is not left by %s', (name) => {
+  using folder = new TemporaryFolder();
+  const path = join(folder.path, 'test-00000001.ndjson');
+  const { closeSync } = fs;
+  using _ = replaceCalls({
+    writeSync: name === 'create' ? () => failWith('ENOSPC') : fs.writeSync,
+    closeSync(file) {
+      closeSync(file);
+      failWith('EDQUOT');
+    },
+  });
+  expect(() => operations[name](path, (name === 'create' ? 1 : text) as never)).toThrow('EDQUOT: it fails');
+  expect(readdirSync(folder.path)).toEqual([]);
+});
+
+test('a file that is written again is at its path once it is complete, also without hard links, and replaces no other', () => {
+  using folder = new TemporaryFolder();
+  const path = join(folder.path, 'test-00000001.ndjson');
+  const { writeSync } = fs;
+  const seen: string[][] = [];
+  const look = ((...values: Parameters<typeof writeSync>) => {
+    seen.push(readdirSync(folder.path));
+    return writeSync(...values);
+  }) as typeof writeSync;
+  for (const linkSync of [fs.linkSync, () => failWith('EPERM')]) {
+    using _ = replaceCalls({ writeSync: look, linkSync });
+    const own = operations.restore(path, text);
+    expect([readFileSync(path), operations.isAt(path, own)]).toEqual([text, true]);
+    expect(() => operations.restore(path, Buffer.from('other'))).toThrow();
+    expect(readFileSync(path)).toEqual(text);
+    expect(readdirSync(folder.path)).toEqual(['test-00000001.ndjson']);
+    rmSync(path);
+  }
+  expect(seen[0]).toEqual(['test-00000001.ndjson.part']);
 });

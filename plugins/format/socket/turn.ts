@@ -50,10 +50,10 @@ export class SocketTurn implements Correspondent {
   #isLeft = false;
   #heldError: FramedEvent | undefined;
 
-  /** @param slotWait ms for which it may wait for a slot of its key */
-  constructor(socket: TurnSocket, frame: CreateFrame, before: readonly KeptItems[] | undefined, slotWait: number) {
+  /** @param wait ms that it may wait for a slot of its key */
+  constructor(socket: TurnSocket, frame: CreateFrame, before: readonly KeptItems[] | undefined, wait: number) {
     this.#socket = socket;
-    this.#slotWait = slotWait;
+    this.#slotWait = wait;
     this.frame = frame;
     this.#opening = laneOpening(frame.streamId);
     this.before = before;

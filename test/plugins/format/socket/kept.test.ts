@@ -13,9 +13,10 @@ function keep(kept: KeptConversations, id: string, size: number, account = 'a'):
   return kept.keep(account, id, [], bytes(size));
 }
 
-/** Texts of so many bytes together, a third of which is in their outline. */
-function manyTexts(size: number): string[] {
-  return Array.from({ length: size / 100 }, () => 'x'.repeat(97));
+/** A message of so many bytes in short texts, a third of which is in their outline. */
+function manyTexts(size: number): Buffer[] {
+  const content = Array.from({ length: size / 100 }, () => 'x'.repeat(97));
+  return [Buffer.from(`{"role":"user","content":${JSON.stringify(content)}},`)];
 }
 
 const isLong = (size: number) => size > 10_000;
@@ -68,12 +69,11 @@ describe('kept conversations', () => {
   });
 
   it('have no more outlines than fit into the bound of their account, for which its others go', () => {
-    const items = (size: number) => [Buffer.from(`{"role":"user","content":${JSON.stringify(manyTexts(size))}},`)];
     const kept = setUp({ account: 340_000 });
     const other = keep(kept, 'r1', 60_000) as Kept;
     const foreign = keep(kept, 'o', 60_000, 'b') as Kept;
-    const long = kept.keep('a', 'r2', [], items(100_000)) as Kept;
-    const fork = kept.keep('a', 'r3', long.segments, items(150_000)) as Kept;
+    const long = kept.keep('a', 'r2', [], manyTexts(100_000)) as Kept;
+    const fork = kept.keep('a', 'r3', long.segments, manyTexts(150_000)) as Kept;
     const outlines = fork.segments.map(({ outline }) => outline?.size ?? 0);
     expect(outlines).toEqual([expect.toSatisfy(isLong), expect.toSatisfy(isLong)]);
     expect([other.isGone, fork.isGone, foreign.isGone]).toEqual([true, false, false]);
@@ -86,8 +86,7 @@ describe('kept conversations', () => {
 
   it('of an account lose their outlines rather than their last response', () => {
     const kept = setUp({ account: 160_000 });
-    const text = [Buffer.from(`{"role":"user","content":${JSON.stringify(manyTexts(100_000))}},`)];
-    const first = kept.keep('a', 'r1', [], text) as Kept;
+    const first = kept.keep('a', 'r1', [], manyTexts(100_000)) as Kept;
     expect(first.segments[0]?.outline).toBeDefined();
     const next = kept.keep('a', 'r2', first.segments, bytes(50_000)) as Kept;
     expect(next.isGone).toBe(false);

@@ -1,5 +1,8 @@
 import { formatterFor } from '#core/web/texts/formatter.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
+import { ownTexts } from '#core/web/serving/own-parts.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
+import { Translator } from '#core/web/texts/translator.ts';
 import { describeFacts, describePlans, describeSoldOut } from '../../../plugins/landing/plans.ts';
 import type { Server } from '@hapi/hapi';
 import { describe, expect, it } from 'vitest';
@@ -17,8 +20,12 @@ import { abilitiesOf } from '../../../plugins/format/catalog/abilities.ts';
 import { plugin } from '../../../plugins/landing/index.ts';
 import { readYaml } from '../../core/business/accounts/yaml-fixture.ts';
 import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
+import en from '../../../plugins/landing/texts/en.json' with { type: 'json' };
+import id from '../../../plugins/landing/texts/id.json' with { type: 'json' };
 import { pageAt, pageHost, servePages, testTexts } from '../../core/web/page-fixture.ts';
 import { hostOf, modelOf } from '../format/catalog/catalog-fixture.ts';
+
+const texts = new Translator([ownTexts, defineTexts({ en, id })]);
 
 interface Home {
   readonly models?: readonly Model[];
@@ -247,6 +254,15 @@ describe('the plans of the front page', () => {
     expect(cards.map(({ buy }) => buy)).toEqual(['landing.wait', 'landing.wait']);
     expect(cards.some((card) => 'soldOut' in card)).toBe(false);
     expect(describeFacts(request, true)).not.toContain('landing.active_soon');
+  });
+
+  it.each([
+    ['en', 'Next place 28 Nov 2026, 09:00 GMT+7 at the latest, unless renewed'],
+    ['id', 'Tempat berikutnya paling lambat 28 Nov 2026, 09.00 WIB, kalau tidak diperpanjang'],
+  ] as const)('are said to have a place earlier where an open order frees one: %s', (language, text) => {
+    const reader = { ...request, t: texts.in(language), format: formatterFor(language, 'Asia/Jakarta'), language };
+    const told = describeSoldOut(reader as PageRequest, new Map([['all', { freeAt }]]), []);
+    expect(told?.text.replaceAll('\u00a0', ' ')).toBe(text);
   });
 
   it('are each said to be sold out while another one is to be had', () => {

@@ -542,6 +542,16 @@ describe('the page of a paid order', () => {
     expect(text).toMatch(/Paid\. Your 7-day pass is over\. It ended on \d+ \w+ \d{4}, \d\d:\d\d/);
   });
 
+  it('says that another pass runs where the one that was bought is over', async () => {
+    const path = await buy();
+    await pay(path);
+    const { id } = await orderAt(path);
+    await database.fork().transactional((transaction) => endOrderPeriod(transaction, accountId, id));
+    await grantDays(database, accountId, { days: 3 });
+    const text = textOf((await browser.get(`${path}/done`)).payload);
+    expect(text).toMatch(/Paid\. Your 7-day pass is over\. Another pass is active until \d+ \w+ \d{4}, \d\d:\d\d/);
+  });
+
   it('of a refunded order offers plans instead of the key', async () => {
     const path = await buy();
     await pay(path);
@@ -759,9 +769,12 @@ describe('a gift', () => {
   it('is refused with a reason when all places are taken, without a waiting list', async () => {
     const full = await serveShop(database, provider, { payments: { gifts: true }, sales: { max_active: 1 } });
     ({ browser, accountId } = await full.signIn());
+    await database.query(`update account set deleted_at = clock_timestamp() where id <> ?`, [accountId]);
     await grantDays(database, accountId, { days: 1 });
     const text = textOf((await browser.get('/buy?gift=1')).payload);
-    expect(text).toContain('Sold out');
+    expect(text).toMatch(
+      /Sold out.* The next place is free on \d+ \w+ \d{4}, \d\d:\d\d.* at the latest, unless someone renews\./,
+    );
     expect(text).not.toContain('Join the waiting list');
     expect(textOf((await browser.send('/buy', { days: '7', gift: '1' })).payload)).toContain(
       'This plan was just sold out. Try again later.',

@@ -308,6 +308,23 @@ describe('the clock of the database', () => {
     expect([line.queries, line.logged]).toEqual([queries, []]);
   });
 
+  it.each([0.01, -0.01])(
+    'may run at another rate, here by %d, and the end of a plan stays right to a second',
+    async (rate) => {
+      let account = await directory.findById(accountId);
+      const { queries } = line;
+      for (let minute = 1; minute <= 60; minute++) {
+        if (account === undefined) throw new Error('the account is there');
+        line.now += 60_000;
+        line.step = line.now * rate;
+        const error = directory.databaseTime(account) - (account.readAt + 60_000 * (1 + rate));
+        expect(Math.abs(error)).toBeLessThan(1_000);
+        account = await directory.findById(accountId);
+      }
+      expect([line.queries - queries, line.logged]).toEqual([60, []]);
+    },
+  );
+
   it('advances with the local clock from the look-up on', async () => {
     const account = await directory.findById(accountId);
     if (account === undefined) throw new Error('the account is there');

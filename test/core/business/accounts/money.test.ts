@@ -10,6 +10,8 @@ it.each([
   [500, 'JPY', '¥500'],
   [1_234, 'KWD', 'KWD 1.234'],
   [0, 'USD', '$0.00'],
+  [-50_000, 'IDR', '\u2212Rp 50.000'],
+  [-1_999, 'USD', '\u2212$19.99'],
   [1_000_000_000_000, 'IDR', 'Rp 1.000.000.000.000'],
 ])('%i in %s is %s', (amount, currency, text) => {
   // Intl sets a no-break space behind a currency's code.

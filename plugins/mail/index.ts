@@ -37,7 +37,7 @@ export const plugin: GatewayPlugin = {
     gateway.section(mailSection);
     gateway.section(alertsSection);
     gateway.configReview({ name: 'mail', describe: describeMail });
-    for (const job of [...sendJobs(gateway), watchJob]) gateway.job(job);
+    for (const job of [...sendJobs(gateway), watchJob(gateway)]) gateway.job(job);
     gateway.diagnosis(mailDiagnosis);
     gateway.healthCheck(mailCheck);
     gateway.command(mailCommand);

@@ -24,7 +24,7 @@ export const checkProblems = (gateway: HealthChecks): ProblemKind => ({
         severity: 'bad' as const,
         title: t('problem.check'),
         subject: name,
-        pieces: [{ text: nameOfCheck(name, t), isStrong: true }, { text: `: ${t(reason)}` }],
+        pieces: [{ text: nameOfCheck(name, t), isStrong: true }, { text: ': ' }, { text: t(reason) }],
         since: new Date(since),
         step: page === undefined ? { path: '/operator/health', label: t('problem.check_label') } : { path: page },
         runbook,

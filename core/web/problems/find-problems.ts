@@ -67,7 +67,7 @@ export function problemReader(pageTexts: readonly Texts[], host: Host, language:
 }
 
 /** A problem for programs. Without personal data. */
-export interface ToldProblem {
+export type ToldProblem = {
   readonly problem: string;
   readonly severity: Problem['severity'];
   readonly title: string;
@@ -79,23 +79,32 @@ export interface ToldProblem {
   readonly page: string;
   /** Path in the repository. */
   readonly runbook: string | null;
+};
+
+export function tellProblem(found: FoundProblem): ToldProblem {
+  const { kind, severity, title, subject, since, step, runbook = kind.runbook } = found;
+  return {
+    problem: kind.name,
+    severity,
+    title,
+    text: textOf(found),
+    subject: subject ?? null,
+    since: since?.toISOString() ?? null,
+    page: step.path,
+    runbook: runbook === undefined ? null : `docs/runbooks/${runbook}.md`,
+  };
+}
+
+/** What is wrong, in a sentence without personal data. */
+export function textOf({ pieces }: Problem): string {
+  return pieces.flatMap(({ isPersonal, text }) => (isPersonal === true ? [] : [text])).join('');
 }
 
 /** All problems in English. Never rejects. */
 export async function tellProblems(
   gateway: ProblemKinds & { readonly pageTexts: readonly Texts[] },
   host: Host,
-  language: Language = 'en',
 ): Promise<ToldProblem[]> {
-  const { found } = await findProblems(gateway, problemReader(gateway.pageTexts, host, language));
-  return found.map(({ kind, severity, title, pieces, subject, since, step, runbook = kind.runbook }) => ({
-    problem: kind.name,
-    severity,
-    title,
-    text: pieces.flatMap(({ isPersonal, text }) => (isPersonal === true ? [] : [text])).join(''),
-    subject: subject ?? null,
-    since: since?.toISOString() ?? null,
-    page: step.path,
-    runbook: runbook === undefined ? null : `docs/runbooks/${runbook}.md`,
-  }));
+  const { found } = await findProblems(gateway, problemReader(gateway.pageTexts, host, 'en'));
+  return found.map(tellProblem);
 }

@@ -1,6 +1,7 @@
 import { listOpenFlags, type OpenFlag, severityOf } from '#core/business/payments/flags.ts';
 import { longestUnconfirmed, readOldestUnconfirmed } from '#core/business/payments/payment-figures.ts';
 import { nameOfPerson } from '../pages/account-name.ts';
+import { flaggedAlert, foreignAlert, unconfirmedAlert } from './money-alerts.ts';
 import { type Problem, type ProblemKind, type ProblemReader, readEmphasis } from './problem.ts';
 
 /** Flags that are listed; the others are on their page. */
@@ -11,6 +12,7 @@ const unconfirmed: ProblemKind = {
   name: 'payments_unconfirmed',
   order: 120,
   runbook: 'payments-unconfirmed',
+  alert: unconfirmedAlert,
   async find({ host, t }) {
     const oldest = await readOldestUnconfirmed(host.database);
     if (oldest === undefined || host.now() - oldest <= longestUnconfirmed) return [];
@@ -31,6 +33,7 @@ const foreign: ProblemKind = {
   name: 'foreign_money',
   order: 130,
   runbook: 'flags-open',
+  alert: foreignAlert,
   async find({ host, t }) {
     const { flags, total } = await listOpenFlags(host.database, 1, 'no order');
     return flags.map(({ createdAt }) => ({
@@ -52,6 +55,7 @@ const flagged: ProblemKind = {
   name: 'order_flagged',
   order: 140,
   runbook: 'flags-open',
+  alert: flaggedAlert,
   async find(reader) {
     const { flags } = await listOpenFlags(reader.host.database, listed, 'orders');
     return flags.map((flag) => describeFlag(flag, reader));

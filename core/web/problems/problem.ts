@@ -1,4 +1,6 @@
+import type { EventName } from '#core/gateway/events/event-handler.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { PageRequest } from '../pages/page.ts';
 
 /** `bad` is mended now, `warn` today; `info` is a hint, and nothing that anybody is alerted to. */
@@ -50,6 +52,32 @@ export interface ProblemKind {
   find(reader: ProblemReader): readonly Problem[] | Promise<readonly Problem[]>;
   /** How many there are, where `find` does not list all. */
   total?(host: Host): Promise<number>;
+  /** How the operator hears of it at once; of all others, the daily report tells. */
+  readonly alert?: ProblemAlert;
+}
+
+/** What is sent to the operator about an event that tells of a problem, by mail and webhook. */
+export type ProblemAlert = AlertComposer &
+  (
+    | { readonly event: EventName; readonly isWatched?: never }
+    // Nothing records it: a job looks every minute whether there is a problem of the kind, and records it once a day.
+    | { readonly event: 'payments.delayed'; readonly isWatched: true }
+  );
+
+interface AlertComposer {
+  /** @param payload of the event @returns what the operator reads, or the reason for sending nothing */
+  compose(payload: Readonly<Record<string, string>>, reader: ProblemReader): Promise<Alert | string>;
+}
+
+/** An alert, ready to be written as a mail or as JSON. */
+export interface Alert {
+  readonly title: string;
+  readonly text: string;
+  readonly facts: readonly (readonly [label: string, value: string])[];
+  /** Page of the operator, below the URL of the service. */
+  readonly path: string;
+  /** The same facts for programs: snake_case, no personal data. */
+  readonly data: JsonObject;
 }
 
 /** The part of the registry with the kinds of problems. */

@@ -8,24 +8,34 @@ import { createAccount } from '#core/business/accounts/accounts.ts';
 import { flagOrder } from '#core/business/payments/flags.ts';
 import type { FlagKind } from '#core/business/payments/order-types.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
+import type { HealthChecks } from '#core/gateway/health/health-check.ts';
 import type { Database } from '#core/platform/database/database.ts';
+import { checkProblems } from '#core/web/problems/check-problems.ts';
+import { moneyProblems } from '#core/web/problems/money-problems.ts';
+import type { Problem, ProblemKind } from '#core/web/problems/problem.ts';
+import { ownTexts, reasonTexts } from '#core/web/serving/own-parts.ts';
+import { Translator } from '#core/web/texts/translator.ts';
 import { watchForAlerts } from '../../../plugins/mail/alerts/watch.ts';
 import { sendDueWebhooks, signWebhook } from '../../../plugins/mail/alerts/webhook.ts';
 import { sendJobs } from '../../../plugins/mail/jobs.ts';
 import { sendDueMails } from '../../../plugins/mail/send-mails.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { closedPort } from '../../support/dead-ends.ts';
-import { mailTexts } from '../../../plugins/mail/texts.ts';
 import { startMailServer, type TestMailServer } from '../../support/mail-server.ts';
 
 const secret = 'a secret of the operator';
-const mailKinds = new Map();
-const gateway = {
-  mailKinds,
-  healthChecks: new Map([
-    ['disk', { name: 'disk', check: () => ({ ok: false as const, reason: 'The disk is nearly full.', since: 0 }) }],
-  ]),
-};
+const healthChecks = new Map([
+  ['disk', { name: 'disk', check: () => ({ ok: false as const, reason: 'The disk is nearly full.', since: 0 }) }],
+]);
+const registered = (checks: HealthChecks['healthChecks'], more: readonly ProblemKind[] = []) => ({
+  mailKinds: new Map(),
+  healthChecks: checks,
+  pageTexts: [ownTexts, ...reasonTexts],
+  problems: new Map(
+    [...moneyProblems, checkProblems({ healthChecks: checks }), ...more].map((kind) => [kind.name, kind]),
+  ),
+});
+const gateway = registered(healthChecks);
 
 interface Call {
   readonly headers: IncomingHttpHeaders;
@@ -98,7 +108,7 @@ async function runJob(name: string): Promise<void> {
 
 async function watch(now: number): Promise<void> {
   await using host = createHost(undefined, now);
-  await watchForAlerts(host);
+  await watchForAlerts(host, gateway);
 }
 
 /** An order of Rp 95.000 with a charge. */
@@ -227,7 +237,7 @@ describe('a flagged order', () => {
        where conname = 'order_flag_kind_check'`,
     );
     const texts = (['en', 'id'] as const).flatMap((language) =>
-      kinds.map(({ kind }) => mailTexts.in(language)(`alert.reason.${kind}`)),
+      kinds.map(({ kind }) => new Translator(gateway.pageTexts).in(language)(`alert.reason.${kind}`)),
     );
     expect(texts.length).toBeGreaterThan(24);
     expect(texts.filter((text) => text.startsWith('alert.'))).toEqual([]);
@@ -479,7 +489,7 @@ describe('the daily report', () => {
     ['neither', {}, 0],
   ])('with %s is recorded as often as anybody reads it', async (_title, alerts, count) => {
     await using host = createTestHost({ database, now: after, sections: { alerts } });
-    await watchForAlerts(host);
+    await watchForAlerts(host, gateway);
     expect(await database.query(`select 1 from account_event where name = 'day.reported'`)).toHaveLength(count);
   });
 
@@ -488,10 +498,39 @@ describe('the daily report', () => {
       .fork()
       .transactional((transaction) => recordEvent(transaction, 'day.reported', { day: '2026-11-24' }, randomUUID()));
     await using host = createHost();
-    await sendDueWebhooks(host, { healthChecks: new Map() });
+    await sendDueWebhooks(host, registered(new Map()));
     const [report] = calls.map(({ body }) => JSON.parse(body));
     expect(report).toMatchObject({ text: 'Nothing needs a decision.', data: { open_flags: {}, failing_checks: [] } });
     expect(Math.abs(Date.now() - Date.parse(report.created_at))).toBeLessThan(600_000);
+  });
+
+  it('counts and names what the overview lists under "Needs action", without hints', async () => {
+    await flagged('ORD-NEEDS');
+    await database
+      .fork()
+      .transactional((transaction) => recordEvent(transaction, 'day.reported', { day: '2026-11-24' }, randomUUID()));
+    const down: Problem = {
+      severity: 'bad',
+      title: 'Down',
+      subject: 'dp/gpt-6-sol',
+      pieces: [{ text: 'dp/gpt-6-sol fails' }, { text: ', ani@example.com', isPersonal: true }],
+      step: { path: '/operator/routes' },
+    };
+    const models = { name: 'model', order: 10, find: () => [down, { ...down, severity: 'info' as const }] };
+    await using host = createHost();
+    await sendDueWebhooks(host, registered(new Map(), [models]));
+    const report = calls.map(({ body }) => JSON.parse(body)).find(({ type }) => type === 'day.reported');
+    expect(report.title).toBe('Report of 2026-11-24: 2 things need you');
+    await sendDueMails(host, registered(new Map(), [models]));
+    expect(mails.received.map(({ raw }) => raw).join()).toContain('dp/gpt-6-sol fails');
+    expect(JSON.stringify([report, mails.received.map(({ raw }) => raw)])).not.toContain('ani@example.com');
+  });
+
+  it('that tells of an event whose owner is gone is skipped', async () => {
+    await flagged('ORD-GONE');
+    await using host = createHost();
+    await sendDueWebhooks(host, { healthChecks: new Map() });
+    expect([calls, await states()]).toEqual([[], ['webhook skipped']]);
   });
 
   it('names open flags and failing checks', async () => {

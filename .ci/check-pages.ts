@@ -92,11 +92,15 @@ function placeholders(text: Text = ''): string {
   return [...new Set(whole.match(/\{\w+\}/g))].toSorted().join(' ');
 }
 
-/** Written as it is, as the title of an error page, or put together after a prefix: `theme.${name}`. */
+/** Written as it is, as the title of an error page, or put together after a prefix: `theme.${name}`, `choice('theme')`. */
 function isUsed(key: string): boolean {
   const plain = key.replace(/\.title$/, '');
-  const prefixes = key.split('.').map((_, index, parts) => `\`${parts.slice(0, index).join('.')}.\${`);
-  return [`'${key}'`, `'${plain}'`, ...prefixes.slice(1)].some((form) => sources.includes(form));
+  const prefixes = key
+    .split('.')
+    .map((_, index, parts) => parts.slice(0, index).join('.'))
+    .slice(1)
+    .flatMap((prefix) => [`\`${prefix}.\${`, `choice('${prefix}')`]);
+  return [`'${key}'`, `'${plain}'`, ...prefixes].some((form) => sources.includes(form));
 }
 
 function checkPlace(file: string): string[] {

@@ -57,7 +57,7 @@ export function judge({ name, expected }: Capability, stage: string, failures: r
 }
 
 /**
- * Texts that code asks for, but that have gone with the capability.
+ * Texts that code asks for, but that have gone with the capability. The prefix of a choice between texts is none.
  *
  * @param lost keys of the deleted texts
  * @param kept keys of the others
@@ -70,7 +70,7 @@ export function findLostTexts(
 ): string[] {
   const gone = new Set(lost.filter((key) => !kept.has(key)));
   return [...sources].flatMap(([file, text]) => {
-    const used = new Set([...text.matchAll(/'([a-z][\w.-]*\.[\w.-]+)'/g)].map(([, key = '']) => key));
+    const used = new Set([...text.matchAll(/(?<!\bchoice\()'([a-z][\w.-]*\.[\w.-]+)'/g)].map(([, key = '']) => key));
     return [...used].filter((key) => gone.has(key)).map((key) => `${file}: text "${key}" does not exist`);
   });
 }

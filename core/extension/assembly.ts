@@ -8,6 +8,7 @@ import { mailRetentionJob } from '#core/business/mail/jobs.ts';
 import { creditMail } from '#core/business/outages/credit-mail.ts';
 import { orderMails } from '#core/business/payments/order-mails.ts';
 import { placeMail } from '#core/business/sales/place-mail.ts';
+import { coreActions } from '#core/business/operator-actions/actions.ts';
 import { operatorSection } from '#core/config/sections/operator-section.ts';
 import { coreSections } from '#core/config/sections/core-sections.ts';
 import { diskCheck, diskGauge } from '#core/gateway/health/disk-check.ts';
@@ -110,6 +111,7 @@ function createRegistry(): Registry {
     announcementsSection,
   ])
     registry.section(section);
+  for (const action of coreActions) registry.action(action);
   registry.gauge(diskGauge);
   registry.healthCheck(diskCheck);
   registry.healthCheck(namesCheck);

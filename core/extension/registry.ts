@@ -2,6 +2,7 @@ import type { Server, ServerRoute } from '@hapi/hapi';
 import type { ReadAllowance } from '#core/business/accounts/allowance.ts';
 import type { EventTypes } from '#core/gateway/events/events.ts';
 import { wakeMails } from '#core/business/mail/jobs.ts';
+import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import type { PaymentProvider } from '#core/business/payments/payment-provider.ts';
 import type { AbilityReader } from '#core/config/catalog/abilities.ts';
@@ -86,6 +87,7 @@ export class Registry {
   readonly formats = new Map<string, WireFormat>();
   readonly vendors = new Map<string, Vendor>();
   readonly paymentProviders = new Map<string, PaymentProvider>();
+  readonly actions = new Map<string, ActionKind>();
   readonly commands = new Map<string, Command>();
   readonly catalogReviews: CatalogReview[] = [];
   readonly configReviews: ConfigReview[] = [];
@@ -196,6 +198,11 @@ export class Registry {
 
   paymentProvider(provider: PaymentProvider): void {
     add(this.paymentProviders, 'payment provider', provider);
+  }
+
+  /** Something that operators do, on pages, by commands and over the API; each time is recorded. */
+  action(action: ActionKind): void {
+    add(this.actions, 'action', action);
   }
 
   statusReport(report: StatusReport): void {

@@ -15,6 +15,7 @@ import { inBackground } from '#core/platform/background.ts';
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
 import { ruleOutDoubledAddresses } from '#core/business/accounts/doubled-addresses.ts';
 import { keepProviders } from '#core/business/payments/connections.ts';
+import { keepActions } from '#core/business/operator-actions/actions.ts';
 import { redisAddress } from '#core/platform/shared/redis-url.ts';
 import { openShared } from '#core/platform/shared/open.ts';
 import type { Shared } from '#core/platform/shared/shared.ts';
@@ -128,6 +129,7 @@ export class OpenServices implements AsyncDisposable {
       const keeper = new Keeper();
       open.push(keeper);
       keepProviders(keeper, registry.paymentProviders);
+      keepActions(keeper, registry.actions);
       const services: Services = {
         instance: randomBytes(6).toString('hex'),
         dataFolder,

@@ -1,6 +1,7 @@
 import type { Command as Parser } from 'commander';
-import { actionKind, commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
+import { coreAction, commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
 import type { CustomerMail } from '#core/business/mail/mails.ts';
+import { accountSubject, orderSubject } from '#core/business/operator-actions/subjects.ts';
 import { addActionOptions, readActionInput } from '#core/extension/commands/action-options.ts';
 import { parseInteger, parseLine } from '#core/extension/commands/arguments.ts';
 import { type Command, type CommandContext, exampleText } from '#core/extension/commands/command.ts';
@@ -58,7 +59,7 @@ function defineList(parser: Parser, context: CommandContext): void {
 }
 
 function defineSendAgain(parser: Parser, context: CommandContext): void {
-  const kind = actionKind('mail.send_again');
+  const kind = coreAction('mail.send_again');
   addActionOptions(parser.command('send-again').description(kind.summary), kind)
     .argument('<mail>', 'id of the mail (daypass mail list)', parseLine)
     .option('--json', 'print JSON')
@@ -75,15 +76,12 @@ function defineSendAgain(parser: Parser, context: CommandContext): void {
 
 /** @throws AccountError, CheckoutError */
 async function readMails(host: Host, { account, order, undelivered, limit }: ListOptions): Promise<CustomerMail[]> {
-  const [{ listMails }, { findSubject }] = await Promise.all([
-    import('#core/business/mail/mails.ts'),
-    import('#core/business/operator-actions/actions.ts'),
-  ]);
+  const { listMails } = await import('#core/business/mail/mails.ts');
   return listMails(
     host.database,
     {
-      ...(account !== undefined && { accountId: (await findSubject(host, 'account', account)).id }),
-      ...(order !== undefined && { orderId: (await findSubject(host, 'order', order)).id }),
+      ...(account !== undefined && { accountId: (await accountSubject.find(host, account)).id }),
+      ...(order !== undefined && { orderId: (await orderSubject.find(host, order)).id }),
       isUndelivered: undelivered === true,
     },
     limit,

@@ -1,5 +1,6 @@
 import { canaryReasonBy } from '#core/config/history/canary-reason.ts';
-import { type ActionKind, ActionRefused, note, text } from '#core/business/operator-actions/action-kind.ts';
+import { ActionRefused, defineAction, note, text } from '#core/business/operator-actions/action-kind.ts';
+import { configurationSubject } from '#core/business/operator-actions/subjects.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
 import { RollbackRefused } from '#core/config/history/history.ts';
 import { CanaryRefused } from '#core/extension/validation/canary-rules.ts';
@@ -16,10 +17,10 @@ const number = integer({ minimum: 1 }, 'Number of the canary, so that no other o
  * What the API does with canaries. A token brings no configuration along: it names a file that somebody with access to the machine has put
  * beside gateway.yaml, because a configuration decides where prompts and the keys of vendors go.
  */
-export const configurationActions: readonly ActionKind[] = [
-  {
+export const configurationActions = [
+  defineAction({
     name: 'configuration.canary_begin',
-    subject: 'configuration',
+    subject: configurationSubject,
     summary: 'serve a file beside gateway.yaml to a share of the accounts',
     input: object(['file', 'share'], {
       file: {
@@ -36,7 +37,7 @@ export const configurationActions: readonly ActionKind[] = [
       ),
       note,
     }),
-    async perform(host, _subject, { file = '', share = '', minutes = usualMinutes, note: why }, operator) {
+    async perform(host, _subject, { file, share, minutes = usualMinutes, note: why }, operator) {
       const wish = {
         share: Number(share.slice(0, -1)) / 100,
         seconds: minutes * 60,
@@ -47,24 +48,24 @@ export const configurationActions: readonly ActionKind[] = [
       const { canary, accounts } = await change(host, (changes) => changes.beginCanary(file, wish));
       return { number: canary.id, until: canary.until, accounts };
     },
-  },
-  {
+  }),
+  defineAction({
     name: 'configuration.canary_full',
-    subject: 'configuration',
+    subject: configurationSubject,
     summary: 'serve the running canary to all accounts',
     input: object(['number'], { number, note }),
-    perform: (host, _subject, { number: id = 0, note: why }, operator) =>
+    perform: (host, _subject, { number: id, note: why }, operator) =>
       change(host, (changes) => changes.makeFull(id, canaryReasonBy('full', operator.name, why))),
-  },
-  {
+  }),
+  defineAction({
     name: 'configuration.canary_end',
-    subject: 'configuration',
+    subject: configurationSubject,
     summary: 'end the running canary',
     input: object(['number'], { number, note }),
-    perform: (host, _subject, { number: id = 0, note: why }, operator) =>
+    perform: (host, _subject, { number: id, note: why }, operator) =>
       change(host, (changes) => changes.endCanary(id, canaryReasonBy('ended', operator.name, why))),
-  },
-];
+  }),
+] as const;
 
 /** @throws ActionRefused with the reason of the configuration's rules */
 async function change<T>(host: Host, work: (changes: ConfigChanges) => Promise<T>): Promise<T> {

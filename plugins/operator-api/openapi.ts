@@ -1,12 +1,9 @@
-import { type ActionKind, actionKinds, hasHandle } from '#core/business/operator-actions/actions.ts';
+import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
+import { actionsOf } from '#core/business/operator-actions/actions.ts';
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { configurationActions } from './configuration-actions.ts';
 
 export const root = '/operator/api';
-
-/** All that the API does. */
-export const apiActions: readonly ActionKind[] = [...actionKinds, ...configurationActions];
 
 /** The segment of an action: `add-days`, or `resolve` for `flag.resolve`. */
 export function segmentOf(action: string): string {
@@ -14,12 +11,12 @@ export function segmentOf(action: string): string {
 }
 
 /** The list that its subject is in: `accounts`. There is one outage at a time. */
-export function listOf(kind: Pick<ActionKind, 'subject'>): string {
-  return hasHandle(kind) ? `${kind.subject}s` : kind.subject;
+export function listOf({ subject }: Pick<ActionKind, 'subject'>): string {
+  return subject.find === undefined ? subject.name : `${subject.name}s`;
 }
 
-function pathOf(kind: ActionKind): string {
-  return `/${listOf(kind)}${hasHandle(kind) ? '/{handle}' : ''}/${segmentOf(kind.name)}`;
+function pathOf(action: ActionKind): string {
+  return `/${listOf(action)}${action.subject.find === undefined ? '' : '/{handle}'}/${segmentOf(action.name)}`;
 }
 
 const json = (schema: object) => ({ content: { 'application/json': { schema } } });
@@ -35,7 +32,8 @@ const idempotencyKey = {
 const failure = { description: 'Failed; `error` has `code` and `message`.', ...json(object) };
 
 /** The description of the API, out of what it reads and what operators do. */
-export function describeApi({ service }: Pick<Host, 'service'>, readings: Iterable<OperatorReading>): object {
+export function describeApi(host: Pick<Host, 'service' | 'keep'>, readings: Iterable<OperatorReading>): object {
+  const { service } = host;
   const reads = [...readings].map(({ path, summary, query }) => {
     const parameters = Object.entries(query).map(([name, description]) => ({
       name,
@@ -55,14 +53,14 @@ export function describeApi({ service }: Pick<Host, 'service'>, readings: Iterab
       },
     ];
   });
-  const acts = apiActions.map((kind) => [
-    pathOf(kind),
+  const acts = [...actionsOf(host).values()].map((action) => [
+    pathOf(action),
     {
       post: {
-        operationId: kind.name,
-        summary: kind.summary,
-        parameters: [...(hasHandle(kind) ? [handleParameter] : []), idempotencyKey],
-        requestBody: { required: (kind.input.required?.length ?? 0) > 0, ...json(kind.input) },
+        operationId: action.name,
+        summary: action.summary,
+        parameters: [...(action.subject.find === undefined ? [] : [handleParameter]), idempotencyKey],
+        requestBody: { required: (action.input.required?.length ?? 0) > 0, ...json(action.input) },
         responses: { 200: { description: 'Done, and recorded.', ...json(object) }, default: failure },
       },
     },

@@ -6,7 +6,7 @@ import { findAffected, readOutage } from '#core/business/accounts/outage-grant.t
 import { listLedger } from '#core/business/accounts/ledger-entries.ts';
 import { listIdentities } from '#core/business/accounts/identity-links.ts';
 import { currencySection, plansSection } from '#core/business/accounts/plans.ts';
-import { findSubject } from '#core/business/operator-actions/actions.ts';
+import { accountSubject, orderSubject } from '#core/business/operator-actions/subjects.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import { choiceOf, InvalidQuery } from '#core/business/operator-actions/query.ts';
@@ -46,8 +46,8 @@ export const readings: readonly OperatorReading[] = [
       const [account, order] = [query.get('account'), query.get('order')];
       const isUndelivered = choiceOf(query, 'undelivered', ['true', 'false']) === 'true';
       const filter = {
-        ...(account !== null && { accountId: (await findSubject(host, 'account', account)).id }),
-        ...(order !== null && { orderId: (await findSubject(host, 'order', order)).id }),
+        ...(account !== null && { accountId: (await accountSubject.find(host, account)).id }),
+        ...(order !== null && { orderId: (await orderSubject.find(host, order)).id }),
         isUndelivered,
       };
       return { mails: await listMails(host.database, filter, pageSize) };
@@ -98,7 +98,7 @@ export const readings: readonly OperatorReading[] = [
     summary: 'read an order with its payments, refunds and flags',
     query: {},
     async read(host, handle) {
-      const { id } = await findSubject(host, 'order', handle);
+      const { id } = await orderSubject.find(host, handle);
       const order = await readOrder(host.database, { id });
       if (order === undefined) throw new CheckoutError('not_found', `Order ${handle} not found.`);
       return { order, actions: await listActions(host.database, { subject: id, limit: pageSize }) };

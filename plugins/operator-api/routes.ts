@@ -1,11 +1,6 @@
 import type { Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hapi/hapi';
-import {
-  type ActionError,
-  type ActionKind,
-  hasHandle,
-  isActionError,
-  runAction,
-} from '#core/business/operator-actions/actions.ts';
+import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
+import { type ActionError, actionsOf, isActionError, runAction } from '#core/business/operator-actions/actions.ts';
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import { InvalidQuery } from '#core/business/operator-actions/query.ts';
 import type { Host } from '#core/gateway/host/host.ts';
@@ -13,7 +8,7 @@ import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import { SharedUnavailable } from '#core/platform/shared/shared.ts';
 import { type ApiAnswer, claimKey, finishKey } from './idempotency.ts';
 import { describeMistakes } from './input-mistakes.ts';
-import { apiActions, describeApi, listOf, root, segmentOf } from './openapi.ts';
+import { describeApi, listOf, root, segmentOf } from './openapi.ts';
 import { withOwnNames } from './other-names.ts';
 import { operatorApiSection } from './section.ts';
 import { type Scope, useToken } from './tokens.ts';
@@ -127,8 +122,8 @@ const unknownPath = fail(404, 'not_found', `Unknown path. GET ${root}/openapi.js
 async function act(host: Host, caller: Caller, call: Call): Promise<ApiAnswer> {
   // The id of a route has a slash.
   const [list, handle, segment] = [call.segments[0], call.segments.slice(1, -1).join('/'), call.segments.at(-1)];
-  const kind = apiActions.find((one) => listOf(one) === list && segmentOf(one.name) === segment);
-  if (kind === undefined || (handle !== '') !== hasHandle(kind)) return unknownPath;
+  const kind = [...actionsOf(host).values()].find((one) => listOf(one) === list && segmentOf(one.name) === segment);
+  if (kind === undefined || (handle === '') !== (kind.subject.find === undefined)) return unknownPath;
   if (caller.scope !== 'act') return fail(403, 'forbidden', 'The token may only read. Create one with --scope act.');
   const given = call.body === '' ? {} : parseObject(call.body);
   if (given === undefined) return fail(400, 'invalid', 'The body must be a JSON object.');
@@ -164,7 +159,7 @@ async function perform(
   input: JsonObject,
 ): Promise<ApiAnswer> {
   const { subject, result } = await runAction(host, { id, name: `api (${name})` }, kind, handle, input);
-  return { status: 200, body: { action: kind.name, [kind.subject]: subject.id, ...(toSnakeCase(result) as object) } };
+  return { status: 200, body: { action: kind.name, [kind.subject.name]: subject.id, ...(toSnakeCase(result) as object) } };
 }
 
 const statuses: Readonly<Record<string, number>> = { not_found: 404, invalid: 400 };

@@ -1,10 +1,8 @@
 import type { LedgerEntry } from '#core/business/accounts/ledger-entries.ts';
 import { type CustomerMail, moneyEvents } from '#core/business/mail/mails.ts';
-import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
 import { ledgerNote } from './ledger-note.ts';
-import { tellAction } from './tell-action.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
-import { type ColumnOf, describeTable, type TableCell, type TableSection } from '#core/web/pages/table.ts';
+import { type ColumnOf, describeTable, type TableSection } from '#core/web/pages/table.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format' | 'language' | 'host'>;
 
@@ -28,42 +26,6 @@ export function ledgerTable(entries: readonly LedgerEntry[], reader: Reader): Ta
       at: 'hide',
       cell: ({ isInForce, startsAt, endsAt }) =>
         isInForce ? (startsAt < endsAt ? inForce : t('operator.no_time_left')) : t('operator.replaced'),
-    },
-  ]);
-}
-
-const outcomeKinds = { done: 'ok', failed: 'bad', unknown: 'waiting' } as const;
-
-/** What operators have done. @param names of accounts, by id @param subjects what it was about, where that is not what the page is about */
-export function actionTable(
-  actions: readonly RecordedAction[],
-  reader: Reader,
-  names?: ReadonlyMap<string, string>,
-  subjects?: ReadonlyMap<string, TableCell>,
-): TableSection {
-  const { t } = reader;
-  const about: ColumnOf<RecordedAction> = {
-    label: 'operator.about',
-    fit: 'brief',
-    at: 'note-end',
-    cell: ({ subject }) => subjects?.get(subject),
-  };
-  return describeTable(reader, 'actions', 'operator.actions', actions, [
-    { label: 'operator.time', at: 'note', cell: ({ createdAt }) => createdAt },
-    { label: 'operator.action', at: 'title', cell: ({ action }) => t(`operator.did.${action}`) },
-    ...(subjects === undefined ? [] : [about]),
-    {
-      label: 'operator.by',
-      fit: 'brief',
-      at: subjects === undefined ? 'note-end' : 'hide',
-      isSpare: subjects !== undefined,
-      cell: ({ operator }) => operator,
-    },
-    { label: 'operator.note', fit: 'text', at: 'below', cell: (action) => tellAction(action, reader, names) },
-    {
-      label: 'operator.outcome',
-      at: 'end',
-      cell: ({ outcome }) => ({ text: t(`operator.done.${outcome}`), kind: outcomeKinds[outcome] }),
     },
   ]);
 }

@@ -1,8 +1,7 @@
 import type { Host } from '#core/gateway/host/host.ts';
-import type { JsonSchema } from '#core/platform/schema.ts';
-import type { ActionWords, OperatorAction } from './operator-actions.ts';
-
-export type { ActionWords } from './operator-actions.ts';
+import type { Infer, JsonSchema } from '#core/platform/schema.ts';
+import type { ActionWords, Operator } from './operator-actions.ts';
+import type { Tellers } from './telling.ts';
 
 /** Why an action that is about neither accounts nor orders was not done. The message is for people. */
 export class ActionRefused extends Error {
@@ -16,40 +15,66 @@ export class ActionRefused extends Error {
   }
 }
 
-/** What an action is about: one that has a handle, or all of a kind, such as what an outage has hit. */
-export type SubjectKind =
-  | 'account'
-  | 'order'
-  | 'flag'
-  | 'refund'
-  | 'route'
-  | 'announcement'
-  | 'mail'
-  | SubjectWithoutHandle;
-
-const withoutHandle = ['outage', 'announcements', 'books', 'configuration'] as const;
-type SubjectWithoutHandle = (typeof withoutHandle)[number];
-
-/** False for an action that is about all of a kind, or about what its input says. */
-export function hasHandle({ subject }: Pick<ActionKind, 'subject'>): boolean {
-  return !withoutHandle.some((kind) => kind === subject);
+/** One that an action is about. */
+export interface ActionSubject {
+  /** That `perform` takes. */
+  readonly id: string;
+  /** Where the action is on record: at the order of a flag or refund. */
+  readonly recordedAt: string;
+  /** What the record says beside the input, where that place is not enough. */
+  readonly detail?: ActionWords;
 }
 
-/** An action, from which its command, its page and its endpoint of the operator's API follow. */
-export interface ActionKind {
-  readonly name: OperatorAction['action'];
+/** What actions are about: accounts, orders, routes. */
+export interface SubjectKind {
+  /** Singular and unique: `order`. The API has its actions below `/orders/{handle}`, or below `/outage` without `find`. */
+  readonly name: string;
+  /**
+   * Finds one by what operators call it. Without it, actions are about all of the kind, or about what their input says, and are
+   * recorded at `name`.
+   *
+   * @throws AccountError, CheckoutError `not_found`, `ambiguous`
+   */
+  find?(host: Host, handle: string): Promise<ActionSubject>;
+  /** How the record tells the members of `detail`. */
+  readonly tells?: Tellers;
+}
+
+/** The schema of an action's input: an object. */
+export type InputSchema = JsonSchema & { readonly properties: Readonly<Record<string, JsonSchema>> };
+
+/** What the record of an action needs to be told in words; some actions are recorded by pages and commands of their own. */
+export interface RecordedKind<Input extends object = ActionWords> {
+  /** `SUBJECT.VERB`, unique. The text `operator.did.NAME` says that it was done. */
+  readonly name: string;
+  /**
+   * How the record tells each member of the input, in this order; the note comes last. Members without a teller are told with their
+   * names.
+   */
+  readonly tells?: Tellers<Input>;
+}
+
+/** An action of operators, from which its command, its page, its endpoint of the API and its record follow. */
+export interface ActionKind<
+  Input extends object = ActionWords,
+  Name extends string = string,
+> extends RecordedKind<Input> {
+  readonly name: Name;
   readonly subject: SubjectKind;
   /** Begins with a verb. */
   readonly summary: string;
-  /** The input: members of `ActionWords`. */
-  readonly input: JsonSchema & { readonly properties: Readonly<Record<string, JsonSchema>> };
+  readonly input: InputSchema;
+  /** Members of the input that no record keeps. */
+  readonly unrecorded?: readonly string[];
+  /** True: its page and its command ask first. */
+  readonly isDanger?: boolean;
   /** True: it could lock an operator out, and is refused for the account of one. */
   readonly sparesOperators?: boolean;
   /**
    * The input as it is recorded and done: ids in the place of handles, because what is recorded of one account holds nothing personal
    * of another, and what an id alone would not say.
    */
-  resolve?(host: Host, input: ActionWords): Promise<ActionWords>;
+  resolve?(host: Host, input: Input): Promise<Input>;
   /**
    * @param operator for actions that record others
    * @returns what came of it, where that is more than done; JSON
@@ -58,9 +83,19 @@ export interface ActionKind {
   perform(
     host: Host,
     subjectId: string,
-    input: ActionWords,
-    operator: OperatorAction['operator'],
+    input: Input,
+    operator: Operator,
   ): Promise<Readonly<Record<string, unknown>> | void>;
+}
+
+/** The type of an input. */
+export type InputOf<S extends InputSchema> = Infer<S> & object;
+
+/** Ties an action to the schema of its input. What it does is loaded when it is done: MikroORM would slow all commands down. */
+export function defineAction<const Name extends string, const S extends InputSchema>(
+  action: ActionKind<InputOf<S>, Name> & { readonly input: S },
+): ActionKind<InputOf<S>, Name> {
+  return action;
 }
 
 export const text = (description: string, maxLength = 200) =>
@@ -78,5 +113,5 @@ export function describeWords({ note: words, ...rest }: ActionWords): string | u
   const parts = Object.entries(rest).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}: ${String(value)}`],
   );
-  return [...parts, ...(words === undefined ? [] : [words])].join(', ') || undefined;
+  return [...parts, ...(words === undefined ? [] : [String(words)])].join(', ') || undefined;
 }

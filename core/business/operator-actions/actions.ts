@@ -1,112 +1,78 @@
 import { userInfo } from 'node:os';
 import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
-import { resetRoute, routeIdsOf } from '#core/gateway/model-call/route-reset.ts';
-import type { Host } from '#core/gateway/host/host.ts';
-import { uuid } from '#core/platform/database/database.ts';
+import { resetRoute } from '#core/gateway/model-call/route-reset.ts';
+import type { Host, Services } from '#core/gateway/host/host.ts';
 import { AccountError } from '../accounts/account-error.ts';
 import { CheckoutError } from '../payments/checkout-error.ts';
 import { accountActions } from './account-actions.ts';
-import { type ActionKind, ActionRefused, type ActionWords, type SubjectKind } from './action-kind.ts';
-import { type OperatorAction, recordAction } from './operator-actions.ts';
+import {
+  type ActionKind,
+  ActionRefused,
+  type ActionSubject,
+  defineAction,
+  type RecordedKind,
+  type SubjectKind,
+} from './action-kind.ts';
+import { type Operator, recordAction } from './operator-actions.ts';
 import { announcementActions } from './announcement-actions.ts';
 import { mailActions } from './mail-actions.ts';
 import { orderActions } from './order-actions.ts';
+import { routeSubject } from './subjects.ts';
+import { recordedKinds } from './recorded-kinds.ts';
 import { object } from '#core/platform/schema.ts';
 
-export { type ActionKind, type ActionWords, hasHandle } from './action-kind.ts';
-
-const routeReset: ActionKind = {
+const routeReset = defineAction({
   name: 'route.reset',
-  subject: 'route',
+  subject: routeSubject,
   summary: 'close the breaker of a route and end the cooldowns of its keys',
   input: object({}),
   perform: (host, route) => resetRoute(host, route),
-};
+});
 
-/** All that operators do, on pages, by commands and over the API. */
-export const actionKinds: readonly ActionKind[] = [
+/** Core's own: what operators do to accounts, orders, mails and routes, on pages, by commands and over the API. */
+export const coreActions = [
   ...accountActions,
   ...orderActions,
   ...announcementActions,
   ...mailActions,
   routeReset,
-];
+] as const;
 
-export function actionKind(name: OperatorAction['action']): ActionKind {
-  const kind = actionKinds.find((one) => one.name === name);
-  if (kind === undefined) throw new Error(`there is no action ${name}`);
-  return kind;
+type CoreAction = (typeof coreActions)[number];
+
+/** One of core's own, by its name. */
+export function coreAction<const Name extends CoreAction['name']>(name: Name): Extract<CoreAction, { name: Name }> {
+  return coreActions.find((one) => one.name === name) as Extract<CoreAction, { name: Name }>;
 }
 
-/** What an action is about. */
-export interface ActionSubject {
-  /** That `perform` takes. */
-  readonly id: string;
-  /** Where the action is on record: at the order of a flag or refund. */
-  readonly recordedAt: string;
-  /** What the record says beside the input, where that place is not enough. */
-  readonly detail?: Pick<ActionWords, 'refund' | 'flag' | 'mailed'>;
+type Actions = ReadonlyMap<string, ActionKind>;
+
+/** Under which the services keep the actions that core and plugins have registered. */
+const keptAs = 'operator-actions';
+const ownActions: Actions = new Map(coreActions.map((action) => [action.name, action]));
+
+/** Makes the registered actions known to everything that gets a host. */
+export function keepActions(services: Pick<Services, 'keep'>, actions: Actions): void {
+  services.keep(keptAs, () => actions);
 }
 
-/**
- * Finds what an action is about.
- *
- * @param handle of an account: id, e-mail address, name, key or hint; of an order: code or id; of a flag: its id, or an order for
- *   all of its flags; of a refund: its key; of a route, an announcement or a mail: its id
- * @throws AccountError `not_found`, `ambiguous`; CheckoutError `not_found`
- */
+/** All registered actions by name; core's own where no registry was kept. */
+export function actionsOf(host: Pick<Host, 'keep'>): Actions {
+  return host.keep(keptAs, () => ownActions);
+}
+
+/** How the record tells actions of a name, and what they were about; undefined for those of a capability that is gone. */
+export function recordedKindOf(
+  host: Pick<Host, 'keep'>,
+  name: string,
+): (RecordedKind & { readonly subject?: SubjectKind }) | undefined {
+  const [action, recorded] = [actionsOf(host).get(name), recordedKinds.find((one) => one.name === name)];
+  return action === undefined ? recorded : { ...recorded, ...action };
+}
+
+/** @throws what `find` of the kind throws */
 export async function findSubject(host: Host, kind: SubjectKind, handle: string): Promise<ActionSubject> {
-  switch (kind) {
-    case 'account': {
-      const { findAccountByHandle } = await import('../accounts/account-list.ts');
-      return at((await findAccountByHandle(host, handle)).id);
-    }
-    case 'order':
-      return at((await findOrder(host, handle)).id);
-    case 'flag': {
-      const { findFlag } = await import('../payments/flags.ts');
-      const flag = uuid.test(handle) ? await findFlag(host.database, handle.toLowerCase()) : undefined;
-      if (flag !== undefined) return { id: flag.id, recordedAt: flag.orderId ?? flag.id, detail: { flag: flag.kind } };
-      return at((await findOrder(host, handle)).id);
-    }
-    case 'refund': {
-      const { findOrderOfRefund } = await import('../payments/refunds.ts');
-      const orderId = await findOrderOfRefund(host.database, handle);
-      if (orderId === undefined) throw new CheckoutError('not_found', `There is no refund ${handle}.`);
-      return { id: handle, recordedAt: orderId, detail: { refund: handle } };
-    }
-    case 'route':
-      if (routeIdsOf(host).includes(handle)) return at(handle);
-      throw new CheckoutError('not_found', `There is no route ${handle}.`);
-    case 'announcement': {
-      const { findAnnouncement } = await import('../announcements/announcements.ts');
-      const announcement = await findAnnouncement(host.database, handle);
-      if (announcement !== undefined) return { id: announcement.id, recordedAt: 'announcements' };
-      throw new AccountError('not_found', `There is no announcement ${handle}.`);
-    }
-    case 'mail': {
-      const { listMails } = await import('../mail/mails.ts');
-      const [mail] = /^\d{1,18}$/.test(handle) ? await listMails(host.database, { id: handle }, 1) : [];
-      if (mail === undefined) throw new CheckoutError('not_found', `There is no mail ${handle}.`);
-      return { id: mail.id, recordedAt: mail.orderId ?? mail.accountId, detail: { mailed: mail.event } };
-    }
-    case 'announcements':
-    case 'books':
-    case 'configuration':
-    case 'outage':
-      return at(kind);
-  }
-}
-
-function at(id: string): ActionSubject {
-  return { id, recordedAt: id };
-}
-
-async function findOrder({ database }: Host, handle: string) {
-  const { readOrder } = await import('../payments/order.ts');
-  const order = await readOrder(database, uuid.test(handle) ? { id: handle } : { code: handle });
-  if (order === undefined) throw new CheckoutError('not_found', `Order ${handle} not found.`);
-  return order;
+  return (await kind.find?.(host, handle)) ?? { id: kind.name, recordedAt: kind.name };
 }
 
 /** An action that was done. */
@@ -117,24 +83,25 @@ export interface ActionDone {
 }
 
 /** Does an action and records who did it. @throws what `perform` throws; AccountError `operator_account` */
-export async function runAction(
+export async function runAction<Input extends object>(
   host: Host,
-  operator: OperatorAction['operator'],
-  kind: ActionKind,
+  operator: Operator,
+  action: ActionKind<Input>,
   handle: string,
-  input: ActionWords,
+  input: NoInfer<Input>,
 ): Promise<ActionDone> {
-  const subject = await findSubject(host, kind.subject, handle);
-  const words = (await kind.resolve?.(host, input)) ?? input;
-  const action = {
+  const subject = await findSubject(host, action.subject, handle);
+  const words = (await action.resolve?.(host, input)) ?? input;
+  const isRecorded = ([name]: readonly [string, unknown]) => !(action.unrecorded ?? []).some((one) => one === name);
+  const recorded = {
     operator,
-    action: kind.name,
+    action: action.name,
     subject: subject.recordedAt,
-    words: { ...words, ...subject.detail },
+    words: { ...Object.fromEntries(Object.entries(words).filter(isRecorded)), ...subject.detail },
   };
-  const result = await recordAction(host.database, action, async () => {
-    if (kind.sparesOperators === true) await requireCustomer(host, subject.id);
-    return kind.perform(host, subject.id, words, operator);
+  const result = await recordAction(host.database, recorded, async () => {
+    if (action.sparesOperators === true) await requireCustomer(host, subject.id);
+    return action.perform(host, subject.id, words, operator);
   });
   return { subject, result: result ?? {} };
 }
@@ -151,7 +118,7 @@ async function requireCustomer(host: Host, accountId: string): Promise<void> {
 }
 
 /** Who uses a command: no account, but the user of the machine. */
-export function commandOperator(): OperatorAction['operator'] {
+export function commandOperator(): Operator {
   return { id: '00000000-0000-0000-0000-000000000000', name: `command (${userName()})` };
 }
 

@@ -1,5 +1,7 @@
-import { type ActionKind, type ActionWords, text, time } from './action-kind.ts';
+import { AccountError } from '../accounts/account-error.ts';
 import { boolean, object } from '#core/platform/schema.ts';
+import { defineAction, type InputOf, type SubjectKind, text, time } from './action-kind.ts';
+import { choice, itself, quoted, since, type Teller, until, whether } from './telling.ts';
 
 /*
  * Announcements to customers. What is done is loaded when it is: MikroORM would slow all commands down.
@@ -21,42 +23,74 @@ const members = {
 } as const;
 const required = ['kind', 'audience', 'since', 'until', 'text_en', 'text_id'] as const;
 
-function wordsOf({ kind = 'note', audience = 'all', model, since = '', until = '', ...texts }: ActionWords) {
-  const { text_en: en = '', text_id: id = '' } = texts;
-  return { kind, audience, model, since, until, text: { en: en.trim(), id: id.trim() } };
+const input = object(required, members);
+
+export type AnnouncementInput = InputOf<typeof input>;
+
+function wordsOf({ text_en: en, text_id: id, ...words }: AnnouncementInput) {
+  return { model: undefined, ...words, text: { en: en.trim(), id: id.trim() } };
 }
 
-export const announcementActions: readonly ActionKind[] = [
-  {
+/** Recorded at all of them: an announcement that has ended has no page. */
+const all: SubjectKind = { name: 'announcements' };
+const one: SubjectKind = {
+  name: 'announcement',
+  async find({ database }, handle) {
+    const { findAnnouncement } = await import('../announcements/announcements.ts');
+    const announcement = await findAnnouncement(database, handle);
+    if (announcement !== undefined) return { id: announcement.id, recordedAt: all.name };
+    throw new AccountError('not_found', `There is no announcement ${handle}.`);
+  },
+};
+
+const inLanguage =
+  (own: string): Teller<string> =>
+  (said, telling) =>
+    telling.language === own ? quoted(said, telling) : '';
+const tells = {
+  kind: choice('operator.announcement_kind'),
+  audience: choice('operator.audience'),
+  model: itself,
+  since,
+  until,
+  text_en: inLanguage('en'),
+  text_id: inLanguage('id'),
+};
+
+export const announcementActions = [
+  defineAction({
     name: 'announcement.create',
-    subject: 'announcements',
+    subject: all,
     summary: 'announce something to customers for a span, in both languages, and mail it where wanted',
     input: object(required, {
       ...members,
       mail: boolean('Whether accounts with paid time get a mail; about a model, those that used it in 30 days.'),
     }),
-    async perform(host, _id, input, operator) {
+    tells: { ...tells, mail: whether('operator.told.mail') },
+    async perform(host, _id, { mail: isMailed = false, ...words }, operator) {
       const { createAnnouncement } = await announcements();
-      const { id, mails } = await createAnnouncement(host, wordsOf(input), operator.name, input.mail === true);
+      const { id, mails } = await createAnnouncement(host, wordsOf(words), operator.name, isMailed);
       return { announcement: id, mails };
     },
-  },
-  {
+  }),
+  defineAction({
     name: 'announcement.change',
-    subject: 'announcement',
+    subject: one,
     summary: 'change an announcement that has not ended; nobody gets a mail again',
-    input: object(required, members),
-    async perform(host, id, input) {
-      await (await announcements()).changeAnnouncement(host, id, wordsOf(input));
+    input,
+    tells,
+    async perform(host, id, words) {
+      await (await announcements()).changeAnnouncement(host, id, wordsOf(words));
     },
-  },
-  {
+  }),
+  defineAction({
     name: 'announcement.end',
-    subject: 'announcement',
+    subject: one,
     summary: 'end an announcement before its time',
     input: object({}),
+    isDanger: true,
     async perform({ database }, id) {
       await (await announcements()).endAnnouncement(database, id);
     },
-  },
-];
+  }),
+] as const;

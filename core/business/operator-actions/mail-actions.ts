@@ -1,12 +1,13 @@
 import { object } from '#core/platform/schema.ts';
 import { sendsMail } from '../mail/section.ts';
-import { type ActionKind, ActionRefused, note } from './action-kind.ts';
+import { ActionRefused, defineAction, note } from './action-kind.ts';
+import { mailSubject } from './subjects.ts';
 
 /** Actions on mails to customers. What is done is loaded when it is: MikroORM would slow all commands down. */
-export const mailActions: readonly ActionKind[] = [
-  {
+export const mailActions = [
+  defineAction({
     name: 'mail.send_again',
-    subject: 'mail',
+    subject: mailSubject,
     summary: 'send a mail to its customer again, with the same Message-ID, at the next run within 20 seconds',
     input: object({ note }),
     async perform({ database, section }, id) {
@@ -14,5 +15,5 @@ export const mailActions: readonly ActionKind[] = [
       const { repeatMail } = await import('../mail/mails.ts');
       if (!(await repeatMail(database, id))) throw new ActionRefused('The mail is being sent at this moment.');
     },
-  },
-];
+  }),
+] as const;

@@ -2,100 +2,25 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { Database } from '#core/platform/database/database.ts';
 import { epochs, type Row } from '#core/platform/database/rows.ts';
 import { parseObject } from '#core/platform/json.ts';
-import type { DaysBack, FlagOutcome } from '../payments/order-types.ts';
 import type { OperatorActionRow } from './entities.ts';
 
-const operatorActionNames = [
-  'flag.resolve',
-  'order.refund',
-  'account.block',
-  'account.unblock',
-  'account.add_days',
-  'account.delete',
-  'account.note',
-  'account.change_email',
-  'account.remove_sign_in',
-  'account.move_sign_in',
-  'order.check',
-  'order.cancel',
-  'mail.send_again',
-  'refund.close',
-  'books.reconcile',
-  'outage.grant_days',
-  'outage.credit',
-  'outage.decline',
-  'announcement.create',
-  'announcement.change',
-  'announcement.end',
-  'route.reset',
-  'voucher.create',
-  'voucher.revoke',
-  'configuration.rollback',
-  'configuration.release',
-  'configuration.canary_begin',
-  'configuration.canary_full',
-  'configuration.canary_end',
-] as const;
+/** What is said with an action: members of its input, and of what it was about. */
+export type ActionWords = Readonly<Record<string, unknown>>;
 
-/** What an operator says with an action. Which members it takes is in its schema. */
-export interface ActionWords {
-  /** Why, or what was done. */
-  readonly note?: string | undefined;
-  readonly days?: number | undefined;
-  readonly to?: string | undefined;
-  readonly sign_in?: string | undefined;
-  readonly payment?: string | undefined;
-  readonly amount?: number | undefined;
-  readonly manual?: boolean | undefined;
-  readonly days_back?: DaysBack | undefined;
-  readonly as?: 'done' | 'failed' | undefined;
-  readonly outcome?: FlagOutcome | undefined;
-  readonly label?: string | undefined;
-  readonly since?: string | undefined;
-  readonly until?: string | undefined;
-  readonly model?: string | undefined;
-  /** Id of one outage. */
-  readonly outage?: string | undefined;
-  readonly kind?: 'maintenance' | 'note' | undefined;
-  readonly audience?: 'all' | 'customers' | undefined;
-  readonly text_en?: string | undefined;
-  readonly text_id?: string | undefined;
-  readonly mail?: boolean | undefined;
-  /** Of the canary's configuration, beside gateway.yaml. */
-  readonly file?: string | undefined;
-  /** Of the accounts, such as 10%. */
-  readonly share?: string | undefined;
-  readonly minutes?: number | undefined;
-  /** Of a canary. */
-  readonly number?: number | undefined;
-  /** Of the books, such as 2026-11-22. */
-  readonly day?: string | undefined;
-  readonly time_zone?: string | undefined;
-  /** Of payments. */
-  readonly provider?: string | undefined;
-  /** Of gateway.yaml. */
-  readonly configuration?: number | undefined;
-  /** Of vouchers. */
-  readonly count?: number | undefined;
-  readonly source?: 'sold' | 'given' | undefined;
-  readonly for?: 'all' | 'new' | undefined;
-  /** Key of the refund that it was about, whose order has the record. */
-  readonly refund?: string | undefined;
-  /** Kind of the flag that it was about, likewise. */
-  readonly flag?: string | undefined;
-  /** The event that the mail was about, likewise at its order or account. */
-  readonly mailed?: string | undefined;
-  /** Shows that this account is meant; kept in no record. */
-  readonly confirm?: string | undefined;
+/** Who does something. Of a command or the API, the id is of no account. */
+export interface Operator {
+  readonly id: string;
+  readonly name: string;
 }
 
 /** What an operator does, on a page, by a command or over the API. */
 export interface OperatorAction {
-  readonly operator: { readonly id: string; readonly name: string };
-  readonly action: (typeof operatorActionNames)[number];
+  readonly operator: Operator;
+  /** `SUBJECT.VERB`: of an action that is registered, or one of `recordedKinds`. */
+  readonly action: string;
   /**
-   * Id of an account or an order, or of a flag without one; a route; a voucher or a batch of them; `outage` for all accounts that one
-   * hit, `announcements` for any of them, `books` for those of providers, `configuration` for gateway.yaml.
+   * Id of an account or an order, or of a flag without one; a route; a voucher or a batch of them; for all of a kind its name: `outage`
+   * for all accounts that one hit, `books` for those of providers, `configuration` for gateway.yaml.
    */
   readonly subject: string;
   readonly words: ActionWords;
@@ -105,12 +30,13 @@ export interface OperatorAction {
 export interface RecordedAction {
   readonly id: string;
   readonly operator: string;
-  readonly action: OperatorAction['action'];
+  /** Maybe of a capability that is gone. */
+  readonly action: string;
   readonly subject: string;
   /** Why, or how, in the operator's words. Of earlier versions, all that is on record. */
   readonly note: string | undefined;
   /** The rest of the input. */
-  readonly details: Omit<ActionWords, 'note'>;
+  readonly details: ActionWords;
   readonly createdAt: Date;
   /** `unknown`: the process died meanwhile, or it is still running. */
   readonly outcome: 'done' | 'failed' | 'unknown';
@@ -201,16 +127,16 @@ export async function removeOldActions(database: Pick<Database, 'query'>, days: 
 }
 
 /** A note alone is stored as it is, anything else as JSON. */
-function writeWords({ confirm: _confirm, ...words }: ActionWords): string | null {
-  const { note = '', ...details } = words;
+function writeWords(words: ActionWords): string | null {
+  const { note: given, ...details } = words;
+  const note = String(given ?? '');
   const hasDetails = Object.values(details).some((value) => value !== undefined);
   return hasDetails || note.trimStart().startsWith('{') ? JSON.stringify(words) : note === '' ? null : note;
 }
 
 function readWords(stored: string | null | undefined): Pick<RecordedAction, 'note' | 'details'> {
-  const words = parseObject(stored ?? '') as ActionWords | undefined;
-  const { note, ...details } = words ?? { note: stored ?? undefined };
-  return { note, details };
+  const { note, ...details } = parseObject(stored ?? '') ?? { note: stored ?? undefined };
+  return { note: note === undefined ? undefined : String(note), details };
 }
 
 function toAction(row: Columns): RecordedAction {
@@ -218,7 +144,7 @@ function toAction(row: Columns): RecordedAction {
   return {
     id: row.id,
     operator: row.operator,
-    action: row.action as OperatorAction['action'],
+    action: row.action,
     subject: row.subject,
     ...readWords(row.note),
     createdAt: new Date(row.created_at),

@@ -1,6 +1,8 @@
 import { CheckoutError } from '../payments/checkout-error.ts';
 import { flagOutcomes, waysOfDaysBack } from '../payments/order-types.ts';
-import { type ActionKind, ActionRefused, note, text } from './action-kind.ts';
+import { ActionRefused, defineAction, note, text } from './action-kind.ts';
+import { booksSubject, flagSubject, orderSubject, refundSubject } from './subjects.ts';
+import { choice, itself, money, untold, whether } from './telling.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { boolean, integer, object } from '#core/platform/schema.ts';
@@ -16,30 +18,31 @@ export const longestComparison = 15 * 60_000;
 
 const refunds = () => import('../payments/refunds.ts');
 
-export const orderActions: readonly ActionKind[] = [
-  {
+export const orderActions = [
+  defineAction({
     name: 'order.check',
-    subject: 'order',
+    subject: orderSubject,
     summary: 'ask the provider about an order now',
     input: object({}),
     async perform(host, id) {
       await (await checkout()).checkOrder(host, id);
     },
-  },
-  {
+  }),
+  defineAction({
     name: 'order.cancel',
-    subject: 'order',
+    subject: orderSubject,
     summary: 'cancel an order that is not paid; a payment that comes nevertheless still counts',
     input: object(['note'], { note }),
+    isDanger: true,
     async perform(host, id) {
       const { state, code } = await (await checkout()).cancelOrder(host, id);
       if (state !== 'cancelled')
         throw new CheckoutError('not_open', `Order ${code} is ${state}; it cannot be cancelled.`);
     },
-  },
-  {
+  }),
+  defineAction({
     name: 'order.refund',
-    subject: 'order',
+    subject: orderSubject,
     summary: 'pay a payment back, in full or in part',
     input: object(['note'], {
       payment: text('Its id, where the order has several with anything left.'),
@@ -51,7 +54,13 @@ export const orderActions: readonly ActionKind[] = [
       },
       note,
     }),
-    async perform(host, id, { payment, amount, manual = false, days_back: days, note: reason = '' }) {
+    tells: {
+      payment: untold,
+      amount: money,
+      days_back: choice('operator.told.days_back'),
+      manual: whether('operator.told.manual'),
+    },
+    async perform(host, id, { payment, amount, manual = false, days_back: days, note: reason }) {
       const { findOrderOfPayment, refundOrder, refundPayment } = await refunds();
       const options = { amount, days, isManual: manual, reason };
       if (payment !== undefined && (await findOrderOfPayment(host.database, payment))?.id !== id)
@@ -66,19 +75,20 @@ export const orderActions: readonly ActionKind[] = [
         );
       return { refund: refund.key, state: refund.state };
     },
-  },
-  {
+  }),
+  defineAction({
     name: 'refund.close',
-    subject: 'refund',
+    subject: refundSubject,
     summary: 'close a refund that is under way, by what the provider has told you',
     input: object(['as', 'note'], { as: { enum: ['done', 'failed'], description: 'What became of it.' }, note }),
-    async perform(host, key, { as: outcome = 'done', note: who = '' }) {
+    tells: { as: choice('operator.refund_state') },
+    async perform(host, key, { as: outcome, note: who }) {
       await (await refunds()).closeRefund(host, key, outcome, who);
     },
-  },
-  {
+  }),
+  defineAction({
     name: 'flag.resolve',
-    subject: 'flag',
+    subject: flagSubject,
     summary: 'mark a flag as resolved, or all flags of an order, with what was done',
     input: object(['note'], {
       outcome: {
@@ -87,7 +97,8 @@ export const orderActions: readonly ActionKind[] = [
       },
       note,
     }),
-    async perform({ database }, id, { outcome, note: done = '' }) {
+    tells: { outcome: choice('operator.flag_outcome') },
+    async perform({ database }, id, { outcome, note: done }) {
       const { resolveFlag } = await import('../payments/flags.ts');
       const resolved = await resolveFlag(database, id, done, outcome);
       if (resolved > 0) return { resolved };
@@ -96,21 +107,22 @@ export const orderActions: readonly ActionKind[] = [
       const message = code === undefined ? 'The flag is resolved.' : `Order ${code} has no flag that is not resolved.`;
       throw new CheckoutError('not_open', message);
     },
-  },
-  {
+  }),
+  defineAction({
     name: 'books.reconcile',
-    subject: 'books',
+    subject: booksSubject,
     summary: 'compare payments and refunds of a day with the books of the provider, and flag what differs',
     input: object(['day'], {
       day: text('Such as 2026-11-22.', 10),
       provider: text('Only this one; default: all that had charges.', 60),
       time_zone: text('Of the day; default: service.time_zone.', 60),
     }),
-    perform: async (host, _id, { day = '', provider, time_zone: timeZone = host.section(service).time_zone }) => ({
+    tells: { day: itself, time_zone: itself, provider: itself },
+    perform: async (host, _id, { day, provider, time_zone: timeZone = host.section(service).time_zone }) => ({
       compared: await reconcileBooks(host, day, timeZone, provider),
     }),
-  },
-];
+  }),
+] as const;
 
 async function reconcileBooks(host: Host, day: string, timeZone: string, provider: string | undefined) {
   const [{ reconcileDay }, { paymentProviders }, { PaymentError }] = await Promise.all([

@@ -2,12 +2,21 @@ import { InvalidArgumentError } from 'commander';
 
 const control = /\p{Cc}/u;
 
+/** @param longest characters that a line may have */
+export function lineParser(longest: number): (text: string) => string {
+  return (text) => {
+    const line = text.trim();
+    if (line === '') throw new InvalidArgumentError('It must not be empty.');
+    if (line.length > longest) throw new InvalidArgumentError(`It must have at most ${longest} characters.`);
+    if (control.test(line)) throw new InvalidArgumentError('It must not contain control characters.');
+    return line;
+  };
+}
+
+const parseUsual = lineParser(200);
+
 export function parseLine(text: string): string {
-  const line = text.trim();
-  if (line === '') throw new InvalidArgumentError('It must not be empty.');
-  if (line.length > 200) throw new InvalidArgumentError('It must have at most 200 characters.');
-  if (control.test(line)) throw new InvalidArgumentError('It must not contain control characters.');
-  return line;
+  return parseUsual(text);
 }
 
 export function parseEmail(text: string): string {

@@ -6,6 +6,8 @@ import id from '../texts/id.json' with { type: 'json' };
 import canaryEn from '#core/config/history/texts/en.json' with { type: 'json' };
 import canaryId from '#core/config/history/texts/id.json' with { type: 'json' };
 import { orderTexts } from '#core/business/payments/order-reason.ts';
+import actionsEn from '#core/business/operator-actions/texts/en.json' with { type: 'json' };
+import actionsId from '#core/business/operator-actions/texts/id.json' with { type: 'json' };
 import healthEn from '#core/gateway/health/texts/en.json' with { type: 'json' };
 import healthId from '#core/gateway/health/texts/id.json' with { type: 'json' };
 import upstreamEn from '#core/gateway/model-call/texts/en.json' with { type: 'json' };
@@ -19,8 +21,9 @@ import { object, string } from '#core/platform/schema.ts';
 /** Texts of the layout, of error pages and of forms. */
 export const ownTexts = defineTexts({ en, id });
 
-/** Sentences of the log that pages show. */
+/** What rooms of core say on pages: sentences of the log, and of records. */
 export const reasonTexts = [
+  defineTexts({ en: actionsEn, id: actionsId }),
   defineTexts({ en: connectionEn, id: connectionId }),
   defineTexts({ en: canaryEn, id: canaryId }),
   defineTexts(orderTexts),

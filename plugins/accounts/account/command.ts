@@ -1,5 +1,6 @@
 import { type Command as Parser, Option } from 'commander';
-import type { ActionWords } from '#core/business/operator-actions/actions.ts';
+import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
+import type { ActionWords } from '#core/business/operator-actions/operator-actions.ts';
 import type { AccountQuery, AccountState } from '#core/business/accounts/account-list.ts';
 import { maxDaysAhead } from '#core/business/accounts/plans.ts';
 import { parseInteger, parseLine } from '#core/extension/commands/arguments.ts';
@@ -8,7 +9,7 @@ import { explainErrors } from '#core/extension/commands/explain-errors.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { confirm } from '#core/extension/commands/confirm.ts';
 import { zoneOf, type ZoneOptions, zoneOption } from '#core/extension/commands/days.ts';
-import { actionKind, commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
+import { coreAction, commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
 import { addActionOptions, readActionInput } from '#core/extension/commands/action-options.ts';
 import { defineOutageCredit, defineOutageGrant } from './outage-command.ts';
 import { type AccountDetails, describeAccount, describeList, summaryToJson, toJson } from './describe.ts';
@@ -227,7 +228,7 @@ function defineAction(
   name: string,
   action: (typeof plainActions)[number][1],
 ): void {
-  const kind = actionKind(action);
+  const kind: ActionKind = coreAction(action);
   addActionOptions(accountCommandOf(parser, name, kind.summary), kind)
     .addHelpText('after', `${handles}\nIt is recorded with the reason and the user of this machine.${exitCodes}`)
     .action((account: string, options: Output) =>
@@ -235,11 +236,11 @@ function defineAction(
     );
 }
 
-type ActionName = Parameters<typeof actionKind>[0];
+type ActionName = Parameters<typeof coreAction>[0];
 
 /** Does an action, and records that it was done here. */
 async function act(host: Host, action: ActionName, id: string, input: ActionWords): Promise<void> {
-  await runAction(host, commandOperator(), actionKind(action), id, input);
+  await runAction(host, commandOperator(), coreAction(action) as ActionKind, id, input);
 }
 
 /** Does an action on an account and prints the account. */

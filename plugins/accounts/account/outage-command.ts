@@ -1,7 +1,7 @@
 import type { Command as Parser } from 'commander';
 import type { OutageResult } from '#core/business/accounts/outage-grant.ts';
 import type { ConfirmedOutage } from '#core/business/outages/credit.ts';
-import { actionKind, commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
+import { coreAction, commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
 import { parseInteger, parseLine } from '#core/extension/commands/arguments.ts';
 import { type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
 import { confirm } from '#core/extension/commands/confirm.ts';
@@ -62,7 +62,7 @@ async function grantAll(context: CommandContext, host: Host, options: OutageOpti
     context.print(line);
   if (affected.length === 0) throw new CommandFailed('No account is affected.', 3);
   if (options.yes !== true) await confirm([`Grant ${days} d to these ${affected.length} accounts as "${label}"?`]);
-  const { result } = await runAction(host, commandOperator(), actionKind('outage.grant_days'), '', {
+  const { result } = await runAction(host, commandOperator(), coreAction('outage.grant_days'), '', {
     ...span,
     days,
     label,
@@ -127,14 +127,14 @@ async function creditOutages(
   if (decline !== undefined) {
     if (options.yes !== true) await confirm([`Give nothing back for ${outage.model}, ${outage.from.toISOString()}?`]);
     const words = { outage: outage.id, note: decline };
-    await runAction(host, commandOperator(), actionKind('outage.decline'), '', words);
+    await runAction(host, commandOperator(), coreAction('outage.decline'), '', words);
     context.print('declined: nobody gets the time of this outage back');
     return;
   }
   const { accounts, seconds } = await previewCredit(host, outage);
   await printWitnesses(context, host, outage);
   if (options.yes !== true) await confirm([`Give ${minutes(seconds * 1_000)} back to ${accounts} accounts?`]);
-  const { result } = await runAction(host, commandOperator(), actionKind('outage.credit'), '', { outage: outage.id });
+  const { result } = await runAction(host, commandOperator(), coreAction('outage.credit'), '', { outage: outage.id });
   context.print(`${String(result['accounts'])} accounts had their time back`);
 }
 

@@ -1,8 +1,9 @@
 import type { AccountRecord } from '#core/business/accounts/account-record.ts';
-import { actionKinds } from '#core/business/operator-actions/actions.ts';
+import { actionsOf } from '#core/business/operator-actions/actions.ts';
+import { accountSubject } from '#core/business/operator-actions/subjects.ts';
 import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
-import { slugOf } from '../action-page.ts';
+import { slugOf } from '#core/web/actions/action-page.ts';
 
 /** What support does most; the rest is offered with the details. A note is written on the page itself. */
 const first = new Set(['account.add_days', 'account.block', 'account.unblock']);
@@ -16,8 +17,8 @@ export function accountLinks(
 ) {
   if (deletedAt !== undefined) return [];
   const isOperator = isOperatorAddress(host, email);
-  return actionKinds
-    .filter(({ subject, sparesOperators }) => subject === 'account' && !(isOperator && sparesOperators === true))
+  return [...actionsOf(host).values()]
+    .filter(({ subject, sparesOperators }) => subject === accountSubject && !(isOperator && sparesOperators === true))
     .filter(({ name }) => name !== onPage && name !== (blockedAt === undefined ? 'account.unblock' : 'account.block'))
     .filter(({ input }) => hasSignIn || input.properties['sign_in'] === undefined)
     .map(({ name }) => ({

@@ -25,10 +25,12 @@ import {
   type UsageKeys,
 } from '#core/gateway/records/usage.ts';
 import { orderTable } from '../orders/list-page.ts';
-import { nameAccounts, signInName } from '../tell-action.ts';
-import { actionTable, ledgerTable, mailTable } from '../shared-tables.ts';
+import { signInName } from '#core/business/operator-actions/telling.ts';
+import { nameAccounts } from '#core/web/actions/tell-action.ts';
+import { actionTable } from '#core/web/actions/action-table.ts';
+import { ledgerTable, mailTable } from '../shared-tables.ts';
 import { describeTable, type TableSection, withRows } from '#core/web/pages/table.ts';
-import { describeDone } from '../action-page.ts';
+import { describeDone } from '#core/web/actions/action-page.ts';
 import { accountLinks } from './account-links.ts';
 import { describeAccountTiles } from './account-tiles.ts';
 import { accountStateCell } from './list-page.ts';

@@ -13,21 +13,21 @@ import {
   previewCredit,
 } from '#core/business/outages/credit.ts';
 import { listWitnesses } from '#core/business/outages/evidence.ts';
-import { actionKind } from '#core/business/operator-actions/actions.ts';
+import { coreAction } from '#core/business/operator-actions/actions.ts';
 import { nameOfAccount, readAccountNames } from '#core/web/pages/account-name.ts';
 import { defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
-import { act, actionPage, describeDone } from '../action-page.ts';
+import { act, actionPage, describeDone } from '#core/web/actions/action-page.ts';
 import { nextPath } from '../orders/list-page.ts';
 import { tellOutage } from '../ledger-note.ts';
-import { instantOf, localTime } from '../local-time.ts';
+import { instantOf, localTime } from '#core/web/pages/local-time.ts';
 import type { TableSection } from '#core/web/pages/table.ts';
 import { integer, object, string } from '#core/platform/schema.ts';
 
 const path = '/operator/accounts/outage';
 /** Accounts that are named; the others are counted. */
 const listed = 100;
-const kind = actionKind('outage.grant_days');
+const grant = coreAction('outage.grant_days');
 /** The only thing that may not be found is the model. */
 const errors = { not_found: ['', 'operator.outage.no_model'] } as const;
 
@@ -48,14 +48,14 @@ const form = defineForm({
     const written = { since, until, ...(model !== undefined && { model }) };
     const times = { since: await instantOf(request, since), until: await instantOf(request, until) };
     const words = { ...written, ...times, days, label: label.trim(), note: note.trim() };
-    const result = (await act(request, kind, '', words, errors)) as unknown as OutageResult;
+    const result = (await act(request, grant, '', words, errors)) as unknown as OutageResult;
     const { granted, skipped, failed } = result;
     const counts = { granted: String(granted), skipped: String(skipped), failed: String(failed.length) };
     return new Redirect(nextPath(path, { ...written, ...counts }));
   },
 });
 
-const creditKind = actionKind('outage.credit');
+const credit = coreAction('outage.credit');
 
 /** The first time waits for this, and each outage that nothing confirms. */
 const creditForm = defineForm({
@@ -63,7 +63,7 @@ const creditForm = defineForm({
   fields: object(['outage'], { outage: string({ maxLength: 36 }) }),
   once: true,
   async submit({ outage }, request) {
-    const { accounts = 0 } = (await act(request, creditKind, '', { outage }, errors)) as { accounts?: number };
+    const { accounts = 0 } = (await act(request, credit, '', { outage }, errors)) as { accounts?: number };
     return new Redirect(nextPath(path, { credited: String(accounts) }));
   },
 });
@@ -81,7 +81,7 @@ async function requireOutage({ host, params }: PageRequest): Promise<ConfirmedOu
 export const declinePage: Page = actionPage({
   path: `${path}/{outage}/decline`,
   title: 'operator.credit_decline',
-  action: 'outage.decline',
+  action: coreAction('outage.decline'),
   async ask(request) {
     const { t } = request;
     const outage = await describeOutage(await requireOutage(request), request);

@@ -8,7 +8,7 @@ import { createRequestId } from '#core/gateway/records/request-id.ts';
 import { type UsageCounts, usageHour, type UsageKeys } from '#core/gateway/records/usage.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { ledgerNote } from '../ledger-note.ts';
-import { tellAction } from '../tell-action.ts';
+import { tellAction, tellDone as tellThatDone } from '#core/web/actions/tell-action.ts';
 import { describeDevice } from '#core/web/sessions/device.ts';
 import type { SessionRecord } from '#core/web/sessions/sessions.ts';
 
@@ -201,7 +201,7 @@ function tellDone(done: RecordedAction, words: Words): Entry {
     topic: 'access',
     at: createdAt,
     icon: actionIcons[outcome],
-    title: words.t(`operator.did.${action}`),
+    title: tellThatDone(action, words.t),
     text: [tellAction(done, words, words.names), operator].filter((part) => part !== '').join(' · '),
   };
 }

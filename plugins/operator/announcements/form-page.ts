@@ -1,11 +1,11 @@
 import { findAnnouncement, isOpen, type StoredAnnouncement } from '#core/business/announcements/announcements.ts';
-import { actionKind, type ActionWords } from '#core/business/operator-actions/actions.ts';
-import type { OperatorAction } from '#core/business/operator-actions/operator-actions.ts';
+import { coreAction } from '#core/business/operator-actions/actions.ts';
+import type { AnnouncementInput } from '#core/business/operator-actions/announcement-actions.ts';
 import { sendsMail } from '#core/business/mail/section.ts';
 import { defineForm, type Page, type PageForm, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
-import { act } from '../action-page.ts';
-import { instantOf, localOf, localTime } from '../local-time.ts';
+import { act } from '#core/web/actions/action-page.ts';
+import { instantOf, localOf, localTime } from '#core/web/pages/local-time.ts';
 import { announcementsPath } from './list-page.ts';
 import { boolean, object, string } from '#core/platform/schema.ts';
 
@@ -23,8 +23,8 @@ const time = string({ maxLength: 19, pattern: localTime.source });
 
 /** @param save with the words of the action */
 function formOf(
-  action: OperatorAction['action'],
-  save: (request: PageRequest, words: ActionWords, isMailed: boolean) => Promise<unknown>,
+  action: 'announcement.create' | 'announcement.change',
+  save: (request: PageRequest, words: AnnouncementInput, isMailed: boolean) => Promise<unknown>,
 ): PageForm {
   return defineForm({
     fields: object(['kind', 'audience', 'since', 'until', 'text_en', 'text_id'], {
@@ -63,7 +63,7 @@ export const newAnnouncementPage: Page = {
   },
   forms: [
     formOf('announcement.create', (request, words, isMailed) =>
-      act(request, actionKind('announcement.create'), '', { ...words, ...(isMailed && { mail: true }) }, errors),
+      act(request, coreAction('announcement.create'), '', { ...words, ...(isMailed && { mail: true }) }, errors),
     ),
   ],
 };
@@ -79,7 +79,7 @@ export const editAnnouncementPage: Page = {
   forms: [
     formOf('announcement.change', async (request, words) => {
       const { id } = await requireAnnouncement(request);
-      return act(request, actionKind('announcement.change'), id, words, errors);
+      return act(request, coreAction('announcement.change'), id, words, errors);
     }),
   ],
 };

@@ -2,8 +2,8 @@ import { isOpen, listAnnouncements, type StoredAnnouncement } from '#core/busine
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { type Announcement, configuredAnnouncements } from '#core/web/pages/announcements.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
-import { describeDone } from '../action-page.ts';
-import { actionTable } from '../shared-tables.ts';
+import { describeDone } from '#core/web/actions/action-page.ts';
+import { actionTable } from '#core/web/actions/action-table.ts';
 import { describeTable, type TableCell, type TableSection, withRows } from '#core/web/pages/table.ts';
 
 export const announcementsPath = '/operator/announcements';

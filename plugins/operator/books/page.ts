@@ -1,5 +1,5 @@
 import { service } from '#core/config/sections/core-sections.ts';
-import { actionKind } from '#core/business/operator-actions/actions.ts';
+import { coreAction } from '#core/business/operator-actions/actions.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { longestComparison } from '#core/business/operator-actions/order-actions.ts';
 import { type FlaggedDifference, listDifferences } from '#core/business/payments/flags.ts';
@@ -12,12 +12,12 @@ import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
 import { isDay, localTime } from '#core/platform/timing/time-zone.ts';
 import { defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { describeTable, type TableSection, withRows } from '#core/web/pages/table.ts';
-import { act, describeDone } from '../action-page.ts';
-import { actionTable } from '../shared-tables.ts';
+import { act, describeDone } from '#core/web/actions/action-page.ts';
+import { actionTable } from '#core/web/actions/action-table.ts';
 
 export const booksPath = '/operator/orders/books';
 
-const kind = actionKind('books.reconcile');
+const reconcile = coreAction('books.reconcile');
 /** What is said in its place when no provider had books of the day. */
 const nothing = 'nothing';
 /** Ms that a browser waits for a comparison; the comparison itself continues. */
@@ -30,7 +30,7 @@ const form = defineForm({
   once: true,
   async submit({ day }, request) {
     if (!isDay(day)) throw new FieldErrors({ day: 'form.invalid' });
-    const work = act(request, kind, '', { day });
+    const work = act(request, reconcile, '', { day });
     const result = await firstOrTimeout([work], patience);
     // Its record says how it ends.
     if (result === timedOut) {
@@ -39,7 +39,7 @@ const form = defineForm({
     }
     const compared = result['compared'] as readonly Reconciliation[];
     requireAll(compared);
-    return new Redirect(`${booksPath}?day=${day}&done=${compared.length === 0 ? nothing : kind.name}`);
+    return new Redirect(`${booksPath}?day=${day}&done=${compared.length === 0 ? nothing : reconcile.name}`);
   },
 });
 

@@ -4,7 +4,7 @@ import type { Served } from '#core/config/history/history.ts';
 import { type ConfigChanges, configLoadState } from '#core/extension/validation/load-state.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
-import { actionTable } from '../shared-tables.ts';
+import { actionTable } from '#core/web/actions/action-table.ts';
 import { type TableSection, withRows } from '#core/web/pages/table.ts';
 import { canaryForm, readCanary } from './canary-section.ts';
 

@@ -3,13 +3,14 @@ import { nameOfPerson } from '#core/web/pages/account-name.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { FieldErrors, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { findOpenFlag, isDecisionPromised, type OpenFlag } from '#core/business/payments/flags.ts';
-import { actionPage } from '../action-page.ts';
+import { actionPage } from '#core/web/actions/action-page.ts';
+import { coreAction } from '#core/business/operator-actions/actions.ts';
 
 /** `/operator/flags/{id}`: asks how a flag was resolved. */
 export const resolvePage: Page = actionPage({
   path: '/operator/flags/{id}',
   title: 'operator.resolve_title',
-  action: 'flag.resolve',
+  action: coreAction('flag.resolve'),
   async ask(request) {
     const { t, format } = request;
     const flag = await readFlag(request);

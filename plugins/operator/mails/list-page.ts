@@ -1,6 +1,6 @@
 import { countUndelivered, listMails, undeliveredDays } from '#core/business/mail/mails.ts';
 import type { Page } from '#core/web/pages/page.ts';
-import { describeDone } from '../action-page.ts';
+import { describeDone } from '#core/web/actions/action-page.ts';
 import { mailTable } from '../shared-tables.ts';
 
 /** Mails on the page; when some are sent again, others follow. */

@@ -2,14 +2,15 @@ import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { type Order, type Payment, refundable } from '#core/business/payments/order.ts';
 import { isUnderWay, waysOfDaysBack } from '#core/business/payments/order-types.ts';
-import { actionPage } from '../action-page.ts';
+import { actionPage } from '#core/web/actions/action-page.ts';
+import { coreAction } from '#core/business/operator-actions/actions.ts';
 import { requireOrder } from './order-page.ts';
 
 /** `/operator/orders/{code}/refund/{payment}`: pays one payment back, in full or in part. */
 export const refundPage: Page = actionPage({
   path: '/operator/orders/{code}/refund/{payment}',
   title: 'operator.refund',
-  action: 'order.refund',
+  action: coreAction('order.refund'),
   async ask(request) {
     const { t, format } = request;
     const { order, payment, left } = await requirePayment(request);

@@ -1,7 +1,7 @@
 import type { Registry } from '#core/extension/registry.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
-import { describeDone } from '../action-page.ts';
+import { describeDone } from '#core/web/actions/action-page.ts';
 import { countRoutes, describeRoutes } from '../routes/route-rows.ts';
 import type { RunningRequests } from '../running-requests.ts';
 import { describeJobs, describeJournal } from './cards.ts';

@@ -1,7 +1,7 @@
 import { listUnfinished } from '#core/business/operator-actions/operator-actions.ts';
 import { longestComparison } from '#core/business/operator-actions/order-actions.ts';
 import type { ProblemKind } from '#core/web/problems/problem.ts';
-import { nameAccounts, readSubjects } from '../tell-action.ts';
+import { nameAccounts, readSubjects, tellDone } from '#core/web/actions/tell-action.ts';
 
 /** Actions that are listed, and the ms for which they are: the next operator of a weekend sees them. */
 const listed = 5;
@@ -19,7 +19,7 @@ export const unfinishedActions: ProblemKind = {
     const subjects = await readSubjects(reader, actions, await nameAccounts(reader, actions));
     return actions.map(({ action, operator, subject, createdAt }) => {
       const about = subjects.get(subject);
-      const did = t(`operator.did.${action}`);
+      const did = tellDone(action, t);
       return {
         severity: 'warn',
         title: t('operator.done.unknown'),

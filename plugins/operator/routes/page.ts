@@ -5,7 +5,8 @@ import { canReset, countRoutes, describeRoutes } from './route-rows.ts';
 import { readRouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { routeIdsOf } from '#core/gateway/model-call/route-reset.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
-import { actionPage, describeDone } from '../action-page.ts';
+import { coreAction } from '#core/business/operator-actions/actions.ts';
+import { actionPage, describeDone } from '#core/web/actions/action-page.ts';
 
 /** Routes on the page, those of models with trouble first; `daypass routes` lists all. */
 const listedRoutes = 300;
@@ -55,7 +56,7 @@ export const resetPage = (gateway: Pick<Registry, 'statusReports'>): Page =>
   actionPage({
     path: '/operator/routes/reset',
     title: 'operator.reset_title',
-    action: 'route.reset',
+    action: coreAction('route.reset'),
     ask(request) {
       const { t, query, form, host } = request;
       const route = requireRoute(request, query['route'] ?? form.values['route'] ?? '');

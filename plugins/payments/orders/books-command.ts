@@ -2,7 +2,7 @@ import type { Command as Parser } from 'commander';
 import { parseLine } from '#core/extension/commands/arguments.ts';
 import { type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
 import { parseDay, parseMonth, zoneOf, type ZoneOptions, zoneOption } from '#core/extension/commands/days.ts';
-import { actionKind, commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
+import { coreAction, commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
 import { taxTimeZone } from '#core/business/payments/month-document.ts';
 import type { Reconciliation } from '#core/business/payments/reconcile.ts';
 import type { FilterOptions } from './operations.ts';
@@ -59,7 +59,7 @@ function defineReconcile(parser: Parser, context: CommandContext): void {
         const { currencyOf, describeReconciliation } = await operations();
         const zone = zoneOf(host, options);
         const words = { day: options.day, provider: options.provider, time_zone: options.timeZone };
-        const { result } = await runAction(host, commandOperator(), actionKind('books.reconcile'), '', words);
+        const { result } = await runAction(host, commandOperator(), coreAction('books.reconcile'), '', words);
         const found = result['compared'] as Reconciliation[];
         if (options.json === true) context.print(JSON.stringify(found, null, 2));
         else if (found.length === 0)

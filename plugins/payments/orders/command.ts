@@ -4,7 +4,8 @@ import { parseInteger, parseLine } from '#core/extension/commands/arguments.ts';
 import { confirm } from '#core/extension/commands/confirm.ts';
 import { zoneOf } from '#core/extension/commands/days.ts';
 import { type Command, type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
-import { actionKind, commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
+import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
+import { coreAction, commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
 import { addActionOptions, readActionInput } from '#core/extension/commands/action-options.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
@@ -130,7 +131,7 @@ function defineResolve(parser: Parser, context: CommandContext): void {
     .action((handle: string, options: { note: string; outcome?: FlagOutcome } & Output) =>
       withHost(context, async (host) => {
         const { detailsOf, findOrder } = await operations();
-        const done = await runAction(host, commandOperator(), actionKind('flag.resolve'), handle, {
+        const done = await runAction(host, commandOperator(), coreAction('flag.resolve'), handle, {
           note: options.note,
           outcome: options.outcome,
         });
@@ -148,7 +149,7 @@ function defineResolve(parser: Parser, context: CommandContext): void {
 
 /** A command that follows from the description of its action: `order.check` becomes `check`. */
 function defineAction(parser: Parser, context: CommandContext, action: 'order.check' | 'order.cancel'): void {
-  const kind = actionKind(action);
+  const kind: ActionKind = coreAction(action);
   addActionOptions(orderCommand(parser, action.slice('order.'.length), kind.summary), kind)
     .addHelpText('after', exitCodes)
     .action((handle: string, options: Output) =>
@@ -205,7 +206,7 @@ function defineRefund(parser: Parser, context: CommandContext): void {
         }
         const { amount: part, manual } = options;
         const input = { payment: payment.id, amount: part, manual, days_back: days, note };
-        const run = () => runAction(host, commandOperator(), actionKind('order.refund'), order.id, input);
+        const run = () => runAction(host, commandOperator(), coreAction('order.refund'), order.id, input);
         const refused = await run().then(
           () => undefined,
           (error: unknown) => {
@@ -229,7 +230,7 @@ function defineClose(parser: Parser, context: CommandContext): void {
       withHost(context, async (host) => {
         const { detailsOf, findOrder } = await operations();
         const input = { as: options.as, note: options.note };
-        const { subject } = await runAction(host, commandOperator(), actionKind('refund.close'), key, input);
+        const { subject } = await runAction(host, commandOperator(), coreAction('refund.close'), key, input);
         print(context, host, options, await detailsOf(host, await findOrder(host, subject.recordedAt)));
       }),
     );

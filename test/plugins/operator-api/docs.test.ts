@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { apiActions, segmentOf } from '../../../plugins/operator-api/openapi.ts';
+import { segmentOf } from '../../../plugins/operator-api/openapi.ts';
+import { registeredHere } from '../../support/registered.ts';
 
 const page = readFileSync(join(import.meta.dirname, '..', '..', '..', 'docs/operating/shop.md'), 'utf8');
+
+const { actions } = await registeredHere();
 
 it('operating/shop.md lists every action of the operator API, and no other', () => {
   const listed = [...page.matchAll(/^\| `POST \/(\w+)\/([A-Z]+\/)?ACTION` \| (.+) \|$/gm)];
@@ -12,6 +15,6 @@ it('operating/shop.md lists every action of the operator API, and no other', () 
     return (cell.match(/(?<=`)[a-z-]+(?=`)/g) ?? []).map((segment) => `${subject} ${segment}`);
   });
   expect(segments.toSorted()).toEqual(
-    apiActions.map(({ name, subject }) => `${subject} ${segmentOf(name)}`).toSorted(),
+    Array.from(actions.values(), ({ name, subject }) => `${subject.name} ${segmentOf(name)}`).toSorted(),
   );
 });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { actionKind } from '#core/business/operator-actions/actions.ts';
+import { coreAction } from '#core/business/operator-actions/actions.ts';
 import { integer, object } from '#core/platform/schema.ts';
 import { describeMistakes } from '../../../plugins/operator-api/input-mistakes.ts';
 import { choiceOf, InvalidQuery } from '#core/business/operator-actions/query.ts';
 
-const refund = actionKind('order.refund').input;
-const publish = actionKind('announcement.create').input;
+const refund = coreAction('order.refund').input;
+const publish = coreAction('announcement.create').input;
 const words = {
   kind: 'note',
   since: '2026-12-01T00:00:00Z',

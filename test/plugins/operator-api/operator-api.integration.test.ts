@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Server } from '@hapi/hapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
+import { keepActions } from '#core/business/operator-actions/actions.ts';
 import { listToldActions } from '../../support/told-actions.ts';
 import { flagForeignMoney } from '#core/business/payments/flags.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
@@ -14,6 +15,7 @@ import { createToken, listTokens, revokeToken } from '../../../plugins/operator-
 import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
 import { createBuyer, createPaymentHost } from '../../core/business/payments/fixture.ts';
 import { createTestDatabase } from '../../support/database.ts';
+import { registeredHere } from '../../support/registered.ts';
 
 let database: Database;
 let host: Host;
@@ -32,6 +34,7 @@ beforeAll(async () => {
     ...payments,
     section: (section) => (sections.get(section.name)?.() ?? payments.section(section)) as never,
   };
+  keepActions(host, (await registeredHere()).actions);
   server = new Server();
   server.route(operatorApiRoutes(() => host, new Map(readings.map((reading) => [reading.path, reading]))));
 });

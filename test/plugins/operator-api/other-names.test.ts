@@ -1,9 +1,11 @@
 import { expect, it } from 'vitest';
 import type { JsonSchema } from '#core/platform/schema.ts';
-import { apiActions } from '../../../plugins/operator-api/openapi.ts';
 import { withOwnNames } from '../../../plugins/operator-api/other-names.ts';
+import { registeredHere } from '../../support/registered.ts';
 
-const inputOf = (name: string): JsonSchema => apiActions.find((kind) => kind.name === name)?.input ?? {};
+const { actions } = await registeredHere();
+
+const inputOf = (name: string): JsonSchema => actions.get(name)?.input ?? {};
 
 it.each([
   ['order.refund', { days: 'whole', note: 'x' }, { days_back: 'whole', note: 'x' }],

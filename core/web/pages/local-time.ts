@@ -1,5 +1,5 @@
 import { epoch } from '#core/platform/database/rows.ts';
-import { FieldErrors, type PageRequest } from '#core/web/pages/page.ts';
+import { FieldErrors, type PageRequest } from './page.ts';
 
 /** A time as browsers send it, in the zone of the page. */
 export const localTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?$/;

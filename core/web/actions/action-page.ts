@@ -1,13 +1,9 @@
-import {
-  type ActionKind,
-  actionKind,
-  type ActionWords,
-  isActionError,
-  runAction,
-} from '#core/business/operator-actions/actions.ts';
-import type { OperatorAction } from '#core/business/operator-actions/operator-actions.ts';
+import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
+import { isActionError, runAction } from '#core/business/operator-actions/actions.ts';
+import type { ActionWords } from '#core/business/operator-actions/operator-actions.ts';
 import { readTypedAmount } from '#core/business/payments/amount.ts';
-import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
+import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '../pages/page.ts';
+import { tellDone } from './tell-action.ts';
 import { boolean, integer, object, string } from '#core/platform/schema.ts';
 
 /** What a page asks before something is done. Texts are ready to be printed. */
@@ -56,11 +52,11 @@ interface ActionInput {
 }
 
 /** A page of an action: what it asks, and where it leads. What the action does, and what is recorded, is in its description. */
-export interface ActionDefinition {
+export interface ActionPage {
   readonly path: string;
   /** Key. */
   readonly title: string;
-  readonly action: OperatorAction['action'];
+  readonly action: ActionKind;
   /** @throws PageError when there is nothing to ask about */
   ask(request: PageRequest): ActionQuestion | Promise<ActionQuestion>;
   /** The handle of what it is about. @throws PageError */
@@ -75,21 +71,21 @@ export interface ActionDefinition {
 
 /** What the page that follows an action says: that it is done. '' where none was. */
 export function describeDone({ query, t }: Pick<PageRequest, 'query' | 't'>): string {
-  const key = `operator.did.${query['done'] ?? ''}`;
-  const action = t(key);
-  return action === key ? '' : t('operator.done_now', { action });
+  const action = query['done'] ?? '';
+  const told = tellDone(action, t);
+  return told === action ? '' : t('operator.done_now', { action: told });
 }
 
 /** Characters of a note. */
 const longestNote = 500;
 
 /** A page that asks whether, and a form that does it and records who has. */
-export function actionPage(definition: ActionDefinition): Page {
+export function actionPage(definition: ActionPage): Page {
   const { path, title, action, ask, subject, next } = definition;
-  const kind = actionKind(action);
-  const needsLine = kind.input.required?.some((name) => name === lineOf(kind)) === true;
-  const takesAmount = kind.input.properties['amount'] !== undefined;
-  const needsNote = kind.input.required?.includes('note') === true;
+  const { properties, required = [] } = action.input;
+  const needsLine = required.some((name) => name === lineOf(action));
+  const takesAmount = properties['amount'] !== undefined;
+  const needsNote = required.includes('note');
   const form = defineForm({
     fields: object(needsNote ? ['note'] : [], {
       note: string({ minLength: needsNote ? 1 : 0, maxLength: longestNote, pattern: needsNote ? '\\S' : '' }),
@@ -106,16 +102,16 @@ export function actionPage(definition: ActionDefinition): Page {
       const input = { note: note.trim(), days, amount: money, choice, line: line.trim(), isManual: manual, route };
       if (input.line === '' && needsLine) throw new FieldErrors({ line: 'form.required' });
       const about = await subject(request, input);
-      const words = definition.words?.(input, request) ?? wordsOf(kind, input);
-      await act(request, kind, about, words, definition.errors);
-      return new Redirect(`${await next(request)}?done=${action}`);
+      const words = definition.words?.(input, request) ?? wordsOf(action, input);
+      await act(request, action, about, words, definition.errors);
+      return new Redirect(`${await next(request)}?done=${action.name}`);
     },
   });
   return {
     path,
     role: 'operator',
     title,
-    template: 'operator/action.eta',
+    template: 'parts/action.eta',
     styles: ['operator.css', 'tables.css'],
     show: ask,
     forms: [form],
@@ -131,16 +127,16 @@ function requireAmount(text: string): number {
 }
 
 /** Does it as the operator who is signed in. @throws FieldErrors in place of errors for people */
-export async function act(
+export async function act<Input extends object>(
   request: PageRequest,
-  kind: ActionKind,
+  action: ActionKind<Input>,
   handle: string,
-  words: ActionWords,
-  errors: ActionDefinition['errors'] = {},
+  words: NoInfer<Input>,
+  errors: ActionPage['errors'] = {},
 ): Promise<Readonly<Record<string, unknown>>> {
   const { id, email, name } = accountOf(request);
   try {
-    return (await runAction(request.host, { id, name: email ?? name }, kind, handle, words)).result;
+    return (await runAction(request.host, { id, name: email ?? name }, action, handle, words)).result;
   } catch (error) {
     if (!isActionError(error)) throw error;
     const [field, text] = errors[error.kind] ?? ['', `operator.act.error.${error.kind}`];
@@ -157,18 +153,18 @@ export function slugOf(action: string): string {
 const lines = ['to', 'confirm', 'label'] as const;
 const choices = ['sign_in', 'as', 'outcome'] as const;
 
-export function lineOf({ input }: ActionKind): (typeof lines)[number] | undefined {
+export function lineOf({ input }: Pick<ActionKind, 'input'>): (typeof lines)[number] | undefined {
   return lines.find((name) => input.properties[name] !== undefined);
 }
 
-export function choiceOf({ input }: ActionKind): (typeof choices)[number] | undefined {
+export function choiceOf({ input }: Pick<ActionKind, 'input'>): (typeof choices)[number] | undefined {
   return choices.find((name) => input.properties[name] !== undefined);
 }
 
-function wordsOf(kind: ActionKind, { note, days, line, choice }: ActionInput): ActionWords {
-  const [lineName, choiceName] = [lineOf(kind), choiceOf(kind)];
+function wordsOf({ input }: Pick<ActionKind, 'input'>, { note, days, line, choice }: ActionInput): ActionWords {
+  const [lineName, choiceName] = [lineOf({ input }), choiceOf({ input })];
   return {
-    ...(kind.input.properties['days'] !== undefined && { days }),
+    ...(input.properties['days'] !== undefined && { days }),
     ...(choiceName !== undefined && choice !== '' && { [choiceName]: choice }),
     ...(lineName !== undefined && line !== '' && { [lineName]: line }),
     ...(note !== '' && { note }),

@@ -1,0 +1,83 @@
+import { routeIdsOf } from '#core/gateway/model-call/route-reset.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { uuid } from '#core/platform/database/database.ts';
+import { CheckoutError } from '../payments/checkout-error.ts';
+import type { ActionSubject, SubjectKind } from './action-kind.ts';
+import { choice, within } from './telling.ts';
+
+type FoundSubject = SubjectKind & Required<Pick<SubjectKind, 'find'>>;
+
+/** By id, e-mail address, name, key or hint. */
+export const accountSubject: FoundSubject = {
+  name: 'account',
+  async find(host, handle) {
+    const { findAccountByHandle } = await import('../accounts/account-list.ts');
+    return at((await findAccountByHandle(host, handle)).id);
+  },
+};
+
+/** By code or id. */
+export const orderSubject: FoundSubject = {
+  name: 'order',
+  find: async (host, handle) => at((await findOrder(host, handle)).id),
+};
+
+/** By its id, or by an order for all of its flags. */
+export const flagSubject: FoundSubject = {
+  name: 'flag',
+  async find(host, handle) {
+    const { findFlag } = await import('../payments/flags.ts');
+    const flag = uuid.test(handle) ? await findFlag(host.database, handle.toLowerCase()) : undefined;
+    if (flag !== undefined) return { id: flag.id, recordedAt: flag.orderId ?? flag.id, detail: { flag: flag.kind } };
+    return at((await findOrder(host, handle)).id);
+  },
+  tells: { flag: choice('operator.flag') },
+};
+
+/** By its key. */
+export const refundSubject: FoundSubject = {
+  name: 'refund',
+  async find(host, handle) {
+    const { findOrderOfRefund } = await import('../payments/refunds.ts');
+    const orderId = await findOrderOfRefund(host.database, handle);
+    if (orderId === undefined) throw new CheckoutError('not_found', `There is no refund ${handle}.`);
+    return { id: handle, recordedAt: orderId, detail: { refund: handle } };
+  },
+  tells: { refund: within('operator.told.refund', 'refund') },
+};
+
+/** By its id. */
+export const routeSubject: FoundSubject = {
+  name: 'route',
+  async find(host, handle) {
+    if (routeIdsOf(host).includes(handle)) return at(handle);
+    throw new CheckoutError('not_found', `There is no route ${handle}.`);
+  },
+};
+
+/** By its id. */
+export const mailSubject: FoundSubject = {
+  name: 'mail',
+  async find(host, handle) {
+    const { listMails } = await import('../mail/mails.ts');
+    const [mail] = /^\d{1,18}$/.test(handle) ? await listMails(host.database, { id: handle }, 1) : [];
+    if (mail === undefined) throw new CheckoutError('not_found', `There is no mail ${handle}.`);
+    return { id: mail.id, recordedAt: mail.orderId ?? mail.accountId, detail: { mailed: mail.event } };
+  },
+  tells: { mailed: choice('operator.mail') },
+};
+
+export const outageSubject: SubjectKind = { name: 'outage' };
+export const booksSubject: SubjectKind = { name: 'books' };
+export const configurationSubject: SubjectKind = { name: 'configuration' };
+
+function at(id: string): ActionSubject {
+  return { id, recordedAt: id };
+}
+
+async function findOrder({ database }: Host, handle: string) {
+  const { readOrder } = await import('../payments/order.ts');
+  const order = await readOrder(database, uuid.test(handle) ? { id: handle } : { code: handle });
+  if (order === undefined) throw new CheckoutError('not_found', `Order ${handle} not found.`);
+  return order;
+}

@@ -1,0 +1,88 @@
+import type { Host } from '#core/gateway/host/host.ts';
+import { uuid } from '#core/platform/database/database.ts';
+import type { TextValues } from '#core/platform/sentences.ts';
+import { currencySection } from '../accounts/plans.ts';
+import { providerTitles } from '../accounts/shown-names.ts';
+
+/** Who reads a record of actions, and in which language. A request for a page has all but the names. */
+export interface Telling {
+  readonly t: (key: string, values?: TextValues) => string;
+  readonly language: string;
+  readonly format: { time(at: Date): { readonly text: string }; money(amount: number, currency: string): string };
+  readonly host: Pick<Host, 'section'>;
+  /** Names of the accounts that actions are about or name, by id. */
+  readonly names: ReadonlyMap<string, string>;
+}
+
+/** What a record says of one member of an action's input; '' for nothing. */
+export type Teller<Value = unknown> = { tell(value: Value, telling: Telling): string }['tell'];
+
+/** Tellers by member. */
+export type Tellers<Input extends object = Readonly<Record<string, unknown>>> = {
+  readonly [Name in keyof Input]?: Teller<NonNullable<Input[Name]>>;
+};
+
+export const itself: Teller<string> = (value) => value;
+export const quoted: Teller<string> = (value) => `“${value}”`;
+/** What another member says, or an id that says nothing to people. */
+export const untold: Teller = () => '';
+
+/** One of a few values, each with a text: `KEY.VALUE`. */
+export const choice =
+  (key: string): Teller<string> =>
+  (value, { t }) =>
+    t(`${key}.${value}`);
+
+/** A text with the value in the place of its own name, or as `count`. */
+export const within =
+  (key: string, name: string): Teller<string | number> =>
+  (value, { t }) =>
+    t(key, { [name]: value });
+
+/** A text for true; nothing for false. */
+export const whether =
+  (key: string): Teller<boolean> =>
+  (isSo, { t }) =>
+    isSo ? t(key) : '';
+
+/** An instant. @param key a text with `time` */
+export const instant =
+  (key: string): Teller<string> =>
+  (value, { t, format }) =>
+    t(key, { time: format.time(new Date(value)).text });
+
+/** Members of several actions. */
+export const since = instant('operator.told.since');
+export const until = instant('operator.told.until');
+
+/** In the currency of the plans, which no action names. */
+export const money: Teller<number> = (amount, { format, host }) => format.money(amount, host.section(currencySection));
+
+export const days: Teller<number> = (count, { t }) =>
+  t(count < 0 ? 'operator.told.days_taken' : 'operator.days', { count: Math.abs(count) });
+
+export const signIn: Teller<string> = (provider, { t }) => signInName(provider, t);
+
+/** An account by its id, or an address. An account without a name has its id for one. */
+export const receiver: Teller<string> = (to, { t, names }) => {
+  const name = names.get(to);
+  const known = name === undefined || name === to ? t('operator.told.other') : name;
+  return t('operator.told.to', { to: uuid.test(to) ? known : to });
+};
+
+/** Local sign-in is no provider with a name. */
+export function signInName(provider: string, t: Telling['t']): string {
+  return provider === 'local' ? t('operator.local_sign_in') : (providerTitles[provider] ?? provider);
+}
+
+const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
+
+/** A member that no teller knows: of a capability that is gone, or of another version. */
+export function tellPlainly(name: string, value: unknown, { format }: Telling): string {
+  if (value === null || value === undefined || value === false) return '';
+  const label = name.replaceAll('_', ' ');
+  if (value === true) return label;
+  const written = typeof value === 'object' ? JSON.stringify(value) : String(value);
+  const at = rfc3339.test(written) ? new Date(written) : undefined;
+  return `${label}: ${at === undefined || Number.isNaN(at.getTime()) ? written : format.time(at).text}`;
+}

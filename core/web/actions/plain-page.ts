@@ -1,0 +1,74 @@
+import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
+import type { Page, PageRequest } from '../pages/page.ts';
+import { type ActionPage, type ActionQuestion, actionPage, lineOf, slugOf } from './action-page.ts';
+
+/** What a page needs to know of what it is about. */
+export interface PageSubject {
+  readonly id: string;
+  readonly name: string;
+  /** Of its page. */
+  readonly path: string;
+}
+
+/** Where an action is asked about, and what it is about. */
+export interface SubjectPage {
+  readonly path: string;
+  /** @throws PageError */
+  find(request: PageRequest): Promise<PageSubject>;
+  /** Where the browser goes when it is done; default: to its page. */
+  readonly next?: string;
+}
+
+/**
+ * The page of an action whose description says all that it asks for. Its texts are `operator.act.NAME`, for the button, with `.question`
+ * and `.text`, and with `.MEMBER` and `.MEMBER_hint` where it asks for a line of text.
+ *
+ * @param more a choice between some ways to do it, where its input has one
+ */
+export function plainPage(
+  action: ActionKind,
+  { path, find, next }: SubjectPage,
+  {
+    choice,
+    ...more
+  }: Pick<ActionPage, 'errors' | 'words'> & {
+    choice?(request: PageRequest, id: string): Promise<ActionQuestion['choice']>;
+  } = {},
+): Page {
+  const { properties, required = [] } = action.input;
+  const key = `operator.act.${action.name}`;
+  const line = lineOf(action);
+  return actionPage({
+    path: `${path}/${slugOf(action.name)}`,
+    title: key,
+    action,
+    ...more,
+    async ask(request) {
+      const { t } = request;
+      const subject = await find(request);
+      const chosen = await choice?.(request, subject.id);
+      return {
+        question: t(`${key}.question`, { subject: subject.name }),
+        text: t(`${key}.text`),
+        facts: [],
+        label: t(key),
+        isDanger: action.isDanger === true,
+        back: subject.path,
+        note: properties['note'] && {
+          label: t('operator.reason'),
+          hint: t('operator.act.note_hint'),
+          isOptional: !required.includes('note'),
+        },
+        ...(properties['days'] !== undefined && {
+          days: { label: t('operator.days_column'), hint: t('operator.days_hint') },
+        }),
+        ...(line !== undefined && {
+          line: { label: t(`${key}.${line}`), hint: t(`${key}.${line}_hint`), isOptional: !required.includes(line) },
+        }),
+        ...(chosen !== undefined && { choice: chosen }),
+      };
+    },
+    subject: async (request) => (await find(request)).id,
+    next: async (request) => (next === undefined ? (await find(request)).path : next),
+  });
+}

@@ -1,0 +1,64 @@
+import { recordedKindOf } from '#core/business/operator-actions/actions.ts';
+import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
+import { type Telling, tellPlainly, type Tellers } from '#core/business/operator-actions/telling.ts';
+import { readOrderCodes } from '#core/business/payments/order.ts';
+import { uuid } from '#core/platform/database/database.ts';
+import { readAccountNames } from '../pages/account-name.ts';
+import type { PageRequest } from '../pages/page.ts';
+import type { TableCell } from '../pages/table.ts';
+
+type Reader = Pick<PageRequest, 't' | 'format' | 'language' | 'host'>;
+type Names = ReadonlyMap<string, string>;
+
+/**
+ * What an operator said with an action, in words, and how it failed.
+ *
+ * @param names of the accounts that it may name, by id
+ */
+export function tellAction(
+  { action, details, note, error }: Pick<RecordedAction, 'action' | 'details' | 'note' | 'error'>,
+  { t, format, language, host }: Reader,
+  names: Names = new Map(),
+): string {
+  const telling: Telling = { t, format, language, host, names };
+  const kind = recordedKindOf(host, action);
+  const tellers: Tellers = { ...kind?.subject?.tells, ...kind?.tells };
+  const known = Object.keys(tellers).filter((name) => details[name] !== undefined);
+  const others = Object.keys(details).filter((name) => !(name in tellers));
+  const told = [
+    ...known.map((name) => tellers[name]?.(details[name] as never, telling) ?? ''),
+    ...others.map((name) => tellPlainly(name, details[name], telling)),
+  ];
+  const said = told.filter((part) => part !== '').join(', ');
+  return [said, note, error && t(error)].filter((part) => part !== undefined && part !== '').join(' – ');
+}
+
+/** That it was done; its name for one of a capability that is gone. */
+export function tellDone(action: string, t: PageRequest['t']): string {
+  const key = `operator.did.${action}`;
+  const text = t(key);
+  return text === key ? action : text;
+}
+
+/** Names of the accounts that actions are about or name, by id. */
+export function nameAccounts({ host, t }: Reader, actions: readonly RecordedAction[]): Promise<Names> {
+  const named = actions.flatMap(({ subject, details }) => [subject, ...Object.values(details)]);
+  const ids = named.filter((value): value is string => typeof value === 'string' && uuid.test(value));
+  return readAccountNames(host.database, ids, t);
+}
+
+/** Accounts, orders and routes that actions are about, with their pages, by their ids. */
+export async function readSubjects(
+  { host }: Reader,
+  actions: readonly RecordedAction[],
+  names: Names,
+): Promise<ReadonlyMap<string, TableCell>> {
+  const ids = actions.map(({ subject }) => subject).filter((id) => uuid.test(id));
+  const codes = await readOrderCodes(host.database, ids);
+  const routes = actions.filter(({ action }) => action === 'route.reset').map(({ subject }) => subject);
+  return new Map<string, TableCell>([
+    ...Array.from(names, ([id, text]) => [id, { text, path: `/operator/accounts/${id}` }] as const),
+    ...Array.from(codes, ([id, text]) => [id, { text, path: `/operator/orders/${text}` }] as const),
+    ...routes.map((text) => [text, { text, path: '/operator/routes' }] as const),
+  ]);
+}

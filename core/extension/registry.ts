@@ -23,6 +23,7 @@ import { checkSchedule } from '#core/platform/jobs/job.ts';
 import type { SocketEndpoint } from '#core/gateway/http/upgrades.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import type { ReadCostsBeside } from '#core/web/pages/costs-beside.ts';
+import type { NoticeSource } from '#core/web/pages/notices.ts';
 import type { AssetSource, Page } from '#core/web/pages/page.ts';
 import { locateAssets, locateTemplates } from '#core/web/pages/views.ts';
 import type { ProblemKind } from '#core/web/problems/problem.ts';
@@ -101,6 +102,7 @@ export class Registry {
   /** By path. */
   readonly operatorReadings = new Map<string, OperatorReading>();
   readonly pages: Page[] = [];
+  readonly noticeSources = new Map<string, NoticeSource>();
   readonly assetSources = new Map<string, AssetSource>();
   readonly pageTexts: Texts[] = [];
   readonly configuredHooks: { readonly plugin: string; readonly hook: ConfiguredHook }[] = [];
@@ -241,6 +243,11 @@ export class Registry {
 
   observer(observer: Observer): void {
     add(this.observers, 'observer', observer);
+  }
+
+  /** What customers are told for a while, on the status page and on their home page. */
+  notices(source: NoticeSource): void {
+    add(this.noticeSources, 'source of notices', source);
   }
 
   page(page: Page): void {

@@ -1,4 +1,5 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import { announcementNotices } from '#core/web/pages/announcements.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { actPages } from './act-pages.ts';
 import { accountPage } from './accounts/account-page.ts';
@@ -39,6 +40,7 @@ export const plugin: GatewayPlugin = {
     gateway.observer(running);
     gateway.section(operatorActionsSection);
     gateway.job(actionRetentionJob);
+    gateway.notices(announcementNotices);
     gateway.texts(defineTexts({ en, id }));
     gateway.assets({ name: 'operator-month.css', path: 'operator/month.css' });
     gateway.assets({ name: 'operator-account.css', path: 'operator/account.css' });

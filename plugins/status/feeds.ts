@@ -2,7 +2,7 @@ import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hap
 import { LRUCache } from 'lru-cache';
 import { perCatalog, type Host } from '#core/gateway/host/host.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
-import { currentAnnouncements } from '#core/web/pages/announcements.ts';
+import { noticesToJson } from '#core/web/pages/notices.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { type Language, languages } from '#core/web/texts/texts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
@@ -13,6 +13,8 @@ import { statusTexts } from './texts.ts';
 
 /** Seconds for which caches may keep a feed. */
 const maxAge = 10;
+
+type StatusRegistry = Pick<Registry, 'statusReports' | 'noticeSources'>;
 
 const translator = new Translator([statusTexts]);
 
@@ -27,7 +29,7 @@ const jsonTexts = perCatalog(() => new LRUCache<string, FreshValue<string>>({ ma
  * `/status.json` and `/status.atom`, the same for all clients; `?language=id` for Indonesian, `?page=2` for further models. The
  * texts of `/status.json` are made once for all who ask at that time.
  */
-export function feedRoutes(gateway: Pick<Registry, 'statusReports'>, host: () => Host): ServerRoute[] {
+export function feedRoutes(gateway: StatusRegistry, host: () => Host): ServerRoute[] {
   return [
     route('/status.json', async (request, h) => {
       const language = languageOf(request);
@@ -44,7 +46,7 @@ export function feedRoutes(gateway: Pick<Registry, 'statusReports'>, host: () =>
   ];
 }
 
-function jsonOf(gateway: Pick<Registry, 'statusReports'>, host: Host, language: Language, page: number) {
+function jsonOf(gateway: StatusRegistry, host: Host, language: Language, page: number) {
   const texts = jsonTexts(host);
   const key = `${language} ${page}`;
   const known = texts.get(key);
@@ -54,11 +56,11 @@ function jsonOf(gateway: Pick<Registry, 'statusReports'>, host: Host, language: 
     deadline: ages.deadline,
     now: () => performance.now(),
     async read() {
-      const [status, announcements] = await Promise.all([
+      const [status, notices] = await Promise.all([
         readServiceStatus(gateway, host, String(page)),
-        currentAnnouncements(host, host.now(), 'all'),
+        noticesToJson(gateway.noticeSources, host, language),
       ]);
-      return JSON.stringify(toJson(status, host.service.name, translator.in(language), language, announcements));
+      return JSON.stringify(toJson(status, host.service.name, translator.in(language), language, notices));
     },
   });
   texts.set(key, text);

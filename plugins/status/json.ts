@@ -1,5 +1,4 @@
 import { endOf, type Incident, outcomeOf } from '#core/business/model-health/incident.ts';
-import type { Announcement } from '#core/web/pages/announcements.ts';
 import type { Language, Translate } from '#core/web/texts/texts.ts';
 import { incidentTitle } from './incident-text.ts';
 import type { DayStatus } from '#core/business/model-health/days.ts';
@@ -12,7 +11,7 @@ export function toJson(
   service: string,
   t: Translate,
   language: Language,
-  announcements: readonly Announcement[] = [],
+  notices: Readonly<Record<string, readonly object[]>> = {},
 ): object {
   const { at, health, models, page, incidents, credited, isComplete } = status;
   const verdict = verdictOf(
@@ -27,13 +26,7 @@ export function toJson(
     complete: isComplete,
     model_count: health.length,
     next: page.number < page.count ? `/status.json?language=${language}&page=${page.number + 1}` : null,
-    announcements: announcements.map(({ kind, text, model, from, until }) => ({
-      kind,
-      text: text[language],
-      model: model ?? null,
-      from: timeOf(from),
-      until: timeOf(until),
-    })),
+    ...notices,
     models: models.map(modelToJson),
     incidents: incidents.map((incident) => incidentToJson(incident, credited.get(incident.id), t)),
   };

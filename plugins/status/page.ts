@@ -1,5 +1,5 @@
 import type { Registry } from '#core/extension/registry.ts';
-import { describeAnnouncements } from '#core/web/pages/announcements.ts';
+import { showNotices } from '#core/web/pages/notices.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { describeStatus } from './describe-status.ts';
 import { readServiceStatus } from './service-status.ts';
@@ -8,14 +8,14 @@ import { readServiceStatus } from './service-status.ts';
 const interval = 5;
 
 /** `/status`, a public page. */
-export function statusPage(gateway: Pick<Registry, 'statusReports'>): Page {
+export function statusPage(gateway: Pick<Registry, 'statusReports' | 'noticeSources'>): Page {
   const values = async (request: PageRequest) => {
     const { host, query } = request;
-    const [status, announcements] = await Promise.all([
+    const [status, notices] = await Promise.all([
       readServiceStatus(gateway, host, query['page']),
-      describeAnnouncements(request, host.now(), 'all'),
+      showNotices(gateway.noticeSources, request, host.now(), 'all'),
     ]);
-    return { ...describeStatus(status, host.service.name, request), announcements };
+    return { ...describeStatus(status, host.service.name, request), notices };
   };
   return {
     path: '/status',

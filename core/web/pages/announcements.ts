@@ -3,6 +3,7 @@ import { announcementsSection } from '#core/config/sections/announcements-sectio
 import { type Host, perCatalog } from '#core/gateway/host/host.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import type { Language } from '../texts/texts.ts';
+import type { Notice, NoticeReaders, NoticeSource } from './notices.ts';
 import type { PageRequest } from './page.ts';
 
 /** What the operator tells customers. Times are epoch ms. */
@@ -43,7 +44,7 @@ const storedAnnouncements = perCatalog(
 export async function currentAnnouncements(
   host: Host,
   now: number,
-  readers: AnnouncementAudience,
+  readers: NoticeReaders,
 ): Promise<Announcement[]> {
   const stored = await storedAnnouncements(host)
     .get()
@@ -66,8 +67,12 @@ export function configuredAnnouncements({ section, catalog }: Pick<Host, 'sectio
   }));
 }
 
-/** The same for `parts/flash`. */
-export async function describeAnnouncements(request: PageRequest, now: number, readers: AnnouncementAudience) {
+/** The same as notices: of maintenance with its span. */
+export async function describeAnnouncements(
+  request: PageRequest,
+  now: number,
+  readers: NoticeReaders,
+): Promise<Notice[]> {
   const { host, t, format, language } = request;
   const announcements = await currentAnnouncements(host, now, readers);
   return announcements.map(({ kind, text, model, from, until }) => {
@@ -83,3 +88,19 @@ export async function describeAnnouncements(request: PageRequest, now: number, r
     return { kind: now < from ? 'info' : 'warn', title: t(key, span), text: said };
   });
 }
+
+/** What the status page, its JSON and the home page show of them. */
+export const announcementNotices: NoticeSource = {
+  name: 'announcements',
+  show: describeAnnouncements,
+  async toJson(host, language) {
+    const announcements = await currentAnnouncements(host, host.now(), 'all');
+    return announcements.map(({ kind, text, model, from, until }) => ({
+      kind,
+      text: text[language],
+      model: model ?? null,
+      from: new Date(from),
+      until: new Date(until),
+    }));
+  },
+};

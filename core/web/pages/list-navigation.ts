@@ -36,7 +36,7 @@ export function listNavigation(
       .flatMap(navigationOf)
       .filter((entry) => (entry.place ?? 'main') === place),
   );
-  const marked = nearest(entries, current);
+  const marked = nearest(entries, pages, current);
   return entries.map((entry) => ({
     path: entry.path,
     label: t(entry.label),
@@ -57,9 +57,12 @@ function sortEntries(entries: readonly Listed[]): Listed[] {
   return [...new Set([...placed, ...sorted])];
 }
 
-function nearest(entries: readonly Listed[], current: string): Listed | undefined {
+function nearest(entries: readonly Listed[], pages: readonly Page[], current: string): Listed | undefined {
   return entries
-    .flatMap((entry) => [entry.path, ...(entry.covers ?? [])].map((path) => ({ entry, path })))
+    .flatMap((entry) => {
+      const inside = pages.filter(({ within }) => within === entry.path).map(({ path }) => path);
+      return [entry.path, ...(entry.covers ?? []), ...inside].map((path) => ({ entry, path }));
+    })
     .filter(({ path }) => current === path || current.startsWith(`${path}/`))
     .toSorted((one, other) => other.path.length - one.path.length)[0]?.entry;
 }

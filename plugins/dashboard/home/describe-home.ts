@@ -1,6 +1,6 @@
 import { accountDirectory } from '#core/business/accounts/directory.ts';
 import type { Registry } from '#core/extension/registry.ts';
-import { describeAnnouncements } from '#core/web/pages/announcements.ts';
+import { showNotices } from '#core/web/pages/notices.ts';
 import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { hasSetup } from '#core/web/pages/setup-command.ts';
@@ -30,7 +30,10 @@ import { describeUsage } from './describe-usage.ts';
 const creditDays = 30;
 
 /** Everything that the home page shows, ready to be printed. @throws PageError */
-export async function describeHome(request: PageRequest, gateway: Pick<Registry, 'allowanceReader' | 'pages'>) {
+export async function describeHome(
+  request: PageRequest,
+  gateway: Pick<Registry, 'allowanceReader' | 'pages' | 'noticeSources'>,
+) {
   const { host, t, format, query } = request;
   const { id } = accountOf(request);
   const directory = accountDirectory(host);
@@ -39,10 +42,10 @@ export async function describeHome(request: PageRequest, gateway: Pick<Registry,
   const range: Range = query['range'] === '30d' ? '30d' : '24h';
   const now = directory.databaseTime(account);
   const buyPath = configuredProvider(host) === undefined ? '' : '/buy';
-  const [usage, allowance, announcements, credits, wait, order] = await Promise.all([
+  const [usage, allowance, notices, credits, wait, order] = await Promise.all([
     readAccountUsage(host, id, range),
     gateway.allowanceReader?.(host, account, now),
-    describeAnnouncements(request, now, 'customers'),
+    showNotices(gateway.noticeSources, request, now, 'customers'),
     host.section(outagesSection).credit ? listCredits(host.database, id, creditDays) : [],
     readWait(host, id),
     buyPath === '' ? undefined : findOpenOrder(host.database, id),
@@ -51,7 +54,7 @@ export async function describeHome(request: PageRequest, gateway: Pick<Registry,
   const isUnderWay = wait !== undefined || order !== undefined;
   return {
     asOf: format.clock(new Date(now)).text,
-    announcements,
+    notices,
     reminder: describeReminder(pass, now, buyPath, request),
     wait: wait && describeWait(wait, buyPath === '' ? '' : `/buy?days=${wait.days}`, request),
     order: order && describeOrder(order, request),

@@ -16,6 +16,7 @@ export const announcementsPage: Page = {
   path: announcementsPath,
   role: 'operator',
   title: 'operator.announcements',
+  within: '/operator/health',
   template: 'operator/announcements.eta',
   styles: ['operator.css', 'tables.css'],
   async show(request) {

@@ -18,6 +18,7 @@ import { describeTable, type TableSection, withRows } from '#core/web/pages/tabl
 import { version } from '#core/platform/version.ts';
 import type { Database } from '#core/platform/database/database.ts';
 
+const path = '/operator/health';
 /** Seconds between two updates of the state. */
 const interval = 10;
 /** Rows of a table. */
@@ -27,7 +28,7 @@ const listedBlocks = 10;
 const strangersSpan = 86_400_000;
 
 /** `/operator/health`: health checks, journal, jobs, configuration, versions, and what operators have done. */
-export function healthPage(gateway: Pick<Registry, 'statusReports' | 'healthChecks'>): Page {
+export function healthPage(gateway: Pick<Registry, 'statusReports' | 'healthChecks' | 'pages'>): Page {
   const values = async (request: PageRequest) => {
     const { host, format } = request;
     const [checks, jobs, versions, queue, actions, strangers] = await Promise.all([
@@ -49,19 +50,22 @@ export function healthPage(gateway: Pick<Registry, 'statusReports' | 'healthChec
         strangersTable(strangers, request),
         actionTable(actions, request, names, await readSubjects(request, actions, names)),
       ]),
+      links: gateway.pages
+        .filter(({ within }) => within === path)
+        .map(({ path: to, title }) => ({ path: to, label: request.t(title) })),
       refusal: configLoadState(host).refusal?.reason ?? '',
       asOf: format.clock(new Date(host.now())),
     };
   };
   return {
-    path: '/operator/health',
+    path,
     role: 'operator',
     title: 'operator.health',
     navigation: {
       label: 'operator.health',
       icon: 'pulse',
       order: 50,
-      covers: ['/operator/announcements', '/operator/configuration'],
+      covers: ['/operator/configuration'],
     },
     template: 'operator/health.eta',
     styles: ['operator.css', 'tables.css'],

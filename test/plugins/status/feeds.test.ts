@@ -100,7 +100,6 @@ describe('the JSON of the status', () => {
       complete: true,
       model_count: 1,
       next: null,
-      announcements: [],
       models: [
         {
           id: 'dp/a',

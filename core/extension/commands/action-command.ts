@@ -1,0 +1,43 @@
+import type { Command as Parser } from 'commander';
+import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
+import { commandOperator, isActionError, runAction } from '#core/business/operator-actions/actions.ts';
+import { addActionOptions, readActionInput } from './action-options.ts';
+import { parseLine } from './arguments.ts';
+import { type CommandContext, CommandFailed } from './command.ts';
+import { confirm } from './confirm.ts';
+
+const exitCodes: Readonly<Record<string, number>> = { not_found: 3, invalid: 2, span: 2 };
+
+/**
+ * Declares a subcommand that follows from an action: `end <announcement>` for `announcement.end`. It asks before what is dangerous, and
+ * prints what came of it, as JSON with `--json`.
+ */
+export function addActionCommand(parser: Parser, context: CommandContext, action: ActionKind): void {
+  const { name, subject, summary, isDanger = false } = action;
+  const verb = name.slice(name.indexOf('.') + 1).replaceAll('_', '-');
+  const command = addActionOptions(parser.command(verb).description(summary), action);
+  if (subject.find !== undefined) command.argument(`<${subject.name}>`, 'its id', parseLine);
+  if (isDanger) command.option('--yes', 'do not ask');
+  command
+    .addHelpText('after', '\nExit codes: 0 success, 1 failure, 2 invalid usage, 3 not found.')
+    .option('--json', 'print JSON')
+    .action(async (...given: unknown[]) => {
+      const handle = subject.find === undefined ? '' : String(given[0]);
+      const options = command.opts<{ readonly yes?: true; readonly json?: true }>();
+      if (isDanger && options.yes !== true) await confirm([`${name} ${handle}: ${summary}?`]);
+      const done = await explained(
+        context.withHost((host) => runAction(host, commandOperator(), action, handle, readActionInput(action, options))),
+      );
+      const result = subject.find === undefined ? done.result : { [subject.name]: done.subject.id, ...done.result };
+      if (options.json === true) return context.print(JSON.stringify(result, null, 2));
+      context.print(`done${Object.entries(result).map(([key, value]) => `, ${key}: ${String(value)}`).join('')}`);
+    });
+}
+
+async function explained<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw isActionError(error) ? new CommandFailed(error.message, exitCodes[error.kind] ?? 1) : error;
+  }
+}

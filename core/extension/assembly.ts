@@ -39,7 +39,6 @@ import { checkProblems } from '#core/web/problems/check-problems.ts';
 import { failedJobs, missingBackups } from '#core/web/problems/machine-problems.ts';
 import { breakerProblems, modelProblems } from '#core/web/problems/model-problems.ts';
 import { preparePages, registerOwnPages } from '#core/web/serve.ts';
-import { announcementsSection } from '#core/config/sections/announcements-section.ts';
 import { operatorsSection } from '#core/config/sections/operators-section.ts';
 import { workersSection } from '#core/config/sections/workers-section.ts';
 
@@ -108,7 +107,6 @@ function createRegistry(): Registry {
     operatorSection,
     ...catalogSections,
     operatorsSection,
-    announcementsSection,
   ])
     registry.section(section);
   for (const action of coreActions) registry.action(action);

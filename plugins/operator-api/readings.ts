@@ -1,5 +1,4 @@
 import { listAccounts, findAccountByHandle, accountStates } from '#core/business/accounts/account-list.ts';
-import { listAnnouncements } from '#core/business/announcements/announcements.ts';
 import { isWaiting, listOutages, previewCredit } from '#core/business/outages/credit.ts';
 import { listWitnesses } from '#core/business/outages/evidence.ts';
 import { findAffected, readOutage } from '#core/business/accounts/outage-grant.ts';
@@ -141,12 +140,6 @@ export const readings: readonly OperatorReading[] = [
           : outage;
       return { outages: await Promise.all(outages.map(describe)) };
     },
-  },
-  {
-    path: '/announcements',
-    summary: 'list announcements of operators, the newest first',
-    query: {},
-    read: async ({ database }) => ({ announcements: await listAnnouncements(database, pageSize) }),
   },
   {
     path: '/configuration',

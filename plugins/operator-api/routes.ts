@@ -5,6 +5,7 @@ import type { OperatorReading } from '#core/business/operator-actions/operator-r
 import { InvalidQuery } from '#core/business/operator-actions/query.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
+import { toSnakeCase } from '#core/platform/snake-case.ts';
 import { SharedUnavailable } from '#core/platform/shared/shared.ts';
 import { type ApiAnswer, claimKey, finishKey } from './idempotency.ts';
 import { describeMistakes } from './input-mistakes.ts';
@@ -159,7 +160,10 @@ async function perform(
   input: JsonObject,
 ): Promise<ApiAnswer> {
   const { subject, result } = await runAction(host, { id, name: `api (${name})` }, kind, handle, input);
-  return { status: 200, body: { action: kind.name, [kind.subject.name]: subject.id, ...(toSnakeCase(result) as object) } };
+  return {
+    status: 200,
+    body: { action: kind.name, [kind.subject.name]: subject.id, ...(toSnakeCase(result) as object) },
+  };
 }
 
 const statuses: Readonly<Record<string, number>> = { not_found: 404, invalid: 400 };
@@ -171,16 +175,4 @@ function refuse({ kind, message }: ActionError): ApiAnswer {
 
 function fail(status: number, code: string, message: string): ApiAnswer {
   return { status, body: { error: { code, message } } };
-}
-
-/** Names of members as JSON of ours has them. Values of maps keep theirs: there are none in what is read. */
-function toSnakeCase(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(toSnakeCase);
-  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [
-      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      toSnakeCase(member),
-    ]),
-  );
 }

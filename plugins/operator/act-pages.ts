@@ -10,8 +10,6 @@ import { plainPage, type PageSubject, type SubjectPage } from '#core/web/actions
 import { FieldErrors, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { requireAccount } from './accounts/account-page.ts';
-import { requireAnnouncement } from './announcements/form-page.ts';
-import { announcementsPath } from './announcements/list-page.ts';
 import { requireOrder } from './orders/order-page.ts';
 
 async function accountSubject(request: PageRequest): Promise<PageSubject> {
@@ -47,21 +45,10 @@ async function mailSubject({ host, params, t }: PageRequest): Promise<PageSubjec
   };
 }
 
-async function announcementSubject(request: PageRequest): Promise<PageSubject> {
-  const { id, text } = await requireAnnouncement(request);
-  return { id, name: text[request.language], path: announcementsPath };
-}
-
 const account: SubjectPage = { path: '/operator/accounts/{id}', find: accountSubject };
 const order: SubjectPage = { path: '/operator/orders/{code}', find: orderSubject };
 const refund: SubjectPage = { path: '/operator/refunds/{key}', find: refundSubject };
 const mail: SubjectPage = { path: '/operator/mails/{id}', find: mailSubject };
-// Ended, it has no page.
-const announcement: SubjectPage = {
-  path: `${announcementsPath}/{id}`,
-  find: announcementSubject,
-  next: announcementsPath,
-};
 
 /** Neither is a default: one takes days back, and the other lets the money go back once more. */
 async function chooseOutcome({ t }: PageRequest): Promise<ActionQuestion['choice']> {
@@ -109,5 +96,4 @@ export const actPages: readonly Page[] = [
     },
   }),
   plainPage(coreAction('mail.send_again'), mail),
-  plainPage(coreAction('announcement.end'), announcement),
 ];

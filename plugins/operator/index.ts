@@ -1,13 +1,10 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { announcementNotices } from '#core/web/pages/announcements.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { actPages } from './act-pages.ts';
 import { accountPage } from './accounts/account-page.ts';
 import { heaviestPage } from './accounts/heaviest-page.ts';
 import { declinePage, outagePage } from './accounts/outage-page.ts';
 import { accountsPage } from './accounts/list-page.ts';
-import { editAnnouncementPage, newAnnouncementPage } from './announcements/form-page.ts';
-import { announcementsPage } from './announcements/list-page.ts';
 import { booksFile, monthPage } from './books/files.ts';
 import { booksPage } from './books/page.ts';
 import { operatorActionsSection } from './actions-section.ts';
@@ -40,7 +37,6 @@ export const plugin: GatewayPlugin = {
     gateway.observer(running);
     gateway.section(operatorActionsSection);
     gateway.job(actionRetentionJob);
-    gateway.notices(announcementNotices);
     gateway.texts(defineTexts({ en, id }));
     gateway.assets({ name: 'operator-month.css', path: 'operator/month.css' });
     gateway.assets({ name: 'operator-account.css', path: 'operator/account.css' });
@@ -61,9 +57,6 @@ export const plugin: GatewayPlugin = {
       declinePage,
       heaviestPage,
       salesPage,
-      announcementsPage,
-      newAnnouncementPage,
-      editAnnouncementPage,
       configurationsPage,
       configurationPage,
       ...actPages,

@@ -14,7 +14,6 @@ import {
   type SubjectKind,
 } from './action-kind.ts';
 import { type Operator, recordAction } from './operator-actions.ts';
-import { announcementActions } from './announcement-actions.ts';
 import { mailActions } from './mail-actions.ts';
 import { orderActions } from './order-actions.ts';
 import { routeSubject } from './subjects.ts';
@@ -30,13 +29,7 @@ const routeReset = defineAction({
 });
 
 /** Core's own: what operators do to accounts, orders, mails and routes, on pages, by commands and over the API. */
-export const coreActions = [
-  ...accountActions,
-  ...orderActions,
-  ...announcementActions,
-  ...mailActions,
-  routeReset,
-] as const;
+export const coreActions = [...accountActions, ...orderActions, ...mailActions, routeReset] as const;
 
 type CoreAction = (typeof coreActions)[number];
 
@@ -49,7 +42,7 @@ type Actions = ReadonlyMap<string, ActionKind>;
 
 /** Under which the services keep the actions that core and plugins have registered. */
 const keptAs = 'operator-actions';
-const ownActions: Actions = new Map(coreActions.map((action) => [action.name, action]));
+const ownActions: Actions = new Map<string, ActionKind>(coreActions.map((action) => [action.name, action]));
 
 /** Makes the registered actions known to everything that gets a host. */
 export function keepActions(services: Pick<Services, 'keep'>, actions: Actions): void {

@@ -1,6 +1,7 @@
 import type { Command as Parser } from 'commander';
 import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
 import { commandOperator, isActionError, runAction } from '#core/business/operator-actions/actions.ts';
+import { toSnakeCase } from '#core/platform/snake-case.ts';
 import { addActionOptions, readActionInput } from './action-options.ts';
 import { parseLine } from './arguments.ts';
 import { type CommandContext, CommandFailed } from './command.ts';
@@ -9,7 +10,7 @@ import { confirm } from './confirm.ts';
 const exitCodes: Readonly<Record<string, number>> = { not_found: 3, invalid: 2, span: 2 };
 
 /**
- * Declares a subcommand that follows from an action: `end <announcement>` for `announcement.end`. It asks before what is dangerous, and
+ * Declares a subcommand that follows from an action: `block <account>` for `account.block`. It asks before what is dangerous, and
  * prints what came of it, as JSON with `--json`.
  */
 export function addActionCommand(parser: Parser, context: CommandContext, action: ActionKind): void {
@@ -26,11 +27,17 @@ export function addActionCommand(parser: Parser, context: CommandContext, action
       const options = command.opts<{ readonly yes?: true; readonly json?: true }>();
       if (isDanger && options.yes !== true) await confirm([`${name} ${handle}: ${summary}?`]);
       const done = await explained(
-        context.withHost((host) => runAction(host, commandOperator(), action, handle, readActionInput(action, options))),
+        context.withHost((host) =>
+          runAction(host, commandOperator(), action, handle, readActionInput(action, options)),
+        ),
       );
       const result = subject.find === undefined ? done.result : { [subject.name]: done.subject.id, ...done.result };
-      if (options.json === true) return context.print(JSON.stringify(result, null, 2));
-      context.print(`done${Object.entries(result).map(([key, value]) => `, ${key}: ${String(value)}`).join('')}`);
+      if (options.json === true) return context.print(JSON.stringify(toSnakeCase(result), null, 2));
+      context.print(
+        `done${Object.entries(result)
+          .map(([key, value]) => `, ${key}: ${String(value)}`)
+          .join('')}`,
+      );
     });
 }
 

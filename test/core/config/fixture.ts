@@ -1,10 +1,10 @@
-import { announcementsSection } from '#core/config/sections/announcements-section.ts';
 import { catalogSections } from '#core/config/sections/models-section.ts';
 import type { WireFormats } from '#core/config/catalog/formats.ts';
 import type { Vendor } from '#core/config/catalog/catalog.ts';
 import { parseDocument } from '#core/config/file/document.ts';
 import { type Config, validate } from '#core/extension/validation/load.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
+import type { Section } from '#core/config/section.ts';
 import { coreSections } from '#core/config/sections/core-sections.ts';
 import { adapter, delivery, entitlement, principal } from '#core/gateway/facts.ts';
 import type { AnyStageDefinition } from '#core/gateway/pipeline/stage.ts';
@@ -70,9 +70,10 @@ export function complete(text: string): string {
   return [text, ...missing.map(([, section]) => section)].join('\n');
 }
 
-export function createRegistry(): Registry {
+/** @param sections of plugins */
+export function createRegistry(sections: readonly Section[] = []): Registry {
   const registry = new Registry();
-  for (const section of [...coreSections, ...catalogSections, announcementsSection]) registry.section(section);
+  for (const section of [...coreSections, ...catalogSections, ...sections]) registry.section(section);
   for (const stage of stages) registry.stage(stage);
   for (const format of Object.values(descriptors)) registry.format(format);
   for (const vendor of vendors.values()) registry.vendor(vendor);

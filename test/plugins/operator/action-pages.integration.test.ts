@@ -2,11 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addUnauthenticated, startOfMinute } from '#core/gateway/records/unauthenticated.ts';
 import { activePeriod } from '#core/business/accounts/account-record.ts';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
-import { createAnnouncement, findAnnouncement, listAnnouncements } from '#core/business/announcements/announcements.ts';
 import { grantDays } from '#core/business/accounts/ledger.ts';
 import { redeemVoucher } from '#core/business/accounts/vouchers.ts';
 import { listIdentities } from '#core/business/accounts/identity-links.ts';
-import { type OperatorAction, recordAction } from '#core/business/operator-actions/operator-actions.ts';
+import { recordAction } from '#core/business/operator-actions/operator-actions.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
 import { readGiftCode } from '#core/business/payments/gifts.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
@@ -17,7 +16,8 @@ import { Registry } from '#core/extension/registry.ts';
 import { plugin } from '../../../plugins/operator/index.ts';
 import { listToldActions } from '../../support/told-actions.ts';
 import { startGateway, type TestGateway, yamlFor } from '../../support/gateway.ts';
-import { hiddenFields, PageClient } from '../../support/page-client.ts';
+import { type ActionPage, describeActionPages, type Subject } from '../../support/action-pages.ts';
+import { PageClient } from '../../support/page-client.ts';
 
 /*
  * Every page on which an operator does something, over HTTP: who may, what it says about wrong input, what it does and what is
@@ -45,31 +45,6 @@ async function signIn(email: string): Promise<PageClient> {
   const client = new PageClient(gateway.url);
   await client.submit('/sign-in', '/sign-in', { name: 'Ada', email });
   return client;
-}
-
-/** What a page is about. */
-interface Subject {
-  readonly path: string;
-  /** In the record of actions. */
-  readonly id: string;
-  /** What is true of it now. */
-  state(): Promise<unknown>;
-}
-
-type Fields = Readonly<Record<string, string>>;
-
-interface ActionPage {
-  /** As it is registered. */
-  readonly path: string;
-  readonly action: OperatorAction['action'];
-  subject(): Promise<Subject>;
-  /** Input that is refused, and what the page says then. Left out where there is nothing to get wrong. */
-  readonly wrong?: readonly (readonly [fields: Fields, message: string])[];
-  readonly right: Fields | ((about: Subject) => Promise<Fields>);
-  /** The states before and after it. */
-  readonly does: readonly [before: unknown, after: unknown];
-  /** Of the record, where it is not the reason. */
-  readonly note?: unknown;
 }
 
 const account = async (slug: string, state: (id: string) => Promise<unknown>): Promise<Subject> => {
@@ -123,14 +98,6 @@ async function openBreaker(): Promise<void> {
   }
 }
 
-const announced = {
-  kind: 'note',
-  audience: 'customers',
-  since: '2040-01-01T00:00',
-  until: '2040-01-02T00:00',
-  text_en: 'We move.',
-  text_id: 'Kami pindah.',
-};
 /** @param isConfirmed false for one that waits for the operator, also after he has given others back */
 async function addOutage(isConfirmed = true): Promise<string> {
   const id = crypto.randomUUID();
@@ -141,22 +108,6 @@ async function addOutage(isConfirmed = true): Promise<string> {
   );
   return id;
 }
-
-const announce = () =>
-  createAnnouncement(
-    gateway.gateway.host,
-    {
-      kind: 'note',
-      audience: 'all',
-      model: undefined,
-      text: { en: crypto.randomUUID(), id: 'Kami pindah.' },
-      since: '2040-01-01T00:00Z',
-      until: '2040-01-02T00:00Z',
-    },
-    operator,
-    false,
-  );
-const lateAnnouncement = [{ ...announced, until: '2039-12-31T00:00' }, 'Must be later than the beginning'] as const;
 
 /** Enters a receipt with this outcome. @returns its id, and the order that it is about */
 async function receipt(state: string, error: string): Promise<{ id: string; about: Order }> {
@@ -418,51 +369,6 @@ const pages: readonly ActionPage[] = [
     does: ['pending', 'cancelled'],
   },
   {
-    path: '/operator/announcements/new',
-    action: 'announcement.create',
-    async subject() {
-      const before = (await listAnnouncements(gateway.database, 100)).length;
-      const state = async () => (await listAnnouncements(gateway.database, 100)).length - before;
-      return { path: '/operator/announcements/new', id: 'announcements', state };
-    },
-    wrong: [
-      lateAnnouncement,
-      [{ ...announced, text_id: ' ' }, 'Fill in this field.'],
-      [{ ...announced, text_en: 'x'.repeat(301) }, 'This is too long.'],
-      [{ ...announced, model: 'never-there' }, 'This gateway has no such model.'],
-    ],
-    right: announced,
-    does: [0, 1],
-    note: expect.stringMatching(
-      /^kind: note, audience: customers, text_en: We move\., text_id: Kami pindah\., since: .+Z, until: .+Z$/,
-    ),
-  },
-  {
-    path: '/operator/announcements/{id}',
-    action: 'announcement.change',
-    async subject() {
-      const { id } = await announce();
-      const state = async () => (await findAnnouncement(gateway.database, id))?.audience;
-      return { path: `/operator/announcements/${id}`, id: 'announcements', state };
-    },
-    wrong: [lateAnnouncement],
-    right: announced,
-    does: ['all', 'customers'],
-    note: expect.stringMatching(/^kind: note, audience: customers, /),
-  },
-  {
-    path: '/operator/announcements/{id}/end',
-    action: 'announcement.end',
-    async subject() {
-      const { id } = await announce();
-      const state = async () => (await findAnnouncement(gateway.database, id))?.endedAt !== undefined;
-      return { path: `/operator/announcements/${id}/end`, id: 'announcements', state };
-    },
-    right: {},
-    does: [false, true],
-    note: undefined,
-  },
-  {
     path: '/operator/orders/books',
     action: 'books.reconcile',
     async subject() {
@@ -556,10 +462,6 @@ const pages: readonly ActionPage[] = [
 ];
 
 const actionsOn = (subject: string) => listToldActions(gateway.database, { subject, limit: 20 });
-/** Where its form is sent. */
-const formOf = ({ path }: Subject) => path.split('?')[0] ?? '';
-const rightOf = (right: ActionPage['right'], about: Subject) => (typeof right === 'function' ? right(about) : right);
-const openForm = async (about: Subject) => hiddenFields((await ops.get(about.path)).text, formOf(about));
 
 it('every page with a form of an operator is tested here', async () => {
   const registry = new Registry();
@@ -568,77 +470,7 @@ it('every page with a form of an operator is tested here', async () => {
   expect(pages.map(({ path }) => path).toSorted()).toEqual(withForms.map(({ path }) => path).toSorted());
 });
 
-describe.each(pages)('$path', ({ path, action, subject, wrong = [], right, does, ...page }) => {
-  it.each(['en', 'id'])('opens for an operator in %s, and has a text for all that it says', async (language) => {
-    const about = await subject();
-    const { status, text } = await ops.get(about.path, { 'accept-language': language });
-    expect([status, text.match(/<html lang="(\w+)"/)?.[1]]).toEqual([200, language]);
-    expect(text).not.toMatch(/>\s*(operator|form)\.[\w.]+\s*</);
-    expect(text).toContain(`action="${formOf(about)}"`);
-  });
-
-  it('is refused for a customer, and without a sign-in, also when the form is sent', async () => {
-    const about = await subject();
-    const before = await about.state();
-    const form = { ...(await openForm(about)), ...(await rightOf(right, about)) };
-    const stranger = new PageClient(gateway.url);
-    expect((await customer.get(about.path)).status).toBe(403);
-    expect((await customer.post(formOf(about), form)).status).toBe(403);
-    expect((await stranger.get(about.path)).location).toMatch(/^\/sign-in\?next=/);
-    expect((await stranger.post(formOf(about), form)).status).toBe(401);
-    expect(await about.state()).toEqual(before);
-  });
-
-  it('does nothing for a form that another site has sent', async () => {
-    const about = await subject();
-    const before = await about.state();
-    expect((await ops.post(formOf(about), await rightOf(right, about))).status).toBe(403);
-    const form = { ...(await openForm(about)), ...(await rightOf(right, about)) };
-    const foreign = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
-    expect((await ops.post(formOf(about), form, foreign)).status).toBe(403);
-    expect(await about.state()).toEqual(before);
-  });
-
-  it.skipIf(wrong.length === 0)('says what is wrong with its input, and does nothing', async () => {
-    const about = await subject();
-    const before = await about.state();
-    for (const [fields, message] of wrong) {
-      const { status, text } = await ops.submit(about.path, formOf(about), fields);
-      expect([fields, status, text.includes(message)]).toEqual([fields, 422, true]);
-    }
-    expect(await about.state()).toEqual(before);
-  });
-
-  it('does it once for a form that is sent twice, and records who and why', async () => {
-    const about = await subject();
-    const known = new Set((await actionsOn(about.id)).map(({ id }) => id));
-    expect(await about.state()).toEqual(does[0]);
-    const form = { ...(await openForm(about)), ...(await rightOf(right, about)) };
-    const done = await ops.post(formOf(about), form);
-    expect([done.status, done.location.startsWith('/operator')]).toEqual([303, true]);
-    const next = await ops.get(done.location);
-    // What is done, or what it has led to.
-    expect([next.status, next.text.includes('class="flash')]).toEqual([200, true]);
-    expect((await ops.post(formOf(about), form)).status).toBe(409);
-    expect(await about.state()).toEqual(does[1]);
-    const recorded = (await actionsOn(about.id)).filter(({ id, outcome }) => !known.has(id) && outcome === 'done');
-    const note = 'note' in page ? page.note : reason;
-    expect(recorded).toMatchObject([{ operator, action, subject: about.id, note }]);
-  });
-
-  it.skipIf(/routes|outage$|new|books$|configuration$/.test(path))(
-    'does not exist for what does not exist',
-    async () => {
-      const unknown = path
-        .replace('{outage}', '00000000-0000-0000-0000-000000000000')
-        .replace('{id}', '00000000-0000-0000-0000-000000000000')
-        .replace('{code}', 'ORD-NOTHING')
-        .replace('{key}', 'ORD-NOTHING-R1')
-        .replace('{payment}', '00000000-0000-0000-0000-000000000000');
-      expect((await ops.get(unknown)).status).toBe(404);
-    },
-  );
-});
+describeActionPages(pages, () => ({ gateway, ops, customer, operator, reason }));
 
 const isOutageAsked = async () => (await ops.get('/operator')).text.includes('Decide about the outage of dp/gpt-6-sol');
 
@@ -886,15 +718,4 @@ describe('the outcome of a mail', () => {
     for (const id of ['1', 'x', '9'.repeat(30)])
       expect((await ops.get(`/operator/mails/${id}/send-again`)).status).toBe(404);
   });
-});
-
-it('an announcement is not mailed where mail is off', async () => {
-  await using plain = await startGateway({ yaml: yaml.replace(/^mail: .*$/m, '') });
-  const client = new PageClient(plain.url);
-  await client.submit('/sign-in', '/sign-in', { name: 'Ada', email: operator });
-  const { status, text } = await client.submit('/operator/announcements/new', '/operator/announcements/new', {
-    ...announced,
-    mail: 'true',
-  });
-  expect([status, text.includes('Mail is not set up: set mail.smtp in gateway.yaml.')]).toEqual([422, true]);
 });

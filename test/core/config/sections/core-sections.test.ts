@@ -51,7 +51,7 @@ describe('the sections service, listen, data and plugins', () => {
     [
       'a section that is like no other',
       'billing: {}',
-      '1:1 billing: is not a known key; use one of: service, listen, data, memory, plugins, upstreams, models, aliases, announcements, pipeline',
+      '1:1 billing: is not a known key; use one of: service, listen, data, memory, plugins, upstreams, models, aliases, pipeline',
     ],
     [
       'a section of a plugin whose folder is not there',

@@ -91,7 +91,7 @@ export class RepairedOutput {
     return [...events, { type: 'response.output_item.done', output_index: known.index, item: known.item }];
   }
 
-  /** The item that an event belongs to, and its announcement where the client does not know of it. */
+  /** The item that an event belongs to, and the event that adds it where the client does not know of it. */
   #known(type: string, data: ResponsesEvent): { readonly item: StreamedItem; readonly events: Events } {
     const item = this.#items.find(data, type);
     if (item.isAnnounced) return { item, events: [] };

@@ -1,10 +1,10 @@
 import { type AnnouncementAudience, listOpenAnnouncements } from '#core/business/announcements/announcements.ts';
-import { announcementsSection } from '#core/config/sections/announcements-section.ts';
 import { type Host, perCatalog } from '#core/gateway/host/host.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
-import type { Language } from '../texts/texts.ts';
-import type { Notice, NoticeReaders, NoticeSource } from './notices.ts';
-import type { PageRequest } from './page.ts';
+import type { Language } from '#core/web/texts/texts.ts';
+import type { Notice, NoticeReaders, NoticeSource } from '#core/web/pages/notices.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
+import { announcementsSection } from './section.ts';
 
 /** What the operator tells customers. Times are epoch ms. */
 export interface Announcement {
@@ -41,11 +41,7 @@ const storedAnnouncements = perCatalog(
  * @param now epoch ms
  * @param readers visitors do not see what is for customers alone
  */
-export async function currentAnnouncements(
-  host: Host,
-  now: number,
-  readers: NoticeReaders,
-): Promise<Announcement[]> {
+export async function currentAnnouncements(host: Host, now: number, readers: NoticeReaders): Promise<Announcement[]> {
   const stored = await storedAnnouncements(host)
     .get()
     .catch(() => []);

@@ -1,11 +1,11 @@
 import { findAnnouncement, isOpen, type StoredAnnouncement } from '#core/business/announcements/announcements.ts';
-import { coreAction } from '#core/business/operator-actions/actions.ts';
-import type { AnnouncementInput } from '#core/business/operator-actions/announcement-actions.ts';
 import { sendsMail } from '#core/business/mail/section.ts';
 import { defineForm, type Page, type PageForm, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { act } from '#core/web/actions/action-page.ts';
+import { plainPage } from '#core/web/actions/plain-page.ts';
 import { instantOf, localOf, localTime } from '#core/web/pages/local-time.ts';
+import { type AnnouncementInput, changeAction, createAction, endAction } from './actions.ts';
 import { announcementsPath } from './list-page.ts';
 import { boolean, object, string } from '#core/platform/schema.ts';
 
@@ -13,7 +13,7 @@ const hour = 3_600_000; // ms
 
 /** The only thing that may not be found on these pages is the model. */
 const errors = {
-  not_found: ['model', 'operator.outage.no_model'],
+  not_found: ['model', 'operator.announcement_no_model'],
   span: ['until', 'operator.announcement_span'],
   no_mail: ['mail', 'operator.announcement_no_mail'],
 } as const;
@@ -23,7 +23,7 @@ const time = string({ maxLength: 19, pattern: localTime.source });
 
 /** @param save with the words of the action */
 function formOf(
-  action: 'announcement.create' | 'announcement.change',
+  action: string,
   save: (request: PageRequest, words: AnnouncementInput, isMailed: boolean) => Promise<unknown>,
 ): PageForm {
   return defineForm({
@@ -48,7 +48,7 @@ function formOf(
 
 const shared = {
   role: 'operator',
-  template: 'operator/announcement.eta',
+  template: 'announcements/form.eta',
   styles: ['operator.css', 'tables.css'],
 } as const;
 
@@ -62,8 +62,8 @@ export const newAnnouncementPage: Page = {
     return describe(request, { kind: 'note', audience: 'all', from: now, until: now + 24 * hour });
   },
   forms: [
-    formOf('announcement.create', (request, words, isMailed) =>
-      act(request, coreAction('announcement.create'), '', { ...words, ...(isMailed && { mail: true }) }, errors),
+    formOf(createAction.name, (request, words, isMailed) =>
+      act(request, createAction, '', { ...words, ...(isMailed && { mail: true }) }, errors),
     ),
   ],
 };
@@ -77,15 +77,26 @@ export const editAnnouncementPage: Page = {
     return describe(request, await requireAnnouncement(request));
   },
   forms: [
-    formOf('announcement.change', async (request, words) => {
+    formOf(changeAction.name, async (request, words) => {
       const { id } = await requireAnnouncement(request);
-      return act(request, coreAction('announcement.change'), id, words, errors);
+      return act(request, changeAction, id, words, errors);
     }),
   ],
 };
 
+/** `/operator/announcements/{id}/end`: whether one is ended before its time. */
+export const endPage: Page = plainPage(endAction, {
+  path: `${announcementsPath}/{id}`,
+  async find(request) {
+    const { id, text: said } = await requireAnnouncement(request);
+    return { id, name: said[request.language], path: announcementsPath };
+  },
+  // Ended, it has no page.
+  next: announcementsPath,
+});
+
 /** @throws PageError 404 for one that does not exist or has ended */
-export async function requireAnnouncement({ host, params }: PageRequest): Promise<StoredAnnouncement> {
+async function requireAnnouncement({ host, params }: PageRequest): Promise<StoredAnnouncement> {
   const announcement = await findAnnouncement(host.database, params['id'] ?? '');
   if (announcement !== undefined && isOpen(announcement, host.now())) return announcement;
   throw new PageError(404, 'operator.announcement_unknown', {

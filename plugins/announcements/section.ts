@@ -1,5 +1,5 @@
-import { defineSection } from '../section.ts';
-import { models } from './models-section.ts';
+import { defineSection } from '#core/config/section.ts';
+import { models } from '#core/config/sections/models-section.ts';
 import { array, object, string } from '#core/platform/schema.ts';
 import { isDay } from '#core/platform/timing/time-zone.ts';
 

@@ -1,6 +1,6 @@
 import { isOpen, listAnnouncements, type StoredAnnouncement } from '#core/business/announcements/announcements.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
-import { type Announcement, configuredAnnouncements } from '#core/web/pages/announcements.ts';
+import { type Announcement, configuredAnnouncements } from './notices.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { describeDone } from '#core/web/actions/action-page.ts';
 import { actionTable } from '#core/web/actions/action-table.ts';
@@ -17,7 +17,7 @@ export const announcementsPage: Page = {
   role: 'operator',
   title: 'operator.announcements',
   within: '/operator/health',
-  template: 'operator/announcements.eta',
+  template: 'announcements/list.eta',
   styles: ['operator.css', 'tables.css'],
   async show(request) {
     const { host } = request;

@@ -1,13 +1,19 @@
-import { AccountError } from '../accounts/account-error.ts';
+import { AccountError } from '#core/business/accounts/account-error.ts';
+import {
+  defineAction,
+  type InputOf,
+  type SubjectKind,
+  text,
+  time,
+} from '#core/business/operator-actions/action-kind.ts';
+import { choice, itself, quoted, since, type Teller, until, whether } from '#core/business/operator-actions/telling.ts';
 import { boolean, object } from '#core/platform/schema.ts';
-import { defineAction, type InputOf, type SubjectKind, text, time } from './action-kind.ts';
-import { choice, itself, quoted, since, type Teller, until, whether } from './telling.ts';
 
 /*
  * Announcements to customers. What is done is loaded when it is: MikroORM would slow all commands down.
  */
 
-const announcements = () => import('../announcements/announcements.ts');
+const announcements = () => import('#core/business/announcements/announcements.ts');
 
 const members = {
   kind: {
@@ -36,7 +42,7 @@ const all: SubjectKind = { name: 'announcements' };
 const one: SubjectKind = {
   name: 'announcement',
   async find({ database }, handle) {
-    const { findAnnouncement } = await import('../announcements/announcements.ts');
+    const { findAnnouncement } = await import('#core/business/announcements/announcements.ts');
     const announcement = await findAnnouncement(database, handle);
     if (announcement !== undefined) return { id: announcement.id, recordedAt: all.name };
     throw new AccountError('not_found', `There is no announcement ${handle}.`);
@@ -57,40 +63,40 @@ const tells = {
   text_id: inLanguage('id'),
 };
 
-export const announcementActions = [
-  defineAction({
-    name: 'announcement.create',
-    subject: all,
-    summary: 'announce something to customers for a span, in both languages, and mail it where wanted',
-    input: object(required, {
-      ...members,
-      mail: boolean('Whether accounts with paid time get a mail; about a model, those that used it in 30 days.'),
-    }),
-    tells: { ...tells, mail: whether('operator.told.mail') },
-    async perform(host, _id, { mail: isMailed = false, ...words }, operator) {
-      const { createAnnouncement } = await announcements();
-      const { id, mails } = await createAnnouncement(host, wordsOf(words), operator.name, isMailed);
-      return { announcement: id, mails };
-    },
+export const createAction = defineAction({
+  name: 'announcement.create',
+  subject: all,
+  summary: 'announce something to customers for a span, in both languages, and mail it where wanted',
+  input: object(required, {
+    ...members,
+    mail: boolean('Whether accounts with paid time get a mail; about a model, those that used it in 30 days.'),
   }),
-  defineAction({
-    name: 'announcement.change',
-    subject: one,
-    summary: 'change an announcement that has not ended; nobody gets a mail again',
-    input,
-    tells,
-    async perform(host, id, words) {
-      await (await announcements()).changeAnnouncement(host, id, wordsOf(words));
-    },
-  }),
-  defineAction({
-    name: 'announcement.end',
-    subject: one,
-    summary: 'end an announcement before its time',
-    input: object({}),
-    isDanger: true,
-    async perform({ database }, id) {
-      await (await announcements()).endAnnouncement(database, id);
-    },
-  }),
-] as const;
+  tells: { ...tells, mail: whether('operator.told.mail') },
+  async perform(host, _id, { mail: isMailed = false, ...words }, operator) {
+    const { createAnnouncement } = await announcements();
+    const { id, mails } = await createAnnouncement(host, wordsOf(words), operator.name, isMailed);
+    return { announcement: id, mails };
+  },
+});
+
+export const changeAction = defineAction({
+  name: 'announcement.change',
+  subject: one,
+  summary: 'change an announcement that has not ended; nobody gets a mail again',
+  input,
+  tells,
+  async perform(host, id, words) {
+    await (await announcements()).changeAnnouncement(host, id, wordsOf(words));
+  },
+});
+
+export const endAction = defineAction({
+  name: 'announcement.end',
+  subject: one,
+  summary: 'end an announcement before its time',
+  input: object({}),
+  isDanger: true,
+  async perform({ database }, id) {
+    await (await announcements()).endAnnouncement(database, id);
+  },
+});

@@ -3,12 +3,22 @@ import type { AnnouncementAudience } from '#core/business/announcements/announce
 import type { Host } from '#core/gateway/host/host.ts';
 import { formatterFor } from '#core/web/texts/formatter.ts';
 import { Translator } from '#core/web/texts/translator.ts';
-import { currentAnnouncements, describeAnnouncements } from '#core/web/pages/announcements.ts';
-import { ownTexts } from '#core/web/serving/own-parts.ts';
+import { currentAnnouncements, describeAnnouncements } from '../../../plugins/announcements/notices.ts';
+import { announcementsSection } from '../../../plugins/announcements/section.ts';
+import en from '../../../plugins/announcements/texts/en.json' with { type: 'json' };
+import id from '../../../plugins/announcements/texts/id.json' with { type: 'json' };
+import { defineTexts } from '#core/web/texts/texts.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
-import { mistakesIn, read } from '../../config/fixture.ts';
+import { sectionNotices } from '#core/config/section.ts';
+import { parseDocument } from '#core/config/file/document.ts';
+import { type Config, validate } from '#core/extension/validation/load.ts';
+import { complete, createRegistry } from '../../core/config/fixture.ts';
 
-const translator = new Translator([ownTexts]);
+function read(text: string): Config {
+  return validate(parseDocument(complete(text), 'gateway.yaml', {}), createRegistry([announcementsSection]));
+}
+
+const translator = new Translator([defineTexts({ en, id })]);
 const at = (time: string) => Date.parse(`2031-05-${time}+07:00`);
 
 const yaml = `
@@ -45,7 +55,18 @@ function shown(
 }
 
 function mistakes(entry: string): string {
-  return mistakesIn(`announcements: [{ ${entry} }]`).join('\n');
+  try {
+    read(`announcements: [{ ${entry} }]`);
+    return '';
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** The warnings about an announcement that begins at a time. */
+function noticesOf(from: string): string[] {
+  const value = [{ from, until: '2026-12-02T08:00:00Z' }];
+  return sectionNotices([announcementsSection], { get: () => value as never });
 }
 
 describe('announcements', () => {
@@ -93,5 +114,14 @@ describe('announcements', () => {
     expect(mistakes(`${text}, ${span}, model: tset`)).toMatch(/model "tset", which does not exist/);
     expect(mistakes(`${text}, from: 2031-13-12T22:00Z, until: 2032-05-12T22:00Z`)).toMatch(/no time of the calendar/);
     expect(mistakes(`${text}, from: tomorrow, until: 2032-05-12T22:00Z`)).toMatch(/from/);
+  });
+
+  it('on a day that no month has are noted', () => {
+    expect(noticesOf('2026-11-31T08:00:00Z')).toEqual([
+      expect.stringMatching(
+        /^announcements\[0\]\.from is no day of the calendar: .* is read as 2026-12-01T08:00:00\.000Z$/,
+      ),
+    ]);
+    expect(noticesOf('2026-11-30T23:00+07:00')).toEqual([]);
   });
 });

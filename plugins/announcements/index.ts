@@ -1,0 +1,25 @@
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
+import { changeAction, createAction, endAction } from './actions.ts';
+import { announcementCommand } from './command.ts';
+import { editAnnouncementPage, endPage, newAnnouncementPage } from './form-page.ts';
+import { announcementsPage } from './list-page.ts';
+import { announcementNotices } from './notices.ts';
+import { announcementsReading } from './reading.ts';
+import { announcementsSection } from './section.ts';
+import en from './texts/en.json' with { type: 'json' };
+import id from './texts/id.json' with { type: 'json' };
+
+/** What operators tell customers for a while: on pages, by mail, by command and over the API. */
+export const plugin: GatewayPlugin = {
+  name: 'announcements',
+  register({ gateway }) {
+    gateway.section(announcementsSection);
+    gateway.texts(defineTexts({ en, id }));
+    gateway.notices(announcementNotices);
+    for (const action of [createAction, changeAction, endAction]) gateway.action(action);
+    for (const page of [announcementsPage, newAnnouncementPage, editAnnouncementPage, endPage]) gateway.page(page);
+    gateway.operatorReading(announcementsReading);
+    gateway.command(announcementCommand);
+  },
+};

@@ -113,6 +113,18 @@ export type { Preference } from '#core/web/pages/cookies.ts';
 export { defineTexts, type Language, type Texts, type Translate } from '#core/web/texts/texts.ts';
 export { defineSentences, type Text, type TextValues } from '#core/platform/sentences.ts';
 
+// What operators do, and what customers are told.
+export {
+  type ActionKind,
+  ActionRefused,
+  type ActionSubject,
+  defineAction,
+  type SubjectKind,
+} from '#core/business/operator-actions/action-kind.ts';
+export type { Operator } from '#core/business/operator-actions/operator-actions.ts';
+export { plainPage, type SubjectPage } from '#core/web/actions/plain-page.ts';
+export type { Notice, NoticeReaders, NoticeSource } from '#core/web/pages/notices.ts';
+
 // Records of requests.
 export type { RequestRecord } from '#core/gateway/records/columns.ts';
 export { countRequests, type RequestCount } from '#core/gateway/records/count-requests.ts';

@@ -101,13 +101,7 @@ export async function assembleForCommand(
 /** With all that core registers itself, except what belongs to a server. */
 function createRegistry(): Registry {
   const registry = new Registry();
-  for (const section of [
-    ...coreSections,
-    workersSection,
-    operatorSection,
-    ...catalogSections,
-    operatorsSection,
-  ])
+  for (const section of [...coreSections, workersSection, operatorSection, ...catalogSections, operatorsSection])
     registry.section(section);
   for (const action of coreActions) registry.action(action);
   registry.gauge(diskGauge);

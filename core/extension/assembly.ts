@@ -3,7 +3,6 @@ import type { Server } from '@hapi/hapi';
 import { catalogSections } from '#core/config/sections/models-section.ts';
 import type { GatewayDocument } from '#core/config/file/document.ts';
 import { accountMails } from '#core/business/accounts/account-mails.ts';
-import { announcementMail } from '#core/business/announcements/announcement-mail.ts';
 import { mailRetentionJob } from '#core/business/mail/jobs.ts';
 import { creditMail } from '#core/business/outages/credit-mail.ts';
 import { orderMails } from '#core/business/payments/order-mails.ts';
@@ -121,7 +120,7 @@ function createRegistry(): Registry {
     registry.problem(kind);
   for (const kind of [failedJobs, missingBackups]) registry.problem(kind);
   registerOwnPages(registry);
-  for (const kind of [...accountMails, ...orderMails, announcementMail, placeMail, creditMail]) registry.mail(kind);
+  for (const kind of [...accountMails, ...orderMails, placeMail, creditMail]) registry.mail(kind);
   registry.job(mailRetentionJob);
   return registry;
 }

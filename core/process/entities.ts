@@ -1,5 +1,4 @@
 import * as accounts from '#core/business/accounts/entities.ts';
-import * as announcements from '#core/business/announcements/entities.ts';
 import * as configHistory from '#core/config/history/entities.ts';
 import * as database from '#core/platform/database/entities.ts';
 import type { Entities } from '#core/platform/database/tables.ts';
@@ -22,7 +21,7 @@ export const coreEntities: Entities = [
   accounts.Session,
   accounts.AccountEventRow,
   mail.MailMessage,
-  ...[announcements, configHistory, database, modelHealth, operatorActions, outages, payments, records, sales].flatMap(
-    (room) => Object.values(room),
+  ...[configHistory, database, modelHealth, operatorActions, outages, payments, records, sales].flatMap((room) =>
+    Object.values(room),
   ),
 ];

@@ -13,7 +13,7 @@ import { boolean, object } from '#core/platform/schema.ts';
  * Announcements to customers. What is done is loaded when it is: MikroORM would slow all commands down.
  */
 
-const announcements = () => import('#core/business/announcements/announcements.ts');
+const announcements = () => import('./announcements.ts');
 
 const members = {
   kind: {
@@ -42,7 +42,7 @@ const all: SubjectKind = { name: 'announcements' };
 const one: SubjectKind = {
   name: 'announcement',
   async find({ database }, handle) {
-    const { findAnnouncement } = await import('#core/business/announcements/announcements.ts');
+    const { findAnnouncement } = await import('./announcements.ts');
     const announcement = await findAnnouncement(database, handle);
     if (announcement !== undefined) return { id: announcement.id, recordedAt: all.name };
     throw new AccountError('not_found', `There is no announcement ${handle}.`);

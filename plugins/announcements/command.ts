@@ -31,7 +31,7 @@ export const announcementCommand: Command = {
       .addOption(zoneOption())
       .action((options: ZoneOptions & { readonly json?: true }) =>
         context.withHost(async (host) => {
-          const { isOpen, listAnnouncements } = await import('#core/business/announcements/announcements.ts');
+          const { isOpen, listAnnouncements } = await import('./announcements.ts');
           const announcements = await listAnnouncements(host.database, listed);
           if (options.json === true) return context.print(JSON.stringify(toSnakeCase({ announcements }), null, 2));
           if (announcements.length === 0) return context.print('No announcement found.');

@@ -1,4 +1,4 @@
-import { findAnnouncement, isOpen, type StoredAnnouncement } from '#core/business/announcements/announcements.ts';
+import { findAnnouncement, isOpen, type StoredAnnouncement } from './announcements.ts';
 import { sendsMail } from '#core/business/mail/section.ts';
 import { defineForm, type Page, type PageForm, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';

@@ -4,6 +4,7 @@ import { changeAction, createAction, endAction } from './actions.ts';
 import { announcementCommand } from './command.ts';
 import { editAnnouncementPage, endPage, newAnnouncementPage } from './form-page.ts';
 import { announcementsPage } from './list-page.ts';
+import { announcementMail } from './mail/kind.ts';
 import { announcementNotices } from './notices.ts';
 import { announcementsReading } from './reading.ts';
 import { announcementsSection } from './section.ts';
@@ -15,6 +16,8 @@ export const plugin: GatewayPlugin = {
   name: 'announcements',
   register({ gateway }) {
     gateway.section(announcementsSection);
+    gateway.tables({ name: 'announcement', entities: async () => Object.values(await import('./entities.ts')) });
+    gateway.mail(announcementMail);
     gateway.texts(defineTexts({ en, id }));
     gateway.notices(announcementNotices);
     for (const action of [createAction, changeAction, endAction]) gateway.action(action);

@@ -1,4 +1,4 @@
-import { isOpen, listAnnouncements, type StoredAnnouncement } from '#core/business/announcements/announcements.ts';
+import { isOpen, listAnnouncements, type StoredAnnouncement } from './announcements.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { type Announcement, configuredAnnouncements } from './notices.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';

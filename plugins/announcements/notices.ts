@@ -1,4 +1,4 @@
-import { type AnnouncementAudience, listOpenAnnouncements } from '#core/business/announcements/announcements.ts';
+import { type AnnouncementAudience, listOpenAnnouncements } from './announcements.ts';
 import { type Host, perCatalog } from '#core/gateway/host/host.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import type { Language } from '#core/web/texts/texts.ts';

@@ -9,7 +9,7 @@ export const announcementsReading: OperatorReading = {
   summary: 'list announcements of operators, the newest first',
   query: {},
   async read({ database }) {
-    const { listAnnouncements } = await import('#core/business/announcements/announcements.ts');
+    const { listAnnouncements } = await import('./announcements.ts');
     return { announcements: await listAnnouncements(database, pageSize) };
   },
 };

@@ -11,7 +11,7 @@ const form = defineForm({
   },
 });
 
-/** `/unsubscribe/{token}`, to which mails link: stops reminders and announcements, and resumes them. */
+/** `/unsubscribe/{token}`, to which mails link: stops optional mails, and resumes them. */
 export const unsubscribePage: Page = {
   path: `${unsubscribePath}/{token}`,
   role: 'public',

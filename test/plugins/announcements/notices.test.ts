@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AnnouncementAudience } from '#core/business/announcements/announcements.ts';
+import type { AnnouncementAudience } from '../../../plugins/announcements/announcements.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { formatterFor } from '#core/web/texts/formatter.ts';
 import { Translator } from '#core/web/texts/translator.ts';

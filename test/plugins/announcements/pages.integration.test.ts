@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createAnnouncement, findAnnouncement, listAnnouncements } from '#core/business/announcements/announcements.ts';
+import {
+  createAnnouncement,
+  findAnnouncement,
+  listAnnouncements,
+} from '../../../plugins/announcements/announcements.ts';
 import { Command as Parser } from 'commander';
 import { announcementCommand } from '../../../plugins/announcements/command.ts';
 import { listToldActions } from '../../support/told-actions.ts';

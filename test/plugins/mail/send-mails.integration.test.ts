@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { recordEvent } from '#core/business/accounts/account-events.ts';
-import { createAnnouncement } from '#core/business/announcements/announcements.ts';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import { formatCode } from '#core/business/accounts/vouchers.ts';
 import { issueGift, readGiftCode } from '#core/business/payments/gifts.ts';
@@ -103,6 +102,17 @@ function decode(raw: string): string {
 }
 
 const words = (index = 0) => decode(server.received[index]?.raw ?? '');
+
+/** @returns the id of an announcement that has begun */
+async function announce(until: string): Promise<string> {
+  const id = randomUUID();
+  await database.query(
+    `insert into announcement (id, kind, audience, text_en, text_id, starts_at, ends_at, created_by)
+     values (?, 'note', 'all', 'We move.', 'Kami pindah.', '2020-01-01T00:00Z', ?, 'ops')`,
+    [id, until],
+  );
+  return id;
+}
 
 describe('a refund', () => {
   it.each([
@@ -246,22 +256,8 @@ describe('a mail', () => {
 
   it('about an announcement is in the language of the account, and is not sent when it has ended', async () => {
     await database.query(`update account set language = 'id'`);
-    const announce = (until: string) =>
-      createAnnouncement(
-        { database, catalog: {} as never, section: () => ({}) as never, now: () => 0 },
-        {
-          kind: 'note',
-          audience: 'all',
-          model: undefined,
-          text: { en: 'We move.', id: 'Kami pindah.' },
-          since: '2020-01-01T00:00Z',
-          until,
-        },
-        'ops',
-        false,
-      );
     for (const until of ['2021-01-01T00:00Z', '2060-01-01T00:00Z'])
-      await record('announcement.published', { accountId, announcementId: (await announce(until)).id });
+      await record('announcement.published', { accountId, announcementId: await announce(until) });
     await send();
     expect(await states()).toEqual(['skipped: the announcement has ended', 'sent']);
     expect(words()).toContain('Kami pindah.');
@@ -573,21 +569,8 @@ describe('a receipt', () => {
   });
 
   it('goes before an announcement to thousands', async () => {
-    const announcement = await createAnnouncement(
-      { database, catalog: {} as never, section: () => ({}) as never, now: () => 0 },
-      {
-        kind: 'note',
-        audience: 'all',
-        model: undefined,
-        text: { en: 'We move.', id: 'Kami pindah.' },
-        since: '2020-01-01T00:00Z',
-        until: '2060-01-01T00:00Z',
-      },
-      'ops',
-      false,
-    );
-    for (let mail = 0; mail < 3; mail++)
-      await record('announcement.published', { accountId, announcementId: announcement.id });
+    const announcementId = await announce('2060-01-01T00:00Z');
+    for (let mail = 0; mail < 3; mail++) await record('announcement.published', { accountId, announcementId });
     await record('order.paid', { orderId: await addOrder(), accountId });
     await send();
     expect(server.received).toHaveLength(4);
@@ -595,21 +578,8 @@ describe('a receipt', () => {
   });
 
   it('goes out while another run waits for the server with an announcement', async () => {
-    const announcement = await createAnnouncement(
-      { database, catalog: {} as never, section: () => ({}) as never, now: () => 0 },
-      {
-        kind: 'note',
-        audience: 'all',
-        model: undefined,
-        text: { en: 'We move.', id: 'Kami pindah.' },
-        since: '2020-01-01T00:00Z',
-        until: '2060-01-01T00:00Z',
-      },
-      'ops',
-      false,
-    );
-    for (let mail = 0; mail < 2; mail++)
-      await record('announcement.published', { accountId, announcementId: announcement.id });
+    const announcementId = await announce('2060-01-01T00:00Z');
+    for (let mail = 0; mail < 2; mail++) await record('announcement.published', { accountId, announcementId });
     const { promise: isWaiting, resolve: wait } = Promise.withResolvers<() => void>();
     await using scripted = await startScriptedServer((connection) =>
       connection === 1 ? { dot: (socket) => wait(() => socket.write('250 taken\r\n')) } : {},

@@ -7,5 +7,5 @@ export const announcementMail: MailKind = {
   event: 'announcement.published',
   delivery: 'optional',
   texts: { en, id },
-  load: async () => (await import('./announcement-mail-writer.ts')).announced,
+  load: async () => (await import('./writer.ts')).announced,
 };

@@ -3,10 +3,10 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { findModelName } from '#core/gateway/records/model-names.ts';
 import { type Database, uuid } from '#core/platform/database/database.ts';
 import { epochs, type Row } from '#core/platform/database/rows.ts';
-import { AccountError } from '../accounts/account-error.ts';
+import { AccountError } from '#core/business/accounts/account-error.ts';
 import type { AnnouncementRow } from './entities.ts';
-import { sendsMail } from '../mail/section.ts';
-import { recordMails } from './mails.ts';
+import { sendsMail } from '#core/business/mail/section.ts';
+import { recordMails } from './record-mails.ts';
 
 type Queries = Pick<Database, 'query'>;
 
@@ -41,7 +41,7 @@ export interface AnnouncementWords {
 }
 
 /**
- * Publishes an announcement, and mails it where that is wanted (`mails.ts`).
+ * Publishes an announcement, and mails it where that is wanted (`record-mails.ts`).
  *
  * @returns its id and the number of mails
  * @throws AccountError `span`; `not_found` for an unknown model; `no_mail` where it is to be mailed and nothing is

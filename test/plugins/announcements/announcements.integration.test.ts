@@ -10,12 +10,12 @@ import {
   findAnnouncement,
   listAnnouncements,
   listOpenAnnouncements,
-} from '#core/business/announcements/announcements.ts';
+} from '../../../plugins/announcements/announcements.ts';
 import type { Catalog } from '#core/config/catalog/catalog.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { createTestDatabase } from '../../../support/database.ts';
-import { RecordBook } from '../../gateway/records/record-fixture.ts';
+import { createTestDatabase } from '../../support/database.ts';
+import { RecordBook } from '../../core/gateway/records/record-fixture.ts';
 
 const hour = 3_600_000;
 const catalog = {

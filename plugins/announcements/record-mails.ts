@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { eventChannel } from '../accounts/account-events.ts';
-import { periodsInForce } from '../accounts/periods-in-force.ts';
+import { eventChannel } from '#core/business/accounts/account-events.ts';
+import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 
 /** Days within which an account must have used a model to get a mail about it. */
 const usedWithin = 30;

@@ -5,7 +5,7 @@ import { readRevenue } from '#core/business/payments/revenue.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { HealthChecks } from '#core/gateway/health/health-check.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { findProblems, problemReader, textOf } from '#core/web/problems/find-problems.ts';
+import { findProblems, problemReader, tellProblem, textOf } from '#core/web/problems/find-problems.ts';
 import type { Alert, ProblemKinds, ProblemReader } from '#core/web/problems/problem.ts';
 import type { Language, Texts } from '#core/web/texts/texts.ts';
 import { mailTexts } from '../texts.ts';
@@ -67,6 +67,7 @@ async function reportDay(day: string, gateway: ProblemKinds, reader: ProblemRead
       failing_checks: urgent.flatMap(({ kind, subject = '', pieces }) =>
         kind.name === 'check' ? [{ name: subject, reason: pieces.at(-1)?.text ?? '' }] : [],
       ),
+      problems: urgent.map((problem) => tellProblem(problem)),
     },
   };
 }

@@ -521,6 +521,16 @@ describe('the daily report', () => {
     await sendDueWebhooks(host, registered(new Map(), [models]));
     const report = calls.map(({ body }) => JSON.parse(body)).find(({ type }) => type === 'day.reported');
     expect(report.title).toBe('Report of 2026-11-24: 2 things need you');
+    expect(report.data.problems).toMatchObject([
+      {
+        problem: 'model',
+        title: 'Down',
+        text: 'dp/gpt-6-sol fails',
+        subject: 'dp/gpt-6-sol',
+        page: '/operator/routes',
+      },
+      { problem: 'order_flagged', subject: 'ORD-NEEDS' },
+    ]);
     await sendDueMails(host, registered(new Map(), [models]));
     expect(mails.received.map(({ raw }) => raw).join()).toContain('dp/gpt-6-sol fails');
     expect(JSON.stringify([report, mails.received.map(({ raw }) => raw)])).not.toContain('ani@example.com');

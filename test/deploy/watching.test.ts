@@ -58,6 +58,15 @@ it('names a severity and a runbook for each alert, and an alert for each runbook
   }
 });
 
+it('names only runbooks that exist for problems and health checks', async () => {
+  const named = [...registry.problems.values(), ...registry.healthChecks.values()].flatMap(
+    ({ runbook }) => runbook ?? [],
+  );
+  const files = new Set(await readdir(new URL('runbooks/', docs)));
+  expect(named.length).toBeGreaterThan(12);
+  expect(named.filter((name) => !files.has(`${name}.md`))).toEqual([]);
+});
+
 it('tells operators in runbooks only of commands, pages and metrics that exist', async () => {
   const commands = new Set([
     ...registry.commands.keys(),

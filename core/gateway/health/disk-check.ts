@@ -9,8 +9,30 @@ import { healthReason } from './health-reason.ts';
 /** Share of the minimum that must be free beside it before a full disk passes again: files come and go on one. */
 const reserve = 0.1;
 
+/** Files that fit on a disk, below which it counts as full: a journal and a database make new ones all the time. */
+const leastInodes = 1_000;
+
+/** What a disk has left. */
+export interface DiskRoom {
+  /** Bytes. */
+  readonly free: number;
+  /** Infinite on file systems that do not count them. */
+  readonly inodes: number;
+}
+
+/** @throws Error where the folder is gone */
+export async function readRoom(folder: string): Promise<DiskRoom> {
+  const { bavail, bsize, ffree, files } = await statfs(folder);
+  return { free: bavail * bsize, inodes: files > 0 ? ffree : Infinity };
+}
+
+/** Whether it has no room for new files, however many bytes are free. */
+export function lacksInodes({ inodes }: DiskRoom): boolean {
+  return inodes < leastInodes;
+}
+
 interface DiskState {
-  readonly free: WatchedDisk<number>;
+  readonly room: WatchedDisk<DiskRoom>;
   /** When the disk was first found full, epoch ms. */
   fullSince: number | undefined;
 }
@@ -19,45 +41,56 @@ type DiskHost = Pick<Host, 'dataFolder' | 'keep'>;
 
 function diskState({ dataFolder, keep }: DiskHost): DiskState {
   return keep<DiskState>('health/disk', () => ({
-    free: new WatchedDisk(async () => {
-      const { bavail, bsize } = await statfs(dataFolder);
-      return bavail * bsize;
-    }, 0),
+    room: new WatchedDisk(() => readRoom(dataFolder), 0),
     fullSince: undefined,
   }));
 }
 
 /** Free bytes on the disk of the data folder, when they were last read; undefined if they cannot be. */
 export function freeDiskBytes(host: DiskHost): number | undefined {
-  return diskState(host).free.read();
+  return diskState(host).room.read()?.free;
 }
 
 /** Whether the journal and the embedded database have room. */
 export const diskCheck: HealthCheck = {
   name: 'disk',
   runbook: 'disk-full',
-  refresh: (host) => diskState(host).free.fresh(),
+  refresh: (host) => diskState(host).room.fresh(),
   check(host: Host) {
     const { min_free_bytes: least } = host.section(data);
     const state = diskState(host);
     const { dataFolder: folder } = host;
-    const free = state.free.read();
-    if (!state.free.isKnown && !state.free.isSilent) return { ok: true };
+    const room = state.room.read();
+    if (!state.room.isKnown && !state.room.isSilent) return { ok: true };
     const wanted = state.fullSince === undefined ? least : least * (1 + reserve);
-    if (free !== undefined && free >= wanted && !state.free.isSilent) {
+    const reason = state.room.isSilent
+      ? healthReason('health.reason.disk.silent', { folder })
+      : room === undefined
+        ? healthReason('health.reason.disk.gone', { folder })
+        : describeFull(room, folder, least, wanted);
+    if (reason === undefined) {
       state.fullSince = undefined;
       return { ok: true };
     }
     state.fullSince ??= host.now();
-    const reason = state.free.isSilent
-      ? healthReason('health.reason.disk.silent', { folder })
-      : free === undefined
-        ? healthReason('health.reason.disk.gone', { folder })
-        : healthReason(`health.reason.disk.${free < least ? 'low' : 'recovering'}`, { free, folder, least });
     return { ok: false, reason, since: state.fullSince };
   },
 };
 
-export const diskGauge = gauge('free_disk_bytes', 'Free bytes on the disk of the data folder.', (host) =>
-  diskState(host).free.fresh(),
+/**
+ * Why a disk counts as full, and what to do; undefined for one that has room.
+ *
+ * @param least bytes that must be free @param wanted bytes from which one that was full has room again
+ */
+export function describeFull(room: DiskRoom, folder: string, least: number, wanted: number): string | undefined {
+  const { free, inodes } = room;
+  if (lacksInodes(room)) return healthReason('health.reason.disk.inodes', { inodes, folder });
+  if (free >= wanted) return undefined;
+  return healthReason(`health.reason.disk.${free < least ? 'low' : 'recovering'}`, { free, folder, least });
+}
+
+export const diskGauge = gauge(
+  'free_disk_bytes',
+  'Free bytes on the disk of the data folder.',
+  async (host) => (await diskState(host).room.fresh())?.free,
 );

@@ -1,8 +1,8 @@
-import { statfsSync } from 'node:fs';
 import { access, constants, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { data, service } from '#core/config/sections/core-sections.ts';
 import type { Diagnosis, DiagnosisHost, Finding } from '#core/gateway/diagnosis/diagnosis.ts';
+import { lacksInodes, readRoom } from '#core/gateway/health/disk-check.ts';
 import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
 import { asksBeforeUpgrades, decodesBrotli, fixedReleases } from '#core/platform/node-release.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
@@ -64,13 +64,13 @@ async function checkDisk({ dataFolder, section }: DiagnosisHost): Promise<Findin
   } finally {
     await rm(probe, { force: true }).catch(() => undefined);
   }
-  const { bavail, bsize, ffree, files } = statfsSync(dataFolder);
-  const free = bavail * bsize;
+  const room = await readRoom(dataFolder);
+  const { free, inodes } = room;
   const advice = 'Free some space, enlarge the disk, or lower `log: { keep_days }`.';
-  if (files > 0 && ffree < 1_000)
+  if (lacksInodes(room))
     return {
       state: 'failed',
-      text: `its disk has ${ffree} inodes left`,
+      text: `its disk has ${inodes} inodes left`,
       advice: 'Remove files: many small ones have used the inodes up.',
     };
   if (free < section(data).min_free_bytes) return { state: 'failed', text: `${megabytes(free)} are free`, advice };

@@ -32,7 +32,7 @@ const javascript: Language = {
   pins: 'package.json',
   install: ['cp package.json CACHE', 'npm install --prefix CACHE --no-package-lock --no-audit --no-fund'],
   // Next to its packages, where Node.js looks for them.
-  build: 'cp loops.mjs ai-sdk.mjs langgraph.mjs CACHE',
+  build: 'cp loops.mjs ai-sdk.mjs langgraph.mjs agents-socket.mjs CACHE',
   start: 'node CACHE/loops.mjs',
 };
 
@@ -70,7 +70,8 @@ const java: Language = {
   install: [
     'mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies -DoutputDirectory=CACHE/lib',
   ],
-  build: 'nice javac -d CACHE/classes -cp CACHE/lib/* Loops.java AnthropicLoop.java OpenAiLoop.java',
+  build:
+    'nice javac -d CACHE/classes -cp CACHE/lib/* Loops.java AnthropicLoop.java OpenAiLoop.java OpenAiSocketLoop.java',
   start: 'java -cp CACHE/classes:CACHE/lib/* Loops',
 };
 
@@ -88,6 +89,7 @@ export const foreignClients: readonly ForeignClient[] = [
   ...[5, 6, 7].flatMap((version) =>
     aiSdkApis.map((api) => ({ id: `ai-sdk-${version}-${api}`, language: javascript, sdk: `"ai-sdk-${version}"` })),
   ),
+  { id: 'openai-agents-javascript-socket', language: javascript, sdk: '"@openai/agents"' },
   { id: 'anthropic-python', language: python, sdk: 'anthropic' },
   { id: 'google-genai-python', language: python, sdk: 'google-genai' },
   { id: 'openai-python-socket', language: python, sdk: 'openai[realtime]' },
@@ -115,5 +117,6 @@ export const foreignClients: readonly ForeignClient[] = [
   })),
   { id: 'anthropic-java', language: java, sdk: 'anthropic-java' },
   { id: 'openai-java', language: java, sdk: 'openai-java' },
+  { id: 'openai-java-socket', language: java, sdk: 'openai-java' },
   ...['openai', 'anthropic'].map((api) => ({ id: `spring-ai-${api}`, language: spring, sdk: 'spring-ai' })),
 ];

@@ -47,6 +47,7 @@ public final class Loops {
     private static final Map<String, String> CLIENTS = Map.of(
             "anthropic-java", "AnthropicLoop",
             "openai-java", "OpenAiLoop",
+            "openai-java-socket", "OpenAiSocketLoop",
             "spring-ai-openai", "SpringLoop",
             "spring-ai-anthropic", "SpringLoop");
 

@@ -5,7 +5,8 @@ import process from 'node:process';
 const [, , client] = process.argv;
 const environment = process.env;
 const readers = environment.LOOP_PDF_MODELS.split(',');
-const { play } = await import(client.startsWith('ai-sdk') ? './ai-sdk.mjs' : './langgraph.mjs');
+const modules = { ai: './ai-sdk.mjs', langgraph: './langgraph.mjs', openai: './agents-socket.mjs' };
+const { play } = await import(modules[client.split('-')[0]]);
 
 for (const model of environment.LOOP_MODELS.split(',')) {
   for (const stream of [false, true]) {

@@ -14,7 +14,7 @@ import { formatterFor } from '#core/web/texts/formatter.ts';
 import { type Language, languages, type Translate } from '#core/web/texts/texts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { composeAlert } from './alerts/alert.ts';
-import { alertsSection } from './alerts/section.ts';
+import { alertsSection } from '#core/business/mail/alerts-section.ts';
 import type { MailContent } from './layout.ts';
 import { mailReason } from './mail-reason.ts';
 import { mailTexts } from './texts.ts';

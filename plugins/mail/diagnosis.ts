@@ -2,7 +2,7 @@ import type { Diagnosis, DiagnosisHost, Finding } from '#core/gateway/diagnosis/
 import { checkOrigin } from '#core/gateway/diagnosis/network.ts';
 import { mailSection, mailServer } from '#core/business/mail/section.ts';
 import type { SmtpServer } from '#core/business/mail/smtp-url.ts';
-import { alertsSection } from './alerts/section.ts';
+import { alertsSection } from '#core/business/mail/alerts-section.ts';
 import type { ProbeFailure } from './smtp-probe.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { alertsSection } from './alerts/section.ts';
+import { alertsSection } from '#core/business/mail/alerts-section.ts';
 import { watchJob } from './alerts/watch.ts';
 import { mailCommand } from './command.ts';
 import { mailDiagnosis } from './diagnosis.ts';

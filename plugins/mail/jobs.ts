@@ -1,7 +1,7 @@
 import { wakeMails, wakeSender } from '#core/business/mail/jobs.ts';
 import { sendsMail } from '#core/business/mail/section.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
-import { alertsSection } from './alerts/section.ts';
+import { alertsSection } from '#core/business/mail/alerts-section.ts';
 import type { MailSources } from './compose.ts';
 
 const hasWebhook = (host: Host) => host.section(alertsSection).webhook !== undefined;

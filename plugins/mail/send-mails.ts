@@ -1,7 +1,7 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import { oneLine } from '#core/platform/one-line.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
-import { alertsSection } from './alerts/section.ts';
+import { alertsSection } from '#core/business/mail/alerts-section.ts';
 import { composeAlertMail, composeMail, type ComposedMail, type MailSources } from './compose.ts';
 import { renderHtml, renderText } from './layout.ts';
 import {

@@ -4,7 +4,7 @@ import { localTime } from '#core/platform/timing/time-zone.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import { problemReader } from '#core/web/problems/find-problems.ts';
 import type { AlertSource } from './alert.ts';
-import { alertsSection } from './section.ts';
+import { alertsSection } from '#core/business/mail/alerts-section.ts';
 
 /** Records what no single change reports: problems such as payments that stay unconfirmed, and the report of the day before. */
 export const watchJob = (gateway: Required<AlertSource>): JobDefinition => ({

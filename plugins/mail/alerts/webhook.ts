@@ -11,7 +11,7 @@ import {
 } from '#core/business/mail/outbox.ts';
 import { mailReason } from '../mail-reason.ts';
 import { composeAlert } from './alert.ts';
-import { alertsSection } from './section.ts';
+import { alertsSection } from '#core/business/mail/alerts-section.ts';
 
 /** Ms within which the receiver must answer. */
 const usualDeadline = 10_000;

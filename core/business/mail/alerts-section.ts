@@ -1,6 +1,6 @@
 import { defineSection } from '#core/config/section.ts';
 import { isLoopback } from '#core/platform/names/loopback.ts';
-import { mailSection } from '#core/business/mail/section.ts';
+import { mailSection } from './section.ts';
 import { integer, object, string } from '#core/platform/schema.ts';
 
 /** Characters of a secret: what an HMAC with SHA-256 can use. */

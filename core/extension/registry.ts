@@ -1,7 +1,7 @@
 import type { Server, ServerRoute } from '@hapi/hapi';
 import type { ReadAllowance } from '#core/business/accounts/allowance.ts';
 import type { EventTypes } from '#core/gateway/events/events.ts';
-import { wakeMails } from '#core/business/mail/jobs.ts';
+import { wakeAlerts, wakeMails } from '#core/business/mail/jobs.ts';
 import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import type { PaymentProvider } from '#core/business/payments/payment-provider.ts';
@@ -219,6 +219,7 @@ export class Registry {
   /** Something that an operator decides or mends. The name of a kind is unique, its description the only place that knows of it. */
   problem(kind: ProblemKind): void {
     add(this.problems, 'problem', kind);
+    if (kind.alert !== undefined) this.on(kind.alert.event, (_payload: unknown, host) => wakeAlerts(host));
   }
 
   /** What `daypass doctor` checks, by calling others. */

@@ -1,6 +1,6 @@
 import { type AccountRecord, readAccounts } from '#core/business/accounts/account-record.ts';
 import type { Account } from '#core/business/accounts/entities.ts';
-import type { ClaimedAlert, ClaimedMail, MailKinds } from '#core/business/mail/outbox.ts';
+import type { ClaimedAlert, ClaimedMail, MessageSources } from '#core/business/mail/outbox.ts';
 import { mailSection } from '#core/business/mail/section.ts';
 import { service as serviceSection } from '#core/config/sections/core-sections.ts';
 import type { HealthChecks } from '#core/gateway/health/health-check.ts';
@@ -13,7 +13,7 @@ import { wellKnownPaths } from '#core/web/pages/paths.ts';
 import { formatterFor } from '#core/web/texts/formatter.ts';
 import { type Language, languages, type Translate } from '#core/web/texts/texts.ts';
 import { Translator } from '#core/web/texts/translator.ts';
-import { composeAlert } from './alerts/alert.ts';
+import { type AlertSource, composeAlert } from './alerts/alert.ts';
 import { alertsSection } from '#core/business/mail/alerts-section.ts';
 import type { MailContent } from './layout.ts';
 import { mailReason } from './mail-reason.ts';
@@ -30,9 +30,7 @@ export interface ComposedMail {
 }
 
 /** What messages are made from; the registry. */
-export interface MailSources extends HealthChecks {
-  readonly mailKinds: MailKinds;
-}
+export type MailSources = HealthChecks & AlertSource & MessageSources;
 
 /**
  * The mail about an event, or the reason for sending none: the account has no address, the event is no longer relevant, or what
@@ -40,10 +38,10 @@ export interface MailSources extends HealthChecks {
  */
 export async function composeMail(
   host: Host,
-  { mailKinds }: Pick<MailSources, 'mailKinds'>,
+  { mailKinds }: MessageSources,
   mail: ClaimedMail,
 ): Promise<ComposedMail | string> {
-  const kind = mailKinds.get(mail.event);
+  const kind = mailKinds?.get(mail.event);
   if (kind === undefined) return mailReason('mail.reason.no_kind');
   const writer = await kind.load();
   const [account] = await readAccounts(host.database, 'id', [mail.accountId]);
@@ -126,7 +124,7 @@ function contactLinks({ service }: Host): NonNullable<MailContent['links']> {
 /** The mail to the operator about an alert, or the reason for sending none. */
 export async function composeAlertMail(
   host: Host,
-  gateway: HealthChecks,
+  gateway: HealthChecks & AlertSource,
   claimed: ClaimedAlert,
 ): Promise<ComposedMail | string> {
   const to = host.section(alertsSection).mail ?? '';

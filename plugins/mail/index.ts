@@ -6,8 +6,8 @@ import { mailCommand } from './command.ts';
 import { mailDiagnosis } from './diagnosis.ts';
 import { mailGauges } from './gauges.ts';
 import { mailCheck } from './health.ts';
-import { sendJobs, wakeAlerts } from './jobs.ts';
-import { alertEvents } from '#core/business/mail/mails.ts';
+import { sendJobs } from './jobs.ts';
+import { wakeAlerts } from '#core/business/mail/jobs.ts';
 import { mailSection } from '#core/business/mail/section.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { oneClickRoutes } from './unsubscribe/one-click.ts';
@@ -45,6 +45,6 @@ export const plugin: GatewayPlugin = {
     gateway.page(unsubscribePage);
     gateway.onConfigured((server) => server.route(oneClickRoutes(() => server.host())));
     for (const gauge of mailGauges) gateway.gauge(gauge);
-    for (const event of alertEvents) gateway.on(event, (_payload: unknown, host) => wakeAlerts(host));
+    gateway.on('day.reported', (_payload, host) => wakeAlerts(host));
   },
 };

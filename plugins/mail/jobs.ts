@@ -1,10 +1,7 @@
-import { wakeMails, wakeSender } from '#core/business/mail/jobs.ts';
+import { hasWebhook } from '#core/business/mail/jobs.ts';
 import { sendsMail } from '#core/business/mail/section.ts';
-import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
-import { alertsSection } from '#core/business/mail/alerts-section.ts';
+import type { JobDefinition } from '#core/gateway/host/host.ts';
 import type { MailSources } from './compose.ts';
-
-const hasWebhook = (host: Host) => host.section(alertsSection).webhook !== undefined;
 
 /**
  * Sends what is due. Enqueued by events, and each 20 seconds for what was missed or failed. Mails and webhooks are separate jobs: a
@@ -36,9 +33,3 @@ export const sendJobs = (gateway: MailSources): readonly JobDefinition[] => [
     },
   },
 ];
-
-/** Wakes both, where they are configured. */
-export async function wakeAlerts(host: Host): Promise<void> {
-  await wakeMails(host);
-  if (hasWebhook(host)) await wakeSender(host, 'send-webhooks');
-}

@@ -57,7 +57,7 @@ interface Run {
 
 async function sendAll(host: Host, gateway: MailSources, run: Run): Promise<void> {
   const channels: Channel[] = (host.section(alertsSection).mail ?? '') === '' ? ['customer'] : ['operator', 'customer'];
-  await collectMessages(host.database, channels, gateway.mailKinds);
+  await collectMessages(host.database, channels, gateway);
   for (const { eventId, isRepeated } of await closeAbandoned(host.database, mailReason('mail.reason.gateway_stopped')))
     host.log.warn(
       `the mail about event ${eventId} may not have been sent${isRepeated ? ' and is sent again' : ''}: the gateway stopped while sending it`,
@@ -66,7 +66,7 @@ async function sendAll(host: Host, gateway: MailSources, run: Run): Promise<void
   try {
     const begun = performance.now();
     while (performance.now() - begun < longestRun) {
-      const mail = await claimMessage(host.database, channels, gateway.mailKinds, run.isUrgentOnly);
+      const mail = await claimMessage(host.database, channels, gateway, run.isUrgentOnly);
       if (mail === undefined || (await sendClaimed(host, gateway, mail, run, refusals))) return;
     }
   } finally {

@@ -1,4 +1,5 @@
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
+import { alertsSection } from './alerts-section.ts';
 import { sendsMail } from './section.ts';
 
 /** Wakes who sends mails to customers: one job a second, however many events there are. */
@@ -6,8 +7,17 @@ export async function wakeMails(host: Host): Promise<void> {
   if (sendsMail(host.section)) await wakeSender(host, 'send-mails');
 }
 
-/** @param name of the job of a channel */
-export async function wakeSender(host: Host, name: 'send-mails' | 'send-webhooks'): Promise<void> {
+/** Wakes who sends alerts to the operator, by mail and webhook. */
+export async function wakeAlerts(host: Host): Promise<void> {
+  await wakeMails(host);
+  if (hasWebhook(host)) await wakeSender(host, 'send-webhooks');
+}
+
+export function hasWebhook({ section }: Pick<Host, 'section'>): boolean {
+  return section(alertsSection).webhook !== undefined;
+}
+
+async function wakeSender(host: Host, name: 'send-mails' | 'send-webhooks'): Promise<void> {
   await host.jobs.add(name, {}, { id: `${name}-${Math.floor(host.now() / 1000)}`, delay: 1 });
 }
 

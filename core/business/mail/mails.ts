@@ -6,14 +6,6 @@ import type { MailMessage, mailStates } from './entities.ts';
 /** Events whose mails are about money: a customer needs them, and nothing else says the same. */
 export const moneyEvents = ['order.paid', 'payment.refunded'] as const satisfies readonly EventName[];
 
-/** Events that the operator is alerted to. */
-export const alertEvents = [
-  'order.flagged',
-  'payment.unknown',
-  'payments.delayed',
-  'day.reported',
-] as const satisfies readonly EventName[];
-
 /** Days for which a mail that did not arrive is listed as in need of an operator. */
 export const undeliveredDays = 7;
 

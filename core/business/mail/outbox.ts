@@ -4,14 +4,18 @@ import type { MailKind } from '#core/gateway/mails/mail-kind.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { MailMessage } from './entities.ts';
-import { alertEvents, moneyEvents } from './mails.ts';
+import { moneyEvents } from './mails.ts';
 
 type Queries = Pick<Database, 'query'>;
 
-/** The kinds of mails to customers that are registered, by event. */
-export type MailKinds = ReadonlyMap<EventName, MailKind>;
+/** The parts of the registry that say which events become messages. */
+export interface MessageSources {
+  /** Mails to customers, by event. */
+  readonly mailKinds?: ReadonlyMap<EventName, MailKind>;
+  /** Problems that operators are alerted to at once. */
+  readonly problems?: ReadonlyMap<string, { readonly alert?: { readonly event: EventName } }>;
+}
 
-export type AlertEvent = (typeof alertEvents)[number];
 export type Channel = 'customer' | 'operator' | 'webhook';
 
 /** Age after which a message is no longer retried: an alert outlasts a weekend without a receiver. */
@@ -39,31 +43,33 @@ interface Claimed<Event extends EventName> {
 }
 
 export type ClaimedMail = Claimed<EventName> & { readonly channel: 'customer'; readonly accountId: string };
-export type ClaimedAlert = Claimed<AlertEvent> & { readonly channel: 'operator' | 'webhook' };
+export type ClaimedAlert = Claimed<EventName> & { readonly channel: 'operator' | 'webhook' };
 export type ClaimedMessage = ClaimedMail | ClaimedAlert;
 
 /** The outcome of a try. `waiting`: it is retried until it is too old. */
 export type MailState = 'waiting' | 'sent' | 'skipped' | 'failed' | 'uncertain';
 
 /** Events whose messages are sent before all others, which may be thousands at once. */
-function urgentEvents(kinds: MailKinds): EventName[] {
-  const urgent = [...kinds.values()].filter(({ delivery }) => delivery === 'urgent');
-  return [...urgent.map(({ event }) => event), ...alertEvents];
+function urgentEvents(sources: MessageSources): EventName[] {
+  const urgent = sources.mailKinds?.values().filter(({ delivery }) => delivery === 'urgent') ?? [];
+  return [...Array.from(urgent, ({ event }) => event), ...alertEvents(sources)];
 }
 
-/**
- * Adds a message on each of these channels for each recent event that has none there.
- *
- * @param kinds for the channel `customer`
- */
+/** Those of problems, and the report that tells of all of them. */
+function alertEvents({ problems }: MessageSources): EventName[] {
+  const told = problems?.values().flatMap(({ alert }) => (alert === undefined ? [] : [alert.event])) ?? [];
+  return ['day.reported', ...told];
+}
+
+/** Adds a message on each of these channels for each recent event that has none there. */
 export async function collectMessages(
   database: Queries,
   channels: readonly Channel[],
-  kinds: MailKinds = new Map(),
+  sources: MessageSources,
 ): Promise<void> {
   for (const channel of channels) {
     const isCustomer = channel === 'customer';
-    const events = isCustomer ? [...kinds.keys()] : alertEvents;
+    const events = isCustomer ? [...(sources.mailKinds?.keys() ?? [])] : alertEvents(sources);
     if (events.length === 0) continue;
     await database.query(
       `insert into mail_message (event_id, channel, account_id)
@@ -74,7 +80,7 @@ export async function collectMessages(
          and not exists (select 1 from mail_message m where m.event_id = e.id and m.channel = c.channel)
        order by e.name in (?) desc, e.id limit 1000
        on conflict do nothing`,
-      [channel, events, urgentEvents(kinds)],
+      [channel, events, urgentEvents(sources)],
     );
   }
 }
@@ -87,10 +93,10 @@ export async function collectMessages(
 export async function claimMessage(
   database: Queries,
   channels: readonly Channel[],
-  kinds: MailKinds = new Map(),
+  sources: MessageSources,
   isUrgentOnly = false,
 ): Promise<ClaimedMessage | undefined> {
-  const urgent = urgentEvents(kinds);
+  const urgent = urgentEvents(sources);
   const [row] = await database.query<ClaimRow>(
     `with due as (
        select m.event_id, m.channel from mail_message m join account_event e on e.id = m.event_id

@@ -10,7 +10,7 @@ import {
   finishMessage,
 } from '#core/business/mail/outbox.ts';
 import { mailReason } from '../mail-reason.ts';
-import { composeAlert } from './alert.ts';
+import { type AlertSource, composeAlert } from './alert.ts';
 import { alertsSection } from '#core/business/mail/alerts-section.ts';
 
 /** Ms within which the receiver must answer. */
@@ -19,20 +19,29 @@ const usualDeadline = 10_000;
 const longestRun = 20_000;
 
 /** Sends the alerts that are due to the operator's webhook, one after another. @param deadline ms for each answer */
-export async function sendDueWebhooks(host: Host, gateway: HealthChecks, deadline = usualDeadline): Promise<void> {
+export async function sendDueWebhooks(
+  host: Host,
+  gateway: HealthChecks & AlertSource,
+  deadline = usualDeadline,
+): Promise<void> {
   if (host.section(alertsSection).webhook === undefined) return;
-  await collectMessages(host.database, ['webhook']);
+  await collectMessages(host.database, ['webhook'], gateway);
   await closeAbandoned(host.database, mailReason('mail.reason.gateway_stopped'));
   const begun = performance.now();
   while (performance.now() - begun < longestRun) {
-    const alert = await claimMessage(host.database, ['webhook']);
+    const alert = await claimMessage(host.database, ['webhook'], gateway);
     if (alert === undefined || alert.channel === 'customer') return;
     // A receiver that fails is not asked again in this run.
     if (!(await sendOne(host, gateway, alert, deadline))) return;
   }
 }
 
-async function sendOne(host: Host, gateway: HealthChecks, claimed: ClaimedAlert, deadline: number): Promise<boolean> {
+async function sendOne(
+  host: Host,
+  gateway: HealthChecks & AlertSource,
+  claimed: ClaimedAlert,
+  deadline: number,
+): Promise<boolean> {
   try {
     const body = await writeBody(host, gateway, claimed);
     if (body === undefined) return (await finishMessage(host.database, claimed, 'skipped', 'it is settled'), true);
@@ -51,7 +60,11 @@ async function sendOne(host: Host, gateway: HealthChecks, claimed: ClaimedAlert,
 }
 
 /** The one shape of all alerts. */
-async function writeBody(host: Host, gateway: HealthChecks, claimed: ClaimedAlert): Promise<string | undefined> {
+async function writeBody(
+  host: Host,
+  gateway: HealthChecks & AlertSource,
+  claimed: ClaimedAlert,
+): Promise<string | undefined> {
   const alert = await composeAlert(host, gateway, claimed, 'en');
   if (typeof alert === 'string') return undefined;
   return JSON.stringify({

@@ -29,3 +29,15 @@ describe('a kind of mails', () => {
     expect(() => registry.mail({ ...kind })).toThrow('mails about place.reserved are registered twice');
   });
 });
+
+describe('a kind of problems', () => {
+  it('that operators are alerted to wakes the webhook as well', async () => {
+    const registry = new Registry();
+    const alert = { event: 'order.flagged', compose: async () => 'settled' } as const;
+    registry.problem({ name: 'flags', order: 120, find: () => [], alert });
+    const webhook = { url: 'https://hooks.example.com', secret: 'a secret of the operator' };
+    await using host = createTestHost({ sections: { alerts: { webhook } } });
+    await registry.eventHandlers[0]?.handle({} as never, host);
+    expect(host.addedJobs.map(({ name }) => name)).toEqual(['send-webhooks']);
+  });
+});

@@ -327,6 +327,36 @@ it('a run of twenty seconds leaves the other alerts to the next one', async () =
   expect(calls).toHaveLength(2);
 });
 
+describe("a problem of a plugin's own", () => {
+  it('is alerted to by the event that it names', async () => {
+    const waiting: ProblemKind = {
+      name: 'waiting',
+      order: 200,
+      find: () => [],
+      alert: {
+        event: 'place.reserved',
+        compose: async ({ entryId = '' }) => ({
+          title: 'A place waits',
+          text: 'For a day.',
+          facts: [],
+          path: '/operator/sales',
+          data: { entry: entryId },
+        }),
+      },
+    };
+    const { accountId } = await createAccount(database, 'dp', { name: 'Ani' });
+    const reserved = { accountId, entryId: randomUUID() };
+    await database.fork().transactional((tx) => recordEvent(tx, 'place.reserved', reserved, randomUUID()));
+    await using host = createHost();
+    await sendDueWebhooks(host, gateway);
+    expect(calls).toEqual([]);
+    await sendDueWebhooks(host, registered(healthChecks, [waiting]));
+    expect(calls.map(({ body }) => JSON.parse(body))).toMatchObject([
+      { type: 'place.reserved', title: 'A place waits', data: { entry: reserved.entryId } },
+    ]);
+  });
+});
+
 describe('an alert of which nothing tells any more', () => {
   it('is not sent, and holds up no other one', async () => {
     await database.query(
@@ -536,11 +566,11 @@ describe('the daily report', () => {
     expect(JSON.stringify([report, mails.received.map(({ raw }) => raw)])).not.toContain('ani@example.com');
   });
 
-  it('that tells of an event whose owner is gone is skipped', async () => {
+  it('needs no problem, and an event that no problem tells of is not sent', async () => {
     await flagged('ORD-GONE');
     await using host = createHost();
     await sendDueWebhooks(host, { healthChecks: new Map() });
-    expect([calls, await states()]).toEqual([[], ['webhook skipped']]);
+    expect([calls, await states()]).toEqual([[], []]);
   });
 
   it('names open flags and failing checks', async () => {

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type CheckContext, type Section, sectionNotices } from '#core/config/section.ts';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { alertsSection } from '#core/business/mail/alerts-section.ts';
-import { wakeAlerts } from '../../../plugins/mail/jobs.ts';
-import { wakeMails } from '#core/business/mail/jobs.ts';
+import { wakeAlerts, wakeMails } from '#core/business/mail/jobs.ts';
 import { mailSection } from '#core/business/mail/section.ts';
 
 /** Paths of what a section finds wrong with its values. */

@@ -13,7 +13,6 @@ import { sendDueMails } from '../../../plugins/mail/send-mails.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { closedPort } from '../../support/dead-ends.ts';
 import { uncertainTries } from '#core/business/mail/outbox.ts';
-import type { MailKinds } from '#core/business/mail/outbox.ts';
 import { repeatMail } from '#core/business/mail/mails.ts';
 import { registeredHere } from '../../support/registered.ts';
 import { startMailServer, type TestMailServer } from '../../support/mail-server.ts';
@@ -45,7 +44,7 @@ const createHost = (mail: object = settings()) => createTestHost({ database, sec
 async function send(
   mail?: object,
   timeouts: Partial<typeof unhurried> = {},
-  mailKinds: MailKinds = registry.mailKinds,
+  mailKinds: typeof registry.mailKinds = registry.mailKinds,
 ): Promise<readonly string[]> {
   await using host = createHost(mail);
   await sendDueMails(host, { ...registry, mailKinds }, { ...unhurried, ...timeouts });

@@ -13,3 +13,8 @@ const table = parse(readFileSync(join(root, '.ci', 'deletion.yaml'), 'utf8')) as
 export const absentCapabilities: readonly string[] = Object.keys(table).filter(
   (name) => table[name] !== notAFolder && !existsSync(join(root, 'plugins', name)),
 );
+
+/** True for the folders of such a capability, and for what was below them. */
+export function isAbsent(path: string): boolean {
+  return absentCapabilities.some((name) => /^(?:test\/)?(?:plugins|views)\/([\w-]+)/.exec(path)?.[1] === name);
+}

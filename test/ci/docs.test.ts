@@ -6,7 +6,7 @@ import type { CommandContext } from '#core/extension/commands/command.ts';
 import { assemble } from '#core/extension/assembly.ts';
 import { silentLog } from '../support/database.ts';
 import { vendors } from '../../plugins/upstream/vendors.ts';
-import { absentCapabilities } from './absent.ts';
+import { absentCapabilities, isAbsent } from './absent.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const pages = globSync('{README.md,docs/{,configuration/,operating/}*.md}', { cwd: root });
@@ -115,11 +115,6 @@ it.runIf(absentCapabilities.length === 0)('pages show commands and options that 
   );
   expect(wrong).toEqual([]);
 });
-
-/** True below the folders of a capability that is deleted. */
-function isAbsent(path: string): boolean {
-  return absentCapabilities.some((name) => /^(?:test\/)?(?:plugins|views)\/([\w-]+)/.exec(path)?.[1] === name);
-}
 
 /** Files that a page tells its reader to create. */
 const toBeCreated = new Set(['plugins/NAME/', 'plugins/setup/tools/example.ts']);

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, it } from 'vitest';
+import { isAbsent } from './absent.ts';
 import { readPage } from './markdown.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -25,7 +26,7 @@ const anchorsOf = (file: string) => readPage(read(file)).anchors;
 /** What is wrong with a path below the repository, perhaps with an anchor; undefined if nothing is. */
 function complain(target: string, hasAnchors: boolean): string | undefined {
   const [path = '', anchor] = target.split('#');
-  if (!existsSync(join(root, path))) return `${path} does not exist`;
+  if (!existsSync(join(root, path))) return isAbsent(path) ? undefined : `${path} does not exist`;
   if (anchor === undefined || !hasAnchors || !path.endsWith('.md')) return undefined;
   return anchorsOf(path).has(anchor) ? undefined : `${path} has no section #${anchor}`;
 }

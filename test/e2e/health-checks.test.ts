@@ -2,6 +2,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createLogger } from '#core/platform/logger.ts';
+import type { ToldProblem } from '#core/web/problems/find-problems.ts';
 import { startGateway, type TestGateway, yamlFor } from '../support/gateway.ts';
 import { execute, withDatabase } from '../support/global-postgres.ts';
 import { PageClient } from '../support/page-client.ts';
@@ -23,6 +24,14 @@ export const plugin = {
       check: ({ dataFolder }) =>
         existsSync(join(dataFolder, 'broken')) ? { ok: false, reason: '${reason}', since: 1_000 } : { ok: true },
     });
+    server.gateway.problem({
+      name: 'wick',
+      order: 95,
+      find: ({ host: { dataFolder } }) =>
+        existsSync(join(dataFolder, 'burnt'))
+          ? [{ severity: 'warn', title: 'Wick', pieces: [{ text: 'trim it' }], step: { path: '/operator/health' } }]
+          : [],
+    });
   },
 };
 `;
@@ -30,6 +39,7 @@ export const plugin = {
 interface Readiness {
   readonly status: string;
   readonly checks: readonly { name: string; ok: boolean; reason?: string }[];
+  readonly problems: readonly ToldProblem[];
 }
 
 let gateway: TestGateway;
@@ -56,6 +66,29 @@ const setReadOnly = async (value: 'on' | 'off') => {
   await administer(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${databaseName()}'`);
 };
 const rename = (from: string, to: string) => execute(gateway.database.url, `ALTER TABLE ${from} RENAME TO ${to}`);
+
+it('a problem of a plugin appears in readiness, metrics and on the overview, and degrades nothing', async () => {
+  const client = new PageClient(gateway.url);
+  await client.submit('/sign-in', '/sign-in', { name: 'Ada', email: operator });
+  const burnt = join(gateway.gateway.host.dataFolder, 'burnt');
+  await writeFile(burnt, '');
+  const { status, problems } = await readiness();
+  expect(status).toBe('ok');
+  expect(problems).toContainEqual({
+    problem: 'wick',
+    severity: 'warn',
+    title: 'Wick',
+    text: 'trim it',
+    subject: null,
+    since: null,
+    page: '/operator/health',
+    runbook: null,
+  });
+  expect(await read('/metrics')).toContain('daypass_problems{problem="wick",severity="warn"} 1');
+  expect((await client.get('/operator')).text).toContain('trim it');
+  await rm(burnt);
+  expect((await readiness()).problems.filter(({ problem }) => problem === 'wick')).toEqual([]);
+});
 
 it('a failing check appears in readiness, metrics, log and operator pages, and the gateway stays ready', async () => {
   const client = new PageClient(gateway.url);

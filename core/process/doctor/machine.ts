@@ -4,6 +4,7 @@ import { data, service } from '#core/config/sections/core-sections.ts';
 import type { Diagnosis, DiagnosisHost, Finding } from '#core/gateway/diagnosis/diagnosis.ts';
 import { lacksInodes, readRoom } from '#core/gateway/health/disk-check.ts';
 import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { asksBeforeUpgrades, decodesBrotli, fixedReleases } from '#core/platform/node-release.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import type { ToldProblem } from '#core/web/problems/find-problems.ts';
@@ -120,26 +121,30 @@ export const gatewayDiagnosis: Diagnosis = {
 
 async function checkGateway(host: DiagnosisHost): Promise<Finding> {
   try {
-    const { status, checks, problems } = await askOperator(host);
-    const failing = listOf<{ name: string; ok: boolean; reason?: string }>(checks).flatMap(({ name, ok, reason }) =>
-      ok ? [] : [`${name}: ${reason ?? 'fails'}`],
-    );
-    const others = listOf<ToldProblem>(problems)
-      .filter(({ problem, severity }) => problem !== 'check' && severity !== 'info')
-      .map(({ title, text }) => `${title}: ${text}`);
-    const told = [...others.slice(0, listed), ...(others.length > listed ? [`${others.length - listed} more`] : [])];
-    if (failing.length > 0)
-      return {
-        state: 'failed',
-        text: `runs, degraded: ${[...failing, ...told].join(' · ')}`,
-        advice: '/operator/health has the same, with since when.',
-      };
-    if (told.length === 0) return { state: 'ok', text: `runs, ${String(status)}` };
-    return { state: 'warning', text: `runs; ${told.join(' · ')}`, advice: '/operator has where each is mended.' };
+    return describeRunning(await askOperator(host));
   } catch (error) {
     if (!(error instanceof OperatorUnavailable)) throw error;
     return { state: 'skipped', text: error.message };
   }
+}
+
+/** @param answer of `/readyz?verbose` */
+export function describeRunning({ status, checks, problems }: JsonObject): Finding {
+  const failing = listOf<{ name: string; ok: boolean; reason?: string }>(checks).flatMap(({ name, ok, reason }) =>
+    ok ? [] : [`${name}: ${reason ?? 'fails'}`],
+  );
+  const others = listOf<ToldProblem>(problems)
+    .filter(({ problem, severity }) => problem !== 'check' && severity !== 'info')
+    .map(({ title, text }) => `${title}: ${text}`);
+  const told = [...others.slice(0, listed), ...(others.length > listed ? [`${others.length - listed} more`] : [])];
+  if (failing.length > 0)
+    return {
+      state: 'failed',
+      text: `runs, degraded: ${[...failing, ...told].join(' · ')}`,
+      advice: '/operator/health has the same, with since when.',
+    };
+  if (told.length === 0) return { state: 'ok', text: `runs, ${String(status)}` };
+  return { state: 'warning', text: `runs; ${told.join(' · ')}`, advice: '/operator has where each is mended.' };
 }
 
 function listOf<Entry>(value: unknown): readonly Entry[] {

@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { describeRunning } from '#core/process/doctor/machine.ts';
+
+const passing = { name: 'disk', ok: true };
+const problem = (name: string, severity: string, text: string) => ({ problem: name, severity, title: 'Title', text });
+
+it('a running gateway without problems is fine, whatever hints it has', () => {
+  const hint = problem('no_backup', 'info', 'one upstream');
+  expect(describeRunning({ status: 'ok', checks: [passing], problems: [hint] })).toEqual({
+    state: 'ok',
+    text: 'runs, ok',
+  });
+});
+
+it('problems of a running gateway are a warning, with where they are mended, five at most by name', () => {
+  const problems = Array.from({ length: 7 }, (_, index) => problem('model', 'bad', `model ${index} fails`));
+  const { state, text, advice } = describeRunning({ status: 'ok', checks: [passing], problems });
+  expect([state, advice]).toEqual(['warning', '/operator has where each is mended.']);
+  expect(text).toMatch(/^runs; Title: model 0 fails · .*Title: model 4 fails · 2 more$/);
+});
+
+it('a failing check of a running gateway is a failure, told once, before other problems', () => {
+  const failing = { name: 'disk', ok: false, reason: '1 MB left. Free some.' };
+  const problems = [
+    problem('check', 'bad', 'Disk: 1 MB left. Free some.'),
+    problem('mail', 'warn', 'a receipt is lost'),
+  ];
+  const finding = describeRunning({ status: 'degraded', checks: [failing, passing], problems });
+  expect(finding.state).toBe('failed');
+  expect(finding.text).toBe('runs, degraded: disk: 1 MB left. Free some. · Title: a receipt is lost');
+});
+
+it('a gateway of an earlier version, which tells of no problems, is judged by its checks', () => {
+  expect(describeRunning({ status: 'ok', checks: [passing] })).toEqual({ state: 'ok', text: 'runs, ok' });
+});

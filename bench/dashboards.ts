@@ -5,6 +5,7 @@
 import { request } from 'undici';
 import { type Load, sendLoad } from './load.ts';
 import type { Figures } from './process-figures.ts';
+import { median } from './statistics.ts';
 
 /** Pages open in every other round, one for each account. */
 const pages = 50;
@@ -95,8 +96,4 @@ async function openPage(port: number, { cookie }: { readonly cookie: string }) {
   await promise;
   first = events;
   return { updates: () => events - first, close: () => closing.abort() };
-}
-
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }

@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Child, startChild, stopChild } from './child.ts';
 import { type Load, loads, sendLoad, sendSteadily } from './load.ts';
+import { quantile } from './statistics.ts';
 
 /** Requests of each, one at a time and interleaved. */
 const single = 1_000;
@@ -98,8 +99,4 @@ async function timeOf({ port, key }: Child, load: Load): Promise<number> {
 
 function ms(value: number): string {
   return `${value.toFixed(2)} ms`;
-}
-
-function quantile(values: readonly number[], share: number): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? Number.NaN;
 }

@@ -12,6 +12,7 @@ import { measureDashboards } from './dashboards.ts';
 import { type Load, loads, sendLoad, translations } from './load.ts';
 import type { Figures, Ready } from './process-figures.ts';
 import { execute, startPostgres, withDatabase } from '../test/support/global-postgres.ts';
+import { describeRatios, median } from './statistics.ts';
 
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 7);
 /** By this factor the rounds against another checkout are shorter, and more of them. */
@@ -104,19 +105,10 @@ async function compareWith(all: readonly Pair[]): Promise<void> {
       costs.push(cost);
       ratios.push(cost / (measured.get(other)?.cpu ?? Number.NaN));
     }
-    const [low, high] = confidence(ratios);
     console.log(
-      `${load.name}: ${median(costs).toFixed(1)} µs CPU, ${median(ratios).toFixed(3)} × the other checkout (95 %: ${low.toFixed(3)} to ${high.toFixed(3)}; ${ratios.length} rounds of ${short.requests} requests)`,
+      `${load.name}: ${median(costs).toFixed(1)} µs CPU, × the other checkout ${describeRatios(ratios)}; ${ratios.length} rounds of ${short.requests} requests`,
     );
   }
-}
-
-/** The interval that contains the true median in 95 of 100 runs, by the ranks of a binomial distribution. */
-function confidence(values: readonly number[]): [low: number, high: number] {
-  const sorted = values.toSorted((a, b) => a - b);
-  const margin = 0.98 * Math.sqrt(sorted.length);
-  const at = (rank: number) => sorted[Math.min(sorted.length - 1, Math.max(0, Math.round(rank)))] ?? Number.NaN;
-  return [at(sorted.length / 2 - margin), at(sorted.length / 2 + margin)];
 }
 
 async function measureOpenPages(): Promise<void> {
@@ -221,8 +213,4 @@ async function watchMemory(): Promise<void> {
 
 function megabytes(bytes: number): string {
   return `${(bytes / 1048576).toFixed(0)} MB`;
-}
-
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }

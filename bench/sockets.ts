@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import { Agent, request } from 'undici';
 import { WebSocket } from 'ws';
 import { askFigures, type Child, startChild, stopChild } from './child.ts';
+import { median } from './statistics.ts';
 
 const { values: flags } = parseArgs({
   options: {
@@ -254,10 +255,6 @@ function report(what: string, socket: number, posted: number): void {
   console.log(
     `${what}: ${socket.toFixed(2)} by WebSocket, ${posted.toFixed(2)} by POST: ${(socket / posted).toFixed(2)}`,
   );
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
 function megabytes(bytes: number): string {

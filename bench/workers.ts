@@ -17,6 +17,7 @@ import { parseArgs } from 'node:util';
 import { startChild, stopChild } from './child.ts';
 import { type Load, loads, sendLoad, sendSteadily } from './load.ts';
 import { benchPipeline } from './pipeline.ts';
+import { median } from './statistics.ts';
 
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 7);
 /** Rounds before those that count: V8 compiles for the first 30,000 small calls of each process. */
@@ -148,8 +149,4 @@ function cpuOf(pid: number): number {
     for (const child of read('children')) sum += cpuOf(Number(child));
   }
   return sum;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }

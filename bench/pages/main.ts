@@ -15,6 +15,7 @@ import type { Figures, Ready } from '../process-figures.ts';
 import { databaseCpu } from './cpu-time.ts';
 import { openSeeded } from './open.ts';
 import { findPages, findVisitors, type VisitedPage, type Visitor } from './visited.ts';
+import { quantile } from '../statistics.ts';
 
 /** Aim for the server's time, p95 in ms, and for the HTML of a page, compressed, in kB. */
 const aims = { time: 50, size: 50 };
@@ -110,14 +111,9 @@ function describe({ path, visitor }: VisitedPage, visits: readonly Visit[]): str
   const times = visits.map(({ time }) => time);
   const cpus = visits.flatMap(({ cpu: used }) => used ?? []);
   const size = gzipSync(last.html).length / 1000;
-  const isOver = quantileOf(times, 0.95) > aims.time || size > aims.size;
-  const figures = [quantileOf(times, 0), quantileOf(times, 0.5), quantileOf(times, 0.95), quantileOf(cpus, 0.5)]
+  const isOver = quantile(times, 0.95) > aims.time || size > aims.size;
+  const figures = [quantile(times, 0), quantile(times, 0.5), quantile(times, 0.95), quantile(cpus, 0.5)]
     .map((time) => time.toFixed(1).padStart(7))
     .join(' ');
   return `${name} ${figures} ${(last.html.length / 1000).toFixed(1).padStart(6)} ${size.toFixed(1).padStart(6)}${isOver ? '  over' : ''}`;
-}
-
-function quantileOf(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }

@@ -20,6 +20,7 @@ import { readRunningPeer, type RunningPeer } from '../running-peer.ts';
 import { type ClientFormat, type Peer, peers } from './peers.ts';
 import { ProcessTree } from './process-tree.ts';
 import { freePort } from '../../test/support/free-port.ts';
+import { median, quantile } from '../statistics.ts';
 
 const { values: flags, positionals: only } = parseArgs({
   allowPositionals: true,
@@ -222,12 +223,4 @@ function firstLine(error: unknown): string {
   const stderr =
     error instanceof Error && 'stderr' in error ? String(error.stderr).trim().split('\n').at(-1) : undefined;
   return `${stderr ?? message.split('\n')[0]}${cause instanceof Error ? ` (${cause.message.split('\n')[0]})` : ''}`;
-}
-
-function median(values: readonly number[]): number {
-  return quantile(values, 0.5);
-}
-
-function quantile(values: readonly number[], share: number): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? Number.NaN;
 }

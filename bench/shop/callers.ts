@@ -1,4 +1,5 @@
 /** The customers of the benchmark: each call has the next key. */
+import { once } from 'node:events';
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
@@ -11,8 +12,8 @@ export interface Target {
   readonly keys: readonly string[];
 }
 
-/** @throws Error when a status is not 200 */
-type Call = (target: Target, body: string) => Promise<void>;
+/** @returns ms to the first piece of the answer's body @throws Error when a status is not 200 */
+type Call = (target: Target, body: string) => Promise<number>;
 
 const path = '/v1/chat/completions';
 const httpAgent = new HttpAgent({ keepAlive: true, maxSockets: 256 });
@@ -23,18 +24,21 @@ const calling: Readonly<Record<Generator, Call>> = {
   /** Reads each answer, as an SDK does. */
   http: (target, body) =>
     new Promise((resolve, reject) => {
+      const began = performance.now();
       const headers = { ...headersFor(target), 'content-length': Buffer.byteLength(body) };
       const outgoing = httpRequest(
         { agent: httpAgent, host: '127.0.0.1', port: target.port, path, method: 'POST', headers },
         (answer) => {
           const chunks: Buffer[] = [];
+          let first = Number.NaN;
+          answer.once('data', () => (first = performance.now() - began));
           answer.on('data', (chunk: Buffer) => chunks.push(chunk));
           answer.on('error', reject);
           answer.on('end', () => {
             const text = Buffer.concat(chunks).toString();
             if (answer.statusCode !== 200) return reject(new Error(`status ${answer.statusCode}: ${text}`));
-            JSON.parse(text);
-            resolve();
+            if (answer.headers['content-type'] === 'application/json') JSON.parse(text);
+            resolve(first);
           });
         },
       );
@@ -42,6 +46,7 @@ const calling: Readonly<Record<Generator, Call>> = {
       outgoing.end(body);
     }),
   async undici(target, body) {
+    const began = performance.now();
     const answer = await request(`http://127.0.0.1:${target.port}${path}`, {
       dispatcher: undiciAgent,
       method: 'POST',
@@ -49,7 +54,10 @@ const calling: Readonly<Record<Generator, Call>> = {
       body,
     });
     if (answer.statusCode !== 200) throw new Error(`status ${answer.statusCode}: ${await answer.body.text()}`);
-    await answer.body.dump({ limit: 10_000_000 });
+    const first = once(answer.body, 'data').then(() => performance.now() - began);
+    answer.body.resume();
+    await once(answer.body, 'end');
+    return first;
   },
 };
 
@@ -66,10 +74,17 @@ export async function callAtOnce(by: Generator, target: Target, body: string, co
   await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
+/** @returns ms to the first piece of each answer */
+export async function callOneByOne(by: Generator, target: Target, body: string, count: number): Promise<number[]> {
+  const times: number[] = [];
+  while (times.length < count) times.push(await calling[by](target, body));
+  return times;
+}
+
 /** At a rate, however many are in flight. @param rate calls a second */
 export async function callAtRate(by: Generator, target: Target, body: string, count: number, rate: number) {
   const began = performance.now();
-  const sent: Promise<void>[] = [];
+  const sent: Promise<number>[] = [];
   while (sent.length < count) {
     const wait = began + (sent.length * 1000) / rate - performance.now();
     if (wait > 0) await sleep(wait);

@@ -11,6 +11,9 @@
  *     npm run bench:shop -- --variant='--no-flush-bytecode --retain-maps-for-n-gc=9'
  *                                                         one more gateway, started with these flags of Node.js; as often as needed
  *     npm run bench:shop -- --against FOLDER              another checkout beside this one
+ *     npm run bench:shop -- --first 50 --rounds 20 --quiet 60 --rate 0
+ *                                                         how long the first 50 calls take, one at a time, beside 50 of a warm
+ *                                                         process; `--load stream`: how long their first event takes
  *     npm run bench:shop -- --upstream-port 9999 --peer NAME=http://127.0.0.1:PORT=PID
  *                                                         a gateway that runs already, with a model `bench` at the upstream on
  *                                                         that port
@@ -22,7 +25,8 @@ import { execute, startPostgres, withDatabase } from '../../test/support/global-
 import { startChild, stopChild } from '../child.ts';
 import { type Load, loads } from '../load.ts';
 import { readRunningPeer } from '../running-peer.ts';
-import { callAtOnce, callAtRate, type Generator, generators } from './callers.ts';
+import { describeRatios, median, quantile } from '../statistics.ts';
+import { callAtOnce, callAtRate, callOneByOne, type Generator, generators } from './callers.ts';
 import { peerAt, startBare, startShop, type Subject } from './subjects.ts';
 
 /** Calls after which a part of a run ends, and whether it is printed: the just-in-time compilers need thousands. */
@@ -35,6 +39,10 @@ const windows = [
 ];
 /** Calls right before those of which is said that there was no quiet before. */
 const busyBefore = 20_000;
+/** Calls that make a process warm whose first calls were made one at a time. */
+const warming = 5_000;
+/** Rounds from which on pairs of them have an interval. */
+const fewestPairs = 6;
 /** Calls at a rate: enough for the scheduler's figures, and at least some seconds of them. */
 const atRate = { calls: 600, seconds: 10 };
 
@@ -44,6 +52,8 @@ const { values: flags } = parseArgs({
     quiet: { type: 'string', multiple: true, default: ['0', '60'] },
     accounts: { type: 'string', default: '200' },
     by: { type: 'string', default: 'http' },
+    load: { type: 'string', default: 'small' },
+    first: { type: 'string', default: '0' },
     variant: { type: 'string', multiple: true, default: [] },
     against: { type: 'string' },
     'upstream-port': { type: 'string', default: '0' },
@@ -56,10 +66,21 @@ const by = generators.find((name) => name === flags.by);
 if (by === undefined) throw new Error(`--by is one of ${generators.join(', ')}`);
 const generator: Generator = by;
 const accounts = Number(flags.accounts);
-const { body } = loads[0] as Load;
+const first = Number(flags.first);
+const [small] = loads as [Load];
+const bodies: Readonly<Record<string, string>> = {
+  small: small.body,
+  stream: JSON.stringify({ model: 'bench', stream: true, messages: [{ role: 'user', content: 'Answer briefly.' }] }),
+};
+const body = bodies[flags.load] ?? '';
+if (body === '') throw new Error(`--load is one of ${Object.keys(bodies).join(', ')}`);
 
-/** µs a call, or MB, of each round, by what was measured and whom. */
-const figures = new Map<string, Map<string, number[]>>();
+/** By what was measured and whom. */
+type Figures = Map<string, Map<string, number[]>>;
+/** µs a call, or MB, of each round. */
+const figures: Figures = new Map();
+/** Ms to the first piece of each answer, of calls that were made one at a time. */
+const times: Figures = new Map();
 
 const upstream = await startChild('upstream.ts', [flags['upstream-port']]);
 const url = `http://127.0.0.1:${upstream.port}`;
@@ -76,7 +97,7 @@ try {
     subjects.push(await startShop(url, await emptyDatabase(), accounts, { name: 'other', checkout: flags.against }));
   for (const peer of flags.peer) subjects.push(peerAt(readRunningPeer(peer)));
   for (let round = 0; round < Number(flags.rounds); round++) {
-    for (const quiet of flags.quiet.map(Number)) await measureWindows(quiet);
+    for (const quiet of flags.quiet.map(Number)) await (first > 0 ? measureFirst(quiet) : measureWindows(quiet));
     for (const rate of flags.rate.map(Number).filter(Boolean))
       for (const subject of subjects) await measureRate(subject, rate);
   }
@@ -110,6 +131,15 @@ async function measureWindows(quiet: number): Promise<void> {
   }
 }
 
+async function measureFirst(quiet: number): Promise<void> {
+  await sleep(quiet * 1000);
+  for (const subject of subjects) {
+    add(times, quietBefore(quiet), subject.name, ...(await callOneByOne(generator, subject, body, first)));
+    await callAtOnce(generator, subject, body, warming);
+    add(times, 'warm', subject.name, ...(await callOneByOne(generator, subject, body, first)));
+  }
+}
+
 function quietBefore(seconds: number): string {
   return seconds === 0 ? 'no quiet before' : `${seconds} s of quiet before`;
 }
@@ -128,15 +158,19 @@ async function costOf({ usage }: Subject, count: number, work: () => Promise<voi
 }
 
 function note(what: string, { name }: Subject, figure: number): void {
-  const bySubject = figures.get(what) ?? new Map<string, number[]>();
-  figures.set(what, bySubject);
-  bySubject.set(name, [...(bySubject.get(name) ?? []), figure]);
+  add(figures, what, name, figure);
+}
+
+function add(to: Figures, what: string, name: string, ...values: number[]): void {
+  const bySubject = to.get(what) ?? new Map<string, number[]>();
+  to.set(what, bySubject);
+  bySubject.set(name, [...(bySubject.get(name) ?? []), ...values]);
 }
 
 /** One line for each thing measured: µs a call, and the ratios to both bare forwarders. */
 function report(): void {
   const how = [`${accounts} accounts`, `calls by ${generator}`, `${flags.rounds} rounds`];
-  console.log(`small call, µs of processor time (× bare of undici, × bare of http); ${how.join(', ')}`);
+  console.log(`${flags.load}, µs of processor time (× bare of undici, × bare of http); ${how.join(', ')}`);
   for (const [what, bySubject] of figures) {
     const [undici, http] = subjects.map(({ name }) => median(bySubject.get(name) ?? []));
     const columns = [...bySubject].map(([name, values]) => {
@@ -146,10 +180,44 @@ function report(): void {
     });
     console.log(`  ${what.padEnd(44)} ${columns.join(' · ')}`);
   }
+  if (Number(flags.rounds) >= fewestPairs) reportPairs();
+  if (times.size > 0) reportTimes();
 }
 
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const [low, high] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
-  return ((low ?? Number.NaN) + (high ?? Number.NaN)) / 2;
+/** Each part of a run over the last one of its round, and the gateway over the others: medians of pairs. */
+function reportPairs(): void {
+  for (const quiet of flags.quiet.map(Number)) {
+    const parts = [...figures].filter(([what]) => what.startsWith('calls') && what.endsWith(quietBefore(quiet)));
+    const warm = parts.at(-1)?.[1];
+    for (const [what, bySubject] of parts) {
+      const own = bySubject.get('gateway') ?? [];
+      for (const [name, values] of bySubject) {
+        console.log(`  ${what}, ${name}: × its last calls ${describeRatios(pairwise(values, warm?.get(name)))}`);
+        if (name !== 'gateway') console.log(`  ${what}: gateway × ${name} ${describeRatios(pairwise(own, values))}`);
+      }
+    }
+  }
+}
+
+/** All calls pooled, and the ratio of the medians of each round. */
+function reportTimes(): void {
+  const warm = times.get('warm');
+  for (const [what, bySubject] of times)
+    for (const [name, values] of bySubject) {
+      const [p50, p99] = [0.5, 0.99].map((share) => quantile(values, share).toFixed(2));
+      const ratios = pairwise(medians(values), medians(warm?.get(name) ?? []));
+      const ratio = what === 'warm' ? '' : `; p50 × warm ${describeRatios(ratios)}`;
+      console.log(`  ${what}, ${name}: ms, p50 ${p50}, p99 ${p99} of ${values.length}${ratio}`);
+    }
+}
+
+/** Of each round. */
+function medians(values: readonly number[]): number[] {
+  return Array.from({ length: values.length / first }, (_, round) =>
+    median(values.slice(round * first, (round + 1) * first)),
+  );
+}
+
+function pairwise(values: readonly number[], others: readonly number[] = []): number[] {
+  return values.map((value, index) => value / (others[index] ?? Number.NaN));
 }

@@ -35,7 +35,7 @@ export const auth = defineStage({
   options: object({
     cache_seconds: integer(
       { minimum: 0, maximum: 3600, default: 60 },
-      'Seconds for which a key is cached. A rotated key is rejected immediately, regardless of this value.',
+      'Seconds after which a cached key is read again, while calls go on with it; 0: each call waits for the database. A rotated key is rejected immediately, regardless of this value.',
     ),
     failures: object(
       { default: {} },

@@ -38,7 +38,7 @@ export const plan = defineStage({
       enter(exchange) {
         if (exchange.endpoint.isPublic) return;
         const { accountId } = exchange.get(principal);
-        const found = directory.findById(accountId);
+        const found = directory.knownById(accountId);
         if (found instanceof Promise) return found.then((account) => apply(exchange, read(account)));
         const current = read(found);
         const latest = current.inactiveReason === undefined ? found : directory.findById(accountId, refusedMaxAge);

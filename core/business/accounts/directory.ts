@@ -1,5 +1,6 @@
 import { logFailure } from '#core/platform/errors/connection-error.ts';
 import { LRUCache } from 'lru-cache';
+import { inBackground } from '#core/platform/background.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
@@ -29,8 +30,8 @@ const defaultMaxAge = 60;
 const unwatchedMaxAge = 1_000;
 /** Ms for which an unknown key or id is rejected without another lookup. */
 const unknownMaxAge = 10_000;
-/** Ms for which cached accounts are used while the database does not answer. */
-const outageMaxAge = 24 * 60 * 60 * 1_000;
+/** Ms for which cached accounts are used while the database does not answer, or reports no change. */
+const longestAge = 24 * 60 * 60 * 1_000;
 /** Ms for which lookups of suspects are collected; also the longest delay of a valid key among them. */
 const suspectPause = 250;
 /** Timeout of a lookup in ms. */
@@ -48,6 +49,9 @@ const probeInterval = 1_000;
  * 2. the notification connection has not been interrupted since (notifications may have been missed);
  * 3. while that connection is down, the entry is younger than a second (a rotated key must not work longer).
  *
+ * Calls do not wait for an entry whose age alone is too high: they get it, and it is read again meanwhile, so that the first call after
+ * a pause costs a customer no more than the next one. The age only limits what a change without a notification would do.
+ *
  * While the database does not respond, 2 and 3 do not apply: cached accounts are used for a day, so that paying callers do
  * not notice a database restart, and unknown callers get `unavailable`. One lookup per second retries.
  */
@@ -64,6 +68,8 @@ export class AccountDirectory implements AsyncDisposable {
   readonly #byDigest: BatchLoader<KnownAccount>;
   /** For keys that are probably invented. */
   readonly #bySuspectDigest: BatchLoader<KnownAccount>;
+  /** Ids of accounts that are read again while callers get what is known. */
+  readonly #rereading = new Set<string>();
   readonly #listening: Promise<() => void>;
   #isListening = false;
   #gapAt = -Infinity; // ms, local clock
@@ -93,7 +99,7 @@ export class AccountDirectory implements AsyncDisposable {
   /**
    * The account whose key has this digest, or undefined.
    *
-   * @param maxAge seconds for which a cached entry is fresh
+   * @param maxAge seconds for which a cached entry is fresh; 0: every caller waits for the database
    * @param isSuspect whether the caller has sent unknown keys; its lookups are delayed and batched. Called only when
    * there is nothing about the key in memory
    * @throws GatewayError `unavailable` when it is not cached and the database does not respond
@@ -105,9 +111,8 @@ export class AccountDirectory implements AsyncDisposable {
   ): Awaitable<KnownAccount | undefined> {
     const id = this.#idOfDigest.get(digest);
     const known = id === undefined ? undefined : this.#accounts.get(id);
-    if (known !== undefined && known.key?.digest === digest) {
-      return this.#isFresh(known, maxAge) ? known : this.#lookUp(this.#byDigest, digest, known);
-    }
+    if (known !== undefined && known.key?.digest === digest)
+      return this.#meanwhile(known, maxAge, () => this.#lookUp(this.#byDigest, digest, known));
     if (this.#isUnknown(digest)) return undefined;
     return this.#lookUp(isSuspect() ? this.#bySuspectDigest : this.#byDigest, digest, undefined);
   }
@@ -118,7 +123,14 @@ export class AccountDirectory implements AsyncDisposable {
     return id !== undefined && this.#accounts.get(id)?.key?.digest === digest;
   }
 
-  /** The account of this id. As `findByDigest`. */
+  /** The account of this id, of any age at which the database would have reported a change. As `findByDigest`. */
+  knownById(id: string): Awaitable<KnownAccount | undefined> {
+    const known = this.#accounts.get(id);
+    if (known === undefined) return this.findById(id);
+    return this.#meanwhile(known, defaultMaxAge, () => this.#lookUp(this.#byId, id, known));
+  }
+
+  /** The account of this id, not older than this. @throws GatewayError as `findByDigest` */
   findById(id: string, maxAge: number = defaultMaxAge): Awaitable<KnownAccount | undefined> {
     const known = this.#accounts.get(id);
     if (known !== undefined && this.#isFresh(known, maxAge)) return known;
@@ -136,9 +148,34 @@ export class AccountDirectory implements AsyncDisposable {
     stop?.();
   }
 
+  /** The entry itself, where only its age asks for another look-up. */
+  #meanwhile(
+    known: KnownAccount,
+    maxAge: number,
+    lookUp: () => Awaitable<KnownAccount | undefined>,
+  ): Awaitable<KnownAccount | undefined> {
+    if (this.#isFresh(known, maxAge)) return known;
+    if (maxAge === 0 || !this.#isWatched || !this.#isFresh(known, longestAge / 1_000)) return lookUp();
+    if (!this.#rereading.has(known.id))
+      inBackground(this.#log, 'reading an account again', () => this.#reread(known, lookUp));
+    return known;
+  }
+
+  async #reread({ id }: KnownAccount, lookUp: () => Awaitable<unknown>): Promise<void> {
+    this.#rereading.add(id);
+    try {
+      await lookUp();
+    } finally {
+      this.#rereading.delete(id);
+    }
+  }
+
+  get #isWatched(): boolean {
+    return this.#isListening && this.#database.notifications.isConnected;
+  }
+
   #isFresh({ seenAt }: KnownAccount, maxAge: number): boolean {
-    const isWatched = this.#isListening && this.#database.notifications.isConnected;
-    const limit = isWatched ? maxAge * 1_000 : Math.min(maxAge * 1_000, unwatchedMaxAge);
+    const limit = this.#isWatched ? maxAge * 1_000 : Math.min(maxAge * 1_000, unwatchedMaxAge);
     return seenAt > this.#gapAt && this.#clock() - seenAt < limit;
   }
 
@@ -172,7 +209,7 @@ export class AccountDirectory implements AsyncDisposable {
   }
 
   #fromMemory(known: KnownAccount | undefined, cause?: unknown): KnownAccount {
-    if (known !== undefined && this.#clock() - known.seenAt < outageMaxAge) return known;
+    if (known !== undefined && this.#clock() - known.seenAt < longestAge) return known;
     throw new GatewayError('unavailable', 'API keys cannot be verified at the moment. Try again in a few seconds.', {
       retryAfter: 2,
       cause,

@@ -2,6 +2,7 @@ import pg from 'pg';
 import { guarded, inBackground } from '../background.ts';
 import type { Logger } from '../logger.ts';
 import { jitteredDelay, retryUntilDone } from '../timing/backoff.ts';
+import { withDeadline } from '../timing/deadline.ts';
 import { wait } from '../timing/wait.ts';
 import type { Notifications } from './database.ts';
 import { applySettings, waitingSettings } from './session.ts';
@@ -14,6 +15,8 @@ interface Listener {
 
 /** Ms between attempts to connect. */
 const retries = { first: 100, longest: 5_000 };
+/** Ms between questions that show that the connection still delivers, and for an answer. */
+const proofs = { every: 20_000, within: 5_000 };
 
 /** One connection that listens, opened for the first listener and reopened whenever it breaks. */
 export class PostgresNotifications implements Notifications, AsyncDisposable {
@@ -28,12 +31,14 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
   #firstTry: PromiseWithResolvers<void> | undefined;
 
   readonly #isDeaf: boolean;
+  readonly #proofs: typeof proofs;
 
-  /** @param isDeaf nothing is delivered by this URL, although LISTEN succeeds */
-  constructor(url: string, log: Logger, isDeaf = false) {
+  /** @param isDeaf nothing is delivered by this URL, although LISTEN succeeds @param proofsEvery tests set their own */
+  constructor(url: string, log: Logger, isDeaf = false, proofsEvery = proofs) {
     this.#url = url;
     this.#log = log;
     this.#isDeaf = isDeaf;
+    this.#proofs = proofsEvery;
   }
 
   get isConnected(): boolean {
@@ -90,7 +95,9 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
       application_name: 'daypass-listener',
     });
     const { promise: lost, resolve } = Promise.withResolvers<void>();
+    const over = new AbortController();
     const lose = () => {
+      over.abort();
       if (this.#client === client) {
         this.#client = undefined;
         this.#isListening = false;
@@ -109,10 +116,25 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
       const channels = new Set([...this.#listeners].map((listener) => listener.channel));
       for (const channel of channels) await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`);
       this.#isListening = this.#client === client;
+      inBackground(this.#log, 'asking whether the database still delivers', () =>
+        this.#prove(client, over.signal, lose),
+      );
       return { lost };
     } catch (error) {
       lose();
       throw error;
+    }
+  }
+
+  /** Loses a connection that what lies between has dropped without a word: nothing would be heard on it, and nothing be missed. */
+  async #prove(client: pg.Client, lost: AbortSignal, lose: () => void): Promise<void> {
+    const signal = AbortSignal.any([lost, this.#closing.signal]);
+    const { every, within } = this.#proofs;
+    for (;;) {
+      await wait(every, signal);
+      if (signal.aborted) return;
+      const answer = client.query('SELECT 1');
+      await withDeadline(answer, within, `no answer within ${within} ms`, signal).catch(lose);
     }
   }
 

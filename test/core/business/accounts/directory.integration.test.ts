@@ -98,12 +98,12 @@ describe('an account look-up', () => {
     expect(line.queries).toBe(1);
   });
 
-  it('sends a query once the entry is older than wanted', async () => {
-    await directory.findByDigest(digest, 60);
+  it('reads an entry again once it is older than wanted', async () => {
+    await directory.findById(accountId, 60);
     line.now += 59_999;
-    expect(directory.findByDigest(digest, 60)).not.toBeInstanceOf(Promise);
+    expect(directory.findById(accountId, 60)).not.toBeInstanceOf(Promise);
     line.now += 1;
-    expect(directory.findByDigest(digest, 60)).toBeInstanceOf(Promise);
+    expect(directory.findById(accountId, 60)).toBeInstanceOf(Promise);
   });
 
   it('finds nothing by an id that is not a UUID', async () => {
@@ -169,6 +169,47 @@ describe('a change of an account', () => {
   });
 });
 
+describe('a call after a pause', () => {
+  const pause = 3_600_000;
+
+  it('does not wait for the database, which has reported no change', async () => {
+    await directory.findByDigest(digest);
+    line.now += pause;
+    expect(directory.findByDigest(digest)).toMatchObject({ id: accountId });
+    expect(directory.knownById(accountId)).toMatchObject({ id: accountId });
+  });
+
+  it('has the account read again, once', async () => {
+    await directory.findByDigest(digest);
+    line.now += pause;
+    for (let call = 0; call < 5; call++) void directory.findByDigest(digest);
+    void directory.knownById(accountId);
+    await vi.waitFor(() => expect(directory.knownById(accountId)).toMatchObject({ seenAt: pause }), {
+      timeout: 15_000,
+    });
+    expect(line.queries).toBe(2);
+  });
+
+  it('finds what was changed without a notification when it is read again', async () => {
+    await directory.findByDigest(digest);
+    await rotateKey(database, 'dp', accountId);
+    line.now += pause;
+    expect(directory.findByDigest(digest)).toMatchObject({ id: accountId });
+    await vi.waitFor(async () => expect(await directory.findByDigest(digest)).toBeUndefined(), { timeout: 15_000 });
+  });
+
+  it('waits where nothing is to be cached', async () => {
+    await directory.findByDigest(digest, 0);
+    expect(directory.findByDigest(digest, 0)).toBeInstanceOf(Promise);
+  });
+
+  it('waits after a day', async () => {
+    await directory.findByDigest(digest);
+    line.now += 24 * pause;
+    expect(directory.findByDigest(digest)).toBeInstanceOf(Promise);
+  });
+});
+
 describe('while notifications are down', () => {
   it('an entry is fresh for a second', async () => {
     await directory.findByDigest(digest);
@@ -208,6 +249,11 @@ describe('while notifications are down', () => {
 
 describe('while the database does not answer', () => {
   const refused = new Error('connect ECONNREFUSED');
+
+  // Nor does it notify.
+  beforeEach(() => {
+    line.isConnected = false;
+  });
 
   it('cached accounts are used', async () => {
     await directory.findByDigest(digest);

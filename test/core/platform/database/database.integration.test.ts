@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Database } from '#core/platform/database/database.ts';
 import { DatabaseClaim } from '#core/platform/database/claim.ts';
+import { PostgresNotifications } from '#core/platform/database/notifications.ts';
 import { coreEntities } from '#core/process/entities.ts';
 import { openDatabase } from '#core/platform/database/open.ts';
 import { createBareDatabase, createTestDatabase, dropDatabase, silentLog } from '../../../support/database.ts';
@@ -527,6 +528,22 @@ describe('a notification', () => {
     await cutConnections(lonely, 'daypass-listener');
     await gap.promise;
     expect(lonely.notifications.isConnected).toBe(true);
+    await lonely.query("SELECT pg_notify('news', 'back')");
+    expect(await heard.promise).toBe('back');
+  });
+
+  it('is missed for some seconds at most when the connection is dropped without a word', async () => {
+    await using lonely = await createTestDatabase();
+    const { hostname, port } = new URL(lonely.url);
+    await using proxy = await createTcpProxy({ host: hostname, port: Number(port) });
+    const url = new URL(lonely.url);
+    url.host = `127.0.0.1:${proxy.port}`;
+    await using notifications = new PostgresNotifications(url.href, silentLog, false, { every: 5, within: 200 });
+    const gap = Promise.withResolvers<void>();
+    const heard = Promise.withResolvers<string>();
+    await notifications.listen('news', heard.resolve, gap.resolve);
+    proxy.freeze();
+    await gap.promise;
     await lonely.query("SELECT pg_notify('news', 'back')");
     expect(await heard.promise).toBe('back');
   });

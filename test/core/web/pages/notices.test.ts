@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { createTestHost } from '#core/extension/testing/test-host.ts';
+import { type NoticeSource, noticesToJson, showNotices } from '#core/web/pages/notices.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
+
+const host = createTestHost();
+const request = { host, language: 'en' } as unknown as PageRequest;
+
+/** A source with one notice, of which visitors read nothing. */
+const source = (name: string): NoticeSource => ({
+  name,
+  show: async (_request, _now, readers) => (readers === 'all' ? [] : [{ kind: 'info', title: name }]),
+  toJson: async (_host, language) => [{ name, language }],
+});
+const sources = new Map(['parades', 'weather'].map((name) => [name, source(name)]));
+
+it('pages show the notices of every source, in the order in which they were registered', async () => {
+  expect(await showNotices(sources, request, 0, 'customers')).toMatchObject([
+    { title: 'parades' },
+    { title: 'weather' },
+  ]);
+  expect(await showNotices(sources, request, 0, 'all')).toEqual([]);
+});
+
+it('the JSON has a member for each source', async () => {
+  expect(await noticesToJson(sources, host, 'id')).toEqual({
+    parades: [{ name: 'parades', language: 'id' }],
+    weather: [{ name: 'weather', language: 'id' }],
+  });
+});
+
+it('pages and JSON are without notices where there is no source', async () => {
+  expect(await showNotices(new Map(), request, 0, 'customers')).toEqual([]);
+  expect(await noticesToJson(new Map(), host, 'en')).toEqual({});
+});

@@ -44,6 +44,16 @@ const someCatalog = fc
   .map((models) => models.map(({ name, formats, ...limits }) => modelOf(name, formats, limits)));
 
 describe('data of the script', () => {
+  it('names the list of models that Claude Code keeps of this gateway, which an undo removes', () => {
+    const { tools } = dataOf([modelOf('large', ['messages'])]);
+    const { variants = [] } = tools.find(({ id }) => id === 'claude-code') ?? {};
+    expect(variants.length).toBeGreaterThan(0);
+    for (const { actions } of variants)
+      expect(JSON.stringify(actions.filter(({ kind }) => kind === 'cache'))).toContain(
+        '"~/.claude/cache/gateway-models.json"',
+      );
+  });
+
   it('the data of the script makes of its placeholders exactly what the page shows for the model', () => {
     fc.assert(
       fc.property(someCatalog, (models) => {

@@ -38,7 +38,7 @@ const rolledBack: ProblemKind = {
       {
         severity: 'warn',
         title,
-        pieces: [...readEmphasis(text), { text: inBrackets(note) }],
+        pieces: [...readEmphasis(text), { text: inBrackets(note), isPersonal: true }],
         since: createdAt,
         step: { path: '/operator/health' },
       },

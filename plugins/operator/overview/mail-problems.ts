@@ -37,7 +37,8 @@ function describeMail(mail: CustomerMail, { t }: ProblemReader): Problem {
       { text: order, path: `/operator/orders/${order}` },
       { text: ', ' },
       { text: name, isStrong: true },
-      ...(error === undefined ? [] : [{ text: `: ${t(error)}`, isEnglish: t(error) === error }]),
+      // A mail server may repeat the address.
+      ...(error === undefined ? [] : [{ text: `: ${t(error)}`, isEnglish: t(error) === error, isPersonal: true }]),
     ],
     since: finishedAt,
     step: {

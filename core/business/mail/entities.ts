@@ -33,5 +33,6 @@ export const MailMessage = defineEntity({
   indexes: [
     { name: 'mail_message_account', properties: ['account', 'createdAt'] },
     { name: 'mail_message_due', properties: 'nextAt', where: `state in ('waiting', 'sending')` },
+    { name: 'mail_message_undelivered', properties: 'finishedAt', where: `state in ('failed', 'uncertain')` },
   ],
 });

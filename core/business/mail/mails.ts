@@ -72,7 +72,7 @@ type MailRow = Row<typeof MailMessage, 'state' | 'tries' | 'error' | 'created_at
   readonly order: string | null;
 };
 
-const undelivered = `m.state in ('failed', 'uncertain') and m.finished_at > clock_timestamp() - make_interval(days => ${undeliveredDays})`;
+const undelivered = `m.state in ('failed', 'uncertain') and m.finished_at > now() - make_interval(days => ${undeliveredDays})`;
 
 /** How many mails to customers did not arrive in the last days, by whether they are about money. */
 export async function countUndelivered(

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
+import { countUndelivered } from '#core/business/mail/mails.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
 import { createTestDatabase } from '../../support/database.ts';
+import { explain } from '../../core/gateway/records/record-fixture.ts';
 import { mailGauges } from '../../../plugins/mail/gauges.ts';
 import { evaluateMails, readMailTrouble } from '../../../plugins/mail/health.ts';
 
@@ -56,4 +58,15 @@ it('the health check knows of mails that wait and of receipts that did not arriv
     ok: false,
     reason: 'Mails have waited for 20 minutes: 550 relay not permitted. Run daypass doctor --only mail.',
   });
+});
+
+it('mails that did not arrive are counted by an index of their own', async () => {
+  await using database = await createTestDatabase();
+  await database.query(
+    `insert into mail_message (event_id, channel, state, finished_at)
+     select i, 'customer', case when i % 1000 = 0 then 'failed' else 'sent' end, now() - i * interval '10 minutes'
+     from generate_series(1, 10000) as i`,
+  );
+  await database.query('analyze mail_message');
+  expect(await explain(database, countUndelivered)).toContain('mail_message_undelivered');
 });

@@ -6,7 +6,8 @@ import { service } from '#core/config/sections/core-sections.ts';
 import type { HealthChecks } from '#core/gateway/health/health-check.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { findProblems, problemReader, tellProblem, textOf } from '#core/web/problems/find-problems.ts';
-import type { Alert, ProblemKinds, ProblemReader } from '#core/web/problems/problem.ts';
+import { moneyProblems } from '#core/web/problems/money-problems.ts';
+import type { Alert, ProblemKind, ProblemKinds, ProblemReader } from '#core/web/problems/problem.ts';
 import type { Language, Texts } from '#core/web/texts/texts.ts';
 import { mailTexts } from '../texts.ts';
 
@@ -26,6 +27,9 @@ export async function composeAlert(
   return kind?.alert?.compose(payload, reader) ?? 'nothing tells of such events any more';
 }
 
+/** The report counts flags and says since when payments wait. */
+const inFigures = new Set<ProblemKind>(moneyProblems);
+
 /** The day before, and all that needs the operator, as the overview counts it: without hints. */
 async function reportDay(day: string, gateway: ProblemKinds, reader: ProblemReader): Promise<Alert> {
   const { host, format, language } = reader;
@@ -42,8 +46,7 @@ async function reportDay(day: string, gateway: ProblemKinds, reader: ProblemRead
   const sold = revenue.find((one) => one.day === day) ?? { amount: 0, orders: 0 };
   const urgent = found.filter(({ severity }) => severity !== 'info');
   const needs = total - (found.length - urgent.length);
-  // What was alerted to at once is told in figures.
-  const others = urgent.filter(({ kind }) => kind.alert === undefined);
+  const others = urgent.filter(({ kind }) => !inFigures.has(kind));
   return {
     title: needs === 0 ? t('alert.report.title_calm', { day }) : t('alert.report.title', { day, count: needs }),
     text: t(needs === 0 ? 'alert.report.calm' : 'alert.report.text'),

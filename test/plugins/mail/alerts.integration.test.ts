@@ -566,6 +566,29 @@ describe('the daily report', () => {
     expect(JSON.stringify([report, mails.received.map(({ raw }) => raw)])).not.toContain('ani@example.com');
   });
 
+  it('names a problem that is alerted to, and one that cannot be read, unless a figure tells of it', async () => {
+    await flagged('ORD-FIGURE');
+    await database
+      .fork()
+      .transactional((transaction) => recordEvent(transaction, 'day.reported', { day: '2026-11-24' }, randomUUID()));
+    const waiting: Problem = {
+      severity: 'warn',
+      title: 'A place waits',
+      pieces: [{ text: 'Nobody was invited' }],
+      step: { path: '/operator/sales' },
+    };
+    const alert = { event: 'place.reserved', compose: async () => 'it is told by day' } as const;
+    const places = { name: 'places', order: 100, find: () => [waiting], alert };
+    const stock = { name: 'stock', order: 101, find: () => Promise.reject(new Error('no such table')), alert };
+    await using host = createHost();
+    await sendDueMails(host, registered(new Map(), [places, stock]));
+    const report = mails.received.find(({ raw }) => raw.includes('Report of'))?.raw.replace(/=\r\n/g, '');
+    expect(report).toContain('3 things need you');
+    expect(report).toContain('Nobody was invited');
+    expect(report).toContain('no such table');
+    expect(report).not.toContain('ORD-FIGURE');
+  });
+
   it('needs no problem, and an event that no problem tells of is not sent', async () => {
     await flagged('ORD-GONE');
     await using host = createHost();

@@ -32,13 +32,14 @@ const rolledBack: ProblemKind = {
     const { createdAt, operator, configurationId: number, note = '', canary } = rollback;
     const [title, text] =
       canary === undefined
-        ? [t('operator.configuration_taken_back'), t('problem.rolled_back', { operator, number })]
-        : [t('operator.configuration_behind'), t('problem.canary_full', { operator, number, canary })];
+        ? [t('operator.configuration_taken_back'), t('problem.rolled_back', { number })]
+        : [t('operator.configuration_behind'), t('problem.canary_full', { number, canary })];
+    const who = note === '' ? operator : `${operator}: ${note}`;
     return [
       {
         severity: 'warn',
         title,
-        pieces: [...readEmphasis(text), { text: inBrackets(note), isPersonal: true }],
+        pieces: [...readEmphasis(text), { text: inBrackets(who), isPersonal: true }],
         since: createdAt,
         step: { path: '/operator/health' },
       },

@@ -31,7 +31,8 @@ export const unfinishedActions: ProblemKind = {
                 { text: ', ', isPersonal: true },
               ]),
           { text: did, isStrong: true },
-          { text: ` ${t('operator.need_unfinished_text', { operator })}` },
+          { text: ` (${operator})`, isPersonal: true },
+          { text: `: ${t('operator.need_unfinished_text')}` },
         ],
         since: createdAt,
         step: {

@@ -10,7 +10,7 @@ import { ownTexts, reasonTexts } from '#core/web/serving/own-parts.ts';
 import { formatterFor } from '#core/web/texts/formatter.ts';
 import { Translator } from '#core/web/texts/translator.ts';
 import { checkProblems } from '#core/web/problems/check-problems.ts';
-import { findProblems } from '#core/web/problems/find-problems.ts';
+import { findProblems, problemReader, tellProblems } from '#core/web/problems/find-problems.ts';
 import { failedJobs, missingBackups } from '#core/web/problems/machine-problems.ts';
 import { describeBreakers, describeModels } from '#core/web/problems/model-problems.ts';
 import type { ProblemKind } from '#core/web/problems/problem.ts';
@@ -171,4 +171,22 @@ it('failing checks, a rejected gateway.yaml and failed jobs lead to the health p
     },
     { kind: 'warn', text: '2 jobs failed in the last 24 hours, the latest send-mails (no server)', since: '1 h ago' },
   ]);
+});
+
+it.each([
+  ['a change that was taken back', { note: 'it was bad' }, 'rolled back; configuration 3 serves', 'it was bad'],
+  ['a canary that is full', { note: undefined, canary: 2 }, 'canary 2 serves all accounts, as configuration 3', ''],
+])('programs do not read who is responsible for %s, operators do', async (_, more, sentence, note) => {
+  await using host = createTestHost({ now });
+  const rollback = { fileDigest: '', configurationId: 3, operator: 'ops@example.com', createdAt: new Date(now) };
+  configLoadState(host).rollback = { ...rollback, ...more };
+  const pageTexts = [ownTexts, ...reasonTexts];
+  const gateway = { pageTexts, problems: new Map(configProblems.map((kind) => [kind.name, kind])) };
+  const [told] = await tellProblems(gateway, host);
+  expect(told?.text).toContain(sentence);
+  expect(told?.text).not.toContain('ops@example.com');
+  const { found } = await findProblems(gateway, problemReader(pageTexts, host, 'id'));
+  const read = found[0]?.pieces.map(({ text }) => text).join('');
+  expect(read).toContain('ops@example.com');
+  expect(read).toContain(note);
 });

@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { createTestHost } from '#core/extension/testing/test-host.ts';
+import { problemReader, tellProblems } from '#core/web/problems/find-problems.ts';
+import { ownTexts, reasonTexts } from '#core/web/serving/own-parts.ts';
+import { unfinishedActions } from '../../../plugins/operator/overview/unfinished-problems.ts';
+import en from '../../../plugins/operator/texts/en.json' with { type: 'json' };
+import id from '../../../plugins/operator/texts/id.json' with { type: 'json' };
+
+const pageTexts = [ownTexts, ...reasonTexts, { en, id }];
+const at = Date.parse('2031-05-12T12:00:00Z');
+const row = {
+  id: '7',
+  operator: 'ops@example.com',
+  action: 'route.reset',
+  subject: 'one/a',
+  note: null,
+  error: null,
+  created_at: at - 3_600_000,
+  finished_at: null,
+};
+const database = { query: async (sql: string) => (sql.includes('operator_action') ? [row] : []) };
+
+it('an operator reads who asked for what nobody knows to be done, and programs do not', async () => {
+  await using plain = createTestHost({ now: at });
+  const host = Object.assign(plain, { database }) as unknown as typeof plain;
+  const [problem] = await unfinishedActions.find(problemReader(pageTexts, host, 'en'));
+  expect(problem?.pieces.map(({ text }) => text).join('')).toMatch(
+    /^one\/a, .+ \(ops@example\.com\): the process ended meanwhile/,
+  );
+  const told = await tellProblems({ pageTexts, problems: new Map([['action_unfinished', unfinishedActions]]) }, host);
+  expect(told).toMatchObject([
+    { problem: 'action_unfinished', text: expect.stringMatching(/\S: the process ended meanwhile/) },
+  ]);
+  expect(JSON.stringify(told)).not.toContain('ops@example.com');
+});

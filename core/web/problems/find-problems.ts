@@ -3,6 +3,7 @@ import { healthReason } from '#core/gateway/health/health-reason.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { describeFailure } from '#core/platform/errors/connection-error.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
+import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import { formatterFor } from '../texts/formatter.ts';
 import type { Language, Texts } from '../texts/texts.ts';
 import { Translator } from '../texts/translator.ts';
@@ -10,6 +11,8 @@ import { type Problem, type ProblemKind, type ProblemKinds, type ProblemReader, 
 
 /** Ms that each kind has to find its problems. */
 const deadline = 2_000;
+/** Ms for which programs share a reading. */
+const maxAge = 10_000;
 
 /** A problem with its kind. */
 export interface FoundProblem extends Problem {
@@ -38,9 +41,9 @@ function rank({ severity }: Problem): number {
 
 async function findOfKind(kind: ProblemKind, reader: ProblemReader): Promise<FoundProblems> {
   try {
-    const found = (async () => Promise.all([kind.find(reader), kind.total?.(reader.host)]))();
-    const [problems, total = problems.length] = await withDeadline(found, deadline, 'no response in time');
-    return { found: problems.map((problem) => ({ ...problem, kind })), total };
+    const finding = (async () => kind.find(reader))();
+    const problems = await withDeadline(finding, deadline, 'no response in time');
+    return { found: problems.map((problem) => ({ ...problem, kind })), total: problems.total ?? problems.length };
   } catch (error) {
     return { found: [{ ...unread(kind, error, reader), kind }], total: 1 };
   }
@@ -100,11 +103,21 @@ export function textOf({ pieces }: Problem): string {
   return pieces.flatMap(({ isPersonal, text }) => (isPersonal === true ? [] : [text])).join('');
 }
 
-/** All problems in English. Never rejects. */
-export async function tellProblems(
+/** The readings of programs: otherwise each scrape and each probe asks the database. */
+const readings = new WeakMap<Host, FreshValue<readonly ToldProblem[]>>();
+
+/** All problems in English, as they were at most ten seconds ago. Never rejects. */
+export function tellProblems(
   gateway: ProblemKinds & { readonly pageTexts: readonly Texts[] },
   host: Host,
-): Promise<ToldProblem[]> {
-  const { found } = await findProblems(gateway, problemReader(gateway.pageTexts, host, 'en'));
-  return found.map(tellProblem);
+): Promise<readonly ToldProblem[]> {
+  const read = async () => {
+    const { found } = await findProblems(gateway, problemReader(gateway.pageTexts, host, 'en'));
+    return found.map(tellProblem);
+  };
+  // Each kind has its own deadline.
+  const options = { maxAge, deadline: Infinity, now: () => host.monotonic(), read };
+  const reading = readings.get(host) ?? new FreshValue(options);
+  readings.set(host, reading);
+  return reading.get();
 }

@@ -1,5 +1,4 @@
 import type { EventName } from '#core/gateway/events/event-handler.ts';
-import type { Host } from '#core/gateway/host/host.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { PageRequest } from '../pages/page.ts';
 
@@ -21,6 +20,12 @@ export interface Problem {
   readonly step: { readonly path: string; readonly text?: string; readonly label?: string };
   /** As of its kind, where one of them has a page of its own. */
   readonly runbook?: string | undefined;
+}
+
+/** What a kind has found. */
+export interface Problems extends ReadonlyArray<Problem> {
+  /** How many there are, where not all are listed. */
+  readonly total?: number;
 }
 
 /** A piece of a sentence for a template. */
@@ -48,10 +53,8 @@ export interface ProblemKind {
   readonly order: number;
   /** A page in docs/runbooks: what it means, what customers feel, what to do. `mail-failing`. */
   readonly runbook?: string;
-  /** What is wrong now, the oldest first. Takes a moment at most; what it throws is reported in its place. */
-  find(reader: ProblemReader): readonly Problem[] | Promise<readonly Problem[]>;
-  /** How many there are, where `find` does not list all. */
-  total?(host: Host): Promise<number>;
+  /** What is wrong now, the oldest first. Takes a moment at most; what it throws is a problem `unread` in its place. */
+  find(reader: ProblemReader): Problems | Promise<Problems>;
   /** How the operator hears of it at once; of all others, the daily report tells. */
   readonly alert?: ProblemAlert;
 }

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { findProblems, problemReader, tellProblems } from '#core/web/problems/find-problems.ts';
 import type { Problem, ProblemKind } from '#core/web/problems/problem.ts';
@@ -44,7 +44,7 @@ it('problems come by severity, and of one severity in the order of their kinds',
 
 it('a kind that lists some of its problems counts all', async () => {
   await using host = createTestHost({ now });
-  const gateway = registered(kind('money', 10, () => [problem('one', 'bad')], { total: async () => 12 }));
+  const gateway = registered(kind('money', 10, () => Object.assign([problem('one', 'bad')], { total: 12 })));
   const { found, total } = await findProblems(gateway, problemReader(pageTexts, host, 'en'));
   expect([found.length, total]).toEqual([1, 12]);
 });
@@ -64,6 +64,20 @@ it('a kind that cannot be read is a problem itself, and hides no other', async (
     { problem: 'key', severity: 'bad', text: 'key: The check failed: no such column' },
     { problem: 'model', title: 'down' },
   ]);
+});
+
+it('programs that ask within ten seconds share one reading, and pages read anew', async () => {
+  await using host = createTestHost({ now });
+  const find = vi.fn(() => [problem('down', 'bad')]);
+  const gateway = registered(kind('model', 10, find));
+  await Promise.all([tellProblems(gateway, host), tellProblems(gateway, host)]);
+  host.clock.advance(9_000);
+  expect(await tellProblems(gateway, host)).toMatchObject([{ title: 'down' }]);
+  expect(find).toHaveBeenCalledTimes(1);
+  await findProblems(gateway, problemReader(pageTexts, host, 'en'));
+  host.clock.advance(1_000);
+  await tellProblems(gateway, host);
+  expect(find).toHaveBeenCalledTimes(3);
 });
 
 it('programs get a problem without personal data, with since when, its page and its runbook', async () => {

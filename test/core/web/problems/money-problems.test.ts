@@ -1,6 +1,7 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
 import type { OpenFlag } from '#core/business/payments/flags.ts';
+import { findProblems } from '#core/web/problems/find-problems.ts';
 import type { ProblemReader } from '#core/web/problems/problem.ts';
 import { ownTexts, reasonTexts } from '#core/web/serving/own-parts.ts';
 import { formatterFor } from '#core/web/texts/formatter.ts';
@@ -82,4 +83,17 @@ it('a reported payment is a problem once it has not been confirmed for ten minut
   ]);
   const [told] = (await unconfirmedFor(11, 'id')) ?? [];
   expect(told?.pieces[0]?.text).not.toMatch(/^problem\.|Buyers/);
+});
+
+it('flags that are more than are listed are counted by the statement that lists them', async () => {
+  const row = { id: 'flag', kind: 'wrong_amount', created_at: now, order_id: null, amount: null, total: 12 };
+  const query = vi.fn(async () => [row]);
+  const host = Object.assign(createTestHost({ now }), { database: { query } });
+  const reader = { host, t: texts.in('en'), format: formatterFor('en', 'UTC'), language: 'en' };
+  const flagged = moneyProblems.filter(({ name }) => name === 'order_flagged');
+  const { found, total } = await findProblems(
+    { problems: new Map(flagged.map((kind) => [kind.name, kind])) },
+    reader as unknown as ProblemReader,
+  );
+  expect([found.length, total, query.mock.calls.length]).toEqual([1, 12, 1]);
 });

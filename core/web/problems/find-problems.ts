@@ -9,10 +9,13 @@ import type { Language, Texts } from '../texts/texts.ts';
 import { Translator } from '../texts/translator.ts';
 import { type Problem, type ProblemKind, type ProblemKinds, type ProblemReader, severities } from './problem.ts';
 
-/** Ms that each kind has to find its problems. */
-const deadline = 2_000;
+/** Ms that each kind has to find its problems: more than a ping of a dependency, which is one of them. */
+const deadline = 2_500;
 /** Ms for which programs share a reading. */
 const maxAge = 10_000;
+
+/** In place of each kind that cannot be read: a page that lists nothing would say that all is well. */
+const unread: ProblemKind = { name: 'unread', order: 20, find: () => [] };
 
 /** A problem with its kind. */
 export interface FoundProblem extends Problem {
@@ -25,14 +28,36 @@ export interface FoundProblems {
   readonly total: number;
 }
 
-/** All problems, the worst first, and of one severity by the order of their kinds. Never rejects, and takes some two seconds at most. */
+/** All problems, the worst first, and of one severity by the order of their kinds. Never rejects, and takes some three seconds at most. */
 export async function findProblems({ problems }: ProblemKinds, reader: ProblemReader): Promise<FoundProblems> {
   const kinds = [...problems.values()].toSorted((one, other) => one.order - other.order);
   const byKind = await Promise.all(kinds.map((kind) => findOfKind(kind, reader)));
+  const found = byKind.flatMap((one) => one.found);
+  const told = found.some(isDatabase) ? joinUnread(found, reader) : found;
   return {
-    found: byKind.flatMap(({ found }) => found).toSorted((one, other) => rank(one) - rank(other)),
-    total: byKind.reduce((sum, { total }) => sum + total, 0),
+    found: told.toSorted((one, other) => rank(one) - rank(other)),
+    total: byKind.reduce((sum, { total }) => sum + total, told.length - found.length),
   };
+}
+
+function isDatabase({ kind, subject }: FoundProblem): boolean {
+  return kind.name === 'check' && subject === 'database';
+}
+
+/** One for all kinds that the database would have told of. */
+function joinUnread(found: readonly FoundProblem[], { t }: ProblemReader): readonly FoundProblem[] {
+  const [some, others] = [found.filter(({ kind }) => kind === unread), found.filter(({ kind }) => kind !== unread)];
+  if (some.length === 0) return others;
+  const kinds = some.map(({ subject = '' }) => inWords(subject)).join(', ');
+  const joined: FoundProblem = {
+    kind: unread,
+    severity: 'bad',
+    title: t('problem.unread'),
+    pieces: [{ text: t('problem.unread.database', { kinds }) }],
+    step: { path: '/operator/health' },
+    runbook: 'database-down',
+  };
+  return [...others, joined];
 }
 
 function rank({ severity }: Problem): number {
@@ -45,21 +70,25 @@ async function findOfKind(kind: ProblemKind, reader: ProblemReader): Promise<Fou
     const problems = await withDeadline(finding, deadline, 'no response in time');
     return { found: problems.map((problem) => ({ ...problem, kind })), total: problems.total ?? problems.length };
   } catch (error) {
-    return { found: [{ ...unread(kind, error, reader), kind }], total: 1 };
+    return { found: [describeUnread(kind, error, reader)], total: 1 };
   }
 }
 
-/** That nobody knows is a problem as well: a page that lists nothing would say that all is well. */
-function unread({ name }: ProblemKind, error: unknown, { t }: ProblemReader): Problem {
+function describeUnread({ name }: ProblemKind, error: unknown, { t }: ProblemReader): FoundProblem {
   const reason = describeFailure(error instanceof Error ? error.message : String(error));
   const text = `: ${t(healthReason('health.reason.check_failed', { error: reason }))}`;
   return {
+    kind: unread,
     severity: 'bad',
-    title: t('problem.check'),
-    pieces: [{ text: name, isStrong: true }, { text }],
+    title: t('problem.unread'),
+    pieces: [{ text: inWords(name), isStrong: true }, { text }],
     subject: name,
     step: { path: '/operator/health' },
   };
+}
+
+function inWords(name: string): string {
+  return name.replaceAll('_', ' ');
 }
 
 /** Who reads in this language, with the texts of all plugins, and the times of the service. */

@@ -1,6 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
-import { findProblems, problemReader, tellProblems } from '#core/web/problems/find-problems.ts';
+import { checkProblems } from '#core/web/problems/check-problems.ts';
+import { findProblems, problemReader, tellProblem, tellProblems } from '#core/web/problems/find-problems.ts';
 import type { Problem, ProblemKind } from '#core/web/problems/problem.ts';
 import { ownTexts, reasonTexts } from '#core/web/serving/own-parts.ts';
 
@@ -49,21 +50,60 @@ it('a kind that lists some of its problems counts all', async () => {
   expect([found.length, total]).toEqual([1, 12]);
 });
 
-it('a kind that cannot be read is a problem itself, and hides no other', async () => {
+it('a kind that cannot be read is a problem, not under its own name, and hides no other', async () => {
   await using host = createTestHost({ now });
   const lost = Object.assign(new Error('connect ECONNREFUSED 10.0.0.7'), { code: 'ECONNREFUSED' });
   const gateway = registered(
-    kind('mail', 10, () => Promise.reject(lost)),
+    kind('payments_unconfirmed', 10, () => Promise.reject(lost), { runbook: 'payments-unconfirmed' }),
     kind('key', 20, () => {
       throw new Error('no such column');
     }),
     kind('model', 30, () => [problem('down', 'bad')]),
   );
   expect(await tellProblems(gateway, host)).toMatchObject([
-    { problem: 'mail', severity: 'bad', text: 'mail: The check failed: connection refused' },
-    { problem: 'key', severity: 'bad', text: 'key: The check failed: no such column' },
+    {
+      problem: 'unread',
+      severity: 'bad',
+      title: 'Not known',
+      text: 'payments unconfirmed: The check failed: connection refused',
+      subject: 'payments_unconfirmed',
+      runbook: null,
+    },
+    { problem: 'unread', severity: 'bad', text: 'key: The check failed: no such column', subject: 'key' },
     { problem: 'model', title: 'down' },
   ]);
+});
+
+it('what a database that does not answer would have told of is one problem, beside the check that fails', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  try {
+    const never = new Promise<never>(() => undefined);
+    await using plain = createTestHost({ now });
+    const host = Object.assign(plain, { database: { kind: 'postgres', ping: () => never } }) as unknown as typeof plain;
+    const gateway = registered(
+      kind('order_flagged', 5, () => never),
+      checkProblems({ healthChecks: new Map() }),
+      kind('mail', 110, () => never),
+      kind('model', 120, () => [problem('down', 'bad')]),
+    );
+    const reading = findProblems(gateway, problemReader(pageTexts, host, 'en'));
+    await vi.advanceTimersByTimeAsync(3_000);
+    const { found, total } = await reading;
+    expect(found.map(tellProblem)).toMatchObject([
+      { problem: 'check', subject: 'database', runbook: 'docs/runbooks/database-down.md' },
+      { problem: 'model' },
+      {
+        problem: 'unread',
+        severity: 'bad',
+        text: expect.stringMatching(/ the database does not answer: order flagged, mail$/),
+        subject: null,
+        runbook: 'docs/runbooks/database-down.md',
+      },
+    ]);
+    expect(total).toBe(3);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 it('programs that ask within ten seconds share one reading, and pages read anew', async () => {

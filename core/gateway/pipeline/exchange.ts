@@ -124,7 +124,7 @@ export class Exchange {
   readonly memory: MemoryShare;
   /** Who has made which part of a streamed reply. */
   readonly bodyLayers = new BodyLayers();
-  /** True while a stage keeps it in a queue with a deadline: that time does not count as the stage's. */
+  /** True while a stage keeps it in a queue with a deadline: that time does not count as the stage's. It ends with the stage's moment. */
   isQueued = false;
   readonly #began = performance.now();
   readonly #facts = new Map<AnyFact, unknown>();

@@ -85,6 +85,8 @@ export class Watchdog {
     if (wait.link === undefined) return false;
     this.#waits.remove(wait.link);
     wait.link = undefined;
+    // A stage that throws may have left it so, and the time of the next ones would not count.
+    wait.exchange.isQueued = false;
     return true;
   }
 }

@@ -107,6 +107,20 @@ it('the time of an exchange in a queue does not count against the stage that has
   expect(faults()).toEqual(['stage "stage-0" has not finished after 20 s (enter)']);
 });
 
+it.each<[string, () => Promise<Reply | undefined>]>([
+  ['throws', () => Promise.reject(new GatewayError('rate_limited', 'Too many requests.'))],
+  ['returns', () => Promise.resolve(undefined)],
+])('the queue of a stage that %s inside it is no longer that of its exchange', async (_how, leaveQueue) => {
+  const exchange = createExchange();
+  const enter = () => {
+    exchange.isQueued = true;
+    return leaveQueue();
+  };
+  const answered = answerAfter(21, [{ leave: never }, { enter }, { enter: () => reply('a') }], exchange);
+  expect(await answered).toMatchObject({ status: 500 });
+  expect(faults()).toEqual(['stage "stage-0" has not finished after 20 s (leave)']);
+});
+
 describe('a stage of an exchange that the gateway ends', () => {
   it('is given up within a second if it does not hear of it, with the reason', async () => {
     const exchange = createExchange();

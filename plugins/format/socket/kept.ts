@@ -70,6 +70,11 @@ export class KeptItems implements OutlinedItems {
     this.#count(change);
   }
 
+  /** True when nobody holds it beside so many. */
+  isHeldOnlyBy(holders: number): boolean {
+    return this.#holders === holders;
+  }
+
   hold(): this {
     this.#holders++;
     return this;
@@ -181,16 +186,30 @@ export class KeptConversations implements Reclaimable {
     if (!this.#mayKeep(size)) this.giveBack(size);
   }
 
-  /** Whether there is room for what a segment gets. Other conversations go for it, but none that the segment is part of. */
+  /**
+   * Whether there is room for the outline of a segment. Other conversations of its account go for it, but none that the segment is part of,
+   * and none when all of them are not enough.
+   */
   #mayGrow(account: string, segment: KeptItems, bytes: number): boolean {
-    const isOwnOver = () => (this.#accounts.get(account) ?? 0) + bytes > this.#limits.account;
-    const isOver = () => isOwnOver() || this.#held + bytes > this.#limits.total;
+    if (!this.#mayKeep(bytes)) return false;
+    const { account: mostOfAccount, total } = this.#limits;
+    let excess = Math.max((this.#accounts.get(account) ?? 0) - mostOfAccount, this.#held - total) + bytes;
+    const dropped: Kept[] = [];
+    const letGo = new Map<KeptItems, number>(); // how often
     for (const kept of this.#all) {
-      if (!isOver()) break;
-      if (kept.segments.includes(segment) || (isOwnOver() && kept.account !== account)) continue;
-      this.drop(kept);
+      if (excess <= 0) break;
+      if (kept.account !== account || kept.segments.includes(segment)) continue;
+      dropped.push(kept);
+      excess -= overhead;
+      for (const one of kept.segments) {
+        const times = (letGo.get(one) ?? 0) + 1;
+        letGo.set(one, times);
+        if (one.isHeldOnlyBy(times)) excess -= one.size;
+      }
     }
-    return !isOver() && this.#mayKeep(bytes);
+    if (excess > 0) return false;
+    for (const kept of dropped) this.drop(kept);
+    return true;
   }
 
   #evict(account: string, bytes: number): void {

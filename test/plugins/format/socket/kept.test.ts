@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { outlineOfItems } from '#core/platform/json-outline/outline.ts';
 import { type Kept, KeptConversations } from '../../../../plugins/format/socket/kept.ts';
 
 const MiB = 1024 ** 2;
@@ -18,6 +19,9 @@ function manyTexts(size: number): Buffer[] {
   const content = Array.from({ length: size / 100 }, () => 'x'.repeat(97));
   return [Buffer.from(`{"role":"user","content":${JSON.stringify(content)}},`)];
 }
+
+/** Bytes of the outline of such a message. */
+const outlineSize = (size: number) => outlineOfItems(Buffer.concat(manyTexts(size)))?.size ?? 0;
 
 const isLong = (size: number) => size > 10_000;
 
@@ -82,6 +86,40 @@ describe('kept conversations', () => {
     // Found again, but not kept beyond it.
     expect(fork.segments[1]?.outline).toBeDefined();
     expect(kept.held - 62_000).toBe(held);
+  });
+
+  it.each([
+    ['the bound of all', { total: 300_000 }, () => true],
+    ['the bound of their account', { account: 300_000 }, () => true],
+    ['the memory of the process', { account: 355_000 }, (size: number) => size !== outlineSize(250_000)],
+  ])('lose none of the others to an outline that does not fit into %s all the same', (_bound, limits, mayKeep) => {
+    const kept = setUp(limits, mayKeep);
+    const own = keep(kept, 'r1', 20_000) as Kept;
+    const foreign = keep(kept, 'o', 20_000, 'b') as Kept;
+    const long = kept.keep('a', 'r2', [], manyTexts(250_000)) as Kept;
+    const { held } = kept;
+    expect(long.segments[0]?.outline?.size).toBe(outlineSize(250_000));
+    expect([own.isGone, foreign.isGone, kept.held]).toEqual([false, false, held]);
+  });
+
+  it('are not dropped for an outline when what they free is in use', () => {
+    const kept = setUp({ account: 400_000 });
+    const own = keep(kept, 'r1', 100_000) as Kept;
+    for (const segment of own.segments) segment.hold();
+    const long = kept.keep('a', 'r2', [], manyTexts(250_000)) as Kept;
+    expect(long.segments[0]?.outline).toBeDefined();
+    expect(own.isGone).toBe(false);
+    own.segments[0]?.letGo();
+    expect(long.segments[0]?.outline).toBeDefined();
+    expect(own.isGone).toBe(true);
+  });
+
+  it('of other accounts stay when an outline needs their room', () => {
+    const kept = setUp({ total: 340_000 });
+    const foreign = keep(kept, 'o', 60_000, 'b') as Kept;
+    const long = kept.keep('a', 'r2', [], manyTexts(250_000)) as Kept;
+    expect(long.segments[0]?.outline).toBeDefined();
+    expect(foreign.isGone).toBe(false);
   });
 
   it('of an account lose their outlines rather than their last response', () => {

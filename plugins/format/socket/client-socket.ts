@@ -62,7 +62,7 @@ export interface SocketInit {
   readonly noticePrefix: string;
   readonly minutes: number;
   readonly queueWait: number; // seconds
-  /** For the message that is on its way, and for those that wait. */
+  /** For the message that is on its way, and for those whose bodies nobody has read yet. */
   readonly memory: MemoryShare;
   readonly waiting: MemoryShare;
   /** Bytes of a message, and of all that wait. */
@@ -208,7 +208,6 @@ export class ClientSocket implements TurnSocket {
     for (const kept of this.#kept.values()) this.#context.kept.drop(kept);
     this.#kept.clear();
     this.#init.memory.release();
-    this.#init.waiting.release();
   }
 
   #resume(): void {
@@ -292,7 +291,7 @@ export class ClientSocket implements TurnSocket {
       release();
       this.#refuse(tooManyRunning(), frame.streamId);
     };
-    if (this.#lanes.add({ lane: laneOf(frame), isCounted: frame.generates, start, refuse })) return undefined;
+    if (this.#lanes.add({ lane: laneOf(frame), isCounted: frame.generates, start, refuse, release })) return undefined;
     release();
     return tooManyWaiting();
   }

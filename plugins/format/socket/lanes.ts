@@ -12,6 +12,8 @@ export interface QueuedRequest {
   start(waited: number): Promise<void>;
   /** Too many others have run for as long as it may wait. */
   refuse(): void;
+  /** It never runs, because its socket has closed. */
+  release(): void;
 }
 
 export interface LaneLimits {
@@ -52,9 +54,9 @@ export class Lanes {
     return this.#busy.size === 0 && this.#waiting.length === 0;
   }
 
-  /** @returns false when too many wait */
+  /** @returns false when too many wait, or its socket has closed */
   add(request: QueuedRequest): boolean {
-    if (this.#waiting.length >= this.#limits.waiting) return false;
+    if (this.#isClosed || this.#waiting.length >= this.#limits.waiting) return false;
     this.#waiting.push(request);
     this.look();
     return true;
@@ -63,7 +65,7 @@ export class Lanes {
   /** Nothing that waits runs any more. */
   close(): void {
     this.#isClosed = true;
-    this.#waiting.length = 0;
+    for (const request of this.#waiting.splice(0)) request.release();
     clearTimeout(this.#timer);
   }
 

@@ -70,7 +70,7 @@ function open({ maxBytes = 4 * MiB, memory = new ProcessMemory(1024 * MiB), queu
     ws.emit('message', Buffer.from(JSON.stringify(frame)), false);
     await vi.advanceTimersByTimeAsync(0);
   };
-  return { create, said };
+  return { create, said, ws, socket };
 }
 
 describe('the requests of a socket', () => {
@@ -93,6 +93,30 @@ describe('the requests of a socket', () => {
     await vi.advanceTimersByTimeAsync(0);
     await create('d', MiB);
     expect([running.length, said]).toEqual([4, []]);
+  });
+
+  it('count as long as they run although their client has left, and those that wait no longer', async () => {
+    const memory = new ProcessMemory(1024 * MiB);
+    const { create, ws } = open({ memory, maxBytes: 5 * MiB });
+    await create('a', MiB);
+    const each = memory.reserved;
+    for (const lane of ['b', 'a', 'c']) await create(lane, MiB);
+    expect([running.length, memory.reserved]).toEqual([3, 4 * each]);
+    ws.emit('close');
+    expect(memory.reserved).toBe(3 * each);
+    running[0]?.message.onRead?.();
+    expect(memory.reserved).toBe(2 * each);
+    for (const { end } of running) end();
+    await vi.advanceTimersByTimeAsync(0);
+    expect([running.length, memory.reserved]).toEqual([3, 0]);
+  });
+
+  it('that are read after the end of their connection neither run nor count', async () => {
+    const memory = new ProcessMemory(1024 * MiB);
+    const { create, socket } = open({ memory });
+    socket.emit('end');
+    await create('a', MiB);
+    expect([running.length, memory.reserved, memory.refusals.body]).toEqual([0, 0, 0]);
   });
 
   it('count toward what their account may hold on all of its sockets', async () => {

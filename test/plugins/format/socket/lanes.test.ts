@@ -21,6 +21,7 @@ function setUp(limits = {}, mayStart = () => true) {
       lane,
       isCounted,
       refuse: () => refused.push(name),
+      release() {},
       start: (waited) => {
         waits.set(name, waited);
         begun.push(name);

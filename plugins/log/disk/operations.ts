@@ -52,7 +52,7 @@ export const operations = {
    *
    * @param room bytes that the disk must have free: an empty file can be created on a full disk
    * @param foreign devices on which it must not be: its volume may have been unmounted since its folder was looked at
-   * @throws Error when there is no place for it; no file is left then
+   * @throws Error when there is no place for it; no file is left then, unless it cannot be removed
    */
   create(path: string, room: number, foreign: readonly number[] = []): OpenFile {
     const file = openSync(path, 'ax+', 0o600);
@@ -64,7 +64,7 @@ export const operations = {
       }
       return { file, ...identityOf(fstatSync(file)) };
     } catch (error) {
-      rmSync(path, { force: true });
+      removeIfPossible(path);
       closeSync(file);
       throw error;
     }
@@ -73,7 +73,12 @@ export const operations = {
   /** Opens a file to read it. */
   open(path: string): OpenFile {
     const file = openSync(path, 'r');
-    return { file, ...identityOf(fstatSync(file)) };
+    try {
+      return { file, ...identityOf(fstatSync(file)) };
+    } catch (error) {
+      closeSync(file);
+      throw error;
+    }
   },
 
   read(file: number, position: number, length: number): Uint8Array<ArrayBuffer> {
@@ -114,7 +119,7 @@ export const operations = {
       giveName(part, path);
       return own;
     } finally {
-      removePart(part);
+      removeIfPossible(part);
     }
   },
 
@@ -126,7 +131,7 @@ export const operations = {
     } catch (error) {
       if (lookUp(path) === undefined) throw error;
     }
-    removePart(part);
+    removeIfPossible(part);
   },
 
   /**
@@ -287,10 +292,10 @@ function giveName(part: string, path: string): void {
   }
 }
 
-/** One that stays is adopted when its instance is found dead. */
-function removePart(part: string): void {
+/** What stays has no record, or is adopted when its instance is found dead. */
+function removeIfPossible(path: string): void {
   try {
-    rmSync(part, { force: true });
+    rmSync(path, { force: true });
   } catch {
     // The file is complete, or another error has told why it is not.
   }

@@ -210,3 +210,26 @@ test('a file that is written again is at its path once it is complete, also with
   }
   expect(seen[0]).toEqual(['test-00000001.ndjson.part']);
 });
+
+test('a file that can be neither used nor removed is closed', () => {
+  using folder = new TemporaryFolder();
+  const path = join(folder.path, 'test-00000001.ndjson');
+  const { openSync, closeSync } = fs;
+  const open = new Set<number>();
+  using _ = replaceCalls({
+    openSync(...values) {
+      const file = openSync(...values);
+      open.add(file);
+      return file;
+    },
+    closeSync(file) {
+      closeSync(file);
+      open.delete(file);
+    },
+    fstatSync: (() => failWith('EIO')) as unknown as typeof fs.fstatSync,
+    rmSync: () => failWith('EROFS'),
+  });
+  expect(() => operations.create(path, 0)).toThrow('EIO: it fails');
+  expect(() => operations.open(path)).toThrow('EIO: it fails');
+  expect(open.size).toBe(0);
+});

@@ -123,15 +123,21 @@ export const operations = {
     }
   },
 
-  /** Gives a file that a dead instance was writing again its name, unless it is complete under that. */
+  /**
+   * Gives a file that a dead instance was writing again its name, unless it is complete under that.
+   *
+   * @throws Error when that is not possible; the file is left then
+   */
   adopt(path: string): void {
     const part = partOf(path);
     try {
       giveName(part, path);
     } catch (error) {
-      if (lookUp(path) === undefined) throw error;
+      // Another instance has adopted it.
+      if (!isThere(part)) return;
+      if (!isThere(path)) throw error;
     }
-    removeIfPossible(part);
+    rmSync(part, { force: true });
   },
 
   /**
@@ -249,6 +255,11 @@ function lookUp(path: string): Stats | undefined {
   }
 }
 
+/** @throws Error where that is unknown */
+function isThere(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
 function identityOf({ dev, ino }: Stats): FileIdentity {
   return { dev, ino };
 }
@@ -279,15 +290,16 @@ function writePart(part: string, from: number | Uint8Array, foreign: readonly nu
   }
 }
 
-/** Errors of file systems without hard links. */
-const withoutLinks = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EISDIR']);
-
 /** @throws Error where another file has the name */
 function giveName(part: string, path: string): void {
+  const own = identityOf(statSync(part));
   try {
     linkSync(part, path);
   } catch (error) {
-    if (!withoutLinks.has(codeOf(error)) || lookUp(path) !== undefined) throw error;
+    // NFS asks again when an answer was lost, and is told that the link exists.
+    if (operations.isAt(path, own)) return;
+    // File systems without hard links, and security modules that forbid them, refuse with errors of all kinds.
+    if (codeOf(error) === 'EEXIST' || isThere(path)) throw error;
     renameSync(part, path);
   }
 }

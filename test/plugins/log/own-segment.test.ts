@@ -171,6 +171,8 @@ function replaceCalls(calls: Partial<typeof fs>): Disposable {
   };
 }
 
+const shortText = Buffer.from('line\n');
+
 const failWith = (code: string) => {
   throw Object.assign(new Error(`${code}: it fails`), { code });
 };
@@ -199,16 +201,49 @@ test('a file that is written again is at its path once it is complete, also with
     seen.push(readdirSync(folder.path));
     return writeSync(...values);
   }) as typeof writeSync;
-  for (const linkSync of [fs.linkSync, () => failWith('EPERM')]) {
+  for (const linkSync of [fs.linkSync, () => failWith('EPERM'), () => failWith('EACCES')]) {
     using _ = replaceCalls({ writeSync: look, linkSync });
-    const own = operations.restore(path, text);
-    expect([readFileSync(path), operations.isAt(path, own)]).toEqual([text, true]);
+    const own = operations.restore(path, shortText);
+    expect([readFileSync(path), operations.isAt(path, own)]).toEqual([shortText, true]);
     expect(() => operations.restore(path, Buffer.from('other'))).toThrow();
-    expect(readFileSync(path)).toEqual(text);
+    expect(readFileSync(path)).toEqual(shortText);
     expect(readdirSync(folder.path)).toEqual(['test-00000001.ndjson']);
     rmSync(path);
   }
   expect(seen[0]).toEqual(['test-00000001.ndjson.part']);
+});
+
+test.each(['EEXIST', 'EIO'])('a file whose link is made although the disk answers %s is written again', (code) => {
+  using folder = new TemporaryFolder();
+  const path = join(folder.path, 'test-00000001.ndjson');
+  const { linkSync } = fs;
+  using _ = replaceCalls({
+    linkSync(part, name) {
+      linkSync(part, name);
+      failWith(code);
+    },
+  });
+  const own = operations.restore(path, shortText);
+  expect([readFileSync(path), operations.isAt(path, own)]).toEqual([shortText, true]);
+  rmSync(path);
+  writeFileSync(`${path}.part`, shortText);
+  operations.adopt(path);
+  expect(readFileSync(path)).toEqual(shortText);
+  expect(readdirSync(folder.path)).toEqual(['test-00000001.ndjson']);
+});
+
+test('a file that cannot get its name is kept, and one that another instance has adopted is not missed', () => {
+  using folder = new TemporaryFolder();
+  const path = join(folder.path, 'test-00000001.ndjson');
+  writeFileSync(`${path}.part`, shortText);
+  {
+    using _ = replaceCalls({ linkSync: () => failWith('EROFS'), renameSync: () => failWith('EROFS') });
+    expect(() => operations.adopt(path)).toThrow('EROFS: it fails');
+  }
+  expect(readdirSync(folder.path)).toEqual(['test-00000001.ndjson.part']);
+  rmSync(`${path}.part`);
+  operations.adopt(path);
+  expect(readdirSync(folder.path)).toEqual([]);
 });
 
 test('a file that can be neither used nor removed is closed', () => {

@@ -3,6 +3,7 @@ import { bounds } from '#core/platform/bounds.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { type Disk, DiskSilent } from './disk/disk.ts';
 import { listFolder } from './disk/list-folder.ts';
+import { partOf } from './disk/operations.ts';
 import { instanceOfLock, InstanceWatch } from './instance-lock.ts';
 import { logReason } from './log-reason.ts';
 import { startOf } from './record-line.ts';
@@ -59,9 +60,9 @@ export class Leftovers {
   async find(): Promise<Leftover[]> {
     if (!this.#isFoundAgain) this.#obstacle = undefined;
     this.#isFoundAgain = false;
-    const { byInstance, locked, parts } = await this.#files();
-    // Found the next time, with the lines that it has.
-    for (const { instance, path } of parts) if (await this.#isDead(instance)) this.#disk.post('adopt', path);
+    let files = await this.#files();
+    if (await this.#adopt(files.parts)) files = await this.#files();
+    const { byInstance, locked, parts } = files;
     // An instance that was killed after it had shipped everything has left only its lock.
     for (const instance of locked)
       if (instance !== this.#self && !byInstance.has(instance) && (await this.#isDead(instance)))
@@ -71,7 +72,8 @@ export class Leftovers {
     let held = 0; // files
     const found: Leftover[] = [];
     for (const [instance, own] of byInstance) {
-      if (!(await this.#isDead(instance))) continue;
+      // Requests may have ended in a segment that is not found yet.
+      if (parts.has(instance) || !(await this.#isDead(instance))) continue;
       const left: LeftoverSegment[] = [];
       for (const { path } of own.toSorted((a, b) => a.number - b.number))
         left.push(opened.use(await LeftoverSegment.find(this.#disk, path, held++ < bounds.openSegments)));
@@ -101,27 +103,41 @@ export class Leftovers {
     this.#log.error(`in the journal, ${reason}`);
   }
 
-  /** The segments of other instances, and the instances that have a lock. */
+  /** Gives the files that dead instances were writing again their names. @returns true where there were any */
+  async #adopt(parts: ReadonlyMap<string, readonly string[]>): Promise<boolean> {
+    let isAnyDead = false;
+    for (const [instance, paths] of parts) {
+      if (!(await this.#isDead(instance))) continue;
+      isAnyDead = true;
+      for (const path of paths)
+        await this.#disk.ask('adopt', path).catch((error: Error) => this.#noteUnnamed(path, error));
+    }
+    return isAnyDead;
+  }
+
+  #noteUnnamed(path: string, error: Error): void {
+    if (error instanceof DiskSilent) throw error;
+    this.reportObstacle(logReason('log.reason.unnamed', { path: partOf(path), error: error.message }));
+  }
+
+  /** The segments of other instances, those that were being written again, and the instances that have a lock. */
   async #files() {
     const byInstance = new Map<string, FoundSegment[]>();
     const locked: string[] = [];
-    const parts: { readonly instance: string; readonly path: string }[] = [];
+    const parts = new Map<string, string[]>();
     for await (const entries of listFolder(this.#disk, this.#folder)) {
       for (const { name, isFile, bytes } of entries) {
         const segment = parseSegmentName(name);
         const lock = instanceOfLock(name);
         const part = parsePartName(name);
-        if (part !== undefined && part.instance !== this.#self)
-          parts.push({ instance: part.instance, path: join(this.#folder, part.segment) });
-        if (segment === undefined && lock === undefined) continue;
+        if (segment === undefined && lock === undefined && part === undefined) continue;
         const path = join(this.#folder, name);
         if (!isFile) this.reportObstacle(logReason('log.reason.no_file', { path }));
         else if (lock !== undefined) locked.push(lock);
-        else if (segment !== undefined && segment.instance !== this.#self) {
-          const files = byInstance.get(segment.instance) ?? [];
-          files.push({ path, number: segment.number, bytes });
-          byInstance.set(segment.instance, files);
-        }
+        else if (part !== undefined && part.instance !== this.#self)
+          addTo(parts, part.instance, join(this.#folder, part.segment));
+        else if (segment !== undefined && segment.instance !== this.#self)
+          addTo(byInstance, segment.instance, { path, number: segment.number, bytes });
       }
     }
     return { byInstance, locked, parts };
@@ -136,6 +152,12 @@ export class Leftovers {
       return false;
     }
   }
+}
+
+function addTo<Value>(lists: Map<string, Value[]>, key: string, value: Value): void {
+  const list = lists.get(key) ?? [];
+  list.push(value);
+  lists.set(key, list);
 }
 
 /**

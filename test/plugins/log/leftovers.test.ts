@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import type { Operations } from '../../../plugins/log/disk/operations.ts';
 import { InstanceLock } from '../../../plugins/log/instance-lock.ts';
 import { Leftovers } from '../../../plugins/log/leftovers.ts';
 import { MemoryLog, TemporaryFolder } from './fixture.ts';
@@ -56,8 +57,7 @@ it('finds what a dead instance had written of a segment when it died, once, and 
   for (const name of [...files, 'alive-00000001.ndjson.part', 'self-00000001.ndjson.part'])
     writeFileSync(join(folder.path, name), name);
   const leftovers = new Leftovers(disk, folder.path, 'self', new MemoryLog());
-  await find(leftovers);
-  expect(await find(leftovers)).toEqual([['dead', 2]]);
+  for (const times of [1, 2]) expect([times, await find(leftovers)]).toEqual([times, [['dead', 2]]]);
   expect(readdirSync(folder.path).toSorted()).toEqual([
     'alive-00000001.ndjson.part',
     'alive.lock',
@@ -66,6 +66,39 @@ it('finds what a dead instance had written of a segment when it died, once, and 
     'self-00000001.ndjson.part',
   ]);
   expect(readFileSync(join(folder.path, 'dead-00000002.ndjson'), 'utf8')).toBe('dead-00000002.ndjson');
+});
+
+/** Cannot give files their names, until it is repaired. */
+class BrokenDisk extends InlineDisk {
+  isBroken = true;
+
+  override async ask<Name extends keyof Operations>(
+    name: Name,
+    ...values: Parameters<Operations[Name]>
+  ): Promise<ReturnType<Operations[Name]>> {
+    if (this.isBroken && name === 'adopt') throw new Error('EROFS: read-only file system');
+    return super.ask(name, ...values);
+  }
+}
+
+it('leaves an instance whose last segments cannot get their names for later, says so once, and finds the others', async () => {
+  using folder = new TemporaryFolder();
+  const broken = new BrokenDisk();
+  for (const name of ['dead-00000001.ndjson.part', 'dead-00000002.ndjson', 'other-00000001.ndjson'])
+    writeFileSync(join(folder.path, name), 'x');
+  const log = new MemoryLog();
+  const leftovers = new Leftovers(broken, folder.path, 'self', log);
+  for (const _ of [1, 2]) expect(await find(leftovers)).toEqual([['other', 1]]);
+  const reason = `${join(folder.path, 'dead-00000001.ndjson.part')} cannot be renamed: EROFS: read-only file system`;
+  expect(log.lines).toEqual([`error in the journal, ${reason}`]);
+  expect(leftovers.obstacle?.reason).toBe(reason);
+  broken.isBroken = false;
+  for (const _ of [1, 2])
+    expect(await find(leftovers)).toEqual([
+      ['dead', 2],
+      ['other', 1],
+    ]);
+  expect(leftovers.obstacle).toBeUndefined();
 });
 
 it('finds nothing while the folder is gone', async () => {

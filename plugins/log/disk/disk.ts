@@ -118,8 +118,8 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
   #lookDue = 0;
   #isListening = false;
   #isSilent = false;
-  /** When all waits for room in this turn of the event loop end; undefined before the first. On the clock of performance.now(). */
-  #roomDue: number | undefined;
+  /** Ms that may still be spent on waits for room in this turn of the event loop. */
+  #roomLeft = linePatience;
   #lastId = 0;
   /** Operations whose results are due. */
   #due = 0;
@@ -208,25 +208,24 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
   /** Waits here for room: lines come faster than the disk takes them. */
   #appendLater(file: number, bytes: Buffer, offset: number, length: number): number {
     const { control } = this.#ring;
-    const until = (this.#roomDue ??= this.#startWaiting());
     const busy = this.#hasStarted ? processorPatience : startPatience;
     // A failed write frees no room: what it has left is taken back in another turn.
-    const mayWait = (left: number) => !this.#is(word.hasFailed) && (left > 0 || (!this.#isAtWork && left > -busy));
-    for (let left = until - performance.now(); mayWait(left); left = until - performance.now()) {
+    const mayWait = () =>
+      !this.#is(word.hasFailed) && (this.#roomLeft > 0 || (!this.#isAtWork && this.#roomLeft > -busy));
+    // Many lines may be appended in one turn, each of which could wait: together they wait as long as one.
+    if (this.#roomLeft === linePatience) setImmediate(() => (this.#roomLeft = linePatience));
+    while (mayWait()) {
+      const began = performance.now();
       const { done } = this.#ring;
       Atomics.store(control, word.isAwaited, 1);
       this.wake();
       Atomics.wait(control, word.done, done, roomEvery);
       const taken = this.#ring.append(file, bytes, offset, length);
+      // What the turn does between waits is not for the disk to answer.
+      this.#roomLeft -= performance.now() - began;
       if (taken > 0) return taken;
     }
     return 0;
-  }
-
-  /** Many lines may be appended in one turn, each of which could wait: together they wait as long as one. */
-  #startWaiting(): number {
-    setImmediate(() => (this.#roomDue = undefined));
-    return performance.now() + linePatience;
   }
 
   #send(name: keyof Operations, values: readonly unknown[]): number {

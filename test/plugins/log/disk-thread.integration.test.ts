@@ -50,6 +50,22 @@ test('what is appended in one turn waits for a throttled disk as long as one lin
   }
 });
 
+test('what a turn does between two waits for room is not taken for a disk that does not answer', async () => {
+  using folder = new TemporaryFolder();
+  using gated = openDisk(folder);
+  await using disk = gated.disk;
+  const { file } = await disk.ask('create', join(folder.path, 'file'), 0);
+  gated.throttle();
+  const lines = Buffer.from(`${'x'.repeat(99_999)}\n`);
+  const fill = () => {
+    for (let index = 0; index < 6; index++) expect(disk.append(file, lines, 0, lines.length)).toBe(lines.length);
+  };
+  fill();
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250);
+  fill();
+  expect(disk.isSilent).toBe(false);
+});
+
 test('a stall of the event loop is not taken for a disk that does not answer', async () => {
   using folder = new TemporaryFolder();
   await using disk = new ThreadedDisk();

@@ -1,5 +1,6 @@
 import { mailReason } from './mail-reason.ts';
 import { moneyEvents } from '#core/business/mail/mails.ts';
+import type { MessageSources } from '#core/business/mail/outbox.ts';
 import { sendsMail } from '#core/business/mail/section.ts';
 import type { HealthCheck, HealthVerdict } from '#core/gateway/health/health-check.ts';
 import type { Host } from '#core/gateway/host/host.ts';
@@ -14,7 +15,7 @@ const longestWait = 15 * 60_000;
 
 /** What is wrong with mails. Times are epoch ms. */
 export interface MailTrouble {
-  /** The oldest mail that waits, with the last error of one. */
+  /** The oldest mail that waits and that this instance knows, with the last error of one. */
   readonly waitingSince: number | undefined;
   readonly error: string | undefined;
   /** Mails about money that did not arrive in the last day. */
@@ -22,7 +23,11 @@ export interface MailTrouble {
   readonly undeliveredSince: number | undefined;
 }
 
-export async function readMailTrouble(database: Pick<Database, 'query'>): Promise<MailTrouble> {
+export async function readMailTrouble(
+  database: Pick<Database, 'query'>,
+  gateway: MessageSources,
+): Promise<MailTrouble> {
+  const { isKnown, knownEvents } = await import('#core/business/mail/outbox.ts');
   const [row] = await database.query<{
     waiting: number | null;
     error: string | null;
@@ -33,9 +38,9 @@ export async function readMailTrouble(database: Pick<Database, 'query'>): Promis
        (array_agg(m.error order by m.created_at) filter (where m.state = 'waiting' and m.error is not null))[1] as error,
        count(*) filter (where ${lost})::float8 as lost, ${epoch(`min(m.finished_at) filter (where ${lost})`)} as since
      from mail_message m join account_event e on e.id = m.event_id
-     where m.channel <> 'webhook' and (m.state in ('waiting', 'sending')
+     where m.channel <> 'webhook' and (m.state in ('waiting', 'sending') and ${isKnown}
        or m.state in ('failed', 'uncertain') and m.finished_at > clock_timestamp() - interval '1 day')`,
-    [moneyEvents, moneyEvents],
+    [moneyEvents, moneyEvents, knownEvents(gateway)],
   );
   return {
     waitingSince: row?.waiting ?? undefined,
@@ -71,11 +76,11 @@ class MailHealth {
   #readAt = -Infinity;
 
   /** Reads the mails if what is known is old, for the next caller. */
-  verdict(host: Host): HealthVerdict {
+  verdict(host: Host, gateway: MessageSources): HealthVerdict {
     if (host.monotonic() - this.#readAt >= rereadAfter) {
       this.#readAt = host.monotonic();
       inBackground(host.log, 'reading the state of mails', async () => {
-        this.#trouble = await readMailTrouble(host.database);
+        this.#trouble = await readMailTrouble(host.database, gateway);
       });
     }
     return this.#trouble === undefined ? { ok: true } : evaluateMails(this.#trouble, host.now());
@@ -83,9 +88,9 @@ class MailHealth {
 }
 
 /** Fails while mails wait for long, and for a day after a receipt was lost. */
-export const mailCheck: HealthCheck = {
+export const mailCheck = (gateway: MessageSources): HealthCheck => ({
   name: 'mail',
   runbook: 'mail-failing',
   appliesTo: (host) => sendsMail(host.section),
-  check: (host) => host.keep('mail/health', () => new MailHealth()).verdict(host),
-};
+  check: (host) => host.keep('mail/health', () => new MailHealth()).verdict(host, gateway),
+});

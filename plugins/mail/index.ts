@@ -39,12 +39,12 @@ export const plugin: GatewayPlugin = {
     gateway.configReview({ name: 'mail', describe: describeMail });
     for (const job of [...sendJobs(gateway), watchJob(gateway)]) gateway.job(job);
     gateway.diagnosis(mailDiagnosis);
-    gateway.healthCheck(mailCheck);
+    gateway.healthCheck(mailCheck(gateway));
     gateway.command(mailCommand);
     gateway.texts(defineTexts({ en, id }));
     gateway.page(unsubscribePage);
     gateway.onConfigured((server) => server.route(oneClickRoutes(() => server.host())));
-    for (const gauge of mailGauges) gateway.gauge(gauge);
+    for (const gauge of mailGauges(gateway)) gateway.gauge(gauge);
     gateway.on('day.reported', (_payload, host) => wakeAlerts(host));
   },
 };

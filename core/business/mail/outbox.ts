@@ -21,6 +21,8 @@ export type Channel = 'customer' | 'operator' | 'webhook';
 /** Age after which a message is no longer retried: an alert outlasts a weekend without a receiver. */
 const longestAge = (channel: string) =>
   `case ${channel} when 'customer' then interval '1 day' else interval '3 days' end`;
+/** When a message was last wanted: by its event, or by an operator who sends it again. */
+const askedAt = 'coalesce(m.asked_at, e.created_at)';
 /** Seconds after which a sender counts as dead. Longer than a run with a mail that takes as long as it may (`smtpTimeouts`). */
 export const leaseSeconds = 20 * 60;
 const lease = `make_interval(secs => ${leaseSeconds})`;
@@ -61,6 +63,18 @@ function alertEvents({ problems }: MessageSources): EventName[] {
   return ['day.reported', ...told];
 }
 
+/**
+ * SQL: true for a message `m` whose event `e` this instance knows on its channel; takes `knownEvents`. During an update another instance
+ * may know kinds that this one does not, and sends theirs.
+ */
+export const isKnown = `(case m.channel when 'customer' then 'customer' else 'alert' end || ' ' || e.name in (?))`;
+
+/** @returns at least one */
+export function knownEvents(sources: MessageSources): string[] {
+  const mails = Array.from(sources.mailKinds?.keys() ?? [], (event) => `customer ${event}`);
+  return [...mails, ...alertEvents(sources).map((event) => `alert ${event}`)];
+}
+
 /** Adds a message on each of these channels for each recent event that has none there. */
 export async function collectMessages(
   database: Queries,
@@ -86,7 +100,8 @@ export async function collectMessages(
 }
 
 /**
- * Claims the message that is due first, the urgent ones before all others, before it is sent: of several workers one gets it.
+ * Claims the message that is due first, the urgent ones before all others, before it is sent: of several workers one gets it. Messages
+ * that this instance does not know are left to those that do, until they are too old to be sent: then somebody must close them.
  *
  * @param isUrgentOnly leaves the others to another worker
  */
@@ -102,13 +117,14 @@ export async function claimMessage(
        select m.event_id, m.channel from mail_message m join account_event e on e.id = m.event_id
        where m.state = 'waiting' and m.next_at <= clock_timestamp() and m.channel in (?)
          and (e.name in (?) or not ?::boolean)
+         and (${isKnown} or ${askedAt} < clock_timestamp() - ${longestAge('m.channel')})
        order by e.name in (?) desc, m.next_at, m.event_id limit 1 for update of m skip locked
      )
      update mail_message m set state = 'sending', tries = tries + 1, next_at = clock_timestamp() + ${lease}
      from due, account_event e where m.event_id = due.event_id and m.channel = due.channel and e.id = m.event_id
      returning m.event_id::text, m.channel, m.account_id, m.uncertain_tries, e.name as event, e.payload,
        ${epochs('e.created_at')}`,
-    [channels, urgent, isUrgentOnly, urgent],
+    [channels, urgent, isUrgentOnly, knownEvents(sources), urgent],
   );
   // The outbox adds only events of its channel.
   return row && (toRecord(row) as ClaimedMessage);
@@ -140,7 +156,7 @@ export async function finishMessage(
   const [row] = await database.query<{ readonly state: MailState }>(
     `with ended as (
        select m.event_id, m.channel,
-         case when ? = 'waiting' and coalesce(m.asked_at, e.created_at) < clock_timestamp() - ${longestAge('m.channel')}
+         case when ? = 'waiting' and ${askedAt} < clock_timestamp() - ${longestAge('m.channel')}
            then ? else ? end as state
        from mail_message m join account_event e on e.id = m.event_id where m.event_id = ? and m.channel = ?
      )
@@ -193,18 +209,21 @@ export interface MessageCounts {
   readonly waiting: number;
   /** In the last 24 hours. */
   readonly failed: number;
-  /** Seconds since the oldest waiting message was made; 0 without any. */
+  /** Seconds since the oldest waiting message that this instance knows was made; 0 without any. */
   readonly oldest: number;
 }
 
 /** Counts each channel that has had a message in the last 24 hours, or has one that waits. */
-export function countMessages(database: Queries): Promise<MessageCounts[]> {
+export function countMessages(database: Queries, sources: MessageSources): Promise<MessageCounts[]> {
   return database.query(
-    `select channel, count(*) filter (where finished_at is null)::float8 as waiting,
-       count(*) filter (where state in ('failed', 'uncertain'))::float8 as failed,
-       coalesce(extract(epoch from clock_timestamp() - min(created_at) filter (where finished_at is null)), 0)::float8 as oldest
-     from mail_message where finished_at is null or finished_at > clock_timestamp() - interval '1 day'
-     group by channel order by channel`,
+    `select m.channel, count(*) filter (where m.finished_at is null)::float8 as waiting,
+       count(*) filter (where m.state in ('failed', 'uncertain'))::float8 as failed,
+       coalesce(extract(epoch from clock_timestamp() - min(m.created_at) filter (where m.finished_at is null and ${isKnown})), 0)::float8
+         as oldest
+     from mail_message m left join account_event e on e.id = m.event_id
+     where m.finished_at is null or m.finished_at > clock_timestamp() - interval '1 day'
+     group by m.channel order by m.channel`,
+    [knownEvents(sources)],
   );
 }
 

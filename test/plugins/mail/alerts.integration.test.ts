@@ -358,14 +358,18 @@ describe("a problem of a plugin's own", () => {
 });
 
 describe('an alert of which nothing tells any more', () => {
-  it('is not sent, and holds up no other one', async () => {
+  it('is left to other instances for three days and then not sent, and holds up no other one', async () => {
     await database.query(
       `with e as (
          insert into account_event (name, payload, dedupe_key) select 'stock.low', '{}', gen_random_uuid()::text from generate_series(1, 2) returning id
        )
        insert into mail_message (event_id, channel) select id, 'webhook' from e`,
     );
+    await database.query(`update account_event set created_at = now() - interval '71 hours'`);
     await flagged('ORD-AFTER');
+    expect(await sendWebhooks()).toEqual([]);
+    expect((await states()).toSorted()).toEqual(['webhook sent', 'webhook waiting', 'webhook waiting']);
+    await database.query(`update account_event set created_at = now() - interval '73 hours' where name = 'stock.low'`);
     expect(await sendWebhooks()).toEqual([]);
     expect([calls.length, (await states()).toSorted()]).toEqual([
       1,

@@ -5,30 +5,37 @@ import { createTestDatabase } from '../../support/database.ts';
 import { explain } from '../../core/gateway/records/record-fixture.ts';
 import { mailGauges } from '../../../plugins/mail/gauges.ts';
 import { evaluateMails, readMailTrouble } from '../../../plugins/mail/health.ts';
+import { registeredHere } from '../../support/registered.ts';
+
+const registry = await registeredHere();
 
 it('the mail gauges count what waits and what was given up since yesterday, by channel', async () => {
   await using database = await createTestDatabase();
   await using host = createTestHost({ database });
-  const add = (id: number, channel: string, state: string, madeAgo: string, finishedAgo: string | null) =>
+  const add = (name: string, channel: string, state: string, madeAgo: string, finishedAgo: string | null) =>
     database.query(
-      `insert into mail_message (event_id, channel, state, created_at, finished_at)
-       values (?, ?, ?, clock_timestamp() - ?::interval, clock_timestamp() - ?::interval)`,
-      [id, channel, state, madeAgo, finishedAgo],
+      `with e as (insert into account_event (name, payload, dedupe_key) values (?, '{}', gen_random_uuid()::text) returning id)
+       insert into mail_message (event_id, channel, state, created_at, finished_at)
+       select id, ?, ?, clock_timestamp() - ?::interval, clock_timestamp() - ?::interval from e`,
+      [name, channel, state, madeAgo, finishedAgo],
     );
-  await add(1, 'customer', 'waiting', '1 hour', null);
-  await add(2, 'customer', 'sending', '10 minutes', null);
-  await add(3, 'customer', 'sent', '3 hours', '2 hours');
-  await add(4, 'operator', 'failed', '5 days', '2 hours');
-  await add(5, 'webhook', 'failed', '9 days', '2 days');
+  await add('key.rotated', 'customer', 'waiting', '1 hour', null);
+  await add('key.rotated', 'customer', 'sending', '10 minutes', null);
+  await add('order.paid', 'customer', 'sent', '3 hours', '2 hours');
+  await add('day.reported', 'operator', 'failed', '5 days', '2 hours');
+  await add('day.reported', 'webhook', 'failed', '9 days', '2 days');
+  await add('of.a_newer_version', 'customer', 'waiting', '5 hours', null);
+  // A customer's kind is none of alerts.
+  await add('key.rotated', 'operator', 'waiting', '5 hours', null);
   const [counts, ages] = await Promise.all(
-    mailGauges.map(async ({ read }) =>
+    mailGauges(registry).map(async ({ read }) =>
       [...(await read(host))].map(({ labels = {}, value }) => [...Object.values(labels), value]),
     ),
   );
   expect(counts).toEqual([
-    ['customer', 'waiting', 2],
+    ['customer', 'waiting', 3],
     ['customer', 'failed', 0],
-    ['operator', 'waiting', 0],
+    ['operator', 'waiting', 1],
     ['operator', 'failed', 1],
   ]);
   expect(ages?.map(([channel]) => channel)).toEqual(['customer', 'operator']);
@@ -45,11 +52,13 @@ it('the health check knows of mails that wait and of receipts that did not arriv
        select id, ?, ?, clock_timestamp() - ?::interval, case when ? <> 'waiting' then clock_timestamp() - ?::interval end from e`,
       [name, state, error, ago, state, ago],
     );
-  const check = async () => evaluateMails(await readMailTrouble(database), Date.now());
+  const check = async () => evaluateMails(await readMailTrouble(database, registry), Date.now());
   await add('key.rotated', 'failed', '1 hour', 'no');
   await add('order.paid', 'sent', '1 hour', null);
   await add('order.paid', 'failed', '2 days', 'no');
   await add('key.rotated', 'waiting', '5 minutes', null);
+  // An instance of a newer version sends it, or somebody closes it after a day.
+  await add('of.a_newer_version', 'waiting', '5 hours', null);
   expect(await check()).toEqual({ ok: true });
   await add('order.paid', 'uncertain', '1 hour', 'closed');
   expect(await check()).toMatchObject({ ok: false, reason: expect.stringMatching(/^1 receipt or refund notice/) });

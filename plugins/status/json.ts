@@ -19,6 +19,8 @@ export function toJson(
     t,
   );
   return {
+    // First: a source that is called as a member of the report must not replace it.
+    ...notices,
     service,
     status: verdict.state,
     description: verdict.text,
@@ -26,7 +28,6 @@ export function toJson(
     complete: isComplete,
     model_count: health.length,
     next: page.number < page.count ? `/status.json?language=${language}&page=${page.number + 1}` : null,
-    ...notices,
     models: models.map(modelToJson),
     incidents: incidents.map((incident) => incidentToJson(incident, credited.get(incident.id), t)),
   };

@@ -1,4 +1,5 @@
 import type { Host } from '#core/gateway/host/host.ts';
+import { noteFailure } from '#core/platform/background.ts';
 import type { Language } from '../texts/texts.ts';
 import type { PageRequest } from './page.ts';
 
@@ -14,11 +15,11 @@ export interface Notice {
 
 /** What customers are told for a while, at the top of the status page and of their home page. */
 export interface NoticeSource {
-  /** Unique and in snake_case: the member of `/status.json` that lists its notices. */
+  /** Unique and in snake_case: the member of `/status.json` that lists its notices, unless that has a member of its own with this name. */
   readonly name: string;
-  /** Those to be shown now, in their order. Does not reject. @param now epoch ms */
+  /** Those to be shown now, in their order. Without them, where it rejects, what is shown beside them remains. @param now epoch ms */
   show(request: PageRequest, now: number, readers: NoticeReaders): Promise<readonly Notice[]>;
-  /** The public ones for `/status.json`. Does not reject. */
+  /** The public ones for `/status.json`; none where it rejects. */
   toJson(host: Host, language: Language): Promise<readonly object[]>;
 }
 
@@ -32,7 +33,24 @@ export async function showNotices(
   now: number,
   readers: NoticeReaders,
 ): Promise<Notice[]> {
-  return (await Promise.all([...sources.values()].map((source) => source.show(request, now, readers)))).flat();
+  const shown = Array.from(sources.values(), (source) =>
+    orNone(request.host, source, () => source.show(request, now, readers)),
+  );
+  return (await Promise.all(shown)).flat();
+}
+
+/** What a plugin cannot read takes no page down. */
+async function orNone<T>(
+  { log }: Pick<Host, 'log'>,
+  { name }: NoticeSource,
+  read: () => Promise<readonly T[]>,
+): Promise<readonly T[]> {
+  try {
+    return await read();
+  } catch (error) {
+    noteFailure(log, `reading the notices "${name}"`, error);
+    return [];
+  }
 }
 
 /** The same for `/status.json`: a member for each source. */
@@ -43,7 +61,10 @@ export async function noticesToJson(
 ): Promise<Readonly<Record<string, readonly object[]>>> {
   return Object.fromEntries(
     await Promise.all(
-      Array.from(sources.values(), async (source) => [source.name, await source.toJson(host, language)] as const),
+      Array.from(
+        sources.values(),
+        async (source) => [source.name, await orNone(host, source, () => source.toJson(host, language))] as const,
+      ),
     ),
   );
 }

@@ -162,6 +162,16 @@ describe('the JSON of the status', () => {
     expect(atomOf([removed])).toContain('UTC, then the model was removed from the catalog.');
   });
 
+  it('keeps its own members beside a source of notices with the name of one', () => {
+    const notices = { service: [], next: [{}], incidents: [{}], parades: [{ title: 'x' }] };
+    expect(toJson(status, 'Daypass', translator.in('en'), 'en', notices)).toMatchObject({
+      service: 'Daypass',
+      next: null,
+      incidents: [{ model: 'dp/<b>&"' }],
+      parades: [{ title: 'x' }],
+    });
+  });
+
   it('names no route and no fault', () => {
     expect(JSON.stringify(toJson(status, 'Daypass', translator.in('id'), 'id'))).not.toMatch(/secret/);
   });

@@ -33,3 +33,19 @@ it('pages and JSON are without notices where there is no source', async () => {
   expect(await showNotices(new Map(), request, 0, 'customers')).toEqual([]);
   expect(await noticesToJson(new Map(), host, 'en')).toEqual({});
 });
+
+it('a source that fails takes neither the other notices nor the JSON down, and is logged', async () => {
+  const failing = createTestHost();
+  const broken: NoticeSource = {
+    name: 'broken',
+    show: () => Promise.reject(new Error('no table')),
+    toJson() {
+      throw new Error('no table');
+    },
+  };
+  const all = new Map([['broken', broken], ...sources]);
+  const asked = { ...request, host: failing } as PageRequest;
+  expect(await showNotices(all, asked, 0, 'customers')).toMatchObject([{ title: 'parades' }, { title: 'weather' }]);
+  expect(await noticesToJson(all, failing, 'en')).toMatchObject({ broken: [], parades: [{ name: 'parades' }] });
+  expect(failing.lines.join()).toMatch(/reading the notices "broken" failed.*no table/s);
+});

@@ -80,7 +80,7 @@ async function answerTo(host: Host, readings: Readings, request: Request): Promi
     key: headerOf(request, 'idempotency-key'),
   };
   try {
-    return call.method === 'GET' ? await read(host, readings, call) : await act(host, caller, call);
+    return call.method === 'POST' ? await act(host, caller, call) : await read(host, readings, call);
   } catch (error) {
     if (error instanceof InvalidQuery) return fail(400, 'invalid', error.message);
     if (!isActionError(error)) throw error;

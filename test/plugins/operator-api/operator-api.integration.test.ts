@@ -93,6 +93,18 @@ describe('a call', () => {
     expect((await findAccount(database, accountId)).blockedAt).toBeUndefined();
   });
 
+  it.each(['HEAD', 'OPTIONS', 'PUT', 'DELETE'])('with the method %s does nothing', async (method) => {
+    const accountId = await newAccount();
+    const path = `/accounts/${accountId}`;
+    const headers = { authorization: `Bearer ${await newToken('act')}` };
+    await call('POST', `${path}/block`, { token: headers.authorization.slice(7), body: { note: 'abuse' } });
+    const url = `/operator/api${path}/unblock`;
+    expect((await server.inject({ method, url, headers })).statusCode).toBe(404);
+    expect((await findAccount(database, accountId)).blockedAt).toBeDefined();
+    const reading = await server.inject({ method: 'HEAD', url: `/operator/api${path}`, headers });
+    expect([reading.statusCode, reading.payload]).toEqual([200, '']);
+  });
+
   it('is recorded with the name of its token', async () => {
     const accountId = await newAccount();
     const token = await newToken('act');

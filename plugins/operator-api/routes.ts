@@ -2,13 +2,13 @@ import type { Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hap
 import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
 import { type ActionError, actionsOf, isActionError, runAction } from '#core/business/operator-actions/actions.ts';
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
+import { describeMistakes } from '#core/business/operator-actions/input-mistakes.ts';
 import { InvalidQuery } from '#core/business/operator-actions/query.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import { toSnakeCase } from '#core/platform/snake-case.ts';
 import { SharedUnavailable } from '#core/platform/shared/shared.ts';
 import { type ApiAnswer, claimKey, finishKey } from './idempotency.ts';
-import { describeMistakes } from './input-mistakes.ts';
 import { describeApi, listOf, root, segmentOf } from './openapi.ts';
 import { withOwnNames } from './other-names.ts';
 import { operatorApiSection } from './section.ts';
@@ -129,6 +129,7 @@ async function act(host: Host, caller: Caller, call: Call): Promise<ApiAnswer> {
   const given = call.body === '' ? {} : parseObject(call.body);
   if (given === undefined) return fail(400, 'invalid', 'The body must be a JSON object.');
   const input = withOwnNames(kind.input, given);
+  // A key is not used up by a call that nothing comes of.
   const mistake = describeMistakes(kind.input, input);
   if (mistake !== undefined) return fail(400, 'invalid', mistake);
   const { key } = call;

@@ -59,8 +59,13 @@ async function chooseOutcome({ t }: PageRequest): Promise<ActionQuestion['choice
   return { label: t('operator.outcome'), hint: '', options };
 }
 
+/** @throws PageError 404 for an account without any */
 async function chooseSignIn({ host, t }: PageRequest, id: string): Promise<ActionQuestion['choice']> {
   const signIns = await listIdentities(host.database, id);
+  if (signIns.length === 0)
+    throw new PageError(404, 'operator.act.error.not_found', {
+      action: { path: `/operator/accounts/${id}`, label: 'operator.account' },
+    });
   const options = signIns.map(({ provider, email, name: who }) => ({
     value: provider,
     label: `${signInName(provider, t)} (${email ?? who})`,
@@ -71,14 +76,16 @@ async function chooseSignIn({ host, t }: PageRequest, id: string): Promise<Actio
 /** Pages of actions that no other page asks about. */
 export const actPages: readonly Page[] = [
   plainPage(coreAction('account.add_days'), account, {
-    errors: { too_many_days: ['days', 'operator.days_too_many'] },
+    errors: { too_many_days: ['days', 'operator.days_too_many'], invalid: ['line', 'form.too_long'] },
     words({ days, line, note }) {
       if (days === 0) throw new FieldErrors({ days: 'operator.days_zero' });
       return { days, ...(line !== '' && { label: line }), note };
     },
   }),
   plainPage(coreAction('account.note'), account),
-  plainPage(coreAction('account.change_email'), account),
+  plainPage(coreAction('account.change_email'), account, {
+    errors: { invalid: ['line', 'operator.act.error.email_invalid'] },
+  }),
   plainPage(coreAction('account.move_sign_in'), account, { choice: chooseSignIn }),
   plainPage(coreAction('account.remove_sign_in'), account, { choice: chooseSignIn }),
   plainPage(coreAction('account.block'), account),
@@ -90,10 +97,6 @@ export const actPages: readonly Page[] = [
   plainPage(coreAction('order.cancel'), order),
   plainPage(coreAction('refund.close'), refund, {
     choice: chooseOutcome,
-    words({ choice, note }) {
-      if (choice !== 'done' && choice !== 'failed') throw new FieldErrors({ choice: 'form.required' });
-      return { as: choice, note };
-    },
   }),
   plainPage(coreAction('mail.send_again'), mail),
 ];

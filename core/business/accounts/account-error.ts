@@ -5,7 +5,6 @@ export class AccountError extends Error {
     | 'not_found'
     | 'ambiguous'
     | 'too_many_days'
-    | 'email_invalid'
     | 'email_taken'
     | 'operator_address'
     | 'operator_account'

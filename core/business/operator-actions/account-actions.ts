@@ -90,8 +90,6 @@ export const accountActions = [
     sparesOperators: true,
     tells: { to: receiver },
     async perform(host, id, { to }) {
-      if (!new RegExp(emailAddress).test(to))
-        throw new AccountError('email_invalid', `"${to}" is not an e-mail address.`);
       await (await recovery()).changeEmail(host, id, to);
     },
   }),

@@ -75,7 +75,11 @@ export interface ActionDone {
   readonly result: Readonly<Record<string, unknown>>;
 }
 
-/** Does an action and records who did it. @throws what `perform` throws; AccountError `operator_account` */
+/**
+ * Does an action and records who did it.
+ *
+ * @throws what `perform` throws; AccountError `operator_account`; ActionRefused `invalid`, on no record, for an input that is none of it
+ */
 export async function runAction<Input extends object>(
   host: Host,
   operator: Operator,
@@ -83,6 +87,7 @@ export async function runAction<Input extends object>(
   handle: string,
   input: NoInfer<Input>,
 ): Promise<ActionDone> {
+  await requireValid(action, input);
   const subject = await findSubject(host, action.subject, handle);
   const words = (await action.resolve?.(host, input)) ?? input;
   const isRecorded = ([name]: readonly [string, unknown]) => !(action.unrecorded ?? []).some((one) => one === name);
@@ -97,6 +102,14 @@ export async function runAction<Input extends object>(
     return action.perform(host, subject.id, words, operator);
   });
   return { subject, result: result ?? {} };
+}
+
+/** Commands and pages may ask for less than the schema, and no type holds at run time. */
+async function requireValid({ input: schema }: Pick<ActionKind, 'input'>, input: object): Promise<void> {
+  // Ajv would slow the start of commands down.
+  const { describeMistakes } = await import('./input-mistakes.ts');
+  const mistakes = describeMistakes(schema, input);
+  if (mistakes !== undefined) throw new ActionRefused(mistakes, 'invalid');
 }
 
 /** Nobody locks an operator out by mistake, himself included: that takes a change of gateway.yaml. */

@@ -1,13 +1,12 @@
 import type { Command as Parser } from 'commander';
 import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
-import { commandOperator, isActionError, runAction } from '#core/business/operator-actions/actions.ts';
+import { commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
 import { toSnakeCase } from '#core/platform/snake-case.ts';
 import { addActionOptions, readActionInput } from './action-options.ts';
 import { parseLine } from './arguments.ts';
-import { type CommandContext, CommandFailed } from './command.ts';
+import type { CommandContext } from './command.ts';
 import { confirm } from './confirm.ts';
-
-const exitCodes: Readonly<Record<string, number>> = { not_found: 3, invalid: 2, span: 2 };
+import { explainErrors } from './explain-errors.ts';
 
 /**
  * Declares a subcommand that follows from an action: `block <account>` for `account.block`. It asks before what is dangerous, and
@@ -26,7 +25,7 @@ export function addActionCommand(parser: Parser, context: CommandContext, action
       const handle = subject.find === undefined ? '' : String(given[0]);
       const options = command.opts<{ readonly yes?: true; readonly json?: true }>();
       if (isDanger && options.yes !== true) await confirm([`${name} ${handle}: ${summary}?`]);
-      const done = await explained(
+      const done = await explainErrors(
         context.withHost((host) =>
           runAction(host, commandOperator(), action, handle, readActionInput(action, options)),
         ),
@@ -39,12 +38,4 @@ export function addActionCommand(parser: Parser, context: CommandContext, action
           .join('')}`,
       );
     });
-}
-
-async function explained<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    throw isActionError(error) ? new CommandFailed(error.message, exitCodes[error.kind] ?? 1) : error;
-  }
 }

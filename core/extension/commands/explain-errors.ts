@@ -1,17 +1,18 @@
 import { AccountError } from '#core/business/accounts/account-error.ts';
+import { ActionRefused } from '#core/business/operator-actions/action-kind.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { PaymentError } from '#core/business/payments/payment-provider.ts';
 import { CommandFailed } from './command.ts';
 
-const exitCodes: Readonly<Record<string, number>> = { not_found: 3, span: 2 };
+const exitCodes: Readonly<Record<string, number>> = { not_found: 3, invalid: 2, span: 2 };
 
-/** Turns errors about accounts, orders and payments into messages with an exit code. */
+/** Turns errors about accounts, orders, payments and actions into messages with an exit code. */
 export async function explainErrors<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
     if (error instanceof PaymentError) throw new CommandFailed(error.message);
-    const isOurs = error instanceof AccountError || error instanceof CheckoutError;
+    const isOurs = error instanceof AccountError || error instanceof CheckoutError || error instanceof ActionRefused;
     throw isOurs ? new CommandFailed(error.message, exitCodes[error.kind] ?? 1) : error;
   }
 }

@@ -84,6 +84,7 @@ export function actionPage(definition: ActionPage): Page {
   const { path, title, action, ask, subject, next } = definition;
   const { properties, required = [] } = action.input;
   const needsLine = required.some((name) => name === lineOf(action));
+  const needsChoice = required.some((name) => name === choiceOf(action));
   const takesAmount = properties['amount'] !== undefined;
   const needsNote = required.includes('note');
   const form = defineForm({
@@ -101,6 +102,7 @@ export function actionPage(definition: ActionPage): Page {
       const money = takesAmount ? requireAmount(amount) : undefined;
       const input = { note: note.trim(), days, amount: money, choice, line: line.trim(), isManual: manual, route };
       if (input.line === '' && needsLine) throw new FieldErrors({ line: 'form.required' });
+      if (choice === '' && needsChoice) throw new FieldErrors({ choice: 'form.required' });
       const about = await subject(request, input);
       const words = definition.words?.(input, request) ?? wordsOf(action, input);
       await act(request, action, about, words, definition.errors);

@@ -58,7 +58,7 @@ describe('an action of an operator', () => {
       const email = `${crypto.randomUUID()}@example.com`;
       const { accountId } = await createAccount(database, 'dp', { name: 'Dewi', email });
       const call = run('account.change_email', accountId, { to, note: 'asked by chat' });
-      await expect(call).rejects.toMatchObject({ kind: 'email_invalid' });
+      await expect(call).rejects.toMatchObject({ kind: 'invalid' });
       expect((await findAccount(database, accountId)).email).toBe(email);
     },
   );

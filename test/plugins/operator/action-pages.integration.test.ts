@@ -17,7 +17,7 @@ import { plugin } from '../../../plugins/operator/index.ts';
 import { listToldActions } from '../../support/told-actions.ts';
 import { startGateway, type TestGateway, yamlFor } from '../../support/gateway.ts';
 import { type ActionPage, describeActionPages, type Subject } from '../../support/action-pages.ts';
-import { PageClient } from '../../support/page-client.ts';
+import { hiddenFields, PageClient } from '../../support/page-client.ts';
 
 /*
  * Every page on which an operator does something, over HTTP: who may, what it says about wrong input, what it does and what is
@@ -199,6 +199,7 @@ const pages: readonly ActionPage[] = [
       [{ days: '0', note: reason }, 'Enter a number other than 0.'],
       [{ days: '1.5', note: reason }, 'Enter a whole number from -365 to 365.'],
       [{ days: '366', note: reason }, 'Enter a whole number from -365 to 365.'],
+      [{ days: '3', line: 'x'.repeat(61), note: reason }, 'This is too long.'],
     ],
     right: { days: '3', note: reason },
     does: [0, 3],
@@ -240,6 +241,7 @@ const pages: readonly ActionPage[] = [
     subject: () => account('remove-sign-in', signInsOf),
     wrong: [
       [{ choice: 'google', note: '' }, 'Fill in this field.'],
+      [{ choice: '', note: reason }, 'Fill in this field.'],
       [{ choice: 'github', note: reason }, 'There is no such account or sign-in.'],
     ],
     right: { choice: 'google', note: reason },
@@ -262,6 +264,7 @@ const pages: readonly ActionPage[] = [
       [{ choice: 'google', line: 'nobody@example.com', note: reason }, 'There is no such account or sign-in.'],
       [{ choice: 'google', line: operator, note: reason }, 'That is an operator&#39;s address.'],
       [{ choice: 'google', line: 'Rani', note: reason }, 'Several accounts match. Use the ID.'],
+      [{ choice: 'google', line: 'x'.repeat(201), note: reason }, 'Something in the form is missing or not allowed.'],
     ],
     right: { choice: 'google', line: 'Other', note: reason },
     does: [
@@ -667,8 +670,13 @@ it('an account without a sign-in offers none to move or remove', async () => {
   const { id } = await account('', signInsOf);
   const offered = async () => (await ops.get(`/operator/accounts/${id}`)).text.match(/\/(?:move|remove)-sign-in"/g);
   expect(await offered()).toHaveLength(2);
+  const form = `/operator/accounts/${id}/remove-sign-in`;
+  const fields = { ...hiddenFields((await ops.get(form)).text, form), note: reason };
   await gateway.database.query('delete from identity where account_id = ?', [id]);
   expect(await offered()).toBeNull();
+  // The form was open meanwhile.
+  for (const { status, text } of [await ops.get(form), await ops.post(form, fields)])
+    expect([status, text.includes('There is no such account or sign-in.')]).toEqual([404, true]);
 });
 
 it('the page of an account names days without a label in the reader’s language', async () => {

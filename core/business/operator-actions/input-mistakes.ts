@@ -1,0 +1,46 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { explainErrors, parsePointer } from '#core/config/file/explain.ts';
+import type { JsonSchema } from '#core/platform/schema.ts';
+import { sentenceOf } from './query.ts';
+
+/** Mistakes of one input that are described; the remainder is counted. */
+const mostDescribed = 5;
+
+const ajv = new Ajv({ allErrors: true, verbose: true, strict: false });
+const validators = new WeakMap<JsonSchema, ValidateFunction>();
+
+/**
+ * Describes what is wrong with the input of an action, in the words that gateway.yaml's mistakes have.
+ *
+ * @returns sentences; undefined for a valid input
+ */
+export function describeMistakes(schema: JsonSchema, input: object): string | undefined {
+  const validate = validators.get(schema) ?? ajv.compile(schema);
+  validators.set(schema, validate);
+  if (validate(input)) return undefined;
+  const errors = validate.errors ?? [];
+  // A text that is empty also misses its pattern: one mistake of each member is enough.
+  const byName = new Map(
+    explainErrors(errors)
+      .toReversed()
+      .map((one) => [one.path.join('.'), one]),
+  );
+  const explained = [...byName].toReversed();
+  const sentences = explained
+    .slice(0, mostDescribed)
+    .map(([name, { wrong, right }]) => sentenceOf(name, wrong, `${right}${allowedBeside(right, name, errors)}`));
+  const more = explained.length - sentences.length;
+  return [
+    ...sentences,
+    ...(more > 0 ? [`${more} more ${more === 1 ? 'mistake' : 'mistakes'} in the input.`] : []),
+  ].join(' ');
+}
+
+/** The values that a member may have, where only the most similar one is named. */
+function allowedBeside(right: string, name: string, errors: readonly ErrorObject[]): string {
+  if (!right.endsWith('?')) return '';
+  const error = errors.find(
+    ({ keyword, instancePath }) => keyword === 'enum' && parsePointer(instancePath).join('.') === name,
+  );
+  return error === undefined ? '' : ` Allowed: ${(error.schema as unknown[]).join(', ')}.`;
+}

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { coreAction } from '#core/business/operator-actions/actions.ts';
+import { integer, object } from '#core/platform/schema.ts';
+import { describeMistakes } from '#core/business/operator-actions/input-mistakes.ts';
+import { choiceOf, InvalidQuery } from '#core/business/operator-actions/query.ts';
+
+const refund = coreAction('order.refund').input;
+const publish = object(['audience'], { audience: { enum: ['all', 'customers'] } });
+
+describe('the input of an action', () => {
+  it.each([
+    [
+      'a misspelled member',
+      refund,
+      { note: 'x', day_back: 'none' },
+      '"day_back" is not a known key; did you mean "days_back"?',
+    ],
+    ['a misspelled required member', refund, { notes: 'x' }, '"notes" is not a known key; did you mean "note"?'],
+    ['a missing member', refund, {}, /^"note" is missing; add it: .+\.$/],
+    ['a number as a text', refund, { note: 'x', amount: '18000' }, /^"amount" is "18000"; must be an? .*: 18000\.$/],
+    ['a number that is too small', refund, { note: 'x', amount: 0 }, '"amount" is 0; must be at least 1.'],
+    ['an empty text', refund, { note: '' }, '"note" is empty; needs at least 1.'],
+    [
+      'a misspelled choice',
+      publish,
+      { audience: 'customer' },
+      '"audience" is "customer"; did you mean "customers"? Allowed: all, customers.',
+    ],
+    ['another choice', publish, { audience: 'everybody' }, '"audience" is "everybody"; use one of: all, customers.'],
+  ])('with %s is described as a person would', (_name, schema, input, message) => {
+    expect(describeMistakes(schema, input)).toMatch(message);
+    if (typeof message === 'string') expect(describeMistakes(schema, input)).toBe(message);
+  });
+
+  it('is valid without a description', () => {
+    expect(describeMistakes(refund, { note: 'x', amount: 1 })).toBeUndefined();
+  });
+
+  it('with very many or very long mistakes is described in short', () => {
+    const input = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`${'x'.repeat(300)}${index}`, 1]));
+    const message = describeMistakes(object({ days: integer({}, 'Days.') }), input) ?? '';
+    expect(message.length).toBeLessThan(1_000);
+    expect(message).toMatch(/ 495 more mistakes in the input\.$/);
+  });
+});
+
+const choose = (query: string) => choiceOf(new URLSearchParams(query), 'state', ['pending', 'paid']);
+
+describe('a parameter with a few values', () => {
+  it('is read, or left out', () => {
+    expect([choose('state=paid'), choose('')]).toEqual(['paid', undefined]);
+  });
+
+  it.each([
+    ['state=payed', '"state" is "payed"; did you mean "paid"? Allowed: pending, paid.'],
+    ['state=', '"state" is ""; use one of: pending, paid.'],
+    ['state=open', '"state" is "open"; use one of: pending, paid.'],
+  ])('as %s is refused with the values that it may have', (query, message) => {
+    expect(() => choose(query)).toThrow(new InvalidQuery(message));
+  });
+});

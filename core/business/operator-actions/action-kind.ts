@@ -104,6 +104,7 @@ export const text = (description: string, maxLength = 200) =>
 export const time = {
   ...text('RFC 3339, with the zone, such as 2026-11-22T20:00+07:00.', 40),
   pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d\\d:\\d\\d)$',
+  format: 'date-time',
 } as const;
 
 export const note = text('Why, for the record.', 500);

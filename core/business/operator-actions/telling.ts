@@ -45,11 +45,11 @@ export const whether =
   (isSo, { t }) =>
     isSo ? t(key) : '';
 
-/** An instant. @param key a text with `time` */
+/** An instant; as it was written where it is none. @param key a text with `time` */
 export const instant =
   (key: string): Teller<string> =>
   (value, { t, format }) =>
-    t(key, { time: format.time(new Date(value)).text });
+    Number.isNaN(Date.parse(value)) ? value : t(key, { time: format.time(new Date(value)).text });
 
 /** Members of several actions. */
 export const since = instant('operator.told.since');

@@ -144,6 +144,7 @@ function describe(error: ErrorObject, mayShow: boolean): [string, string, string
       return ['is too long', `must have at most ${String(schema)}`];
     case 'uniqueItems':
       return ['has a duplicate entry', 'keep one of them'];
+    case 'format':
     case 'pattern': {
       const description = parentSchema?.['description'];
       if (urlPattern.test(String(schema)) && !/^https?:\/\//i.test(String(data)))

@@ -13,6 +13,12 @@ export function isDay(text: string): boolean {
   return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
+/** True for an instant that exists, such as `2026-11-22T20:00+07:00`, in the years 1 to 9999 of UTC, which PostgreSQL reads too. */
+export function isInstant(text: string): boolean {
+  const at = new Date(text);
+  return isDay(text.slice(0, 10)) && !Number.isNaN(at.getTime()) && /^(?!0000)\d{4}-/.test(at.toISOString());
+}
+
 /** True for a month, such as `2026-11`. */
 export function isMonth(text: string): boolean {
   return isDay(`${text}-01`);

@@ -2,7 +2,7 @@ import { epoch } from '#core/platform/database/rows.ts';
 import { FieldErrors, type PageRequest } from './page.ts';
 
 /** A time as browsers send it, in the zone of the page. */
-export const localTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?$/;
+export const localTime = /^(?!0000)\d{4}-\d\d-\d\dT\d\d:[0-5]\d(?::[0-5]\d)?$/;
 
 /** RFC 3339 of a time in the zone of the page. @throws FieldErrors for a day that no month has */
 export async function instantOf({ host, format }: PageRequest, local: string): Promise<string> {

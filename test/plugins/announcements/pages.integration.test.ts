@@ -69,6 +69,7 @@ const pages: readonly ActionPage[] = [
       lateAnnouncement,
       [{ ...announced, text_id: ' ' }, 'Fill in this field.'],
       [{ ...announced, text_en: 'x'.repeat(301) }, 'This is too long.'],
+      [{ ...announced, since: '2039-12-31T10:75' }, 'Check this field.'],
       [{ ...announced, model: 'never-there' }, 'This gateway has no such model.'],
     ],
     right: announced,
@@ -155,6 +156,7 @@ it('a command announces, lists, changes and ends, on record', async () => {
 
 it.each([
   ['a time without its zone', ['--since', '2040-01-01T00:00'], /RFC 3339, with the zone/],
+  ['a time that does not exist', ['--since', '2039-13-01T00:00Z'], /RFC 3339, with the zone/],
   ['a kind that does not exist', ['--kind', 'party'], /Allowed choices are maintenance, note/],
 ])('a command refuses %s', async (_name, wrong, message) => {
   await expect(command('create', '--kind', 'note', ...said, ...texts, ...wrong)).rejects.toThrow(message);

@@ -142,6 +142,15 @@ describe('a call', () => {
     expect(await listToldActions(database, { subject: accountId, limit: 1 })).toEqual([]);
   });
 
+  it('announces nothing for a time that does not exist, on no record', async () => {
+    const texts = { text_en: 'We move.', text_id: 'Kami pindah.' };
+    const span = { since: '2026-13-01T00:00Z', until: '2040-01-01T00:00Z' };
+    const body = { kind: 'note', audience: 'all', ...span, ...texts };
+    const answer = await call('POST', '/announcements/create', { token: await newToken('act'), body });
+    expect([answer.status, answer.json.error]).toMatchObject([400, { code: 'invalid', message: /^"since" is/ }]);
+    expect(await listToldActions(database, { subject: 'announcements', limit: 1 })).toEqual([]);
+  });
+
   it('reads who sends requests without an account', async () => {
     const minute = startOfMinute(Date.now());
     await database.query('delete from unauthenticated_minute');

@@ -19,6 +19,11 @@ it.each([
   ['account.change_email', { to: 'a@b@c', note: 'moved' }, /^"to" is "a@b@c"/],
   ['account.add_days', { days: '3', note: 'x' }, /^"days" is "3"/],
   ['account.unblock', { note: 'x' }, /^"note" is not a known key/],
+  [
+    'outage.grant_days',
+    { since: '2026-13-01T00:00Z', until: '2026-12-01T00:00Z', days: 1, label: 'x', note: 'x' },
+    /^"since" is/,
+  ],
 ] as const)('%s is refused before it is recorded for an input that is none of it', async (name, input, message) => {
   // Without a database: nothing is looked up or recorded.
   const done = runAction(createTestHost(), commandOperator(), coreAction(name) as ActionKind, 'ani', input);

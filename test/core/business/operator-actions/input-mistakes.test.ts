@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { coreAction } from '#core/business/operator-actions/actions.ts';
 import { integer, object } from '#core/platform/schema.ts';
+import { time } from '#core/business/operator-actions/action-kind.ts';
 import { describeMistakes } from '#core/business/operator-actions/input-mistakes.ts';
 import { choiceOf, InvalidQuery } from '#core/business/operator-actions/query.ts';
 
@@ -31,6 +32,26 @@ describe('the input of an action', () => {
     expect(describeMistakes(schema, input)).toMatch(message);
     if (typeof message === 'string') expect(describeMistakes(schema, input)).toBe(message);
   });
+
+  it.each([
+    '2026-13-01T00:00Z',
+    '2026-02-30T00:00Z',
+    '2026-01-01T24:30Z',
+    '2026-01-01T00:00+24:00',
+    '0000-01-01T00:00Z',
+    '0001-01-01T00:00+07:00',
+    '9999-12-31T23:59-07:00',
+    '2026-01-01T00:00',
+  ])('with a time that does not exist is described: %s', (since) => {
+    expect(describeMistakes(object({ since: time }), { since })).toBe(
+      `"since" is "${since}"; expected: RFC 3339, with the zone, such as 2026-11-22T20:00+07:00.`,
+    );
+  });
+
+  it.each(['2026-11-22T20:00+07:00', '2028-02-29T23:59:59.999Z', '0001-01-01T00:00Z'])(
+    'may have any time that exists: %s',
+    (since) => expect(describeMistakes(object({ since: time }), { since })).toBeUndefined(),
+  );
 
   it('is valid without a description', () => {
     expect(describeMistakes(refund, { note: 'x', amount: 1 })).toBeUndefined();

@@ -103,6 +103,13 @@ it('reads as a sentence', () => {
   );
 });
 
+it('with a time that does not exist still reads, as it was written', () => {
+  const values = { since: '2026-13-01T00:00Z', until: '2026-11-22T15:00:00Z' };
+  expect(plain(tell('announcement.create', ['since', 'until'], 'en', new Map(), values))).toContain(
+    '2026-13-01T00:00Z',
+  );
+});
+
 it('of a capability that is gone still reads', () => {
   const values = {
     reach: 'all',

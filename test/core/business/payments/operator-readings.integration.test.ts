@@ -148,7 +148,7 @@ describe('an operator’s action', () => {
     operator: { id: '00000000-0000-4000-8000-000000000000', name: 'ops@example.com' },
     action: 'order.refund' as const,
     subject: 'order-1',
-    words: { note: 'bought twice', days_back: 'none' as const, confirm: 'secret' },
+    words: { note: 'bought twice', days_back: 'none' as const },
   };
 
   it('is recorded with name, note and outcome', async () => {

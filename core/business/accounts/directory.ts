@@ -1,6 +1,5 @@
 import { logFailure } from '#core/platform/errors/connection-error.ts';
 import { LRUCache } from 'lru-cache';
-import { inBackground } from '#core/platform/background.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
@@ -32,8 +31,8 @@ const unwatchedMaxAge = 1_000;
 const unknownMaxAge = 10_000;
 /** Ms for which cached accounts are used while the database does not answer, or reports no change. */
 const longestAge = 24 * 60 * 60 * 1_000;
-/** Ms for which lookups of suspects are collected; also the longest delay of a valid key among them. */
-const suspectPause = 250;
+/** Ms for which lookups of suspects, and those that nobody waits for, are collected; also the longest delay of a valid key among suspects. */
+const pause = 250;
 /** Timeout of a lookup in ms. */
 const deadline = 2_000;
 /** Ms by which two look-ups may disagree about the database's clock, beside the time that they take: a busy event loop. */
@@ -68,8 +67,8 @@ export class AccountDirectory implements AsyncDisposable {
   readonly #byDigest: BatchLoader<KnownAccount>;
   /** For keys that are probably invented. */
   readonly #bySuspectDigest: BatchLoader<KnownAccount>;
-  /** Ids of accounts that are read again while callers get what is known. */
-  readonly #rereading = new Set<string>();
+  /** By id, while callers get what is known. */
+  readonly #again: BatchLoader<KnownAccount>;
   readonly #listening: Promise<() => void>;
   #isListening = false;
   #gapAt = -Infinity; // ms, local clock
@@ -86,7 +85,8 @@ export class AccountDirectory implements AsyncDisposable {
     this.#byId = new BatchLoader((ids) => this.#read('id', ids, ({ id }) => id));
     const readDigests = (digests: readonly string[]) => this.#read('digest', digests, ({ key }) => key?.digest ?? '');
     this.#byDigest = new BatchLoader(readDigests);
-    this.#bySuspectDigest = new BatchLoader(readDigests, suspectPause);
+    this.#bySuspectDigest = new BatchLoader(readDigests, pause);
+    this.#again = new BatchLoader((ids) => this.#read('id', ids, ({ id }) => id), pause);
     this.#listening = this.#listen();
     this.#listening.catch(() => {}); // `ready` reports it
   }
@@ -112,7 +112,7 @@ export class AccountDirectory implements AsyncDisposable {
     const id = this.#idOfDigest.get(digest);
     const known = id === undefined ? undefined : this.#accounts.get(id);
     if (known !== undefined && known.key?.digest === digest)
-      return this.#meanwhile(known, maxAge, () => this.#lookUp(this.#byDigest, digest, known));
+      return this.#meanwhile(known, maxAge, this.#byDigest, digest);
     if (this.#isUnknown(digest)) return undefined;
     return this.#lookUp(isSuspect() ? this.#bySuspectDigest : this.#byDigest, digest, undefined);
   }
@@ -127,7 +127,7 @@ export class AccountDirectory implements AsyncDisposable {
   knownById(id: string): Awaitable<KnownAccount | undefined> {
     const known = this.#accounts.get(id);
     if (known === undefined) return this.findById(id);
-    return this.#meanwhile(known, defaultMaxAge, () => this.#lookUp(this.#byId, id, known));
+    return this.#meanwhile(known, defaultMaxAge, this.#byId, id);
   }
 
   /** The account of this id, not older than this. @throws GatewayError as `findByDigest` */
@@ -152,22 +152,22 @@ export class AccountDirectory implements AsyncDisposable {
   #meanwhile(
     known: KnownAccount,
     maxAge: number,
-    lookUp: () => Awaitable<KnownAccount | undefined>,
+    loader: BatchLoader<KnownAccount>,
+    key: string,
   ): Awaitable<KnownAccount | undefined> {
     if (this.#isFresh(known, maxAge)) return known;
-    if (maxAge === 0 || !this.#isWatched || !this.#isFresh(known, longestAge / 1_000)) return lookUp();
-    if (!this.#rereading.has(known.id))
-      inBackground(this.#log, 'reading an account again', () => this.#reread(known, lookUp));
+    if (maxAge === 0 || !this.#isWatched || !this.#isFresh(known, longestAge / 1_000))
+      return this.#lookUp(loader, key, known);
+    if (this.#nextProbe === undefined || this.#mayProbe()) this.#readAgain(known.id);
     return known;
   }
 
-  async #reread({ id }: KnownAccount, lookUp: () => Awaitable<unknown>): Promise<void> {
-    this.#rereading.add(id);
-    try {
-      await lookUp();
-    } finally {
-      this.#rereading.delete(id);
-    }
+  #readAgain(id: string): void {
+    this.#again.load(id).then(
+      (found) => found ?? this.#accounts.delete(id),
+      // Logged where it is read; another call tries again.
+      () => undefined,
+    );
   }
 
   get #isWatched(): boolean {

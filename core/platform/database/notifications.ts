@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { guarded, inBackground } from '../background.ts';
 import type { Logger } from '../logger.ts';
 import { jitteredDelay, retryUntilDone } from '../timing/backoff.ts';
-import { withDeadline } from '../timing/deadline.ts';
+import { firstOrTimeout, timedOut, withDeadline } from '../timing/deadline.ts';
 import { wait } from '../timing/wait.ts';
 import type { Notifications } from './database.ts';
 import { applySettings, waitingSettings } from './session.ts';
@@ -15,8 +16,9 @@ interface Listener {
 
 /** Ms between attempts to connect. */
 const retries = { first: 100, longest: 5_000 };
-/** Ms between questions that show that the connection still delivers, and for an answer. */
+/** Ms between messages to itself, by which a connection shows that it still delivers, and until one must have come. */
 const proofs = { every: 20_000, within: 5_000 };
+const proofChannel = 'daypass_proof';
 
 /** One connection that listens, opened for the first listener and reopened whenever it breaks. */
 export class PostgresNotifications implements Notifications, AsyncDisposable {
@@ -30,6 +32,11 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
   /** Resolved after the first attempt to connect; undefined before the first listener. */
   #firstTry: PromiseWithResolvers<void> | undefined;
 
+  /** True when the connection has delivered its last message to itself. */
+  #delivers = false;
+  #hasWarned = false;
+  /** What it waits for, and whom that tells. */
+  #awaited: { readonly payload: string; readonly onHeard: () => void } | undefined;
   readonly #isDeaf: boolean;
   readonly #proofs: typeof proofs;
 
@@ -42,7 +49,7 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
   }
 
   get isConnected(): boolean {
-    return this.#isListening && !this.#isDeaf;
+    return this.#isListening && this.#delivers;
   }
 
   async listen(channel: string, onPayload: (payload: string) => void, onGap: () => void): Promise<() => void> {
@@ -101,6 +108,7 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
       if (this.#client === client) {
         this.#client = undefined;
         this.#isListening = false;
+        this.#delivers = false;
       }
       client.end().catch(() => undefined);
       resolve();
@@ -110,15 +118,8 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
     client.on('notification', ({ channel, payload }) => this.#deliver(channel, payload ?? ''));
     try {
       await client.connect();
-      if (!this.#isDeaf) await applySettings(client, waitingSettings);
-      // Queries keep their order: a listener that is added from here on sends its LISTEN after these.
-      this.#client = client;
-      const channels = new Set([...this.#listeners].map((listener) => listener.channel));
-      for (const channel of channels) await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`);
-      this.#isListening = this.#client === client;
-      inBackground(this.#log, 'asking whether the database still delivers', () =>
-        this.#prove(client, over.signal, lose),
-      );
+      await this.#inTime(this.#listenOn(client), over.signal);
+      inBackground(this.#log, 'listening to the database', () => this.#watch(client, over.signal, lose));
       return { lost };
     } catch (error) {
       lose();
@@ -126,19 +127,57 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
     }
   }
 
+  async #listenOn(client: pg.Client): Promise<void> {
+    if (!this.#isDeaf) await applySettings(client, waitingSettings);
+    // Queries keep their order: a listener that is added from here on sends its LISTEN after these.
+    this.#client = client;
+    const channels = new Set([proofChannel, ...Array.from(this.#listeners, (listener) => listener.channel)]);
+    for (const channel of channels) await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`);
+    this.#isListening = this.#client === client;
+    if (!this.#isDeaf) await this.#prove(client);
+  }
+
   /** Loses a connection that what lies between has dropped without a word: nothing would be heard on it, and nothing be missed. */
-  async #prove(client: pg.Client, lost: AbortSignal, lose: () => void): Promise<void> {
+  async #watch(client: pg.Client, lost: AbortSignal, lose: () => void): Promise<void> {
+    if (this.#isDeaf) return;
     const signal = AbortSignal.any([lost, this.#closing.signal]);
-    const { every, within } = this.#proofs;
     for (;;) {
-      await wait(every, signal);
+      await wait(this.#proofs.every, signal);
       if (signal.aborted) return;
-      const answer = client.query('SELECT 1');
-      await withDeadline(answer, within, `no answer within ${within} ms`, signal).catch(lose);
+      const wasDeaf = !this.#delivers;
+      await this.#inTime(this.#prove(client), signal).catch(lose);
+      if (wasDeaf && this.#delivers) for (const { onGap } of this.#listeners) onGap();
     }
   }
 
+  /** As long as questions and a message may take. */
+  #inTime(work: Promise<void>, signal: AbortSignal): Promise<void> {
+    const most = 2 * this.#proofs.within;
+    return withDeadline(work, most, `no answer within ${most} ms`, signal);
+  }
+
+  /**
+   * Sends the connection a message. An answer alone proves nothing: a pooler in transaction mode answers, and delivers nothing.
+   *
+   * @throws what the query throws
+   */
+  async #prove(client: pg.Client): Promise<void> {
+    const { promise: heard, resolve: onHeard } = Promise.withResolvers<void>();
+    const payload = randomUUID();
+    this.#awaited = { payload, onHeard };
+    await client.query('SELECT pg_notify($1, $2)', [proofChannel, payload]);
+    const delivers = (await firstOrTimeout([heard], this.#proofs.within)) !== timedOut;
+    if (this.#client !== client) return;
+    this.#delivers = delivers;
+    if (!delivers && !this.#hasWarned)
+      this.#log.warn(
+        'the connection to the database delivers no notifications; what they would say is read more often',
+      );
+    this.#hasWarned = !delivers;
+  }
+
   #deliver(channel: string, payload: string): void {
+    if (channel === proofChannel && payload === this.#awaited?.payload) this.#awaited.onHeard();
     for (const listener of this.#listeners) if (listener.channel === channel) listener.onPayload(payload);
   }
 }

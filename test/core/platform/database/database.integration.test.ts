@@ -548,6 +548,24 @@ describe('a notification', () => {
     expect(await heard.promise).toBe('back');
   });
 
+  it('counts on none from a connection that answers and delivers nothing', async () => {
+    await using lonely = await createTestDatabase();
+    const warned: string[] = [];
+    const log = { ...silentLog, warn: (line: string) => void warned.push(line) };
+    const url = new URL(lonely.url);
+    await execute(lonely.url, 'CREATE SCHEMA mute');
+    await execute(lonely.url, 'CREATE FUNCTION mute.pg_notify(text, text) RETURNS void LANGUAGE sql AS $$ SELECT $$');
+    url.searchParams.set('options', '-c search_path=mute,pg_catalog,public');
+    await using notifications = new PostgresNotifications(url.href, log, false, { every: 5, within: 100 });
+    await notifications.listen('news', vi.fn(), vi.fn());
+    expect([notifications.isConnected, warned]).toEqual([
+      false,
+      [expect.stringContaining('delivers no notifications')],
+    ]);
+    await execute(lonely.url, 'DROP SCHEMA mute CASCADE');
+    await vi.waitFor(() => expect(notifications.isConnected).toBe(true), { interval: 5, timeout: 15_000 });
+  });
+
   it('reaches those who began to listen while the connection was down', async () => {
     await using lonely = await createTestDatabase();
     const gap = Promise.withResolvers<void>();

@@ -18,9 +18,7 @@ export function toJson(
     health.map(({ state }) => state),
     t,
   );
-  return {
-    // First: a source that is called as a member of the report must not replace it.
-    ...notices,
+  const summary = {
     service,
     status: verdict.state,
     description: verdict.text,
@@ -28,6 +26,12 @@ export function toJson(
     complete: isComplete,
     model_count: health.length,
     next: page.number < page.count ? `/status.json?language=${language}&page=${page.number + 1}` : null,
+  };
+  return {
+    ...summary,
+    ...notices,
+    // Again: a source that is called as a member of the report must not replace it.
+    ...summary,
     models: models.map(modelToJson),
     incidents: incidents.map((incident) => incidentToJson(incident, credited.get(incident.id), t)),
   };

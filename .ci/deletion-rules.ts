@@ -57,7 +57,7 @@ export function judge({ name, expected }: Capability, stage: string, failures: r
 }
 
 /**
- * Texts that code asks for, but that have gone with the capability. The prefix of a choice between texts is none.
+ * Texts that code asks for, but that were deleted with the capability. A prefix from which a text is chosen does not count.
  *
  * @param lost keys of the deleted texts
  * @param kept keys of the others

@@ -48,7 +48,7 @@ async function visit({ host: { database }, url }: Gateway): Promise<void> {
   });
   for (const { path } of registry.pages) {
     for (const headers of [{ cookie: `dp_session=${token}` }, {}]) {
-      // The pages of one order, account or file answer 404 here: there is none.
+      // Pages of a single order, account or file answer 404, because none exists here.
       const response = await fetch(url + path.replaceAll(/\{[^}]+\}/g, '1'), { headers, redirect: 'manual' });
       await response.text();
       if (response.status >= 500) failures.push(`GET ${path}: ${response.status}`);

@@ -246,7 +246,7 @@ export class Registry {
     add(this.observers, 'observer', observer);
   }
 
-  /** What customers are told for a while, on the status page and on their home page. */
+  /** Temporary notices to customers, on the status page and on their home page. */
   notices(source: NoticeSource): void {
     add(this.noticeSources, 'source of notices', source);
   }

@@ -82,7 +82,7 @@ export const keyRotated: MailWriter<'key.rotated'> = {
   },
 };
 
-/** Goes to the former address: whoever reads it may not have asked for the change. */
+/** Goes to the former address, because its owner may not have asked for the change. */
 export const emailChanged: MailWriter<'account.email_changed'> = {
   async recipient({ database }: Host, accountId) {
     const [row] = await database.query<Row<typeof Account, 'former_email'>>(

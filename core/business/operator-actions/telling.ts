@@ -45,7 +45,7 @@ export const whether =
   (isSo, { t }) =>
     isSo ? t(key) : '';
 
-/** An instant; as it was written where it is none. @param key a text with `time` */
+/** An instant, or the value as it was written if it is not a time. @param key a text with `time` */
 export const instant =
   (key: string): Teller<string> =>
   (value, { t, format }) =>

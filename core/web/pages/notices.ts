@@ -13,7 +13,7 @@ export interface Notice {
   readonly text?: string;
 }
 
-/** What customers are told for a while, at the top of the status page and of their home page. */
+/** Temporary notices to customers, at the top of the status page and of their home page. */
 export interface NoticeSource {
   /** Unique and in snake_case: the member of `/status.json` that lists its notices, unless that has a member of its own with this name. */
   readonly name: string;

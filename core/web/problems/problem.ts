@@ -39,7 +39,7 @@ export interface TextPiece {
   readonly path?: string;
 }
 
-/** Who reads of it: somebody in front of a page, or a program, in English. */
+/** The reader: an operator on a page, or a program, in English. */
 export type ProblemReader = Pick<PageRequest, 'host' | 't' | 'format' | 'language'>;
 
 /**
@@ -55,7 +55,7 @@ export interface ProblemKind {
   readonly runbook?: string;
   /** What is wrong now, the oldest first. Takes a moment at most; what it throws is a problem `unread` in its place. */
   find(reader: ProblemReader): Problems | Promise<Problems>;
-  /** How the operator hears of it at once; of all others, the daily report tells. */
+  /** How the operator is alerted at once. Problems without it are only in the daily report. */
   readonly alert?: ProblemAlert;
 }
 

@@ -24,8 +24,11 @@ it.each([
     { since: '2026-13-01T00:00Z', until: '2026-12-01T00:00Z', days: 1, label: 'x', note: 'x' },
     /^"since" is/,
   ],
-] as const)('%s is refused before it is recorded for an input that its schema refuses', async (name, input, message) => {
-  // Without a database: nothing is looked up or recorded.
-  const done = runAction(createTestHost(), commandOperator(), coreAction(name) as ActionKind, 'ani', input);
-  await expect(done).rejects.toMatchObject({ kind: 'invalid', message: expect.stringMatching(message) });
-});
+] as const)(
+  '%s is refused before it is recorded for an input that its schema refuses',
+  async (name, input, message) => {
+    // Without a database: nothing is looked up or recorded.
+    const done = runAction(createTestHost(), commandOperator(), coreAction(name) as ActionKind, 'ani', input);
+    await expect(done).rejects.toMatchObject({ kind: 'invalid', message: expect.stringMatching(message) });
+  },
+);

@@ -1,3 +1,5 @@
+import { getCompileCacheDir } from 'node:module';
+import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { Backoff } from '#core/platform/timing/backoff.ts';
 import type { Ring } from './ring.ts';
@@ -73,7 +75,7 @@ export class DiskThread {
       trackUnmanagedFds: false,
       execArgv: [],
       // Agents that NODE_OPTIONS loads into every thread do not fit into this one.
-      env: { ...process.env, NODE_OPTIONS: '' },
+      env: { ...process.env, ...compileCache(), NODE_OPTIONS: '' },
     });
     let reason: Error | undefined;
     worker.on('message', (answer: ThreadAnswer) => this.#events.onAnswer(answer));
@@ -106,4 +108,14 @@ export class DiskThread {
     };
     this.#restart = setTimeout(start, this.#backoff.next()).unref();
   }
+}
+
+/**
+ * What makes a thread use the process's cache of compiled modules. Where it is started from sources, it would load by itself what
+ * removes the types: 18 MB for as long as it lives.
+ */
+function compileCache(): NodeJS.ProcessEnv {
+  const folder = getCompileCacheDir();
+  // That of this version of Node.js, within the folder which the cache was enabled with.
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) };
 }

@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, test, vi } from 'vitest';
 import { hungWork } from '#core/platform/hung-work.ts';
 import { DiskSilent, ThreadedDisk } from '../../../plugins/log/disk/disk.ts';
@@ -253,4 +255,23 @@ test('what a thread that ends has not written is taken back, with the reason', a
     ['line\n'],
   ]);
   expect(disk.isSilent).toBe(true);
+});
+
+test('the thread takes its compiled modules from the cache of the process', async () => {
+  using folder = new TemporaryFolder();
+  const child = `
+    import { readdirSync } from 'node:fs';
+    import { enableCompileCache, getCompileCacheDir, flushCompileCache } from 'node:module';
+    enableCompileCache(${JSON.stringify(folder.path)});
+    const { ThreadedDisk } = await import(${JSON.stringify(import.meta.resolve('../../../plugins/log/disk/disk.ts'))});
+    flushCompileCache();
+    const ofProcess = readdirSync(getCompileCacheDir()).length;
+    const disk = new ThreadedDisk();
+    await disk.ask('create', ${JSON.stringify(join(folder.path, 'file'))}, 0);
+    await disk[Symbol.asyncDispose]();
+    console.log(readdirSync(getCompileCacheDir()).length - ofProcess);
+  `;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', child]);
+  // The thread itself, its operations and what only they import.
+  expect(Number(stdout)).toBeGreaterThanOrEqual(2);
 });

@@ -18,16 +18,15 @@
  *                                                         a gateway that runs already, with a model `bench` at the upstream on
  *                                                         that port
  */
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { execute, startPostgres, withDatabase } from '../../test/support/global-postgres.ts';
+import { startPostgres } from '../../test/support/global-postgres.ts';
 import { startChild, stopChild } from '../child.ts';
 import { type Load, loads } from '../load.ts';
 import { readRunningPeer } from '../running-peer.ts';
 import { describeRatios, median, quantile } from '../statistics.ts';
 import { callAtOnce, callAtRate, callOneByOne, type Generator, generators } from './callers.ts';
-import { peerAt, startBare, startShop, type Subject } from './subjects.ts';
+import { emptyDatabase, peerAt, startBare, startShop, type Subject } from './subjects.ts';
 
 /** Calls after which a part of a run ends, and whether it is printed: the just-in-time compilers need thousands. */
 const windows = [
@@ -88,13 +87,15 @@ const postgres = await startPostgres();
 const subjects: Subject[] = [];
 try {
   subjects.push(await startBare('bare, undici', 'bare.ts', url), await startBare('bare, http', 'bare-http.ts', url));
-  subjects.push(await startShop(url, await emptyDatabase(), accounts));
+  subjects.push(await startShop(url, await emptyDatabase(postgres.url), accounts));
   for (const name of flags.variant) {
     const nodeFlags = name.split(' ');
-    subjects.push(await startShop(url, await emptyDatabase(), accounts, { name, nodeFlags }));
+    subjects.push(await startShop(url, await emptyDatabase(postgres.url), accounts, { name, nodeFlags }));
   }
   if (flags.against !== undefined)
-    subjects.push(await startShop(url, await emptyDatabase(), accounts, { name: 'other', checkout: flags.against }));
+    subjects.push(
+      await startShop(url, await emptyDatabase(postgres.url), accounts, { name: 'other', checkout: flags.against }),
+    );
   for (const peer of flags.peer) subjects.push(peerAt(readRunningPeer(peer)));
   for (let round = 0; round < Number(flags.rounds); round++) {
     for (const quiet of flags.quiet.map(Number)) await (first > 0 ? measureFirst(quiet) : measureWindows(quiet));
@@ -108,12 +109,6 @@ try {
   await postgres[Symbol.asyncDispose]();
 }
 process.exit(0);
-
-async function emptyDatabase(): Promise<string> {
-  const name = `daypass_bench_${randomUUID().replaceAll('-', '')}`;
-  await execute(postgres.url, `CREATE DATABASE ${name} TEMPLATE template0`);
-  return withDatabase(postgres.url, name);
-}
 
 /** Calls that come as fast as they are answered, after nothing has been called for some seconds: nobody's quiet ends another's. */
 async function measureWindows(quiet: number): Promise<void> {

@@ -2,11 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 /** What a process uses, without its children. Linux only. */
 export class ProcessUsage {
+  readonly processId: number;
   readonly #folder: string;
   /** µs of each thread when it was seen last: what a thread took that has ended does not vanish. */
   readonly #threads = new Map<string, number>();
 
   constructor(pid: number) {
+    this.processId = pid;
     this.#folder = `/proc/${pid}`;
   }
 

@@ -1,5 +1,6 @@
 /** What the benchmark calls: the gateway as `npm start` starts it, the two bare forwarders, and anything else at a URL. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,6 +10,7 @@ import type * as Accounts from '#core/business/accounts/accounts.ts';
 import type * as Open from '#core/platform/database/open.ts';
 import type * as Entities from '#core/process/entities.ts';
 import { freePort } from '../../test/support/free-port.ts';
+import { execute, withDatabase } from '../../test/support/global-postgres.ts';
 import { startChild, stopChild } from '../child.ts';
 import { benchPipeline } from '../pipeline.ts';
 import type { RunningPeer } from '../running-peer.ts';
@@ -21,6 +23,13 @@ const startTimeout = 120_000;
 export interface Subject extends Target, AsyncDisposable {
   readonly name: string;
   readonly usage: ProcessUsage;
+}
+
+/** @returns the URL of a new database of the server at `url` */
+export async function emptyDatabase(url: string): Promise<string> {
+  const name = `daypass_bench_${randomUUID().replaceAll('-', '')}`;
+  await execute(url, `CREATE DATABASE ${name} TEMPLATE template0`);
+  return withDatabase(url, name);
 }
 
 export async function startBare(name: string, file: string, upstream: string): Promise<Subject> {

@@ -13,7 +13,10 @@ const marks = { large: 0.75, all: { process: 0.95, heap: 0.85 } } as const;
 
 /** Ms that a process must have been quiet for, and the share of the event loop's time that counts as such. */
 const quiet = { period: 10_000, share: 0.05 };
-/** How often a process that has become quiet collects its garbage: V8 sees at the second time that little is allocated. */
+/**
+ * How often a process that has become quiet collects its garbage: V8 sees at the second time that little is allocated. That one also gives
+ * back the pages between the objects.
+ */
 const quietCollections = 2;
 /** Bytes over those of a process at rest that are worth it: what is collected takes compiled code with it. */
 const worthCollecting = 64 * 1024 * 1024;
@@ -44,7 +47,8 @@ export interface MemoryWatchOptions {
   readonly budget: ProcessMemory;
   readonly log: Logger;
   readonly read?: () => MemoryFigures;
-  readonly collect?: () => void;
+  /** @param isThorough compacts what is left and gives the pages back, in several collections */
+  readonly collect?: (isThorough: boolean) => void;
   readonly now?: () => number; // ms of a clock that is never set
   /** The share of the event loop's time that was used since the last call. */
   readonly used?: () => number;
@@ -89,7 +93,7 @@ export class MemoryWatch implements Disposable {
     if (isScarce || isNeeded) budget.reclaim(budget.kept);
     const isCollected = (isScarce || isNeeded) && this.#collecting.pass();
     if (isCollected) {
-      collect();
+      collect(false);
       used = read();
       level = this.#levelOf(used);
     } else if (isScarce && budget.level !== 'all') level = 'large'; // It may be garbage, which is no reason to refuse small bodies.
@@ -119,7 +123,7 @@ export class MemoryWatch implements Disposable {
     if (this.#toCollect > 0) {
       this.#toCollect--;
       this.#atRest = undefined;
-      collect();
+      collect(this.#toCollect === 0);
     } else this.#atRest = Math.min(resident, this.#atRest ?? resident);
   }
 
@@ -174,16 +178,17 @@ function createMeter(): () => number {
   };
 }
 
-/** Collects all garbage: some 50 ms, after which V8 and the allocator give back what they do not need. */
-function createCollector(): () => void {
-  let collect: (() => void) | undefined;
-  return () => (collect ??= exposeCollector())();
+/** Collects all garbage: some 50 ms, thoroughly three times that, after which V8 and the allocator give back what they do not need. */
+function createCollector(): (isThorough: boolean) => void {
+  let collect: NodeJS.GCFunction | undefined;
+  return (isThorough) =>
+    void (collect ??= exposeCollector())({ type: 'major', flavor: isThorough ? 'last-resort' : 'regular' });
 }
 
-function exposeCollector(): () => void {
+function exposeCollector(): NodeJS.GCFunction {
   setFlagsFromString('--expose-gc');
   try {
-    return runInNewContext('gc') as () => void;
+    return runInNewContext('gc') as NodeJS.GCFunction;
   } finally {
     setFlagsFromString('--no-expose-gc');
   }

@@ -252,6 +252,21 @@ describe('a process that becomes quiet', () => {
     expect(collectionsIn([busy, quiet, quiet, quiet, quiet])).toEqual([0, 1, 1, 0, 0]);
   });
 
+  it('gives back at the second time what lies between the objects', () => {
+    const thorough: boolean[] = [];
+    let clock = 0;
+    open = new MemoryWatch({
+      limits: { process: 1_000 * MiB, heap: 1_000 * MiB },
+      budget: new ProcessMemory(1_000),
+      log: createLogger(() => undefined),
+      collect: (isThorough) => void thorough.push(isThorough),
+      now: () => clock,
+      used: () => 0,
+    });
+    for (; clock < 60_000; clock += 100) open.rest();
+    expect(thorough).toEqual([false, true]);
+  });
+
   it('collects again after a load that has left much', () => {
     const grown = { resident: 170 };
     const periods = [...started, { ...busy, ...grown }, { ...quiet, ...grown }, quiet, quiet];

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
-import { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from 'node:http';
-import { request as requestHttps } from 'node:https';
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Finding } from '#core/gateway/diagnosis/diagnosis.ts';
+
+const { request: requestHttp } = process.getBuiltinModule('node:http'); // as in core/gateway/http/listener.ts
+const { request: requestHttps } = process.getBuiltinModule('node:https');
 
 /** A response as it arrived. */
 export interface PublicAnswer {

@@ -1,0 +1,115 @@
+/**
+ * `npm run bench:memory`: resident memory of the gateway's process as `npm start` starts it, with its database outside and beside the bare
+ * forwarder: idle a minute after the start, with 1,000 open streams, with 32 bodies of 100 KB at once, and after all of that. Exits with
+ * 1 when a figure is over its aim. `-- --against FOLDER` measures another checkout as well. Linux only.
+ */
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { Agent, request } from 'undici';
+import { startPostgres } from '../../test/support/global-postgres.ts';
+import { startChild, stopChild } from '../child.ts';
+import { type Load, loads, sendLoad } from '../load.ts';
+import { ProcessTree } from '../peers/process-tree.ts';
+import { emptyDatabase, startBare, startShop, type Subject } from '../shop/subjects.ts';
+
+/** MB, or a multiple of the bare forwarder's, or of what it was before. */
+const aims = { idle: 180, streams: 200, bodies: 1.5, after: 1.2 };
+const openStreams = 1_000;
+/** Ms until a started gateway is at rest, and until one is after a load. */
+const rest = 60_000;
+
+const { values: flags } = parseArgs({ options: { against: { type: 'string' } } });
+const [small, large, stream] = loads as [Load, Load, Load];
+const postgres = await startPostgres();
+const upstream = await startChild('upstream.ts', []);
+const url = `http://127.0.0.1:${upstream.port}`;
+const bare = await startBare('bare', 'bare.ts', url);
+let isOver = false;
+try {
+  
+  if (flags.against !== undefined) await measure({ name: 'other', checkout: flags.against });
+} finally {
+  await bare[Symbol.asyncDispose]();
+  await stopChild(upstream.process);
+  await postgres[Symbol.asyncDispose]();
+}
+process.exit(isOver ? 1 : 0);
+
+async function measure(which: { name: string; checkout?: string }): Promise<void> {
+  // The first start of a checkout compiles what later ones find in a cache.
+  const first = await startShop(url, await emptyDatabase(postgres.url), 1, which);
+  await first[Symbol.asyncDispose]();
+  await using gateway = await startShop(url, await emptyDatabase(postgres.url), 1, which);
+  const report = (what: string, value: number, aim: number) => {
+    isOver ||= value > aim && which.checkout === undefined;
+    console.log(`${which.name}: ${what}: ${value.toFixed(value < 10 ? 2 : 0)} (aim: at most ${aim})`);
+  };
+  await sleep(rest);
+  report('idle, 60 s after the start, MB', resident(gateway), aims.idle);
+  await sendLoad(gateway.port, keyOf(gateway), small, 20_000);
+  await sleep(rest);
+  const before = resident(gateway);
+  console.log(`${which.name}: a minute after 20,000 small calls: ${before.toFixed(0)} MB`);
+  const ofBare = await peakWithBodies(bare);
+  const ofGateway = await peakWithBodies(gateway);
+  report(
+    `32 bodies of 100 KB at once: peak ${ofGateway.toFixed(0)} MB, of the bare forwarder ${ofBare.toFixed(0)} MB; ratio`,
+    ofGateway / ofBare,
+    aims.bodies,
+  );
+  await sleep(rest);
+  const beforeStreams = resident(gateway);
+  console.log(`${which.name}: a minute after that: ${beforeStreams.toFixed(0)} MB`);
+  report(`${openStreams} open streams, MB more`, (await withStreams(gateway)) - beforeStreams, aims.streams);
+  await sleep(rest);
+  report(
+    `a minute after the load: ${resident(gateway).toFixed(0)} MB, before ${before.toFixed(0)} MB; ratio`,
+    resident(gateway) / before,
+    aims.after,
+  );
+}
+
+/** MB at the peak while 32 clients send prompts of 100 KB. */
+async function peakWithBodies(subject: Subject): Promise<number> {
+  const tree = new ProcessTree(subject.usage.processId, true);
+  await sendLoad(subject.port, keyOf(subject), large, 200);
+  tree.resetPeak();
+  await sendLoad(subject.port, keyOf(subject), large);
+  return tree.peak / 1_048_576;
+}
+
+/** Opens streams until all of them are open at once. @returns the most resident memory meanwhile, MB */
+async function withStreams(gateway: Subject): Promise<number> {
+  const agent = new Agent({ connections: openStreams });
+  const closing = new AbortController();
+  const first = Array.from({ length: openStreams }, async () => {
+    const { statusCode, body } = await request(`http://127.0.0.1:${gateway.port}${stream.path}`, {
+      dispatcher: agent,
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${keyOf(gateway)}` },
+      // The upstream writes an event a second: all of them last until they are closed.
+      body: JSON.stringify({ ...(JSON.parse(stream.body) as object), user: 'slow' }),
+      signal: closing.signal,
+    });
+    if (statusCode !== 200) throw new Error(`status ${statusCode}`);
+    body.on('error', () => undefined);
+    await once(body, 'data');
+    body.resume();
+  });
+  await Promise.all(first);
+  await sleep(5_000);
+  const most = resident(gateway);
+  closing.abort();
+  await agent.destroy();
+  return most;
+}
+
+function keyOf({ keys: [key] }: Subject): string {
+  return key as string;
+}
+
+/** MB. */
+function resident({ usage }: Subject): number {
+  return usage.resident() / 1_048_576;
+}

@@ -56,7 +56,7 @@ export class Watchdog {
     });
   }
 
-  /** Gives up all waits and, from now on, those that a check finds. */
+  /** Gives up all waits, also those for a body or a place, and from now on those that a check finds. */
   giveUpAll(): void {
     this.#isOver = true;
     this.#check();
@@ -70,7 +70,7 @@ export class Watchdog {
         if (this.#end(wait)) wait.reject(abortReason);
         continue;
       }
-      if (wait.exchange.body.isReading === true || wait.exchange.isQueued) wait.since = this.#checks;
+      if (!this.#isOver && hasOwnLimit(wait.exchange)) wait.since = this.#checks;
       const waited = this.#checks - wait.since;
       if (waited <= (this.#isOver ? 0 : wait.seconds) || !this.#end(wait)) continue;
       giveUp(wait, Math.min(waited, wait.seconds));
@@ -89,6 +89,11 @@ export class Watchdog {
     wait.exchange.isQueued = false;
     return true;
   }
+}
+
+/** Waiting for something other than its stage. */
+function hasOwnLimit({ body, isQueued }: Exchange): boolean {
+  return isQueued || body.isReading === true;
 }
 
 function giveUp({ moment, exchange, reject }: Wait, seconds: number): void {

@@ -1,7 +1,11 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import { noteFailure } from '#core/platform/background.ts';
+import { withDeadline } from '#core/platform/timing/deadline.ts';
 import type { Language } from '../texts/texts.ts';
 import type { PageRequest } from './page.ts';
+
+/** Ms for what is shown beside something else. */
+const readTimeout = 3_000;
 
 /** `all`: also visitors, on the status page and in its JSON. `customers`: accounts that are signed in, on their home page. */
 export type NoticeReaders = 'all' | 'customers';
@@ -17,7 +21,7 @@ export interface Notice {
 export interface NoticeSource {
   /** Unique and in snake_case: the member of `/status.json` that lists its notices, unless that has a member of its own with this name. */
   readonly name: string;
-  /** Those to be shown now, in their order. Without them, where it rejects, what is shown beside them remains. @param now epoch ms */
+  /** Those to be shown now, in their order. Without them, where it rejects or takes over 3 s, what is shown beside them remains. @param now epoch ms */
   show(request: PageRequest, now: number, readers: NoticeReaders): Promise<readonly Notice[]>;
   /** The public ones for `/status.json`; none where it rejects. */
   toJson(host: Host, language: Language): Promise<readonly object[]>;
@@ -46,7 +50,7 @@ async function orNone<T>(
   read: () => Promise<readonly T[]>,
 ): Promise<readonly T[]> {
   try {
-    return await read();
+    return await withDeadline(read(), readTimeout, `no answer within ${readTimeout} ms`);
   } catch (error) {
     noteFailure(log, `reading the notices "${name}"`, error);
     return [];

@@ -158,6 +158,18 @@ describe('a retired pipeline', () => {
     ]);
   });
 
+  it('gives up an exchange in a queue, too', async () => {
+    const pipeline = pipelineOf({ enter: never });
+    const exchange = createExchange();
+    exchange.isQueued = true;
+    pipeline.begin(exchange);
+    let answered: Reply | undefined;
+    void pipeline.answer(exchange).then((result) => (answered = result));
+    void pipeline.retire(5_000);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(answered).toMatchObject({ status: 500 });
+  });
+
   it('is released without an exchange that does not end at all', async () => {
     const release = vi.fn<() => void>();
     const pipeline = pipelineOf({ [Symbol.asyncDispose]: release });

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { type NoticeSource, noticesToJson, showNotices } from '#core/web/pages/notices.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
@@ -32,6 +32,18 @@ it('the JSON has a member for each source', async () => {
 it('pages and JSON are without notices where there is no source', async () => {
   expect(await showNotices(new Map(), request, 0, 'customers')).toEqual([]);
   expect(await noticesToJson(new Map(), host, 'en')).toEqual({});
+});
+
+afterEach(() => vi.useRealTimers());
+
+it('a source that never answers holds the page for three seconds', async () => {
+  vi.useFakeTimers();
+  const silent: NoticeSource = { name: 'silent', show: () => new Promise(() => undefined), toJson: async () => [] };
+  const host = createTestHost();
+  const shown = showNotices(new Map([['silent', silent], ...sources]), { ...request, host }, 0, 'customers');
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(await shown).toMatchObject([{ title: 'parades' }, { title: 'weather' }]);
+  expect(host.lines.join()).toMatch('no answer within 3000 ms');
 });
 
 it('a source that fails takes neither the other notices nor the JSON down, and is logged', async () => {

@@ -5,16 +5,21 @@ import { inject } from 'vitest';
 import type { Database } from '#core/platform/database/database.ts';
 import { coreEntities } from '#core/process/entities.ts';
 import { openDatabase } from '#core/platform/database/open.ts';
+import type { PluginTables } from '#core/platform/database/tables.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { copyDatabase, withDatabase } from './global-postgres.ts';
 
 export const silentLog: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** A migrated, empty database for one test file, dropped when disposed. */
-export async function createTestDatabase(log: Logger = silentLog): Promise<Database> {
+/** A migrated, empty database for one test file, dropped when disposed. @param tables of plugins, with their steps */
+export async function createTestDatabase(
+  log: Logger = silentLog,
+  tables: Iterable<PluginTables> = [],
+): Promise<Database> {
   const url = await createBareDatabase();
   const database = await openDatabase({
     entities: coreEntities,
+    tables,
     url,
     dataFolder: tmpdir(),
     log,

@@ -111,6 +111,7 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Opened
     if (isPooled && mode === 'serve') await unlessAborted(warnOfRoleSettings(url, log), signal);
     const settings = { url, isPooled, size };
     const orm = await unlessAborted(openOrm(settings, await loadEntities(options.entities, tables)), signal);
+    for (const { steps } of tables) steps?.(orm.config);
     const isDeaf = pooler === 'transaction' && direct === url;
     const database = new PostgresDatabase(orm, createPool(settings, firstPoolSize), direct, log, lifetime, isDeaf);
     if (readUrl !== undefined)

@@ -1,4 +1,5 @@
 import type { Options } from '@mikro-orm/postgresql';
+import type { KeepSteps } from './steps.ts';
 
 /** Entities of MikroORM: what `defineEntity` returns, or classes set on it with `setClass`. */
 export type Entities = NonNullable<Options['entities']>;
@@ -19,6 +20,8 @@ export interface PluginTables {
    * `Migration`. A file is never changed once it has been released. Omitted where other migrations create the tables.
    */
   readonly migrations?: URL;
+  /** What core calls within its own transactions, for these tables to be true together with its own. */
+  readonly steps?: KeepSteps;
 }
 
 /**

@@ -1,8 +1,9 @@
 import { tmpdir } from 'node:os';
-import { defineEntity, p } from '@mikro-orm/postgresql';
+import { defineEntity, type EntityManager, p } from '@mikro-orm/postgresql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '#core/platform/database/database.ts';
 import { openDatabase } from '#core/platform/database/open.ts';
+import { Steps } from '#core/platform/database/steps.ts';
 import type { PluginTables } from '#core/platform/database/tables.ts';
 import { Registry } from '#core/extension/registry.ts';
 import { createBareDatabase, dropDatabase, silentLog } from '../../../support/database.ts';
@@ -37,6 +38,10 @@ async function appliedBy(database: Database): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
+const loadSteps = async () => ({
+  read: (transaction: EntityManager) => transaction.execute('SELECT text FROM first_note'),
+});
+
 describe('tables of plugins', () => {
   it('are created side by side, though their entities and migrations have the same names', async () => {
     await using database = await open(first, second);
@@ -61,6 +66,20 @@ describe('tables of plugins', () => {
     expect(await appliedBy(without)).toHaveLength(2);
     await using again = await open(first);
     expect(await again.fork().findOneOrFail(FirstNote, 1)).toMatchObject({ text: 'kept' });
+  });
+
+  it('bring what core calls within its transactions, to their database alone', async () => {
+    const notes = new Steps<{ read(transaction: EntityManager): Promise<unknown> }>();
+    await using database = await open({ ...first, steps: notes.by(loadSteps) });
+    const seen = await database.fork().transactional(async (transaction) => {
+      await transaction.execute("INSERT INTO first_note VALUES (1, 'not committed')");
+      return (await notes.of(transaction)?.())?.read(transaction);
+    });
+    expect(seen).toEqual([{ text: 'not committed' }]);
+    await using other = await open(first);
+    expect(notes.of(other.fork())).toBeUndefined();
+    const twice = open({ ...first, steps: notes.by(loadSteps) }, { ...second, steps: notes.by(loadSteps) });
+    await expect(twice).rejects.toThrow('two plugins do the same steps');
   });
 
   it('are refused if no migration creates them', async () => {

@@ -1,7 +1,7 @@
 import { type SignInProfile, type SignInRefusal, signInWith } from '#core/business/accounts/identities.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { networkOf } from '#core/gateway/http/network.ts';
-import { SharedUnavailable } from '#core/platform/shared/shared.ts';
+import { refusedFor } from '#core/platform/shared/shared.ts';
 import { homePath } from './next-path.ts';
 
 /** Sign-ins that one network may begin. */
@@ -9,13 +9,7 @@ const limits = { limit: 60, period: 60, burst: 60 };
 
 /** True when this address may begin another sign-in. Without the shared state everyone may. */
 export async function maySignIn({ shared }: Pick<Host, 'shared'>, address: string): Promise<boolean> {
-  try {
-    const { refusedBy } = await shared.limiter.take(`sign-in:${networkOf(address)}`, limits);
-    return refusedBy === undefined;
-  } catch (error) {
-    if (error instanceof SharedUnavailable) return true;
-    throw error;
-  }
+  return (await refusedFor(shared, `sign-in:${networkOf(address)}`, limits)) === undefined;
 }
 
 /** Where a sign-in leads, or why it was refused. */

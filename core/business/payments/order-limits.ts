@@ -5,7 +5,7 @@ import { maxDaysAhead } from '../accounts/plans.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { networkOf } from '#core/gateway/http/network.ts';
 import { epoch } from '#core/platform/database/rows.ts';
-import { SharedUnavailable } from '#core/platform/shared/shared.ts';
+import { refusedFor } from '#core/platform/shared/shared.ts';
 import { CheckoutError } from './checkout-error.ts';
 import { paymentsSection } from './section.ts';
 
@@ -91,20 +91,15 @@ async function checkAccount(transaction: EntityManager, accountId: string, most:
   if (oldest !== undefined) throw tooManyCharges(`This account has made ${most} charges`, new Date(oldest.next));
 }
 
-/** Without the shared state there is no limit by network, as for sign-ins. */
 async function checkNetwork(
   { shared, now }: Pick<Host, 'shared' | 'now'>,
   address: string,
   most: number,
 ): Promise<void> {
   const limits = { limit: most, period: hour, burst: most };
-  try {
-    const { refusedBy, retryAfter } = await shared.limiter.take(`charge:${networkOf(address)}`, limits);
-    if (refusedBy === undefined) return;
-    throw tooManyCharges(`Your network has made ${most} charges`, new Date(now() + retryAfter * 1_000));
-  } catch (error) {
-    if (!(error instanceof SharedUnavailable)) throw error;
-  }
+  const wait = await refusedFor(shared, `charge:${networkOf(address)}`, limits);
+  if (wait !== undefined)
+    throw tooManyCharges(`Your network has made ${most} charges`, new Date(now() + wait * 1_000));
 }
 
 function tooManyCharges(who: string, next: Date): CheckoutError {

@@ -115,3 +115,22 @@ export interface Events {
 export class SharedUnavailable extends Error {
   override readonly name = 'SharedUnavailable';
 }
+
+/**
+ * Takes one request out of the allowance of a key. Without the store nothing is limited.
+ *
+ * @returns seconds until the next attempt; undefined when this one may go on
+ */
+export async function refusedFor(
+  { limiter }: Pick<Shared, 'limiter'>,
+  key: string,
+  limits: Limits,
+): Promise<number | undefined> {
+  try {
+    const { refusedBy, retryAfter } = await limiter.take(key, limits);
+    return refusedBy === undefined ? undefined : retryAfter;
+  } catch (error) {
+    if (error instanceof SharedUnavailable) return undefined;
+    throw error;
+  }
+}

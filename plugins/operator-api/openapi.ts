@@ -26,7 +26,7 @@ const idempotencyKey = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'A call that is repeated with the same key within a day gets the first answer, and nothing is done twice.',
+    'A call that is repeated with the same key within a day gets the first answer, without secrets such as codes, and nothing is done twice.',
   schema: { type: 'string', maxLength: 255 },
 };
 const failure = { description: 'Failed; `error` has `code` and `message`.', ...json(object) };

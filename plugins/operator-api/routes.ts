@@ -7,7 +7,7 @@ import { InvalidQuery } from '#core/business/operator-actions/query.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import { toSnakeCase } from '#core/platform/snake-case.ts';
-import { SharedUnavailable } from '#core/platform/shared/shared.ts';
+import { refusedFor } from '#core/platform/shared/shared.ts';
 import { type ApiAnswer, claimKey, finishKey } from './idempotency.ts';
 import { describeApi, listOf, root, segmentOf } from './openapi.ts';
 import { withOwnNames } from './other-names.ts';
@@ -70,8 +70,9 @@ async function answerTo(host: Host, readings: Readings, request: Request): Promi
       'unauthenticated',
       'Send a token in the header "Authorization: Bearer". Create one with: daypass operator-token create',
     );
-  const wait = await takeTurn(host, caller);
-  if (wait > 0) return fail(429, 'rate_limited', `Too many requests. Try again in ${Math.ceil(wait)} s.`);
+  const limit = host.section(operatorApiSection).requests_per_minute;
+  const wait = await refusedFor(host.shared, `operator-api:${caller.id}`, { limit, period: 60, burst: limit });
+  if (wait !== undefined) return fail(429, 'rate_limited', `Too many requests. Try again in ${Math.ceil(wait)} s.`);
   const call: Call = {
     method: request.method.toUpperCase(),
     segments: String(request.params['path'] ?? '').split('/'),
@@ -91,22 +92,6 @@ async function answerTo(host: Host, readings: Readings, request: Request): Promi
 function headerOf({ raw }: Request, name: string): string | undefined {
   const value = raw.req.headers[name];
   return Array.isArray(value) ? value.join(', ') : value;
-}
-
-/** @returns seconds to wait. Without the shared store there is no limit, as for other limits. */
-async function takeTurn({ shared, section }: Host, { id }: Caller): Promise<number> {
-  const limit = section(operatorApiSection).requests_per_minute;
-  try {
-    const { refusedBy, retryAfter } = await shared.limiter.take(`operator-api:${id}`, {
-      limit,
-      period: 60,
-      burst: limit,
-    });
-    return refusedBy === undefined ? 0 : retryAfter;
-  } catch (error) {
-    if (error instanceof SharedUnavailable) return 0;
-    throw error;
-  }
 }
 
 async function read(host: Host, readings: Readings, { segments, query }: Call): Promise<ApiAnswer> {
@@ -149,7 +134,10 @@ async function act(host: Host, caller: Caller, call: Call): Promise<ApiAnswer> {
     await finishKey(host.database, caller.id, key, failed);
     throw error;
   });
-  await finishKey(host.database, caller.id, key, answer);
+  const { body } = answer;
+  const isKept = ([name]: readonly [string, unknown]) => kind.secrets?.includes(name) !== true;
+  const kept = { ...answer, body: Object.fromEntries(Object.entries(body).filter(isKept)) };
+  await finishKey(host.database, caller.id, key, kept);
   return answer;
 }
 

@@ -66,6 +66,8 @@ export interface ActionKind<
   readonly input: InputSchema;
   /** Members of the input that no record keeps. */
   readonly unrecorded?: readonly string[];
+  /** Members of what comes of it that are told once: no stored answer keeps them. */
+  readonly secrets?: readonly string[];
   /** True: its page and its command ask first. */
   readonly isDanger?: boolean;
   /** True: it could lock an operator out, and is refused for the account of one. */

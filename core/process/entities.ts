@@ -15,8 +15,6 @@ export const coreEntities: Entities = [
   accounts.Account,
   accounts.ApiKey,
   accounts.PlanPeriod,
-  accounts.VoucherBatch,
-  accounts.Voucher,
   accounts.LinkedIdentity,
   accounts.Session,
   accounts.AccountEventRow,

@@ -1,12 +1,13 @@
 import type { Database } from '#core/platform/database/database.ts';
 import { timestamp } from '#core/gateway/records/filter.ts';
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
+import { deliveredAt } from '#core/business/accounts/code-times.ts';
 import { type ExactMoney, fromSmallest, type Timespan, spread } from './exact-money.ts';
 import type { PlanName } from './read-usage.ts';
 
 /**
- * The revenue of an order, and the time over which it is earned: the time of its days, which belong to the redeemer of a gift. A gift
- * that nobody redeems is earned when it expires or is withdrawn, not before.
+ * The revenue of an order, and the time over which it is earned: the time of its days, which belong to who has redeemed its code where
+ * it has one. A code that nobody redeems is earned when it expires or is withdrawn, not before.
  */
 export interface Earning {
   /** The account that has the days; the buyer without any. */
@@ -30,9 +31,8 @@ export async function readEarnings(
 ): Promise<Earning[]> {
   const rows = await database.query<EarningRow>(
     `with paid as (
-       select o.id, o.account_id, o.days, o.price, p.id as payment_id, p.amount,
-         coalesce(v.redeemed_at, v.revoked_at, v.expires_at, o.paid_at) as moment
-       from plan_order o join payment p on p.order_id = o.id and p.outcome = 'activated' left join voucher v on v.order_id = o.id
+       select o.id, o.account_id, o.days, o.price, p.id as payment_id, p.amount, ${deliveredAt} as moment
+       from plan_order o join payment p on p.order_id = o.id and p.outcome = 'activated'
        where p.currency = ? and o.currency = p.currency and o.paid_at < ?::timestamptz
      )
      select coalesce(period.account_id, paid.account_id) as account, paid.days::text as plan, price::float8 as price,

@@ -5,7 +5,7 @@ import { countsOf, type CountsRow, storedCounts, sumsOfCounts, type UsageCounts 
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import type { Timespan } from './exact-money.ts';
 
-/** The plan in which something was used: its days, or `given` for granted days and those of vouchers. */
+/** The plan in which something was used: its days, or `given` for granted days and those of codes that were not bought here. */
 export type PlanName = string;
 
 /** What was used of one route for one model. */

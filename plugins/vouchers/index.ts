@@ -1,16 +1,24 @@
+import { giftSteps } from '#core/business/payments/gifts.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
+import { createAction, revokeAction } from './actions.ts';
 import { voucherCommand } from './command.ts';
 import { redeemPage } from './redeem-page.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Days that are sold or given away elsewhere, as codes that customers redeem. */
+/** Days that are sold, given away elsewhere or bought here for somebody else, as codes that customers redeem. */
 export const plugin: GatewayPlugin = {
   name: 'vouchers',
   register({ gateway }) {
+    gateway.tables({
+      name: 'voucher',
+      entities: async () => Object.values(await import('./entities.ts')),
+      steps: giftSteps.by(() => import('./gifts.ts')),
+    });
     gateway.texts(defineTexts({ en, id }));
     gateway.page(redeemPage);
+    for (const action of [createAction, revokeAction]) gateway.action(action);
     gateway.command(voucherCommand);
   },
 };

@@ -1,10 +1,10 @@
-import { hasOpenVouchers } from '#core/business/accounts/voucher-batches.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { inBackground } from '#core/platform/background.ts';
 import { AccountError } from '#core/business/accounts/account-error.ts';
-import { redeemVoucher, VoucherError } from '#core/business/accounts/vouchers.ts';
 import { accountOf, defineForm, FieldErrors, type Page } from '#core/web/pages/page.ts';
 import { object, string } from '#core/platform/schema.ts';
+import { hasOpenVouchers } from './voucher-batches.ts';
+import { redeemVoucher, VoucherError } from './vouchers.ts';
 
 /** A code has 16 characters; more are there when it was pasted with text around it. */
 const longestInput = 100;

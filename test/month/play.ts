@@ -2,8 +2,6 @@ import { createRequestId } from '#core/gateway/records/request-id.ts';
 import { activePeriod, readAccounts } from '#core/business/accounts/account-record.ts';
 import { AccountError } from '#core/business/accounts/account-error.ts';
 import { grantDays } from '#core/business/accounts/ledger.ts';
-import { listBatches, revokeVouchers } from '#core/business/accounts/voucher-batches.ts';
-import { createVouchers, redeemVoucher, VoucherError } from '#core/business/accounts/vouchers.ts';
 import { creditOutage, hasCredited, isWaiting, listOutages } from '#core/business/outages/credit.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { checkNow, startOrder } from '#core/business/payments/checkout.ts';
@@ -15,6 +13,8 @@ import { countPlaces } from '#core/business/sales/sales-figures.ts';
 import { joinWaitingList } from '#core/business/sales/waiting-list.ts';
 import { MemoryShared } from '#core/platform/shared/memory.ts';
 import { PostgresRecordStore } from '../../plugins/log/record-store.ts';
+import { listBatches, revokeVouchers } from '../../plugins/vouchers/voucher-batches.ts';
+import { createVouchers, redeemVoucher, VoucherError } from '../../plugins/vouchers/vouchers.ts';
 import { type ModelSide, MonthModel, type PendingRefund, type SoldOrder, terms, type Wait } from './model.ts';
 import {
   type At,
@@ -338,7 +338,7 @@ export class Month {
 
   async #redeemGift(sold: SoldOrder, redeemer: number): Promise<void> {
     const order = await readOrder(this.#database, { id: sold.order.id });
-    const code = order && (await readGiftCode(this.#database, order));
+    const code = order && (await readGiftCode(this.#database, order))?.written;
     this.#differ(
       `the code of gift ${sold.order.code}`,
       code !== undefined,
@@ -353,7 +353,7 @@ export class Month {
   }
 
   async #makeVouchers(count: number, days: number): Promise<void> {
-    const made = { count, days, note: 'month', source: 'sold', isForNew: false, validDays: 365 } as const;
+    const made = { count, days, note: 'month' };
     this.#codes = (await createVouchers(this.#database, made)).codes;
     for (const _code of this.#codes) this.model.vouchers.push({ days, account: undefined, isRevoked: false });
   }

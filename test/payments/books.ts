@@ -6,6 +6,7 @@ import { openDatabase } from '#core/platform/database/open.ts';
 import { coreEntities } from '#core/process/entities.ts';
 import { type Experiment, noneOf } from '../chaos/figure.ts';
 import { copyDatabase, execute, withDatabase } from '../support/global-postgres.ts';
+import { tablesHere } from '../support/registered.ts';
 import { clockOf, pause, playSequences, step } from './sequences.ts';
 
 /** Buyers whose sequences are played at once. */
@@ -26,7 +27,9 @@ export function booksOf(count?: number): Experiment {
       const url = withDatabase(postgres.url, name);
       await execute(url, clockOf(name));
       const options = { dataFolder: tmpdir(), log, mode: 'command', isShared: true } as const;
-      const database = stack.use(await openDatabase({ entities: coreEntities, url, ...options }));
+      const database = stack.use(
+        await openDatabase({ entities: coreEntities, tables: await tablesHere(), url, ...options }),
+      );
       const sequence = fc.array(step, { minLength: 12, maxLength: 24 });
       const differing: string[] = [];
       let played = 0;

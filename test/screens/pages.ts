@@ -42,7 +42,7 @@ export function screensOf({
     ['pay-failed', 'buyer', `/orders/${orders.failed}`, '#pay'],
     ['pay-wrong-amount', 'buyer', `/orders/${orders.wrong}`, '#pay'],
     ['done', 'buyer', `/orders/${orders.paid}/done`, 'main'],
-    ['done-gift', 'buyer', `/orders/${orders.gift}/done`, '#gift-code'],
+    ['done-gift', 'buyer', `/orders/${orders.gift}/done`, '#pass-on-code'],
     ['done-gift-redeemed', 'buyer', `/orders/${orders.redeemed}/done`, '.flash.ok'],
     ['receipt', 'buyer', `/orders/${orders.paid}/receipt`, '.receipt'],
     ['home', 'customer', '/dashboard', '.pass'],

@@ -165,7 +165,7 @@ async function redeem(url: string, buyer: string, order: string, session: string
   const [giving, taking] = [new PageClient(url), new PageClient(url)];
   giving.cookies.set('dp_session', buyer);
   taking.cookies.set('dp_session', session);
-  const [, code = ''] = /id="gift-code">([^<]+)/.exec((await giving.get(`/orders/${order}/done`)).text) ?? [];
+  const [, code = ''] = /id="pass-on-code">([^<]+)/.exec((await giving.get(`/orders/${order}/done`)).text) ?? [];
   await taking.submit('/redeem', '/redeem', { code });
 }
 

@@ -19,7 +19,7 @@ export interface OperatorAction {
   /** `SUBJECT.VERB`: of an action that is registered, or one of `recordedKinds`. */
   readonly action: string;
   /**
-   * Id of an account or an order, or of a flag without one; a route; a voucher or a batch of them; for all of a kind its name: `outage`
+   * Id of an account or an order, or of a flag without one; a route; what an operator has named; for all of a kind its name: `outage`
    * for all accounts that one hit, `books` for those of providers, `configuration` for gateway.yaml.
    */
   readonly subject: string;

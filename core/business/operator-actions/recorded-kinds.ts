@@ -1,22 +1,11 @@
 import type { RecordedKind } from './action-kind.ts';
-import { choice, days, itself, quoted, within } from './telling.ts';
+import { itself, within } from './telling.ts';
 
 const number = { number: within('operator.told.canary', 'number') };
 const configuration = { configuration: within('operator.configuration_number', 'number') };
 
 /** Actions that pages and commands of their own record, some beside an action that is registered. */
 export const recordedKinds: readonly RecordedKind[] = [
-  {
-    name: 'voucher.create',
-    tells: {
-      count: within('operator.told.vouchers', 'count'),
-      days,
-      source: choice('operator.told.source'),
-      for: choice('operator.told.for'),
-      label: quoted,
-    },
-  },
-  { name: 'voucher.revoke' },
   { name: 'configuration.rollback', tells: configuration },
   { name: 'configuration.release', tells: configuration },
   {

@@ -8,6 +8,7 @@ import { cancelCharge, chargeSoon, insertAttempt, mostAttempts, requireOrder } f
 import { claimPlace } from '../sales/claim-place.ts';
 import { CheckoutError } from './checkout-error.ts';
 import { configuredProvider } from './connections.ts';
+import { sellsGifts } from './gifts.ts';
 import { checkLimits, isOpen, lockBuyer } from './order-limits.ts';
 import { generateOrderCode, readOrder } from './order.ts';
 import type { Order } from './order-types.ts';
@@ -62,8 +63,8 @@ export async function startOrder(
   { address, isGift = false }: OrderOptions = {},
 ): Promise<Order> {
   const offer = findOffer(host, days, isGift);
-  const { order_minutes: minutes, gifts } = host.section(paymentsSection);
-  if (isGift && !gifts) throw new CheckoutError('no_gifts', 'Passes cannot be bought as gifts here.');
+  const { order_minutes: minutes } = host.section(paymentsSection);
+  if (isGift && !sellsGifts(host)) throw new CheckoutError('no_gifts', 'Passes cannot be bought as gifts here.');
   const { orderId, isNew } = await host.database.fork().transactional(async (transaction) => {
     await lockBuyer(transaction, accountId);
     const open = await findOpenOrder(transaction, accountId, offer);

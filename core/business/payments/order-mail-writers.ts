@@ -1,7 +1,6 @@
 import type { MailContext, MailDraft, MailWriter } from '#core/gateway/mails/mail-kind.ts';
 import { oneLine } from '#core/platform/one-line.ts';
 import { recordedLabelIn } from '../accounts/plans.ts';
-import { formatCode } from '../accounts/vouchers.ts';
 import { readGiftCode } from './gifts.ts';
 import { issuerTitle } from './issuer-title.ts';
 import { orderReason } from './order-reason.ts';
@@ -47,12 +46,12 @@ async function giftReceipt(
   { host, t, format }: MailContext,
 ): Promise<MailDraft> {
   const code = await readGiftCode(host.database, order);
-  const redeem = `${host.service.baseUrl}/redeem?code=${code}`;
+  const redeem = `${host.service.baseUrl}${code?.path}`;
   const gift: [string, string][] =
     code === undefined || order.gift === undefined
       ? []
       : [
-          [t('mail.gift.code'), formatCode(code)],
+          [t('mail.gift.code'), code.written],
           [t('mail.gift.link'), redeem],
           [t('mail.gift.until'), format.time(order.gift.expiresAt).text],
         ];

@@ -61,7 +61,7 @@ export function toOrder({ attempt, period, gift, payments, flags, refunds, ...ro
   return {
     ...toRecord(row),
     attempt: attempt === null ? undefined : (toRecord(attempt) as PaymentAttempt),
-    period: row.is_gift ? undefined : time,
+    period: gift === null ? time : undefined,
     gift: gift === null ? undefined : { ...(toRecord(gift) as Omit<Gift, 'period'>), period: time },
     payments: payments.map(toRecord) as Payment[],
     flags: flags.map(toRecord) as OrderFlag[],

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../accounts/account-events.ts';
 import { endOrderPeriod, takeBackOrder } from '../accounts/ledger.ts';
 import { flagOrder, resolveFlags } from './flags.ts';
-import { withdrawGift } from './gifts.ts';
+import { giftSteps } from './gifts.ts';
 import { orderReason } from './order-reason.ts';
 import type { DaysBack, FlagKind, OrderState } from './order-types.ts';
 import { epochOf, statedTime } from './stated-time.ts';
@@ -98,10 +98,21 @@ async function applyRefund(transaction: EntityManager, finished: Finished): Prom
 async function takeDays(transaction: EntityManager, finished: Finished): Promise<void> {
   const { days, orderId, key, isTakenBack, isGift } = finished;
   if (days === 'none') return;
-  const holder = isGift ? await withdrawGift(transaction, orderId) : finished.accountId;
+  const steps = isGift ? await giftSteps.of(transaction)?.() : undefined;
+  await steps?.withdrawGift(transaction, orderId);
+  const holder = isGift ? await findHolder(transaction, orderId) : finished.accountId;
   if (holder === undefined) return;
   if (days === 'whole' && !isTakenBack) await takeBackOrder(transaction, holder, orderId, `refund ${key}`);
   else await endOrderPeriod(transaction, holder, orderId);
+}
+
+/** The account that the days of an order were added to; undefined for a gift that nobody has redeemed. */
+async function findHolder(transaction: EntityManager, orderId: string): Promise<string | undefined> {
+  const [entry] = await transaction.execute<{ account_id: string }[]>(
+    `select account_id from plan_period where order_id = ? and reason in ('order', 'gift')`,
+    [orderId],
+  );
+  return entry?.account_id;
 }
 
 /** Records that an order has been refunded, once. */

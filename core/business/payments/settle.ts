@@ -6,7 +6,7 @@ import type { Database } from '#core/platform/database/database.ts';
 import { type Decision, decide } from './decide.ts';
 import { recordExpired } from './expiry.ts';
 import { flagOrder } from './flags.ts';
-import { issueGift } from './gifts.ts';
+import { giftSteps } from './gifts.ts';
 import type { OrderState } from './order-types.ts';
 import type { PaymentEvidence } from './payment-provider.ts';
 import { recordRefunded } from './refund-effects.ts';
@@ -238,12 +238,13 @@ async function apply(
   return recorded;
 }
 
-/** Adds the days to the buyer's, or makes the code of a gift. */
+/** Adds the days to the buyer's, also those of a gift where no plugin makes codes any more; otherwise makes its code. */
 async function activate(transaction: EntityManager, subject: Subject): Promise<void> {
   const { orderId, accountId, days, label, limits, isGift } = subject;
   await lockAccount(transaction, accountId);
   await flagDeleted(transaction, subject);
-  if (isGift) await issueGift(transaction, orderId);
+  const steps = isGift ? await giftSteps.of(transaction)?.() : undefined;
+  if (steps !== undefined) await steps.issueGift(transaction, orderId);
   else
     await addDays(transaction, accountId, {
       days,

@@ -1,13 +1,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { periodsInForce } from '../accounts/periods-in-force.ts';
 import type { Database } from '#core/platform/database/database.ts';
+import { openCodes } from '../accounts/code-times.ts';
 
 /*
  * A place is held by an account, not by an order: with a pass that runs or is to run, with an order that may still be paid, or with a
  * reservation. A gift holds a separate one from the order until an account redeems it. Nothing but these rows says who holds one,
  * so no count of places can be wrong. A new order and a reservation take a place under one lock, after counting under it. Everything
  * else either keeps a place (an open order that is paid, a gift that is redeemed, each in one transaction) or does not ask for one:
- * money that came late, days that the operator adds, other vouchers.
+ * money that came late, days that the operator adds, other codes.
  *
  * Times are those of the statement, which begins after the wait for the lock, and not `clock_timestamp()`, which no index serves.
  */
@@ -29,8 +30,7 @@ export const heldPlaces = `(
   select id, days, 'order' from plan_order where state in ('created', 'pending') and is_gift
   union all
   select o.id, o.days, case when o.is_late then 'late gift' else 'gift' end
-  from voucher v join plan_order o on o.id = v.order_id
-  where v.redeemed_at is null and v.revoked_at is null and v.expires_at > statement_timestamp()
+  from ${openCodes} c join plan_order o on o.id = c.order_id
 )`;
 
 /** Makes other takers of places wait until the transaction ends. Lock the account first, where both are locked. */

@@ -10,7 +10,7 @@ type Queries = Pick<Database, 'query'>;
 
 /**
  * By what a place is held: a pass that was bought, that money brought which came after its order had ended, or that the operator or a
- * voucher gave; a gift that was bought in time and nobody has redeemed yet; an order that may still be paid; a reservation. A pass
+ * code gave; a gift that was bought in time and nobody has redeemed yet; an order that may still be paid; a reservation. A pass
  * counts as it began: renewals change nothing.
  */
 export const placeKinds = ['bought', 'late', 'given', 'gift', 'ordered', 'reserved'] as const;

@@ -3,6 +3,7 @@ import { deleteAccount } from '#core/business/accounts/deletion.ts';
 import { contactOf } from '#core/gateway/host/contact.ts';
 import { cancelOrder } from '#core/business/payments/checkout.ts';
 import { listOrders, type Order, refundable } from '#core/business/payments/order.ts';
+import { hasOpenCode } from '#core/business/payments/order-codes.ts';
 import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { object, string } from '#core/platform/schema.ts';
 
@@ -81,7 +82,7 @@ function isOpen({ state, expiresAt, readAt }: Order): boolean {
   return (state === 'created' || state === 'pending') && expiresAt > readAt;
 }
 
-/** Money of an order that nobody has decided about, that it is cancelled, or that the code of a gift is out of sight; nothing for one that is over. */
+/** Money of an order that nobody has decided about, that it is cancelled, or that its code is out of sight; nothing for one that is over. */
 function describeLoss(order: Order, { t, format, host }: PageRequest): string[] {
   const { code, price, currency, flags, payments } = order;
   const undecided = payments.flatMap((payment) => {
@@ -97,6 +98,6 @@ function describeLoss(order: Order, { t, format, host }: PageRequest): string[] 
       : t('accounts.delete.undecided', { code, paid, contact });
   });
   if (undecided.length > 0) return undecided;
-  if (order.gift?.state === 'open') return [t('accounts.delete.gift', { code })];
+  if (hasOpenCode(order)) return [t('accounts.delete.code', { code })];
   return isOpen(order) ? [t('accounts.delete.order', { code, price: format.money(price, currency) })] : [];
 }

@@ -6,6 +6,7 @@ import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { listOrders, type Order, type OrderFilter, type OrderState } from '#core/business/payments/order.ts';
 import { orderStates } from '#core/business/payments/order-types.ts';
 import { severityOf } from '#core/business/payments/flags.ts';
+import { describePlan } from '#core/business/payments/order-codes.ts';
 import { type ColumnOf, describeTable, type TableCell, type TableSection } from '#core/web/pages/table.ts';
 import { booksPath } from '../books/page.ts';
 
@@ -98,7 +99,7 @@ export function orderTable(
     {
       label: 'operator.fact.plan',
       at: 'hide',
-      cell: ({ days, isGift }) => t(isGift ? 'operator.days_gift' : 'operator.days', { count: days }),
+      cell: (order) => describePlan(order, reader),
     },
     { label: 'operator.fact.price', at: 'note-end', isNumber: true, cell: priceOf },
     { label: 'operator.state', at: 'end', cell: (order) => stateCell(order, t) },

@@ -9,6 +9,7 @@ import { PageError } from '#core/web/pages/page-error.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { severityOf } from '#core/business/payments/flags.ts';
 import { type Order, readOrder, refundable } from '#core/business/payments/order.ts';
+import { describeCode, describePlan, redeemerOf, timeOf } from '#core/business/payments/order-codes.ts';
 import { isUnderWay } from '#core/business/payments/order-types.ts';
 import { listAttempts, listNotifications } from '#core/business/payments/order-trail.ts';
 import { describeDone } from '#core/web/actions/action-page.ts';
@@ -32,7 +33,7 @@ export const orderPage: Page = {
     const { host, t, format } = request;
     const order = await requireOrder(request);
     const { database } = host;
-    const redeemedBy = order.gift?.redeemedBy;
+    const redeemedBy = redeemerOf(order);
     const [account, redeemer, attempts, notifications, ledger, actions, mails] = await Promise.all([
       findAccount(database, order.accountId),
       redeemedBy === undefined ? undefined : findAccount(database, redeemedBy),
@@ -49,11 +50,7 @@ export const orderPage: Page = {
       status: { kind: kind ?? '', text },
       done: describeDone(request),
       back: { path: '/operator/orders', label: t('operator.orders') },
-      facts: [
-        accountFact('operator.fact.buyer', account, t),
-        ...factsOf(order, request),
-        ...giftFacts(order, redeemer, request),
-      ],
+      facts: [accountFact('operator.fact.buyer', account, t), ...factsOf(order, redeemer, request)],
       actions: actionsOf(order, request),
       sections: withRows([
         flagTable(order.flags, order.payments, order.refunds, request),
@@ -83,25 +80,11 @@ function accountFact(name: string, account: AccountRecord, t: PageRequest['t']) 
   return { name: t(name), value: nameOfAccount(account, t), path: `/operator/accounts/${account.id}` };
 }
 
-/** What has become of a gift, and who has its days. */
-function giftFacts({ isGift, gift }: Order, redeemer: AccountRecord | undefined, { t, format }: PageRequest) {
-  if (!isGift) return [];
-  const name = t('operator.fact.gift');
-  if (gift === undefined) return [{ name, value: t('operator.gift.unpaid') }];
-  const { state, hint, expiresAt, redeemedAt, revokedAt, period } = gift;
-  const time = (value: Date) => format.time(value).text;
-  return [
-    { name, value: t(`operator.gift.${state}`, { hint, time: time(redeemedAt ?? revokedAt ?? expiresAt) }) },
-    ...(redeemer === undefined ? [] : [accountFact('operator.fact.redeemed_by', redeemer, t)]),
-    ...(period === undefined
-      ? []
-      : [{ name: t('operator.fact.period'), value: `${time(period.startsAt)} – ${time(period.endsAt)}` }]),
-  ];
-}
-
-function factsOf(order: Order, { t, format, language, host }: PageRequest) {
-  const { days, label, isGift, price, currency, provider, createdAt, expiresAt, paidAt, period } = order;
-  const plan = t(isGift ? 'operator.days_gift' : 'operator.days', { count: days });
+/** @param redeemer the account that has redeemed the code of the order */
+function factsOf(order: Order, redeemer: AccountRecord | undefined, request: PageRequest) {
+  const { t, format, language, host } = request;
+  const { label, price, currency, provider, createdAt, expiresAt, paidAt } = order;
+  const [plan, code, period] = [describePlan(order, request), describeCode(order, request), timeOf(order)];
   const time = (value: Date) => format.time(value).text;
   return [
     {
@@ -113,6 +96,8 @@ function factsOf(order: Order, { t, format, language, host }: PageRequest) {
     { name: t('operator.created'), value: time(createdAt) },
     { name: t('operator.fact.pay_until'), value: time(expiresAt) },
     ...(paidAt === undefined ? [] : [{ name: t('operator.fact.paid'), value: time(paidAt) }]),
+    ...(code === undefined ? [] : [{ name: t('operator.fact.code'), value: code }]),
+    ...(redeemer === undefined ? [] : [accountFact('operator.fact.redeemed_by', redeemer, t)]),
     ...(period === undefined
       ? []
       : [{ name: t('operator.fact.period'), value: `${time(period.startsAt)} – ${time(period.endsAt)}` }]),

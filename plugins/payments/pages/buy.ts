@@ -1,8 +1,7 @@
-import { hasOpenVouchers } from '#core/business/accounts/voucher-batches.ts';
 import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { currencySection, labelIn, type PlanLabel, plansSection } from '#core/business/accounts/plans.ts';
 import { sendsMail } from '#core/business/mail/section.ts';
-import { paymentsSection } from '#core/business/payments/section.ts';
+import { giftSteps, sellsGifts } from '#core/business/payments/gifts.ts';
 import { quote, startOrder } from '#core/business/payments/checkout.ts';
 import { configuredProvider } from '#core/business/payments/connections.ts';
 import { type FullLimits, fullLimits, soldOut } from '#core/business/sales/availability.ts';
@@ -90,18 +89,22 @@ export const buyPage: Page = {
     const isGift = isAsGift(request);
     const isActive = await hasTimeLeft(request);
     const places = await readPlaces(request, isGift);
-    const isSandbox = configuredProvider(request.host)?.isSandbox === true;
+    const { t, host } = request;
+    const { database } = host;
+    const isSandbox = configuredProvider(host)?.isSandbox === true;
+    const note = t(isSandbox ? 'payments.buy.note_sandbox' : 'payments.buy.note');
+    const codes = await giftSteps.of(database.fork())?.();
     return {
       plans: await Promise.all(
         plans.map((plan) => describePlan(plan, plan.days === chosen, { isActive, isGift }, places, request)),
       ),
       wait: describeWait(places.wait, request),
       ways: describeWays(isGift, chosen, request),
-      isGift,
-      isActive,
+      way: isGift ? 'gift' : '',
+      keepsKey: isActive && !isGift,
       openOrder: await findOpenOrder(request),
-      note: request.t(isSandbox ? 'payments.buy.note_sandbox' : 'payments.buy.note'),
-      canRedeem: await hasOpenVouchers(request.host.database),
+      note: isGift ? `${t('payments.buy.gift_note')} ${note}` : note,
+      canRedeem: (await codes?.hasOpenCodes(database)) === true,
     };
   },
   forms: [buyForm, leaveForm],
@@ -109,12 +112,12 @@ export const buyPage: Page = {
 
 /** A gift is chosen by a link, so that the page says what it means without a script. */
 function isAsGift({ host, query, form }: PageRequest): boolean {
-  return host.section(paymentsSection).gifts && (form.values['gift'] ?? query['gift']) === '1';
+  return sellsGifts(host) && (form.values['gift'] ?? query['gift']) === '1';
 }
 
 /** For oneself or as a gift; nothing to choose where gifts are not sold. */
 function describeWays(isGift: boolean, days: number | undefined, { host, t }: PageRequest) {
-  if (!host.section(paymentsSection).gifts) return [];
+  if (!sellsGifts(host)) return [];
   return [
     { path: `/buy?days=${days}`, label: t('payments.buy.for_me'), isCurrent: !isGift },
     { path: `/buy?days=${days}&gift=1`, label: t('payments.buy.as_gift'), isCurrent: isGift },

@@ -72,9 +72,10 @@ export const createDonePage = (gateway: Pages): Page => ({
       ...(gift === undefined
         ? describePass(order, account, request)
         : { kind: gift.kind, paid: gift.title, until: gift.state }),
-      gift,
+      isForOthers: gift !== undefined,
+      passOn: gift?.passOn,
       extra: describeExtra(order, request),
-      refundedMore: describeDaysLeft(order, request),
+      refundedMore: gift?.state ?? describeDaysLeft(order, request),
       refunds: describeRefunds(order, request),
       refundsTitle: titleOfRefunds(order, request),
       samples: samplesFor(gateway, request, 'YOUR_KEY'),

@@ -1,6 +1,5 @@
-import { readGiftCode } from '#core/business/payments/gifts.ts';
+import { type GiftCode, readGiftCode } from '#core/business/payments/gifts.ts';
 import type { Order } from '#core/business/payments/order.ts';
-import { formatCode } from '#core/business/accounts/vouchers.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { daysOf } from './order-view.ts';
 
@@ -17,13 +16,32 @@ export async function describeGift(order: Order, request: PageRequest) {
   if (gift === undefined) return undefined;
   const time = (value: Date | undefined) => format.time(value ?? order.readAt).text;
   const ends = { open: gift.expiresAt, expired: gift.expiresAt, redeemed: gift.redeemedAt, revoked: gift.revokedAt };
-  const code = await readGiftCode(host.database, order);
+  const isOpen = gift.state === 'open';
   return {
-    kind: gift.state === 'open' || gift.state === 'redeemed' ? 'ok' : 'warn',
+    kind: isOpen || gift.state === 'redeemed' ? 'ok' : 'warn',
     title: t(`payments.gift.${gift.state}`, { days: daysOf(days, request) }),
     state: t(`payments.gift.${gift.state}_more`, { time: time(ends[gift.state]) }),
-    isOpen: gift.state === 'open',
-    code: code === undefined ? '' : formatCode(code),
-    link: code === undefined ? '' : `${host.service.baseUrl}/redeem?code=${code}`,
+    passOn: isOpen ? describeCode(await readGiftCode(host.database, order), request) : undefined,
+  };
+}
+
+/** A code and its link; neither where the code cannot be shown. */
+function describeCode(code: GiftCode | undefined, { t, host }: PageRequest) {
+  const shown = { title: t('payments.gift.code'), hidden: t('payments.gift.hidden') };
+  if (code === undefined) return { ...shown, parts: [] };
+  const { written, path } = code;
+  const copy = { code: t('payments.gift.copy'), link: t('payments.gift.copy_link') };
+  return {
+    ...shown,
+    parts: [
+      { id: 'code', text: t('payments.gift.code_more'), value: written, copy: copy.code, style: 'primary large' },
+      {
+        id: 'link',
+        text: t('payments.gift.link'),
+        value: host.service.baseUrl + path,
+        copy: copy.link,
+        style: 'large',
+      },
+    ],
   };
 }

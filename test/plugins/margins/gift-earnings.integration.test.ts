@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { redeemVoucher } from '#core/business/accounts/vouchers.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
 import { readGiftCode } from '#core/business/payments/gifts.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
 import { settle } from '#core/business/payments/settle.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { MemoryShared } from '#core/platform/shared/memory.ts';
 import { earnedIn, readEarnings } from '../../../plugins/margins/earnings.ts';
 import { toDecimal } from '../../../plugins/margins/exact-money.ts';
 import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
 import { createBuyer, createPaymentHost, referenceOf } from '../../core/business/payments/fixture.ts';
-import { createTestDatabase } from '../../support/database.ts';
+import { createTestDatabase, silentLog } from '../../support/database.ts';
+import { redeemCode } from '../../support/redeem-code.ts';
+import { tablesHere } from '../../support/registered.ts';
 
 const week = 7 * 86_400_000; // ms
 
 let database: Database;
 beforeAll(async () => {
-  database = await createTestDatabase();
+  database = await createTestDatabase(silentLog, await tablesHere());
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
@@ -40,8 +40,7 @@ it('the money of a gift is earned while it is used, by who uses it; of one that 
       .filter(({ account }) => account === accountId)
       .map((one) => Number(toDecimal(earnedIn(one, within))));
   expect(await earned(buyer)).toEqual([]);
-  const code = (await readGiftCode(database, used)) as string;
-  await redeemVoucher({ database, shared: new MemoryShared() }, friend, code, '192.0.2.1');
+  await redeemCode(database, friend, (await readGiftCode(database, used))?.written ?? '');
   expect([await earned(buyer), await earned(friend)]).toEqual([[], [95_000]]);
   const period = (await read(used)).gift?.period;
   const half = { from: span.from, until: (period?.startsAt.getTime() ?? 0) + week / 2 };

@@ -3,7 +3,6 @@ import { addUnauthenticated, startOfMinute } from '#core/gateway/records/unauthe
 import { activePeriod } from '#core/business/accounts/account-record.ts';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
 import { grantDays } from '#core/business/accounts/ledger.ts';
-import { redeemVoucher } from '#core/business/accounts/vouchers.ts';
 import { listIdentities } from '#core/business/accounts/identity-links.ts';
 import { recordAction } from '#core/business/operator-actions/operator-actions.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
@@ -14,6 +13,7 @@ import { configLoadState } from '#core/extension/validation/load-state.ts';
 import { findOutage } from '#core/business/outages/credit.ts';
 import { Registry } from '#core/extension/registry.ts';
 import { plugin } from '../../../plugins/operator/index.ts';
+import { redeemCode } from '../../support/redeem-code.ts';
 import { listToldActions } from '../../support/told-actions.ts';
 import { startGateway, type TestGateway, yamlFor } from '../../support/gateway.ts';
 import { type ActionPage, describeActionPages, type Subject } from '../../support/action-pages.ts';
@@ -593,10 +593,9 @@ it('the page of an order tells its payments apart', async () => {
 });
 
 it('the page of a gift names and links who redeemed it', async () => {
-  const { host } = gateway.gateway;
   const gift = await order(95_000, true);
   const friend = await account('', signInsOf);
-  await redeemVoucher(host, friend.id, (await readGiftCode(gateway.database, gift)) ?? '', '192.0.2.1');
+  await redeemCode(gateway.database, friend.id, (await readGiftCode(gateway.database, gift))?.written ?? '');
   const { email } = await findAccount(gateway.database, friend.id);
   const { text } = await ops.get(`/operator/orders/${gift.code}`);
   expect(text).toContain(`<dt>Redeemed by</dt><dd><a href="/operator/accounts/${friend.id}">${email}</a>`);

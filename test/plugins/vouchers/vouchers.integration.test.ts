@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type TestGateway, startGateway, yamlFor } from '../../support/gateway.ts';
 import { runCommand } from '../../support/command-line.ts';
+import { createOperatorToken } from '../../support/operator-token.ts';
 import { PageClient } from '../../support/page-client.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {
-  gateway = await startGateway({ yaml: yamlFor('http://127.0.0.1:9') });
+  gateway = await startGateway({ yaml: `${yamlFor('http://127.0.0.1:9')}\noperator_api: { enabled: true }` });
 });
 afterAll(() => gateway[Symbol.asyncDispose]());
 
@@ -110,5 +111,55 @@ describe('daypass voucher', () => {
   ])('refuses %j', async (words, message) => {
     const { code, errors } = await voucher('create', '--note', 'x', ...words);
     expect([code, errors]).toEqual([2, expect.stringContaining(message)]);
+  });
+});
+
+describe('the API of the operator', () => {
+  let token: string;
+  beforeAll(async () => {
+    token = await createOperatorToken(gateway, 'act');
+  });
+
+  async function call(path: string, body: object, key?: string) {
+    const response = await fetch(`${gateway.url}/operator/api/vouchers/${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, ...(key !== undefined && { 'idempotency-key': key }) },
+      body: JSON.stringify(body),
+    });
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  }
+
+  it('makes vouchers, and tells their codes once: neither a repetition nor the database has them', async () => {
+    const input = { days: 3, count: 2, note: 'reseller', for: 'new' };
+    const first = await call('create', input, 'batch-1');
+    const codes = first.body['codes'] as string[];
+    expect([first.status, new Set(codes).size]).toEqual([200, 2]);
+    const again = await call('create', input, 'batch-1');
+    expect(again).toEqual({
+      status: 200,
+      body: { action: 'voucher.create', vouchers: 'vouchers', batch: first.body['batch'] },
+    });
+    const kept = await gateway.database.query<{ text: string }>(
+      'select c::text || a::text as text from operator_call c, operator_action a',
+    );
+    expect(kept.some(({ text }) => codes.some((code) => text.includes(code)))).toBe(false);
+    const [batch] = await gateway.database.query('select days, is_for_new, source from voucher_batch where id = ?', [
+      first.body['batch'],
+    ]);
+    expect(batch).toEqual({ days: 3, is_for_new: true, source: 'sold' });
+  });
+
+  it('revokes one by its code, which no answer and no record repeats', async () => {
+    const { body } = await call('create', { days: 1, count: 2, note: 'reseller' });
+    const [code = ''] = body['codes'] as string[];
+    const revoked = await call(`${code}/revoke`, { note: 'leaked' });
+    expect(revoked).toMatchObject({ status: 200, body: { action: 'voucher.revoke', revoked: 1 } });
+    expect(JSON.stringify(revoked.body)).not.toContain(code);
+    const [action] = await gateway.database.query(
+      `select subject, note from operator_action where action = 'voucher.revoke' order by created_at desc limit 1`,
+    );
+    expect(action).toEqual({ subject: `…${code.slice(-4)}`, note: 'leaked' });
+    expect((await call(`${String(body['batch'])}/revoke`, { note: 'rest' })).body).toMatchObject({ revoked: 1 });
+    expect((await call('0000-0000-0000-0000/revoke', { note: 'typo' })).status).toBe(404);
   });
 });

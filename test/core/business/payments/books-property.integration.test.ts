@@ -7,6 +7,7 @@ import { coreEntities } from '#core/process/entities.ts';
 import { clockOf, pause, playSequences, step } from '../../../payments/sequences.ts';
 import { createBareDatabase, dropDatabase, silentLog } from '../../../support/database.ts';
 import { execute } from '../../../support/global-postgres.ts';
+import { tablesHere } from '../../../support/registered.ts';
 
 /** Runs of eight buyers each: `npm run payments` plays 10,000 sequences. */
 const runs = Number(process.env['PAYMENT_RUNS'] ?? 3);
@@ -18,7 +19,7 @@ beforeAll(async () => {
   url = await createBareDatabase();
   await execute(url, clockOf(new URL(url).pathname.slice(1)));
   const options = { dataFolder: tmpdir(), log: silentLog, mode: 'command', isShared: true } as const;
-  database = await openDatabase({ entities: coreEntities, url, ...options });
+  database = await openDatabase({ entities: coreEntities, tables: await tablesHere(), url, ...options });
 });
 afterAll(async () => {
   await database[Symbol.asyncDispose]();

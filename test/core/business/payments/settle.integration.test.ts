@@ -5,6 +5,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { cancelOrder, newCharge, startOrder } from '#core/business/payments/checkout.ts';
 import { listOrders, type Order, type OrderFilter, readOrder } from '#core/business/payments/order.ts';
 import type { PaymentEvidence, PaymentState } from '#core/business/payments/payment-provider.ts';
+import { refundOrder } from '#core/business/payments/refunds.ts';
 import { settle } from '#core/business/payments/settle.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { FakeProvider } from './fake-provider.ts';
@@ -456,5 +457,21 @@ describe('what a provider has stated', () => {
     order = await startOrder(host, accountId, 1);
     await settleNow(stated({ state: 'expired', paidAt }));
     expect((await reread()).paidAt).toBeUndefined();
+  });
+});
+
+describe('a gift where no plugin makes codes', () => {
+  it('is not sold', async () => {
+    const shop = createPaymentHost(database, [fake.provider], { payments: { gifts: true } });
+    await expect(startOrder(shop, accountId, 7, { isGift: true })).rejects.toMatchObject({ kind: 'no_gifts' });
+  });
+
+  it('that is paid nevertheless gives its buyer the days, which a refund takes back', async () => {
+    await database.query('update plan_order set is_gift = true where id = ?', [order.id]);
+    await settleNow(paid());
+    expect(await timeHeld(database, accountId)).toEqual({ seconds: 7 * day, periods: 1 });
+    expect(await reread()).toMatchObject({ state: 'paid', gift: undefined, period: { startsAt: expect.any(Date) } });
+    await refundOrder(host, order.id, { reason: 'asked for', isManual: true });
+    expect((await timeHeld(database, accountId)).seconds).toBeLessThan(60);
   });
 });

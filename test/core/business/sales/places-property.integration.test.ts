@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { grantDays, revokeDays } from '#core/business/accounts/ledger.ts';
-import { redeemVoucher, VoucherError } from '#core/business/accounts/vouchers.ts';
 import { cancelOrder, newCharge, startOrder } from '#core/business/payments/checkout.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { readGiftCode } from '#core/business/payments/gifts.ts';
@@ -12,8 +11,9 @@ import { heldPlaces } from '#core/business/sales/places.ts';
 import { countPlaces } from '#core/business/sales/sales-figures.ts';
 import { joinWaitingList, leaveWaitingList } from '#core/business/sales/waiting-list.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { MemoryShared } from '#core/platform/shared/memory.ts';
-import { createTestDatabase } from '../../../support/database.ts';
+import { createTestDatabase, silentLog } from '../../../support/database.ts';
+import { redeemCode } from '../../../support/redeem-code.ts';
+import { tablesHere } from '../../../support/registered.ts';
 import { FakeProvider } from '../payments/fake-provider.ts';
 import { createBuyer, createPaymentHost, type PaymentHost, referenceOf } from '../payments/fixture.ts';
 
@@ -45,7 +45,7 @@ const batch = fc.record({ steps: fc.array(step, { minLength: 1, maxLength: 8 }),
 
 let database: Database;
 beforeAll(async () => {
-  database = await createTestDatabase();
+  database = await createTestDatabase(silentLog, await tablesHere());
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
@@ -105,9 +105,8 @@ class Shop {
     const paid = gift && (await readOrder(database, { id: gift.id }));
     const code = paid && (await readGiftCode(database, paid));
     if (code === undefined) return;
-    const shared = new MemoryShared();
-    await redeemVoucher({ database, shared }, accountId, code, '192.0.2.1').catch((error: unknown) => {
-      if (!(error instanceof VoucherError)) throw error;
+    await redeemCode(database, accountId, code.written).catch((error: unknown) => {
+      if ((error as Error).name !== 'VoucherError') throw error;
     });
   }
 

@@ -5,26 +5,27 @@ import { createAccount, findAccount } from '#core/business/accounts/accounts.ts'
 import { blockAccount } from '#core/business/accounts/blocking.ts';
 import { addDays, grantDays, revokeDays } from '#core/business/accounts/ledger.ts';
 import { listLedger } from '#core/business/accounts/ledger-entries.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { openDatabase } from '#core/platform/database/open.ts';
+import { MemoryShared } from '#core/platform/shared/memory.ts';
+import { coreEntities } from '#core/process/entities.ts';
 import {
+  findVouchers,
   hasOpenVouchers,
   listBatches,
   type ListedVoucher,
   listVouchers,
   readVoucherMonth,
   revokeVouchers,
-} from '#core/business/accounts/voucher-batches.ts';
+} from '../../../plugins/vouchers/voucher-batches.ts';
 import {
   createVouchers,
   formatCode,
   type NewBatch,
   redeemVoucher,
   type VoucherError,
-} from '#core/business/accounts/vouchers.ts';
-import type { Database } from '#core/platform/database/database.ts';
-import { openDatabase } from '#core/platform/database/open.ts';
-import { MemoryShared } from '#core/platform/shared/memory.ts';
-import { coreEntities } from '#core/process/entities.ts';
-import { createTestDatabase, silentLog } from '../../../support/database.ts';
+} from '../../../plugins/vouchers/vouchers.ts';
+import { createTestDatabase, silentLog } from '../../support/database.ts';
 
 const address = '203.0.113.9';
 const unusable = { name: 'VoucherError', kind: 'unusable' };
@@ -46,15 +47,15 @@ const create = (change: Partial<NewBatch> = {}) =>
     count: 1,
     days: 7,
     note: 'Tokopedia',
-    source: 'sold',
-    isForNew: false,
-    validDays: 30,
+    valid: 30,
     ...change,
   });
 const createOne = async (change: Partial<NewBatch> = {}) => (await create(change)).codes[0] as string;
 const newAccount = async () => (await createAccount(database, 'dp', { name: 'Ani' })).accountId;
 const redeem = (accountId: string, code: string, on: Database = database) =>
   redeemVoucher({ database: on, shared }, accountId, code, address);
+const revoke = async (handle: string, on: Database = database) =>
+  revokeVouchers(on, (await findVouchers(on, handle)).id);
 const daysOf = async (accountId: string) =>
   (await findAccount(database, accountId)).periods.reduce(
     (sum, { startsAt, endsAt }) => sum + (endsAt.getTime() - startsAt.getTime()) / 86_400_000,
@@ -142,7 +143,7 @@ describe('a code that cannot be redeemed gets one answer', () => {
       'that was revoked',
       async () => {
         const code = await createOne();
-        await revokeVouchers(database, formatCode(code));
+        await revoke(formatCode(code));
         return [await newAccount(), code];
       },
     ],
@@ -151,7 +152,7 @@ describe('a code that cannot be redeemed gets one answer', () => {
       async () => {
         const accountId = await newAccount();
         await redeem(accountId, await createOne());
-        return [accountId, await createOne({ isForNew: true })];
+        return [accountId, await createOne({ for: 'new' })];
       },
     ],
   ])('%s', async (_what, prepare) => {
@@ -175,7 +176,7 @@ describe('a code that cannot be redeemed gets one answer', () => {
 it('a voucher for new accounts is for those with granted days, too', async () => {
   const accountId = await newAccount();
   await grantDays(database, accountId, { days: 1 });
-  expect(await redeem(accountId, await createOne({ isForNew: true }))).toMatchObject({ isNew: true });
+  expect(await redeem(accountId, await createOne({ for: 'new' }))).toMatchObject({ isNew: true });
 });
 
 describe('attempts', () => {
@@ -234,7 +235,7 @@ describe('on two instances', () => {
 
   it('of two codes for new accounts an account gets one, even at once', async () => {
     const accountId = await newAccount();
-    const { codes } = await create({ count: 2, isForNew: true });
+    const { codes } = await create({ count: 2, for: 'new' });
     const results = await Promise.allSettled(
       codes.map((code, index) => redeem(accountId, code, [database, other][index])),
     );
@@ -255,7 +256,7 @@ describe('on two instances', () => {
         const { batch, codes } = await create({ count: 4 });
         const work = steps.map(({ account, code, what }, index) => {
           const on = index % 2 === 0 ? database : other;
-          if (what === 'revoke') return revokeVouchers(on, codes[code] as string);
+          if (what === 'revoke') return revoke(codes[code] as string, on);
           if (what === 'redeem') return redeem(accounts[account] as string, codes[code] as string, on);
           return database.query(
             `select pg_terminate_backend(pid) from pg_stat_activity
@@ -296,7 +297,7 @@ describe('the operator', () => {
     const { batch, codes } = await create({ count: 4, note: 'friends', source: 'given' });
     const [first = '', second = ''] = codes;
     await redeem(accountId, first);
-    expect(await revokeVouchers(database, second)).toBe(1);
+    expect(await revoke(second)).toBe(1);
     const counts = (await listBatches(database, 100)).find(({ id }) => id === batch);
     expect(counts).toMatchObject({ open: 2, redeemed: 1, revoked: 1, note: 'friends', source: 'given', days: 7 });
     const all = await listed(batch);
@@ -311,9 +312,9 @@ describe('the operator', () => {
     const accountId = await newAccount();
     const { batch, codes } = await create({ count: 3 });
     await redeem(accountId, codes[0] as string);
-    expect([await revokeVouchers(database, batch), await revokeVouchers(database, batch)]).toEqual([2, 0]);
+    expect([await revoke(batch), await revoke(batch)]).toEqual([2, 0]);
     expect(await daysOf(accountId)).toBe(7);
-    await expect(revokeVouchers(database, 'nothing')).rejects.toMatchObject({ kind: 'not_found' });
+    await expect(revoke('nothing')).rejects.toMatchObject({ kind: 'not_found' });
   });
 
   it('has books of what was redeemed, by day and source', async () => {

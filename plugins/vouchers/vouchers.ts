@@ -4,10 +4,10 @@ import type { RateLimits } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { networkOf } from '#core/gateway/http/network.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { SharedUnavailable } from '#core/platform/shared/shared.ts';
+import { refusedFor } from '#core/platform/shared/shared.ts';
 import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
-import type { PlanPeriodSchema } from './entities.ts';
-import { addDays, lockAccount, type NewPeriod } from './ledger.ts';
+import type { PlanPeriodSchema } from '#core/business/accounts/entities.ts';
+import { addDays, lockAccount, type NewPeriod } from '#core/business/accounts/ledger.ts';
 
 /**
  * Without the letters that are read as digits (Crockford's base 32): 16 characters are 80 bits, which nobody guesses, and which
@@ -28,10 +28,12 @@ export interface NewBatch {
   readonly label?: string | undefined;
   /** For the operator: where they go. */
   readonly note: string;
-  readonly source: 'sold' | 'given';
-  readonly isForNew: boolean;
-  /** Days until they expire. */
-  readonly validDays: number;
+  /** Default: sold. */
+  readonly source?: 'sold' | 'given' | undefined;
+  /** Who may redeem them; default: all. */
+  readonly for?: 'all' | 'new' | undefined;
+  /** Days until they expire; default: 365. */
+  readonly valid?: number | undefined;
 }
 
 /** Why a code adds nothing. The message is for people, and the same for all codes that cannot be redeemed. */
@@ -60,7 +62,7 @@ export interface Redeemed {
 /** Makes vouchers. The codes are returned this once: only their digests are stored. */
 export async function createVouchers(
   database: Pick<Database, 'fork'>,
-  { count, days, label, note, source, isForNew, validDays }: NewBatch,
+  { count, days, label, note, source = 'sold', for: accounts = 'all', valid = 365 }: NewBatch,
 ): Promise<{ readonly batch: string; readonly codes: readonly string[] }> {
   const batch = randomUUIDv7();
   const codes = Array.from({ length: count }, newCode);
@@ -69,7 +71,7 @@ export async function createVouchers(
     await transaction.execute(
       `insert into voucher_batch (id, days, label, note, source, is_for_new, expires_at)
        values (?, ?, ?, ?, ?, ?, clock_timestamp() + make_interval(hours => 24 * ?))`,
-      [batch, days, label ?? null, note, source, isForNew, validDays],
+      [batch, days, label ?? null, note, source, accounts === 'new', valid],
     );
     await transaction.execute(
       `insert into voucher (id, batch_id, sha256, hint)
@@ -179,20 +181,15 @@ async function isNewAccount(transaction: EntityManager, accountId: string): Prom
   return earlier.length === 0;
 }
 
-/** Without the shared state there is no limit, as for orders: codes cannot be guessed. */
 async function countAttempt({ shared }: Pick<Host, 'shared'>, accountId: string, address: string): Promise<void> {
   const keys = [
     [`voucher:account:${accountId}`, limits.account],
     [`voucher:network:${networkOf(address)}`, limits.network],
   ] as const;
-  try {
-    for (const [key, limit] of keys) {
-      const { refusedBy, retryAfter } = await shared.limiter.take(key, { limit, period: hour, burst: limit });
-      if (refusedBy !== undefined)
-        throw new VoucherError('too_many_attempts', `Too many codes were tried within an hour.`, retryAfter);
-    }
-  } catch (error) {
-    if (!(error instanceof SharedUnavailable)) throw error;
+  for (const [key, limit] of keys) {
+    const wait = await refusedFor(shared, key, { limit, period: hour, burst: limit });
+    if (wait !== undefined)
+      throw new VoucherError('too_many_attempts', 'Too many codes were tried within an hour.', wait);
   }
 }
 

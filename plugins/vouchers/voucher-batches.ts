@@ -1,7 +1,8 @@
-import type { Database } from '#core/platform/database/database.ts';
-import { epoch, epochs } from '#core/platform/database/rows.ts';
-import { uuid } from '#core/platform/database/database.ts';
-import { AccountError } from './account-error.ts';
+import type { ActionSubject } from '#core/business/operator-actions/action-kind.ts';
+import { type Database, uuid } from '#core/platform/database/database.ts';
+import { epoch, epochs, type Row } from '#core/platform/database/rows.ts';
+import { AccountError } from '#core/business/accounts/account-error.ts';
+import type { Voucher, VoucherBatch } from './entities.ts';
 import { digestOf, normalizeCode, voucherExpiry, vouchers } from './vouchers.ts';
 
 /*
@@ -9,14 +10,10 @@ import { digestOf, normalizeCode, voucherExpiry, vouchers } from './vouchers.ts'
  */
 
 /** A batch, with how many of its vouchers are in which state. Times are epoch ms. */
-export interface VoucherBatchCounts {
-  readonly id: string;
-  readonly created_at: number;
-  readonly expires_at: number;
-  readonly days: number;
-  readonly source: 'sold' | 'given';
-  readonly is_for_new: boolean;
-  readonly note: string;
+export interface VoucherBatchCounts extends Row<
+  typeof VoucherBatch,
+  'id' | 'created_at' | 'expires_at' | 'days' | 'source' | 'is_for_new' | 'note'
+> {
   readonly redeemed: number;
   readonly revoked: number;
   /** Neither redeemed nor revoked nor expired. */
@@ -38,20 +35,14 @@ export async function listBatches(database: Pick<Database, 'query'>, limit: numb
 /** Paid for elsewhere, for nothing, or bought here as a gift. */
 type VoucherSource = 'sold' | 'given' | 'gift';
 
-/** One voucher, with who redeemed it. Times are epoch ms. */
-export interface ListedVoucher {
-  readonly id: string;
-  /** Null for a gift. */
-  readonly batch_id: string | null;
-  readonly hint: string;
+/** One voucher, with who redeemed it. A gift has no batch. Times are epoch ms. */
+export interface ListedVoucher extends Row<typeof Voucher, 'id' | 'batch_id' | 'hint' | 'redeemed_at' | 'account_id'> {
   readonly days: number;
   readonly source: VoucherSource;
   /** The code of the order for a gift. */
   readonly note: string;
   readonly state: 'open' | 'redeemed' | 'revoked' | 'expired';
   readonly expires_at: number;
-  readonly redeemed_at: number | null;
-  readonly account_id: string | null;
   readonly email: string | null;
   readonly starts_at: number | null;
   readonly ends_at: number | null;
@@ -86,26 +77,34 @@ export async function* listVouchers(
 }
 
 /**
- * Withdraws unredeemed codes: all of a batch, a single one, or that of a gift. Days that were redeemed stay; `account days` takes
- * them back.
+ * What an operator names: a batch, a code, or a gift by its order. The record names a code as exports do.
  *
  * @param handle id of a batch, a code, or the code of the order of a gift
- * @returns how many were withdrawn
  * @throws AccountError `not_found`
  */
-export async function revokeVouchers(database: Pick<Database, 'query'>, handle: string): Promise<number> {
-  const [condition, value] = uuid.test(handle)
-    ? ['batch_id = ?::uuid', handle]
+export async function findVouchers(database: Pick<Database, 'query'>, handle: string): Promise<ActionSubject> {
+  const code = normalizeCode(handle);
+  const [sql, value, recordedAt] = uuid.test(handle)
+    ? ['select batch_id as id from voucher where batch_id = ? limit 1', handle, handle]
     : /^ORD-/i.test(handle)
-      ? ['order_id = (select id from plan_order where code = upper(?))', handle]
-      : [`sha256 = decode(?, 'hex')`, digestOf(normalizeCode(handle))];
-  const [known] = await database.query<unknown>(`select 1 from voucher where ${condition} limit 1`, [value]);
-  if (known === undefined)
-    throw new AccountError('not_found', `There is neither a batch nor a code nor a gift "${handle}".`);
+      ? ['select v.id from voucher v join plan_order o on o.id = v.order_id where o.code = upper(?)', handle, handle]
+      : [`select id from voucher where sha256 = decode(?, 'hex')`, digestOf(code), `…${code.slice(-4)}`];
+  const [found] = await database.query<{ id: string }>(sql, [value]);
+  if (found !== undefined) return { id: found.id, recordedAt };
+  throw new AccountError('not_found', `There is neither a batch nor a code nor a gift "${handle}".`);
+}
+
+/**
+ * Withdraws the unredeemed codes of a batch, or one. Days that were redeemed stay; `account days` takes them back.
+ *
+ * @param id of the batch or the voucher
+ * @returns how many were withdrawn
+ */
+export async function revokeVouchers(database: Pick<Database, 'query'>, id: string): Promise<number> {
   const revoked = await database.query<unknown>(
     `update voucher set revoked_at = clock_timestamp()
-     where ${condition} and redeemed_at is null and revoked_at is null returning 1`,
-    [value],
+     where (batch_id = ? or id = ?) and redeemed_at is null and revoked_at is null returning 1`,
+    [id, id],
   );
   return revoked.length;
 }

@@ -1,0 +1,6 @@
+/** SQL: orders, as `order_id`, with a code that can be redeemed. Times are those of the statement. */
+export const openCodes = `(select order_id from voucher where order_id is not null and redeemed_at is null and revoked_at is null
+  and expires_at > statement_timestamp())`;
+
+/** SQL: when the days of a paid order `o` reached somebody, or could reach nobody any more. */
+export const deliveredAt = `coalesce((select coalesce(redeemed_at, revoked_at, expires_at) from voucher where order_id = o.id), o.paid_at)`;

@@ -1,0 +1,33 @@
+import type { TextValues } from '#core/platform/sentences.ts';
+import type { Order } from './order-types.ts';
+
+/*
+ * What those read of the codes of orders who are not concerned with gifts otherwise.
+ */
+
+/** Who reads, and in which language. */
+interface Reader {
+  readonly t: (key: string, values?: TextValues) => string;
+  readonly format: { time(at: Date): { readonly text: string } };
+}
+
+/** For operators: the days of an order, and whether they are a gift. */
+export function describePlan({ days, isGift }: Pick<Order, 'days' | 'isGift'>, { t }: Pick<Reader, 't'>): string {
+  return t(isGift ? 'operator.days_gift' : 'operator.days', { count: days });
+}
+
+/** For operators: what has become of the code of an order; undefined for an order without. */
+export function describeCode({ isGift, gift }: Order, { t, format }: Reader): string | undefined {
+  if (gift === undefined) return isGift ? t('operator.gift.unpaid') : undefined;
+  const { state, hint, expiresAt, redeemedAt, revokedAt } = gift;
+  return t(`operator.gift.${state}`, { hint, time: format.time(redeemedAt ?? revokedAt ?? expiresAt).text });
+}
+
+/** The account that has redeemed the code of an order. */
+export const redeemerOf = ({ gift }: Order): string | undefined => gift?.redeemedBy;
+
+/** True while somebody may redeem the code of an order. */
+export const hasOpenCode = ({ gift }: Order): boolean => gift?.state === 'open';
+
+/** The time that an order bought, for whoever has it. */
+export const timeOf = ({ period, gift }: Order): Order['period'] => period ?? gift?.period;

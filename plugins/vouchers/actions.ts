@@ -1,0 +1,76 @@
+import {
+  defineAction,
+  type InputOf,
+  note,
+  type SubjectKind,
+  text,
+} from '#core/business/operator-actions/action-kind.ts';
+import { choice, days, quoted, within } from '#core/business/operator-actions/telling.ts';
+import { integer, object } from '#core/platform/schema.ts';
+
+/*
+ * What operators do with vouchers. It is loaded when it is done: MikroORM would slow all commands down.
+ */
+
+const batches = () => import('./voucher-batches.ts');
+
+/** Recorded at all of them: a batch has no id before it is made. */
+const all: SubjectKind = { name: 'vouchers' };
+const one: SubjectKind = {
+  name: 'voucher',
+  find: async ({ database }, handle) => (await batches()).findVouchers(database, handle),
+};
+
+const input = object(['days', 'count', 'note'], {
+  days: integer({ minimum: 1, maximum: 365 }, 'Days that each adds, 1 to 365.'),
+  count: integer({ minimum: 1, maximum: 10_000 }, 'How many, 1 to 10000.'),
+  note: text('Where they go, for you.'),
+  label: text('What customers read as the name of the days.'),
+  for: {
+    enum: ['all', 'new'],
+    description: 'Who may redeem them; default: all. new: who has neither bought days nor redeemed a voucher.',
+  },
+  source: { enum: ['sold', 'given'], description: 'Sold elsewhere or given away, for the books; default: sold.' },
+  valid: integer({ minimum: 1, maximum: 3_650 }, 'Days until they expire, 1 to 3650; default: 365.'),
+});
+
+export type VoucherInput = InputOf<typeof input>;
+
+export const createAction = defineAction({
+  name: 'voucher.create',
+  subject: all,
+  summary: 'make vouchers and show their codes, once: only digests are kept',
+  input,
+  unrecorded: ['valid'],
+  secrets: ['codes'],
+  tells: {
+    count: within('operator.told.vouchers', 'count'),
+    days,
+    source: choice('operator.told.source'),
+    for: choice('operator.told.for'),
+    label: quoted,
+  },
+  // The record says for whom they are, whatever the default is by then.
+  resolve: async (_host, { count, days: each, source = 'sold', for: accounts = 'all', ...rest }) => ({
+    count,
+    days: each,
+    source,
+    for: accounts,
+    ...rest,
+  }),
+  async perform({ database }, _id, vouchers) {
+    const { createVouchers, formatCode } = await import('./vouchers.ts');
+    const { batch, codes } = await createVouchers(database, vouchers);
+    return { batch, codes: codes.map(formatCode) };
+  },
+});
+
+export const revokeAction = defineAction({
+  name: 'voucher.revoke',
+  subject: one,
+  summary: 'withdraw the unredeemed codes of a batch, a single code, or that of a gift; redeemed days stay',
+  input: object(['note'], { note }),
+  async perform({ database }, id) {
+    return { revoked: await (await batches()).revokeVouchers(database, id) };
+  },
+});

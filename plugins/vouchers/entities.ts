@@ -1,0 +1,60 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { Account } from '#core/business/accounts/entities.ts';
+import { impersonal } from '#core/platform/database/personal.ts';
+
+/** How vouchers of a batch reached their holders: paid for elsewhere, such as on a marketplace, or for nothing. */
+const voucherSources = ['sold', 'given'] as const;
+
+/** Vouchers that were made together. */
+export const VoucherBatch = defineEntity({
+  name: 'VoucherBatch',
+  properties: {
+    id: p.uuid().primary(),
+    days: p.integer().check('days > 0'),
+    /** What their owners read as the name of the days. */
+    label: impersonal(p.text().nullable()),
+    /** For the operator. */
+    note: impersonal(p.text()),
+    source: p.enum(voucherSources),
+    /** Only for accounts that have neither bought days nor redeemed a voucher. */
+    isForNew: p.boolean(),
+    expiresAt: p.datetime(),
+    createdAt: p.datetime().defaultRaw('clock_timestamp()'),
+  },
+});
+
+/**
+ * A code that adds days to the account that redeems it, once. Only its SHA-256 is kept: a code of a batch is printed once, that of a
+ * gift can be made again from its order.
+ */
+export const Voucher = defineEntity({
+  name: 'Voucher',
+  properties: {
+    id: p.uuid().primary(),
+    /** Null for a gift. */
+    batch: () => p.manyToOne(VoucherBatch).nullable().deleteRule('no action').index('voucher_batch_id'),
+    /** The order of a gift. */
+    orderId: p.uuid().nullable().unique(),
+    /** Of a gift; the others expire with their batch. */
+    expiresAt: p.datetime().nullable(),
+    sha256: impersonal(p.blob().unique().check('length(sha256) = 32')),
+    /** The last characters of the code. */
+    hint: impersonal(p.text()),
+    account: () => p.manyToOne(Account).nullable().deleteRule('no action').index('voucher_account'),
+    redeemedAt: p.datetime().nullable(),
+    revokedAt: p.datetime().nullable(),
+  },
+  checks: [
+    { name: 'voucher_redeemed', expression: '(account_id is null) = (redeemed_at is null)' },
+    { name: 'voucher_ended_once', expression: 'redeemed_at is null or revoked_at is null' },
+    { name: 'voucher_of_batch_or_order', expression: '(batch_id is null) = (order_id is not null)' },
+    { name: 'voucher_of_order_expires', expression: '(order_id is null) = (expires_at is null)' },
+  ],
+  indexes: [
+    {
+      name: 'voucher_open_gift',
+      properties: 'expiresAt',
+      where: 'order_id is not null and redeemed_at is null and revoked_at is null',
+    },
+  ],
+});

@@ -1,0 +1,52 @@
+import { createHmac, randomUUIDv7 } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Database } from '#core/platform/database/database.ts';
+import type { GiftCode } from '#core/business/payments/gifts.ts';
+import { readSecret } from '#core/platform/database/secret.ts';
+import { codeOf, digestOf, formatCode } from './vouchers.ts';
+
+/*
+ * Codes of gifts. The payment creates a voucher for the order, which is redeemed like any other. Its code is the HMAC of the order's
+ * id with a secret of the gateway: it is kept nowhere, and made again for each page and mail that shows it to the buyer
+ * (docs/decisions/0051). Core calls this module as its `GiftSteps`.
+ */
+
+export { hasOpenVouchers as hasOpenCodes } from './voucher-batches.ts';
+
+type Queries = Pick<Database, 'query'>;
+
+const secretName = 'gift-code';
+
+/** Days from its payment on in which a gift can be redeemed. */
+const validDays = 365;
+
+async function makeCode(database: Queries, orderId: string): Promise<string> {
+  const secret = await readSecret(database, secretName);
+  return codeOf(createHmac('sha256', secret).update(orderId).digest());
+}
+
+export async function issueGift(transaction: EntityManager, orderId: string): Promise<void> {
+  const within: Queries = { query: (sql, parameters) => transaction.execute(sql, [...(parameters ?? [])]) };
+  const code = await makeCode(within, orderId);
+  await transaction.execute(
+    `insert into voucher (id, order_id, sha256, hint, expires_at)
+     values (?, ?, decode(?, 'hex'), ?, clock_timestamp() + make_interval(hours => 24 * ?))`,
+    [randomUUIDv7(), orderId, digestOf(code), code.slice(-4), validDays],
+  );
+}
+
+export async function readGiftCode(database: Queries, orderId: string): Promise<GiftCode | undefined> {
+  const code = await makeCode(database, orderId);
+  const known = await database.query<unknown>(
+    `select 1 from voucher where order_id = ? and sha256 = decode(?, 'hex')`,
+    [orderId, digestOf(code)],
+  );
+  return known.length > 0 ? { written: formatCode(code), path: `/redeem?code=${code}` } : undefined;
+}
+
+export async function withdrawGift(transaction: EntityManager, orderId: string): Promise<void> {
+  await transaction.execute(
+    `update voucher set revoked_at = clock_timestamp() where order_id = ? and redeemed_at is null and revoked_at is null`,
+    [orderId],
+  );
+}

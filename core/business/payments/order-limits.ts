@@ -21,12 +21,9 @@ const hour = 3_600; // seconds
 
 /** Makes other orders of the account wait until the transaction ends. @throws CheckoutError `blocked` */
 export async function lockBuyer(transaction: EntityManager, accountId: string): Promise<void> {
-  await lockAccount(transaction, accountId);
-  const [blocked] = await transaction.execute<unknown[]>(
-    'select 1 from account where id = ? and (blocked_at is not null or deleted_at is not null)',
-    [accountId],
-  );
-  if (blocked !== undefined) throw new CheckoutError('blocked', 'This account is blocked. It cannot buy plans.');
+  const { blockedAt, deletedAt } = await lockAccount(transaction, accountId);
+  if (blockedAt !== undefined || deletedAt !== undefined)
+    throw new CheckoutError('blocked', 'This account is blocked. It cannot buy plans.');
 }
 
 /**
@@ -98,8 +95,7 @@ async function checkNetwork(
 ): Promise<void> {
   const limits = { limit: most, period: hour, burst: most };
   const wait = await refusedFor(shared, `charge:${networkOf(address)}`, limits);
-  if (wait !== undefined)
-    throw tooManyCharges(`Your network has made ${most} charges`, new Date(now() + wait * 1_000));
+  if (wait !== undefined) throw tooManyCharges(`Your network has made ${most} charges`, new Date(now() + wait * 1_000));
 }
 
 function tooManyCharges(who: string, next: Date): CheckoutError {

@@ -241,8 +241,8 @@ async function apply(
 /** Adds the days to the buyer's, also those of a gift where no plugin makes codes any more; otherwise makes its code. */
 async function activate(transaction: EntityManager, subject: Subject): Promise<void> {
   const { orderId, accountId, days, label, limits, isGift } = subject;
-  await lockAccount(transaction, accountId);
-  await flagDeleted(transaction, subject);
+  const { deletedAt } = await lockAccount(transaction, accountId);
+  if (deletedAt !== undefined) await flagOrder(transaction, subject, 'deleted_account');
   const steps = isGift ? await giftSteps.of(transaction)?.() : undefined;
   if (steps !== undefined) await steps.issueGift(transaction, orderId);
   else
@@ -254,14 +254,6 @@ async function activate(transaction: EntityManager, subject: Subject): Promise<v
       limits: limits === null ? undefined : (JSON.parse(limits) ?? undefined),
     });
   await recordEvent(transaction, 'order.paid', { orderId, accountId }, `order.paid:${orderId}`);
-}
-
-async function flagDeleted(transaction: EntityManager, subject: Subject): Promise<void> {
-  const [deleted] = await transaction.execute<unknown[]>(
-    'select from account where id = ? and deleted_at is not null',
-    [subject.accountId],
-  );
-  if (deleted !== undefined) await flagOrder(transaction, subject, 'deleted_account');
 }
 
 async function recordPayment(

@@ -90,6 +90,7 @@ export class Registry {
   readonly paymentProviders = new Map<string, PaymentProvider>();
   readonly actions = new Map<string, ActionKind>();
   readonly commands = new Map<string, Command>();
+  readonly #subcommands = new Map<string, readonly Command['define'][]>();
   readonly catalogReviews: CatalogReview[] = [];
   readonly configReviews: ConfigReview[] = [];
   readonly statusReports = new Map<string, StatusReport>();
@@ -293,7 +294,17 @@ export class Registry {
   }
 
   command(command: Command): void {
-    add(this.commands, 'command', command);
+    const { name } = command;
+    const define: Command['define'] = (parser, context) => {
+      command.define(parser, context);
+      for (const defineMore of this.#subcommands.get(name) ?? []) defineMore(parser, context);
+    };
+    add(this.commands, 'command', { name, define });
+  }
+
+  /** Subcommands of a command that another plugin registers; nothing where that is not there. */
+  subcommands(of: string, define: Command['define']): void {
+    this.#subcommands.set(of, [...(this.#subcommands.get(of) ?? []), define]);
   }
 }
 

@@ -5,8 +5,6 @@ import { accountPage } from './accounts/account-page.ts';
 import { heaviestPage } from './accounts/heaviest-page.ts';
 import { declinePage, outagePage } from './accounts/outage-page.ts';
 import { accountsPage } from './accounts/list-page.ts';
-import { booksFile, monthPage } from './books/files.ts';
-import { booksPage } from './books/page.ts';
 import { operatorActionsSection } from './actions-section.ts';
 import { configurationsPage } from './configuration/list-page.ts';
 import { configurationPage } from './configuration/rollback-page.ts';
@@ -38,7 +36,6 @@ export const plugin: GatewayPlugin = {
     gateway.section(operatorActionsSection);
     gateway.job(actionRetentionJob);
     gateway.texts(defineTexts({ en, id }));
-    gateway.assets({ name: 'operator-month.css', path: 'operator/month.css' });
     gateway.assets({ name: 'operator-account.css', path: 'operator/account.css' });
     const pages = [
       overviewPage(gateway, running),
@@ -46,9 +43,6 @@ export const plugin: GatewayPlugin = {
       resolvePage,
       ordersPage(gateway),
       orderPage,
-      booksPage,
-      booksFile,
-      monthPage,
       refundPage,
       mailsPage,
       accountsPage,

@@ -1,9 +1,4 @@
-import { currencySection } from '#core/business/accounts/plans.ts';
-import { service } from '#core/config/sections/core-sections.ts';
-import { rangeOfDays } from '#core/platform/database/day-range.ts';
-import { localTime } from '#core/platform/timing/time-zone.ts';
-import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
-import { providersOf, reconcile } from '#core/business/payments/reconcile.ts';
+import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { checkJob } from '#core/business/payments/check-schedule.ts';
 import { checkPayment } from '#core/business/payments/checks.ts';
 import { notificationJob, processNotification } from '#core/business/payments/process-notification.ts';
@@ -49,39 +44,5 @@ const retention: JobDefinition = {
   },
 };
 
-/** Days before today that are compared: what a provider reports late is in its books a day later. */
-const comparedDays = [2, 1];
-
-const books: JobDefinition = {
-  name: 'reconcile-payments',
-  description:
-    'Compares the payments and refunds of the last two days with the books of their providers, and flags differences.',
-  schedule: { pattern: '40 5 * * *' },
-  async run(_, host) {
-    const { time_zone: timeZone } = host.section(service);
-    const today = host.now();
-    for (const ago of comparedDays) {
-      const { day } = localTime(new Date(today - ago * 86_400_000), timeZone);
-      await reconcileDay(host, day, timeZone);
-    }
-  },
-};
-
-async function reconcileDay(host: Host, day: string, timeZone: string): Promise<void> {
-  const { since, until } = await rangeOfDays(host.database, timeZone, day, day);
-  if (since === undefined || until === undefined) return;
-  for (const provider of await providersOf(host, { since, until })) {
-    try {
-      const found = await reconcile(host, provider, { since, until }, host.section(currencySection));
-      const { differences, unread, here } = found;
-      const result = `${here.payments.count} payments, ${here.refunds.count} refunds, ${differences.length} differences, ${unread} unread`;
-      host.log[differences.length > 0 ? 'warn' : 'info'](`books of ${day} compared with ${provider}: ${result}`);
-    } catch (error) {
-      // The day is compared once more tomorrow, and by `daypass orders reconcile`.
-      host.log.warn(`books of ${day} could not be compared with ${provider}: ${(error as Error).message}`);
-    }
-  }
-}
-
 /** What the payments need to be done in the background. */
-export const paymentJobs = [check, notification, sweep, retention, books] as const;
+export const paymentJobs = [check, notification, sweep, retention] as const;

@@ -1,8 +1,8 @@
-import { reconcileDay } from '#core/business/payments/reconcile.ts';
 import { listMovements } from '#core/business/payments/movements.ts';
-import { readMonth } from '#core/business/payments/monthly-books.ts';
 import { readOrder } from '#core/business/payments/order.ts';
 import { readRequests } from '#core/gateway/records/read-requests.ts';
+import { readMonth } from '../../plugins/books/monthly-books.ts';
+import { reconcileDay } from '../../plugins/books/reconcile.ts';
 import { readVoucherMonth } from '../../plugins/vouchers/voucher-batches.ts';
 import { dayOf, type SoldOrder } from './model.ts';
 import { type Month, startOfMonth } from './play.ts';

@@ -43,6 +43,9 @@ export interface RecordedAction {
   readonly error: string | undefined;
 }
 
+/** Ms that an action may take: a comparison of books with many charges. */
+export const longestAction = 15 * 60_000;
+
 /** Characters kept of an error. */
 const longestError = 500;
 

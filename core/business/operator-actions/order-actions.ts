@@ -1,21 +1,15 @@
 import { CheckoutError } from '../payments/checkout-error.ts';
 import { flagOutcomes, waysOfDaysBack } from '../payments/order-types.ts';
-import { ActionRefused, defineAction, note, text } from './action-kind.ts';
-import { booksSubject, flagSubject, orderSubject, refundSubject } from './subjects.ts';
-import { choice, itself, money, untold, whether } from './telling.ts';
-import { service } from '#core/config/sections/core-sections.ts';
-import type { Host } from '#core/gateway/host/host.ts';
+import { defineAction, note, text } from './action-kind.ts';
+import { flagSubject, orderSubject, refundSubject } from './subjects.ts';
+import { choice, money, untold, whether } from './telling.ts';
 import { boolean, integer, object } from '#core/platform/schema.ts';
-import { isDay, isTimeZone } from '#core/platform/timing/time-zone.ts';
 
 /*
- * Actions on orders, their refunds, their flags and the books. What is done is loaded when it is: MikroORM would slow all commands down.
+ * Actions on orders, their refunds and their flags. What is done is loaded when it is: MikroORM would slow all commands down.
  */
 
 const checkout = () => import('../payments/checkout.ts');
-/** Ms that a comparison of books may take. */
-export const longestComparison = 15 * 60_000;
-
 const refunds = () => import('../payments/refunds.ts');
 
 export const orderActions = [
@@ -108,36 +102,4 @@ export const orderActions = [
       throw new CheckoutError('not_open', message);
     },
   }),
-  defineAction({
-    name: 'books.reconcile',
-    subject: booksSubject,
-    summary: 'compare payments and refunds of a day with the books of the provider, and flag what differs',
-    input: object(['day'], {
-      day: text('Such as 2026-11-22.', 10),
-      provider: text('Only this one; default: all that had charges.', 60),
-      time_zone: text('Of the day; default: service.time_zone.', 60),
-    }),
-    tells: { day: itself, time_zone: itself, provider: itself },
-    perform: async (host, _id, { day, provider, time_zone: timeZone = host.section(service).time_zone }) => ({
-      compared: await reconcileBooks(host, day, timeZone, provider),
-    }),
-  }),
 ] as const;
-
-async function reconcileBooks(host: Host, day: string, timeZone: string, provider: string | undefined) {
-  const [{ reconcileDay }, { paymentProviders }, { PaymentError }] = await Promise.all([
-    import('../payments/reconcile.ts'),
-    import('../payments/connections.ts'),
-    import('../payments/payment-provider.ts'),
-  ]);
-  if (!isDay(day)) throw new ActionRefused(`"${day}" is not a day, such as 2026-11-22.`, 'invalid');
-  if (!isTimeZone(timeZone))
-    throw new ActionRefused(`"${timeZone}" is not a time zone, such as Asia/Jakarta.`, 'invalid');
-  if (provider !== undefined && !paymentProviders(host).has(provider))
-    throw new CheckoutError('not_found', `Payment provider "${provider}" not found.`);
-  try {
-    return await reconcileDay(host, { day, timeZone, provider }, AbortSignal.timeout(longestComparison));
-  } catch (error) {
-    throw error instanceof PaymentError ? new CheckoutError('no_answer', error.message) : error;
-  }
-}

@@ -68,7 +68,6 @@ export const mailSubject: FoundSubject = {
 };
 
 export const outageSubject: SubjectKind = { name: 'outage' };
-export const booksSubject: SubjectKind = { name: 'books' };
 export const configurationSubject: SubjectKind = { name: 'configuration' };
 
 function at(id: string): ActionSubject {

@@ -12,7 +12,7 @@ import { sellsGifts } from './gifts.ts';
 import { checkLimits, isOpen, lockBuyer } from './order-limits.ts';
 import { generateOrderCode, readOrder } from './order.ts';
 import type { Order } from './order-types.ts';
-import { readCharge } from './provider-books.ts';
+import { readCharge } from './read-charge.ts';
 import { readStatus } from './ask-provider.ts';
 import { paymentsSection } from './section.ts';
 import { namesAtProvider, settle } from './settle.ts';

@@ -33,6 +33,32 @@ export interface Movement {
   readonly isReconciled: boolean;
 }
 
+/** What an export has of a movement, in its order. New columns come last. */
+export const movementColumns: Readonly<
+  Record<string, (movement: Movement, day: string, clock: string) => string | number | undefined>
+> = {
+  day: (_movement, day) => day,
+  time: (_movement, _day, clock) => clock,
+  kind: ({ kind }) => kind,
+  order: ({ order }) => order,
+  amount: ({ amount }) => amount,
+  currency: ({ currency }) => currency,
+  days: ({ days }) => days,
+  label: ({ label }) => label,
+  account: ({ accountId }) => accountId,
+  provider: ({ provider }) => provider,
+  reference: ({ reference }) => reference,
+  payment_id: ({ paymentId }) => paymentId,
+  issuer: ({ issuer }) => issuer,
+  outcome: ({ outcome }) => outcome,
+  order_state: ({ orderState }) => orderState,
+  flagged: ({ isFlagged }) => (isFlagged ? 'yes' : 'no'),
+  fee: ({ fee }) => fee,
+  net: ({ amount, fee }) => amount - (fee ?? 0),
+  reconciled: ({ isReconciled }) => (isReconciled ? 'yes' : 'no'),
+  gift: ({ isGift }) => (isGift ? 'yes' : 'no'),
+};
+
 /** Each page sorts all that the filter leaves, so that small ones would cost more than they save. */
 const pageSize = 2_000;
 

@@ -8,7 +8,6 @@ import { orderStates } from '#core/business/payments/order-types.ts';
 import { severityOf } from '#core/business/payments/flags.ts';
 import { describePlan } from '#core/business/payments/order-codes.ts';
 import { type ColumnOf, describeTable, type TableCell, type TableSection } from '#core/web/pages/table.ts';
-import { booksPath } from '../books/page.ts';
 
 /** Filters of the list. */
 const choices = ['flagged', ...orderStates] as const;
@@ -50,7 +49,6 @@ export const ordersPage = (gateway: Pick<Registry, 'pages'>): Page => ({
         ...gateway.pages
           .filter(({ within }) => within === '/operator/orders')
           .map(({ path, title }) => ({ path, label: t(title) })),
-        { path: booksPath, label: t('operator.books') },
         { path: '/operator/flags', label: t('operator.flags_open') },
       ],
       none: { title: t('operator.orders_none'), text: t('operator.orders_none_text') },

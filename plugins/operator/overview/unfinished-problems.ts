@@ -1,5 +1,4 @@
-import { listUnfinished } from '#core/business/operator-actions/operator-actions.ts';
-import { longestComparison } from '#core/business/operator-actions/order-actions.ts';
+import { listUnfinished, longestAction } from '#core/business/operator-actions/operator-actions.ts';
 import type { ProblemKind } from '#core/web/problems/problem.ts';
 import { nameAccounts, readSubjects, tellDone } from '#core/web/actions/tell-action.ts';
 
@@ -13,7 +12,7 @@ export const unfinishedActions: ProblemKind = {
   order: 90,
   async find(reader) {
     const { host, t } = reader;
-    const span = { from: host.now() - shownFor, until: host.now() - longestComparison };
+    const span = { from: host.now() - shownFor, until: host.now() - longestAction };
     const actions = await listUnfinished(host.database, span, listed);
     if (actions.length === 0) return [];
     const subjects = await readSubjects(reader, actions, await nameAccounts(reader, actions));

@@ -3,6 +3,7 @@ import { formatMoney } from '#core/business/accounts/money.ts';
 import { parseInteger, parseLine } from '#core/extension/commands/arguments.ts';
 import { confirm } from '#core/extension/commands/confirm.ts';
 import { zoneOf } from '#core/extension/commands/days.ts';
+import { filtered, type FilterOptions, readFilter } from '#core/extension/commands/order-filter.ts';
 import { type Command, type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
 import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
 import { coreAction, commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
@@ -17,17 +18,13 @@ import {
   waysOfDaysBack,
 } from '#core/business/payments/order-types.ts';
 import { describeFlags, describeOrder, describeOrders, type OrderDetails } from './describe.ts';
-import { defineBooks } from './books-command.ts';
-import type { FilterOptions } from './operations.ts';
-import { examples, exitCodes, filtered, operations, type Output, subcommand, withHost } from './subcommand.ts';
+import { examples, exitCodes, operations, type Output, subcommand, withHost } from './subcommand.ts';
 
 /** `daypass orders …`: for the operator and for bookkeeping. Works beside a running gateway. */
 export const ordersCommand: Command = {
   name: 'orders',
   define(parser, context) {
-    parser
-      .description('list, find, show, refund, export and reconcile orders, and resolve their flags')
-      .addHelpText('after', exitCodes);
+    parser.description('list, find, show and refund orders, and resolve their flags').addHelpText('after', exitCodes);
     defineList(parser, context);
     defineFind(parser, context);
     defineFlags(parser, context);
@@ -36,7 +33,6 @@ export const ordersCommand: Command = {
     for (const action of ['order.check', 'order.cancel'] as const) defineAction(parser, context, action);
     defineRefund(parser, context);
     defineClose(parser, context);
-    defineBooks(parser, context);
   },
 };
 
@@ -71,7 +67,7 @@ interface ListOptions extends FilterOptions, Output {
 
 async function printOrders(context: CommandContext, options: ListOptions, words?: string): Promise<void> {
   await withHost(context, async (host) => {
-    const { listOrders, ownersOf, readFilter } = await operations();
+    const { listOrders, ownersOf } = await operations();
     const timeZone = zoneOf(host, options);
     const filter = {
       ...(await readFilter(host, options, timeZone)),

@@ -4,9 +4,7 @@ import type { RecordedAction } from '#core/business/operator-actions/operator-ac
 import { formatActions } from '#core/extension/commands/action-table.ts';
 import { formatFields, formatSection, formatTable, formatTime } from '#core/extension/commands/table-text.ts';
 import type { AttemptTrail, NotificationTrail } from '#core/business/payments/order-trail.ts';
-import type { BookTotals } from '#core/business/payments/match-books.ts';
 import type { FlaggedMoney, OpenFlag } from '#core/business/payments/flags.ts';
-import type { Reconciliation } from '#core/business/payments/reconcile.ts';
 import { type Order, refundable } from '#core/business/payments/order-types.ts';
 
 /** Whose order it is. */
@@ -204,47 +202,4 @@ function describeGift({ isGift, gift }: Order, time: (value: Date) => string): s
 /** Nothing without rows. */
 function table(title: string, heading: readonly string[], rows: readonly (readonly string[])[]): string[] {
   return rows.length === 0 ? [] : formatSection(title, formatTable(heading, rows));
-}
-
-/** What a comparison of the books has found. */
-export function describeReconciliation(found: Reconciliation, currency: string, timeZone: string): string[] {
-  const { provider, isList, here, stated, differences, unread } = found;
-  const sums = ({ payments, refunds, fees }: BookTotals) => [
-    `${payments.count}`,
-    formatMoney(payments.amount, currency),
-    `${refunds.count}`,
-    formatMoney(refunds.amount, currency),
-    formatMoney(fees, currency),
-    formatMoney(payments.amount - refunds.amount - fees, currency),
-  ];
-  return [
-    provider,
-    ...formatTable(
-      ['books', 'payments', 'amount', 'refunds', 'amount', 'fees', 'net'],
-      [
-        ['this gateway', ...sums(here)],
-        [provider, ...sums(stated)],
-      ],
-    ).map((line) => `  ${line}`),
-    ...(isList
-      ? []
-      : [`  ${provider} has no list of payments: each charge was read, and money without a charge is not seen.`]),
-    ...(unread === 0
-      ? []
-      : [`  ${unread} ${unread === 1 ? 'charge' : 'charges'} could not be read. Reconcile the day again later.`]),
-    ...(unread === 0 && differences.length === 0 ? ['  no differences'] : []),
-    ...table(
-      '  differences, each flagged',
-      ['difference', 'kind', `time (${timeZone})`, 'reference', 'here', `at ${provider}`, 'name'],
-      differences.map((one) => [
-        { here: 'only here', provider: `only at ${provider}`, amount: 'other amount' }[one.side],
-        one.kind,
-        formatTime(one.at, timeZone),
-        one.reference ?? '',
-        one.side === 'provider' ? '' : formatMoney(one.amount, one.currency),
-        one.statedAmount === undefined ? '' : formatMoney(one.statedAmount, one.currency),
-        one.id,
-      ]),
-    ),
-  ];
 }

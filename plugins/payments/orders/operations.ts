@@ -1,55 +1,19 @@
 /** What the commands do, loaded when one of them runs: MikroORM would slow all other commands down. */
-import { findAccountByHandle } from '#core/business/accounts/account-list.ts';
 import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { listLedger } from '#core/business/accounts/ledger-entries.ts';
-import { rangeOfDays } from '#core/platform/database/day-range.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import {
-  type Order,
-  type OrderFilter,
-  type OrderState,
-  type Payment,
-  readOrder,
-} from '#core/business/payments/order.ts';
+import { type Order, type Payment, readOrder } from '#core/business/payments/order.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { findOrderOfPayment, paymentToRefund } from '#core/business/payments/refunds.ts';
-import { currencySection } from '#core/business/accounts/plans.ts';
 import { listAttempts, listNotifications } from '#core/business/payments/order-trail.ts';
 import type { OrderDetails, OrderOwner } from './describe.ts';
 
 export { listOpenFlags } from '#core/business/payments/flags.ts';
-export { listMovements } from '#core/business/payments/movements.ts';
 export { listOrders } from '#core/business/payments/order.ts';
-export { readMonth } from '#core/business/payments/monthly-books.ts';
-export { BooksCsv } from '#core/business/payments/books-csv.ts';
-export { describeReconciliation } from './describe.ts';
-export { monthToCsv, monthToHtml } from '#core/business/payments/month-document.ts';
 
 /** Actions of operators that are shown, the newest. */
 const listedActions = 50;
-
-/** Filters as they are written on the command line. */
-export interface FilterOptions {
-  readonly state?: OrderState;
-  readonly flagged?: true;
-  readonly day?: string;
-  readonly since?: string;
-  readonly until?: string;
-  readonly account?: string;
-}
-
-/** @throws AccountError */
-export async function readFilter(host: Host, options: FilterOptions, timeZone: string): Promise<OrderFilter> {
-  const { state, flagged, day, since = day, until = day, account } = options;
-  const range = await rangeOfDays(host.database, timeZone, since, until);
-  return {
-    state,
-    isFlagged: flagged,
-    accountId: account === undefined ? undefined : (await findAccountByHandle(host, account)).id,
-    ...range,
-  };
-}
 
 /** @param handle id or code of an order @throws CommandFailed with code 3 */
 export async function findOrder({ database }: Host, handle: string): Promise<Order> {
@@ -95,8 +59,4 @@ export async function detailsOf(host: Host, order: Order): Promise<OrderDetails>
     ledger: await listLedger(database, order.gift?.redeemedBy ?? order.accountId, order.id),
     actions: await listActions(database, { subject: order.id, limit: listedActions }),
   };
-}
-
-export function currencyOf(host: Host): string {
-  return host.section(currencySection);
 }

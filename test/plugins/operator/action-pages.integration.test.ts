@@ -372,22 +372,6 @@ const pages: readonly ActionPage[] = [
     does: ['pending', 'cancelled'],
   },
   {
-    path: '/operator/orders/books',
-    action: 'books.reconcile',
-    async subject() {
-      const before = (await actionsOn('books')).length;
-      return {
-        path: '/operator/orders/books',
-        id: 'books',
-        state: async () => (await actionsOn('books')).length - before,
-      };
-    },
-    wrong: [[{ day: '2026-02-31' }, 'Check this field.']],
-    right: { day: '2026-11-22' },
-    does: [0, 1],
-    note: 'day: 2026-11-22',
-  },
-  {
     path: '/operator/routes/reset',
     action: 'route.reset',
     async subject() {

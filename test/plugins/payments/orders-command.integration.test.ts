@@ -12,8 +12,11 @@ import { listToldActions } from '../../support/told-actions.ts';
 import { flagForeignMoney, flagOrder } from '#core/business/payments/flags.ts';
 import { keepProviders } from '#core/business/payments/connections.ts';
 import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
-import { ordersCommand } from '../../../plugins/payments/orders/command.ts';
 import { createTestDatabase } from '../../support/database.ts';
+import { registeredHere } from '../../support/registered.ts';
+
+/** With the subcommands of other plugins. */
+const ordersCommand = (await registeredHere()).commands.get('orders')!;
 
 let database: Database;
 /** The provider of orders whose books are compared. */

@@ -5,7 +5,7 @@ import { readOrder } from '#core/business/payments/order.ts';
 import { PaymentError } from '#core/business/payments/payment-provider.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { paymentJobs } from '../../../plugins/payments/jobs.ts';
+import { reconcileJob } from '../../../plugins/books/job.ts';
 import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
 import { createBuyer, createPaymentHost, referenceOf } from '../../core/business/payments/fixture.ts';
 import { createTestDatabase } from '../../support/database.ts';
@@ -15,8 +15,6 @@ beforeAll(async () => {
   database = await createTestDatabase();
 });
 afterAll(() => database[Symbol.asyncDispose]());
-
-const job = paymentJobs.find(({ name }) => name === 'reconcile-payments');
 
 it('the daily comparison settles a payment of yesterday whose notification was lost, and says what it has found', async () => {
   const [fake, away] = [new FakeProvider('bank'), new FakeProvider('away')];
@@ -35,7 +33,7 @@ it('the daily comparison settles a payment of yesterday whose notification was l
   fake.pay(referenceOf(order));
   fake.listMoney();
   away.connection.listMovements = () => Promise.reject(new PaymentError('temporary', 'HTTP 503'));
-  await job?.run({} as never, host);
+  await reconcileJob.run({} as never, host);
   expect((await readOrder(database, { id: order.id }))?.payments).toMatchObject([{ amount: 95_000, fee: 665 }]);
   const today = new Date().toISOString().slice(0, 10);
   expect(lines).toContain(`books of ${today} compared with bank: 1 payments, 0 refunds, 0 differences, 0 unread`);

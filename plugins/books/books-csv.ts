@@ -1,32 +1,7 @@
 import { csvLine } from '#core/platform/csv.ts';
 import { localTime } from '#core/platform/timing/time-zone.ts';
-import type { Movement } from '#core/business/payments/movements.ts';
+import { type Movement, movementColumns as columns } from '#core/business/payments/movements.ts';
 
-type Cell = string | number | undefined;
-
-/** Columns of a line, in their order. */
-const columns: Readonly<Record<string, (movement: Movement, day: string, clock: string) => Cell>> = {
-  day: (_movement, day) => day,
-  time: (_movement, _day, clock) => clock,
-  kind: ({ kind }) => kind,
-  order: ({ order }) => order,
-  amount: ({ amount }) => amount,
-  currency: ({ currency }) => currency,
-  days: ({ days }) => days,
-  label: ({ label }) => label,
-  account: ({ accountId }) => accountId,
-  provider: ({ provider }) => provider,
-  reference: ({ reference }) => reference,
-  payment_id: ({ paymentId }) => paymentId,
-  issuer: ({ issuer }) => issuer,
-  outcome: ({ outcome }) => outcome,
-  order_state: ({ orderState }) => orderState,
-  flagged: ({ isFlagged }) => (isFlagged ? 'yes' : 'no'),
-  fee: ({ fee }) => fee,
-  net: ({ amount, fee }) => amount - (fee ?? 0),
-  reconciled: ({ isReconciled }) => (isReconciled ? 'yes' : 'no'),
-  gift: ({ isGift }) => (isGift ? 'yes' : 'no'),
-};
 const heading = Object.keys(columns);
 
 interface Total {
@@ -71,7 +46,14 @@ export class BooksCsv {
     const totals = [...this.#totals.values()];
     this.#totals.clear();
     return totals.map(({ provider, currency, amount, fee }) => {
-      const known: Readonly<Record<string, Cell>> = { day, kind: 'total', amount, currency, provider, fee };
+      const known: Readonly<Record<string, string | number | undefined>> = {
+        day,
+        kind: 'total',
+        amount,
+        currency,
+        provider,
+        fee,
+      };
       return csvLine(heading.map((name) => (name === 'net' ? amount - (fee ?? 0) : known[name])));
     });
   }

@@ -1,4 +1,4 @@
-import type { StatedMovement } from './payment-provider.ts';
+import type { StatedMovement } from '#core/business/payments/payment-provider.ts';
 
 /** One of ours. */
 export interface Entry {

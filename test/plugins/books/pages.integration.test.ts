@@ -4,9 +4,10 @@ import { listActions } from '#core/business/operator-actions/operator-actions.ts
 import { paymentProviders } from '#core/business/payments/connections.ts';
 import { PaymentError, type PaymentProvider, type StatedMovement } from '#core/business/payments/payment-provider.ts';
 import { type PageRequest, Redirect } from '#core/web/pages/page.ts';
-import { booksPage } from '../../../plugins/operator/books/page.ts';
+import { booksPage } from '../../../plugins/books/page.ts';
 import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
 import { createPaymentHost } from '../../core/business/payments/fixture.ts';
+import { type ActionPage, describeActionPages } from '../../support/action-pages.ts';
 import { startGateway, type TestGateway, yamlFor } from '../../support/gateway.ts';
 import { PageClient } from '../../support/page-client.ts';
 import { caseFactor } from '../../support/runs.ts';
@@ -16,6 +17,7 @@ const books = '/operator/orders/books';
 
 let gateway: TestGateway;
 let ops: PageClient;
+let customer: PageClient;
 let accountId: string;
 /** The provider whose books are compared: what it lists. */
 let bank: FakeProvider;
@@ -27,7 +29,7 @@ let day: string;
 
 beforeAll(async () => {
   gateway = await startGateway({ yaml: `${yamlFor('http://127.0.0.1:9')}operators: [${operator}]\n` });
-  ops = await signIn(operator);
+  [ops, customer] = [await signIn(operator), await signIn('customer@example.com')];
   ({ accountId } = await createAccount(gateway.database, 'dp', { name: 'Budi' }));
 });
 afterAll(() => gateway?.[Symbol.asyncDispose]());
@@ -278,3 +280,22 @@ describe('the files of the books', () => {
     expect((await new PageClient(gateway.url).get(books + path)).location).toMatch(/^\/sign-in\?next=/);
   });
 });
+
+const countComparisons = async () => (await listActions(gateway.database, { subject: 'books', limit: 500 })).length;
+
+const pages: readonly ActionPage[] = [
+  {
+    path: books,
+    action: 'books.reconcile',
+    async subject() {
+      const before = await countComparisons();
+      return { path: books, id: 'books', state: async () => (await countComparisons()) - before };
+    },
+    wrong: [[{ day: '2026-02-31' }, 'Check this field.']],
+    right: { day: '2026-11-22' },
+    does: [0, 1],
+    note: 'day: 2026-11-22',
+  },
+];
+
+describeActionPages(pages, () => ({ gateway, ops, customer, operator, reason: '' }));

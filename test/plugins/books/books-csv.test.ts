@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Movement } from '#core/business/payments/movements.ts';
-import { BooksCsv } from '#core/business/payments/books-csv.ts';
+import { BooksCsv } from '../../../plugins/books/books-csv.ts';
 
 const movement = (change: Partial<Movement> = {}): Movement => ({
   kind: 'payment',

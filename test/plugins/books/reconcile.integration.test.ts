@@ -4,13 +4,15 @@ import { listOpenFlags } from '#core/business/payments/flags.ts';
 import { sumMovements } from '#core/business/payments/movements.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
 import { PaymentError, type StatedMovement } from '#core/business/payments/payment-provider.ts';
-import { providersOf, reconcile, type Reconciliation } from '#core/business/payments/reconcile.ts';
+import { readRevenue } from '#core/business/payments/revenue.ts';
 import { refundPayment } from '#core/business/payments/refunds.ts';
 import { settle } from '#core/business/payments/settle.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { createTestDatabase } from '../../../support/database.ts';
-import { FakeProvider } from './fake-provider.ts';
-import { createBuyer, createPaymentHost, type PaymentHost, referenceOf } from './fixture.ts';
+import { readMonth } from '../../../plugins/books/monthly-books.ts';
+import { providersOf, reconcile, type Reconciliation } from '../../../plugins/books/reconcile.ts';
+import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
+import { createBuyer, createPaymentHost, type PaymentHost, referenceOf } from '../../core/business/payments/fixture.ts';
+import { createTestDatabase } from '../../support/database.ts';
 
 let database: Database;
 let fake: FakeProvider;
@@ -313,4 +315,20 @@ describe('providers of a day', () => {
     const sandbox = createPaymentHost(database, [{ ...fake.provider, isSandbox: true }]);
     expect(await providersOf(sandbox, span())).not.toContain(fake.name);
   });
+});
+
+/** What came today by UTC, in the document of its month and as revenue. */
+const readDay = async () => {
+  const [{ day = '', amount = 0 } = {}] = await readRevenue(database, { currency: 'IDR', timeZone: 'UTC', days: 1 });
+  const month = await readMonth(database, { month: day.slice(0, 7), timeZone: 'UTC', currency: 'IDR' });
+  const { gross = 0, refunded = 0 } = month.find((one) => one.day === day) ?? {};
+  return { amount, gross, refunded };
+};
+
+it('the document of a month has all that came and went back, of which revenue is what activated, less its refunds', async () => {
+  const before = await readDay();
+  const bought = await buy();
+  await refundPayment(host, bought.payments[0]?.id ?? '', { ...byProvider, isManual: true, amount: 30_000 });
+  const { amount, gross, refunded } = await readDay();
+  expect([amount - before.amount, gross - before.gross, refunded - before.refunded]).toEqual([65_000, 95_000, 30_000]);
 });

@@ -1,8 +1,6 @@
 import { service } from '#core/config/sections/core-sections.ts';
-import { currencySection } from '#core/business/accounts/plans.ts';
-import { BooksCsv } from '#core/business/payments/books-csv.ts';
-import { monthToCsv, printMonth, taxTimeZone } from '#core/business/payments/month-document.ts';
-import { readMonth } from '#core/business/payments/monthly-books.ts';
+import { BooksCsv } from './books-csv.ts';
+import { monthToCsv, printMonth, readMonthDocument, taxTimeZone } from './month-document.ts';
 import { listMovements, type Movement } from '#core/business/payments/movements.ts';
 import { rangeOfDays } from '#core/platform/database/day-range.ts';
 import { isDay, isMonth } from '#core/platform/timing/time-zone.ts';
@@ -44,15 +42,12 @@ export const monthPage: Page = {
   path: `${booksPath}/month`,
   role: 'operator',
   title: 'operator.books_month_title',
-  template: 'operator/month.eta',
-  styles: ['operator.css', 'operator-month.css'],
+  template: 'books/month.eta',
+  styles: ['operator.css', 'books-month.css'],
   async show({ host, query }) {
     const { month = '' } = query;
     if (!isMonth(month)) throw invalid('operator.books_month_invalid');
-    const [currency, timeZone] = [host.section(currencySection), taxTimeZone];
-    const days = await readMonth(host.database, { month, timeZone, currency });
-    const madeAt = new Date(host.now());
-    const document = { seller: host.service.name, month, timeZone, currency, days, madeAt };
+    const document = await readMonthDocument(host, month, taxTimeZone);
     if (query['as'] === 'csv') {
       const text = [...monthToCsv(document), ''].join('\r\n');
       return new Download(`${host.service.slug}-${month}.csv`, csv, Buffer.from(byteOrderMark + text));

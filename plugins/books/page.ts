@@ -1,10 +1,7 @@
 import { service } from '#core/config/sections/core-sections.ts';
-import { coreAction } from '#core/business/operator-actions/actions.ts';
-import { listActions } from '#core/business/operator-actions/operator-actions.ts';
-import { longestComparison } from '#core/business/operator-actions/order-actions.ts';
+import { listActions, longestAction } from '#core/business/operator-actions/operator-actions.ts';
 import { type FlaggedDifference, listDifferences } from '#core/business/payments/flags.ts';
 import { type ProviderSums, sumMovements } from '#core/business/payments/movements.ts';
-import type { Reconciliation } from '#core/business/payments/reconcile.ts';
 import { inBackground } from '#core/platform/background.ts';
 import { rangeOfDays } from '#core/platform/database/day-range.ts';
 import { object, string } from '#core/platform/schema.ts';
@@ -14,10 +11,11 @@ import { defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '
 import { describeTable, type TableSection, withRows } from '#core/web/pages/table.ts';
 import { act, describeDone } from '#core/web/actions/action-page.ts';
 import { actionTable } from '#core/web/actions/action-table.ts';
+import { reconcileAction } from './actions.ts';
+import type { Reconciliation } from './reconcile.ts';
 
 export const booksPath = '/operator/orders/books';
 
-const reconcile = coreAction('books.reconcile');
 /** What is said in its place when no provider had books of the day. */
 const nothing = 'nothing';
 /** Ms that a browser waits for a comparison; the comparison itself continues. */
@@ -30,7 +28,7 @@ const form = defineForm({
   once: true,
   async submit({ day }, request) {
     if (!isDay(day)) throw new FieldErrors({ day: 'form.invalid' });
-    const work = act(request, reconcile, '', { day });
+    const work = act(request, reconcileAction, '', { day });
     const result = await firstOrTimeout([work], patience);
     // Its record says how it ends.
     if (result === timedOut) {
@@ -39,7 +37,7 @@ const form = defineForm({
     }
     const compared = result['compared'] as readonly Reconciliation[];
     requireAll(compared);
-    return new Redirect(`${booksPath}?day=${day}&done=${compared.length === 0 ? nothing : reconcile.name}`);
+    return new Redirect(`${booksPath}?day=${day}&done=${compared.length === 0 ? nothing : reconcileAction.name}`);
   },
 });
 
@@ -54,7 +52,8 @@ export const booksPage: Page = {
   path: booksPath,
   role: 'operator',
   title: 'operator.books',
-  template: 'operator/books.eta',
+  within: '/operator/orders',
+  template: 'books/books.eta',
   styles: ['operator.css', 'tables.css'],
   async show(request) {
     const { host, t } = request;
@@ -70,11 +69,11 @@ export const booksPage: Page = {
       listActions(database, { subject: 'books', limit: listed.actions }),
     ]);
     const isRunning = actions.some(
-      ({ outcome, createdAt }) => outcome === 'unknown' && host.now() - createdAt.getTime() < longestComparison,
+      ({ outcome, createdAt }) => outcome === 'unknown' && host.now() - createdAt.getTime() < longestAction,
     );
     return {
       path: booksPath,
-      zone: t('operator.days_zone', { zone }),
+      zone: t('operator.books_zone', { zone }),
       day,
       today,
       month: day.slice(0, 7),
@@ -82,7 +81,7 @@ export const booksPage: Page = {
       running: isRunning ? describeRunning(day, t) : undefined,
       sums: sumTable(sums, request),
       differences: differenceTable(differences, request),
-      more: total > differences.length ? t('operator.needs_more', { count: total - differences.length }) : '',
+      more: total > differences.length ? t('operator.books_more', { count: total - differences.length }) : '',
       sections: withRows([actionTable(actions, request)]),
     };
   },
@@ -99,10 +98,10 @@ function sumTable(sums: readonly ProviderSums[], reader: PageRequest): TableSect
   const money = (of: (one: ProviderSums) => number) => (one: ProviderSums) => format.money(of(one), one.currency);
   const number = { isNumber: true, isNamed: true } as const;
   return describeTable(reader, 'sums', 'operator.books_here', sums, [
-    { label: 'operator.fact.provider', at: 'title', cell: ({ provider }) => provider },
-    { label: 'operator.payments', ...number, at: 'hide', cell: ({ payments }) => payments },
+    { label: 'operator.books_provider', at: 'title', cell: ({ provider }) => provider },
+    { label: 'operator.books_payments', ...number, at: 'hide', cell: ({ payments }) => payments },
     { label: 'operator.books_gross', ...number, at: 'note', cell: money(({ gross }) => gross) },
-    { label: 'operator.refunds', ...number, at: 'hide', cell: ({ refunds }) => refunds },
+    { label: 'operator.books_refunds', ...number, at: 'hide', cell: ({ refunds }) => refunds },
     { label: 'operator.books_refunded', ...number, at: 'note-end', cell: money(({ refunded }) => refunded) },
     { label: 'operator.books_fees', ...number, at: 'hide', cell: money(({ fees }) => fees) },
     {
@@ -155,12 +154,12 @@ function differenceTable(differences: readonly FlaggedDifference[], reader: Page
       cell: (one) => amount(one.side === 'provider' ? one.money?.amount : one.money?.statedAmount, one),
     },
     {
-      label: 'operator.flag_kind',
+      label: 'operator.books_flag',
       at: 'end',
       cell: ({ id, isOpen }) =>
         isOpen
           ? { text: t('operator.resolve'), path: `/operator/flags/${id}` }
-          : { text: t('operator.resolved'), kind: 'ok' },
+          : { text: t('operator.books_resolved'), kind: 'ok' },
     },
   ]);
 }

@@ -2,13 +2,15 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { rangeOfDays } from '#core/platform/database/day-range.ts';
 import { epoch } from '#core/platform/database/rows.ts';
-import { currencySection } from '../accounts/plans.ts';
-import { configuredProvider, paymentConnection, paymentProviders } from './connections.ts';
-import { flagForeignMoney, flagOrder } from './flags.ts';
-import { orderReason } from './order-reason.ts';
+import { currencySection } from '#core/business/accounts/plans.ts';
+import { configuredProvider, paymentConnection, paymentProviders } from '#core/business/payments/connections.ts';
+import { flagForeignMoney, flagOrder } from '#core/business/payments/flags.ts';
 import { type BookTotals, type Entry, feesOf, matchBooks, type Pair, totalsOf } from './match-books.ts';
-import type { StatedMovement, TimeSpan } from './payment-provider.ts';
-import { readCharge, readProviderBooks } from './provider-books.ts';
+import type { StatedMovement, TimeSpan } from '#core/business/payments/payment-provider.ts';
+import { readCharge } from '#core/business/payments/read-charge.ts';
+import { defineSentences } from '#core/platform/sentences.ts';
+import { readProviderBooks } from './provider-books.ts';
+import en from './texts/en.json' with { type: 'json' };
 
 /*
  * The comparison of our books with those of a provider. A movement is in one of three places: in both, which is noted with the
@@ -41,6 +43,8 @@ export interface Reconciliation {
   /** Charges that could not be read; compare again later. */
   readonly unread: number;
 }
+
+const reason = defineSentences(en);
 
 /** Ms by which the two sides may have a movement at different times: it may be of another day there. */
 const slack = 6 * 3_600_000;
@@ -252,11 +256,11 @@ function namesOf(movements: readonly StatedMovement[], provider: string): string
 
 /** The resolutions of flags that a later comparison has closed. */
 function foundIn(provider: string): string {
-  return orderReason('orders.reason.in_books', { provider });
+  return reason('orders.reason.in_books', { provider });
 }
 
 function unlistedBy(provider: string): string {
-  return orderReason('orders.reason.unlisted', { provider });
+  return reason('orders.reason.unlisted', { provider });
 }
 
 /** Flags what differs, once, and marks it as not found; a flag that a comparison has closed is open again. */

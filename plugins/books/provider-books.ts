@@ -1,9 +1,14 @@
 import type { Host } from '#core/gateway/host/host.ts';
-import { askProvider, readStatus } from './ask-provider.ts';
-import type { Urgency } from './call-budget.ts';
-import { paymentConnection } from './connections.ts';
-import { PaymentError, type PaymentEvidence, type StatedMovement, type TimeSpan } from './payment-provider.ts';
-import { namesAtProvider, settle } from './settle.ts';
+import { askProvider } from '#core/business/payments/ask-provider.ts';
+import { paymentConnection } from '#core/business/payments/connections.ts';
+import {
+  PaymentError,
+  type PaymentEvidence,
+  type StatedMovement,
+  type TimeSpan,
+} from '#core/business/payments/payment-provider.ts';
+import { type KnownCharge, readCharge } from '#core/business/payments/read-charge.ts';
+import { namesAtProvider } from '#core/business/payments/settle.ts';
 
 /** What a provider says of a time. */
 export interface ProviderBooks {
@@ -66,20 +71,13 @@ async function readList(
   return { movements, isList: true, unread: new Set(), unlisted: new Set() };
 }
 
-/** A charge of the time, and one of its payments. */
-interface Charge {
-  readonly reference: string;
-  readonly providerReference: string | null;
-  readonly paymentId: string | null;
-}
-
 async function readCharges(
   host: Host,
   provider: string,
   { since, until }: TimeSpan,
   signal: AbortSignal | undefined,
 ): Promise<ProviderBooks> {
-  const charges = await host.database.query<Charge>(
+  const charges = await host.database.query<KnownCharge>(
     `with span as (select to_timestamp(?::float8 / 1000) as since, to_timestamp(?::float8 / 1000) as until)
      select distinct a.reference, ${namesAtProvider}
      from span, payment_attempt a left join payment p on p.reference = a.reference
@@ -103,29 +101,6 @@ async function readCharges(
   };
   await Promise.all(Array.from({ length: atOnce }, work));
   return { movements: [...movements.values()], isList: false, unread, unlisted };
-}
-
-/** Reads a charge, and settles what is new: a notification may have been lost. Undefined when it cannot be read. */
-export async function readCharge(
-  host: Host,
-  provider: string,
-  { reference, providerReference, paymentId }: Charge,
-  urgency: Urgency = 'books',
-): Promise<PaymentEvidence | undefined> {
-  try {
-    const charge = {
-      reference,
-      providerReference: providerReference ?? undefined,
-      paymentId: paymentId ?? undefined,
-    };
-    const evidence = await readStatus(host, provider, charge, urgency);
-    await settle(host.database, provider, evidence);
-    return evidence;
-  } catch (error) {
-    if (!(error instanceof PaymentError)) throw error;
-    host.log.warn(`payment ${reference} could not be read: ${error.message}`);
-    return undefined;
-  }
 }
 
 function movementsIn(evidence: PaymentEvidence | undefined): StatedMovement[] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { monthToCsv, monthToHtml, printMonth } from '#core/business/payments/month-document.ts';
+import { monthToCsv, monthToHtml, printMonth } from '../../../plugins/books/month-document.ts';
 
 const nothing = { payments: 0, gross: 0, refunds: 0, refunded: 0, fees: 0 };
 const days = ['2026-02-26', '2026-02-27', '2026-02-28'].map((day) => ({ day, ...nothing }));

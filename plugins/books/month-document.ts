@@ -1,5 +1,7 @@
 import { formatMoney } from '#core/business/accounts/money.ts';
-import { type BookDay, sumOf } from './monthly-books.ts';
+import { currencySection } from '#core/business/accounts/plans.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { type BookDay, readMonth, sumOf } from './monthly-books.ts';
 import { csvLine } from '#core/platform/csv.ts';
 import { localTime } from '#core/platform/timing/time-zone.ts';
 
@@ -16,6 +18,16 @@ export interface MonthDocument {
   readonly days: readonly BookDay[];
   /** When they were read. */
   readonly madeAt: Date;
+}
+
+export async function readMonthDocument(
+  { database, section, service, now }: Pick<Host, 'database' | 'section' | 'service' | 'now'>,
+  month: string,
+  timeZone: string,
+): Promise<MonthDocument> {
+  const currency = section(currencySection);
+  const days = await readMonth(database, { month, timeZone, currency });
+  return { seller: service.name, month, timeZone, currency, days, madeAt: new Date(now()) };
 }
 
 /** Without days that are still to come: a document has no zeros for them. */

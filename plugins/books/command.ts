@@ -1,12 +1,19 @@
 import type { Command as Parser } from 'commander';
 import { parseLine } from '#core/extension/commands/arguments.ts';
-import { type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
+import { type CommandContext, CommandFailed, exampleText } from '#core/extension/commands/command.ts';
 import { parseDay, parseMonth, zoneOf, type ZoneOptions, zoneOption } from '#core/extension/commands/days.ts';
-import { coreAction, commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
-import { taxTimeZone } from '#core/business/payments/month-document.ts';
-import type { Reconciliation } from '#core/business/payments/reconcile.ts';
-import type { FilterOptions } from './operations.ts';
-import { examples, filtered, operations, type Output, subcommand, withHost } from './subcommand.ts';
+import { currencySection } from '#core/business/accounts/plans.ts';
+import { commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
+import { explainErrors } from '#core/extension/commands/explain-errors.ts';
+import { filtered, type FilterOptions, readFilter } from '#core/extension/commands/order-filter.ts';
+import { reconcileAction } from './actions.ts';
+import { BooksCsv } from './books-csv.ts';
+import { describeReconciliation } from './describe.ts';
+import { monthToCsv, monthToHtml, readMonthDocument, taxTimeZone } from './month-document.ts';
+import type { Reconciliation } from './reconcile.ts';
+
+const exitCodes = '\n\nExit codes: 0 success, 1 failure, 2 invalid usage, 3 account not found.';
+const examples = (line: string) => exampleText([line], exitCodes);
 
 /** `daypass orders export`, `reconcile` and `month`: what bookkeeping needs. */
 export function defineBooks(parser: Parser, context: CommandContext): void {
@@ -26,12 +33,12 @@ function defineExport(parser: Parser, context: CommandContext): void {
     .addHelpText(
       'after',
       `\nThe total lines (kind "total") equal the settlement reports of the provider. With --state, --flagged or --account there are none.${examples(
-        ['daypass orders export --since 2026-11-01 --until 2026-11-30 > november.csv'],
+        'daypass orders export --since 2026-11-01 --until 2026-11-30 > november.csv',
       )}`,
     )
-    .action((options: FilterOptions & Output & { totals: boolean }) =>
-      withHost(context, async (host) => {
-        const { BooksCsv, listMovements, readFilter } = await operations();
+    .action((options: FilterOptions & ZoneOptions & { totals: boolean }) => {
+      const printed = context.withHost(async (host) => {
+        const { listMovements } = await import('#core/business/payments/movements.ts');
         const zone = zoneOf(host, options);
         const filter = await readFilter(host, options, zone);
         const isWhole = options.state === undefined && options.flagged === undefined && options.account === undefined;
@@ -40,37 +47,40 @@ function defineExport(parser: Parser, context: CommandContext): void {
         for await (const movement of listMovements(host.database, filter))
           for (const line of csv.add(movement)) context.print(line);
         for (const line of csv.end()) context.print(line);
-      }),
-    );
+      });
+      return explainErrors(printed);
+    });
 }
 
 function defineReconcile(parser: Parser, context: CommandContext): void {
-  subcommand(parser, 'reconcile', 'compare payments and refunds of a day with the books of the provider')
+  parser
+    .command('reconcile')
+    .description('compare payments and refunds of a day with the books of the provider')
+    .option('--json', 'print JSON')
+    .addOption(zoneOption())
     .requiredOption('--day <day>', 'the day, such as 2026-11-22', parseDay)
     .option('--provider <name>', 'only this provider; default: all that had charges', parseLine)
     .addHelpText(
       'after',
-      `\nMoney that only one side has is flagged. A running gateway does this every day.${examples([
-        'daypass orders reconcile --day 2026-11-22',
-      ])}`,
+      `\nMoney that only one side has is flagged. A running gateway does this every day.${examples('daypass orders reconcile --day 2026-11-22')}`,
     )
-    .action((options: { day: string; provider?: string } & Output) =>
-      withHost(context, async (host) => {
-        const { currencyOf, describeReconciliation } = await operations();
+    .action((options: { day: string; provider?: string; json?: true } & ZoneOptions) => {
+      const compared = context.withHost(async (host) => {
         const zone = zoneOf(host, options);
         const words = { day: options.day, provider: options.provider, time_zone: options.timeZone };
-        const { result } = await runAction(host, commandOperator(), coreAction('books.reconcile'), '', words);
+        const { result } = await runAction(host, commandOperator(), reconcileAction, '', words);
         const found = result['compared'] as Reconciliation[];
         if (options.json === true) context.print(JSON.stringify(found, null, 2));
         else if (found.length === 0)
           context.print(`Nothing to compare on ${options.day}: no provider had charges, and a sandbox moves no money.`);
         else
           for (const one of found)
-            for (const line of describeReconciliation(one, currencyOf(host), zone)) context.print(line);
+            for (const line of describeReconciliation(one, host.section(currencySection), zone)) context.print(line);
         if (found.some(({ differences, unread }) => differences.length > 0 || unread > 0))
           throw new CommandFailed('The books differ, or could not be read in full.');
-      }),
-    );
+      });
+      return explainErrors(compared);
+    });
 }
 
 function defineMonth(parser: Parser, context: CommandContext): void {
@@ -80,14 +90,10 @@ function defineMonth(parser: Parser, context: CommandContext): void {
     .argument('<month>', 'such as 2026-11', parseMonth)
     .option('--html', 'a page to print or to save as PDF, instead of CSV')
     .addOption(zoneOption().default(taxTimeZone, taxTimeZone))
-    .addHelpText('after', examples(['daypass orders month 2026-11 --html > november.html']))
+    .addHelpText('after', examples('daypass orders month 2026-11 --html > november.html'))
     .action((month: string, options: { html?: true } & ZoneOptions) =>
-      withHost(context, async (host) => {
-        const { currencyOf, monthToCsv, monthToHtml, readMonth } = await operations();
-        const [currency, timeZone] = [currencyOf(host), zoneOf(host, options)];
-        const days = await readMonth(host.database, { month, timeZone, currency });
-        const madeAt = new Date(host.now());
-        const document = { seller: host.service.name, month, timeZone, currency, days, madeAt };
+      context.withHost(async (host) => {
+        const document = await readMonthDocument(host, month, zoneOf(host, options));
         for (const line of options.html === true ? [monthToHtml(document)] : monthToCsv(document)) context.print(line);
       }),
     );

@@ -1,0 +1,44 @@
+import { ActionRefused, defineAction, type SubjectKind, text } from '#core/business/operator-actions/action-kind.ts';
+import { longestAction } from '#core/business/operator-actions/operator-actions.ts';
+import { itself } from '#core/business/operator-actions/telling.ts';
+import { CheckoutError } from '#core/business/payments/checkout-error.ts';
+import { service } from '#core/config/sections/core-sections.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { object } from '#core/platform/schema.ts';
+import { isDay, isTimeZone } from '#core/platform/timing/time-zone.ts';
+
+const books: SubjectKind = { name: 'books' };
+
+export const reconcileAction = defineAction({
+  name: 'books.reconcile',
+  subject: books,
+  summary: 'compare payments and refunds of a day with the books of the provider, and flag what differs',
+  input: object(['day'], {
+    day: text('Such as 2026-11-22.', 10),
+    provider: text('Only this one; default: all that had charges.', 60),
+    time_zone: text('Of the day; default: service.time_zone.', 60),
+  }),
+  tells: { day: itself, time_zone: itself, provider: itself },
+  perform: async (host, _id, { day, provider, time_zone: timeZone = host.section(service).time_zone }) => ({
+    compared: await reconcileBooks(host, day, timeZone, provider),
+  }),
+});
+
+/** What it does is loaded when it is done: MikroORM would slow all commands down. */
+async function reconcileBooks(host: Host, day: string, timeZone: string, provider: string | undefined) {
+  const [{ reconcileDay }, { paymentProviders }, { PaymentError }] = await Promise.all([
+    import('./reconcile.ts'),
+    import('#core/business/payments/connections.ts'),
+    import('#core/business/payments/payment-provider.ts'),
+  ]);
+  if (!isDay(day)) throw new ActionRefused(`"${day}" is not a day, such as 2026-11-22.`, 'invalid');
+  if (!isTimeZone(timeZone))
+    throw new ActionRefused(`"${timeZone}" is not a time zone, such as Asia/Jakarta.`, 'invalid');
+  if (provider !== undefined && !paymentProviders(host).has(provider))
+    throw new CheckoutError('not_found', `Payment provider "${provider}" not found.`);
+  try {
+    return await reconcileDay(host, { day, timeZone, provider }, AbortSignal.timeout(longestAction));
+  } catch (error) {
+    throw error instanceof PaymentError ? new CheckoutError('no_answer', error.message) : error;
+  }
+}

@@ -1,0 +1,22 @@
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
+import { reconcileAction } from './actions.ts';
+import { defineBooks } from './command.ts';
+import { booksFile, monthPage } from './files.ts';
+import { reconcileJob } from './job.ts';
+import { booksPage } from './page.ts';
+import en from './texts/en.json' with { type: 'json' };
+import id from './texts/id.json' with { type: 'json' };
+
+/** What moved, compared with what providers say of it: by a job, on pages, by commands and over the API; and as files. */
+export const plugin: GatewayPlugin = {
+  name: 'books',
+  register({ gateway }) {
+    gateway.texts(defineTexts({ en, id }));
+    gateway.assets({ name: 'books-month.css', path: 'books/month.css' });
+    gateway.action(reconcileAction);
+    gateway.job(reconcileJob);
+    for (const page of [booksPage, booksFile, monthPage]) gateway.page(page);
+    gateway.subcommands('orders', defineBooks);
+  },
+};

@@ -4,7 +4,9 @@ import { parse } from 'yaml';
 import { notAFolder } from '../../.ci/deletion-rules.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-const table = parse(readFileSync(join(root, '.ci', 'deletion.yaml'), 'utf8')) as Readonly<Record<string, unknown>>;
+const table = parse(readFileSync(join(root, '.ci', 'deletion.yaml'), 'utf8')) as Readonly<
+  Record<string, string | { readonly of?: readonly string[] }>
+>;
 
 /**
  * Capabilities that can be deleted, and are: the documentation still describes them. `docs:configuration` writes its pages without them,
@@ -14,7 +16,14 @@ export const absentCapabilities: readonly string[] = Object.keys(table).filter(
   (name) => table[name] !== notAFolder && !existsSync(join(root, 'plugins', name)),
 );
 
-/** True for the folders of such a capability, and for what was below them. */
+/** What is deleted with them besides. */
+const others = absentCapabilities.flatMap((name) => {
+  const row = table[name];
+  return typeof row === 'object' ? (row.of ?? []) : [];
+});
+
+/** True for what belongs to such a capability, and for what was below its folders. */
 export function isAbsent(path: string): boolean {
-  return absentCapabilities.some((name) => /^(?:test\/)?(?:plugins|views)\/([\w-]+)/.exec(path)?.[1] === name);
+  const [, name = ''] = /^(?:test\/)?(?:plugins|views)\/([\w-]+)/.exec(path) ?? [];
+  return absentCapabilities.includes(name) || others.some((one) => `${path}/`.startsWith(`${one}/`));
 }

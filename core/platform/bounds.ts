@@ -80,8 +80,6 @@ export const bounds = {
   gatedBytes: 40 * MiB,
   /** Characters of a translated reply, which is truncated with an error over the limit. */
   translatedReply: 64 * MiB,
-  /** Characters of the events of unfinished items; over the limit, a truncated reply is reported without them. */
-  unfinishedItems: MiB,
   /** Body of a refusal; the remainder is not read. */
   refusal: 64 * KiB,
 

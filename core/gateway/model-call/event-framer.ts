@@ -44,7 +44,8 @@ export class StreamEvent {
 
   /** The bytes of `text`, exactly as they came. */
   get raw(): Buffer {
-    return this.#bytes.subarray(this.#begin, this.#end);
+    const isAll = this.#begin === 0 && this.#end === this.#bytes.length;
+    return isAll ? this.#bytes : this.#bytes.subarray(this.#begin, this.#end);
   }
 
   /** The object in `data`, parsed on the first call; undefined when `data` is not one. */

@@ -1,6 +1,7 @@
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
 import type { JsonObject } from '#core/platform/json.ts';
+import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import type { Profile } from '#core/config/catalog/profile.ts';
 import type { Conversation, OpaqueState } from './conversation.ts';
 import type { Notes } from './notes.ts';
@@ -50,8 +51,18 @@ export interface EncodeTarget {
 
 /** Tolerates every deviation of vendors, and never throws. */
 export interface ReplyDecoder {
-  /** Takes one event of a stream. `name` is the `event:` line; undefined when there is none. */
-  event(name: string | undefined, data: string): Fragment[];
+  /**
+   * Takes one event of a stream.
+   *
+   * @param name the `event:` line; undefined when there is none
+   * @param event the same one, from those who skim: it is parsed once for all, and the numbers in inputs need not keep their digits
+   */
+  event(name: string | undefined, data: string, event?: StreamEvent): Fragment[];
+  /**
+   * Takes an event behind the first content without its text, mostly without parsing it. Undefined for an event that must be read.
+   * Missing in formats that no client has.
+   */
+  skim?(event: StreamEvent): readonly Fragment[] | undefined;
   /** Takes a whole reply. Ends with `end`, or with an `error`. */
   whole(body: JsonObject): Fragment[];
 }

@@ -46,12 +46,6 @@ export class ContinuationSeam {
       case 'citation':
         // Offsets count from the seam, and the block began before it.
         return [{ ...fragment, citation: { ...fragment.citation, start: undefined, end: undefined } }];
-      case 'held':
-      case 'dropped':
-      case 'usage':
-      case 'tier':
-      case 'error':
-        return [fragment];
       case 'finish':
       case 'end':
         return [...this.#release(), fragment];
@@ -64,6 +58,8 @@ export class ContinuationSeam {
         this.#hasContent = true;
         return [...before, fragment];
       }
+      default:
+        return [fragment];
     }
   }
 

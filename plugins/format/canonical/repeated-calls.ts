@@ -1,5 +1,5 @@
 import { canonicalInput } from './kept-reasoning.ts';
-import type { Fragment } from './reply.ts';
+import { type Fragment, isAside } from './reply.ts';
 
 type Key = string | number;
 type CallFragment = Extract<Fragment, { type: 'call' }>;
@@ -58,6 +58,7 @@ export class RepeatedCalls {
   }
 
   #hold(fragment: Fragment, doubtful: DoubtfulCall): readonly Fragment[] {
+    if (isAside(fragment)) return [fragment];
     switch (fragment.type) {
       case 'input':
       case 'call':
@@ -69,11 +70,6 @@ export class RepeatedCalls {
       case 'call_end':
         if (fragment.key !== doubtful.key) break;
         return this.#settle(fragment.input ?? doubtful.input) ? [] : [...doubtful.fragments, ...this.filter(fragment)];
-      case 'held':
-      case 'usage':
-      case 'tier':
-      case 'dropped':
-        return [fragment];
       case 'finish':
       case 'end':
         return this.#settle(doubtful.input) ? [fragment] : [...doubtful.fragments, fragment];

@@ -56,10 +56,51 @@ export type Fragment =
   /** The tier that served, by the names of OpenAI: `default`, `priority`, `flex`. */
   | { readonly type: 'tier'; readonly tier: string }
   | { readonly type: 'finish'; readonly reason: FinishReason; readonly stopSequence?: string | undefined }
+  /**
+   * The answer goes on by something that no other fragment says: a tool of the vendor at work, the name of a call, a member or an event
+   * of the vendor's own.
+   */
+  | { readonly type: 'progress' }
+  /** The vendor's id of the answer. */
+  | { readonly type: 'id'; readonly id: string }
+  /** Another answer than the one that is read, by its index: it goes on, has ended, or has failed. */
+  | {
+      readonly type: 'other';
+      readonly answer: JsonValue;
+      readonly finish?: FinishReason | undefined;
+      readonly error?: GatewayError | undefined;
+    }
   /** The last event of the format. */
   /** `isUnfinished`: the upstream gave no finish reason, and it is unknown whether it ever does. */
   | { readonly type: 'end'; readonly isUnfinished?: true }
   | { readonly type: 'error'; readonly error: GatewayError };
+
+/** Fragments about a reply: they pass what holds its text back. */
+const asides: ReadonlySet<Fragment['type']> = new Set(['held', 'dropped', 'usage', 'tier', 'progress', 'id', 'other']);
+
+export function isAside({ type }: Fragment): boolean {
+  return asides.has(type);
+}
+
+/** Fragments of which a client sees something. */
+const contents: ReadonlySet<Fragment['type']> = new Set([
+  'text',
+  'refusal',
+  'reasoning',
+  'image',
+  'citation',
+  'input',
+  'finish',
+  'progress',
+]);
+
+/** True for a piece of the answer itself: not for what is only announced, nor for encrypted reasoning, which comes before it. */
+export function isContent(fragment: Fragment): boolean {
+  if (fragment.type === 'reasoning_state') return fragment.kind !== 'encrypted';
+  return contents.has(fragment.type) || (fragment.type === 'dropped' && fragment.isAnswer === true);
+}
+
+export const progress: Fragment = { type: 'progress' };
 
 /** Characters that a block, a call or an item counts for, however small it is. */
 export const perBlock = 256;
@@ -190,6 +231,11 @@ export function failed(body: JsonObject): Fragment {
 /** Empty if the upstream has reported no counts. */
 export function usageFragment(usage: Usage | undefined): Fragment[] {
   return usage === undefined ? [] : [{ type: 'usage', usage }];
+}
+
+/** Empty for anything but an id. */
+export function idFragment(id: JsonValue | undefined): Fragment[] {
+  return typeof id === 'string' ? [{ type: 'id', id }] : [];
 }
 
 /** The tier that an upstream reports; empty for one of its own. Anthropic and Google call OpenAI's default one standard. */

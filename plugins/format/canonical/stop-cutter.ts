@@ -1,7 +1,7 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import type { ReplyDecoder } from './codec.ts';
 import type { Notes } from './notes.ts';
-import { droppedPart, type Fragment, textFragment } from './reply.ts';
+import { droppedPart, type Fragment, isAside, textFragment } from './reply.ts';
 
 /**
  * Truncates the answer before the first stop sequence that the upstream does not support. The rest is read to its end
@@ -29,9 +29,8 @@ export class StopCutter implements ReplyDecoder {
   }
 
   #take(fragment: Fragment): Fragment[] {
-    if (fragment.type === 'usage' || fragment.type === 'tier') return [fragment];
+    if (isAside(fragment)) return this.#isCut && fragment.type === 'dropped' ? [] : [fragment];
     if (this.#isCut) return isLast(fragment) ? [{ type: 'end' }] : [];
-    if (fragment.type === 'dropped') return [fragment];
     // Tokens do not end where the text is cut.
     if (fragment.type === 'text') return [...noteTokens(fragment), ...this.#text(fragment.text)];
     const held = this.#held;

@@ -1,4 +1,5 @@
 import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue, parseObject } from '#core/platform/json.ts';
+import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { exactInputSteps, parseExact, parseExactInputs } from '#core/gateway/model-call/exact-json.ts';
 
 /** A count of tokens, where there is one. */
@@ -46,6 +47,11 @@ export function parseBody(text: string): JsonObject | undefined {
   return parseObject(text, parseExactInputs);
 }
 
+/** The object in the data of an event. @param event left out where its numbers are kept as they are written */
+export function readEvent(data: string, event?: StreamEvent): JsonObject | undefined {
+  return event === undefined ? parseBody(data) : event.parse();
+}
+
 /** The steps of `parseBody`, for a long text. */
 export function* bodySteps(text: string): Generator<undefined, JsonObject | undefined> {
   try {
@@ -58,7 +64,7 @@ export function* bodySteps(text: string): Generator<undefined, JsonObject | unde
 
 /** True for event data that starts like an object but is truncated. Cheap: checks both ends only. */
 export function isTruncatedObject(data: string): boolean {
-  return data.startsWith('{') && !data.trimEnd().endsWith('}');
+  return data.startsWith('{') && !data.endsWith('}') && !data.trimEnd().endsWith('}');
 }
 
 /** True when a list of tools has one of these types. */

@@ -1,13 +1,13 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import { plainNames } from '../../canonical/tool-names.ts';
-import { hasToolOfType, member } from '../../wire/members.ts';
+import { count, hasToolOfType, member } from '../../wire/members.ts';
 import { replacing, within } from '../adaptation/adapt-media.ts';
 import { openaiBetaHeaders } from '../adaptation/beta-headers.ts';
 import type { ClientTextFormat } from '../contract/descriptor.ts';
+import { FragmentObserver } from '../contract/fragment-observer.ts';
 import { adaptChat } from './adaptations.ts';
 import { chatCodec } from './codec.ts';
 import { ChatReplyRepair } from './repair/reply-repair.ts';
-import { ChatObserver } from './reply/observer.ts';
 import { ChatReplyAdapter } from './reply/reply-adapter.ts';
 import { chatReplyText } from './reply/reply-text.ts';
 import { hasBrokenCalls } from './request/broken-calls.ts';
@@ -38,7 +38,8 @@ export const chat: ClientTextFormat = {
       },
     ],
     parameters: chatParameters,
-    observe: (id, { n }: ChatRequest) => new ChatObserver(id, typeof n === 'number' ? n : 1),
+    observe: ({ n }: ChatRequest, listening) =>
+      new FragmentObserver(chatCodec, listening, { mark: 'data: [DONE]\n\n', answers: count(n) ?? 1 }),
     repairReply: (context, profile) => new ChatReplyRepair(context, profile),
     modelPlace: { member: 'model' },
     adaptReply: (request) => new ChatReplyAdapter(request),

@@ -1,16 +1,14 @@
-import { renderStreamError } from '#core/gateway/pipeline/render-error.ts';
-import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
-import type { JsonObject } from '#core/platform/json.ts';
+import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
-import { reportedFailure } from '#core/gateway/model-call/reported-failure.ts';
-import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
+import type { ReplyDecoder } from '../../canonical/codec.ts';
+import { type Fragment, progress, readFailure, usageFragment } from '../../canonical/reply.ts';
 import { isPromptRefused } from '../chat/reply/prompt-filter.ts';
 import { adaptUser, plainUser } from '../adaptation/adapt-parameters.ts';
-import { asList, count, member } from '../../wire/members.ts';
+import { asList, count, member, readEvent } from '../../wire/members.ts';
 import type { ClientFormat } from '../contract/descriptor.ts';
+import { FragmentObserver } from '../contract/fragment-observer.ts';
 import { boolean, integer, number, parameters, text } from '../contract/parameters.ts';
-import type { ReplyObserver } from '../contract/pass-through.ts';
 
 /** Source: OpenAI API reference, "Create completion". */
 const completionsParameters = parameters({
@@ -43,69 +41,43 @@ export const completions: ClientFormat = {
     ],
     parameters: completionsParameters,
     adapt: adaptUser(plainUser),
-    observe: (id, { n }) => new CompletionsObserver(id, Number(n) || 1),
+    observe: ({ n }, listening) =>
+      new FragmentObserver({ createDecoder: () => new CompletionsDecoder() }, listening, {
+        mark: 'data: [DONE]\n\n',
+        answers: Number(n) || 1,
+      }),
     modelPlace: { member: 'model' },
   },
 };
 
-/** Observes a Completions reply, whose end is an event without JSON. */
-class CompletionsObserver implements ReplyObserver {
-  readonly endMark = 'data: [DONE]\n\n';
-  hasContent = false;
-  isComplete = false;
-  isOver = false;
-  failure: GatewayError | undefined;
-  usage: Usage | undefined;
-  isPolicyRefusal = false;
-  readonly #id: string;
-  readonly #choices: number;
-  readonly #finished = new Set<unknown>();
-
-  /** @param choices that the client asks for */
-  constructor(id: string, choices: number) {
-    this.#id = id;
-    this.#choices = choices;
+/** Tells how far a Completions reply has come: its text only passes through. */
+class CompletionsDecoder implements ReplyDecoder {
+  event(_name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
+    if (data.trim() === '[DONE]') return [{ type: 'end' }];
+    const body = readEvent(data, event);
+    return body === undefined ? [] : read(body);
   }
 
-  event(event: StreamEvent): void {
-    if (event.data?.trim() === '[DONE]') {
-      this.isComplete = true;
-      this.isOver = true;
-      return;
-    }
-    const body = event.parse();
-    if (body !== undefined) this.#read(body);
-  }
-
-  whole(body: JsonObject): void {
-    this.#read(body);
+  whole(body: JsonObject): Fragment[] {
     // An empty text is an answer: there may be nothing to fill in.
-    this.hasContent ||= asList(body['choices']).length > 0;
-    this.isComplete = true;
+    const isAnswer = asList(body['choices']).length > 0;
+    return [...read(body), ...(isAnswer ? [progress] : []), { type: 'end' }];
   }
+}
 
-  get isFinished(): boolean {
-    return this.isComplete;
-  }
+function read(body: JsonObject): Fragment[] {
+  const error = readFailure(body);
+  if (error !== undefined) return [{ type: 'error', error }];
+  const refused: Fragment[] = isPromptRefused(body) ? [{ type: 'finish', reason: 'content_filter' }] : [];
+  return [...asList(body['choices']).flatMap(readChoice), ...usageFragment(usageOf(body)), ...refused];
+}
 
-  renderFailure(error: GatewayError): string {
-    return renderStreamError(error, { id: this.#id, format: undefined, dialect: 'openai' });
-  }
-
-  #read(body: JsonObject): void {
-    const error = readReportedError(body);
-    if (error !== undefined) this.failure = reportedFailure(error);
-    for (const choice of asList(body['choices'])) {
-      const reason = member(choice, 'finish_reason');
-      const isFinished = typeof reason === 'string' && reason !== '';
-      this.isPolicyRefusal ||= reason === 'content_filter';
-      this.hasContent ||= isFinished || member(choice, 'text') !== '';
-      if (isFinished) this.#finished.add(member(choice, 'index'));
-      this.isComplete ||= this.#finished.size >= this.#choices;
-    }
-    this.usage = usageOf(body) ?? this.usage;
-    if (isPromptRefused(body)) this.hasContent = this.isComplete = this.isPolicyRefusal = true;
-  }
+function readChoice(choice: JsonValue): Fragment[] {
+  const reason = member(choice, 'finish_reason');
+  const answer = member(choice, 'index') ?? null;
+  if (typeof reason !== 'string' || reason === '')
+    return member(choice, 'text') === '' ? [] : [progress, { type: 'other', answer }];
+  return [progress, { type: 'other', answer, finish: reason === 'content_filter' ? reason : 'stop' }];
 }
 
 function usageOf({ usage }: JsonObject): Usage | undefined {

@@ -12,6 +12,7 @@ import type { HistoryCall } from '../../canonical/kept-reasoning.ts';
 import type { ShownImages } from '../../canonical/made-images.ts';
 import type { NameRules } from '../../canonical/tool-names.ts';
 import type { Adaptation, AdaptationTarget } from './adaptation.ts';
+import type { Listening } from './fragment-observer.ts';
 import type { ParameterRules } from './parameters.ts';
 import type { AnsweredRequest, ModelPlace, ReplyAdapter, ReplyRepair, ReplyObserver } from './pass-through.ts';
 
@@ -67,14 +68,8 @@ export interface ClientSide {
   readLarge?(text: string): Usage | undefined;
   /** True where the path names the model, not the body. */
   readonly isModelInPath?: boolean;
-  /**
-   * Watches a reply that passes through.
-   *
-   * @param id of the exchange
-   * @param body the client's request
-   * @param onAnswer takes the vendor's id of the answer, where it can be continued
-   */
-  observe(id: string, body: JsonObject, onAnswer?: (answerId: string) => void): ReplyObserver;
+  /** Watches a reply that passes through. @param body the client's request */
+  observe(body: JsonObject, listening?: Listening): ReplyObserver;
   /** Repairs a reply that passes through; missing where no vendor deviates. @param profile of the route */
   repairReply?(context: ReplyContext, profile: Profile): ReplyRepair | undefined;
   /** Where answers name their model; missing in a format whose answers do not. */

@@ -114,6 +114,10 @@ export interface ReplyRepair {
   readonly held?: number;
   /** Parts that were left out, for the record. */
   readonly notes?: readonly string[];
+  /** The whole answer, once it is complete; missing in formats whose answers are not stored. */
+  readonly finished?: JsonObject | undefined;
+  /** Writes the error that ends a stream, with the answer so far; missing where clients get the error alone. */
+  renderFailure?(error: GatewayError, usage: Usage | undefined): string;
 }
 
 /** Reads along while a reply of one format passes through, and reports what the gateway needs to know of it. */
@@ -135,8 +139,4 @@ export interface ReplyObserver {
   readonly usage: Usage | undefined;
   /** See `ReplyReader`; missing in formats whose answers do not tell. */
   readonly isPolicyRefusal?: boolean;
-  /** The whole answer, once it is complete; missing in formats whose answers are not stored. */
-  readonly finished?: JsonObject | undefined;
-  /** Writes the error that ends the stream at this point. @param usage of the answer so far */
-  renderFailure(error: GatewayError, usage?: Usage): string;
 }

@@ -1,6 +1,5 @@
-import { renderStreamError } from '#core/gateway/pipeline/render-error.ts';
 import type { Usage } from '#core/gateway/facts.ts';
-import type { Dialect, GatewayError } from '#core/platform/errors/table.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import { reportedFailure } from '#core/gateway/model-call/reported-failure.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
@@ -13,14 +12,10 @@ export class WholeObserver implements ReplyObserver {
   isComplete = false;
   failure: GatewayError | undefined;
   usage: Usage | undefined;
-  readonly #id: string;
-  readonly #dialect: Dialect;
   readonly #results: readonly string[];
 
-  /** @param results names of the member that holds the results */
-  constructor(id: string, dialect: Dialect, ...results: readonly string[]) {
-    this.#id = id;
-    this.#dialect = dialect;
+  /** @param results names of the member that holds the results, or their number */
+  constructor(...results: readonly string[]) {
     this.#results = results;
   }
 
@@ -41,10 +36,6 @@ export class WholeObserver implements ReplyObserver {
   get isOver(): boolean {
     return this.isComplete;
   }
-
-  renderFailure(error: GatewayError): string {
-    return renderStreamError(error, { id: this.#id, format: undefined, dialect: this.#dialect });
-  }
 }
 
 /** Nothing but a prompt is counted: by OpenAI and Google under these names, by others as a total only. */
@@ -57,5 +48,6 @@ export function inputUsage(usage: JsonValue | undefined): Usage | undefined {
 }
 
 function isFilled(value: JsonValue | undefined): boolean {
-  return Array.isArray(value) ? value.length > 0 : typeof value === 'object' && value !== null;
+  if (Array.isArray(value)) return value.length > 0;
+  return typeof value === 'number' || (typeof value === 'object' && value !== null);
 }

@@ -32,7 +32,7 @@ export const embeddings: ClientFormat = {
       user: text,
     }),
     adapt: adaptUser(plainUser),
-    observe: (id) => new WholeObserver(id, 'openai', 'data'),
+    observe: () => new WholeObserver('data'),
     repairReply: ({ request }) => new VectorRepair(request),
     modelPlace: { member: 'model' },
     readLarge: (body) => inputUsage(usageIn(body)),
@@ -76,7 +76,7 @@ export const geminiEmbeddings: ClientFormat = {
       bothCases,
     ),
     isModelInPath: true,
-    observe: (id) => new WholeObserver(id, 'google', 'embeddings', 'embedding'),
+    observe: () => new WholeObserver('embeddings', 'embedding'),
     readLarge: () => undefined,
   },
 };

@@ -3,9 +3,9 @@ import { fieldsOf } from '../../wire/gemini-fields.ts';
 import { count, textsOf } from '../../wire/members.ts';
 import { omittedImage, within } from '../adaptation/adapt-media.ts';
 import type { ClientTextFormat, ModelEndpoint, Purpose } from '../contract/descriptor.ts';
+import { FragmentObserver } from '../contract/fragment-observer.ts';
 import { adaptGemini } from './adaptations.ts';
 import { geminiCodec, stateKinds, toolNames } from './codec.ts';
-import { GeminiObserver } from './reply/observer.ts';
 import { GeminiReplyAdapter } from './reply/reply-adapter.ts';
 import { GeminiReplyRepair } from './reply/reply-repair.ts';
 import { geminiReplyText } from './reply/reply-text.ts';
@@ -64,11 +64,11 @@ export const gemini: ClientTextFormat = {
     endpoints: ['/v1beta', '/v1'].flatMap(endpointsUnder),
     parameters: geminiParameters,
     isModelInPath: true,
-    observe: (id, body) =>
-      new GeminiObserver(
-        id,
-        count(fieldsOf<GeminiGeneration>(fieldsOf<GeminiRequest>(body).generationConfig).candidateCount),
-      ),
+    observe: (body, listening) =>
+      new FragmentObserver(geminiCodec, listening, {
+        isOfBody: true,
+        answers: count(fieldsOf<GeminiGeneration>(fieldsOf<GeminiRequest>(body).generationConfig).candidateCount) ?? 1,
+      }),
     repairReply: () => new GeminiReplyRepair(),
     modelPlace: { member: 'modelVersion' },
     adaptReply: (request, origin) => new GeminiReplyAdapter(request, origin),

@@ -29,6 +29,6 @@ export const images: ClientFormat = {
     ],
     parameters: imagesParameters,
     adapt: adaptUser(plainUser),
-    observe: (id, { n }) => new MediaObserver(id, answer, Number(n) || 1),
+    observe: ({ n }) => new MediaObserver(answer, Number(n) || 1),
   },
 };

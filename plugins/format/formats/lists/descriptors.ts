@@ -32,7 +32,7 @@ function listFormat({ name, kind, required, parameters: rules }: ListFormat): Cl
         },
       ],
       parameters: rules,
-      observe: (id) => new WholeObserver(id, 'openai', 'results'),
+      observe: () => new WholeObserver('results'),
       modelPlace: { member: 'model' },
     },
   };

@@ -1,4 +1,3 @@
-import { renderStreamError } from '#core/gateway/pipeline/render-error.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
@@ -8,7 +7,7 @@ import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import { member } from '../../wire/members.ts';
 import type { ModelEndpoint } from '../contract/descriptor.ts';
 import type { ReplyObserver } from '../contract/pass-through.ts';
-import { responsesUsage } from '../responses/reply/observer.ts';
+import { responsesUsage } from '../responses/reply/reply-object.ts';
 
 /** What the answers of an endpoint for images or audio have in common. */
 export interface MediaAnswer {
@@ -28,14 +27,12 @@ export class MediaObserver implements ReplyObserver {
   isComplete = false;
   failure: GatewayError | undefined;
   usage: Usage | undefined;
-  readonly #id: string;
   readonly #answer: MediaAnswer;
   #awaited: number;
   #images = 0;
 
   /** @param requested number of images that the client asks for */
-  constructor(id: string, answer: MediaAnswer, requested = 1) {
-    this.#id = id;
+  constructor(answer: MediaAnswer, requested = 1) {
     this.#answer = answer;
     this.#awaited = requested;
   }
@@ -80,10 +77,6 @@ export class MediaObserver implements ReplyObserver {
   /** There may be several images. */
   get isOver(): boolean {
     return false;
-  }
-
-  renderFailure(error: GatewayError): string {
-    return renderStreamError(error, { id: this.#id, format: undefined, dialect: 'openai' });
   }
 }
 

@@ -47,6 +47,6 @@ export const speech: ClientFormat = {
     parameters: speechParameters,
     isStream: ({ stream_format }) => stream_format === 'sse',
     bytes: ({ stream_format }) => (stream_format === 'sse' ? undefined : isAudio),
-    observe: (id) => new MediaObserver(id, answer),
+    observe: () => new MediaObserver(answer),
   },
 };

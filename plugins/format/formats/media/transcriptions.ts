@@ -35,6 +35,6 @@ export const transcriptions: ClientFormat = {
     isStream: ({ stream }) => stream === true || stream === 'true',
     bytes: ({ response_format, stream }) =>
       textFormats.has(response_format) && String(stream) !== 'true' ? isText : undefined,
-    observe: (id) => new MediaObserver(id, answer),
+    observe: () => new MediaObserver(answer),
   },
 };

@@ -4,10 +4,10 @@ import { replacing, within } from '../adaptation/adapt-media.ts';
 import { plainIds } from '../../canonical/call-ids.ts';
 import type { Quirks } from '#core/config/catalog/quirks.ts';
 import type { ClientTextFormat, Purpose } from '../contract/descriptor.ts';
+import { FragmentObserver } from '../contract/fragment-observer.ts';
 import { withOwnThinking, settleThinking } from './adapt-thinking.ts';
 import { adaptMessagesRequest } from './adaptations.ts';
 import { messagesCodec, stateKinds, toolNames } from './codec.ts';
-import { MessagesObserver } from './reply/observer.ts';
 import { MessagesReplyAdapter } from './reply/reply-adapter.ts';
 import { MessagesReplyRepair } from './reply/reply-repair.ts';
 import { messagesReplyText } from './reply/reply-text.ts';
@@ -52,7 +52,10 @@ export const messages: ClientTextFormat = {
       },
     ],
     parameters: messagesParameters,
-    observe: (id, _body, onAnswer) => new MessagesObserver(id, onAnswer),
+    observe: (_body, listening) =>
+      new FragmentObserver(messagesCodec, listening, {
+        mark: 'event: message_stop\ndata: {"type":"message_stop"}\n\n',
+      }),
     repairReply: ({ id }, { quirks }) => (quirks.betas ? undefined : new MessagesReplyRepair(id)),
     modelPlace: { member: 'model', parent: 'message', events: new Set(['message_start']) },
     adaptReply: (request, origin) => new MessagesReplyAdapter(request, origin),

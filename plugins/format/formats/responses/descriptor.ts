@@ -4,10 +4,10 @@ import { hasToolOfType, member } from '../../wire/members.ts';
 import { replacing, within } from '../adaptation/adapt-media.ts';
 import { openaiBetaHeaders } from '../adaptation/beta-headers.ts';
 import type { ClientTextFormat } from '../contract/descriptor.ts';
+import { FragmentObserver } from '../contract/fragment-observer.ts';
 import { adaptResponses } from './adaptations.ts';
 import { responsesCodec, stateKinds } from './codec.ts';
 import { ResponsesReplyRepair } from './repair/reply-repair.ts';
-import { ResponsesObserver } from './reply/observer.ts';
 import { ResponsesReplyAdapter } from './reply/reply-adapter.ts';
 import { renderStreamError } from './reply/reply-object.ts';
 import { responsesReplyText } from './reply/reply-text.ts';
@@ -55,7 +55,7 @@ export const responses: ClientTextFormat = {
       },
     ],
     parameters: responsesParameters,
-    observe: (id) => new ResponsesObserver(id),
+    observe: (_body, listening) => new FragmentObserver(responsesCodec, listening),
     repairReply: (context, { quirks }) => new ResponsesReplyRepair(context, quirks.betas),
     modelPlace: { member: 'model', parent: 'response', events: responseEvents },
     adaptReply: (request, origin) => new ResponsesReplyAdapter(request, origin),

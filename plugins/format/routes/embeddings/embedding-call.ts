@@ -61,13 +61,18 @@ export class EmbeddingCall implements PreparedCall {
   }
 
   read(): ReplyReader {
-    const { format, model } = this.#client;
-    const { modelPlace } = format.client;
-    return new PassThroughReader(format.client.observe(this.#id, this.#client.outline), {
-      repair: { failure: undefined, event: (event) => [event], whole: (answer) => this.#convert(answer) },
-      namer: modelPlace && new ModelNamer(model, modelPlace),
-      readLarge: this.#read === undefined ? format.client.readLarge : undefined,
-    });
+    const { format, model, outline } = this.#client;
+    const { client, dialect } = format;
+    const { modelPlace } = client;
+    return new PassThroughReader(
+      client.observe(outline),
+      { id: this.#id, dialect },
+      {
+        repair: { failure: undefined, event: (event) => [event], whole: (answer) => this.#convert(answer) },
+        namer: modelPlace && new ModelNamer(model, modelPlace),
+        readLarge: this.#read === undefined ? client.readLarge : undefined,
+      },
+    );
   }
 
   #write(request: EmbeddingRequest, model: string): JsonObject {

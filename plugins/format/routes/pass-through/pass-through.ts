@@ -1,14 +1,15 @@
 import type { ReplyReader, UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import type { Route } from '#core/config/catalog/catalog.ts';
-import { profileIn } from '#core/config/catalog/profile.ts';
+import { type Profile, profileIn } from '#core/config/catalog/profile.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { wantsReasoning } from '../../canonical/reasoning.ts';
 import { ToolNames } from '../../canonical/tool-names.ts';
 import { originOf } from '../../canonical/opaque-state.ts';
 import { isTextFormat, type TextFormat } from '../../formats/contract/descriptor.ts';
 import { type ClientRequest, replyContext } from '../../request/client-request.ts';
-import { WatchingObserver } from '../../state/kept-reasoning/watching-observer.ts';
+import type { Listening } from '../../formats/contract/fragment-observer.ts';
 import type { ReplyObserver } from '../../formats/contract/pass-through.ts';
+import { WholeObserver } from '../../formats/contract/whole-observer.ts';
 import { guardOf, readerBetween } from '../translation/translator.ts';
 import type { PreparedCall } from '../translation/prepared-call.ts';
 import { adaptRequest } from './adapt-request.ts';
@@ -61,30 +62,42 @@ export class PassThrough implements PreparedCall {
     const isAnswer = purpose === 'answer';
     const { upstream, profile } = this.#route;
     const isBytes = client.bytes?.(this.#client.outline);
-    const reader = new PassThroughReader(this.#observe(), {
-      repair: isAnswer
-        ? client.repairReply?.(replyContext(this.#exchange, this.#client), profileIn(format.name, profile))
-        : undefined,
-      adapter: isAnswer ? client.adaptReply?.(this.#client, originOf(upstream)) : undefined,
-      namer: isAnswer && client.modelPlace ? new ModelNamer(this.#client.model, client.modelPlace) : undefined,
-      converter: isText ? () => this.#translate(format) : undefined,
-      readLarge: client.readLarge,
-    });
+    const reader = new PassThroughReader(
+      this.#observe(),
+      { id: this.#exchange.id, dialect: format.dialect },
+      {
+        repair: isAnswer
+          ? client.repairReply?.(replyContext(this.#exchange, this.#client), profileIn(format.name, profile))
+          : undefined,
+        adapter: isAnswer ? client.adaptReply?.(this.#client, originOf(upstream)) : undefined,
+        namer: isAnswer && client.modelPlace ? new ModelNamer(this.#client.model, client.modelPlace) : undefined,
+        converter: isText ? () => this.#translate(format) : undefined,
+        readLarge: client.readLarge,
+      },
+    );
     return isBytes === undefined ? reader : new BytesReader(isBytes, reader);
   }
 
-  /** Keeps the text of reasoning if the vendor will want it back. */
   #observe(): ReplyObserver {
-    const { format, outline, kept, thread } = this.#client;
-    const { upstream } = this.#route;
-    const profile = profileIn(format.name, this.#route.profile);
+    const { format, purpose, outline, thread } = this.#client;
+    if (purpose === 'count') return new WholeObserver('input_tokens', 'totalTokens');
+    const { upstream, profile: every } = this.#route;
+    const profile = profileIn(format.name, every);
     const onAnswer = thread && ((id: string) => thread.keep(id, originOf(upstream)));
-    const observer = format.client.observe(this.#exchange.id, outline, onAnswer);
-    if (kept === undefined || !isTextFormat(format)) return observer;
-    if (!wantsReasoning(profile, true)) return observer;
+    return format.client.observe(outline, { profile, onAnswer, onFragments: this.#keepReasoning(profile) });
+  }
+
+  /** Keeps the text of reasoning if the vendor will want it back. */
+  #keepReasoning(profile: Profile): Listening['onFragments'] {
+    const { format, kept } = this.#client;
+    if (kept === undefined || !isTextFormat(format) || !wantsReasoning(profile, true)) return undefined;
     const names = new ToolNames({ tools: [], items: [] }, format.text.toolNames);
     const guard = guardOf(this.#exchange, this.#client, this.#route, names);
-    return new WatchingObserver(observer, format.text.createDecoder(profile), guard);
+    return (fragments, isFinished) => {
+      guard.push(fragments);
+      // Some vendors end without the last event of the format.
+      if (isFinished) guard.close();
+    };
   }
 
   #translate(format: TextFormat): ReplyReader {

@@ -1,3 +1,4 @@
+import { type Caller, renderStreamError } from '#core/gateway/pipeline/render-error.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import { findExcess } from '#core/platform/json-measure.ts';
@@ -15,6 +16,9 @@ const none = Buffer.alloc(0);
 const lineFeed = Buffer.from('\n');
 const blankLine = Buffer.from('\n\n');
 const endsInBlankLine = /^$|(?:\r\n|\n|\r)(?:\r\n|\n|\r(?!\n))$/;
+
+/** Who gets a reply: the id of the exchange and the words for errors. */
+export type ClientOfReply = Pick<Caller, 'id' | 'dialect'>;
 
 /** The steps of a reply besides its observer. */
 export interface PassThroughOptions {
@@ -34,6 +38,7 @@ export interface PassThroughOptions {
  */
 export class PassThroughReader implements ReplyReader {
   readonly #observer: ReplyObserver;
+  readonly #client: ClientOfReply;
   readonly #repair: ReplyRepair | undefined;
   readonly #adapter: ReplyAdapter | undefined;
   readonly #framer = new SseFramer();
@@ -47,8 +52,13 @@ export class PassThroughReader implements ReplyReader {
   #isClosed = false;
   progress = 0;
 
-  constructor(observer: ReplyObserver, { repair, adapter, namer, converter, readLarge }: PassThroughOptions = {}) {
+  constructor(
+    observer: ReplyObserver,
+    client: ClientOfReply,
+    { repair, adapter, namer, converter, readLarge }: PassThroughOptions = {},
+  ) {
     this.#observer = observer;
+    this.#client = client;
     this.#repair = repair;
     this.#adapter = adapter;
     this.#converter = converter;
@@ -96,13 +106,15 @@ export class PassThroughReader implements ReplyReader {
 
   finished(): JsonObject | undefined {
     if (this.#converting !== undefined) return this.#converting.finished?.();
-    const { finished, usage } = this.#observer;
+    const { isComplete, usage } = this.#observer;
+    const finished = isComplete ? this.#repair?.finished : undefined;
     const adapted = finished && (this.#adapter?.finished?.(finished, usage) ?? finished);
     return adapted && (this.#namer?.finished(adapted) ?? adapted);
   }
 
   renderFailure(error: GatewayError): string {
-    const text = this.#observer.renderFailure(error, this.usage);
+    const own = this.#repair?.renderFailure?.(error, this.usage);
+    const text = own ?? renderStreamError(error, { ...this.#client, format: undefined });
     return this.#named(this.#adapter?.failure?.(text, this.#observer.usage) ?? text);
   }
 
@@ -221,9 +233,11 @@ export class PassThroughReader implements ReplyReader {
 /** Names of keep-alive events; some vendors send them as the type. */
 const pings = new Set<string | undefined>(['ping', 'keepalive', 'keep-alive', 'heartbeat']);
 const pingType = /^\{\s*"type"\s*:\s*"(?:ping|keepalive|keep-alive|heartbeat)"/;
+/** Characters of the data of a ping, at most. */
+const longestPing = 100;
 
 function isPing({ name, data = '' }: StreamEvent): boolean {
-  return pings.has(name) || pingType.test(data);
+  return pings.has(name) || (data.length <= longestPing && pingType.test(data));
 }
 
 function isTorn({ data }: StreamEvent): boolean {
@@ -238,7 +252,7 @@ function isCut(event: StreamEvent): boolean {
 /** True for an event that holds an object, for the end mark of a Chat stream and for comments. */
 function isReadable({ data, text }: StreamEvent): boolean {
   if (data === undefined) return text.startsWith(':') || text.trim() === '';
-  return data.trimStart().startsWith('{') || data.trim() === '[DONE]';
+  return data.startsWith('{') || data.trimStart().startsWith('{') || data.trim() === '[DONE]';
 }
 
 function join(parts: readonly Buffer[]): Buffer {

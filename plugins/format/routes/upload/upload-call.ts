@@ -18,6 +18,7 @@ export class UploadCall implements Adapter {
   readonly isStream: boolean;
   /** Uploads are no conversation. */
   readonly opening: string;
+  readonly #id: string;
   readonly #form: Form;
   readonly #endUser: string | undefined;
   readonly #contentType: string;
@@ -36,6 +37,7 @@ export class UploadCall implements Adapter {
     const { fields } = form;
     this.model = model;
     this.modelName = modelName;
+    this.#id = exchange.id;
     this.opening = exchange.id;
     this.isStream = format.client.isStream?.(fields) ?? fields['stream'] === 'true';
     this.#form = form;
@@ -64,9 +66,9 @@ export class UploadCall implements Adapter {
   }
 
   read(): ReplyReader {
-    const { client } = this.#format;
+    const { client, dialect } = this.#format;
     const { fields } = this.#form;
-    const reader = new PassThroughReader(client.observe(this.opening, fields));
+    const reader = new PassThroughReader(client.observe(fields), { id: this.#id, dialect });
     const isBytes = client.bytes?.(fields);
     return isBytes === undefined ? reader : new BytesReader(isBytes, reader);
   }

@@ -3,9 +3,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ProcessMemory, type MemoryShare, unlimitedMemory } from '#core/platform/memory/budget.ts';
 import type { ReplyReader } from '#core/gateway/model-call/adapter.ts';
 import { createUpstream, type Handler } from '../../../support/faulty-upstream.ts';
+import { conversational } from '../../../support/formats.ts';
 import { nextTurn } from '#core/platform/timing/turn.ts';
-import { ChatObserver } from '../../../../plugins/format/formats/chat/reply/observer.ts';
-import { GeminiObserver } from '../../../../plugins/format/formats/gemini/reply/observer.ts';
 import { PassThrough } from '../../../../plugins/format/routes/pass-through/pass-through.ts';
 import { PassThroughReader } from '../../../../plugins/format/routes/pass-through/reader.ts';
 import type { ReplyObserver } from '../../../../plugins/format/formats/contract/pass-through.ts';
@@ -16,6 +15,8 @@ import { Fault, routeFault } from '../../../../plugins/upstream/attempt/fault.ts
 import { answer, content, finish, routeTo, textOf, upstreamAt } from '../fixture.ts';
 import { exchange, requestOf } from '../../format/invariants/fixture.ts';
 
+const { chat, gemini } = conversational;
+const client = { id: 'req_test', dialect: 'openai' } as const;
 let connections: Connections;
 let events: string[];
 beforeEach(() => {
@@ -32,9 +33,9 @@ function attemptAt(
     agent = connections.pool(url, 1),
     firstByteTimeout = 10,
     deadline = 60,
-    observer = new ChatObserver('req_test'),
+    observer = chat.client.observe({}),
     memory = unlimitedMemory.share(''),
-    reader = new PassThroughReader(observer),
+    reader = new PassThroughReader(observer, client),
   }: {
     agent?: AttemptRequest['agent'];
     firstByteTimeout?: number;
@@ -137,7 +138,7 @@ describe('memory', () => {
 
   it('that what a reader keeps of a stream does not fit into ends the stream', async () => {
     const budget = new ProcessMemory(2_000_000);
-    const reader = new PassThroughReader(new ChatObserver('req_test'));
+    const reader = new PassThroughReader(chat.client.observe({}), client);
     const push = reader.push.bind(reader);
     const begun = Promise.withResolvers<void>();
     let held = 0;
@@ -169,7 +170,7 @@ describe('memory', () => {
   it('that others hold does not end a stream of usual length', async () => {
     const budget = new ProcessMemory(1_000_000);
     budget.share('other').add(2_000_000);
-    const reader = new PassThroughReader(new ChatObserver('req_test'));
+    const reader = new PassThroughReader(chat.client.observe({}), client);
     Object.defineProperty(reader, 'held', { value: 200_000 });
     await using upstream = await createUpstream((_request, response) => {
       response.sse(content('a'), { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }, '[DONE]');
@@ -197,7 +198,7 @@ describe('a stream', () => {
       const head = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n';
       response.raw(`${head}${event.length.toString(16)}\r\n${event}\r\nzz\r\n`);
     });
-    const reader = new PassThroughReader(new ChatObserver('req_test'));
+    const reader = new PassThroughReader(chat.client.observe({}), client);
     const push = reader.push.bind(reader);
     // Longer than a turn may be, on a busy machine, while others wait for their turn too.
     reader.push = (chunk) => {
@@ -532,7 +533,7 @@ describe('a timeout', () => {
   );
 
   /** A stream that has its first content; the rest is sent with `say`. */
-  async function openStream(first: object, observer = new ChatObserver('req_test') as ReplyObserver) {
+  async function openStream(first: object, observer = chat.client.observe({})) {
     const attempt = attemptAt('http://127.0.0.1', true, { agent, observer });
     const running = attempt.run();
     attempt.onRequestStart(controller);
@@ -604,7 +605,7 @@ describe('a timeout', () => {
     });
 
     it('begins with the finish of the last choice', async () => {
-      const { say } = await openStream(content('a'), new ChatObserver('req_test', 2));
+      const { say } = await openStream(content('a'), chat.client.observe({ n: 2 }));
       say(finish);
       vi.advanceTimersByTime(9_000);
       expect(events).toEqual(['content']);
@@ -615,7 +616,7 @@ describe('a timeout', () => {
 
     it('does not end an answer of an upstream that finishes every chunk', async () => {
       const piece = { candidates: [{ index: 0, content: { parts: [{ text: 'a' }] }, finishReason: 'STOP' }] };
-      const { say } = await openStream(piece, new GeminiObserver('req_test'));
+      const { say } = await openStream(piece, gemini.client.observe({}));
       say(piece);
       vi.advanceTimersByTime(9_000);
       expect(events).toEqual(['content']);
@@ -636,7 +637,7 @@ describe('a timeout', () => {
 });
 
 const thrower = (member: 'push' | 'end') =>
-  Object.assign(new PassThroughReader(new ChatObserver('req_test')), {
+  Object.assign(new PassThroughReader(chat.client.observe({}), client), {
     [member]() {
       throw new TypeError('on purpose');
     },

@@ -100,7 +100,7 @@ export class ChoiceRepair {
     const additions = [this.#tracker.message(given)];
     const repaired = this.#repair(given, this.#joined(additions, true), true);
     const finish = this.#finish(choice);
-    // Neither content nor reason: not an answer, as the observer finds.
+    // Neither content nor reason: not an answer, as the decoder finds.
     if (finish === undefined && this.#tracker.isEmpty) return choice;
     const finish_reason = this.#word(choice.finish_reason, finish ?? 'stop');
     const isClean = repaired === message && choice.index === this.#index && choice.finish_reason === finish_reason;

@@ -1,5 +1,6 @@
 import type { Profile } from '#core/config/catalog/profile.ts';
 import { isFilled, isJsonObject, type JsonValue } from '#core/platform/json.ts';
+import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import type { ReplyDecoder } from '../../../canonical/codec.ts';
 import {
   type Citation,
@@ -7,12 +8,14 @@ import {
   droppedPart,
   failed,
   type Fragment,
+  isContent,
+  progress,
   readFailure,
   textFragment,
   tierFragment,
   usageFragment,
 } from '../../../canonical/reply.ts';
-import { asList, asText, member, parseBody } from '../../../wire/members.ts';
+import { asList, asText, member, readEvent } from '../../../wire/members.ts';
 import type { CallPiece } from './call-tracker.ts';
 import { RepeatedEvent } from '../../../canonical/repeated-event.ts';
 import { answerRefusedPrompt, answerRefusedPromptInChunk } from './prompt-filter.ts';
@@ -20,6 +23,9 @@ import { readSources } from './read-reply.ts';
 import { type ChoiceUpdate, ChoiceTracker } from './choice-tracker.ts';
 import { endingWithoutFinish, missingFinish, noteFinish, readAbort, readFinish, readUsage } from './finish.ts';
 import type { ChatChoice, ChatLogprobs, ChatMessage, ChatReply } from '../../../wire/chat.ts';
+
+/** What makes a chunk worth reading to those who do not read the text: usage, an ending, an error. */
+const notable = /"usage"\s*:\s*\{|"finish_reason"\s*:\s*"[^"]|"error"\s*:|"base_resp"\s*:/;
 
 /**
  * Reads a Chat Completions reply with the deviations of all vendors. Of several answers it reads the first. Source:
@@ -45,29 +51,38 @@ export class ChatDecoder implements ReplyDecoder {
     this.#tracker = new ChoiceTracker({ inlineThinking: profile?.quirks.inline_thinking === true });
   }
 
-  event(name: string | undefined, data: string): Fragment[] {
+  event(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
     const text = this.#tracker.isPlain ? this.#repeated.read(name, data) : undefined;
     const isTaken =
       text !== undefined && (this.#isThought ? this.#tracker.plain('', text) : this.#tracker.plain(text, ''));
     if (isTaken) return textFragment(this.#isThought ? 'reasoning' : 'text', text);
-    const fragments = this.#event(name, data);
+    const fragments = this.#event(name, data, event);
+    // Others skim.
+    if (event !== undefined) return fragments;
     const said = this.#sources.size === 0 ? onlyText(fragments) : undefined;
     this.#isThought = said?.type === 'reasoning';
     this.#repeated.learn(name, data, said?.text, this.#isThought ? thoughtOfChunk : textOfChunk);
     return fragments;
   }
 
-  #event(name: string | undefined, data: string): Fragment[] {
+  skim({ name, data = '', isLong }: StreamEvent): readonly Fragment[] | undefined {
+    // An event that is not a chunk may be an error.
+    return isLong || name === 'error' || !data.includes('"choices"') || notable.test(data) ? undefined : [];
+  }
+
+  #event(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
     const json = data.replace(/^\uFEFF/, '').trim();
     if (json === '[DONE]') return [...this.#rest(), this.#end()];
-    const chunk: ChatReply | undefined = parseBody(json);
+    const chunk: ChatReply | undefined = readEvent(json, event);
     if (chunk === undefined) return name === 'error' ? [failed({ message: json })] : [];
     if (name === 'error') return [failed(isJsonObject(chunk.error) ? chunk.error : chunk)];
     const error = readFailure(chunk);
     if (error !== undefined) return [{ type: 'error', error }];
-    const choice = this.#pick(answerRefusedPromptInChunk(chunk).choices);
+    const { choices } = answerRefusedPromptInChunk(chunk);
+    const choice = this.#pick(choices);
     this.#find(chunk, choice);
-    const fragments = [...(choice === undefined ? [] : this.#answer(choice)), ...readModeration(chunk)];
+    const answer = choice === undefined ? [] : this.#answer(choice);
+    const fragments = [...answer, ...readOthers(choices, choice), ...readModeration(chunk)];
     if (this.#hasFinished) noteFinish(this.#profile);
     return [...usageFragment(readUsage(chunk)), ...this.#served(chunk), ...fragments];
   }
@@ -75,11 +90,13 @@ export class ChatDecoder implements ReplyDecoder {
   whole(body: ChatReply): Fragment[] {
     const error = readFailure(body);
     if (error !== undefined) return [{ type: 'error', error }];
-    const choice = this.#pick(answerRefusedPrompt(body).choices);
+    const { choices } = answerRefusedPrompt(body);
+    const choice = this.#pick(choices);
     if (choice === undefined) return [failed({ message: 'an answer without choices', ...body })];
     this.#find(body, choice);
     const counted = [...usageFragment(readUsage(body)), ...this.#served(body)];
-    const fragments = [...counted, ...this.#answer(choice), ...readModeration(body), ...this.#rest()];
+    const answers = [...this.#answer(choice), ...readOthers(choices, choice)];
+    const fragments = [...counted, ...answers, ...readModeration(body), ...this.#rest()];
     return fragments.some(({ type }) => type === 'error') ? fragments : [...fragments, { type: 'end' }];
   }
 
@@ -114,13 +131,16 @@ export class ChatDecoder implements ReplyDecoder {
     const { delta, message } = choice;
     const failure = readFailure(choice);
     if (failure !== undefined) return [{ type: 'error', error: failure }];
-    const fragments: Fragment[] = [
+    const said: Fragment[] = [
       ...withTokens(choice.logprobs, [
         ...(isJsonObject(delta) ? fragmentsOf(this.#tracker.delta(delta)) : []),
         ...(isJsonObject(message) ? fragmentsOf(this.#tracker.message(message)) : []),
       ]),
       ...[delta, message].flatMap(readDropped),
     ];
+    // A message may only repeat the deltas.
+    const isMore = carriesMore(delta) || (this.#tracker.isEmpty && carriesMore(message));
+    const fragments = isMore && !said.some(isContent) ? [...said, progress] : said;
     for (const one of fragments) if (one.type === 'citation') this.#cited.add(one.citation.url);
     const error = readAbort(choice);
     if (error !== undefined) return [...fragments, { type: 'error', error }];
@@ -133,7 +153,8 @@ export class ChatDecoder implements ReplyDecoder {
   /** The end of a stream. */
   #end(): Fragment {
     const ending = this.#hasFinished ? 'whole' : endingWithoutFinish(this.#profile);
-    if (ending === 'cut') return { type: 'error', error: missingFinish() };
+    // An empty answer is reported as such.
+    if (ending === 'cut' && !this.#tracker.isEmpty) return { type: 'error', error: missingFinish() };
     return ending === 'whole' ? { type: 'end' } : { type: 'end', isUnfinished: true };
   }
 
@@ -146,6 +167,24 @@ export class ChatDecoder implements ReplyDecoder {
       ...this.#uncited(),
     ];
   }
+}
+
+/** Answers beside the one that is read, of which clients may have requested several. */
+function readOthers(choices: JsonValue | undefined, own: ChatChoice | undefined): Fragment[] {
+  const others: readonly ChatChoice[] = asList(choices).filter(isJsonObject);
+  return others.flatMap((choice): Fragment[] => {
+    if (choice === own) return [];
+    const read = readFinish(choice);
+    const finish = read === 'failed' ? undefined : read?.reason;
+    const other: Fragment = { type: 'other', answer: choice.index ?? null, finish, error: readAbort(choice) };
+    return carriesMore(choice.delta) || carriesMore(choice.message) ? [progress, other] : [other];
+  });
+}
+
+/** True for a delta or a message with more than the role. */
+function carriesMore(message: JsonValue | undefined): boolean {
+  if (!isJsonObject(message)) return false;
+  return Object.entries(message).some(([name, value]) => name !== 'role' && isFilled(value));
 }
 
 function onlyText(fragments: readonly Fragment[]): Extract<Fragment, { type: 'text' | 'reasoning' }> | undefined {

@@ -9,6 +9,7 @@ export const fnv = { offset: 0x811c9dc5, prime: 0x01000193 };
  */
 export class TextTracker {
   #length = 0;
+  /** Of the text without its last piece: a whole reply has no other. */
   #fingerprint = fnv.offset;
   #last = '';
   /** True when every piece contains all those before it; undefined until the second piece. */
@@ -66,15 +67,19 @@ export class TextTracker {
 
   /** True when the text so far is the beginning of this one. */
   begins(text: string): boolean {
-    return text.length >= this.#length && extend(fnv.offset, text, this.#length) === this.#fingerprint;
+    return text.length >= this.#length && extend(fnv.offset, text, this.#length) === this.#withLast();
   }
 
   #add(text: string): string {
     if (text === '') return text;
+    this.#fingerprint = this.#withLast();
     this.#last = text;
     this.#length += text.length;
-    this.#fingerprint = extend(this.#fingerprint, text, text.length);
     return text;
+  }
+
+  #withLast(): number {
+    return extend(this.#fingerprint, this.#last, this.#last.length);
   }
 }
 

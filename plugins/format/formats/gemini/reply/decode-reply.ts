@@ -1,14 +1,15 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
-import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isDeeperThan, isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { parseExactInputs } from '#core/gateway/model-call/exact-json.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import type { ReplyDecoder } from '../../../canonical/codec.ts';
-import { failed, type Fragment, usageFragment } from '../../../canonical/reply.ts';
-import { readBlock, readFinish, readUsage } from './finish.ts';
+import { failed, type Fragment, isContent, progress, usageFragment } from '../../../canonical/reply.ts';
+import { readAbort, readBlock, readFinish, readUsage, reasonOf } from './finish.ts';
 import { PartReader } from './read-output.ts';
-import { member } from '../../../wire/members.ts';
-import type { GeminiCandidate, GeminiReply } from '../../../wire/gemini.ts';
+import { asList, member } from '../../../wire/members.ts';
+import type { GeminiCandidate, GeminiContent, GeminiReply } from '../../../wire/gemini.ts';
 
 /**
  * Reads a generateContent reply. A stream is a sequence of such replies, each with the new parts. It has no end event,
@@ -18,11 +19,22 @@ import type { GeminiCandidate, GeminiReply } from '../../../wire/gemini.ts';
  */
 export class GeminiDecoder implements ReplyDecoder {
   readonly #parts = new PartReader();
+  /** Index of the answer that is read. */
+  #index: JsonValue | undefined;
 
-  event(_name: string | undefined, data: string): Fragment[] {
+  event(_name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
     if (data.trim() === '[DONE]') return this.#end();
-    const body = readChunk(data);
+    const body = event === undefined ? readChunk(data) : event.parse();
     return body === undefined ? [] : this.#chunk(body);
+  }
+
+  /** Counts come with each piece of the answer. */
+  skim(event: StreamEvent): readonly Fragment[] | undefined {
+    const body: GeminiReply = event.parse() ?? {};
+    const [candidate, ...others] = asList(body.candidates);
+    const isPiece = candidate !== undefined && others.length === 0 && this.#isOwn(candidate);
+    if (!isPiece || reasonOf(candidate) !== undefined || readReportedError(body) !== undefined) return undefined;
+    return usageFragment(readUsage(body.usageMetadata));
   }
 
   whole(body: JsonObject): Fragment[] {
@@ -37,12 +49,23 @@ export class GeminiDecoder implements ReplyDecoder {
   }
 
   #chunk(envelope: JsonObject): Fragment[] {
-    const body: GeminiReply = inner(envelope);
+    const body: GeminiReply = unwrapped(envelope);
     if (readReportedError(body) !== undefined) return [failed(body)];
     const counted = usageFragment(readUsage(body.usageMetadata));
-    const candidate = candidateOf(body);
-    if (candidate === undefined) return [...counted, ...readBlock(body.promptFeedback)];
-    return [...this.#parts.read(candidate), ...counted, ...readFinish(candidate, this.#parts.hasSpoken)];
+    const all = asList(body.candidates).filter(isJsonObject);
+    if (all.length === 0) return [...counted, ...readBlock(body.promptFeedback)];
+    this.#index ??= indexOf(all[0]);
+    const own = all.find((candidate) => this.#isOwn(candidate));
+    const others = all.filter((candidate) => candidate !== own).flatMap(readOther);
+    if (own === undefined) return [...counted, ...others];
+    const said = this.#parts.read(own);
+    const isSilent = carriesMore(own) && !said.some(isContent);
+    return [...said, ...(isSilent ? [progress] : []), ...counted, ...others, ...readFinish(own, this.#parts.hasSpoken)];
+  }
+
+  /** The gateway never requests more than one answer, but clients do. */
+  #isOwn(candidate: JsonValue): boolean {
+    return indexOf(candidate) === (this.#index ?? 0);
   }
 
   #end(): Fragment[] {
@@ -50,14 +73,23 @@ export class GeminiDecoder implements ReplyDecoder {
   }
 }
 
-/** The first; the gateway never requests more. */
-function candidateOf({ candidates }: GeminiReply): GeminiCandidate | undefined {
-  const first = Array.isArray(candidates) ? candidates[0] : undefined;
-  return isJsonObject(first) ? first : undefined;
+function indexOf(candidate: JsonValue | undefined): JsonValue {
+  return member<GeminiCandidate>(candidate, 'index') ?? 0;
 }
 
-/** Some relays wrap the reply in an object. */
-function inner(body: JsonObject): JsonObject {
+function readOther(candidate: JsonObject): Fragment[] {
+  const finish = reasonOf(candidate);
+  const other: Fragment = { type: 'other', answer: indexOf(candidate), finish, error: readAbort(candidate) };
+  return carriesMore(candidate) ? [progress, other] : [other];
+}
+
+/** True for an answer with a part that is not empty. */
+function carriesMore({ content }: GeminiCandidate): boolean {
+  return asList(member<GeminiContent>(content, 'parts')).some(isFilled);
+}
+
+/** Some relays wrap the reply in an object. @returns the same object if it is not wrapped */
+export function unwrapped(body: JsonObject): JsonObject {
   const { response, candidates }: GeminiReply = body;
   const isPacked = candidates === undefined && member<GeminiReply>(response, 'candidates') !== undefined;
   return isPacked && isJsonObject(response) ? response : body;

@@ -40,14 +40,15 @@ const failures = new Set([
 const accountLimited = 'PUP_LIMITED_DISABLED';
 
 /** The finish reason of a candidate; undefined while it continues. */
-export function finishReasonOf(candidate: JsonValue | undefined): string | undefined {
+function finishReasonOf(candidate: JsonValue | undefined): string | undefined {
   const reported = member<GeminiCandidate>(candidate, 'finishReason');
   return typeof reported !== 'string' || reported === '' || reported.endsWith('_UNSPECIFIED') ? undefined : reported;
 }
 
-/** True for an answer that Google has withheld or cut because of its policy. */
-export function isWithheld(candidate: JsonValue | undefined): boolean {
-  return reasons.get(finishReasonOf(candidate) ?? '') === 'content_filter';
+/** Why an answer has ended; undefined while it continues. */
+export function reasonOf(candidate: JsonValue | undefined): FinishReason | undefined {
+  const reported = finishReasonOf(candidate);
+  return reported === undefined ? undefined : (reasons.get(reported) ?? 'stop');
 }
 
 /** The error of an answer that its finish reason reports as unusable; undefined for any other. */
@@ -71,7 +72,7 @@ export function readFinish(candidate: GeminiCandidate, hasSpoken: boolean): Frag
   const error = readAbort(candidate);
   if (error !== undefined) return [{ type: 'error', error }];
   const message = asText(candidate.finishMessage);
-  const reason = reasons.get(reported) ?? 'stop';
+  const reason = reasonOf(candidate) ?? 'stop';
   const refusal: Fragment = {
     type: 'refusal',
     text: message === '' ? `The answer was withheld: ${reported}.` : message,

@@ -5,12 +5,13 @@ import { UniqueIds } from '../../../canonical/call-ids.ts';
 import { canonicalInput } from '../../../canonical/kept-reasoning.ts';
 import { asText, member, parseBody } from '../../../wire/members.ts';
 import { type ReplyRepair, withoutEmptyError, writeData } from '../../contract/pass-through.ts';
+import { unwrapped } from './decode-reply.ts';
 import { PartialArgs } from './partial-args.ts';
 import type { GeminiCall, GeminiCandidate, GeminiContent, GeminiPart, GeminiReply } from '../../../wire/gemini.ts';
 
 /**
- * Repairs what endpoints that imitate Gemini do wrong: they give two calls of an answer one id, send a call twice, or write all members
- * that a part can have, empty. Other bytes stay.
+ * Repairs what endpoints that imitate Gemini do wrong: they give two calls of an answer one id, send a call twice, write all members
+ * that a part can have, empty, or wrap the reply in an object. Other bytes stay.
  */
 export class GeminiReplyRepair implements ReplyRepair {
   readonly failure = undefined;
@@ -36,7 +37,7 @@ export class GeminiReplyRepair implements ReplyRepair {
   }
 
   #repaired(given: JsonObject): JsonObject {
-    const body = withoutEmptyError(given);
+    const body = withoutEmptyError(unwrapped(given));
     const { candidates }: GeminiReply = body;
     if (!Array.isArray(candidates)) return body;
     const repaired = candidates.map((candidate) => this.#candidate(candidate));
@@ -67,9 +68,11 @@ const alternatives = [
   'toolResponse',
 ] as const;
 
-/** True for a text with a call, which may be empty, or with an error. */
+const startsWrapped = /^\s*\{\s*"response"/;
+
+/** True for a text with a call, which may be empty, with an error, or in an object. */
 function mayNeedRepair(text: string): boolean {
-  return text.includes('"functionCall"') || text.includes('"error"');
+  return text.includes('"functionCall"') || text.includes('"error"') || startsWrapped.test(text);
 }
 
 function isEmptyObject(value: JsonValue | undefined): boolean {

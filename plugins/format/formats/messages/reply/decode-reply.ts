@@ -1,8 +1,16 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
+import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import type { ReplyDecoder } from '../../../canonical/codec.ts';
-import { droppedPart, failed, type Fragment, tierFragment, usageFragment } from '../../../canonical/reply.ts';
-import { member, parseBody } from '../../../wire/members.ts';
+import {
+  droppedPart,
+  failed,
+  type Fragment,
+  idFragment,
+  tierFragment,
+  usageFragment,
+} from '../../../canonical/reply.ts';
+import { member, readEvent } from '../../../wire/members.ts';
 import { RepeatedEvent } from '../../../canonical/repeated-event.ts';
 import { isSecondStart, readFinish, secondStartError, UsageCounter } from './finish.ts';
 import { BlockReader } from './read-output.ts';
@@ -26,18 +34,26 @@ export class MessagesDecoder implements ReplyDecoder {
   readonly #repeated = new RepeatedEvent();
   #last: Delta | undefined;
 
-  event(name: string | undefined, data: string): Fragment[] {
+  event(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
     const text = this.#repeated.read(name, data);
     if (text !== undefined && this.#last !== undefined) return text === '' ? [] : [{ ...this.#last, text }];
-    const fragments = this.#event(name, data);
+    const fragments = this.#event(name, data, event);
+    // Others skim.
+    if (event !== undefined) return fragments;
     this.#last = fragments.length === 1 ? asDelta(fragments[0]) : undefined;
     this.#repeated.learn(name, data, this.#last?.text, textOfDelta);
     return fragments;
   }
 
-  #event(name: string | undefined, data: string): Fragment[] {
-    if (data.trim() === '[DONE]') return this.#end();
-    const body = parseBody(data);
+  skim({ name }: StreamEvent): readonly Fragment[] | undefined {
+    const isOfBlock = name === 'content_block_delta' || name === 'content_block_start' || name === 'content_block_stop';
+    return isOfBlock ? nothing : undefined;
+  }
+
+  #event(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
+    if (name === 'ping') return [];
+    if (name === 'message_stop' || data.trim() === '[DONE]') return this.#end();
+    const body = readEvent(data, event);
     if (body === undefined) return name === 'error' ? [failed({ message: data })] : [];
     const { type: own }: MessagesEvent = body;
     const type = typeof own === 'string' ? own : (name ?? '');
@@ -47,7 +63,7 @@ export class MessagesDecoder implements ReplyDecoder {
   }
 
   whole(body: JsonObject): Fragment[] {
-    const { content, type, usage }: MessagesReply = body;
+    const { content, type, usage, id }: MessagesReply = body;
     if (type === 'error' || readReportedError(body) !== undefined) return [failed(body)];
     if (typeof content !== 'string' && !Array.isArray(content))
       return [failed({ message: 'an answer without content' })];
@@ -56,7 +72,7 @@ export class MessagesDecoder implements ReplyDecoder {
     // A reply with content is complete even without a stop reason; one with neither is an error.
     const reason = this.#finish(body);
     const finish: Fragment[] = reason.length > 0 || read.length === 0 ? reason : [{ type: 'finish', reason: 'stop' }];
-    return [...read, ...this.#count(usage), ...readContainer(body), ...finish, { type: 'end' }];
+    return [...idFragment(id), ...read, ...this.#count(usage), ...readContainer(body), ...finish, { type: 'end' }];
   }
 
   #read(type: string, body: MessagesEvent, data: string): Fragment[] {
@@ -64,7 +80,11 @@ export class MessagesDecoder implements ReplyDecoder {
       case 'message_start':
         if (isSecondStart(this.#started, data)) return [{ type: 'error', error: secondStartError() }];
         this.#started ??= data;
-        return [...this.#start(member<MessagesReply>(body.message, 'usage')), ...readContainer(body.message)];
+        return [
+          ...idFragment(member<MessagesReply>(body.message, 'id')),
+          ...this.#start(member<MessagesReply>(body.message, 'usage')),
+          ...readContainer(body.message),
+        ];
       case 'content_block_start':
         this.#started &&= '';
         return this.#blocks.start(body.index, body.content_block);
@@ -115,6 +135,7 @@ export class MessagesDecoder implements ReplyDecoder {
   }
 }
 
+const nothing: readonly Fragment[] = [];
 /** Members of a delta that are read. */
 const said = ['text', 'thinking', 'partial_json', 'signature', 'citation'] as const;
 

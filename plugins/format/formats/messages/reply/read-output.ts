@@ -1,6 +1,6 @@
 import { CollectedText } from '#core/platform/memory/collected-text.ts';
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
-import { droppedPart, type Fragment, perBlock } from '../../../canonical/reply.ts';
+import { droppedPart, type Fragment, perBlock, progress } from '../../../canonical/reply.ts';
 import { asText, member } from '../../../wire/members.ts';
 import type { MessagesBlock, MessagesCitation, MessagesDelta } from '../../../wire/messages.ts';
 
@@ -48,7 +48,8 @@ export class BlockReader {
   delta(index: JsonValue | undefined, value: JsonValue | undefined): Fragment[] {
     const block = this.#open.get(index) ?? this.#open.get(this.#latest);
     const delta: MessagesDelta | undefined = isJsonObject(value) ? value : undefined;
-    if (delta === undefined || (block !== undefined && foreign.test(block.type))) return [];
+    if (delta === undefined) return [];
+    if (block !== undefined && foreign.test(block.type)) return [progress];
     const fragments = [...this.#say('reasoning', delta.thinking), ...this.#say('text', delta.text)];
     const citations = readCitation(delta.citation);
     if (block === undefined) return [...fragments, ...citations];
@@ -96,12 +97,13 @@ export class BlockReader {
           head,
           ...readCaller(content),
           { type: 'call', key: block.key, id: asText(content.id), name: asText(content.name) },
+          progress,
         ];
       case '':
         // Some vendors leave out the type; the deltas reveal it.
         return [head];
       default:
-        return [head, droppedPart(block.type, 'unknown blocks')];
+        return [head, droppedPart(block.type, 'unknown blocks'), progress];
     }
   }
 

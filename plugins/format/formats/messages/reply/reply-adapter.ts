@@ -33,7 +33,7 @@ export class MessagesReplyAdapter implements ReplyAdapter {
     const text = withName(event);
     switch (event.name ?? member<MessagesEvent>(event.parse(), 'type')) {
       case 'message_start':
-        // The SDK throws on a second one. One that differs is a failure, see `MessagesObserver`.
+        // The SDK throws on a second one. One that differs is a failure, see `MessagesDecoder`.
         if (this.#hasStarted) return '';
         this.#hasStarted = true;
         return this.#start(event, text, counted);

@@ -16,6 +16,7 @@ import type { MessagesEnding, MessagesEvent, MessagesReply } from '../../../wire
  *   missing.
  * - Citations: Anthropic leaves them out where there are none; AI SDK 5 and 6 refuse null.
  * - Calls: one that comes again under its own id, name and input is left out.
+ * - Content: some write a whole text in place of the list of blocks.
  */
 export class MessagesReplyRepair implements ReplyRepair {
   readonly failure = undefined;
@@ -47,12 +48,13 @@ export class MessagesReplyRepair implements ReplyRepair {
 
   whole(body: JsonObject): JsonObject {
     const { content }: MessagesReply = body;
-    const blocks = asList(content);
+    const isText = typeof content === 'string';
+    const blocks = isText ? [{ type: 'text', text: content }] : asList(content);
     this.#hasCalls = blocks.some(isCall);
     const kept = blocks.filter((block) => !isCall(block) || !this.#calls.repeats(block));
     const named = kept.map((block) => (isCall(block) ? this.#named(block) : uncited(block)));
     const isSame = named.length === blocks.length && named.every((block, index) => block === blocks[index]);
-    return this.#settled(isSame ? body : { ...body, content: named });
+    return this.#settled(isSame && !isText ? body : { ...body, content: named });
   }
 
   #repaired(event: StreamEvent, type: JsonValue | undefined): StreamEvent {

@@ -102,7 +102,12 @@ export class EventNumbers {
 
   /** The number of the next event if it is the upstream's and follows the last; undefined once the numbers are ours. */
   get expected(): number | undefined {
-    return this.#isOurs ? undefined : this.#last + 1;
+    return this.#isOurs ? undefined : this.next;
+  }
+
+  /** The number of the next event. */
+  get next(): number {
+    return this.#last + 1;
   }
 
   /** The number of an event of the upstream. @param given its number there */

@@ -25,6 +25,11 @@ export class RepairedOutput {
     return this.#items.isEmpty;
   }
 
+  /** The items of an answer that breaks off. */
+  get soFar(): JsonValue[] {
+    return this.#items.announced.map((item) => (item.isDone ? item.item : item.partial()));
+  }
+
   /** The events that the client gets for one: the same object alone if it is clean. */
   event(type: string, data: ResponsesEvent): Events {
     this.grown = undefined;

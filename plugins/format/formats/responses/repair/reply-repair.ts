@@ -1,12 +1,14 @@
+import type { Usage } from '#core/gateway/facts.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
 import { Notes } from '../../../canonical/notes.ts';
 import { withoutOtherTier } from '../../../canonical/service-tier.ts';
-import { withoutUnset } from '../../../wire/members.ts';
+import { asList, withoutUnset } from '../../../wire/members.ts';
 import type { ReplyRepair } from '../../contract/pass-through.ts';
-import { responseId } from '../reply/reply-object.ts';
+import { renderResponseFailed, responseId, writeUsage } from '../reply/reply-object.ts';
 import { DeltaTemplate } from './delta-template.ts';
 import { EventNumbers, eventType, isKnownEvent } from './events.ts';
 import { textOr, withMembers } from './repair-item.ts';
@@ -34,6 +36,11 @@ export class ResponsesReplyRepair implements ReplyRepair {
   readonly #numbers = new EventNumbers();
   readonly #template = new DeltaTemplate();
   readonly #output: RepairedOutput;
+  finished: JsonObject | undefined;
+  /** The response as it was announced to the client last. */
+  #begun: ResponsesReply = {};
+  /** As the upstream has reported it. */
+  #failed: ResponsesReply | undefined;
   /** Id of the response; undefined until it was sent to the client. */
   #id: string | undefined;
   #isOver = false;
@@ -56,7 +63,19 @@ export class ResponsesReplyRepair implements ReplyRepair {
   }
 
   whole(body: JsonObject): JsonObject {
-    return repairWhole(this.#tiered(body), this.#context);
+    return (this.finished = repairWhole(this.#tiered(body), this.#context));
+  }
+
+  /** Repeats the response so far, with the items under way. The upstream's own failure is not passed on. */
+  renderFailure(error: GatewayError, usage: Usage | undefined): string {
+    const output = asList(this.#failed?.output);
+    const response: ResponsesReply = {
+      ...this.#begun,
+      output: output.length > 0 ? [...output] : this.#output.soFar,
+      usage: usage === undefined ? null : writeUsage(usage),
+    };
+    const number = this.#failed === undefined ? this.#numbers.next : this.#numbers.next - 1;
+    return renderResponseFailed(error, responseId(this.#context), number, response);
   }
 
   event(event: StreamEvent): readonly StreamEvent[] {
@@ -100,12 +119,13 @@ export class ResponsesReplyRepair implements ReplyRepair {
     if (begins.has(type)) return this.#begin(type, data);
     if (type === 'keepalive') return this.#id === undefined ? [] : [data];
     const begun = this.#id === undefined ? this.#announce(type, data) : [];
-    if (type === 'response.failed') return [...begun, this.#failed(data)];
+    if (type === 'response.failed') return [...begun, this.#fail(data)];
     if (type === 'response.completed' || type === 'response.incomplete') return [...begun, ...this.#end(type, data)];
     return [...begun, ...this.#output.event(type, data)];
   }
 
-  #failed(data: ResponsesEvent): ResponsesEvent {
+  #fail(data: ResponsesEvent): ResponsesEvent {
+    this.#failed = responseIn(data);
     const { response } = data;
     return isJsonObject(response) ? withMembers(data, { response: this.#tiered(response) }) : data;
   }
@@ -118,7 +138,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
     const isFirst = this.#id === undefined;
     // A second one would replace what the client has collected.
     if (!isFirst && type === 'response.created') return [];
-    const response = this.#response(data.response, 'in_progress', []);
+    const response = (this.#begun = this.#response(data.response, 'in_progress', []));
     const begun = withMembers(data, { response });
     return isFirst && type !== 'response.created' ? [{ type: 'response.created', response }, begun] : [begun];
   }
@@ -126,7 +146,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
   /** The beginning of a stream that has none. */
   #announce(type: string, data: ResponsesEvent): readonly ResponsesEvent[] {
     const { id, model, created_at } = Object.hasOwn(endings, type) ? responseIn(data) : {};
-    const response = this.#response(withoutUnset({ id, model, created_at }), 'in_progress', []);
+    const response = (this.#begun = this.#response(withoutUnset({ id, model, created_at }), 'in_progress', []));
     return ['response.created', 'response.in_progress'].map((name) => ({ type: name, response }));
   }
 
@@ -134,7 +154,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
     this.#isOver = true;
     const given = responseIn(data);
     const { events, output } = this.#output.end(given.output, endings[type]);
-    const response = this.#response(given, endings[type], output);
+    const response = (this.finished = this.#response(given, endings[type], output));
     const ending: ResponsesEvent = given === data ? { type, response } : withMembers(data, { response });
     return [...events, ending];
   }

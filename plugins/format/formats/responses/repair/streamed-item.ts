@@ -109,6 +109,11 @@ export class StreamedItem {
     return events;
   }
 
+  /** The item with what has come of it. */
+  partial(): ResponsesItem {
+    return this.#filled({ ...openItem(this.item), status: 'incomplete' });
+  }
+
   #add(kind: StreamedText): StreamedPart {
     const parts = this.#parts[kind.list];
     const part = new StreamedPart(kind, parts.length);

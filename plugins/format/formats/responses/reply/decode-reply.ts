@@ -1,17 +1,22 @@
+import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
+import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import type { ReplyDecoder } from '../../../canonical/codec.ts';
 import {
   failed,
   type FinishReason,
   type Fragment,
+  isContent,
+  progress,
   readFailure,
   tierFragment,
   usageFragment,
 } from '../../../canonical/reply.ts';
-import { asList, member, parseBody } from '../../../wire/members.ts';
+import { asList, member, readEvent } from '../../../wire/members.ts';
 import { ItemTracker } from './item-tracker.ts';
-import { responsesUsage } from './observer.ts';
 import { ItemFragments } from './read-output.ts';
+import { responsesUsage } from './reply-object.ts';
 import type {
   ResponsesEvent,
   ResponsesIncompleteDetails,
@@ -21,6 +26,13 @@ import type {
 
 const failedStatuses: ReadonlySet<JsonValue | undefined> = new Set(['failed', 'cancelled']);
 const unfinishedStatuses: ReadonlySet<JsonValue | undefined> = new Set(['queued', 'in_progress']);
+const endings: ReadonlySet<string | undefined> = new Set(['response.completed', 'response.incomplete']);
+/** Events about the response itself. */
+const ofResponse: ReadonlySet<string> = new Set(
+  ['created', 'queued', 'in_progress', 'completed', 'incomplete', 'done', 'failed', 'cancelled'].map(
+    (state) => `response.${state}`,
+  ),
+);
 
 /**
  * Reads a Responses reply. Texts and inputs come up to three times, as deltas, when a part is done and when its item is
@@ -32,10 +44,20 @@ export class ResponsesDecoder implements ReplyDecoder {
   readonly #tracker = new ItemTracker();
   readonly #items = new ItemFragments(this.#tracker);
 
-  event(name: string | undefined, data: string): Fragment[] {
+  skim(event: StreamEvent): readonly Fragment[] | undefined {
+    const { name } = event;
+    if (name?.startsWith('response.') !== true) return undefined;
+    if (name.endsWith('.delta') || !ofResponse.has(name)) return [];
+    if (!endings.has(name)) return undefined;
+    const { response }: ResponsesEvent = event.parse() ?? {};
+    const isComplete = isJsonObject(response) && !hasFailed(response);
+    return isComplete ? readEnd(response, name === 'response.incomplete') : undefined;
+  }
+
+  event(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
     if (data.trim() === '[DONE]') return [{ type: 'end' }];
-    const body = parseBody(data);
-    if (body === undefined) return name === 'error' ? [failed({ message: data })] : [];
+    const body = readEvent(data, event);
+    if (body === undefined) return name === 'error' ? [failed({ message: data })] : endings.has(name) ? [torn()] : [];
     const { type: own }: ResponsesEvent = body;
     const type = typeof own === 'string' ? own : name;
     if (
@@ -70,28 +92,52 @@ export class ResponsesDecoder implements ReplyDecoder {
       case 'response.output_item.done':
         return this.#items.done(body.item, this.#tracker.find(body));
       default:
-        return this.#items.part(type, body);
+        return this.#part(type, body);
     }
+  }
+
+  /** The vendor's own tools have events too; those that announce items and parts carry nothing. */
+  #part(type: string, body: ResponsesEvent): Fragment[] {
+    const fragments = this.#items.part(type, body);
+    const isMore = type.startsWith('response.') && !type.endsWith('.added');
+    return isMore && !fragments.some(isContent) ? [...fragments, progress] : fragments;
   }
 
   /** The content of a whole reply, without what the events before have carried. */
   #end(response: ResponsesReply, ending: 'whole' | 'completed' | 'incomplete'): Fragment[] {
     const { output, status } = response;
-    const isFailed = failedStatuses.has(status) || (ending === 'whole' && unfinishedStatuses.has(status));
-    if (isFailed || readFailure(response) !== undefined) return [...usageOf(response), failed(response)];
+    const items = asList(output);
+    // Some vendors forget the status of an answer.
+    const isEmpty = ending === 'whole' && unfinishedStatuses.has(status) && items.length === 0;
+    if (isEmpty || hasFailed(response)) return [...usageOf(response), failed(response)];
     if (ending === 'whole' && !Array.isArray(output)) return [failed({ message: 'an answer without output' })];
-    const items = Array.isArray(output) ? output : [];
     const missing = items.flatMap((item, index) => this.#items.repeated(item, index));
-    const isIncomplete = ending === 'incomplete' || status === 'incomplete';
-    return [
-      ...missing,
-      ...withheldReasoning(response),
-      ...usageOf(response),
-      ...tierFragment(response.service_tier),
-      { type: 'finish', reason: isIncomplete ? whyIncomplete(response) : 'stop' },
-      { type: 'end' },
-    ];
+    return [...missing, ...readEnd(response, ending === 'incomplete')];
   }
+}
+
+/** The failure of a last event that holds no response. */
+function torn(): Fragment {
+  return {
+    type: 'error',
+    error: new GatewayError('upstream_failed', upstreamReason('upstream.reason.event_truncated')),
+  };
+}
+
+function hasFailed(response: ResponsesReply): boolean {
+  return failedStatuses.has(response.status) || readFailure(response) !== undefined;
+}
+
+/** The end of a complete response, without its output. */
+function readEnd(response: ResponsesReply, isTruncated: boolean): Fragment[] {
+  const isIncomplete = isTruncated || response.status === 'incomplete';
+  return [
+    ...withheldReasoning(response),
+    ...usageOf(response),
+    ...tierFragment(response.service_tier),
+    { type: 'finish', reason: isIncomplete ? whyIncomplete(response) : 'stop' },
+    { type: 'end' },
+  ];
 }
 
 /** Some vendors send the response itself in place of the event. */

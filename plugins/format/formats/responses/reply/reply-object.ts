@@ -4,6 +4,7 @@ import type { Usage } from '#core/gateway/facts.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
 import type { CompleteReply } from '../../../canonical/reply.ts';
+import { count, member } from '../../../wire/members.ts';
 import type {
   ResponsesItem,
   ResponsesReasoningOptions,
@@ -12,6 +13,7 @@ import type {
   ResponsesTextOptions,
   ResponsesTool,
   ResponsesUsage,
+  ResponsesUsageDetails,
 } from '../../../wire/responses.ts';
 
 /** The changing part of a response object. */
@@ -65,6 +67,18 @@ export function isTruncated({ finish }: Pick<CompleteReply, 'finish'>): boolean 
 
 function whyIncomplete({ finish }: CompleteReply): string {
   return finish === 'content_filter' ? 'content_filter' : 'max_output_tokens';
+}
+
+export function responsesUsage(value: JsonValue | undefined): Usage | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const usage: ResponsesUsage = value;
+  return {
+    input: count(usage.input_tokens),
+    output: count(usage.output_tokens),
+    cacheRead: count(member<ResponsesUsageDetails>(usage.input_tokens_details, 'cached_tokens')),
+    cacheWrite: count(member<ResponsesUsageDetails>(usage.input_tokens_details, 'cache_write_tokens')),
+    reasoning: count(member<ResponsesUsageDetails>(usage.output_tokens_details, 'reasoning_tokens')),
+  };
 }
 
 /** Codex fails the turn when a count is missing. */

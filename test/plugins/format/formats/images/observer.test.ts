@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { images } from '../../../../../plugins/format/formats/images/descriptor.ts';
 
-const observe = () => images.client.observe('req', { n: 2 });
+const observe = () => images.client.observe({ n: 2 });
 const event = (type: string, more: object = {}) => ({
   name: type,
   data: '',

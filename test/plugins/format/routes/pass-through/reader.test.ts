@@ -1,10 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { JsonObject } from '#core/platform/json.ts';
-import { ChatObserver } from '../../../../../plugins/format/formats/chat/reply/observer.ts';
-import { MessagesObserver } from '../../../../../plugins/format/formats/messages/reply/observer.ts';
+import { ResponsesReplyRepair } from '../../../../../plugins/format/formats/responses/repair/reply-repair.ts';
 import { PassThroughReader } from '../../../../../plugins/format/routes/pass-through/reader.ts';
-import { ResponsesObserver } from '../../../../../plugins/format/formats/responses/reply/observer.ts';
+import { conversational, type TextFormat } from '../../../../support/formats.ts';
 
 const chatEvents = [
   'data: {"id":"c","choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]}\n\n',
@@ -14,9 +13,16 @@ const chatEvents = [
   'data: [DONE]\n\n',
 ];
 
-const chat = () => new PassThroughReader(new ChatObserver('req_1'));
-const messages = () => new PassThroughReader(new MessagesObserver('req_1'));
-const responses = () => new PassThroughReader(new ResponsesObserver('req_1'));
+const readerOf = (format: TextFormat, body: JsonObject = {}, repair?: ResponsesReplyRepair) => {
+  const { client, dialect } = conversational[format];
+  return new PassThroughReader(client.observe(body), { id: 'req_1', dialect }, { repair });
+};
+const chat = (body?: JsonObject) => readerOf('chat', body);
+const messages = () => readerOf('messages');
+const responses = () => readerOf('responses');
+/** With the repair, which knows what the client has of an answer. */
+const repairedResponses = () =>
+  readerOf('responses', {}, new ResponsesReplyRepair({ id: 'req_1', model: 'm', created: 1, request: {} }, true));
 const bytes = (...events: string[]) => Buffer.from(events.join(''));
 
 const item = (output_index: number, members: object) => ({
@@ -43,7 +49,7 @@ describe('a chat stream', () => {
   });
 
   it('of several choices is complete when the last of them has ended', () => {
-    const reader = new PassThroughReader(new ChatObserver('req_1', 2));
+    const reader = chat({ n: 2 });
     reader.push(bytes(chatEvents[1] as string, chatEvents[2] as string));
     expect(reader.isComplete).toBe(false);
     reader.push(bytes('data: {"choices":[{"index":1,"delta":{},"finish_reason":"stop"}]}\n\n'));
@@ -320,18 +326,20 @@ describe('a responses stream', () => {
   });
 
   it('fails under the id and the next sequence number of the response that was announced', () => {
-    const reader = responses();
-    reader.push(bytes(created, delta, 'event: error\ndata: {"type":"error","sequence_number":5,"message":"gone"}\n\n'));
+    const reader = repairedResponses();
+    const under =
+      'event: response.in_progress\ndata: {"type":"response.in_progress","sequence_number":1,"response":{"id":"resp_7"}}\n\n';
+    reader.push(bytes(created, under, 'event: error\ndata: {"type":"error","sequence_number":2,"message":"gone"}\n\n'));
     const event = lastOf(reader.renderFailure(reader.failure as never));
     expect(event).toMatchObject({
       type: 'response.failed',
-      sequence_number: 6,
+      sequence_number: 3,
       response: { id: 'resp_7', status: 'failed' },
     });
   });
 
   const failed = (...events: string[]) => {
-    const reader = responses();
+    const reader = repairedResponses();
     reader.push(bytes(created, ...events));
     const text = reader.renderFailure(new GatewayError('upstream_failed', 'gone'));
     return lastOf(text)['response'] as JsonObject;
@@ -366,12 +374,12 @@ describe('a responses stream', () => {
     });
   });
 
-  it('fails without parts whose numbers skip others', () => {
+  it('fails with the text of parts whose numbers skip others', () => {
     const { output } = failed(
       event('response.output_item.added', item(0, message)),
       event('response.output_text.delta', { ...place(0), content_index: 4_000_000_000, delta: 'Hi' }),
     );
-    expect(output).toMatchObject([{ content: [] }]);
+    expect(output).toMatchObject([{ content: [{ type: 'output_text', text: 'Hi' }] }]);
   });
 });
 

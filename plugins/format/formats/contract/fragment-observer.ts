@@ -1,0 +1,149 @@
+import type { Profile } from '#core/config/catalog/profile.ts';
+import type { GatewayError } from '#core/platform/errors/table.ts';
+import type { Usage } from '#core/gateway/facts.ts';
+import type { JsonObject } from '#core/platform/json.ts';
+import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
+import type { ReplyDecoder, UpstreamCodec } from '../../canonical/codec.ts';
+import { type FinishReason, type Fragment, isContent } from '../../canonical/reply.ts';
+import type { ReplyObserver } from './pass-through.ts';
+
+/** Who else wants to know of a reply that passes through. */
+export interface Listening {
+  /** Of the route. */
+  readonly profile?: Profile | undefined;
+  /** Takes the vendor's id of the answer, where it can be continued. */
+  readonly onAnswer?: ((answerId: string) => void) | undefined;
+  /** Takes all fragments, also those of the text. @param isFinished nothing of the answer follows */
+  readonly onFragments?: ((fragments: readonly Fragment[], isFinished: boolean) => void) | undefined;
+}
+
+/** How streams of a format end. */
+export interface StreamEnd {
+  /** The last event, for a complete stream that lacks it; left out where the format has none of its own. */
+  readonly mark?: string;
+  /** True where a stream ends with its body: chunks with an ending may come several times, and there may be fewer answers. */
+  readonly isOfBody?: boolean;
+  /** Answers that the client has requested. */
+  readonly answers?: number;
+}
+
+/** The answer that a decoder reads, among the indexes of others. */
+const own = Symbol('own');
+const nothing: readonly Fragment[] = [];
+
+/** Tells from the fragments of its decoder how far a reply has come, which passes through as bytes. */
+export class FragmentObserver implements ReplyObserver {
+  hasContent = false;
+  isComplete = false;
+  isFinished = false;
+  isOver = false;
+  failure: GatewayError | undefined;
+  usage: Usage | undefined;
+  isPolicyRefusal = false;
+  readonly endMark?: string;
+  readonly #decoder: ReplyDecoder;
+  readonly #listening: Listening;
+  readonly #isOfBody: boolean;
+  readonly #requested: number;
+  /** The answers that have begun, and those that have ended. */
+  readonly #begun = new Set<unknown>([own]);
+  readonly #ended = new Set<unknown>();
+  /** True when the last event has come. */
+  #isSettled = false;
+  /** True while an event may be nothing but another piece of the text. */
+  #canSkim = false;
+  /** True when content has come after the finish reasons. */
+  #hasContinued = false;
+
+  constructor(
+    { createDecoder }: Pick<UpstreamCodec, 'createDecoder'>,
+    listening: Listening = {},
+    { mark, isOfBody = false, answers = 1 }: StreamEnd = {},
+  ) {
+    this.#decoder = createDecoder(listening.profile);
+    this.#listening = listening;
+    this.#isOfBody = isOfBody;
+    this.#requested = answers;
+    if (mark !== undefined) this.endMark = mark;
+  }
+
+  event(event: StreamEvent): void {
+    const skimmed = this.#canSkim ? this.#skim(event) : undefined;
+    if (skimmed?.length === 0) return;
+    const shared = this.#listening.onFragments === undefined ? event : undefined;
+    this.#takeAll(skimmed ?? this.#decoder.event(event.name, event.data ?? '', shared));
+  }
+
+  whole(body: JsonObject): void {
+    this.#takeAll(this.#decoder.whole(body));
+    this.isComplete = this.isFinished = this.isOver = true;
+  }
+
+  #skim(event: StreamEvent): readonly Fragment[] | undefined {
+    return event.isPlain ? nothing : this.#decoder.skim?.(event);
+  }
+
+  #takeAll(fragments: readonly Fragment[]): void {
+    const { onFragments } = this.#listening;
+    for (const fragment of fragments) this.#take(fragment);
+    const { size } = this.#ended;
+    // Some vendors leave out the last event; a finish reason of every answer means the same.
+    const areEnded = size > 0 && size >= (this.#isOfBody ? this.#begun.size : this.#requested);
+    this.isComplete = this.#isSettled || areEnded;
+    this.isFinished = this.#isSettled || (areEnded && size >= this.#requested && !this.#hasContinued);
+    this.#canSkim = onFragments === undefined && this.hasContent && !this.isComplete;
+    onFragments?.(fragments, this.isFinished);
+  }
+
+  #take(fragment: Fragment): void {
+    if (isContent(fragment)) {
+      this.hasContent = true;
+      this.#hasContinued ||= this.isComplete && fragment.type !== 'finish';
+    }
+    switch (fragment.type) {
+      case 'usage':
+        this.usage = laterCounts(this.usage, fragment.usage);
+        return;
+      case 'id':
+        this.#listening.onAnswer?.(fragment.id);
+        return;
+      case 'finish':
+        this.#end(own, fragment.reason);
+        return;
+      case 'other':
+        this.#begun.add(fragment.answer);
+        this.failure ??= fragment.error;
+        if (fragment.finish !== undefined) this.#end(fragment.answer, fragment.finish);
+        return;
+      case 'end':
+        this.#settle();
+        return;
+      case 'error':
+        this.failure ??= fragment.error;
+        return;
+      default:
+    }
+  }
+
+  #end(answer: unknown, reason: FinishReason): void {
+    this.hasContent = true;
+    this.isPolicyRefusal ||= reason === 'content_filter';
+    this.#ended.add(answer);
+  }
+
+  #settle(): void {
+    this.#isSettled = true;
+    this.isOver = !this.#isOfBody;
+  }
+}
+
+/** Later counts replace earlier ones, member by member. */
+function laterCounts(before: Usage | undefined, { input, output, cacheRead, cacheWrite, reasoning }: Usage): Usage {
+  return {
+    input: input ?? before?.input,
+    output: output ?? before?.output,
+    cacheRead: cacheRead ?? before?.cacheRead,
+    cacheWrite: cacheWrite ?? before?.cacheWrite,
+    reasoning: reasoning ?? before?.reasoning,
+  };
+}

@@ -30,6 +30,7 @@ import type { Upgrades } from '#core/gateway/http/upgrades.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { PluginMissing } from './import-plugin.ts';
 import type { GatewayPlugin } from './plugin.ts';
+import { releaseAction, rollbackAction } from './validation/config-actions.ts';
 import { configGauges } from './validation/load-state.ts';
 import { configProblems } from './validation/config-problems.ts';
 import { registerForeignPlugin, registerOwnPlugins } from './load.ts';
@@ -102,7 +103,7 @@ function createRegistry(): Registry {
   const registry = new Registry();
   for (const section of [...coreSections, workersSection, operatorSection, ...catalogSections, operatorsSection])
     registry.section(section);
-  for (const action of coreActions) registry.action(action);
+  for (const action of [...coreActions, rollbackAction, releaseAction]) registry.action(action);
   registry.gauge(diskGauge);
   registry.healthCheck(diskCheck);
   registry.healthCheck(namesCheck);

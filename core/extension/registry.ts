@@ -10,6 +10,7 @@ import type { Catalog, Vendor } from '#core/config/catalog/catalog.ts';
 import type { WireFormat } from '#core/config/catalog/formats.ts';
 import type { Command } from './commands/command.ts';
 import type { UsageFiguresReader } from './commands/usage-figures.ts';
+import type { VariantSource } from './variants.ts';
 import type { Mistake } from '#core/config/file/mistake.ts';
 import type { Section } from '#core/config/section.ts';
 import { checkTableNames, type PluginTables } from '#core/platform/database/tables.ts';
@@ -119,6 +120,8 @@ export class Registry {
   allowanceReader: ReadAllowance | undefined;
   /** What use has cost, for operators' pages and for `daypass usage`; undefined where no plugin knows prices. */
   costsReader: { readonly beside: ReadCostsBeside; readonly usage: UsageFiguresReader } | undefined;
+  /** What tries second configurations; undefined where no plugin does. */
+  variantSource: VariantSource | undefined;
   /** The plugin that is registering; `core` for everything else. */
   #plugin = 'core';
 
@@ -277,6 +280,12 @@ export class Registry {
   costs(beside: ReadCostsBeside, usage: UsageFiguresReader): void {
     if (this.costsReader !== undefined) throw new Error('two plugins know what use has cost');
     this.costsReader = { beside, usage };
+  }
+
+  /** What tries a second configuration on some of the accounts. */
+  variants(source: VariantSource): void {
+    if (this.variantSource !== undefined) throw new Error('two plugins try second configurations');
+    this.variantSource = source;
   }
 
   catalogReview(review: CatalogReview): void {

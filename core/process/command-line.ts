@@ -8,7 +8,7 @@ import { loadEnvironmentFile } from './environment-file.ts';
 import { defineHistory } from './commands/history.ts';
 import { defineInit } from './commands/init.ts';
 import { defineMigrate } from './commands/migrate.ts';
-import { defineReload } from './commands/reload.ts';
+import { defineReload, reloadName } from './commands/reload.ts';
 import { defineRestore } from './commands/restore.ts';
 import { defineSchema } from './commands/schema.ts';
 import { defineStart } from './commands/start.ts';
@@ -59,7 +59,7 @@ export async function runCommandLine(words: readonly string[], signals?: StopSig
     loadEnvironmentFile(file());
     // A start assembles what it needs itself; a second assembly would delay it.
     const isOwn = parser.commands.some((command) => command.name() === name);
-    if (!isOwn) problems = await definePluginCommands(parser, context);
+    if (!isOwn || name === reloadName) problems = await definePluginCommands(parser, context);
     await parser.parseAsync(words, { from: 'user' });
     return 0;
   } catch (error) {
@@ -71,7 +71,7 @@ export async function runCommandLine(words: readonly string[], signals?: StopSig
 }
 
 /**
- * Defines the commands of all plugins, third-party ones of gateway.yaml included. None of these keeps the gateway's own
+ * Defines the commands of all plugins, third-party ones of gateway.yaml included, and what they add to `reload`. None of these keeps the gateway's own
  * commands from running.
  *
  * @returns what is wrong with third-party plugins
@@ -83,6 +83,7 @@ async function definePluginCommands(parser: Parser, context: CoreCommandContext)
     throw new Error('the gateway has not started yet');
   });
   const problems = registry.unloaded.length === 0 ? [] : [new ConfigError(registry.unloaded).message];
+  for (const own of parser.commands) if (own.name() === reloadName) registry.variantSource?.declareOptions(own);
   for (const definition of registry.commands.values()) {
     const { name } = definition;
     const command = parser.createCommand(name).copyInheritedSettings(parser);

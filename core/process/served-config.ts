@@ -1,12 +1,10 @@
 import { basename, dirname, join } from 'node:path';
-import type { Catalog } from '#core/config/catalog/catalog.ts';
-import { Canaries, type Canary } from '#core/config/history/canaries.ts';
 import { type Beside, buildCatalogInSteps } from '#core/config/sections/build-catalog.ts';
 import type { VendorServers } from '#core/config/sections/vendor-servers.ts';
 import type { Assembly } from '#core/extension/assembly.ts';
 import { type GatewayDocument, readDocument } from '#core/config/file/document.ts';
 import { addedPlugins, keepFixed } from '#core/extension/validation/fixed.ts';
-import { type CanaryBegun, type CanaryWish, configLoadState } from '#core/extension/validation/load-state.ts';
+import { configLoadState } from '#core/extension/validation/load-state.ts';
 import { type Config, validate, validateInSteps } from '#core/extension/validation/load.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
 import type { SectionValue } from '#core/config/section.ts';
@@ -21,18 +19,13 @@ import type { Logger } from '#core/platform/logger.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
 import { liveTopics } from '#core/web/pages/page.ts';
 import { buildPipeline } from '#core/gateway/pipeline/build.ts';
-import { rollbackChannel, RollbackRefused } from '#core/config/history/history.ts';
-import {
-  CanaryRefused,
-  hasSameStages,
-  requireDivisible,
-  requireDivisibleStages,
-} from '#core/extension/validation/canary-rules.ts';
+import { type Effective, EffectiveDocuments } from '#core/config/history/effective-document.ts';
+import { rollbackChannel, RollbackRefused, variantName } from '#core/config/history/history.ts';
+import { hasSameStages, requireDivisible, requireDivisibleStages } from '#core/extension/validation/variant-rules.ts';
+import type { VariantRun } from '#core/extension/variants.ts';
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
-import { CanaryRun } from './canary/canary-run.ts';
 import { inBackground } from '#core/platform/background.ts';
 import { describeRollback } from './describe-rollback.ts';
-import { type Effective, EffectiveDocuments } from './effective-document.ts';
 import type { OpenServices } from './services.ts';
 import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
 import { inTurns } from '#core/platform/timing/turn.ts';
@@ -65,8 +58,8 @@ export class ServedConfig {
   /** Of what serves, which differs from the file after a rollback. */
   #secretFiles: readonly string[] = [];
   #kept: Effective['kept'];
-  readonly #canaries: Canaries;
-  readonly #canary: CanaryRun;
+  /** Undefined where no plugin tries second configurations. */
+  #variants: VariantRun | undefined;
   #changing: Promise<unknown> = Promise.resolve();
   #isClosed = false;
   #isOver = false;
@@ -76,20 +69,6 @@ export class ServedConfig {
     this.#parts = parts;
     this.#documents = new EffectiveDocuments(services.services.database, assembly.registry, { environment, log });
     this.#config = first;
-    const { database } = services.services;
-    this.#canaries = new Canaries(database, this.#documents.history);
-    this.#canary = new CanaryRun({
-      canaries: this.#canaries,
-      database,
-      log,
-      now: services.services.now,
-      handler: parts.handler,
-      prepare: (canary) => this.#prepareCanary(canary),
-      onChange: (canary) => {
-        configLoadState(this.host).canary = canary;
-        publishLive(this.host, 'health');
-      },
-    });
   }
 
   get config(): Config {
@@ -114,16 +93,22 @@ export class ServedConfig {
     const effective = await this.#resolveFirst(file);
     await this.#serve(this.#config);
     this.#file = file;
+    const { file: path, environment, assembly, handler } = this.#parts;
     configLoadState(this.host).changes = {
-      history: this.#documents.history,
-      canaries: this.#canaries,
-      beginCanary: (name, wish) => this.#beginCanary(name, wish),
-      makeFull: (id, reason) => this.#makeFull(id, reason),
-      endCanary: (id, reason) => this.#endCanary(id, reason),
+      documents: this.#documents,
+      read: (name) => readDocument(name === undefined ? path : join(dirname(path), basename(name)), environment),
+      follow: () => this.#follow(),
       serving: () => this.#kept,
       takeBack: (id, operator, note) => this.#takeBack(id, operator, note),
       release: () => this.#release(),
     };
+    const variants = await assembly.registry.variantSource?.load();
+    this.#variants = variants?.follow({
+      host: () => this.host,
+      documents: this.#documents,
+      serve: (variant) => handler.serveVariant(variant),
+      prepare: (number, text) => this.#prepareVariant(number, text),
+    });
     await this.#noteServed(effective);
     // A gap may have hidden a notification.
     const onChange = () =>
@@ -172,41 +157,7 @@ export class ServedConfig {
     await this.#follow();
   }
 
-  async #beginCanary(name: string, wish: CanaryWish): Promise<CanaryBegun> {
-    const { file: path, environment, assembly } = this.#parts;
-    const [file, next] = await Promise.all([
-      readDocument(path, environment),
-      readDocument(join(dirname(path), basename(name)), environment),
-    ]);
-    const { startCanary } = await import('./canary/start-canary.ts');
-    const { database } = this.host;
-    const parts = { database, documents: this.#documents, canaries: this.#canaries, registry: assembly.registry };
-    const begun = await startCanary(parts, file, next, wish);
-    await this.#follow();
-    const [last] = await this.#canaries.list(1);
-    if (last?.id === begun.canary.id && last.end?.outcome === 'ended')
-      throw new CanaryRefused(`Canary ${last.id} has ended: ${last.end.reason}`);
-    return begun;
-  }
-
-  /** Serves the canary to everybody, by an operator's word. */
-  async #makeFull(id: number, reason: string): Promise<void> {
-    const canary = await this.#canaries.running();
-    const { digest } = await this.#documents.history.describe(
-      await readDocument(this.#parts.file, this.#parts.environment),
-    );
-    if (canary?.id !== id || !(await this.#canaries.makeFull(canary, digest, reason)))
-      throw new RollbackRefused(`canary ${id} does not run any more`);
-    await this.#follow();
-  }
-
-  async #endCanary(id: number, reason: string): Promise<void> {
-    if (!(await this.#canaries.end(id, 'ended', reason)))
-      throw new RollbackRefused(`canary ${id} does not run any more`);
-    await this.#follow();
-  }
-
-  /** Tells the history and the operator pages what serves now, and serves the canary beside it. */
+  /** Tells the history and the operator pages what serves now, and what may serve beside it. */
   async #noteServed(effective: Effective): Promise<void> {
     const { rollback, kept } = effective;
     const { log } = this.#parts;
@@ -222,35 +173,35 @@ export class ServedConfig {
     );
     const { serving } = this.#parts.handler;
     try {
-      await this.#canary.follow({ serving, digest: kept.digest, fileDigest: rollback?.fileDigest ?? kept.digest });
+      await this.#variants?.follow({ serving, digest: kept.digest, fileDigest: rollback?.fileDigest ?? kept.digest });
     } catch (error) {
-      log.warn(`whether a canary runs cannot be read: ${describeConnectionError(error)}`);
+      log.warn(`what serves beside it cannot be read: ${describeConnectionError(error)}`);
     }
   }
 
-  /** Builds the configuration of a canary beside the one that serves. @throws why it cannot serve */
-  async #prepareCanary(canary: Canary): Promise<Serving> {
+  /** Builds a configuration beside the one that serves. @throws why it cannot serve */
+  async #prepareVariant(number: number, text: string): Promise<Serving> {
     const { handler, assembly } = this.#parts;
     if (this.#file === undefined) throw new Error('the gateway has not started yet');
-    const read = await this.#validate(await this.#documents.readCanary(canary, this.#file));
+    const read = await this.#validate(await this.#documents.read({ name: variantName(number), text }, this.#file));
     const sections = [...assembly.registry.sections.values()];
     const { config } = keepFixed(read, this.#config, sections);
     requireDivisible(config, this.#config, sections);
     const { pipeline } = handler.serving;
-    return this.#prepare(config, canary, (made) =>
+    return this.#prepare(config, number, (made) =>
       requireDivisibleStages({ config, pipeline: made.pipeline }, { config: this.#config, pipeline }),
     );
   }
 
   /** Releases the pipelines, see `Pipeline.retire`. */
   async retire(within?: number): Promise<void> {
-    await Promise.all([this.#parts.handler.serving.pipeline.retire(within), this.#canary.retire(within)]);
+    await Promise.all([this.#parts.handler.serving.pipeline.retire(within), this.#variants?.retire(within)]);
   }
 
   /** Refuses reloads from now on, and waits for a running one, which does not serve if it takes longer than 10 seconds. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#canary.close();
+    this.#variants?.close();
     this.#isOver = (await firstOrTimeout([this.#changing], reloadTimeout)) === timedOut;
   }
 
@@ -346,11 +297,11 @@ export class ServedConfig {
   }
 
   /** Builds a configuration. @param check refuses it by throwing, as a part that cannot be built does; everything is released then */
-  async #prepare(config: Config, canary?: Canary, check?: (made: Serving) => void): Promise<Serving> {
+  async #prepare(config: Config, variant?: number, check?: (made: Serving) => void): Promise<Serving> {
     const undo = new AsyncDisposableStack();
     let next: Serving;
     try {
-      next = await this.#build(config, undo, canary);
+      next = await this.#build(config, undo, variant);
       undo.defer(() => next.pipeline.retire());
       check?.(next);
       if (this.#isOver) throw new Error('the gateway is stopping');
@@ -363,14 +314,14 @@ export class ServedConfig {
     return next;
   }
 
-  async #build(config: Config, undo: AsyncDisposableStack, canary: Canary | undefined): Promise<Serving> {
+  async #build(config: Config, undo: AsyncDisposableStack, variant: number | undefined): Promise<Serving> {
     const { assembly, vendors } = this.#parts;
     const { services, keeper } = this.#parts.services;
     const running = await vendors.running(config, undo);
-    const beside = canary && besideOf(canary, config, this.#config, this.host.catalog);
+    const beside = variant === undefined ? undefined : this.#besideOf(variant, config);
     const catalog = await inTurns(buildCatalogInSteps(config, running, assembly.registry.formats, beside));
     const kept = { ...services, keep: keeper.forBuild(undo) };
-    const host = createHost(kept, config, catalog, config.stages, canary?.id);
+    const host = createHost(kept, config, catalog, config.stages, variant);
     const section = config.get(listen);
     return {
       host,
@@ -381,11 +332,14 @@ export class ServedConfig {
       corsOrigins: new Set(section.cors_origins),
     };
   }
-}
 
-/** What a canary shares: nothing where stages differ, because their timeouts make faults of what the others find healthy. */
-function besideOf({ id }: Canary, config: Config, running: Config, catalog: Catalog): Beside {
-  return { name: `canary ${id}`, catalog: hasSameStages(config, running) ? catalog : undefined };
+  /** What a variant shares: nothing where stages differ, because their timeouts make faults of what the others find healthy. */
+  #besideOf(variant: number, config: Config): Beside {
+    return {
+      name: variantName(variant),
+      catalog: hasSameStages(config, this.#config) ? this.host.catalog : undefined,
+    };
+  }
 }
 
 function bodyLimitsOf(section: SectionValue<typeof listen>): BodyLimits {

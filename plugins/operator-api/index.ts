@@ -1,7 +1,7 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { operatorTokenCommand } from './command.ts';
-import { configurationActions } from './configuration-actions.ts';
+import { configurationReading } from './configuration-reading.ts';
 import { removeOldCalls } from './idempotency.ts';
 import { readings } from './readings.ts';
 import { operatorApiRoutes } from './routes.ts';
@@ -15,7 +15,7 @@ export const plugin: GatewayPlugin = {
     gateway.tables({ name: 'operator_api', entities: async () => Object.values(await import('./entities.ts')) });
     gateway.command(operatorTokenCommand);
     for (const reading of readings) gateway.operatorReading(reading);
-    for (const action of configurationActions) gateway.action(action);
+    gateway.operatorReading(configurationReading(gateway));
     gateway.job(retention);
     gateway.onConfigured((server, host) => {
       if (host.section(operatorApiSection).enabled)

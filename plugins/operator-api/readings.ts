@@ -20,7 +20,6 @@ import { service } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { readUnauthenticated } from '#core/gateway/records/unauthenticated.ts';
 import { readUsage, startOfHours } from '#core/gateway/records/usage.ts';
-import { readConfiguration } from './configuration-actions.ts';
 import { listMails } from '#core/business/mail/mails.ts';
 
 /** Entries of one page of a list. */
@@ -140,12 +139,6 @@ export const readings: readonly OperatorReading[] = [
           : outage;
       return { outages: await Promise.all(outages.map(describe)) };
     },
-  },
-  {
-    path: '/configuration',
-    summary: 'read what serves, and the last canary with the counts of both sides',
-    query: {},
-    read: readConfiguration,
   },
   {
     path: '/sales',

@@ -51,7 +51,7 @@ export const plugin: GatewayPlugin = {
       declinePage,
       heaviestPage,
       salesPage,
-      configurationsPage,
+      configurationsPage(gateway),
       configurationPage,
       ...actPages,
       routesPage(gateway),

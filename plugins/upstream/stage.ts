@@ -48,9 +48,9 @@ export const upstreamStage = defineStage({
   async create(options, host) {
     const health = healthOf(host);
     const telemetry = host.section(telemetrySection);
-    // The retries of a canary that fails are not those of everybody else.
+    // The retries of a variant that fails are not those of everybody else.
     const budget =
-      host.canary === undefined
+      host.variant === undefined
         ? host.keep('upstream/retry-budget', () => new RetryBudget(options.retry_share))
         : new RetryBudget(options.retry_share);
     // Loaded for those who declare a capacity; without one, no request asks for a slot.

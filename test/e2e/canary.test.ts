@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import { Canaries } from '#core/config/history/canaries.ts';
+import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { createLogger } from '#core/platform/logger.ts';
 import { runCommand } from '../support/command-line.ts';
 import { createUpstream, type FaultyUpstream } from '../support/faulty-upstream.ts';
@@ -201,11 +202,20 @@ it('the page shows the canary, and takes it back', async () => {
   const [running] = await canaries.list(1);
   const operator = new PageClient(gateway.url);
   await operator.submit('/sign-in', '/sign-in', { name: 'Ops', email: 'ops@example.com' });
-  const path = '/operator/configuration';
-  expect((await operator.get(path)).text).toContain(`Canary ${running?.id}, begun by`);
+  const path = '/operator/configuration/canary';
+  const begun = `Canary ${running?.id}, begun by`;
+  expect((await operator.get('/operator/configuration')).text).toContain(begun);
+  expect((await operator.get(path)).text).toContain(begun);
   expect(await operator.submit(path, path, { number: `${running?.id}`, to: 'end' })).toMatchObject({ status: 303 });
   await everybodyGets(['before']);
   expect((await canaries.list(1))[0]?.end).toMatchObject({ reason: 'rolled back by ops@example.com' });
+  const [action] = await listActions(gateway.database, { subject: 'configuration', limit: 1 });
+  expect(action).toMatchObject({
+    action: 'configuration.canary_end',
+    operator: 'ops@example.com',
+    details: { number: running?.id },
+    outcome: 'done',
+  });
 });
 
 const newToken = (scope: 'read' | 'act') => createOperatorToken(gateway, scope);

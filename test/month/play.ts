@@ -558,7 +558,7 @@ export class Month {
     const expected = [sides.canary, sides.others].map((side) => [side.accounts.size, side.requests, side.failures]);
     const seen = [counts?.canary, counts?.others].map((side) => [side?.accounts, side?.requests, side?.failures]);
     this.#differ('the counts of the canary', seen, expected);
-    if (end !== undefined) this.canaryEnd = { ...end, requests: sides.canary.requests };
+    if (end !== null) this.canaryEnd = { ...end, requests: sides.canary.requests };
   }
 
   #tried(account: number, started: number, isFailed: boolean, number: number | undefined): string {

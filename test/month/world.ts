@@ -13,11 +13,10 @@ import type { Registry } from '#core/extension/registry.ts';
 import { validate } from '#core/extension/validation/load.ts';
 import { createHost, type Host, type Services } from '#core/gateway/host/host.ts';
 import type { JsonObject } from '#core/platform/json.ts';
-import { type Canary, Canaries } from '#core/config/history/canaries.ts';
-import type { CanaryServing, Serving } from '#core/gateway/http/open-exchange.ts';
-import { CanaryRun } from '#core/process/canary/canary-run.ts';
-import { startCanary } from '#core/process/canary/start-canary.ts';
-import { EffectiveDocuments } from '#core/process/effective-document.ts';
+import { EffectiveDocuments } from '#core/config/history/effective-document.ts';
+import { configLoadState } from '#core/extension/validation/load-state.ts';
+import type { VariantRun, Variants } from '#core/extension/variants.ts';
+import type { Serving, Variant } from '#core/gateway/http/open-exchange.ts';
 import { OpenServices } from '#core/process/services.ts';
 import { answerAbly } from '../support/able-model.ts';
 import { createUpstream, type FaultyUpstream } from '../support/faulty-upstream.ts';
@@ -60,6 +59,21 @@ probes: { enabled: true, every_hours: 24, daily_tokens: 1000000, context_every_d
 `;
 }
 
+/** What the month does in other ways. */
+const unasked = () => Promise.reject(new Error('nothing of the month asks for it'));
+
+interface SeenSide {
+  readonly accounts: number;
+  readonly requests: number;
+  readonly failures: number;
+}
+
+/** What is read of a canary. */
+export interface SeenCanary {
+  readonly counts: { readonly canary: SeenSide; readonly others: SeenSide } | null;
+  readonly end: { readonly outcome: string; readonly reason: string } | null;
+}
+
 /**
  * The product, as a command runs it: all plugins on a real PostgreSQL, without listening, and with a clock that only `setTime` moves.
  * Jobs run when they are told to. The bank and the vendors are this file's.
@@ -71,7 +85,7 @@ export class World implements AsyncDisposable {
   /** What the operator's webhook got. */
   readonly alerts: JsonObject[] = [];
   /** Undefined while everybody is served the same. */
-  canary: CanaryServing | undefined;
+  canary: Variant | undefined;
   /** Seen by the vendor behind `weak`: another model answers. */
   isWeak = false;
   readonly #stack = new AsyncDisposableStack();
@@ -82,7 +96,8 @@ export class World implements AsyncDisposable {
   #upstreams: Record<string, string> = {};
   #webhook = '';
   #served: { readonly digest: string } | undefined;
-  #canaryRun: CanaryRun | undefined;
+  #variants: Variants | undefined;
+  #canaryRun: VariantRun | undefined;
   #now = 0; // ms
 
   static async open(url: string, accounts: number, terms: ShopTerms): Promise<World> {
@@ -170,36 +185,38 @@ export class World implements AsyncDisposable {
     return yamlOf(terms, upstreams, this.#webhook);
   }
 
-  /** `daypass reload FILE --canary`: the file names another vendor. */
+  /** A file that names another vendor is tried, as over the operator's API. */
   async beginCanary(terms: ShopTerms, share: number): Promise<void> {
-    const { database } = this.#services;
-    const path = join(this.#folder, 'next.yaml');
-    await writeFile(path, this.#yaml(terms, { ...this.#upstreams, weak: 'http://127.0.0.1:9/v1' }));
-    const canaries = new Canaries(database, this.#documents.history);
-    const log = { info: () => undefined, warn: () => undefined, error: console.error };
+    const name = 'next.yaml';
+    await writeFile(join(this.#folder, name), this.#yaml(terms, { ...this.#upstreams, weak: 'http://127.0.0.1:9/v1' }));
     const stages = { pipeline: { retire: () => Promise.resolve() } } as unknown as Serving;
-    this.#canaryRun = new CanaryRun({
-      canaries,
-      database,
-      log,
-      now: () => this.#now,
-      handler: { serveCanary: (canary) => void (this.canary = canary) },
+    this.#variants = await this.#registry.variantSource?.load();
+    this.#canaryRun = this.#variants?.follow({
+      host: () => this.host,
+      documents: this.#documents,
+      serve: (variant) => void (this.canary = variant),
       prepare: () => Promise.resolve(stages),
-      onChange: () => undefined,
     });
-    const parts = { database, documents: this.#documents, canaries, registry: this.#registry };
-    const [file, next] = [await readDocument(this.#file, {}), await readDocument(path, {})];
-    await startCanary(parts, file, next, { share, seconds: 600, note: undefined, operator: 'month' });
-    await this.#followCanary();
+    configLoadState(this.host).changes = {
+      documents: this.#documents,
+      read: (file = 'gateway.yaml') => readDocument(join(this.#folder, file), {}),
+      follow: () => this.#followCanary(),
+      serving: () => undefined,
+      takeBack: unasked,
+      release: unasked,
+    };
+    const operator = { id: randomUUID(), name: 'month' };
+    const action = this.#registry.actions.get('configuration.canary_begin');
+    await action?.perform(this.host, 'configuration', { file: name, share: `${share * 100}%` }, operator);
   }
 
-  /** What the timer of a running gateway does. @returns the canary afterwards */
-  async judgeCanary(): Promise<Canary> {
+  /** What the timer of a running gateway does. @returns the canary afterwards, as the operator's API has it */
+  async judgeCanary(): Promise<SeenCanary> {
     await this.#canaryRun?.judge();
     await this.#followCanary();
-    const [last] = await new Canaries(this.#services.database, this.#documents.history).list(1);
-    if (last === undefined) throw new Error('there is no canary');
-    return last;
+    const last = await this.#variants?.read(this.host);
+    if (last === undefined || last === null) throw new Error('there is no canary');
+    return last as SeenCanary;
   }
 
   async #followCanary(): Promise<void> {

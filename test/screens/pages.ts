@@ -19,7 +19,7 @@ const minor = new Set(
     'landing-signed-in sign-in docs buy-gift done-gift done-gift-redeemed operator-order-gift pay-expired pay-failed pay-wrong-amount receipt orders-empty key sign-ins delete account preferences',
     'home-empty home-ended model connect-windows connect-tool requests-errors requests-empty not-found',
     'operator-orders operator-order operator-flags operator-mails operator-accounts operator-account operator-account-buyer operator-outage operator-requests operator-request operator-heaviest operator-policy operator-sales operator-announcements operator-margins operator-books operator-month',
-    'operator-routes operator-probes operator-probe operator-health operator-configurations operator-configuration',
+    'operator-routes operator-probes operator-probe operator-health operator-configurations operator-canary operator-configuration',
   ].flatMap((names) => names.split(' ')),
 );
 
@@ -90,6 +90,7 @@ export function screensOf({
     ['operator-probe', 'operator', `/operator/probes/route?route=other/${longNames.backup}`, 'table'],
     ['operator-health', 'operator', '/operator/health', 'h1'],
     ['operator-configurations', 'operator', '/operator/configuration', 'table'],
+    ['operator-canary', 'operator', '/operator/configuration/canary', 'table'],
     ['operator-configuration', 'operator', '/operator/configuration/1', 'textarea'],
     ['operator-account-buyer', 'operator', `/operator/accounts/${buyerId}?done=account.add_days`, '.flash'],
     ['not-found', 'visitor', '/nothing', 'h1'],

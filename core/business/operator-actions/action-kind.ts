@@ -43,27 +43,19 @@ export interface SubjectKind {
 /** The schema of an action's input: an object. */
 export type InputSchema = JsonSchema & { readonly properties: Readonly<Record<string, JsonSchema>> };
 
-/** What the record of an action needs to be told in words; some actions are recorded by pages and commands of their own. */
-export interface RecordedKind<Input extends object = ActionWords> {
-  /** `SUBJECT.VERB`, unique. The text `operator.did.NAME` says that it was done. */
-  readonly name: string;
-  /**
-   * How the record tells each member of the input, in this order; the note comes last. Members without a teller are told with their
-   * names.
-   */
-  readonly tells?: Tellers<Input>;
-}
-
 /** An action of operators, from which its command, its page, its endpoint of the API and its record follow. */
-export interface ActionKind<
-  Input extends object = ActionWords,
-  Name extends string = string,
-> extends RecordedKind<Input> {
+export interface ActionKind<Input extends object = ActionWords, Name extends string = string> {
+  /** `SUBJECT.VERB`, unique. The text `operator.did.NAME` says that it was done. */
   readonly name: Name;
   readonly subject: SubjectKind;
   /** Begins with a verb. */
   readonly summary: string;
   readonly input: InputSchema;
+  /**
+   * How the record tells each member of the input, in this order; the note comes last. Members without a teller are told with their
+   * names.
+   */
+  readonly tells?: Tellers<Input>;
   /** Members of the input that no record keeps. */
   readonly unrecorded?: readonly string[];
   /** Members of what comes of it that are told once: no stored answer keeps them. */

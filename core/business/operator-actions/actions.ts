@@ -5,19 +5,11 @@ import type { Host, Services } from '#core/gateway/host/host.ts';
 import { AccountError } from '../accounts/account-error.ts';
 import { CheckoutError } from '../payments/checkout-error.ts';
 import { accountActions } from './account-actions.ts';
-import {
-  type ActionKind,
-  ActionRefused,
-  type ActionSubject,
-  defineAction,
-  type RecordedKind,
-  type SubjectKind,
-} from './action-kind.ts';
+import { type ActionKind, ActionRefused, type ActionSubject, defineAction, type SubjectKind } from './action-kind.ts';
 import { type Operator, recordAction } from './operator-actions.ts';
 import { mailActions } from './mail-actions.ts';
 import { orderActions } from './order-actions.ts';
 import { routeSubject } from './subjects.ts';
-import { recordedKinds } from './recorded-kinds.ts';
 import { object } from '#core/platform/schema.ts';
 
 const routeReset = defineAction({
@@ -52,15 +44,6 @@ export function keepActions(services: Pick<Services, 'keep'>, actions: Actions):
 /** All registered actions by name; core's own where no registry was kept. */
 export function actionsOf(host: Pick<Host, 'keep'>): Actions {
   return host.keep(keptAs, () => ownActions);
-}
-
-/** How the record tells actions of a name, and what they were about; undefined for those of a capability that is gone. */
-export function recordedKindOf(
-  host: Pick<Host, 'keep'>,
-  name: string,
-): (RecordedKind & { readonly subject?: SubjectKind }) | undefined {
-  const [action, recorded] = [actionsOf(host).get(name), recordedKinds.find((one) => one.name === name)];
-  return action === undefined ? recorded : { ...recorded, ...action };
 }
 
 /** @throws what `find` of the kind throws */

@@ -16,7 +16,7 @@ export interface Operator {
 /** What an operator does, on a page, by a command or over the API. */
 export interface OperatorAction {
   readonly operator: Operator;
-  /** `SUBJECT.VERB`: of an action that is registered, or one of `recordedKinds`. */
+  /** `SUBJECT.VERB`: of an action that is registered. */
   readonly action: string;
   /**
    * Id of an account or an order, or of a flag without one; a route; what an operator has named; for all of a kind its name: `outage`

@@ -69,7 +69,7 @@ export interface Upstream {
   readonly isDemo: boolean;
   /** False when it needs a key and has none: its routes are left out. */
   readonly isEnabled: boolean;
-  /** What is learned about its keys is kept by this: a canary's differ from those of the same name. Default: the name. */
+  /** What is learned about its keys is kept by this: a variant's differ from those of the same name. Default: the name. */
   readonly healthName?: string;
 }
 

@@ -3,7 +3,7 @@ import type { Database } from '#core/platform/database/database.ts';
 import { epochs, type Row } from '#core/platform/database/rows.ts';
 import type { CanaryCounts, CanaryOutcome, CanaryVerdict } from './canary-counts.ts';
 import type { ConfigurationCanary } from './entities.ts';
-import { type ConfigHistory, rollbackChannel } from './history.ts';
+import { type ConfigHistory, rollbackChannel, variantName } from './history.ts';
 
 /** Canaries that are kept, the newest. */
 const keptCanaries = 100;
@@ -34,14 +34,6 @@ export interface Canary {
   readonly verdict: CanaryVerdict | undefined;
   /** Undefined while it runs. */
   readonly end: { readonly at: Date; readonly outcome: CanaryOutcome; readonly reason: string } | undefined;
-}
-
-/** Who brought a configuration that was a canary, in the history. */
-const broughtBy = /^canary \d+$/;
-
-/** True for `broughtBy` of a configuration that was a canary. */
-export function isCanary(name: string): boolean {
-  return broughtBy.test(name);
 }
 
 /** What is needed to begin one. */
@@ -117,7 +109,7 @@ export class Canaries {
    * @param fileDigest of the file @returns false when it had ended
    */
   async makeFull({ id, text, digest }: Canary, fileDigest: string, reason: string): Promise<boolean> {
-    await this.#history.record({ text, digest }, `canary ${id}`);
+    await this.#history.record({ text, digest }, variantName(id));
     const rows = await this.#database.query(
       `with ended as (
          update configuration_canary set ended_at = clock_timestamp(), outcome = 'full', reason = ?

@@ -17,7 +17,7 @@ export interface CanaryCounts {
   readonly others: CanarySide;
 }
 
-/** What the counts say: see core/process/canary/verdict.ts. */
+/** What the counts say: see verdict.ts. */
 export const canaryVerdicts = ['too_few', 'undecided', 'no_worse', 'worse'] as const;
 export type CanaryVerdict = (typeof canaryVerdicts)[number];
 

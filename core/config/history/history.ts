@@ -11,14 +11,14 @@ const keptConfigurations = 500;
 /** Times that a number is tried which another instance takes first. */
 const numberTries = 5;
 
-/** The channel of the database on which a change of the rollback, or of the canary, is announced. */
+/** The channel of the database on which a change of the rollback, or of the variant, is announced. */
 export const rollbackChannel = 'configuration_rollback';
 
 /** A configuration that has served, with its number. */
 export interface Served {
   readonly id: number;
   readonly servedAt: Date;
-  /** `file`, `canary 3`, or who took a change back. */
+  /** `file`, the name of a variant, or who took a change back. */
   readonly broughtBy: string;
   readonly digest: string;
   readonly text: string;
@@ -33,8 +33,16 @@ export interface Rollback {
   readonly operator: string;
   readonly note: string | undefined;
   readonly createdAt: Date;
-  /** The canary that became full, where no change is taken back: the file is behind. */
-  readonly canary?: number | undefined;
+  /** Number of the variant that serves everybody, where no change is taken back: the file is behind. */
+  readonly variant?: number | undefined;
+}
+
+/** What a second configuration that serves some of the accounts is called, by its number. */
+export const variantName = (number: number) => `canary ${number}`;
+
+/** True for `broughtBy` of a configuration that was one. */
+export function isVariant(broughtBy: string): boolean {
+  return /^canary \d+$/.test(broughtBy);
 }
 
 /** Why nothing is taken back, or released, in words for the operator. Nothing has changed. */
@@ -134,7 +142,7 @@ export class ConfigHistory {
       operator: row.operator,
       note: row.note ?? undefined,
       createdAt: new Date(row.created_at),
-      canary: row.canary ?? undefined,
+      variant: row.canary ?? undefined,
     };
   }
 

@@ -24,7 +24,7 @@ const modelsOfStep = 1_000;
 export interface Beside {
   /** Undefined where nothing can be shared with it. */
   readonly catalog: Catalog | undefined;
-  readonly name: string; // `canary 3`
+  readonly name: string; // of a variant
 }
 
 /**

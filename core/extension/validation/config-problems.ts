@@ -1,5 +1,6 @@
+import { variantName } from '#core/config/history/history.ts';
 import { inBrackets, type ProblemKind, readEmphasis, shorten } from '#core/web/problems/problem.ts';
-import { canaryTakenBack, configLoadState } from './load-state.ts';
+import { configLoadState } from './load-state.ts';
 
 /** gateway.yaml has mistakes, and the version before it serves. */
 const refused: ProblemKind = {
@@ -22,18 +23,18 @@ const refused: ProblemKind = {
   },
 };
 
-/** An operator has taken a change back, or a canary serves everybody, and gateway.yaml is behind. */
+/** An operator has taken a change back, or a variant serves everybody, and gateway.yaml is behind. */
 const rolledBack: ProblemKind = {
   name: 'config_rolled_back',
   order: 42,
   find({ host, t }) {
     const { rollback } = configLoadState(host);
     if (rollback === undefined) return [];
-    const { createdAt, operator, configurationId: number, note = '', canary } = rollback;
+    const { createdAt, operator, configurationId: number, note = '', variant } = rollback;
     const [title, text] =
-      canary === undefined
+      variant === undefined
         ? [t('operator.configuration_taken_back'), t('problem.rolled_back', { number })]
-        : [t('operator.configuration_behind'), t('problem.canary_full', { number, canary })];
+        : [t('operator.configuration_behind'), t('problem.variant_full', { number, variant: variantName(variant) })];
     const who = note === '' ? operator : `${operator}: ${note}`;
     return [
       {
@@ -47,25 +48,4 @@ const rolledBack: ProblemKind = {
   },
 };
 
-/** A canary was taken back by itself, within a day. */
-const canaryWorse: ProblemKind = {
-  name: 'canary_taken_back',
-  order: 44,
-  runbook: 'canary-taken-back',
-  find({ host, t }) {
-    const { id, end } = canaryTakenBack(configLoadState(host), host.now()) ?? {};
-    if (id === undefined || end === undefined) return [];
-    const text = readEmphasis(t('operator.canary_state.worse', { number: id }));
-    return [
-      {
-        severity: 'bad',
-        title: t('operator.canary'),
-        pieces: [...text, { text: inBrackets(t(end.reason)) }],
-        since: end.at,
-        step: { path: '/operator/configuration' },
-      },
-    ];
-  },
-};
-
-export const configProblems = [refused, rolledBack, canaryWorse];
+export const configProblems = [refused, rolledBack];

@@ -61,8 +61,8 @@ export interface Services {
 export interface Host extends Services {
   readonly service: Service;
   readonly catalog: Catalog;
-  /** Number of the canary that this configuration is; undefined for the one that serves all others. */
-  readonly canary?: number | undefined;
+  /** Number of the variant that this configuration is; undefined for the one that serves all others. */
+  readonly variant?: number | undefined;
   /** The plugin's own part of gateway.yaml, validated, defaults filled in. */
   section<S extends Section>(section: S): SectionValue<S>;
   /** The stages in force, in their order. */
@@ -86,7 +86,7 @@ export function createHost(
   config: SectionValues,
   catalog: Catalog,
   stages: readonly StageInForce[] = [],
-  canary?: number,
+  variant?: number,
 ): Host {
   const { name, prefix, base_url: baseUrl = '', contact, terms, privacy } = config.get(service);
   const reachedAt = baseUrl === '' ? `http://localhost:${config.get(listen).port}` : baseUrl;
@@ -104,7 +104,7 @@ export function createHost(
       isPublicDemo: isPublicDemo(config, services.isProduction),
     },
     catalog,
-    canary,
+    variant,
     section: (section) => config.get(section),
     stages,
     documentation: () => stages.map(({ definition, options }) => definition.documentation?.(options, host) ?? {}),

@@ -14,7 +14,7 @@ import { StageFault } from '../pipeline/stage-fault.ts';
 import type { Outcome } from '../pipeline/stage.ts';
 import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
 import { type Conversations, type Correspondent, type InboundMessage, openMessage } from './converse.ts';
-import { type CanaryServing, openExchange, type Serving } from './open-exchange.ts';
+import { openExchange, type Serving, type Variant } from './open-exchange.ts';
 import { allowOrigin } from './cors.ts';
 import type { EndpointTable } from './paths.ts';
 import { type SendProgress, sendReply } from './send.ts';
@@ -69,7 +69,7 @@ export class ExchangeHandler implements Conversations {
   readonly #endpoints: EndpointTable;
   readonly #running = new LinkedList<Exchange>();
   #serving: Serving | undefined;
-  #canary: CanaryServing | undefined;
+  #variant: Variant | undefined;
   #isClosing = false;
   #toClose = 0;
   #refusesNew = false;
@@ -91,9 +91,9 @@ export class ExchangeHandler implements Conversations {
     return previous;
   }
 
-  /** From now on, new exchanges of the accounts in the canary use this; all other exchanges do not. */
-  serveCanary(canary: CanaryServing | undefined): void {
-    this.#canary = canary;
+  /** From now on, new exchanges of the accounts that it takes use this; all other exchanges do not. */
+  serveVariant(variant: Variant | undefined): void {
+    this.#variant = variant;
   }
 
   /** True when the next answer closes its connection. */
@@ -159,7 +159,7 @@ export class ExchangeHandler implements Conversations {
     const link = this.#running.add(exchange);
     try {
       const closed = this.#untilClosed(exchange, req, res, link);
-      const serving = this.#canary === undefined ? this.serving : await this.#choose(exchange, this.#canary);
+      const serving = this.#variant === undefined ? this.serving : await this.#choose(exchange, this.#variant);
       const { pipeline } = serving;
       pipeline.begin(exchange);
       const delivery = new Delivery(exchange, res, serving, this);
@@ -188,7 +188,7 @@ export class ExchangeHandler implements Conversations {
     client.began(exchange);
     const { log } = this.serving.host;
     try {
-      const { pipeline } = this.#canary === undefined ? this.serving : await this.#choose(exchange, this.#canary);
+      const { pipeline } = this.#variant === undefined ? this.serving : await this.#choose(exchange, this.#variant);
       pipeline.begin(exchange);
       const reply = await pipeline.answer(exchange);
       const onStalled = (seconds: number) => reportStalled(exchange, seconds, pipeline);
@@ -220,13 +220,13 @@ export class ExchangeHandler implements Conversations {
   }
 
   /** Which of the two configurations serves this exchange, from its begin to its end. Never rejects. */
-  async #choose(exchange: Exchange, canary: CanaryServing): Promise<Serving> {
+  async #choose(exchange: Exchange, variant: Variant): Promise<Serving> {
     try {
       const account = await this.serving.pipeline.accountOf?.(exchange);
       // Either may have been replaced meanwhile.
-      if (account !== undefined && canary === this.#canary && canary.takes(account)) {
-        exchange.canary = canary.number;
-        return canary.serving;
+      if (account !== undefined && variant === this.#variant && variant.takes(account)) {
+        exchange.variant = variant.number;
+        return variant.serving;
       }
     } catch {
       // The stage refuses the request for the same reason when it enters.

@@ -22,8 +22,8 @@ export interface Serving {
   readonly corsOrigins: CorsOrigins;
 }
 
-/** A second configuration, which serves a share of the accounts. */
-export interface CanaryServing {
+/** A second configuration, which serves some of the accounts. */
+export interface Variant {
   readonly number: number;
   readonly serving: Serving;
   takes(accountId: string): boolean;

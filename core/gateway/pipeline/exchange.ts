@@ -116,8 +116,8 @@ export class Exchange {
   readonly headers: IncomingHttpHeaders;
   readonly remoteAddress: string | undefined;
   readonly receivedAt: number;
-  /** Number of the canary whose configuration serves it; undefined for the configuration that serves all others. */
-  canary: number | undefined = undefined;
+  /** Number of the variant that serves it; undefined for the configuration that serves all others. */
+  variant: number | undefined = undefined;
   /** Reads the request body, once. Nothing is read before a stage asks. */
   readonly body: BodySource;
   /** Memory reserved for what the exchange buffers. */

@@ -1,7 +1,7 @@
 import { canaryReason } from '#core/config/history/canary-reason.ts';
 import type { Canary } from '#core/config/history/canaries.ts';
-import type { CanaryBegun } from '#core/extension/validation/load-state.ts';
 import type { CanaryCounts, CanarySide } from '#core/config/history/canary-counts.ts';
+import type { ActiveAccounts } from './share.ts';
 import { totalFailure } from './total-failure.ts';
 import { canJudge, leastCounts } from './verdict.ts';
 
@@ -13,7 +13,7 @@ export function describeCanary(canary: Canary, isOver = canary.until.getTime() <
 }
 
 /** Whom a canary that begins reaches, and what can come of it. */
-export function describeActive({ accounts: { taken, active } }: Pick<CanaryBegun, 'accounts'>): string {
+export function describeActive({ taken, active }: ActiveAccounts): string {
   const who = `It takes ${taken} of ${active} active accounts.`;
   if (canJudge(taken, active)) return who;
   if (taken >= totalFailure.accounts && active > taken)

@@ -1,13 +1,12 @@
 import type { GatewayDocument } from '#core/config/file/document.ts';
 import type { Canaries, Canary } from '#core/config/history/canaries.ts';
-import { CanaryRefused, requireDivisible } from '#core/extension/validation/canary-rules.ts';
-import type { CanaryBegun, CanaryWish } from '#core/extension/validation/load-state.ts';
+import type { EffectiveDocuments } from '#core/config/history/effective-document.ts';
+import { requireDivisible, VariantRefused } from '#core/extension/validation/variant-rules.ts';
 import { validate } from '#core/extension/validation/load.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import type { EffectiveDocuments } from '../effective-document.ts';
 import { describeCanary } from './describe.ts';
-import { takesAccount } from './share.ts';
+import { type ActiveAccounts, takesAccount } from './share.ts';
 import { firstLook } from './verdict.ts';
 
 interface Parts {
@@ -17,11 +16,27 @@ interface Parts {
   readonly registry: Registry;
 }
 
+/** What an operator asks for. */
+export interface CanaryWish {
+  /** Of the accounts, from 0 to 1. */
+  readonly share: number;
+  /** Before it may become full by itself. */
+  readonly seconds: number;
+  readonly note: string | undefined;
+  readonly operator: string;
+}
+
+/** A canary that begins. */
+export interface CanaryBegun {
+  readonly canary: Canary;
+  readonly accounts: ActiveAccounts;
+}
+
 /**
  * Begins a canary, on all instances.
  *
  * @param file gateway.yaml @param next what the canary is to serve
- * @throws CanaryRefused, RollbackRefused, ConfigError: nothing has changed
+ * @throws VariantRefused, RollbackRefused, ConfigError: nothing has changed
  */
 export async function startCanary(
   { database, documents, canaries, registry }: Parts,
@@ -30,16 +45,16 @@ export async function startCanary(
   { share, seconds, note, operator }: CanaryWish,
 ): Promise<CanaryBegun> {
   const { kept: base, document } = await documents.resolve(file);
-  if (base === undefined) throw new CanaryRefused('What serves cannot be read from the database.');
+  if (base === undefined) throw new VariantRefused('What serves cannot be read from the database.');
   const kept = await documents.history.describe(next);
-  if (kept.digest === base.digest) throw new CanaryRefused(explainSame(file, next));
+  if (kept.digest === base.digest) throw new VariantRefused(explainSame(file, next));
   requireDivisible(validate(next, registry), validate(document, registry), registry.sections.values());
-  await documents.readCanary(kept, file);
+  await documents.read({ name: 'the canary', text: kept.text }, file);
   const active = await listActive(database);
   const isTaken = (canary: Pick<Canary, 'salt' | 'share'>) => active.filter((id) => takesAccount(canary, id)).length;
   const salt = canaries.newSalt();
   const accounts = { taken: isTaken({ salt, share }), active: active.length };
-  if (accounts.taken === 0) throw new CanaryRefused(explainNobody(accounts.active, share));
+  if (accounts.taken === 0) throw new VariantRefused(explainNobody(accounts.active, share));
   const canary = await canaries.start({
     ...kept,
     baseDigest: base.digest,
@@ -54,7 +69,7 @@ export async function startCanary(
   const running = await canaries.running();
   const what =
     running === undefined ? 'Another canary has just begun' : `Nothing has changed: ${describeCanary(running)}`;
-  throw new CanaryRefused(`${what}. End it with "daypass reload --full" or "daypass rollback" before the next one.`);
+  throw new VariantRefused(`${what}. End it with "daypass reload --full" or "daypass rollback" before the next one.`);
 }
 
 function explainSame(file: GatewayDocument, next: GatewayDocument): string {

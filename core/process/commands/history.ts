@@ -3,18 +3,15 @@ import type { Command as Parser } from 'commander';
 import { readDocument } from '#core/config/file/document.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { ConfigHistory, Served } from '#core/config/history/history.ts';
-import { canaryReasonBy } from '#core/config/history/canary-reason.ts';
 import { diffLines } from '#core/config/history/text-diff.ts';
 import { parseInteger, parseLine } from '#core/extension/commands/arguments.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';
 import { confirm } from '#core/extension/commands/confirm.ts';
 import { formatTable, formatTime } from '#core/extension/commands/table-text.ts';
+import type { Registry } from '#core/extension/registry.ts';
 import { validate } from '#core/extension/validation/load.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { CoreCommandContext } from './context.ts';
-
-/** Canaries that `history` lists below the configurations. */
-const listedCanaries = 5;
 
 const number = parseInteger(1, 2_147_483_647);
 
@@ -26,10 +23,13 @@ export function defineHistory(parser: Parser, context: CoreCommandContext): void
     .argument('[number]', 'of the configuration to print', number)
     .option('--limit <configurations>', 'to list', parseInteger(1, 500), 20)
     .action((id: number | undefined, { limit }: { limit: number }) =>
-      withHistory(context, async ({ history, host }) => {
+      withHistory(context, async ({ history, host, registry }) => {
         if (id !== undefined) return context.print((await requireServed(history, id)).text.trimEnd());
         const { digest } = await history.describe(await readDocument(context.file(), process.env));
         for (const line of await describe(history, digest, host, limit)) context.print(line);
+        const tried = (await (await registry.variantSource?.load())?.describe(host)) ?? [];
+        if (tried.length > 0) context.print('');
+        for (const line of tried) context.print(line);
       }),
     );
   parser
@@ -58,7 +58,7 @@ export function defineHistory(parser: Parser, context: CoreCommandContext): void
     .addHelpText(
       'after',
       `
-A canary that runs is the last change: without a number, it ends, and nothing else changes.
+A second configuration that is tried on a share of the accounts is the last change: without a number, it ends, and nothing else changes.
 
 The file is not changed. It serves again as soon as it changes, or with --release. Running instances follow within a second; others when
 they start. What a reload cannot change, such as the port, follows at the next start.`,
@@ -73,8 +73,7 @@ interface RollbackOptions {
 }
 
 async function rollBack(context: CoreCommandContext, id: number | undefined, options: RollbackOptions): Promise<void> {
-  const { registry } = await context.load();
-  await withHistory(context, async ({ history, host }) => {
+  await withHistory(context, async ({ history, host, registry }) => {
     if (options.release === true) {
       const hasReleased = await history.release();
       return context.print(
@@ -83,13 +82,14 @@ async function rollBack(context: CoreCommandContext, id: number | undefined, opt
           : 'Nothing to release: gateway.yaml serves; no change was rolled back.',
       );
     }
-    if (id === undefined && (await endCanary(history, host, options.note)))
-      return context.print('The canary has ended.');
+    const variants = id === undefined ? await registry.variantSource?.load() : undefined;
+    if (await variants?.end(host, userInfo().username, options.note))
+      return context.print(`The ${registry.variantSource?.name} has ended.`);
     const file = await readDocument(context.file(), process.env);
     const { digest } = await history.describe(file);
     const target = id === undefined ? await history.previous(digest) : await requireServed(history, id);
     if (target === undefined) throw nothing();
-    const { EffectiveDocuments } = await import('../effective-document.ts');
+    const { EffectiveDocuments } = await import('#core/config/history/effective-document.ts');
     const documents = new EffectiveDocuments(host.database, registry, { environment: process.env, log: host.log });
     const { document, fileDigest, fileText } = await documents.wayBackTo(target, file);
     validate(document, registry);
@@ -101,53 +101,44 @@ async function rollBack(context: CoreCommandContext, id: number | undefined, opt
   });
 }
 
-/** A canary is the last change. @returns false where none runs */
-async function endCanary(history: ConfigHistory, host: Host, note: string | undefined): Promise<boolean> {
-  const { Canaries } = await import('#core/config/history/canaries.ts');
-  const canaries = new Canaries(host.database, history);
-  const canary = await canaries.running();
-  const reason = canaryReasonBy('ended', userInfo().username, note);
-  return canary !== undefined && (await canaries.end(canary.id, 'ended', reason));
+/** What commands about the history work with. */
+interface HistoryParts {
+  readonly history: ConfigHistory;
+  readonly host: Host;
+  readonly registry: Registry;
 }
 
-async function withHistory(
+export async function withHistory(
   context: CoreCommandContext,
-  work: (parts: { readonly history: ConfigHistory; readonly host: Host }) => Promise<void>,
+  work: (parts: HistoryParts) => Promise<void>,
 ): Promise<void> {
   const { registry } = await context.load();
   const { ConfigHistory } = await import('#core/config/history/history.ts');
-  await context.withHost((host) => work({ history: new ConfigHistory(host.database, registry), host }));
+  await context.withHost((host) => work({ history: new ConfigHistory(host.database, registry), host, registry }));
 }
 
 async function describe(history: ConfigHistory, fileDigest: string, host: Host, limit: number): Promise<string[]> {
   const { time_zone: timeZone } = host.section(service);
-  const [{ Canaries, isCanary }, { describeCanary, describeEnd }] = await Promise.all([
-    import('#core/config/history/canaries.ts'),
-    import('../canary/describe.ts'),
-  ]);
-  const canaries = new Canaries(host.database, history);
-  const [all, rollback, tried] = await Promise.all([
+  const [{ isVariant, variantName }, all, rollback] = await Promise.all([
+    import('#core/config/history/history.ts'),
     history.list(limit),
     history.rollback(fileDigest),
-    canaries.list(listedCanaries),
   ]);
   if (all.length === 0) return ['No configuration has served yet.'];
   const rows = all.map(({ id, servedAt, broughtBy }) => [
     `${id}`,
     formatTime(servedAt, timeZone),
-    broughtBy === 'file' ? 'gateway.yaml' : isCanary(broughtBy) ? broughtBy : `rolled back by ${broughtBy}`,
+    broughtBy === 'file' ? 'gateway.yaml' : isVariant(broughtBy) ? broughtBy : `rolled back by ${broughtBy}`,
   ]);
   return [
     ...formatTable(['', `serves since (${timeZone})`, 'from'], rows, { numbers: [0] }),
     ...(rollback === undefined
       ? []
       : [
-          rollback.canary === undefined
+          rollback.variant === undefined
             ? `\nrolled back by ${rollback.operator}: configuration ${rollback.configurationId} serves until the file changes`
-            : `\ncanary ${rollback.canary} of ${rollback.operator} became full: configuration ${rollback.configurationId} serves until the file changes`,
+            : `\n${variantName(rollback.variant)} of ${rollback.operator} became full: configuration ${rollback.configurationId} serves until the file changes`,
         ]),
-    ...(tried.length === 0 ? [] : ['']),
-    ...tried.map((canary) => (canary.end === undefined ? describeCanary(canary) : describeEnd(canary))),
   ];
 }
 

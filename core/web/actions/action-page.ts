@@ -142,7 +142,7 @@ export async function act<Input extends object>(
   } catch (error) {
     if (!isActionError(error)) throw error;
     const [field, text] = errors[error.kind] ?? ['', `operator.act.error.${error.kind}`];
-    throw new FieldErrors({ [field]: text });
+    throw new FieldErrors({ [field]: text }, { reason: error.message });
   }
 }
 

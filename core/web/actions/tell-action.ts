@@ -1,4 +1,4 @@
-import { recordedKindOf } from '#core/business/operator-actions/actions.ts';
+import { actionsOf } from '#core/business/operator-actions/actions.ts';
 import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
 import { type Telling, tellPlainly, type Tellers } from '#core/business/operator-actions/telling.ts';
 import { readOrderCodes } from '#core/business/payments/order.ts';
@@ -21,8 +21,8 @@ export function tellAction(
   names: Names = new Map(),
 ): string {
   const telling: Telling = { t, format, language, host, names };
-  const kind = recordedKindOf(host, action);
-  const tellers: Tellers = { ...kind?.subject?.tells, ...kind?.tells };
+  const kind = actionsOf(host).get(action);
+  const tellers: Tellers = { ...kind?.subject.tells, ...kind?.tells };
   const known = Object.keys(tellers).filter((name) => details[name] !== undefined);
   const others = Object.keys(details).filter((name) => !(name in tellers));
   const told = [

@@ -3,8 +3,6 @@ import { type AssetSource, type Page, defineForm, Redirect } from '../pages/page
 import { defineTexts, languages } from '../texts/texts.ts';
 import en from '../texts/en.json' with { type: 'json' };
 import id from '../texts/id.json' with { type: 'json' };
-import canaryEn from '#core/config/history/texts/en.json' with { type: 'json' };
-import canaryId from '#core/config/history/texts/id.json' with { type: 'json' };
 import { orderTexts } from '#core/business/payments/order-reason.ts';
 import actionsEn from '#core/business/operator-actions/texts/en.json' with { type: 'json' };
 import actionsId from '#core/business/operator-actions/texts/id.json' with { type: 'json' };
@@ -25,7 +23,6 @@ export const ownTexts = defineTexts({ en, id });
 export const reasonTexts = [
   defineTexts({ en: actionsEn, id: actionsId }),
   defineTexts({ en: connectionEn, id: connectionId }),
-  defineTexts({ en: canaryEn, id: canaryId }),
   defineTexts(orderTexts),
   defineTexts({ en: healthEn, id: healthId }),
   defineTexts({ en: upstreamEn, id: upstreamId }),

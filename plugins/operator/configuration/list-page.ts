@@ -1,23 +1,20 @@
+import { configurationSubject } from '#core/business/operator-actions/subjects.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
-import { isCanary } from '#core/config/history/canaries.ts';
-import type { Served } from '#core/config/history/history.ts';
+import { isVariant, type Served, variantName } from '#core/config/history/history.ts';
+import type { Registry } from '#core/extension/registry.ts';
 import { type ConfigChanges, configLoadState } from '#core/extension/validation/load-state.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { actionTable } from '#core/web/actions/action-table.ts';
 import { type TableSection, withRows } from '#core/web/pages/table.ts';
-import { canaryForm, readCanary } from './canary-section.ts';
 
 export const configurationsPath = '/operator/configuration';
-
-/** What actions on gateway.yaml are recorded at. */
-export const configurationSubject = 'configuration';
 
 const pageSize = 25;
 const listedActions = 20;
 
 /** `/operator/configuration`: the configurations that have served, the newest first. */
-export const configurationsPage: Page = {
+export const configurationsPage = (gateway: Pick<Registry, 'variantSource'>): Page => ({
   path: configurationsPath,
   role: 'operator',
   title: 'operator.configurations',
@@ -27,18 +24,18 @@ export const configurationsPage: Page = {
     const { host, query, t } = request;
     const before = numberOf(query['before']);
     const changes = requireChanges(request);
-    const [found, serving, actions, canary] = await Promise.all([
-      changes.history.list(pageSize + 1, before),
+    const [found, serving, actions, variants] = await Promise.all([
+      changes.documents.history.list(pageSize + 1, before),
       readServing(changes),
-      listActions(host.database, { subject: configurationSubject, limit: listedActions }),
-      readCanary(changes, request),
+      listActions(host.database, { subject: configurationSubject.name, limit: listedActions }),
+      gateway.variantSource?.load(),
     ]);
     const shown = found.slice(0, pageSize);
     const last = shown.at(-1);
     return {
       rollback: describeRollback(request),
       rollbackTitle: t(rollbackTitleOf(request.host)),
-      canary,
+      notice: await variants?.notice(request),
       table: tableOf(shown, before === undefined ? serving?.digest : undefined, request),
       older: found.length > pageSize && last !== undefined ? `${configurationsPath}?before=${last.id}` : '',
       isFirst: before === undefined,
@@ -47,8 +44,7 @@ export const configurationsPage: Page = {
       sections: withRows([actionTable(actions, request)]),
     };
   },
-  forms: [canaryForm],
-};
+});
 
 /** The history of the running gateway. @throws PageError while it starts */
 export function requireChanges({ host }: PageRequest) {
@@ -59,17 +55,17 @@ export function requireChanges({ host }: PageRequest) {
 
 function rollbackTitleOf(host: PageRequest['host']): string {
   const { rollback } = configLoadState(host);
-  return rollback?.canary === undefined ? 'operator.configuration_taken_back' : 'operator.configuration_behind';
+  return rollback?.variant === undefined ? 'operator.configuration_taken_back' : 'operator.configuration_behind';
 }
 
 function nameSource(broughtBy: string, t: PageRequest['t']): string {
   if (broughtBy === 'file') return 'gateway.yaml';
-  return isCanary(broughtBy) ? broughtBy : t('operator.brought_back_by', { operator: broughtBy });
+  return isVariant(broughtBy) ? broughtBy : t('operator.brought_back_by', { operator: broughtBy });
 }
 
 /** What serves: the last one on record where this instance does not know. */
 export async function readServing({
-  history,
+  documents: { history },
   serving,
 }: ConfigChanges): Promise<Pick<Served, 'text' | 'digest'> | undefined> {
   return serving() ?? (await history.list(1))[0];
@@ -83,10 +79,10 @@ export function numberOf(text: string | undefined): number | undefined {
 function describeRollback({ host, t, format }: PageRequest): string {
   const { rollback } = configLoadState(host);
   if (rollback === undefined) return '';
-  const { operator, configurationId, createdAt, canary } = rollback;
-  return t(canary === undefined ? 'operator.configuration_rolled_back' : 'operator.canary_became_full', {
+  const { operator, configurationId, createdAt, variant } = rollback;
+  return t(variant === undefined ? 'operator.configuration_rolled_back' : 'operator.variant_became_full', {
     operator,
-    canary: canary ?? 0,
+    variant: variant === undefined ? '' : variantName(variant),
     number: configurationId,
     time: format.time(createdAt).text,
   });

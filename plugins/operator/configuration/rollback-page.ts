@@ -1,15 +1,16 @@
-import { recordAction } from '#core/business/operator-actions/operator-actions.ts';
-import { ConfigError } from '#core/config/file/mistake.ts';
-import { RollbackRefused, type Served } from '#core/config/history/history.ts';
+import type { Served } from '#core/config/history/history.ts';
 import { diffLines } from '#core/config/history/text-diff.ts';
+import { releaseAction, rollbackAction } from '#core/extension/validation/config-actions.ts';
 import { type ConfigChanges, configLoadState } from '#core/extension/validation/load-state.ts';
-import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
+import { act } from '#core/web/actions/action-page.ts';
+import { defineForm, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
-import { configurationsPath, configurationSubject, numberOf, readServing, requireChanges } from './list-page.ts';
+import { configurationsPath, numberOf, readServing, requireChanges } from './list-page.ts';
 import { object, string } from '#core/platform/schema.ts';
 
 /** Characters of a note. */
 const longestNote = 500;
+const refusals = { refused: ['', 'operator.configuration_not_taken_back'] } as const;
 /** Lines of a comparison; `daypass diff` prints all of them. */
 const longestDiff = 400;
 
@@ -24,7 +25,7 @@ export const configurationPage: Page = {
     const { t, format } = request;
     const changes = requireChanges(request);
     const served = await requireServed(changes, request);
-    const [[before], serving] = await Promise.all([changes.history.list(1, served.id), readServing(changes)]);
+    const [[before], serving] = await Promise.all([changes.documents.history.list(1, served.id), readServing(changes)]);
     const isServing = serving === undefined || serving.digest === served.digest;
     return {
       number: served.id,
@@ -41,37 +42,22 @@ export const configurationPage: Page = {
       fields: object(['note'], { note: string({ minLength: 1, maxLength: longestNote, pattern: '\\S' }) }),
       once: true,
       async submit({ note }, request) {
-        const changes = requireChanges(request);
-        await goBack(changes, await requireServed(changes, request), note.replaceAll(/\s+/g, ' ').trim(), request);
+        const served = await requireServed(requireChanges(request), request);
+        const words = { configuration: served.id, note: note.replaceAll(/\s+/g, ' ').trim() };
+        // Going back to what the file says releases it.
+        await act(request, isFile(served, request) ? releaseAction : rollbackAction, '', words, refusals);
         return new Redirect(configurationsPath);
       },
     }),
   ],
 };
 
-/** Going back to what the file says releases it. */
-async function goBack(changes: ConfigChanges, served: Served, note: string, request: PageRequest): Promise<void> {
-  const { id, email, name } = accountOf(request);
-  const operator = { id, name: email ?? name };
-  const isRelease = isFile(served, request);
-  const action = isRelease ? 'configuration.release' : 'configuration.rollback';
-  const words = { configuration: served.id, note };
-  try {
-    await recordAction(request.host.database, { operator, action, subject: configurationSubject, words }, () =>
-      isRelease ? changes.release() : changes.takeBack(served.id, operator.name, note),
-    );
-  } catch (error) {
-    if (!(error instanceof RollbackRefused || error instanceof ConfigError)) throw error;
-    throw new FieldErrors({ '': 'operator.configuration_not_taken_back' }, { reason: error.message });
-  }
-}
-
 /** True for what gateway.yaml says while something else serves in its place. */
 function isFile({ digest }: Served, { host }: PageRequest): boolean {
   return configLoadState(host).rollback?.fileDigest === digest;
 }
 
-async function requireServed({ history }: ConfigChanges, { params }: PageRequest): Promise<Served> {
+async function requireServed({ documents: { history } }: ConfigChanges, { params }: PageRequest): Promise<Served> {
   const id = numberOf(params['number']);
   const served = id === undefined ? undefined : await history.find(id);
   if (served !== undefined) return served;

@@ -119,8 +119,8 @@ function describePassing(kind: string | undefined, t: PageRequest['t']): string 
   return t('operator.check_passes_with', { kind: text === key ? kind : text });
 }
 
-function titleOf({ canary }: Rollback): string {
-  return canary === undefined ? 'operator.configuration_taken_back' : 'operator.configuration_behind';
+function titleOf({ variant }: Rollback): string {
+  return variant === undefined ? 'operator.configuration_taken_back' : 'operator.configuration_behind';
 }
 
 function describeConfiguration({ host, t, format }: PageRequest): FactsCard {

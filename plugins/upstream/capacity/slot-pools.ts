@@ -36,7 +36,7 @@ export class SlotPools implements AsyncDisposable {
   }
 
   /**
-   * Undefined for an upstream that declares none. A pool that no serving configuration has, but a canary, begins with its first request.
+   * Undefined for an upstream that declares none. A pool that no serving configuration has, but a variant, begins with its first request.
    *
    * @param queue makes the pool where it is missing
    */

@@ -9,7 +9,6 @@ import { flagForeignMoney } from '#core/business/payments/flags.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { readings } from '../../../plugins/operator-api/readings.ts';
 import { operatorApiRoutes } from '../../../plugins/operator-api/routes.ts';
 import { createToken, listTokens, revokeToken } from '../../../plugins/operator-api/tokens.ts';
 import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
@@ -34,9 +33,10 @@ beforeAll(async () => {
     ...payments,
     section: (section) => (sections.get(section.name)?.() ?? payments.section(section)) as never,
   };
-  keepActions(host, (await registeredHere()).actions);
+  const { actions, operatorReadings } = await registeredHere();
+  keepActions(host, actions);
   server = new Server();
-  server.route(operatorApiRoutes(() => host, new Map(readings.map((reading) => [reading.path, reading]))));
+  server.route(operatorApiRoutes(() => host, operatorReadings));
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
@@ -324,7 +324,7 @@ describe('what is read', () => {
         '/routes/{handle}/reset',
         '/outage/grant-days',
         '/configuration',
-        '/configuration/canary-begin',
+        '/configuration/rollback',
       ]),
     );
   });

@@ -386,37 +386,12 @@ const pages: readonly ActionPage[] = [
     note: undefined,
   },
   {
-    path: '/operator/configuration',
-    action: 'configuration.canary_end',
-    async subject() {
-      const { changes } = configLoadState(gateway.gateway.host);
-      const base = changes?.serving();
-      if (changes === undefined || base === undefined) throw new Error('the gateway has not started');
-      const { canaries } = changes;
-      const trial = { text: `${base.text}aliases: { other: test }\n`, digest: crypto.randomUUID(), share: 0.5 };
-      const rest = {
-        baseDigest: base.digest,
-        salt: 'salt',
-        operator: 'Ada',
-        note: undefined,
-        seconds: 600,
-        firstLook: 200,
-      };
-      if ((await canaries.running()) === undefined) await canaries.start({ ...trial, ...rest });
-      const state = async () => (await canaries.list(1))[0]?.end?.outcome;
-      return { path: '/operator/configuration', id: 'configuration', state };
-    },
-    right: { to: 'end' },
-    does: [undefined, 'ended'],
-    note: expect.stringMatching(/^number: \d+$/),
-  },
-  {
     path: '/operator/configuration/{number}',
     action: 'configuration.rollback',
     async subject() {
       const { changes } = configLoadState(gateway.gateway.host);
       if (changes === undefined) throw new Error('the gateway has not started');
-      const { history } = changes;
+      const { history } = changes.documents;
       await history.release();
       await gateway.write(`${yaml}# ${crypto.randomUUID()}\n`);
       await gateway.gateway.reload();

@@ -5,21 +5,21 @@ import type { Pipeline } from '#core/gateway/pipeline/pipeline.ts';
 import type { ListedStage } from './pipeline-rules.ts';
 import type { Config } from './load.ts';
 
-/** Why a configuration cannot serve a share of the accounts, in words for the operator. Nothing has changed. */
-export class CanaryRefused extends Error {
-  override readonly name = 'CanaryRefused';
+/** Why a configuration cannot serve some of the accounts beside another, in words for the operator. Nothing has changed. */
+export class VariantRefused extends Error {
+  override readonly name = 'VariantRefused';
 }
 
 /**
- * Refuses a canary that differs in what the process has once: only requests can be divided between two configurations.
+ * Refuses a variant that differs in what the process has once: only requests can be divided between two configurations.
  *
- * @throws CanaryRefused naming the keys
+ * @throws VariantRefused naming the keys
  */
 export function requireDivisible(next: Config, base: Config, sections: Iterable<Section>): void {
   const all = [...sections];
   const differing = all.filter((section) => !isSame(next.get(section), base.get(section)));
   if (differing.length === 0 && hasSameStages(next, base))
-    throw new CanaryRefused('It says the same as the configuration that serves, so there is nothing to try.');
+    throw new VariantRefused('It says the same as the configuration that serves, so there is nothing to try.');
   refuse(differing.filter(({ isPerRequest }) => isPerRequest !== true).map(({ name }) => name));
   const [its, theirs] = [next.get(upstreams), base.get(upstreams)];
   const sized = Object.keys(its).filter((name) => {
@@ -36,13 +36,13 @@ interface Stages {
 }
 
 /**
- * Refuses a canary whose stages would change what the stages of the other configuration use as well.
+ * Refuses a variant whose stages would change what the stages of the other configuration use as well.
  *
- * @throws CanaryRefused naming the options, or saying that accounts cannot be told apart, and why
+ * @throws VariantRefused naming the options, or saying that accounts cannot be told apart, and why
  */
 export function requireDivisibleStages(next: Stages, base: Stages): void {
   if (base.pipeline.accountOf === undefined)
-    throw new CanaryRefused(
+    throw new VariantRefused(
       'No stage tells which account a request is of: list the stage auth, or one with `accountOf`, in `pipeline`.',
     );
   const names = new Set([...next.pipeline.activating, ...base.pipeline.activating]);
@@ -63,12 +63,12 @@ function valueOf({ options }: ListedStage, name: string): unknown {
   return (options as Readonly<Record<string, unknown>>)[name];
 }
 
-/** @throws CanaryRefused unless the list is empty */
+/** @throws VariantRefused unless the list is empty */
 function refuse(paths: readonly string[]): void {
   if (paths.length === 0) return;
   const names = new Intl.ListFormat('en-GB').format(paths.map((path) => `\`${path}\``));
-  throw new CanaryRefused(
-    `${names} ${paths.length === 1 ? 'differs' : 'differ'}, and the process has ${paths.length === 1 ? 'it' : 'them'} only once. A canary can change upstreams, models, aliases and options of stages that share nothing: reload the rest without --canary, first.`,
+  throw new VariantRefused(
+    `${names} ${paths.length === 1 ? 'differs' : 'differ'}, and the process has ${paths.length === 1 ? 'it' : 'them'} only once. Only upstreams, models, aliases and options of stages that share nothing can be tried: change the rest in gateway.yaml, first.`,
   );
 }
 

@@ -1,10 +1,9 @@
-import { type GatewayDocument, parseDocument } from '#core/config/file/document.ts';
-import type { Canary } from '#core/config/history/canaries.ts';
-import { ConfigHistory, type Rollback, RollbackRefused, type Served } from '#core/config/history/history.ts';
-import { fillLiterals, findLiterals, type SecretSchemas } from '#core/config/history/literals.ts';
+import { type GatewayDocument, parseDocument } from '../file/document.ts';
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import type { Logger } from '#core/platform/logger.ts';
+import { ConfigHistory, type Rollback, RollbackRefused, type Served } from './history.ts';
+import { fillLiterals, findLiterals, type SecretSchemas } from './literals.ts';
 
 /** What serves: the file, or the configuration that an operator went back to. */
 export interface Effective {
@@ -65,13 +64,13 @@ export class EffectiveDocuments {
   }
 
   /**
-   * What a canary is to serve, with its secrets from the file.
+   * A configuration that is kept as text, with its secrets from the file.
    *
-   * @throws ConfigError; RollbackRefused when the file does not have a secret that it has itself
+   * @param kept its name is for messages @throws ConfigError; RollbackRefused when the file does not have a secret that it has itself
    */
-  async readCanary(canary: Pick<Canary, 'text'>, file: GatewayDocument): Promise<GatewayDocument> {
+  async read(kept: { readonly name: string; readonly text: string }, file: GatewayDocument): Promise<GatewayDocument> {
     const parts = { schemas: this.#schemas, secret: await this.history.secret(), environment: this.#environment };
-    return readServed({ name: 'the canary', text: canary.text }, file, parts);
+    return readServed(kept, file, parts);
   }
 
   /**
@@ -83,8 +82,8 @@ export class EffectiveDocuments {
     const { digest: fileDigest, text: fileText } = await this.history.describe(file);
     if (target.digest === fileDigest)
       throw new RollbackRefused(`configuration ${target.id} is what gateway.yaml says already`);
-    const parts = { schemas: this.#schemas, secret: await this.history.secret(), environment: this.#environment };
-    return { document: readServed({ name: nameOf(target), text: target.text }, file, parts), fileDigest, fileText };
+    const document = await this.read({ name: nameOf(target), text: target.text }, file);
+    return { document, fileDigest, fileText };
   }
 
   async #read() {

@@ -1,0 +1,49 @@
+import { ActionRefused, defineAction, note } from '#core/business/operator-actions/action-kind.ts';
+import { configurationSubject } from '#core/business/operator-actions/subjects.ts';
+import { within } from '#core/business/operator-actions/telling.ts';
+import { ConfigError } from '#core/config/file/mistake.ts';
+import { RollbackRefused } from '#core/config/history/history.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { integer, object } from '#core/platform/schema.ts';
+import { type ConfigChanges, configLoadState } from './load-state.ts';
+import { VariantRefused } from './variant-rules.ts';
+
+const tells = { configuration: within('operator.configuration_number', 'number') };
+
+export const rollbackAction = defineAction({
+  name: 'configuration.rollback',
+  subject: configurationSubject,
+  summary: 'serve a configuration from before in place of gateway.yaml, until the file changes',
+  input: object(['configuration', 'note'], {
+    configuration: integer({ minimum: 1 }, 'Its number in the history.'),
+    note,
+  }),
+  tells,
+  perform: (host, _subject, { configuration, note: why }, operator) =>
+    changeConfig(host, (changes) => changes.takeBack(configuration, operator.name, why)),
+});
+
+export const releaseAction = defineAction({
+  name: 'configuration.release',
+  subject: configurationSubject,
+  summary: 'serve gateway.yaml again, where a configuration serves in its place',
+  input: object([], {
+    configuration: integer({ minimum: 1 }, 'Number in the history of what gateway.yaml says, for the record.'),
+    note,
+  }),
+  tells,
+  perform: (host) => changeConfig(host, (changes) => changes.release()),
+});
+
+/** Changes what serves. @throws ActionRefused with the reason of the configuration's rules */
+export async function changeConfig<T>(host: Host, work: (changes: ConfigChanges) => Promise<T>): Promise<T> {
+  const { changes } = configLoadState(host);
+  if (changes === undefined) throw new ActionRefused('The gateway is still starting. Try again in a moment.');
+  try {
+    return await work(changes);
+  } catch (error) {
+    const isRefusal =
+      error instanceof VariantRefused || error instanceof RollbackRefused || error instanceof ConfigError;
+    throw isRefusal ? new ActionRefused(error.message) : error;
+  }
+}

@@ -1,0 +1,78 @@
+import type { Command as Parser } from 'commander';
+import type { EffectiveDocuments } from '#core/config/history/effective-document.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Serving, Variant } from '#core/gateway/http/open-exchange.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
+import type { CommandContext } from './commands/command.ts';
+
+/**
+ * What tries a second configuration, a variant, on some of the accounts: it decides which, on whom, for how long, and what comes of it.
+ * One plugin can; core serves it, and asks about it where it says which configuration serves.
+ */
+export interface VariantSource {
+  /** What one is called in JSON. */
+  readonly name: string;
+  /** Declares what `daypass reload` does with one. */
+  declareOptions(reload: Parser): void;
+  /** Loaded when it is first asked: commands register all plugins. */
+  load(): Promise<Variants>;
+}
+
+export interface Variants {
+  /** In a gateway that begins to serve. */
+  follow(hooks: VariantHooks): VariantRun;
+  /** The newest ones, one sentence each. */
+  describe(host: Host): Promise<string[]>;
+  /** The one that runs, or the last one, as JSON. */
+  read(host: Host): Promise<object | null>;
+  /** What the page of configurations says of it, ready to be printed; undefined where there is nothing to say. */
+  notice(request: PageRequest): Promise<VariantNotice | undefined>;
+  /** Ends the one that runs. @param operator by name @returns false where none runs */
+  end(host: Host, operator: string, note: string | undefined): Promise<boolean>;
+  /** Does what the declared options of `daypass reload` ask for. @returns false where none is given */
+  reload(context: ReloadContext, file: string | undefined, options: object): Promise<boolean>;
+}
+
+/** For `parts/flash`. */
+export interface VariantNotice {
+  readonly kind: 'ok' | 'warn' | 'bad' | 'info';
+  readonly title: string;
+  readonly text: string;
+  readonly action: { readonly path: string; readonly label: string };
+}
+
+/** Of `daypass reload`. */
+export interface ReloadContext extends CommandContext {
+  /** Path of gateway.yaml. */
+  file(): string;
+}
+
+/** What a variant needs of the process that it runs in. */
+export interface VariantHooks {
+  host(): Host;
+  readonly documents: EffectiveDocuments;
+  /** From now on, new exchanges of the accounts that it takes use this; of none where it is undefined. */
+  serve(variant: Variant | undefined): void;
+  /** Builds a configuration beside the one that serves. @param text as the history keeps it @throws why it cannot serve */
+  prepare(number: number, text: string): Promise<Serving>;
+}
+
+/** What the accounts are served that no variant takes. */
+export interface Base {
+  readonly serving: Serving;
+  /** Undefined while the database does not answer. */
+  readonly digest: string | undefined;
+  readonly fileDigest: string;
+}
+
+/** The variant on this instance. */
+export interface VariantRun {
+  /** Serves what the database says, beside what serves now. @throws Error while the database does not answer; then everything stays */
+  follow(base: Base): Promise<void>;
+  /** Compares both sides now, as its timer does. */
+  judge(): Promise<void>;
+  /** Stops judging; requests are served as before. */
+  close(): void;
+  /** Releases its stages once their exchanges have ended, see `Pipeline.retire`. */
+  retire(within?: number): Promise<void>;
+}

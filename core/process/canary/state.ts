@@ -1,0 +1,55 @@
+import type { Canary } from '#core/config/history/canaries.ts';
+import { gauge } from '#core/gateway/health/gauge.ts';
+import type { Services } from '#core/gateway/host/host.ts';
+import { inBrackets, type ProblemKind, readEmphasis } from '#core/web/problems/problem.ts';
+
+/** Ms for which operators are told how a canary has ended. */
+export const toldFor = 86_400_000;
+
+/** What this instance knows: the canary that runs, or the last one that has ended; undefined where there was none. */
+export function canaryState(services: Pick<Services, 'keep'>): { last: Canary | undefined } {
+  return services.keep('canary-state', () => ({ last: undefined }));
+}
+
+/** The last canary, if it was rolled back automatically within a day. */
+function takenBack(services: Pick<Services, 'keep' | 'now'>): Canary | undefined {
+  const { last } = canaryState(services);
+  return last?.end?.outcome === 'worse' && services.now() - last.end.at.getTime() < toldFor ? last : undefined;
+}
+
+export const canaryGauges = [
+  gauge(
+    'config_canary_ratio',
+    'Share of the accounts that a canary serves, from 0 to 1; 0 while none runs.',
+    (host) => {
+      const { last } = canaryState(host);
+      return last?.end === undefined ? (last?.share ?? 0) : 0;
+    },
+  ),
+  gauge(
+    'config_canary_taken_back',
+    '1 for a day after a canary was rolled back automatically, because it was worse.',
+    (host) => (takenBack(host) === undefined ? 0 : 1),
+  ),
+];
+
+/** A canary was taken back by itself, within a day. */
+export const canaryWorse: ProblemKind = {
+  name: 'canary_taken_back',
+  order: 44,
+  runbook: 'canary-taken-back',
+  find({ host, t }) {
+    const { id, end } = takenBack(host) ?? {};
+    if (id === undefined || end === undefined) return [];
+    const text = readEmphasis(t('operator.canary_state.worse', { number: id }));
+    return [
+      {
+        severity: 'bad',
+        title: t('operator.canary'),
+        pieces: [...text, { text: inBrackets(t(end.reason)) }],
+        since: end.at,
+        step: { path: '/operator/configuration/canary' },
+      },
+    ];
+  },
+};

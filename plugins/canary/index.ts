@@ -1,0 +1,24 @@
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import reasonsEn from '#core/config/history/texts/en.json' with { type: 'json' };
+import reasonsId from '#core/config/history/texts/id.json' with { type: 'json' };
+import { canaryGauges, canaryWorse } from '#core/process/canary/state.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
+import { beginAction, endAction, fullAction } from './actions.ts';
+import { canaryPage } from './page.ts';
+import { canarySource } from './source.ts';
+import en from './texts/en.json' with { type: 'json' };
+import id from './texts/id.json' with { type: 'json' };
+
+/** A new configuration that is tried on a share of the accounts, and ends by itself where it is worse. */
+export const plugin: GatewayPlugin = {
+  name: 'canary',
+  register({ gateway }) {
+    gateway.texts(defineTexts({ en, id }));
+    gateway.texts(defineTexts({ en: reasonsEn, id: reasonsId }));
+    gateway.variants(canarySource(gateway));
+    for (const action of [beginAction(gateway), fullAction, endAction]) gateway.action(action);
+    gateway.page(canaryPage(gateway));
+    for (const gauge of canaryGauges) gateway.gauge(gauge);
+    gateway.problem(canaryWorse);
+  },
+};

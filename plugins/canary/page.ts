@@ -1,0 +1,119 @@
+import { Canaries, type Canary } from '#core/config/history/canaries.ts';
+import type { CanarySide } from '#core/config/history/canary-counts.ts';
+import { ConfigHistory } from '#core/config/history/history.ts';
+import type { Registry } from '#core/extension/registry.ts';
+import type { VariantNotice } from '#core/extension/variants.ts';
+import { integer, object, string } from '#core/platform/schema.ts';
+import { toldFor } from '#core/process/canary/state.ts';
+import { act } from '#core/web/actions/action-page.ts';
+import { defineForm, type Page, type PageForm, type PageRequest, Redirect } from '#core/web/pages/page.ts';
+import type { TableCell, TableSection } from '#core/web/pages/table.ts';
+import { endAction, fullAction } from './actions.ts';
+
+const path = '/operator/configuration/canary';
+const refusals = { refused: ['', 'operator.canary_refused'] } as const;
+
+/** The canaries on a database. */
+export function canariesOf(registry: Registry, { database }: Pick<PageRequest['host'], 'database'>): Canaries {
+  return new Canaries(database, new ConfigHistory(database, registry));
+}
+
+/** `/operator/configuration/canary`: the canary that runs, or has ended within a day, beside the other accounts. */
+export const canaryPage = (registry: Registry): Page => ({
+  path,
+  role: 'operator',
+  title: 'operator.canary',
+  template: 'canary/page.eta',
+  styles: ['operator.css', 'tables.css'],
+  async show(request) {
+    const canary = await readShown(registry, request);
+    if (canary === undefined) return { canary };
+    const { end, id: number, counts } = canary;
+    return {
+      canary: {
+        status: statusOf(canary, request),
+        table: counts && tableOf(counts.canary, counts.others, request),
+        isRunning: end === undefined,
+        number,
+      },
+    };
+  },
+  forms: [canaryForm],
+});
+
+/** The same in a sentence or two, with a link to the page. */
+export async function noticeOf(registry: Registry, request: PageRequest): Promise<VariantNotice | undefined> {
+  const canary = await readShown(registry, request);
+  return canary && { ...statusOf(canary, request), action: { path, label: request.t('operator.canary_show') } };
+}
+
+async function readShown(registry: Registry, { host }: PageRequest): Promise<Canary | undefined> {
+  const [canary] = await canariesOf(registry, host).list(1);
+  const isOld = canary?.end !== undefined && host.now() - canary.end.at.getTime() > toldFor;
+  return isOld ? undefined : canary;
+}
+
+const kinds = { running: 'info', full: 'ok', worse: 'bad', ended: 'warn' } as const;
+
+/** What it does, and why it ended, or what the counts say. */
+function statusOf(canary: Canary, { t, format, host }: PageRequest): Omit<VariantNotice, 'action'> {
+  const { end, id: number, share, operator, until } = canary;
+  const values = {
+    number,
+    operator,
+    share: format.percent(share, Number.isInteger(share * 100) ? 0 : 2),
+    time: format.time(until).text,
+  };
+  const outcome = end?.outcome ?? 'running';
+  return {
+    kind: kinds[outcome],
+    title: t(`operator.canary_state.${outcome}`, values),
+    text: end === undefined ? t(`operator.canary_verdict.${verdictOf(canary, host.now())}`) : t(end.reason),
+  };
+}
+
+function verdictOf({ verdict, until }: Canary, now: number): string {
+  if (verdict === undefined) return 'none';
+  return verdict === 'undecided' && until.getTime() <= now ? 'late' : verdict;
+}
+
+function tableOf(canary: CanarySide, others: CanarySide, { t, format }: PageRequest): TableSection {
+  const count = (value: number): TableCell => ({ text: format.number(value) });
+  const share = (value: number, { requests }: CanarySide): TableCell => ({
+    text: requests === 0 ? format.number(value) : `${format.number(value)} (${format.percent(value / requests)})`,
+  });
+  const row = (side: CanarySide, name: string): TableCell[] => [
+    { text: t(name) },
+    count(side.accounts),
+    count(side.requests),
+    share(side.failures, side),
+    share(side.refusals, side),
+    { text: side.firstTokenMs === undefined ? '' : format.duration(side.firstTokenMs).text },
+    count(side.timed),
+  ];
+  const column = (key: string) => ({ label: t(key), isNumber: true, isNamed: true, at: 'below' }) as const;
+  return {
+    id: 'canary',
+    title: t('operator.canary'),
+    columns: [
+      { label: t('operator.canary_column.side'), at: 'title' },
+      ...['accounts', 'requests', 'failures', 'refusals', 'first_token', 'timed'].map((name) =>
+        column(`operator.canary_column.${name}`),
+      ),
+    ],
+    rows: [row(canary, 'operator.canary_its'), row(others, 'operator.canary_others')],
+  };
+}
+
+/** Ends the canary, or serves it to everybody. */
+const canaryForm: PageForm = defineForm({
+  fields: object(['number', 'to'], {
+    number: integer({ minimum: 1 }),
+    to: string({ enum: ['full', 'end'] }),
+  }),
+  once: true,
+  async submit({ number, to }, request) {
+    await act(request, to === 'full' ? fullAction : endAction, '', { number }, refusals);
+    return new Redirect(path);
+  },
+});

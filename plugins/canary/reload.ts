@@ -1,0 +1,132 @@
+import { userInfo } from 'node:os';
+import { setTimeout } from 'node:timers/promises';
+import { readDocument } from '#core/config/file/document.ts';
+import { canaryReasonBy } from '#core/config/history/canary-reason.ts';
+import { Canaries, type Canary } from '#core/config/history/canaries.ts';
+import type { CanarySide } from '#core/config/history/canary-counts.ts';
+import { EffectiveDocuments } from '#core/config/history/effective-document.ts';
+import { service } from '#core/config/sections/core-sections.ts';
+import { CommandFailed } from '#core/extension/commands/command.ts';
+import { formatTable, formatTime } from '#core/extension/commands/table-text.ts';
+import type { Registry } from '#core/extension/registry.ts';
+import type { ReloadContext } from '#core/extension/variants.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { describeActive, describeCanary, describeEnd } from '#core/process/canary/describe.ts';
+import { startCanary } from '#core/process/canary/start-canary.ts';
+
+/** Ms for which the command waits for an instance that cannot serve the canary. */
+const settleTime = 3_000;
+const settleTick = 250;
+/** Seconds before a canary may become full by itself. */
+const usualTime = 600;
+
+/** As `canarySource` declares them. */
+interface ReloadOptions {
+  readonly canary?: number;
+  readonly for?: number;
+  readonly note?: string;
+  readonly full?: true;
+  readonly status?: true;
+}
+
+/** What the command works with. */
+interface Parts {
+  readonly context: ReloadContext;
+  readonly registry: Registry;
+  readonly host: Host;
+  readonly documents: EffectiveDocuments;
+  readonly canaries: Canaries;
+  readonly options: ReloadOptions;
+}
+
+/** `daypass reload` with options of canaries. @returns false without them */
+export async function reload(
+  registry: Registry,
+  context: ReloadContext,
+  file: string | undefined,
+  options: ReloadOptions,
+): Promise<boolean> {
+  const { canary: share, full, status } = options;
+  if (file !== undefined && share === undefined)
+    throw new CommandFailed(`Say which share of the accounts ${file} is to serve, such as: --canary 10%`, 2);
+  if (share === undefined && full === undefined && status === undefined) return false;
+  await context.withHost(async (host) => {
+    const documents = new EffectiveDocuments(host.database, registry, { environment: process.env, log: host.log });
+    const canaries = new Canaries(host.database, documents.history);
+    const parts = { context, registry, host, documents, canaries, options };
+    if (share !== undefined) return start(parts, file, share);
+    return status === true ? show(parts) : makeFull(parts);
+  });
+  return true;
+}
+
+/** @throws CommandFailed, VariantRefused, RollbackRefused, ConfigError: nothing has changed */
+async function start(parts: Parts, path: string | undefined, share: number): Promise<void> {
+  const { context, registry, host, documents, canaries, options } = parts;
+  const file = await readDocument(context.file(), process.env);
+  const next = path === undefined ? file : await readDocument(path, process.env);
+  const wish = { share, seconds: options.for ?? usualTime, note: options.note, operator: userInfo().username };
+  const { canary, accounts } = await startCanary(
+    { database: host.database, documents, canaries, registry },
+    file,
+    next,
+    wish,
+  );
+  await untilSettled(canaries, canary);
+  context.print(describeCanary(canary));
+  context.print(describeActive(accounts));
+  context.print('Follow it with: daypass reload --status');
+}
+
+async function makeFull({ context, documents, canaries, options: { note } }: Parts): Promise<void> {
+  const canary = await canaries.running();
+  const { digest } = await documents.history.describe(await readDocument(context.file(), process.env));
+  const reason = canaryReasonBy('full', userInfo().username, note);
+  if (canary === undefined || !(await canaries.makeFull(canary, digest, reason)))
+    throw new CommandFailed('No canary runs.');
+  context.print(`canary ${canary.id} serves all accounts now`);
+  if (canary.digest !== digest) context.print('gateway.yaml is behind: write the change into it.');
+}
+
+/** Fails for a canary that an instance has refused meanwhile. */
+async function untilSettled(canaries: Canaries, { id }: Canary): Promise<void> {
+  for (let waited = 0; waited < settleTime; waited += settleTick) {
+    await setTimeout(settleTick);
+    const [last] = await canaries.list(1);
+    if (last?.id === id && last.end !== undefined)
+      throw new CommandFailed(`Canary ${id} has ended: ${last.end.reason}`);
+  }
+}
+
+async function show({ host, canaries, context: { print } }: Parts): Promise<void> {
+  const { time_zone: zone } = host.section(service);
+  const [last] = await canaries.list(1);
+  if (last === undefined) return print('No canary has run yet.');
+  const { end, counts, startedAt } = last;
+  print(end === undefined ? describeCanary(last) : `${describeEnd(last)} (${formatTime(end.at, zone)}, ${zone})`);
+  if (counts === undefined) return;
+  for (const line of ['', ...compareSides(counts.canary, counts.others), '']) print(line);
+  print(
+    `Model calls on record since ${formatTime(startedAt, zone)} (${zone}); the time is the median of the accounts.`,
+  );
+}
+
+function withPercent(count: number, of: number): string {
+  return of === 0 ? `${count}` : `${count} (${((100 * count) / of).toFixed(1)}%)`;
+}
+
+function compareSides(canary: CanarySide, others: CanarySide): string[] {
+  const row = (label: string, value: (side: CanarySide) => string) => [label, value(canary), value(others)];
+  return formatTable(
+    ['', 'canary', 'others'],
+    [
+      row('accounts', ({ accounts }) => `${accounts}`),
+      row('requests', ({ requests }) => `${requests}`),
+      row('failures', ({ failures, requests }) => withPercent(failures, requests)),
+      row('refusals', ({ refusals, requests }) => withPercent(refusals, requests)),
+      row('answers with a first token', ({ timed }) => `${timed}`),
+      row('time to first token', ({ firstTokenMs }) => (firstTokenMs === undefined ? '' : `${firstTokenMs} ms`)),
+    ],
+    { numbers: [1, 2] },
+  );
+}

@@ -1,0 +1,54 @@
+import { type Command as Parser, InvalidArgumentError, Option } from 'commander';
+import { parseLine } from '#core/extension/commands/arguments.ts';
+import type { Registry } from '#core/extension/registry.ts';
+import type { VariantSource } from '#core/extension/variants.ts';
+
+/** What core knows of canaries. */
+export const canarySource = (gateway: Registry): VariantSource => ({
+  name: 'canary',
+  declareOptions,
+  load: async () => (await import('./variants.ts')).canaryVariants(gateway),
+});
+
+function declareOptions(reload: Parser): void {
+  reload
+    .description('read gateway.yaml again on all instances, or try another file on a share of the accounts')
+    .argument(
+      '[file]',
+      'the new configuration, for --canary; default: gateway.yaml, where a change of it was rolled back',
+    )
+    .addOption(
+      new Option('--canary <share>', 'serve it to this share of the accounts, such as 10%').argParser(parseShare),
+    )
+    .option('--for <time>', 'how long, before it may become full by itself: 10m, 2h; default: 10m', parseTime)
+    .option('--note <text>', 'why', parseLine)
+    .addOption(new Option('--full', 'serve the running canary to all accounts').conflicts(['canary', 'status']))
+    .addOption(new Option('--status', 'show the running canary beside the others').conflicts('canary'))
+    .addHelpText(
+      'after',
+      `
+A canary serves the same accounts on all instances, and is judged by its failures, refusals and time to first token. It is rolled back
+automatically where the counts say that it is worse, and becomes full after its time where they say that it is no worse; with too few requests
+to tell it goes on. "daypass rollback" ends it. Requests in flight finish where they began.
+
+A changed gateway.yaml is loaded at once, by all: write the change into another file.
+
+  daypass reload gateway.next.yaml --canary 10% --for 10m
+  daypass reload --status`,
+    );
+}
+
+/** @returns from 0 to 1 */
+function parseShare(text: string): number {
+  const share = /^\d{1,2}(\.\d{1,2})?%$/.test(text) ? Number(text.slice(0, -1)) / 100 : 0;
+  if (share > 0) return share;
+  throw new InvalidArgumentError('It must be a share of the accounts from 0.01% to 99.99%, such as 10%.');
+}
+
+/** @returns seconds */
+function parseTime(text: string): number {
+  const [, count, unit = ''] = /^(\d{1,5})([smh])$/.exec(text) ?? [];
+  const seconds = Number(count) * ({ s: 1, m: 60, h: 3_600 }[unit] ?? 0);
+  if (seconds >= 60 && seconds <= 86_400) return seconds;
+  throw new InvalidArgumentError('It must be a time from 1m to 24h, such as 10m.');
+}

@@ -1,7 +1,7 @@
 import { ActionRefused, defineAction, note, text } from '#core/business/operator-actions/action-kind.ts';
 import { configurationSubject } from '#core/business/operator-actions/subjects.ts';
 import { itself, within } from '#core/business/operator-actions/telling.ts';
-import { canaryReasonBy } from '#core/config/history/canary-reason.ts';
+import { canaryReasonBy } from './record/canary-reason.ts';
 import { RollbackRefused } from '#core/config/history/history.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { changeConfig } from '#core/extension/validation/config-actions.ts';
@@ -18,7 +18,7 @@ const usualMinutes = 10;
 
 const number = integer({ minimum: 1 }, 'Number of the canary, so that no other one is meant.');
 const tells = { number: within('operator.told.canary', 'number') };
-const canaries = () => import('#core/config/history/canaries.ts');
+const canaries = () => import('./record/canaries.ts');
 
 export const beginAction = (registry: Registry) =>
   defineAction({
@@ -50,10 +50,7 @@ export const beginAction = (registry: Registry) =>
         const wish = { share: Number(share.slice(0, -1)) / 100, seconds: minutes * 60, note: why, operator };
         if (wish.share === 0)
           throw new ActionRefused('The share must be from 0.01% to 99.99%, such as 10%.', 'invalid');
-        const [{ Canaries }, { startCanary }] = await Promise.all([
-          canaries(),
-          import('#core/process/canary/start-canary.ts'),
-        ]);
+        const [{ Canaries }, { startCanary }] = await Promise.all([canaries(), import('./run/start-canary.ts')]);
         const { database } = host;
         const parts = { database, documents, canaries: new Canaries(database, documents.history), registry };
         const { canary, accounts } = await startCanary(parts, await read(), await read(name), wish);

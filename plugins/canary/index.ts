@@ -1,7 +1,7 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import reasonsEn from '#core/config/history/texts/en.json' with { type: 'json' };
-import reasonsId from '#core/config/history/texts/id.json' with { type: 'json' };
-import { canaryGauges, canaryWorse } from '#core/process/canary/state.ts';
+import reasonsEn from './record/texts/en.json' with { type: 'json' };
+import reasonsId from './record/texts/id.json' with { type: 'json' };
+import { canaryGauges, canaryWorse } from './run/state.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { beginAction, endAction, fullAction } from './actions.ts';
 import { canaryPage } from './page.ts';
@@ -15,6 +15,10 @@ export const plugin: GatewayPlugin = {
   register({ gateway }) {
     gateway.texts(defineTexts({ en, id }));
     gateway.texts(defineTexts({ en: reasonsEn, id: reasonsId }));
+    gateway.tables({
+      name: 'configuration_canary',
+      entities: async () => Object.values(await import('./record/entities.ts')),
+    });
     gateway.variants(canarySource(gateway));
     for (const action of [beginAction(gateway), fullAction, endAction]) gateway.action(action);
     gateway.page(canaryPage(gateway));

@@ -1,9 +1,9 @@
 import { userInfo } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { readDocument } from '#core/config/file/document.ts';
-import { canaryReasonBy } from '#core/config/history/canary-reason.ts';
-import { Canaries, type Canary } from '#core/config/history/canaries.ts';
-import type { CanarySide } from '#core/config/history/canary-counts.ts';
+import { canaryReasonBy } from './record/canary-reason.ts';
+import { Canaries, type Canary } from './record/canaries.ts';
+import type { CanarySide } from './record/canary-counts.ts';
 import { EffectiveDocuments } from '#core/config/history/effective-document.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';
@@ -11,8 +11,8 @@ import { formatTable, formatTime } from '#core/extension/commands/table-text.ts'
 import type { Registry } from '#core/extension/registry.ts';
 import type { ReloadContext } from '#core/extension/variants.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { describeActive, describeCanary, describeEnd } from '#core/process/canary/describe.ts';
-import { startCanary } from '#core/process/canary/start-canary.ts';
+import { describeActive, describeCanary, describeEnd } from './run/describe.ts';
+import { startCanary } from './run/start-canary.ts';
 
 /** Ms for which the command waits for an instance that cannot serve the canary. */
 const settleTime = 3_000;

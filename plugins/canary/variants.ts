@@ -1,8 +1,8 @@
-import { canaryReasonBy } from '#core/config/history/canary-reason.ts';
+import { canaryReasonBy } from './record/canary-reason.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import type { Variants } from '#core/extension/variants.ts';
-import { CanaryRun } from '#core/process/canary/canary-run.ts';
-import { describeCanary, describeEnd } from '#core/process/canary/describe.ts';
+import { CanaryRun } from './run/canary-run.ts';
+import { describeCanary, describeEnd } from './run/describe.ts';
 import { canariesOf, noticeOf } from './page.ts';
 
 /** Canaries that `daypass history` lists below the configurations. */

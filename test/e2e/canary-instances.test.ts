@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { createAccount } from '#core/business/accounts/accounts.ts';
-import { Canaries } from '#core/config/history/canaries.ts';
+import { Canaries } from '../../plugins/canary/record/canaries.ts';
 import { runCommand } from '../support/command-line.ts';
 import { createUpstream, type FaultyUpstream } from '../support/faulty-upstream.ts';
 import { createGatewayHome, type GatewayHome, type GatewayProcess } from '../support/gateway.ts';

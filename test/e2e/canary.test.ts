@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { createAccount } from '#core/business/accounts/accounts.ts';
-import { Canaries } from '#core/config/history/canaries.ts';
+import { Canaries } from '../../plugins/canary/record/canaries.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { createLogger } from '#core/platform/logger.ts';
 import { runCommand } from '../support/command-line.ts';
@@ -220,7 +220,7 @@ it('the page shows the canary, and takes it back', async () => {
 
 const newToken = (scope: 'read' | 'act') => createOperatorToken(gateway, scope);
 
-it('the operator API begins a canary, reads it, serves it to everybody and takes it back, as its token allows', async () => {
+it('the operator API begins a canary, reads it, serves it to everybody and takes it back, and rolls back and forth', async () => {
   const tokens = { read: await newToken('read'), act: await newToken('act') };
   const api = async (scope: 'read' | 'act', path: string, body?: object) => {
     const response = await fetch(`${gateway.url}/operator/api${path}`, {
@@ -258,9 +258,25 @@ it('the operator API begins a canary, reads it, serves it to everybody and takes
     status: 200,
   });
   await everybodyGets(['after']);
-  expect((await api('read', '/configuration')).json).toMatchObject({
+  const full = (await api('read', '/configuration')).json;
+  expect(full).toMatchObject({
     in_place_of_file: { canary: second.json['number'] },
     canary: { end: { outcome: 'full', reason: expect.stringMatching(/^by api \(act /) } },
+  });
+
+  expect(await api('act', '/configuration/release', { note: 'too early' })).toMatchObject({ status: 200 });
+  await everybodyGets(['before']);
+  expect(await api('act', '/configuration/release', {})).toMatchObject({ status: 409 });
+  const { configuration } = full['in_place_of_file'] as { configuration: number };
+  const back = { configuration, note: 'it was right' };
+  expect(await api('read', '/configuration/rollback', back)).toMatchObject({ status: 403 });
+  expect(await api('act', '/configuration/rollback', back)).toMatchObject({ status: 200 });
+  await everybodyGets(['after']);
+  const [recorded] = await listActions(gateway.database, { subject: 'configuration', limit: 1 });
+  expect(recorded).toMatchObject({
+    action: 'configuration.rollback',
+    details: { configuration },
+    note: 'it was right',
   });
 });
 

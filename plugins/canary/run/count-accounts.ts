@@ -1,5 +1,5 @@
 import type { Database } from '#core/platform/database/database.ts';
-import type { Canary } from '#core/config/history/canaries.ts';
+import type { Canary } from '../record/canaries.ts';
 import type { ComparedAccount, Counts } from './counts.ts';
 import { takesAccount } from './share.ts';
 

@@ -1,6 +1,6 @@
-import { canaryReason } from '#core/config/history/canary-reason.ts';
-import type { Canary } from '#core/config/history/canaries.ts';
-import type { CanaryCounts, CanarySide } from '#core/config/history/canary-counts.ts';
+import { canaryReason } from '../record/canary-reason.ts';
+import type { Canary } from '../record/canaries.ts';
+import type { CanaryCounts, CanarySide } from '../record/canary-counts.ts';
 import type { ActiveAccounts } from './share.ts';
 import { totalFailure } from './total-failure.ts';
 import { canJudge, leastCounts } from './verdict.ts';

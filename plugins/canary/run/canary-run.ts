@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { inBackground } from '#core/platform/background.ts';
-import { canaryReason } from '#core/config/history/canary-reason.ts';
-import { Canaries, type Canary } from '#core/config/history/canaries.ts';
+import { canaryReason } from '../record/canary-reason.ts';
+import { Canaries, type Canary } from '../record/canaries.ts';
 import type { Base, VariantHooks, VariantRun } from '#core/extension/variants.ts';
 import type { Serving } from '#core/gateway/http/open-exchange.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Canary } from '#core/config/history/canaries.ts';
+import type { Canary } from '../record/canaries.ts';
 
 /** Those with a running pass, or model calls in the last 7 days, and how many of them are in a canary. */
 export interface ActiveAccounts {

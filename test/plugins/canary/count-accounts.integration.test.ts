@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { Canary } from '#core/config/history/canaries.ts';
+import type { Canary } from '../../../plugins/canary/record/canaries.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { AccountCounter } from '#core/process/canary/count-accounts.ts';
-import { takesAccount } from '#core/process/canary/share.ts';
-import { createTestDatabase } from '../../../support/database.ts';
+import { AccountCounter } from '../../../plugins/canary/run/count-accounts.ts';
+import { takesAccount } from '../../../plugins/canary/run/share.ts';
+import { createTestDatabase } from '../../support/database.ts';
 
 const begin = Date.UTC(2026, 10, 20, 9);
 const minute = 60_000;

@@ -3,7 +3,7 @@ import type { Database } from '#core/platform/database/database.ts';
 import { epochs, type Row } from '#core/platform/database/rows.ts';
 import type { CanaryCounts, CanaryOutcome, CanaryVerdict } from './canary-counts.ts';
 import type { ConfigurationCanary } from './entities.ts';
-import { type ConfigHistory, rollbackChannel, variantName } from './history.ts';
+import { type ConfigHistory, rollbackChannel, variantName } from '#core/config/history/history.ts';
 
 /** Canaries that are kept, the newest. */
 const keptCanaries = 100;

@@ -1,5 +1,5 @@
 import type { GatewayDocument } from '#core/config/file/document.ts';
-import type { Canaries, Canary } from '#core/config/history/canaries.ts';
+import type { Canaries, Canary } from '../record/canaries.ts';
 import type { EffectiveDocuments } from '#core/config/history/effective-document.ts';
 import { requireDivisible, VariantRefused } from '#core/extension/validation/variant-rules.ts';
 import { validate } from '#core/extension/validation/load.ts';
@@ -16,34 +16,20 @@ interface Parts {
   readonly registry: Registry;
 }
 
-/** What an operator asks for. */
-export interface CanaryWish {
-  /** Of the accounts, from 0 to 1. */
-  readonly share: number;
-  /** Before it may become full by itself. */
-  readonly seconds: number;
-  readonly note: string | undefined;
-  readonly operator: string;
-}
-
-/** A canary that begins. */
-export interface CanaryBegun {
-  readonly canary: Canary;
-  readonly accounts: ActiveAccounts;
-}
-
 /**
  * Begins a canary, on all instances.
  *
- * @param file gateway.yaml @param next what the canary is to serve
+ * @param file gateway.yaml @param next what the canary is to serve @param wish `seconds`: before it may become full by itself
+ * @returns it, and whom it reaches
  * @throws VariantRefused, RollbackRefused, ConfigError: nothing has changed
  */
 export async function startCanary(
   { database, documents, canaries, registry }: Parts,
   file: GatewayDocument,
   next: GatewayDocument,
-  { share, seconds, note, operator }: CanaryWish,
-): Promise<CanaryBegun> {
+  wish: Pick<Canary, 'share' | 'note' | 'operator'> & { readonly seconds: number },
+): Promise<{ readonly canary: Canary; readonly accounts: ActiveAccounts }> {
+  const { share } = wish;
   const { kept: base, document } = await documents.resolve(file);
   if (base === undefined) throw new VariantRefused('What serves cannot be read from the database.');
   const kept = await documents.history.describe(next);
@@ -59,10 +45,7 @@ export async function startCanary(
     ...kept,
     baseDigest: base.digest,
     salt,
-    share,
-    note,
-    operator,
-    seconds,
+    ...wish,
     firstLook: firstLook(share),
   });
   if (canary !== undefined) return { canary, accounts };

@@ -1,4 +1,4 @@
-import type { Canary } from '#core/config/history/canaries.ts';
+import type { Canary } from '../record/canaries.ts';
 import { gauge } from '#core/gateway/health/gauge.ts';
 import type { Services } from '#core/gateway/host/host.ts';
 import { inBrackets, type ProblemKind, readEmphasis } from '#core/web/problems/problem.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { ComparedAccount, Counts } from '#core/process/canary/counts.ts';
-import { findTotalFailure } from '#core/process/canary/total-failure.ts';
-import { canJudge, firstLook, judge, type Judgement, type Looks } from '#core/process/canary/verdict.ts';
+import type { ComparedAccount, Counts } from '../../../plugins/canary/run/counts.ts';
+import { findTotalFailure } from '../../../plugins/canary/run/total-failure.ts';
+import { canJudge, firstLook, judge, type Judgement, type Looks } from '../../../plugins/canary/run/verdict.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 

@@ -1,0 +1,41 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { impersonal } from '#core/platform/database/personal.ts';
+import { type CanaryCounts, canaryOutcomes, canaryVerdicts } from './canary-counts.ts';
+
+/** A configuration that serves a share of the accounts, and those that did. */
+export const ConfigurationCanary = defineEntity({
+  name: 'ConfigurationCanary',
+  properties: {
+    /** Counted from 1, for people. */
+    id: p.integer().primary().autoincrement(false),
+    baseDigest: impersonal(p.text()),
+    /** As in `ServedConfiguration`. */
+    text: impersonal(p.text()),
+    digest: impersonal(p.text()),
+    salt: impersonal(p.text()),
+    /** From 0 to 1. */
+    share: p.double(),
+    operator: impersonal(p.text()),
+    note: impersonal(p.text().nullable()),
+    startedAt: p.datetime().defaultRaw('clock_timestamp()'),
+    until: p.datetime(),
+    looks: p.integer().default(0),
+    lateLooks: p.integer().default(0),
+    /** Requests at which the next look is due. */
+    nextLook: p.integer(),
+    /** When an instance may judge it. */
+    judgeAfter: p.datetime().defaultRaw('clock_timestamp()'),
+    counts: impersonal(p.json<CanaryCounts>().nullable()),
+    verdict: p.enum(canaryVerdicts).nullable(),
+    endedAt: p.datetime().nullable(),
+    outcome: p.enum(canaryOutcomes).nullable(),
+    reason: impersonal(p.text().nullable()),
+  },
+  indexes: [
+    {
+      name: 'configuration_canary_running',
+      expression:
+        'create unique index configuration_canary_running on configuration_canary ((true)) where ended_at is null',
+    },
+  ],
+});

@@ -18,6 +18,7 @@ export const coreEntities: Entities = [
   accounts.LinkedIdentity,
   accounts.Session,
   accounts.AccountEventRow,
+  accounts.PersonalTableRow,
   mail.MailMessage,
   ...[configHistory, database, modelHealth, operatorActions, outages, payments, records, sales].flatMap((room) =>
     Object.values(room),

@@ -14,6 +14,7 @@ import { EventBus } from '#core/gateway/events/event-bus.ts';
 import { inBackground } from '#core/platform/background.ts';
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
 import { ruleOutDoubledAddresses } from '#core/business/accounts/doubled-addresses.ts';
+import { rememberPersonalTables } from '#core/business/accounts/personal-tables.ts';
 import { keepProviders } from '#core/business/payments/connections.ts';
 import { keepActions } from '#core/business/operator-actions/actions.ts';
 import { redisAddress } from '#core/platform/shared/redis-url.ts';
@@ -108,10 +109,14 @@ export class OpenServices implements AsyncDisposable {
       open.push(shared);
       if (mode === 'serve') await reportMissing(shared, log);
       // Awaited: in the background, its connection would block a stop right after the start.
-      if (mode === 'serve')
+      if (mode === 'serve') {
+        await rememberPersonalTables(database).catch((error: unknown) =>
+          log.error('tables with personal data could not be noted', error),
+        );
         await ruleOutDoubledAddresses(database, log).catch((error: unknown) =>
           log.error('addresses with two accounts could not be looked for', error),
         );
+      }
       if (mode === 'serve' && queueUrl !== undefined) {
         const { warnOfEviction } = await import('#core/platform/jobs/eviction.ts');
         inBackground(log, 'asking the Redis of the jobs', () => warnOfEviction(queueUrl, log));

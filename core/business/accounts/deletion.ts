@@ -1,7 +1,7 @@
 import type { Database } from '#core/platform/database/database.ts';
 import { removeUsage } from '#core/gateway/records/fold-usage.ts';
 import { lockAccount } from './ledger.ts';
-import { type PersonalColumn, type PersonalTable, personalTables } from './personal-tables.ts';
+import { everyPersonalTable, type PersonalColumn, type PersonalTable } from './personal-tables.ts';
 import type { Row } from '#core/platform/database/rows.ts';
 import type { Account } from './entities.ts';
 
@@ -11,7 +11,7 @@ const batchSize = 500;
 type Execute = (sql: string, parameters: readonly unknown[]) => Promise<readonly unknown[]>;
 
 /**
- * Removes the personal columns of an account, in every table that has some: name, e-mail address and picture, ways to sign in, sessions,
+ * Removes the personal columns of an account, in every table that has some, also of a capability that is gone: name, e-mail address and picture, ways to sign in, sessions,
  * the key, stored responses, and of its requests the content, addresses and user agents; and its usage by hour. Orders, payments,
  * the ledger and the number of its requests stay, under its id. Its key is refused within a second; time that is left is lost.
  *
@@ -20,7 +20,7 @@ type Execute = (sql: string, parameters: readonly unknown[]) => Promise<readonly
  * @throws AccountError `not_found`
  */
 export async function deleteAccount(database: Pick<Database, 'fork' | 'query'>, accountId: string): Promise<void> {
-  const tables = personalTables(database).filter(({ isBound }) => isBound);
+  const tables = (await everyPersonalTable(database)).filter(({ isBound }) => isBound);
   await database.fork().transactional(async (transaction) => {
     await lockAccount(transaction, accountId);
     await transaction.execute('update account set deleted_at = coalesce(deleted_at, clock_timestamp()) where id = ?', [
@@ -38,7 +38,7 @@ export async function deleteAccount(database: Pick<Database, 'fork' | 'query'>, 
  */
 export async function cleanRecords(database: Pick<Database, 'fork' | 'query'>, accountId: string): Promise<void> {
   const execute: Execute = (sql, parameters) => database.query(sql, parameters);
-  for (const table of personalTables(database)) if (!table.isBound) await clean(execute, table, accountId);
+  for (const table of await everyPersonalTable(database)) if (!table.isBound) await clean(execute, table, accountId);
   await removeUsage(database, accountId);
 }
 

@@ -150,6 +150,16 @@ export const AccountEventRow = defineEntity({
   indexes: [{ name: 'account_event_unpublished', properties: 'id', where: 'published_at is null' }],
 });
 
+/** A table with personal columns, as its entity said at the last start at which there was one. */
+export const PersonalTableRow = defineEntity({
+  name: 'PersonalTableRow',
+  tableName: 'personal_table',
+  properties: {
+    name: impersonal(p.text().primary()),
+    description: impersonal(p.json<object>()),
+  },
+});
+
 // A class, because it refers to itself.
 export class PlanPeriod extends PlanPeriodSchema.class {}
 PlanPeriodSchema.setClass(PlanPeriod);

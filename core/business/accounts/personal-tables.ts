@@ -31,6 +31,28 @@ export function personalTables(database: Pick<Database, 'fork'>): PersonalTable[
   });
 }
 
+/** Notes them on the database, at each start: they are emptied also when the capability that they belong to is gone. */
+export async function rememberPersonalTables(database: Pick<Database, 'fork' | 'query'>): Promise<void> {
+  await database.query(
+    `insert into personal_table (name, description)
+     select entry ->> 'name', entry from jsonb_array_elements(?::jsonb) entry
+     on conflict (name) do update set description = excluded.description
+     where personal_table.description <> excluded.description`,
+    [JSON.stringify(personalTables(database))],
+  );
+}
+
+/** The same with those that no entity knows any more. */
+export async function everyPersonalTable(database: Pick<Database, 'fork' | 'query'>): Promise<PersonalTable[]> {
+  const known = [...database.fork().getMetadata().getAll().values()].map(({ tableName }) => tableName);
+  const left = await database.query<{ description: PersonalTable }>(
+    `select description from personal_table
+     where to_regclass(name) is not null and name not in (select jsonb_array_elements_text(?::jsonb))`,
+    [JSON.stringify(known)],
+  );
+  return [...personalTables(database), ...left.map(({ description }) => description)];
+}
+
 function describe(meta: EntityMetadata, personal: readonly Property[]): PersonalTable {
   const ofAccount = personal.find((column) => column.ofAccount !== undefined)?.ofAccount ?? conditionFor(meta);
   if (ofAccount === undefined)

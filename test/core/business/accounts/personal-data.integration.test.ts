@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
 import { cleanRecords, deleteAccount } from '#core/business/accounts/deletion.ts';
+import { rememberPersonalTables } from '#core/business/accounts/personal-tables.ts';
 import { exportOwnData } from '#core/business/accounts/own-data.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { openDatabase } from '#core/platform/database/open.ts';
@@ -69,6 +70,22 @@ it('the personal columns of a plugin are removed with the account, however many 
   await deleteAccount(database, deleted);
   expect(await remaining(deleted)).toEqual({ contacts, phones: 0, entries: 0 });
   expect(await remaining(other)).toEqual({ contacts, phones: contacts, entries: contacts });
+});
+
+it('the personal columns of a capability that is gone are removed with the account', async () => {
+  const [deleted, other] = [await addContacts(40_001), await addContacts(50_001)];
+  await rememberPersonalTables(database);
+  const options = { dataFolder: tmpdir(), log: silentLog, mode: 'command', isShared: true } as const;
+  await using without = await openDatabase({ url: database.url, entities: coreEntities, ...options });
+  await deleteAccount(without, deleted);
+  expect(await remaining(deleted)).toEqual({ contacts, phones: 0, entries: 0 });
+  expect(await remaining(other)).toEqual({ contacts, phones: contacts, entries: contacts });
+  await database.query('alter table request_diary rename to request_diary_of_before');
+  await deleteAccount(without, other);
+  expect(await database.query('select phone from contact where account_id = ? and phone is not null', [other])).toEqual(
+    [],
+  );
+  await database.query('alter table request_diary_of_before rename to request_diary');
 });
 
 it('an account that is deleted has no key', async () => {

@@ -3,7 +3,7 @@ import { type Delivery, delivery } from '#core/gateway/facts.ts';
 import { withoutSecrets } from '#core/gateway/model-call/upstream-error.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Requester } from '../health/requester.ts';
-import type { AdmittedRoute } from './candidates.ts';
+import type { AdmittedRoute } from './admission.ts';
 import { describeFault, type Fault, faultEffects, upstreamRefusal } from '../attempt/fault.ts';
 import { secretsOf } from './credentials.ts';
 import type { RouteFailure } from '../health/evidence.ts';

@@ -11,7 +11,7 @@ import type { AttemptRequest } from '../attempt/contract.ts';
 import { targetOf } from '../connections/connections.ts';
 import { Fault, faultEffects, goneFault, hedgeLostFault, withModelName } from '../attempt/fault.ts';
 import { AttemptReport } from './attempt-report.ts';
-import { type AdmittedRoute, throttlingOf } from './candidates.ts';
+import { type AdmittedRoute, throttlingOf } from './admission.ts';
 import { authHeaders, secretsOf } from './credentials.ts';
 import type { RelayContext } from './relay-context.ts';
 

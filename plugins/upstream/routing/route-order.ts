@@ -11,6 +11,11 @@ export function orderRoutes(routes: readonly Route[], session: string | undefine
   return scored.toSorted((a, b) => a.route.priority - b.route.priority || b.score - a.score).map(({ route }) => route);
 }
 
+/** The routes that a request has not tried yet, in their order. */
+export interface RoutesLeft {
+  routes: Route[];
+}
+
 /** The routes with this one before the others. */
 export function firstOf(routes: Route[], id: string | undefined): Route[] {
   const first = id === undefined ? undefined : routes.find((route) => route.id === id);

@@ -1,0 +1,135 @@
+import type { Route } from '#core/config/catalog/catalog.ts';
+import type { RouteCalls } from '#core/gateway/model-call/adapter.ts';
+import type { CapacityPool } from '../capacity/pool.ts';
+import type { Slot, Turn } from '../capacity/turn.ts';
+import type { AdmittedRoute, RouteAdmission } from './admission.ts';
+import type { Allowance } from './allowance.ts';
+import { waitOf } from './final-error.ts';
+import type { RoutesLeft } from './route-order.ts';
+
+/** A route with the slot that it needs. */
+interface FoundRoute {
+  readonly route: Route;
+  readonly slot: Slot | undefined;
+}
+
+/** What one look at the routes has found. */
+interface Look {
+  readonly found: FoundRoute | undefined;
+  readonly isFull: boolean;
+  /** Ms after which a throttled route is worth another look. */
+  readonly retryIn: number;
+}
+
+/** Finds the next route where upstreams have a capacity: one with a slot, for which the request may wait in line. */
+export class SlotSearch {
+  readonly #turn: Turn;
+  readonly #left: RoutesLeft;
+  readonly #admission: RouteAdmission;
+  readonly #allowance: Allowance;
+
+  constructor(turn: Turn, left: RoutesLeft, admission: RouteAdmission, allowance: Allowance) {
+    this.#turn = turn;
+    this.#left = left;
+    this.#admission = admission;
+    this.#allowance = allowance;
+  }
+
+  /** True while a request may wait for a slot of its upstream. */
+  mayWaitFor(route: Route): boolean {
+    return this.#turn.poolOf(route) !== undefined && this.#turn.timeLeft > 0;
+  }
+
+  /**
+   * The first route with a free slot, of those with the priority of the first one, or of all where backups are preferred to a wait.
+   * Without one the request waits for the first that becomes free. When the time for that is over, a backup with room may serve.
+   */
+  async next(calls: RouteCalls, mayWait: boolean): Promise<AdmittedRoute | undefined> {
+    const turn = this.#turn;
+    let waits = mayWait && turn.timeLeft > 0;
+    let isFull = false;
+    while (this.#allowance.hasAttempts && !turn.isGone) {
+      const round = await this.#lookFor(calls, waits);
+      let { found } = round;
+      isFull ||= round.isFull;
+      if (found === undefined && waits && (turn.isInLine || round.retryIn !== Infinity)) {
+        this.#allowance.stopClock();
+        const end = await turn.wait(round.retryIn);
+        this.#allowance.startClock();
+        if (end === 'gone') break;
+        if (end === 'late') waits = false;
+        if (end === 'late' || end === 'again') continue;
+        found = this.#withPool(end.pool, calls, end.slot);
+      }
+      await turn.leave();
+      if (found !== undefined) {
+        const admitted = await this.#admitFound(found);
+        if (admitted !== undefined) return admitted;
+      } else if (!waits) break;
+      else waits = false;
+    }
+    await turn.leave();
+    if (isFull && mayWait && !turn.isGone) {
+      this.#admission.noteThrottling(turn.fault());
+      this.#left.routes = [];
+    }
+    return undefined;
+  }
+
+  /** One look at the routes in their order. */
+  async #lookFor(calls: RouteCalls, waits: boolean): Promise<Look> {
+    const turn = this.#turn;
+    let isFull = false;
+    let retryIn = Infinity;
+    let first: Route | undefined;
+    for (const route of this.#left.routes) {
+      if (waits && !turn.prefersBackup && route.priority !== (first ?? route).priority) break;
+      if (!calls.canServe(route)) {
+        this.#drop(route);
+        continue;
+      }
+      const pool = turn.poolOf(route);
+      if (pool === undefined) return { found: { route, slot: undefined }, isFull, retryIn };
+      const throttling = this.#admission.throttlingOf(route);
+      if (throttling !== undefined) {
+        // Another route may serve at once. Without one, the request may wait until a key is available again.
+        const wait = waitOf(throttling) * 1000;
+        if (waits && wait < turn.timeLeft) retryIn = Math.min(retryIn, wait);
+        else if (waits || turn.timeLeft <= 0) {
+          this.#drop(route);
+          this.#admission.noteThrottling(throttling);
+        }
+        continue;
+      }
+      if (this.#admission.isShut(route)) {
+        this.#drop(route);
+        this.#admission.skip(route);
+        continue;
+      }
+      first ??= route;
+      const slot = await turn.take(pool, waits);
+      if (slot !== undefined) return { found: { route, slot }, isFull, retryIn };
+      isFull = true;
+    }
+    return { found: undefined, isFull, retryIn };
+  }
+
+  /** A look at the routes goes on with those from before. */
+  #drop(route: Route): void {
+    this.#left.routes = this.#left.routes.filter((one) => one !== route);
+  }
+
+  /** The first route of the upstream that has granted a slot. */
+  #withPool(pool: CapacityPool, calls: RouteCalls, slot: Slot): FoundRoute | undefined {
+    const route = this.#left.routes.find((one) => this.#turn.poolOf(one) === pool && calls.canServe(one));
+    return route && { route, slot };
+  }
+
+  async #admitFound({ route, slot }: FoundRoute): Promise<AdmittedRoute | undefined> {
+    this.#drop(route);
+    const admitted = await this.#admission.admit(route);
+    if (admitted !== undefined) return { ...admitted, slot };
+    await slot?.release(false);
+    return undefined;
+  }
+}

@@ -2,7 +2,7 @@ import { inBackground } from '#core/platform/background.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
-import { type Disk, DiskSilent } from './disk/disk.ts';
+import { type Disk, DiskSilent } from './disk/contract.ts';
 import type { JournalFolder } from './journal-folder.ts';
 import type { Losses } from './losses.ts';
 import type { OwnSegment } from './own-segment.ts';

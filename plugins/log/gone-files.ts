@@ -1,6 +1,6 @@
 import type { Logger } from '#core/platform/logger.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
-import type { Disk } from './disk/disk.ts';
+import type { Disk } from './disk/contract.ts';
 import type { OwnSegment } from './own-segment.ts';
 
 /** Ms between log lines about files that were removed. */

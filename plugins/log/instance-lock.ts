@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { inBackground } from '#core/platform/background.ts';
 import { parseJson } from '#core/platform/json.ts';
 import type { Logger } from '#core/platform/logger.ts';
-import { type Disk, DiskSilent } from './disk/disk.ts';
+import { type Disk, DiskSilent } from './disk/contract.ts';
 import { operations } from './disk/operations.ts';
 
 /*

@@ -1,6 +1,7 @@
 import { mkdirSync, statSync } from 'node:fs';
-import { ancestorsOf, operations } from './disk/operations.ts';
-import type { Disk } from './disk/disk.ts';
+import { ancestorsOf } from './disk/files.ts';
+import { operations } from './disk/operations.ts';
+import type { Disk } from './disk/contract.ts';
 
 /**
  * The folder of the journal, on its volume. Under the mount point of an unmounted volume, files would fill another disk and be

@@ -3,7 +3,7 @@ import { bounds } from '#core/platform/bounds.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Outcome } from '#core/gateway/pipeline/stage.ts';
-import { type Disk, DiskSilent } from './disk/disk.ts';
+import { type Disk, DiskSilent } from './disk/contract.ts';
 import type { Unwritten } from './disk/ring.ts';
 import { FinishedSegments } from './finished-segments.ts';
 import { FlushSchedule } from './flush-schedule.ts';

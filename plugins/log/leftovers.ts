@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { bounds } from '#core/platform/bounds.ts';
 import type { Logger } from '#core/platform/logger.ts';
-import { type Disk, DiskSilent } from './disk/disk.ts';
+import { type Disk, DiskSilent } from './disk/contract.ts';
 import { listFolder } from './disk/list-folder.ts';
-import { partOf } from './disk/operations.ts';
+import { partOf } from './disk/files.ts';
 import { instanceOfLock, InstanceWatch } from './instance-lock.ts';
 import { logReason } from './log-reason.ts';
 import { startOf } from './record-line.ts';

@@ -1,5 +1,6 @@
-import { askOrPost, type Disk } from './disk/disk.ts';
-import type { FileIdentity, OpenFile } from './disk/operations.ts';
+import { askOrPost, type Disk } from './disk/contract.ts';
+import type { FileIdentity } from './disk/files.ts';
+import type { OpenFile } from './disk/operations.ts';
 import type { LineSink } from './line-writer.ts';
 import { MemoryBlocks, type MemoryBudget } from './memory-blocks.ts';
 import { openToRead, readFrom, readLines, type Segment } from './segment.ts';

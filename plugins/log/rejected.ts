@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
 import { bounds } from '#core/platform/bounds.ts';
 import type { Logger } from '#core/platform/logger.ts';
-import type { Disk } from './disk/disk.ts';
+import type { Disk } from './disk/contract.ts';
 import { listFolder } from './disk/list-folder.ts';
 
 /** Ms between two looks at the size of the folder. */

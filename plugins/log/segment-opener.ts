@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { logFailure } from '#core/platform/errors/connection-error.ts';
 import type { Logger } from '#core/platform/logger.ts';
-import type { Disk } from './disk/disk.ts';
+import type { Disk } from './disk/contract.ts';
 import { operations } from './disk/operations.ts';
 import type { JournalFolder } from './journal-folder.ts';
 import { MemoryBudget } from './memory-blocks.ts';

@@ -1,8 +1,9 @@
 import { basename } from 'node:path';
 import { bounds } from '#core/platform/bounds.ts';
 import { parseJson } from '#core/platform/json.ts';
-import { askOrPost, type Disk, DiskSilent } from './disk/disk.ts';
-import { type OpenFile, partOf } from './disk/operations.ts';
+import { askOrPost, type Disk, DiskSilent } from './disk/contract.ts';
+import { partOf } from './disk/files.ts';
+import type { OpenFile } from './disk/operations.ts';
 
 /** A part of the journal that is shipped and removed on its own. */
 export interface Segment {

@@ -2,7 +2,7 @@ import type { Logger } from '#core/platform/logger.ts';
 import { Backoff } from '#core/platform/timing/backoff.ts';
 import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
-import { DiskSilent } from './disk/disk.ts';
+import { DiskSilent } from './disk/contract.ts';
 import type { FinishedSegment } from './finished-segments.ts';
 import type { Journal } from './journal.ts';
 import { interruptedRecords, type Leftover, type Leftovers } from './leftovers.ts';

@@ -4,7 +4,7 @@ import { inBackground } from '#core/platform/background.ts';
 import { bounds } from '#core/platform/bounds.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
-import { askOrPost, type Disk, DiskSilent } from './disk/disk.ts';
+import { askOrPost, type Disk, DiskSilent } from './disk/contract.ts';
 import { listFolder } from './disk/list-folder.ts';
 import { InstanceWatch } from './instance-lock.ts';
 import { parseSegmentName, readSegment, segmentName } from './segment.ts';

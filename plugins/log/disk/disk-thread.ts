@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { Backoff } from '#core/platform/timing/backoff.ts';
 import type { Ring } from './ring.ts';
-import type { ThreadAnswer, ThreadQuestion } from './thread.ts';
+import type { Failure, ThreadAnswer, ThreadQuestion } from './thread.ts';
 
 /** Small: the thread has a few short functions and little state. */
 const resourceLimits = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1, stackSizeMb: 1 };
@@ -118,4 +118,12 @@ function compileCache(): NodeJS.ProcessEnv {
   const folder = getCompileCacheDir();
   // That of this version of Node.js, within the folder which the cache was enabled with.
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) };
+}
+
+/** Beside this module, in sources and in a build. */
+export const threadScript = new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url);
+
+/** The error of an operation, which came from the thread. */
+export function errorOf({ message, code }: Failure): Error {
+  return Object.assign(new Error(message), code === undefined ? {} : { code });
 }

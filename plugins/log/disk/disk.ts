@@ -1,7 +1,9 @@
 import { hungWork } from '#core/platform/hung-work.ts';
 import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
-import { DiskThread } from './disk-thread.ts';
-import type { FileIdentity, OpenFile, Operations } from './operations.ts';
+import { type Disk, DiskSilent } from './contract.ts';
+import { DiskThread, errorOf, threadScript } from './disk-thread.ts';
+import type { FileIdentity } from './files.ts';
+import { makesFile, type OpenFile, type Operations } from './operations.ts';
 import { Ring, type Unwritten, word } from './ring.ts';
 import type { ThreadAnswer, Failure } from './thread.ts';
 
@@ -20,15 +22,6 @@ const startPatience = 20_000;
 /** Ms that the thread may take to end. */
 const endPatience = 1_000;
 
-/** The disk has not answered in time, or the thread that waits for it has ended. What was asked of it may still happen. */
-export class DiskSilent extends Error {
-  override readonly name = 'DiskSilent';
-
-  constructor(reason = 'the disk does not answer') {
-    super(reason);
-  }
-}
-
 interface Waiting {
   readonly position: number;
   since: number;
@@ -42,62 +35,6 @@ interface Asked {
   readonly path: unknown;
   readonly resolve: (result: never) => void;
   readonly reject: (error: Error) => void;
-}
-
-/** What writes the lines of the journal, and does everything else in its folder. */
-export interface Disk {
-  /** True from the first timeout until the disk answers. Meanwhile no caller waits for it. */
-  readonly isSilent: boolean;
-  /** Called when it becomes silent. */
-  onSilent: () => void;
-  /** Called with what stopped the writing of lines, and with the lines. */
-  onFailure: (error: Error, unwritten: readonly Unwritten[]) => void;
-  /** Called when it answers again. */
-  onAnswer: () => void;
-  /**
-   * Appends whole lines to a file; `wake` sends them on their way. Waits for room, in one turn of the event loop at most as long as for a
-   * line.
-   *
-   * @returns how many bytes it has taken
-   * @throws DiskSilent
-   */
-  append(file: number, bytes: Buffer, offset: number, length: number): number;
-  /** Lets the thread write what was appended. */
-  wake(): void;
-  /** Behind the last line that was appended. */
-  readonly position: number;
-  /**
-   * Settles when all lines before a position are in their files, or the disk has become silent; undefined where that is so. Never
-   * rejects.
-   *
-   * @param position default: behind the last line
-   */
-  written(position?: number): Promise<void> | undefined;
-  /** Waits until it answers. @param patience ms @returns false when it does not */
-  answers(patience: number): Promise<boolean>;
-  /** Copies of the lines that are not in their files. */
-  unwritten(): Unwritten[];
-  /** Does something in the folder. @throws DiskSilent; what the operation throws */
-  ask<Name extends keyof Operations>(
-    name: Name,
-    ...values: Parameters<Operations[Name]>
-  ): Promise<ReturnType<Operations[Name]>>;
-  /** Queues an operation without waiting for it; its result is discarded. */
-  post<Name extends keyof Operations>(name: Name, ...values: Parameters<Operations[Name]>): void;
-}
-
-/** Removes something: once the disk answers, where it does not now. @throws what the operation throws */
-export async function askOrPost<Name extends 'remove' | 'removeOwn'>(
-  disk: Disk,
-  name: Name,
-  ...values: Parameters<Operations[Name]>
-): Promise<void> {
-  try {
-    await disk.ask(name, ...values);
-  } catch (error) {
-    if (!(error instanceof DiskSilent)) throw error;
-    disk.post(name, ...values);
-  }
 }
 
 /** The disk behind a thread, which alone waits for it. One that has ended counts as silent until the next one has started. */
@@ -379,14 +316,4 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     this.#unwanted.clear();
     this.#fail(error);
   }
-}
-
-/** Operations that make a file, and tell which it is. */
-const makesFile: ReadonlySet<keyof Operations> = new Set(['create', 'restore']);
-
-/** Beside this module, in sources and in a build. */
-const threadScript = new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url);
-
-function errorOf({ message, code }: Failure): Error {
-  return Object.assign(new Error(message), code === undefined ? {} : { code });
 }

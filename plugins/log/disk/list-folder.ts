@@ -1,4 +1,4 @@
-import type { Disk } from './disk.ts';
+import type { Disk } from './contract.ts';
 import type { FolderEntry } from './operations.ts';
 
 let listings = 0;

@@ -12,19 +12,24 @@ import {
   readSync,
   renameSync,
   rmSync,
-  type Stats,
   statSync,
   utimesSync,
   writeFileSync,
-  writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-
-/** A file, whatever its path is now. */
-export interface FileIdentity {
-  readonly dev: number;
-  readonly ino: number;
-}
+import {
+  ancestorsOf,
+  codeOf,
+  type FileIdentity,
+  identityOf,
+  isThere,
+  lookUp,
+  partOf,
+  removeIfPossible,
+  unmounted,
+  writeAll,
+  writePart,
+} from './files.ts';
 
 export interface OpenFile extends FileIdentity {
   readonly file: number;
@@ -36,7 +41,6 @@ export interface FolderEntry {
   readonly bytes: number;
 }
 
-const copyBytes = 256 * 1024;
 /** Ms that one step of a listing may take, and its entries: lines wait meanwhile, and the thread has little memory. */
 const listing = { ms: 20, entries: 1_000 };
 /** Folders that are being listed. */
@@ -228,15 +232,8 @@ export const operations = {
 
 export type Operations = typeof operations;
 
-/** The folders above, up to the root. */
-export function ancestorsOf(path: string): string[] {
-  const parent = dirname(path);
-  return parent === path ? [] : [parent, ...ancestorsOf(parent)];
-}
-
-function unmounted(folder: string): Error {
-  return new Error(`the volume of ${folder} is not mounted; mount it`);
-}
+/** Operations that make a file, and tell which it is. */
+export const makesFile: ReadonlySet<keyof Operations> = new Set(['create', 'restore']);
 
 function openFolder(path: string): Dir | undefined {
   try {
@@ -244,49 +241,6 @@ function openFolder(path: string): Dir | undefined {
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return undefined;
     throw error;
-  }
-}
-
-function lookUp(path: string): Stats | undefined {
-  try {
-    return statSync(path);
-  } catch {
-    return undefined;
-  }
-}
-
-/** @throws Error where that is unknown */
-function isThere(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false }) !== undefined;
-}
-
-function identityOf({ dev, ino }: Stats): FileIdentity {
-  return { dev, ino };
-}
-
-function codeOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? '';
-}
-
-/** The name of a file that is not complete. */
-export function partOf(path: string): string {
-  return `${path}.part`;
-}
-
-/** @throws Error also for what only closing a file reports, such as a quota of a network file system */
-function writePart(part: string, from: number | Uint8Array, foreign: readonly number[]): FileIdentity {
-  let copy: number | undefined = openSync(part, 'w', 0o600);
-  try {
-    if (foreign.includes(fstatSync(copy).dev)) throw unmounted(dirname(part));
-    if (typeof from !== 'number') writeAll(copy, from, from.length);
-    else copyAll(from, copy);
-    const own = identityOf(fstatSync(copy));
-    const written = copy;
-    copy = undefined;
-    closeSync(written);
-    return own;
-  } finally {
-    if (copy !== undefined) closeSync(copy);
   }
 }
 
@@ -302,26 +256,4 @@ function giveName(part: string, path: string): void {
     if (codeOf(error) === 'EEXIST' || isThere(path)) throw error;
     renameSync(part, path);
   }
-}
-
-/** What stays has no record, or is adopted when its instance is found dead. */
-function removeIfPossible(path: string): void {
-  try {
-    rmSync(path, { force: true });
-  } catch {
-    // The file is complete, or another error has told why it is not.
-  }
-}
-
-function copyAll(from: number, to: number): void {
-  const buffer = Buffer.allocUnsafe(copyBytes);
-  for (let position = 0, length = 0; ; position += length) {
-    length = readSync(from, buffer, 0, copyBytes, position);
-    if (length === 0) return;
-    writeAll(to, buffer, length);
-  }
-}
-
-function writeAll(file: number, bytes: Uint8Array, length: number): void {
-  for (let offset = 0; offset < length;) offset += writeSync(file, bytes, offset, length - offset);
 }

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import type { Disk } from '../../../plugins/log/disk/disk.ts';
+import type { Disk } from '../../../plugins/log/disk/contract.ts';
 import { type Operations, operations } from '../../../plugins/log/disk/operations.ts';
 import { Ring, word } from '../../../plugins/log/disk/ring.ts';
 

@@ -3,17 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { readAbilities } from '#core/config/catalog/abilities.ts';
 import type { Model } from '#core/config/catalog/catalog.ts';
-import { type Assembly, assemble } from '#core/extension/assembly.ts';
-import { noteFailure } from '#core/platform/background.ts';
-import { planNotices } from '#core/business/accounts/plans.ts';
-import { catalogNotices } from '#core/config/sections/build-catalog.ts';
+import { assemble } from '#core/extension/assembly.ts';
 import { type GatewayDocument, readDocument } from '#core/config/file/document.ts';
 import { type Config, validate } from '#core/extension/validation/load.ts';
-import { sectionNotices } from '#core/config/section.ts';
 import { operatorSection } from '#core/config/sections/operator-section.ts';
-import { pipelineNotices } from '#core/extension/validation/pipeline-rules.ts';
-import { nodeNotices } from '#core/platform/node-release.ts';
-import { productionNotices } from '#core/extension/validation/production-notices.ts';
 import { data, listen, memory } from '#core/config/sections/core-sections.ts';
 import { HealthMonitor } from '#core/gateway/health/health-monitor.ts';
 import type { Host } from '#core/gateway/host/host.ts';
@@ -24,15 +17,15 @@ import { operatorAddress } from '#core/gateway/operator-listener/address.ts';
 import { type OperatorAnswer, type OperatorQuestion, OperatorServer } from '#core/gateway/operator-listener/server.ts';
 import { EndpointTable } from '#core/gateway/http/paths.ts';
 import { routeExchanges, stopServer } from '#core/gateway/http/server.ts';
-import { StartingListener } from '#core/gateway/http/starting-listener.ts';
+import type { StartingListener } from '#core/gateway/http/starting-listener.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { memoryLimits } from '#core/platform/memory/limits.ts';
 import { MemoryWatch } from '#core/platform/memory/watch.ts';
 import { tellProblems } from '#core/web/problems/find-problems.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
 import { routePages } from '#core/web/serve.ts';
-import { configLoadState } from '#core/extension/validation/load-state.ts';
-import { describeRollback } from './describe-rollback.ts';
+import { listenWhileStarting } from './listen-while-starting.ts';
+import { gatewayNotices } from './notices.ts';
 import { type GatewayParts, ServedConfig } from './served-config.ts';
 import { hookTimeout } from '#core/extension/registry.ts';
 import { configuredSecrets } from './secret-remover.ts';
@@ -204,17 +197,8 @@ export class Gateway {
 
   /** Warnings about the running configuration. */
   get notices(): string[] {
-    const { rollback } = configLoadState(this.host);
-    return [
-      ...(rollback === undefined ? [] : [describeRollback(this.#parts.file, rollback)]),
-      ...nodeNotices(),
-      ...pipelineNotices(this.config.stages, this.#parts.assembly.registry, this.config),
-      ...productionNotices(this.config, this.#parts.services.services.isProduction),
-      ...planNotices(this.config),
-      ...sectionNotices(this.#parts.assembly.registry.sections.values(), this.config),
-      ...this.#parts.assembly.registry.configReviews.flatMap(({ describe }) => describe(this.host).notice ?? []),
-      ...catalogNotices(this.host.catalog),
-    ];
+    const { file, assembly, services } = this.#parts;
+    return gatewayNotices(file, this.config, this.host, assembly.registry, services.services.isProduction);
   }
 
   /** Models that Chat Completions can call. */
@@ -329,18 +313,4 @@ interface StartParts {
   readonly endpoints: EndpointTable;
   readonly opened: AsyncDisposableStack;
   readonly starting: StartingListener;
-}
-
-function listenWhileStarting(
-  { listener }: Assembly,
-  config: Config,
-  { worker, log }: GatewayOptions,
-): StartingListener {
-  return new StartingListener({
-    listener,
-    place: worker === undefined ? config.get(listen) : { descriptors: worker.descriptors },
-    onError: (error) => noteFailure(log, 'accepting a connection', error),
-    // Its requests would be refused while other workers could serve them.
-    ...(worker?.isAlone === false && { delay: Infinity }),
-  });
 }

@@ -1,5 +1,4 @@
 import { basename, dirname, join } from 'node:path';
-import { type Beside, buildCatalogInSteps } from '#core/config/sections/build-catalog.ts';
 import type { VendorServers } from '#core/config/sections/vendor-servers.ts';
 import type { Assembly } from '#core/extension/assembly.ts';
 import { type GatewayDocument, readDocument } from '#core/config/file/document.ts';
@@ -7,24 +6,22 @@ import { addedPlugins, keepFixed } from '#core/extension/validation/fixed.ts';
 import { configLoadState } from '#core/extension/validation/load-state.ts';
 import { type Config, validate, validateInSteps } from '#core/extension/validation/load.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
-import type { SectionValue } from '#core/config/section.ts';
 import { listen, plugins } from '#core/config/sections/core-sections.ts';
-import { createHost, type Host } from '#core/gateway/host/host.ts';
-import { connectionReader } from '#core/gateway/http/client-connection.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import type { ExchangeHandler } from '#core/gateway/http/exchange-handler.ts';
 import type { Serving } from '#core/gateway/http/open-exchange.ts';
 import { limitListener } from '#core/gateway/http/listener.ts';
-import { type BodyLimits, longestUpload } from '#core/gateway/http/request-body.ts';
+import { longestUpload } from '#core/gateway/http/collect-body.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
 import { liveTopics } from '#core/web/pages/page.ts';
-import { buildPipeline } from '#core/gateway/pipeline/build.ts';
 import { type Effective, EffectiveDocuments } from '#core/config/history/effective-document.ts';
 import { rollbackChannel, RollbackRefused, variantName } from '#core/config/history/history.ts';
-import { hasSameStages, requireDivisible, requireDivisibleStages } from '#core/extension/validation/variant-rules.ts';
+import { requireDivisible, requireDivisibleStages } from '#core/extension/validation/variant-rules.ts';
 import type { VariantRun } from '#core/extension/variants.ts';
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
 import { inBackground } from '#core/platform/background.ts';
+import { bodyLimitsOf, buildServing } from './build-serving.ts';
 import { describeRollback } from './describe-rollback.ts';
 import type { OpenServices } from './services.ts';
 import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
@@ -188,9 +185,9 @@ export class ServedConfig {
     const { config } = keepFixed(read, this.#config, sections);
     requireDivisible(config, this.#config, sections);
     const { pipeline } = handler.serving;
-    return this.#prepare(config, number, (made) =>
-      requireDivisibleStages({ config, pipeline: made.pipeline }, { config: this.#config, pipeline }),
-    );
+    const check = (made: Serving) =>
+      requireDivisibleStages({ config, pipeline: made.pipeline }, { config: this.#config, pipeline });
+    return this.#prepare(config, check, number);
   }
 
   /** Releases the pipelines, see `Pipeline.retire`. */
@@ -296,52 +293,14 @@ export class ServedConfig {
     return previous;
   }
 
-  /** Builds a configuration. @param check refuses it by throwing, as a part that cannot be built does; everything is released then */
-  async #prepare(config: Config, variant?: number, check?: (made: Serving) => void): Promise<Serving> {
-    const undo = new AsyncDisposableStack();
-    let next: Serving;
-    try {
-      next = await this.#build(config, undo, variant);
-      undo.defer(() => next.pipeline.retire());
-      check?.(next);
+  /** Builds a configuration. @param check refuses it by throwing */
+  #prepare(config: Config, check?: (made: Serving) => void, variant?: number): Promise<Serving> {
+    const refuse = (made: Serving) => {
+      check?.(made);
       if (this.#isOver) throw new Error('the gateway is stopping');
-    } catch (error) {
-      await undo.disposeAsync().catch((failure: unknown) => {
-        this.#parts.log.error('resources of the rejected configuration could not be released', failure);
-      });
-      throw error;
-    }
-    return next;
-  }
-
-  async #build(config: Config, undo: AsyncDisposableStack, variant: number | undefined): Promise<Serving> {
-    const { assembly, vendors } = this.#parts;
-    const { services, keeper } = this.#parts.services;
-    const running = await vendors.running(config, undo);
-    const beside = variant === undefined ? undefined : this.#besideOf(variant, config);
-    const catalog = await inTurns(buildCatalogInSteps(config, running, assembly.registry.formats, beside));
-    const kept = { ...services, keep: keeper.forBuild(undo) };
-    const host = createHost(kept, config, catalog, config.stages, variant);
-    const section = config.get(listen);
-    return {
-      host,
-      pipeline: await buildPipeline(config.stages, host, assembly.registry.observers.values(), section.stage_timeout),
-      bodyLimits: bodyLimitsOf(section),
-      writeTimeout: section.write_timeout,
-      readConnection: connectionReader(host),
-      corsOrigins: new Set(section.cors_origins),
     };
+    if (variant === undefined) return buildServing(this.#parts, config, refuse);
+    const base = { config: this.#config, catalog: this.host.catalog };
+    return buildServing(this.#parts, config, refuse, { number: variant, base });
   }
-
-  /** What a variant shares: nothing where stages differ, because their timeouts make faults of what the others find healthy. */
-  #besideOf(variant: number, config: Config): Beside {
-    return {
-      name: variantName(variant),
-      catalog: hasSameStages(config, this.#config) ? this.host.catalog : undefined,
-    };
-  }
-}
-
-function bodyLimitsOf(section: SectionValue<typeof listen>): BodyLimits {
-  return { maxBytes: section.max_body_bytes, timeout: section.body_timeout, minRate: section.body_rate };
 }

@@ -1,68 +1,21 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
 import { noteFailure } from '#core/platform/background.ts';
-import { bounds } from '#core/platform/bounds.ts';
-import { freeBytes } from '#core/platform/memory/freed-bytes.ts';
 import { renderError } from '../pipeline/render-error.ts';
 import { ClientGone, GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
 import type { Host } from '../host/host.ts';
 import { type Link, LinkedList } from '../pipeline/linked-list.ts';
-import { Exchange, type ReplySender } from '../pipeline/exchange.ts';
-import type { Pipeline } from '../pipeline/pipeline.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
 import { discard, type Reply } from '../pipeline/reply.ts';
-import { StageFault } from '../pipeline/stage-fault.ts';
-import type { Outcome } from '../pipeline/stage.ts';
 import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
 import { type Conversations, type Correspondent, type InboundMessage, openMessage } from './converse.ts';
 import { openExchange, type Serving, type Variant } from './open-exchange.ts';
 import { allowOrigin } from './cors.ts';
+import { discardBody, outcomeOf, ReplyDelivery, reportStalled, statusOf } from './delivery.ts';
 import type { EndpointTable } from './paths.ts';
-import { type SendProgress, sendReply } from './send.ts';
-
-/** Ms for which the remainder of a rejected body is read and discarded, so that the client reads the response. */
-const discardTime = 5_000;
 
 /** Ms for which stages may keep running after their exchange is over. */
 const settleTime = 10_000;
-
-/** The way of a reply to its client. */
-class Delivery implements ReplySender {
-  /** What of it is on its way; undefined when the client has left or nothing could be sent. */
-  sent: SendProgress | undefined;
-  readonly #exchange: Exchange;
-  readonly #response: ServerResponse;
-  readonly #serving: Serving;
-  readonly #handler: ExchangeHandler;
-
-  constructor(exchange: Exchange, response: ServerResponse, serving: Serving, handler: ExchangeHandler) {
-    this.#exchange = exchange;
-    this.#response = response;
-    this.#serving = serving;
-    this.#handler = handler;
-  }
-
-  /** The exchange goes on, whatever becomes of this. */
-  send(early: Reply): void {
-    this.reply(early, new Exchange(this.#exchange));
-  }
-
-  reply(reply: Reply, exchange: Exchange = this.#exchange): void {
-    const { pipeline, host, writeTimeout } = this.#serving;
-    if (this.#response.destroyed) {
-      discard(reply);
-      return;
-    }
-    this.sent = sendReply(this.#response, exchange, reply, {
-      headers: this.#handler.closesNext() ? closing : none,
-      writeTimeout,
-      log: host.log,
-      onStalled: (seconds) => reportStalled(exchange, seconds, pipeline),
-    });
-  }
-}
-
-const none = {};
-const closing = { connection: 'close' };
 
 /** Runs the pipeline for the requests that hapi routes here, and tracks those in flight. */
 export class ExchangeHandler implements Conversations {
@@ -162,7 +115,7 @@ export class ExchangeHandler implements Conversations {
       const serving = this.#variant === undefined ? this.serving : await this.#choose(exchange, this.#variant);
       const { pipeline } = serving;
       pipeline.begin(exchange);
-      const delivery = new Delivery(exchange, res, serving, this);
+      const delivery = new ReplyDelivery(exchange, res, serving, () => this.closesNext());
       exchange.sender = delivery;
       // For a client that has left already there is only the record.
       const answered = exchange.isClientGone ? undefined : this.#answer(exchange, req, res, serving, delivery);
@@ -261,7 +214,7 @@ export class ExchangeHandler implements Conversations {
     request: IncomingMessage,
     response: ServerResponse,
     { pipeline, host }: Serving,
-    delivery: Delivery,
+    delivery: ReplyDelivery,
   ): Promise<void> {
     let reply: Reply | undefined;
     try {
@@ -309,57 +262,4 @@ export class ExchangeHandler implements Conversations {
 /** True for a connection that has closed, or was reset before it could be accepted: then the system knows no peer. */
 export function hasLeft({ socket }: IncomingMessage, response: ServerResponse): boolean {
   return response.closed || socket.destroyed || socket.writableEnded || socket.remoteAddress === undefined;
-}
-
-/** Names the stage whose body has stalled. */
-function reportStalled(exchange: Exchange, seconds: number, pipeline: Pipeline): GatewayError {
-  const { debtor: owner } = exchange.bodyLayers;
-  const fault = new StageFault({ owner, moment: 'body' }, `has sent no chunk for ${seconds} s`);
-  pipeline.reportFailure(exchange, owner, fault);
-  return toGatewayError(fault);
-}
-
-function statusOf(response: ServerResponse): number | undefined {
-  return response.headersSent ? response.statusCode : undefined;
-}
-
-function outcomeOf(
-  exchange: Exchange,
-  status: number | undefined,
-  sent: SendProgress | undefined,
-  duration: number,
-): Outcome {
-  const error = exchange.failure;
-  return {
-    kind: outcomeKind(exchange, status),
-    status,
-    error,
-    bytesSent: sent?.bytes ?? 0,
-    duration,
-    firstByteAfter: sent?.firstByteAfter,
-  };
-}
-
-function outcomeKind(exchange: Exchange, status: number | undefined): Outcome['kind'] {
-  if (exchange.isClientGone) return 'aborted';
-  if (exchange.failure === undefined) return 'answered';
-  return exchange.failure.isFailure(status) ? 'failed' : 'refused';
-}
-
-/**
- * Keeps reading for a while after an answer that was sent before the whole body: closing a connection with unread bytes
- * resets it, and the reset can overtake the answer.
- */
-function discardBody(request: IncomingMessage): void {
-  let bytes = 0;
-  const stop = () => request.socket.destroy();
-  const timer = setTimeout(stop, discardTime);
-  request.on('data', (chunk: Buffer) => {
-    bytes += chunk.length;
-    // Unless what still reads the body has it as well.
-    if (request.listenerCount('data') === 1) freeBytes([chunk]);
-    if (bytes > bounds.refusedBody) stop();
-  });
-  request.once('close', () => clearTimeout(timer));
-  request.resume();
 }

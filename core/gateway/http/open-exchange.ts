@@ -9,7 +9,8 @@ import type { CorsOrigins } from './cors.ts';
 import { callerDialect } from './dialect.ts';
 import { sendContinue } from './listener.ts';
 import { canonicalPath, type EndpointTable, type Match, type WrongMethod } from './paths.ts';
-import { type BodyLimits, RequestBody } from './request-body.ts';
+import type { BodyLimits } from './collect-body.ts';
+import { RequestBody } from './request-body.ts';
 import { explainUnserved } from './unserved.ts';
 
 /** What new exchanges run on; a reload replaces it as a whole. */

@@ -6,32 +6,17 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, isDeeperThan, type JsonObject, maxJsonDepth, parseObject } from '#core/platform/json.ts';
 import { findExcess } from '#core/platform/json-measure.ts';
 import { type OutlinedItems, outlineOf } from '#core/platform/json-outline/outline.ts';
-import { CollectedBytes, sizeOf } from '#core/platform/memory/collected-bytes.ts';
+import { sizeOf } from '#core/platform/memory/collected-bytes.ts';
 import { footprint, type MemoryShare } from '#core/platform/memory/budget.ts';
 import { freeBytes } from '#core/platform/memory/freed-bytes.ts';
 import { longPiece, withoutSlack } from '#core/platform/memory/decoded-pieces.ts';
 import type { BodyOutline, BodySource } from '../pipeline/exchange.ts';
 import { decoderFor, type OpenDecoder } from './body-decoder.ts';
-import { stalledTime } from '#core/platform/timing/loop-lag.ts';
-import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
+import { type BodyLimits, collect, takeBuffered, tooLarge, tooMuch, truncated } from './collect-body.ts';
 import { nextTurn, turnFor } from '#core/platform/timing/turn.ts';
 
 /** Bytes below which parsing all of a body costs as little as its outline. */
 const shortBody = 16_384;
-
-export interface BodyLimits {
-  /** Bytes, after decompression. */
-  readonly maxBytes: number;
-  /** Seconds without a byte after which reading fails; also the allowance on top of the time for the body's size. */
-  readonly timeout: number;
-  /** Bytes per second that a body must reach on average. */
-  readonly minRate: number;
-}
-
-/** Seconds that a body of the maximum size may take. */
-export function longestUpload({ maxBytes, timeout, minRate }: BodyLimits): number {
-  return timeout + maxBytes / minRate;
-}
 
 /** A body that has come with its request, as a message of a WebSocket. */
 export interface ReadyBody {
@@ -220,91 +205,6 @@ export class RequestBody implements BodySource {
       this.#waited = performance.now() - began;
     }
   }
-}
-
-/** A body that has arrived with its head, as most do: it needs neither listeners nor a timer. @throws as `collect` */
-function takeBuffered(
-  request: IncomingMessage,
-  { maxBytes }: BodyLimits,
-  memory: MemoryShare,
-  perByte: number,
-): readonly Buffer[] {
-  const pieces: Buffer[] = [];
-  let size = 0;
-  // One chunk for each read: a body that has waited for its account to be looked up has several.
-  for (let piece = request.read() as Buffer | null; piece !== null; piece = request.read() as Buffer | null) {
-    pieces.push(piece);
-    size += piece.length;
-  }
-  if (size > maxBytes) throw tooLarge(maxBytes);
-  if (!memory.grow(size * perByte)) throw tooMuch(memory);
-  return pieces;
-}
-
-/** @throws GatewayError `request_too_large`, `request_timeout`, `invalid_request`, `unavailable` */
-function collect(
-  request: IncomingMessage,
-  source: Readable,
-  { maxBytes, timeout, minRate }: BodyLimits,
-  memory: MemoryShare,
-  { perByte, reserved }: { readonly perByte: number; readonly reserved: number },
-): Promise<readonly Buffer[]> {
-  let held = reserved;
-  const { promise, resolve, reject } = Promise.withResolvers<readonly Buffer[]>();
-  const collected = new CollectedBytes();
-  const began = performance.now() - stalledTime();
-  const silence = new LagTolerantTimer(() =>
-    fail(new GatewayError('request_timeout', `No data of the request body received for ${timeout} s.`)),
-  );
-  silence.start(timeout * 1000);
-  const fail = (error: GatewayError) => {
-    silence.stop();
-    source.removeAllListeners('data');
-    if (source !== request) {
-      request.unpipe();
-      source.destroy();
-    }
-    request.pause();
-    reject(error);
-  };
-  source.on('data', (chunk: Buffer) => {
-    silence.restart();
-    collected.add(chunk);
-    const { size } = collected;
-    const seconds = (performance.now() - stalledTime() - began) / 1000;
-    if (size > maxBytes) fail(tooLarge(maxBytes));
-    else if (!memory.grow(Math.max(0, size * perByte - held))) fail(tooMuch(memory));
-    else if (seconds > timeout + size / minRate) fail(tooSlow(minRate));
-    held = Math.max(held, size * perByte);
-  });
-  source.once('end', () => {
-    silence.stop();
-    resolve(collected.takePieces());
-  });
-  source.once('error', () => fail(truncated()));
-  if (source !== request)
-    request.once('error', () => fail(new GatewayError('invalid_request', 'The body is truncated.')));
-  return promise;
-}
-
-function truncated(): GatewayError {
-  return new GatewayError('invalid_request', 'The body is truncated, or its Content-Encoding is wrong.');
-}
-
-/** The refusal of a body for which there is no memory, counted as one. */
-export function tooMuch(memory: MemoryShare): GatewayError {
-  memory.refuse('body');
-  return new GatewayError('unavailable', 'The gateway has too little memory for this body now. Try again.', {
-    retryAfter: 1,
-  });
-}
-
-function tooSlow(minRate: number): GatewayError {
-  return new GatewayError('request_timeout', `The body arrived at less than ${minRate} bytes per second.`);
-}
-
-function tooLarge(maxBytes: number): GatewayError {
-  return new GatewayError('request_too_large', `The body is larger than ${maxBytes} bytes, the limit of this gateway.`);
 }
 
 function requireJsonType(contentType: string | undefined): void {

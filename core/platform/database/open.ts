@@ -11,7 +11,8 @@ import { migrate } from './migrate.ts';
 import { PostgresNotifications } from './notifications.ts';
 import { GatewayNaming, schemaGenerator } from './schema-diff.ts';
 import { findPooler, requireEndedStatements, requireUsablePooler, warnOfRoleSettings } from './pooler.ts';
-import { applySettings, durableCommits, expectedSettings, type SessionSettings } from './session.ts';
+import { applySettings, expectedSettings, type SessionSettings } from './session.ts';
+import { bind, durable, queryWithin } from './statement.ts';
 import type { Entities, PluginTables } from './tables.ts';
 import { waitForDatabase } from './wait.ts';
 import { unlessAborted, withDeadline } from '../timing/deadline.ts';
@@ -277,56 +278,6 @@ class PostgresDatabase implements OpenedDatabase {
     await this.#orm.close(true);
     await this.#lifetime.end();
   }
-}
-
-/** Begins a transaction whose commit waits for the disk. */
-const durable = `BEGIN; SELECT ${durableCommits(true)}`;
-
-/** @param begin the statements that begin the transaction */
-async function queryWithin(pool: pg.Pool, begin: string, query: BoundQuery): Promise<pg.QueryResult> {
-  const client = await pool.connect();
-  let failure: Error | undefined;
-  try {
-    await client.query(begin);
-    const result = await client.query(query);
-    await client.query('COMMIT');
-    return result;
-  } catch (error) {
-    failure = error as Error;
-    throw error;
-  } finally {
-    // One that has failed is in a transaction still.
-    client.release(failure);
-  }
-}
-
-/** A quoted text or name, a comment or a dollar-quoted body: question marks in them are not placeholders. */
-const quoted = String.raw`'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|/\*[^]*?\*/|\$(?<tag>\w*)\$[^]*?\$\k<tag>\$`;
-const token = new RegExp(`${quoted}|\\?`, 'g');
-
-interface BoundQuery {
-  readonly text: string;
-  readonly values: unknown[];
-}
-
-/**
- * `?` becomes `$1`, `$2` and so on, and for a list as many as it has elements. An empty list becomes `NULL`, so that
- * `IN (?)` matches nothing.
- *
- * @throws Error when the number of parameters differs from the placeholders
- */
-function bind(sql: string, parameters: readonly unknown[]): BoundQuery {
-  const values: unknown[] = [];
-  let next = 0;
-  const text = sql.replace(token, (found) => {
-    if (found !== '?') return found;
-    const parameter = parameters[next++];
-    if (!Array.isArray(parameter)) return `$${values.push(parameter)}`;
-    return parameter.map((value) => `$${values.push(value)}`).join(', ') || 'NULL';
-  });
-  if (next !== parameters.length)
-    throw new Error(`a statement with ${next} placeholders got ${parameters.length} parameters`);
-  return { text, values };
 }
 
 /**

@@ -1,5 +1,4 @@
 import { bindWidely, type BoundSocket } from '#core/gateway/http/accept.ts';
-import type { WorkerStatus } from '#core/gateway/health/worker-status.ts';
 import { inBackground } from '#core/platform/background.ts';
 import { prepareDataFolder } from '#core/platform/data-folder.ts';
 import { listenRefused } from '#core/platform/errors/start-refused.ts';
@@ -8,11 +7,11 @@ import { Backoff } from '#core/platform/timing/backoff.ts';
 import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
 import type { StopCause, StopOrder, StopSignals } from '../stop-signals.ts';
 import { type Action, ControlSocket } from './control.ts';
-import { writeMetric } from './merge-metrics.ts';
 import { WorkersOperator } from './operator.ts';
 import type { WorkerPlan } from './plan.ts';
 import type { WorkerCrash } from './settings.ts';
 import { type WorkerExit, WorkerProcess } from './worker-process.ts';
+import { describeSlots, type WorkerSlot, writeSlotMetrics } from './worker-slot.ts';
 
 /**
  * Ms: for a start beside workers that serve, which may migrate a large database; after a replacement, for the longest `listen.drain_timeout` and what
@@ -37,17 +36,6 @@ interface SupervisorParts {
   readonly log: Logger;
 }
 
-/** The place of a worker, which several processes have one after the other. */
-interface Slot {
-  readonly number: number;
-  readonly backoff: Backoff;
-  worker: WorkerProcess | undefined;
-  /** Until it is started again. */
-  timer: NodeJS.Timeout | undefined;
-  crashes: number;
-  isReplacing: boolean;
-}
-
 /**
  * Runs several processes that serve the same port, until a signal.
  *
@@ -67,7 +55,7 @@ export async function supervise(plan: WorkerPlan, parts: SupervisorParts): Promi
 class Supervisor {
   readonly #plan: WorkerPlan;
   readonly #parts: SupervisorParts;
-  readonly #slots: readonly Slot[];
+  readonly #slots: readonly WorkerSlot[];
   /** All processes, those included that end. */
   readonly #running = new Set<WorkerProcess>();
   readonly #control: ControlSocket;
@@ -94,8 +82,8 @@ class Supervisor {
     this.#control = new ControlSocket(plan.dataFolder, (action, tell) => this.#perform(action, tell), log);
     const workers = {
       ready: () => this.#ready,
-      metrics: (answered: readonly number[]) => this.#metrics(answered),
-      describe: () => this.#describe(),
+      metrics: (answered: readonly number[]) => writeSlotMetrics(this.#slots, answered),
+      describe: () => describeSlots(this.#slots),
     };
     this.#operator = plan.operator && new WorkersOperator(plan.operator, workers, log);
   }
@@ -134,7 +122,7 @@ class Supervisor {
 
   /** The first worker alone: it migrates the database, and finds out whether the configuration can start. */
   async #start(): Promise<void> {
-    const [first, ...others] = this.#slots as [Slot, ...Slot[]];
+    const [first, ...others] = this.#slots as [WorkerSlot, ...WorkerSlot[]];
     const worker = this.#spawn(first);
     if (!(await this.#waitForStart(worker, true)) && !this.#isStopping) {
       const { code = 1, how } = await worker.exited;
@@ -148,7 +136,7 @@ class Supervisor {
     this.#parts.signals.onReload(() => inBackground(this.#parts.log, 'passing on a reload', () => this.#reload()));
   }
 
-  #spawn(slot: Slot): WorkerProcess {
+  #spawn(slot: WorkerSlot): WorkerProcess {
     const worker = this.#open(slot.number);
     slot.worker = worker;
     return worker;
@@ -197,14 +185,14 @@ class Supervisor {
 
   #noteExit(worker: WorkerProcess, { code, how }: WorkerExit): void {
     this.#running.delete(worker);
-    const slot = this.#slots[worker.number - 1] as Slot;
+    const slot = this.#slots[worker.number - 1] as WorkerSlot;
     if (this.#isStopping) {
       this.#isClean &&= code === 0;
       if (this.#running.size === 0) this.#ended.resolve(this.#isClean);
     } else if (slot.worker === worker) this.#noteCrash(slot, worker, how);
   }
 
-  #noteCrash(slot: Slot, worker: WorkerProcess, how: string): void {
+  #noteCrash(slot: WorkerSlot, worker: WorkerProcess, how: string): void {
     const { number, backoff } = slot;
     const { log } = this.#parts;
     slot.worker = undefined;
@@ -219,7 +207,7 @@ class Supervisor {
     if (!slot.isReplacing) this.#startLater(slot, delay);
   }
 
-  #startLater(slot: Slot, delay: number): void {
+  #startLater(slot: WorkerSlot, delay: number): void {
     const start = async () => {
       if (!(await this.#waitForStart(this.#spawn(slot)))) return;
       this.#parts.log.info(`worker ${slot.number} serves again`);
@@ -254,7 +242,7 @@ class Supervisor {
     await this.#replacing;
   }
 
-  async #replace(slot: Slot, tell: (line: string) => void): Promise<void> {
+  async #replace(slot: WorkerSlot, tell: (line: string) => void): Promise<void> {
     const { number } = slot;
     if (this.#isStopping) throw new Error('the gateway is stopping');
     clearTimeout(slot.timer);
@@ -313,36 +301,7 @@ class Supervisor {
 
   /** Pages and health checks are of the workers. */
   #announce(): void {
-    const order = { kind: 'workers', workers: this.#describe(), crash: this.#crash } as const;
+    const order = { kind: 'workers', workers: describeSlots(this.#slots), crash: this.#crash } as const;
     for (const worker of this.#ready) worker.tell(order);
-  }
-
-  #describe(): WorkerStatus[] {
-    return this.#slots.map(({ number, worker, crashes }) => ({
-      worker: number,
-      state: worker === undefined ? 'ended' : worker.isReady ? 'ready' : 'starting',
-      process: worker?.pid,
-      since: worker === undefined ? undefined : new Date(worker.startedAt).toISOString(),
-      crashes,
-    }));
-  }
-
-  #metrics(answered: readonly number[]): string {
-    const of = (read: (slot: Slot) => number) =>
-      this.#slots.map((slot) => ({ worker: slot.number, value: read(slot) }));
-    return [
-      writeMetric({
-        name: 'worker_up',
-        type: 'gauge',
-        help: '1 while a worker serves, 0 while it is started again or does not answer.',
-        values: of(({ number }) => (answered.includes(number) ? 1 : 0)),
-      }),
-      writeMetric({
-        name: 'worker_crashes_total',
-        type: 'counter',
-        help: 'Times that a worker has ended by itself or was killed, and was started again.',
-        values: of(({ crashes }) => crashes),
-      }),
-    ].join('');
   }
 }

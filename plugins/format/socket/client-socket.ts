@@ -6,7 +6,7 @@ import { bounds } from '#core/platform/bounds.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { MemoryShare } from '#core/platform/memory/budget.ts';
 import type { Conversations } from '#core/gateway/http/converse.ts';
-import { tooMuch } from '#core/gateway/http/request-body.ts';
+import { tooMuch } from '#core/gateway/http/collect-body.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import { composeBody } from './compose-body.ts';
 import { mostLanes, protocolError, protocolErrors, refusalFrame } from './error-frames.ts';

@@ -1,0 +1,107 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { bounds } from '#core/platform/bounds.ts';
+import { type GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
+import { freeBytes } from '#core/platform/memory/freed-bytes.ts';
+import { Exchange, type ReplySender } from '../pipeline/exchange.ts';
+import type { Pipeline } from '../pipeline/pipeline.ts';
+import { discard, type Reply } from '../pipeline/reply.ts';
+import { StageFault } from '../pipeline/stage-fault.ts';
+import type { Outcome } from '../pipeline/stage.ts';
+import type { Serving } from './open-exchange.ts';
+import { type SendProgress, sendReply } from './send.ts';
+
+/** Ms for which the remainder of a rejected body is read and discarded, so that the client reads the response. */
+const discardTime = 5_000;
+
+/** The way of a reply to its client. */
+export class ReplyDelivery implements ReplySender {
+  /** What of it is on its way; undefined when the client has left or nothing could be sent. */
+  sent: SendProgress | undefined;
+  readonly #exchange: Exchange;
+  readonly #response: ServerResponse;
+  readonly #serving: Serving;
+  readonly #isLast: () => boolean;
+
+  /** @param isLast whether the connection closes after it; asked once for each reply */
+  constructor(exchange: Exchange, response: ServerResponse, serving: Serving, isLast: () => boolean) {
+    this.#exchange = exchange;
+    this.#response = response;
+    this.#serving = serving;
+    this.#isLast = isLast;
+  }
+
+  /** The exchange goes on, whatever becomes of this. */
+  send(early: Reply): void {
+    this.reply(early, new Exchange(this.#exchange));
+  }
+
+  reply(reply: Reply, exchange: Exchange = this.#exchange): void {
+    const { pipeline, host, writeTimeout } = this.#serving;
+    if (this.#response.destroyed) {
+      discard(reply);
+      return;
+    }
+    this.sent = sendReply(this.#response, exchange, reply, {
+      headers: this.#isLast() ? closing : none,
+      writeTimeout,
+      log: host.log,
+      onStalled: (seconds) => reportStalled(exchange, seconds, pipeline),
+    });
+  }
+}
+
+const none = {};
+const closing = { connection: 'close' };
+
+/** Names the stage whose body has stalled. */
+export function reportStalled(exchange: Exchange, seconds: number, pipeline: Pipeline): GatewayError {
+  const { debtor: owner } = exchange.bodyLayers;
+  const fault = new StageFault({ owner, moment: 'body' }, `has sent no chunk for ${seconds} s`);
+  pipeline.reportFailure(exchange, owner, fault);
+  return toGatewayError(fault);
+}
+
+export function statusOf(response: ServerResponse): number | undefined {
+  return response.headersSent ? response.statusCode : undefined;
+}
+
+export function outcomeOf(
+  exchange: Exchange,
+  status: number | undefined,
+  sent: SendProgress | undefined,
+  duration: number,
+): Outcome {
+  const error = exchange.failure;
+  return {
+    kind: outcomeKind(exchange, status),
+    status,
+    error,
+    bytesSent: sent?.bytes ?? 0,
+    duration,
+    firstByteAfter: sent?.firstByteAfter,
+  };
+}
+
+function outcomeKind(exchange: Exchange, status: number | undefined): Outcome['kind'] {
+  if (exchange.isClientGone) return 'aborted';
+  if (exchange.failure === undefined) return 'answered';
+  return exchange.failure.isFailure(status) ? 'failed' : 'refused';
+}
+
+/**
+ * Keeps reading for a while after an answer that was sent before the whole body: closing a connection with unread bytes
+ * resets it, and the reset can overtake the answer.
+ */
+export function discardBody(request: IncomingMessage): void {
+  let bytes = 0;
+  const stop = () => request.socket.destroy();
+  const timer = setTimeout(stop, discardTime);
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    // Unless what still reads the body has it as well.
+    if (request.listenerCount('data') === 1) freeBytes([chunk]);
+    if (bytes > bounds.refusedBody) stop();
+  });
+  request.once('close', () => clearTimeout(timer));
+  request.resume();
+}

@@ -1,0 +1,53 @@
+import type pg from 'pg';
+import { durableCommits } from './session.ts';
+
+/** Begins a transaction whose commit waits for the disk. */
+export const durable = `BEGIN; SELECT ${durableCommits(true)}`;
+
+/** @param begin the statements that begin the transaction */
+export async function queryWithin(pool: pg.Pool, begin: string, query: BoundQuery): Promise<pg.QueryResult> {
+  const client = await pool.connect();
+  let failure: Error | undefined;
+  try {
+    await client.query(begin);
+    const result = await client.query(query);
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    failure = error as Error;
+    throw error;
+  } finally {
+    // One that has failed is in a transaction still.
+    client.release(failure);
+  }
+}
+
+/** A quoted text or name, a comment or a dollar-quoted body: question marks in them are not placeholders. */
+const quoted = String.raw`'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|/\*[^]*?\*/|\$(?<tag>\w*)\$[^]*?\$\k<tag>\$`;
+const token = new RegExp(`${quoted}|\\?`, 'g');
+
+/** A statement as PostgreSQL's protocol takes it. */
+interface BoundQuery {
+  readonly text: string;
+  readonly values: unknown[];
+}
+
+/**
+ * `?` becomes `$1`, `$2` and so on, and for a list as many as it has elements. An empty list becomes `NULL`, so that
+ * `IN (?)` matches nothing.
+ *
+ * @throws Error when the number of parameters differs from the placeholders
+ */
+export function bind(sql: string, parameters: readonly unknown[]): BoundQuery {
+  const values: unknown[] = [];
+  let next = 0;
+  const text = sql.replace(token, (found) => {
+    if (found !== '?') return found;
+    const parameter = parameters[next++];
+    if (!Array.isArray(parameter)) return `$${values.push(parameter)}`;
+    return parameter.map((value) => `$${values.push(value)}`).join(', ') || 'NULL';
+  });
+  if (next !== parameters.length)
+    throw new Error(`a statement with ${next} placeholders got ${parameters.length} parameters`);
+  return { text, values };
+}

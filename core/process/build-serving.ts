@@ -1,0 +1,85 @@
+import type { Catalog } from '#core/config/catalog/catalog.ts';
+import { variantName } from '#core/config/history/history.ts';
+import type { SectionValue } from '#core/config/section.ts';
+import { buildCatalogInSteps } from '#core/config/sections/build-catalog.ts';
+import { listen } from '#core/config/sections/core-sections.ts';
+import type { VendorServers } from '#core/config/sections/vendor-servers.ts';
+import type { Assembly } from '#core/extension/assembly.ts';
+import type { Config } from '#core/extension/validation/load.ts';
+import { hasSameStages } from '#core/extension/validation/variant-rules.ts';
+import { createHost } from '#core/gateway/host/host.ts';
+import { connectionReader } from '#core/gateway/http/client-connection.ts';
+import type { Serving } from '#core/gateway/http/open-exchange.ts';
+import type { BodyLimits } from '#core/gateway/http/collect-body.ts';
+import { buildPipeline } from '#core/gateway/pipeline/build.ts';
+import type { Logger } from '#core/platform/logger.ts';
+import { inTurns } from '#core/platform/timing/turn.ts';
+import type { OpenServices } from './services.ts';
+
+interface BuildParts {
+  readonly log: Logger;
+  readonly assembly: Assembly;
+  readonly services: OpenServices;
+  readonly vendors: VendorServers;
+}
+
+/** A configuration that is to serve beside another. */
+interface BuiltVariant {
+  readonly number: number;
+  readonly base: { readonly config: Config; readonly catalog: Catalog };
+}
+
+/**
+ * Builds what exchanges run on, out of a configuration, beside what serves.
+ *
+ * @param check refuses it by throwing, as a part that cannot be built does; everything is released then
+ */
+export async function buildServing(
+  parts: BuildParts,
+  config: Config,
+  check: (made: Serving) => void,
+  variant?: BuiltVariant,
+): Promise<Serving> {
+  const undo = new AsyncDisposableStack();
+  try {
+    const next = await build(parts, config, undo, variant);
+    undo.defer(() => next.pipeline.retire());
+    check(next);
+    return next;
+  } catch (error) {
+    await undo.disposeAsync().catch((failure: unknown) => {
+      parts.log.error('resources of the rejected configuration could not be released', failure);
+    });
+    throw error;
+  }
+}
+
+async function build(
+  { assembly, vendors, services: { services, keeper } }: BuildParts,
+  config: Config,
+  undo: AsyncDisposableStack,
+  variant: BuiltVariant | undefined,
+): Promise<Serving> {
+  const running = await vendors.running(config, undo);
+  // Nothing is shared where stages differ, because their timeouts make faults of what the others find healthy.
+  const beside = variant && {
+    name: variantName(variant.number),
+    catalog: hasSameStages(config, variant.base.config) ? variant.base.catalog : undefined,
+  };
+  const catalog = await inTurns(buildCatalogInSteps(config, running, assembly.registry.formats, beside));
+  const kept = { ...services, keep: keeper.forBuild(undo) };
+  const host = createHost(kept, config, catalog, config.stages, variant?.number);
+  const section = config.get(listen);
+  return {
+    host,
+    pipeline: await buildPipeline(config.stages, host, assembly.registry.observers.values(), section.stage_timeout),
+    bodyLimits: bodyLimitsOf(section),
+    writeTimeout: section.write_timeout,
+    readConnection: connectionReader(host),
+    corsOrigins: new Set(section.cors_origins),
+  };
+}
+
+export function bodyLimitsOf(section: SectionValue<typeof listen>): BodyLimits {
+  return { maxBytes: section.max_body_bytes, timeout: section.body_timeout, minRate: section.body_rate };
+}

@@ -1,0 +1,22 @@
+import { listen } from '#core/config/sections/core-sections.ts';
+import type { Assembly } from '#core/extension/assembly.ts';
+import type { Config } from '#core/extension/validation/load.ts';
+import { StartingListener } from '#core/gateway/http/starting-listener.ts';
+import { noteFailure } from '#core/platform/background.ts';
+import type { Logger } from '#core/platform/logger.ts';
+import type { WorkerSettings } from './workers/settings.ts';
+
+/** What clients connect to before anything can be served. @param worker under a supervisor, which has the sockets */
+export function listenWhileStarting(
+  { listener }: Assembly,
+  config: Config,
+  { worker, log }: { readonly worker?: WorkerSettings | undefined; readonly log: Logger },
+): StartingListener {
+  return new StartingListener({
+    listener,
+    place: worker === undefined ? config.get(listen) : { descriptors: worker.descriptors },
+    onError: (error) => noteFailure(log, 'accepting a connection', error),
+    // Its requests would be refused while other workers could serve them.
+    ...(worker?.isAlone === false && { delay: Infinity }),
+  });
+}

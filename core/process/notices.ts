@@ -1,0 +1,32 @@
+import { planNotices } from '#core/business/accounts/plans.ts';
+import { sectionNotices } from '#core/config/section.ts';
+import { catalogNotices } from '#core/config/sections/build-catalog.ts';
+import type { Registry } from '#core/extension/registry.ts';
+import type { Config } from '#core/extension/validation/load.ts';
+import { configLoadState } from '#core/extension/validation/load-state.ts';
+import { pipelineNotices } from '#core/extension/validation/pipeline-rules.ts';
+import { productionNotices } from '#core/extension/validation/production-notices.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { nodeNotices } from '#core/platform/node-release.ts';
+import { describeRollback } from './describe-rollback.ts';
+
+/** Warnings about a configuration that serves. @param file path of gateway.yaml @param isProduction by NODE_ENV */
+export function gatewayNotices(
+  file: string,
+  config: Config,
+  host: Host,
+  registry: Registry,
+  isProduction: boolean,
+): string[] {
+  const { rollback } = configLoadState(host);
+  return [
+    ...(rollback === undefined ? [] : [describeRollback(file, rollback)]),
+    ...nodeNotices(),
+    ...pipelineNotices(config.stages, registry, config),
+    ...productionNotices(config, isProduction),
+    ...planNotices(config),
+    ...sectionNotices(registry.sections.values(), config),
+    ...registry.configReviews.flatMap(({ describe }) => describe(host).notice ?? []),
+    ...catalogNotices(host.catalog),
+  ];
+}

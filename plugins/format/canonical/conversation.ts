@@ -9,35 +9,39 @@ import type { JsonObject } from '#core/platform/json.ts';
  * - no text part is empty, no message has no parts;
  * - after `normalizeCalls` every call has exactly one result, results follow their run of calls in the calls' order.
  */
-export interface Conversation {
+export interface Conversation extends Settings {
   readonly instructions: readonly string[];
   readonly items: readonly Item[];
   readonly tools: readonly Tool[];
   readonly toolChoice: ToolChoice | undefined;
-  /** False: one call at a time. */
-  readonly parallelToolCalls: boolean | undefined;
   readonly reasoning: ReasoningRequest | undefined;
   readonly output: OutputFormat | undefined;
-  readonly sampling: Sampling;
-  /** Tokens, reasoning included. */
-  readonly maxOutputTokens: number | undefined;
-  readonly stop: readonly string[];
-  readonly verbosity: string | undefined;
-  /** The caller's own end user. */
-  readonly user: string | undefined;
-  /** OpenAI's own name of the end user; other vendors know only `user`. */
-  readonly safetyId?: string | undefined;
-  /** Shared by requests with the same beginning. */
-  readonly cacheKey: string | undefined;
-  /** True where it is derived from the user, not requested by the client. */
+  /** True when the cache key is derived from the user, not requested by the client. */
   readonly isCacheKeyImplied?: boolean | undefined;
-  readonly serviceTier: string | undefined;
-  /** True for a client that wants images beside the text; models that make them may need to be asked. */
-  readonly wantsImages?: boolean | undefined;
   /** True when the client wants the prompt up to the end of the instructions to be cached. */
   readonly areInstructionsCached?: true | undefined;
   /** How long the client wants the beginning of the prompt to be cached, where it is longer than by default. */
   readonly cacheLife?: '1h' | undefined;
+}
+
+/** What a request says in parameters of its own, see contract/parameters.ts. */
+export interface Settings {
+  readonly sampling: Sampling;
+  /** False: one call at a time. */
+  readonly parallelToolCalls?: boolean | undefined;
+  /** Tokens, reasoning included. */
+  readonly maxOutputTokens?: number | undefined;
+  readonly stop: readonly string[];
+  readonly verbosity?: string | undefined;
+  /** The caller's own end user. */
+  readonly user?: string | undefined;
+  /** OpenAI's own name of the end user; other vendors know only `user`. */
+  readonly safetyId?: string | undefined;
+  /** Shared by requests with the same beginning. */
+  readonly cacheKey?: string | undefined;
+  readonly serviceTier?: string | undefined;
+  /** True for a client that wants images beside the text; models that make them may need to be asked. */
+  readonly wantsImages?: boolean | undefined;
   /** The most likely tokens wanted beside each token of the answer, for a client that wants log probabilities. */
   readonly topLogprobs?: number | undefined;
   /** The client's own labels; undefined when there are none. */

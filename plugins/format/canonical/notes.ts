@@ -1,5 +1,4 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
-import type { Conversation } from './conversation.ts';
 import { cutMark, maxNotes } from '#core/gateway/model-call/notes-header.ts';
 
 /** Characters of a note, which travels in a header. */
@@ -46,11 +45,6 @@ export class Notes {
     this.#add(`missing ${what}`);
   }
 
-  /** Notes every member that is set. */
-  dropSet(members: object): void {
-    this.dropUnknown(members, new Set());
-  }
-
   /** Notes every member that is set but not read. */
   dropUnknown(body: object, known: ReadonlySet<string>): void {
     for (const [name, value] of Object.entries(body)) {
@@ -85,21 +79,6 @@ export class Notes {
     if (this.#entries.size < maxNotes) this.#entries.add(plain);
     else this.#isCut = true;
   }
-}
-
-/** Notes the settings of a conversation for which neither Gemini nor Ollama has a parameter. */
-export function dropSettings(conversation: Conversation, notes: Notes): void {
-  const { user, safetyId, verbosity, cacheKey, isCacheKeyImplied, serviceTier, metadata, topLogprobs } = conversation;
-  notes.dropSet({
-    user,
-    safety_identifier: safetyId,
-    verbosity,
-    prompt_cache_key: isCacheKeyImplied === true ? undefined : cacheKey,
-    service_tier: serviceTier,
-    metadata,
-    logprobs: topLogprobs,
-    top_logprobs: topLogprobs || undefined,
-  });
 }
 
 /**

@@ -1,20 +1,11 @@
 import { createHash } from 'node:crypto';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import {
-  invalid,
-  maybeBoolean,
-  maybeNumber,
-  maybeObject,
-  maybeText,
-  readObject,
-  readText,
-  isMissing,
-} from '../wire/read.ts';
+import { invalid, maybeBoolean, maybeObject, maybeText, readObject, readText, isMissing } from '../wire/read.ts';
 import type { EncodeTarget } from './codec.ts';
-import type { OutputFormat, Sampling, AudioPart, Part, Source, Conversation } from './conversation.ts';
+import type { OutputFormat, AudioPart, Part, Source, Conversation } from './conversation.ts';
 import { standardBase64, isDataUrl, readDataUrl, placeParts, textPart, unsupported } from './media.ts';
-import type { ChatAudio, ChatRequest, ChatResponseFormat } from '../wire/chat.ts';
-import type { ResponsesFormat, ResponsesRequest } from '../wire/responses.ts';
+import type { ChatAudio, ChatResponseFormat } from '../wire/chat.ts';
+import type { ResponsesFormat } from '../wire/responses.ts';
 
 /**
  * Reads the output format of OpenAI's formats. Source: OpenAI docs, "Structured model outputs".
@@ -43,16 +34,6 @@ export function readOutputFormat(
     // Chat allows a format without a schema.
     schema: isNested ? (maybeObject(wanted.schema, `${at}.schema`) ?? {}) : readObject(wanted.schema, `${at}.schema`),
     strict: maybeBoolean(wanted.strict, `${at}.strict`),
-  };
-}
-
-/** Reads the sampling parameters that OpenAI's formats share. @throws GatewayError `invalid_request` */
-export function readSampling(body: ChatRequest | ResponsesRequest): Sampling {
-  return {
-    temperature: maybeNumber(body.temperature, 'temperature', 0, 2),
-    topP: maybeNumber(body.top_p, 'top_p', 0, 1),
-    presencePenalty: maybeNumber(body.presence_penalty, 'presence_penalty', -2, 2),
-    frequencyPenalty: maybeNumber(body.frequency_penalty, 'frequency_penalty', -2, 2),
   };
 }
 
@@ -131,16 +112,6 @@ export function readFileData(data: string, path: string): Source {
 const maxMembers = 16;
 const maxNameLength = 64;
 const maxValueLength = 512;
-
-/**
- * Reads the metadata of a request; undefined when it is empty.
- *
- * @throws GatewayError `invalid_request`
- */
-export function readMetadata(value: JsonValue | undefined): JsonObject | undefined {
-  const metadata = maybeObject(value, 'metadata');
-  return metadata === undefined || Object.keys(metadata).length === 0 ? undefined : metadata;
-}
 
 /** True for metadata that every upstream accepts. Some proxies allow more. */
 export function isPlainMetadata(metadata: JsonObject): boolean {

@@ -12,12 +12,21 @@ export interface WrittenFormat {
   readonly instruction: string | undefined;
 }
 
-/** Requests JSON in the strictest way that the model supports. */
-export function writeFormat(conversation: Conversation, { profile, notes }: EncodeTarget): WrittenFormat {
+/**
+ * Requests JSON in the strictest way that the model supports.
+ *
+ * @param known kinds of formats that it has a parameter for
+ * @param vendor whose rules schemas must keep, unless the profile names another
+ */
+export function writeFormat(
+  conversation: Conversation,
+  { profile, notes }: EncodeTarget,
+  known = profile.capabilities.structured_output,
+  vendor?: Parameters<typeof subsetOf>[1],
+): WrittenFormat {
   const { output } = conversation;
   if (output === undefined) return { format: undefined, instruction: undefined };
-  const known = profile.capabilities.structured_output;
-  if (output.type === 'json_schema' && known === 'schema') return writeSchema(output, profile, notes);
+  if (output.type === 'json_schema' && known === 'schema') return writeSchema(output, subsetOf(profile, vendor), notes);
   if (output.type === 'json_schema') notes.approximate('json_schema as instruction');
   else if (known === 'none') notes.approximate('json_object as instruction');
   const format = known === 'none' ? undefined : { type: 'json_object' };
@@ -28,10 +37,10 @@ export function writeFormat(conversation: Conversation, { profile, notes }: Enco
 
 function writeSchema(
   output: Extract<OutputFormat, { type: 'json_schema' }>,
-  profile: EncodeTarget['profile'],
+  subset: ReturnType<typeof subsetOf>,
   notes: EncodeTarget['notes'],
 ): WrittenFormat {
-  const enforced = enforceSchema(output.schema, output.strict, subsetOf(profile), notes);
+  const enforced = enforceSchema(output.schema, output.strict, subset, notes);
   if (enforced === undefined) {
     notes.approximate('json_schema as instruction');
     return { format: undefined, instruction: instructionFor(output) };
@@ -47,8 +56,8 @@ function writeSchema(
 }
 
 /** Notes the description of a schema in a format that has no place for it. */
-export function noteDescription(output: OutputFormat, notes: EncodeTarget['notes']): void {
-  if (output.type === 'json_schema' && output.description !== undefined) notes.drop('description of json_schema');
+export function noteDescription(output: OutputFormat | undefined, notes: EncodeTarget['notes']): void {
+  if (output?.type === 'json_schema' && output.description !== undefined) notes.drop('description of json_schema');
 }
 
 /** A name is required, of up to 64 letters, digits, - and _. */

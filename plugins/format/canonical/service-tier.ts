@@ -12,6 +12,13 @@ export const openaiTiers: ReadonlySet<JsonValue | undefined> = new Set([
   'batch',
 ]);
 
+const requestable: ReadonlySet<string> = new Set(['auto', 'default', 'flex', 'scale', 'priority']);
+
+/** The tier if a request to OpenAI may name it. */
+export function requestedTier(tier: string): string | undefined {
+  return requestable.has(tier) ? tier : undefined;
+}
+
 const other = new RegExp(`"service_tier"\\s*:\\s*"(?!(?:${[...openaiTiers].join('|')})")`);
 
 /** True for a text that names a tier which OpenAI does not know. Quotes inside strings are escaped and do not match. */

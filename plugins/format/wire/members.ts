@@ -20,6 +20,16 @@ export function asText(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
+/** The value if it is text and not empty. */
+export function filledText(value: JsonValue | undefined): string | undefined {
+  return asText(value) || undefined;
+}
+
+/** The value if it is an object and not empty. */
+export function filledObject(value: JsonValue | undefined): JsonObject | undefined {
+  return isJsonObject(value) && Object.keys(value).length > 0 ? value : undefined;
+}
+
 /** The value if it is a list, an empty one otherwise. */
 export function asList(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? value : [];

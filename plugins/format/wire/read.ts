@@ -40,11 +40,6 @@ export function maybeText(value: Value, path: string): string | undefined {
   return isMissing(value) ? undefined : readText(value, path);
 }
 
-/** A string; undefined when it is missing or empty. */
-export function filledText(value: Value, path: string): string | undefined {
-  return maybeText(value, path) || undefined;
-}
-
 export function maybeObject(value: Value, path: string): JsonObject | undefined {
   return isMissing(value) ? undefined : readObject(value, path);
 }
@@ -60,18 +55,13 @@ export function maybeBoolean(value: Value, path: string): boolean | undefined {
   return value;
 }
 
-export function maybeNumber(value: Value, path: string, minimum: number, maximum: number): number | undefined {
+export function maybeInteger(value: Value, path: string, minimum = 0, maximum = 1_000_000_000): number | undefined {
   if (isMissing(value)) return undefined;
   if (typeof value !== 'number' || value < minimum || value > maximum) {
     throw invalid(path, `a number from ${minimum} to ${maximum}`);
   }
+  if (!Number.isInteger(value)) throw invalid(path, `an integer from ${minimum}`);
   return value;
-}
-
-export function maybeInteger(value: Value, path: string, minimum = 0, maximum = 1_000_000_000): number | undefined {
-  const number = maybeNumber(value, path, minimum, maximum);
-  if (number !== undefined && !Number.isInteger(number)) throw invalid(path, `an integer from ${minimum}`);
-  return number;
 }
 
 /** A string or a list of them; empty when it is missing. */

@@ -8,7 +8,8 @@ import { adaptUser, plainUser } from '../adaptation/adapt-parameters.ts';
 import { asList, count, member, readEvent } from '../../wire/members.ts';
 import type { ClientFormat } from '../contract/descriptor.ts';
 import { FragmentObserver } from '../contract/fragment-observer.ts';
-import { boolean, integer, number, parameters, text } from '../contract/parameters.ts';
+import { parameters } from '../contract/parameters.ts';
+import { boolean, integer, number, text } from '../contract/rules.ts';
 
 /** Source: OpenAI API reference, "Create completion". */
 const completionsParameters = parameters({

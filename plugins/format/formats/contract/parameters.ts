@@ -1,59 +1,139 @@
+import type { EncodeTarget } from '../../canonical/codec.ts';
+import type { Notes } from '../../canonical/notes.ts';
+import { lossyPlaces, type SettingPlace, type SettingIn } from '../../canonical/settings.ts';
 import { invalid, isMissing } from '../../wire/read.ts';
+import { anything, type Rule } from './rules.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import type { JsonSchema } from '#core/platform/schema.ts';
 
-/** A mistake in a value: where in it, such as `[2]`, and what it must be. */
-interface Fault {
-  readonly at: string;
-  readonly right: string;
+/** A parameter that is a setting of conversations: upstreams of other formats get it, too. */
+interface SettingRow<P extends SettingPlace> {
+  /** What every value must be; anything when left out. */
+  readonly is?: Rule;
+  /** Of several parameters for one setting, the first that is set counts. */
+  readonly to: P;
+  /** The setting; the value itself when left out. Undefined for a value that sets nothing. */
+  read?(value: JsonValue, notes: Notes): SettingIn<P> | undefined;
+  /** The value for a route; the setting itself when left out. Undefined where the route has none, which is noted. */
+  write?(setting: SettingIn<P>, target: EncodeTarget): JsonValue | undefined;
+  /** Who writes it instead of this row: `nobody` where only clients know the parameter. */
+  readonly writtenBy?: 'encoder' | 'nobody';
 }
-/** Returns what a value, or a part of it, must be; undefined when it is valid. */
-type Check = (value: JsonValue) => string | Fault | undefined;
-/** A check with the same rule in the words of JSON Schema, for the documentation of the API. */
-type Rule = Check & { readonly schema: JsonSchema };
-interface Parameter {
+
+/** A parameter that no other format has. */
+interface LostRow {
+  readonly is: Rule;
+  /** True for a value whose loss in a translation is noted. */
+  isLost(value: JsonValue): boolean;
+}
+
+/** A parameter; only its rule where code reads and writes it. */
+type Row = Rule | LostRow | { readonly [P in SettingPlace]: SettingRow<P> }[SettingPlace];
+type Rows = Readonly<Record<string, Row>>;
+
+export interface Parameter {
+  /** Its path, for instance `generationConfig.temperature`. */
   readonly name: string;
+  readonly path: readonly string[];
   /** Its place among the rules: the first mistake in this order is reported. */
   readonly order: number;
-  /** Below the top level, the spellings of each member that leads to it. */
-  readonly inner: readonly (readonly string[])[];
   readonly rule: Rule;
+  readonly row: Partial<SettingRow<SettingPlace> & LostRow>;
+  /** True where an earlier row has the same setting. */
+  readonly isSecond: boolean;
 }
 
-/** Looked up by the members of a body, which are fewer than the rules. */
+/** A member of a request; the body itself is the one without a parameter. */
+export interface Member {
+  parameter?: Parameter;
+  /** Only a translation checks it: routes of the format get any value. */
+  isUnchecked?: boolean;
+  /** Those of an object, by each of their spellings. */
+  members?: Members;
+  /** True for an object whose other members are noted. */
+  isClosed?: boolean;
+}
+type Members = Map<string, Member>;
+
 export interface ParameterRules {
+  /** Those that are checked, whatever the route. */
   readonly all: readonly Parameter[];
-  readonly byMember: ReadonlyMap<string, readonly Parameter[]>;
+  readonly settings: readonly Parameter[];
+  /** Looked up by the members of a body, which are fewer than the rules. */
+  readonly body: Member;
   /** The outermost members by each of their spellings, the model included. */
   readonly documented: ReadonlyMap<string, string>;
   /** The same spellings without regard to case. */
   readonly folded: ReadonlySet<string>;
+  readonly written: readonly Parameter[];
+  /** Settings for which upstreams of the format have no parameter. */
+  readonly lost: readonly SettingPlace[];
+}
+
+interface MoreRules {
+  /** Parameters that only a translation checks: routes of the format get any value. */
+  readonly translated?: Rows;
+  /** Members without a row that code reads, or whose loss is not noted. */
+  readonly known?: readonly string[];
+  /** Objects whose other members are noted. */
+  readonly closed?: readonly string[];
+  /** Settings that the encoder writes into parameters of others. */
+  readonly encoded?: readonly SettingPlace[];
+  /** The names that a member may have. */
+  spellingsOf?(name: string): readonly string[];
 }
 
 /**
- * Validates the parameters of a format whose errors are certainly the caller's. Everything else is left to the upstream,
- * because vendors keep adding fields. Bounds are the published ones.
- *
- * @param rules by the path of a parameter, `generationConfig.temperature` for instance
- * @param spellingsOf the names that a member may have
+ * The parameters of a format, one row for each by its path: how it is validated, read from a client's request, and written for
+ * an upstream. Only errors that are certainly the caller's are refused. Everything else is left to the upstream, because vendors
+ * keep adding fields. Bounds are the published ones.
  */
-export function parameters(
-  rules: Readonly<Record<string, Rule>>,
-  spellingsOf: (name: string) => readonly string[] = (name) => [name],
-): ParameterRules {
-  const byMember = new Map<string, Parameter[]>();
-  const documented = new Map([['model', 'model']]);
-  const all = Object.entries(rules).map(([name, rule], order) => {
-    const [outermost = '', ...others] = name.split('.');
-    const parameter = { name, order, inner: others.map(spellingsOf), rule };
-    for (const spelling of spellingsOf(outermost)) {
-      byMember.set(spelling, [...(byMember.get(spelling) ?? []), parameter]);
-      documented.set(spelling, outermost);
-    }
-    return parameter;
+export function parameters(rows: Rows, more: MoreRules = {}): ParameterRules {
+  const { translated = {}, encoded = [], spellingsOf = same } = more;
+  const every = compile({ ...rows, ...translated });
+  const all = every.filter(({ name }) => Object.hasOwn(rows, name));
+  const outermost = all.map(({ path: [name = ''] }) => spellingsOf(name).map((spelling) => [spelling, name] as const));
+  const documented = new Map([['model', 'model'], ...outermost.flat()]);
+  const settings = every.filter(({ row }) => row.to !== undefined);
+  const placed = new Set([...encoded, ...settings.map(({ row }) => (row.writtenBy === 'nobody' ? undefined : row.to))]);
+  return {
+    all,
+    settings,
+    body: bodyOf(every, more),
+    documented,
+    folded: new Set([...documented.keys()].map(fold)),
+    written: settings.filter(({ row }) => row.writtenBy === undefined),
+    lost: lossyPlaces.filter((place) => !placed.has(place)),
+  };
+}
+
+const same = (name: string) => [name];
+
+function compile(rows: Rows): Parameter[] {
+  const seen = new Set<SettingPlace>();
+  return Object.entries(rows).map(([name, entry], order) => {
+    const row: Parameter['row'] = typeof entry === 'function' ? { is: entry } : entry;
+    const isSecond = row.to !== undefined && seen.has(row.to);
+    if (row.to !== undefined) seen.add(row.to);
+    return { name, path: name.split('.'), order, rule: row.is ?? anything, row, isSecond };
   });
-  return { all, byMember, documented, folded: new Set([...documented.keys()].map(fold)) };
+}
+
+function bodyOf(every: readonly Parameter[], more: MoreRules): Member {
+  const { translated = {}, known = [], closed = [], spellingsOf = same } = more;
+  const body: Member = {};
+  const memberAt = ([name, ...inner]: readonly string[], holder = body): Member => {
+    if (name === undefined) return holder;
+    const members = (holder.members ??= new Map());
+    const member = members.get(name) ?? {};
+    for (const spelling of spellingsOf(name)) members.set(spelling, member);
+    return memberAt(inner, member);
+  };
+  for (const parameter of every)
+    Object.assign(memberAt(parameter.path), { parameter, isUnchecked: Object.hasOwn(translated, parameter.name) });
+  for (const name of known) memberAt(name.split('.'));
+  for (const name of closed) memberAt([name]).isClosed = true;
+  return body;
 }
 
 /** A case-folded name, as case-insensitive parsers compare it: the Kelvin sign is a k, and the long s an s. */
@@ -66,130 +146,44 @@ export function bothCases(name: string): readonly string[] {
   return [...new Set([name, name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)])];
 }
 
-function defineRule(schema: JsonSchema, check: Check): Rule {
-  return Object.assign(check, { schema });
-}
-
-export const boolean = defineRule({ type: 'boolean' }, (value) =>
-  typeof value === 'boolean' ? undefined : 'true or false',
-);
-/** For a feature that cannot work through a gateway. */
-export const falseBecause = (reason: string): Rule =>
-  defineRule({ const: false }, (value) => (value === false ? undefined : `false: ${reason}`));
-export const text = defineRule({ type: 'string' }, (value) => (typeof value === 'string' ? undefined : 'a string'));
-export const textOrObject = defineRule({ type: ['string', 'object'] }, (value) =>
-  typeof value === 'string' || isJsonObject(value) ? undefined : 'a string or an object',
-);
-export const object = defineRule({ type: 'object' }, (value) => (isJsonObject(value) ? undefined : 'an object'));
-
-export const word = (words: readonly string[], right: string): Rule =>
-  defineRule({ type: 'string', enum: words }, (value) =>
-    typeof value === 'string' && words.includes(value) ? undefined : right,
-  );
-
-/** A list of valid entries; a mistake is reported with the index of its entry. */
-const listOf = (entry: Rule): Rule =>
-  defineRule({ type: 'array', items: entry.schema }, (value) => {
-    if (!Array.isArray(value)) return 'a list';
-    for (let index = 0; index < value.length; index++) {
-      const fault = entry(value[index] as JsonValue);
-      if (typeof fault === 'string') return { at: `[${index}]`, right: fault };
-      if (fault !== undefined) return { at: `[${index}]${fault.at}`, right: fault.right };
-    }
-    return undefined;
-  });
-export const objects = listOf(object);
-/** One entry of a list, or the list. */
-export const objectOr = (list: Rule): Rule =>
-  defineRule({ anyOf: [object.schema, list.schema] }, (value) => (isJsonObject(value) ? undefined : list(value)));
-export const texts = listOf(text);
-
-/** A list with at least one entry, all of which are valid. */
-export const entriesOf = (entry: Rule): Rule => {
-  const list = listOf(entry);
-  return defineRule({ ...list.schema, minItems: 1 }, (value) =>
-    Array.isArray(value) && value.length > 0 ? list(value) : 'a list with at least one entry',
-  );
-};
-export const nonEmptyObjects = entriesOf(object);
-
-/** An object that has a member, which is valid. */
-export const objectWith = (name: string, member: Rule): Rule =>
-  defineRule({ type: 'object', properties: { [name]: member.schema }, required: [name] }, (value) => {
-    if (!isJsonObject(value)) return 'an object';
-    const fault = member(value[name] ?? null);
-    return typeof fault === 'string' ? { at: `.${name}`, right: fault } : undefined;
-  });
-
-export const textOr = (list: Rule): Rule =>
-  defineRule({ anyOf: [{ type: 'string' }, list.schema] }, (value) => {
-    if (typeof value === 'string') return undefined;
-    return Array.isArray(value) ? list(value) : 'a string or a list';
-  });
-
-/** A text, or a list with entries, none of which is empty; entries of other types are left to the upstream. */
-export const filled = defineRule({ minLength: 1, minItems: 1 }, (value) => {
-  const right = 'a non-empty string or list';
-  if (!Array.isArray(value)) return value === '' ? right : undefined;
-  if (value.length === 0) return right;
-  const empty = value.findIndex((entry) => entry === '' || (Array.isArray(entry) && entry.length === 0));
-  return empty === -1 ? undefined : { at: `[${empty}]`, right: 'non-empty' };
-});
-
-export const number = (minimum: number, maximum: number): Rule =>
-  defineRule({ type: 'number', minimum, maximum }, (value) =>
-    typeof value === 'number' && value >= minimum && value <= maximum
-      ? undefined
-      : `a number from ${minimum} to ${maximum}`,
-  );
-
-export const integer = (minimum: number, maximum = 1_000_000_000): Rule =>
-  defineRule({ type: 'integer', minimum, maximum }, (value) =>
-    typeof value === 'number' && Number.isInteger(value) && value >= minimum && value <= maximum
-      ? undefined
-      : `an integer from ${minimum} to ${maximum}`,
-  );
-
-/** 64 bits, as in the reference. */
-export const seed = integer(-(2 ** 63), 2 ** 63);
-
 /** @throws GatewayError `invalid_request` naming the first invalid parameter */
 export function checkParameters(body: JsonObject, rules: ParameterRules, required: readonly string[]): void {
   requireParameters(body, rules, required);
-  let first: { readonly order: number; readonly error: GatewayError } | undefined;
-  for (const member of Object.keys(body)) {
-    for (const { name, order, inner, rule } of rules.byMember.get(member) ?? []) {
-      const value = inner.length === 0 ? body[member] : valueAt(body[member], inner);
-      const fault = isMissing(value) ? undefined : rule(value);
-      if (fault === undefined || (first !== undefined && first.order < order)) continue;
-      const { at, right } = typeof fault === 'string' ? { at: '', right: fault } : fault;
-      first = { order, error: invalid(name + at, right) };
-    }
-  }
+  const first = firstMistake(body, rules.body);
   if (first !== undefined) throw first.error;
 }
 
-/** @throws GatewayError `invalid_request` naming the first that is missing */
-export function requireParameters(body: JsonObject, rules: ParameterRules, required: readonly string[]): void {
-  for (const name of required) {
-    if (isMissing(body[name])) throw missing(name, rules);
-  }
+interface Mistake {
+  readonly order: number;
+  readonly error: GatewayError;
 }
 
-function missing(name: string, { all }: ParameterRules): GatewayError {
+/** The mistake of the first rule that is broken. @param found so far */
+function firstMistake(object: JsonObject, { members }: Member, found?: Mistake): Mistake | undefined {
+  let first = found;
+  for (const name of Object.keys(object)) {
+    const value = object[name];
+    const member = members?.get(name);
+    if (member === undefined || member.isUnchecked === true || isMissing(value)) continue;
+    const mistake = member.parameter && mistakeIn(value, member.parameter);
+    if (mistake !== undefined && (first === undefined || mistake.order <= first.order)) first = mistake;
+    if (member.members !== undefined && isJsonObject(value)) first = firstMistake(value, member, first);
+  }
+  return first;
+}
+
+export function mistakeIn(value: JsonValue, { name, rule, order }: Parameter): Mistake | undefined {
+  const fault = rule(value);
+  if (fault === undefined) return undefined;
+  const error = typeof fault === 'string' ? invalid(name, fault) : invalid(name + fault.at, fault.right);
+  return { order, error };
+}
+
+/** @throws GatewayError `invalid_request` naming the first that is missing */
+export function requireParameters(body: JsonObject, { all }: ParameterRules, required: readonly string[]): void {
+  const name = required.find((one) => isMissing(body[one]));
+  if (name === undefined) return;
   const expected = all.find((parameter) => parameter.name === name)?.rule(null);
   const hint = typeof expected === 'string' ? ` It must be ${expected}.` : '';
-  return new GatewayError('invalid_request', `Missing required parameter: \`${name}\`.${hint}`, { param: name });
-}
-
-function valueAt(outer: JsonValue | undefined, inner: Parameter['inner']): JsonValue | undefined {
-  let value = outer;
-  for (const spellings of inner) value = isJsonObject(value) ? ownMember(value, spellings) : undefined;
-  return value;
-}
-
-/** Under the first of the names that it has. */
-function ownMember(value: JsonObject, spellings: readonly string[]): JsonValue | undefined {
-  for (const name of spellings) if (Object.hasOwn(value, name)) return value[name];
-  return undefined;
+  throw new GatewayError('invalid_request', `Missing required parameter: \`${name}\`.${hint}`, { param: name });
 }

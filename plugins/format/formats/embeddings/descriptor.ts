@@ -1,5 +1,6 @@
 import { adaptUser, plainUser } from '../adaptation/adapt-parameters.ts';
-import { bothCases, filled, integer, objects, object, parameters, text, word } from '../contract/parameters.ts';
+import { bothCases, parameters } from '../contract/parameters.ts';
+import { filled, integer, objects, object, text, word } from '../contract/rules.ts';
 import type { ClientFormat, ModelEndpoint } from '../contract/descriptor.ts';
 import { inputUsage, WholeObserver } from '../contract/whole-observer.ts';
 import { VectorRepair } from './vector-repair.ts';
@@ -73,7 +74,7 @@ export const geminiEmbeddings: ClientFormat = {
     endpoints: ['/v1beta', '/v1'].flatMap(endpointsUnder),
     parameters: parameters(
       { content: object, requests: objects, taskType: text, title: text, outputDimensionality: integer(1) },
-      bothCases,
+      { spellingsOf: bothCases },
     ),
     isModelInPath: true,
     observe: () => new WholeObserver('embeddings', 'embedding'),

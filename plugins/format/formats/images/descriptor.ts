@@ -1,6 +1,7 @@
 import { adaptUser, plainUser } from '../adaptation/adapt-parameters.ts';
 import type { ClientFormat } from '../contract/descriptor.ts';
-import { boolean, integer, parameters, text } from '../contract/parameters.ts';
+import { parameters } from '../contract/parameters.ts';
+import { boolean, integer, text } from '../contract/rules.ts';
 import { type MediaAnswer, mediaEndpoint, MediaObserver } from '../media/observer.ts';
 
 /** Source: OpenAI API reference, "Create image". */

@@ -1,6 +1,7 @@
 import type { ModelKind } from '#core/config/catalog/kinds.ts';
 import type { ClientFormat } from '../contract/descriptor.ts';
-import { integer, parameters, type ParameterRules, text } from '../contract/parameters.ts';
+import { parameters, type ParameterRules } from '../contract/parameters.ts';
+import { integer, text } from '../contract/rules.ts';
 import { WholeObserver } from '../contract/whole-observer.ts';
 
 interface ListFormat {

@@ -1,6 +1,7 @@
 import { mediaTypeOf } from '../../wire/media-type.ts';
 import type { ClientFormat } from '../contract/descriptor.ts';
-import { number, parameters, text, word } from '../contract/parameters.ts';
+import { parameters } from '../contract/parameters.ts';
+import { number, text, word } from '../contract/rules.ts';
 import { type MediaAnswer, MediaObserver } from './observer.ts';
 
 /** Source: OpenAI API reference, "Create speech". */

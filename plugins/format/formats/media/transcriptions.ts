@@ -1,6 +1,7 @@
 import { mediaTypeOf } from '../../wire/media-type.ts';
 import type { ClientFormat } from '../contract/descriptor.ts';
-import { number, parameters } from '../contract/parameters.ts';
+import { parameters } from '../contract/parameters.ts';
+import { number } from '../contract/rules.ts';
 import { type MediaAnswer, mediaEndpoint, MediaObserver } from './observer.ts';
 
 const answer: MediaAnswer = {

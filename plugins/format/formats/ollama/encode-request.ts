@@ -26,10 +26,23 @@ import { clampEffort, requestedEffort } from '../../canonical/reasoning.ts';
 import { isClientTool } from '../../canonical/tool-names.ts';
 import { asFunction, isEnforced, objectInput } from '../../canonical/tools.ts';
 import { noteDescription, writeFormat } from '../../canonical/output-format.ts';
-import { dropSettings } from '../../canonical/notes.ts';
+import { parameters } from '../contract/parameters.ts';
+import { writeSettings } from '../contract/settings.ts';
 import { withoutUnset } from '../../wire/members.ts';
-import type { OllamaMessage, OllamaOptions, OllamaRequest, OllamaTool, OllamaCall } from '../../wire/ollama.ts';
+import type { OllamaMessage, OllamaRequest, OllamaTool, OllamaCall } from '../../wire/ollama.ts';
 import { checkImageType, assistantText, fileText, unsupported } from '../../canonical/media.ts';
+
+/** Source: Ollama API reference, "Parameters" of a Modelfile. No client speaks the format. */
+export const ollamaParameters = parameters({
+  'options.temperature': { to: 'sampling.temperature' },
+  'options.top_p': { to: 'sampling.topP' },
+  'options.top_k': { to: 'sampling.topK' },
+  'options.presence_penalty': { to: 'sampling.presencePenalty' },
+  'options.frequency_penalty': { to: 'sampling.frequencyPenalty' },
+  'options.seed': { to: 'sampling.seed' },
+  'options.num_predict': { to: 'maxOutputTokens' },
+  'options.stop': { to: 'stop' },
+});
 
 /** Levels that the format has words for. */
 const levels: ReadonlySet<Effort> = new Set(['low', 'medium', 'high']);
@@ -41,16 +54,13 @@ const levels: ReadonlySet<Effort> = new Set(['low', 'medium', 'high']);
  */
 export function encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject {
   const { format, instruction } = writeFormat(conversation, target);
-  if (conversation.output !== undefined) noteDescription(conversation.output, target.notes);
-  const options = withoutUnset(writeOptions(conversation));
-  dropSettings(conversation, target.notes);
-  if (conversation.wantsImages === true) target.notes.drop('image output');
+  noteDescription(conversation.output, target.notes);
   const request: OllamaRequest = {
     model: target.model,
     messages: [...writeInstructions(conversation, instruction), ...writeMessages(conversation.items, target)],
     tools: writeTools(conversation, target),
     format: format?.['type'] === 'json_schema' ? format['schema'] : format && 'json',
-    options: Object.keys(options).length === 0 ? undefined : options,
+    ...writeSettings(conversation, ollamaParameters, target),
     think: writeThink(conversation, target),
     stream: target.isStream,
   };
@@ -60,19 +70,6 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
 function writeInstructions(conversation: Conversation, more: string | undefined): OllamaMessage[] {
   const content = [instructionText(conversation), more ?? ''].filter((one) => one !== '').join('\n\n');
   return content === '' ? [] : [{ role: 'system', content }];
-}
-
-function writeOptions({ sampling, maxOutputTokens, stop }: Conversation): OllamaOptions {
-  return {
-    temperature: sampling.temperature,
-    top_p: sampling.topP,
-    top_k: sampling.topK,
-    presence_penalty: sampling.presencePenalty,
-    frequency_penalty: sampling.frequencyPenalty,
-    seed: sampling.seed,
-    num_predict: maxOutputTokens,
-    stop: stop.length === 0 ? undefined : [...stop],
-  };
 }
 
 /** Without a request of the client, nothing is sent, and the default of the model applies. */

@@ -2,17 +2,17 @@ import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
 import { type Conversation, type Effort, efforts, type ReasoningRequest } from '../../../canonical/conversation.ts';
 import { instructionText, notePrefill } from '../../../canonical/dialogue.ts';
-import { writeEndUser, shortenId } from '../../../canonical/openai.ts';
+import { writeEndUser } from '../../../canonical/openai.ts';
 import { writeFormat } from '../../../canonical/output-format.ts';
 import { requestedEffort, budgetOf, canReason, clampEffort, noteUnservedEffort } from '../../../canonical/reasoning.ts';
 import { withoutUnset } from '../../../wire/members.ts';
+import { writeSettings } from '../../contract/settings.ts';
+import { chatParameters } from './parameters.ts';
 import { writeMessages } from './write-messages.ts';
 import { writeTools } from './write-tools.ts';
 import type { ChatMessage, ChatRequest, ChatResponseFormat, ChatReasoningOptions } from '../../../wire/chat.ts';
 import type { Profile } from '#core/config/catalog/profile.ts';
 import type { Notes } from '../../../canonical/notes.ts';
-
-const tiers = new Set(['auto', 'default', 'flex', 'scale', 'priority']);
 
 /**
  * Encodes a request for a chat completion, as OpenAI documents it; adaptations.ts has what vendors do differently. Source:
@@ -31,13 +31,9 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
     ...tools,
     ...writeThinking(conversation, target, tools.tools !== undefined),
     response_format: nestFormat(format),
-    max_completion_tokens: conversation.maxOutputTokens,
-    ...writeSampling(conversation, target),
-    ...writeLogprobs(conversation),
-    modalities: writeModalities(conversation, target),
-    stop: conversation.stop.length === 0 ? undefined : [...conversation.stop],
+    ...writeSettings(conversation, chatParameters, target),
+    top_logprobs: conversation.topLogprobs || undefined,
     ...writeEndUser(conversation, target),
-    ...writeExtras(conversation, target),
     stream: target.isStream,
   };
   return withoutUnset(request);
@@ -59,49 +55,6 @@ function nestFormat(format: ChatResponseFormat | undefined): ChatResponseFormat 
   if (format?.type !== 'json_schema') return format;
   const { type, ...wanted } = format;
   return { type, json_schema: wanted };
-}
-
-/** Of Chat endpoints, OpenRouter's makes images when it is asked to. */
-function writeModalities({ wantsImages }: Conversation, { profile, notes }: EncodeTarget): string[] | undefined {
-  if (wantsImages !== true) return undefined;
-  if (profile.quirks.reasoning === 'openrouter') return ['image', 'text'];
-  notes.drop('image output');
-  return undefined;
-}
-
-function writeLogprobs({ topLogprobs }: Conversation): ChatRequest {
-  return topLogprobs === undefined ? {} : { logprobs: true, top_logprobs: topLogprobs || undefined };
-}
-
-function writeSampling({ sampling }: Conversation, { notes }: EncodeTarget): ChatRequest {
-  const { temperature, topP, topK, presencePenalty, frequencyPenalty, seed } = sampling;
-  if (topK !== undefined) notes.drop('top_k');
-  return {
-    temperature,
-    top_p: topP,
-    presence_penalty: presencePenalty,
-    frequency_penalty: frequencyPenalty,
-    seed,
-  };
-}
-
-/**
- * Members that OpenAI has and many others refuse. They are as new as custom tools: an endpoint that knows those knows these.
- */
-function writeExtras(conversation: Conversation, { profile, notes }: EncodeTarget): ChatRequest {
-  const { verbosity, cacheKey, serviceTier, metadata } = conversation;
-  const isKnownTier = serviceTier !== undefined && tiers.has(serviceTier);
-  if (serviceTier !== undefined && !isKnownTier) notes.drop('service_tier');
-  // OpenAI accepts it only for stored answers.
-  if (metadata !== undefined) notes.drop('metadata');
-  const extras: ChatRequest = {
-    verbosity,
-    prompt_cache_key: cacheKey && shortenId(cacheKey),
-    service_tier: isKnownTier ? serviceTier : undefined,
-  };
-  if (profile.quirks.freeform_tools) return extras;
-  notes.dropSet(extras);
-  return {};
 }
 
 /**

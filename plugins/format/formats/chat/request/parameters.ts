@@ -1,65 +1,103 @@
-import { textsOf } from '../../../wire/members.ts';
-import {
-  boolean,
-  entriesOf,
-  falseBecause,
-  integer,
-  number,
-  object,
-  objects,
-  objectWith,
-  parameters,
-  seed,
-  text,
-  textOr,
-  textOrObject,
-  texts,
-  word,
-} from '../../contract/parameters.ts';
+import type { EncodeTarget } from '../../../canonical/codec.ts';
+import { shortenId } from '../../../canonical/openai.ts';
+import { requestedTier } from '../../../canonical/service-tier.ts';
+import { filledObject, filledText, textsOf } from '../../../wire/members.ts';
+import { maybeInteger } from '../../../wire/read.ts';
+import { parameters } from '../../contract/parameters.ts';
+import * as rule from '../../contract/rules.ts';
 import type { ChatRequest } from '../../../wire/chat.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
+import type { JsonValue } from '#core/platform/json.ts';
+import type { Notes } from '../../../canonical/notes.ts';
 
 /** Source: OpenAI API reference, "Create chat completion". */
-export const chatParameters = parameters({
-  messages: entriesOf(objectWith('role', text)),
-  stream: boolean,
-  stream_options: object,
-  'stream_options.include_usage': boolean,
-  n: integer(1, 128),
-  max_tokens: integer(1),
-  max_completion_tokens: integer(1),
-  temperature: number(0, 2),
-  top_p: number(0, 1),
-  presence_penalty: number(-2, 2),
-  frequency_penalty: number(-2, 2),
-  seed,
-  stop: textOr(texts),
-  tools: objects,
-  functions: objects,
-  tool_choice: textOrObject,
-  parallel_tool_calls: boolean,
-  reasoning_effort: text,
-  response_format: object,
-  // The last two are what vLLM and SGLang, and Fireworks, have besides.
-  'response_format.type': word(
-    ['text', 'json_object', 'json_schema', 'structural_tag', 'grammar'],
-    'text, json_object or json_schema',
-  ),
-  logit_bias: object,
-  logprobs: boolean,
-  // vLLM takes -1 for all.
-  top_logprobs: integer(-1),
-  user: text,
-  safety_identifier: text,
-  prompt_cache_key: text,
-  service_tier: text,
-  store: boolean,
-  metadata: object,
-  // xAI
-  deferred: falseBecause(
-    'a deferred completion can be fetched only with the key of this service at the vendor. Use POST /v1/responses with ' +
-      '`background: true`',
-  ),
-});
+export const chatParameters = parameters(
+  {
+    messages: rule.entriesOf(rule.objectWith('role', rule.text)),
+    stream: rule.boolean,
+    stream_options: rule.object,
+    'stream_options.include_usage': rule.boolean,
+    n: { is: rule.integer(1, 128), to: 'candidates', writtenBy: 'nobody' },
+    max_completion_tokens: { is: rule.integer(1), to: 'maxOutputTokens' },
+    max_tokens: { is: rule.integer(1), to: 'maxOutputTokens', writtenBy: 'nobody' },
+    temperature: { is: rule.number(0, 2), to: 'sampling.temperature' },
+    top_p: { is: rule.number(0, 1), to: 'sampling.topP' },
+    presence_penalty: { is: rule.number(-2, 2), to: 'sampling.presencePenalty' },
+    frequency_penalty: { is: rule.number(-2, 2), to: 'sampling.frequencyPenalty' },
+    seed: { is: rule.seed, to: 'sampling.seed' },
+    stop: { is: rule.textOr(rule.texts), to: 'stop', read: textsOf },
+    tools: rule.objects,
+    functions: rule.objects,
+    tool_choice: rule.textOrObject,
+    parallel_tool_calls: { is: rule.boolean, to: 'parallelToolCalls', writtenBy: 'encoder' },
+    reasoning_effort: rule.text,
+    response_format: rule.object,
+    // The last two are what vLLM and SGLang, and Fireworks, have besides.
+    'response_format.type': rule.word(
+      ['text', 'json_object', 'json_schema', 'structural_tag', 'grammar'],
+      'text, json_object or json_schema',
+    ),
+    logit_bias: { is: rule.object, isLost: (bias) => filledObject(bias) !== undefined },
+    // vLLM takes -1 for all.
+    top_logprobs: { is: rule.integer(-1), to: 'topLogprobs', read: readMost, writtenBy: 'encoder' },
+    logprobs: {
+      is: rule.boolean,
+      to: 'topLogprobs',
+      read: (isSet) => (isSet === true ? 0 : undefined),
+      write: () => true,
+    },
+    user: { is: rule.text, to: 'user', read: filledText, writtenBy: 'encoder' },
+    safety_identifier: { is: rule.text, to: 'safetyId', read: filledText, writtenBy: 'encoder' },
+    prompt_cache_key: { is: rule.text, to: 'cacheKey', read: filledText, write: ifKnown(shortenId) },
+    service_tier: { is: rule.text, to: 'serviceTier', read: filledText, write: ifKnown(requestedTier) },
+    store: { is: rule.boolean, isLost: (store) => store === true },
+    // OpenAI accepts it only for stored answers.
+    metadata: { is: rule.object, to: 'metadata', read: filledObject, writtenBy: 'nobody' },
+    // xAI
+    deferred: rule.falseBecause(
+      'a deferred completion can be fetched only with the key of this service at the vendor. Use POST /v1/responses with ' +
+        '`background: true`',
+    ),
+  },
+  {
+    translated: {
+      top_k: { is: rule.anything, to: 'sampling.topK', read: readTopK, writtenBy: 'nobody' },
+      verbosity: { is: rule.text, to: 'verbosity', read: filledText, write: ifKnown() },
+      modalities: { is: rule.textOrTexts, to: 'wantsImages', read: readModalities, write: writeModalities },
+    },
+    known: ['model', 'function_call', 'reasoning', 'thinking', 'web_search_options'],
+  },
+);
+
+function readMost(value: JsonValue): number | undefined {
+  return maybeInteger(value, 'top_logprobs', 0, 20) || undefined;
+}
+
+function readTopK(value: JsonValue, notes: Notes): number | undefined {
+  if (typeof value === 'number' && Number.isInteger(value) && value > 0) return value;
+  notes.drop('top_k');
+  return undefined;
+}
+
+function readModalities(value: JsonValue): true | undefined {
+  const wanted = textsOf(value);
+  if (wanted.includes('audio')) {
+    throw new GatewayError('not_supported', 'Audio output is not supported.', { param: 'modalities' });
+  }
+  return wanted.includes('image') || undefined;
+}
+
+/** Of Chat endpoints, OpenRouter's makes images when it is asked to. */
+function writeModalities(_: true, { profile }: EncodeTarget): string[] | undefined {
+  return profile.quirks.reasoning === 'openrouter' ? ['image', 'text'] : undefined;
+}
+
+/**
+ * Writes a member that OpenAI has and many others refuse. It is as new as custom tools: an endpoint that knows those knows it.
+ */
+function ifKnown(write: (setting: string) => string | undefined = (setting) => setting) {
+  return (setting: string, { profile }: EncodeTarget) => (profile.quirks.freeform_tools ? write(setting) : undefined);
+}
 
 /** The stop sequences of a request. */
 export function reportedStops({ stop }: ChatRequest): readonly string[] {

@@ -5,14 +5,15 @@ import { normalizeCalls, toTurns } from '../../../canonical/dialogue.ts';
 import { enforceSchema } from '../../../canonical/enforce-schema.ts';
 import { subsetOf } from '../../../canonical/schema-subsets.ts';
 import { instructionFor, noteDescription } from '../../../canonical/output-format.ts';
-import { dropSettings } from '../../../canonical/notes.ts';
 import { withoutUnset } from '../../../wire/members.ts';
+import { undefinedIfEmpty } from '../../adaptation/adapt-members.ts';
+import { writeSettings } from '../../contract/settings.ts';
 import { cleanSchema } from '../schema/clean-schema.ts';
 import { writeContents } from './write-contents.ts';
 import { writeTools } from './write-tools.ts';
 import type { GeminiContent, GeminiGeneration, GeminiRequest, GeminiThinking } from '../../../wire/gemini.ts';
 import { budgetOf, clampEffort, requestedEffort } from '../../../canonical/reasoning.ts';
-import { maxThinkingTokens } from './parameters.ts';
+import { geminiParameters, maxThinkingTokens, thinkingLevels } from './parameters.ts';
 
 /**
  * Writes a request to generate content. Source: Gemini API reference, "GenerateContent".
@@ -21,21 +22,13 @@ import { maxThinkingTokens } from './parameters.ts';
  */
 export function encodeRequest(conversation: Conversation, target: EncodeTarget): JsonObject {
   const { config, instruction } = writeFormat(conversation, target);
-  dropSettings(conversation, target.notes);
-  const generation: GeminiGeneration = {
-    ...writeSampling(conversation),
-    maxOutputTokens: conversation.maxOutputTokens,
-    stopSequences: conversation.stop.length === 0 ? undefined : [...conversation.stop],
-    ...config,
-    responseModalities: conversation.wantsImages === true ? ['TEXT', 'IMAGE'] : undefined,
-    thinkingConfig: writeThinking(conversation.reasoning, target),
-  };
-  const generationConfig = withoutUnset(generation);
+  const thinkingConfig = writeThinking(conversation.reasoning, target);
+  const generationConfig = undefinedIfEmpty(withoutUnset({ ...config, thinkingConfig }));
   const request: GeminiRequest = {
     systemInstruction: writeSystem(conversation, instruction),
     contents: writeContents(toTurns(normalizeCalls(conversation.items)), target),
     ...writeTools(conversation, target),
-    generationConfig: Object.keys(generationConfig).length === 0 ? undefined : generationConfig,
+    ...writeSettings(conversation, geminiParameters, target, { generationConfig }),
   };
   return withoutUnset(request);
 }
@@ -44,18 +37,6 @@ function writeSystem({ instructions }: Conversation, instruction: string | undef
   const texts = instruction === undefined ? instructions : [...instructions, instruction];
   const parts = texts.filter((text) => text.trim() !== '').map((text) => ({ text }));
   return parts.length === 0 ? undefined : { parts };
-}
-
-function writeSampling({ sampling }: Conversation): GeminiGeneration {
-  const { temperature, topP, topK, presencePenalty, frequencyPenalty, seed } = sampling;
-  return {
-    temperature,
-    topP,
-    topK,
-    presencePenalty: presencePenalty || undefined,
-    frequencyPenalty: frequencyPenalty || undefined,
-    seed,
-  };
 }
 
 /** How an output format is requested: in the configuration, by an instruction, or both. */
@@ -92,17 +73,6 @@ type ThinkingTarget = Pick<EncodeTarget, 'profile' | 'notes'>;
 /** Lets the model choose. */
 const dynamicBudget = -1;
 
-/** There is no level that turns thinking off. */
-const levels: Readonly<Record<Effort, string>> = {
-  none: 'MINIMAL',
-  minimal: 'MINIMAL',
-  low: 'LOW',
-  medium: 'MEDIUM',
-  high: 'HIGH',
-  xhigh: 'HIGH',
-  max: 'HIGH',
-};
-
 /**
  * Requests reasoning: by a level where the model has levels, else by a budget, never by both. Source: Gemini docs,
  * "Thinking".
@@ -128,10 +98,9 @@ export function writeThinking(
 
 function writeLevel(wanted: Effort | undefined, { profile, notes }: ThinkingTarget): GeminiThinking {
   if (wanted === undefined) return {};
-  const effort = clampEffort(wanted, profile.quirks.efforts);
-  const thinkingLevel = levels[effort];
-  if (thinkingLevel.toLowerCase() !== wanted) notes.approximate(`reasoning effort as ${thinkingLevel.toLowerCase()}`);
-  return { thinkingLevel };
+  const level = clampEffort(clampEffort(wanted, profile.quirks.efforts), thinkingLevels);
+  if (level !== wanted) notes.approximate(`reasoning effort as ${level}`);
+  return { thinkingLevel: level.toUpperCase() };
 }
 
 function writeBudget(

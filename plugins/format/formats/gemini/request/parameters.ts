@@ -1,41 +1,76 @@
-import {
-  bothCases,
-  integer,
-  number,
-  object,
-  objectOr,
-  objects,
-  parameters,
-  nonEmptyObjects,
-  text,
-  textOr,
-  textOrObject,
-  texts,
-} from '../../contract/parameters.ts';
+import type { Effort } from '../../../canonical/conversation.ts';
+import type { Notes } from '../../../canonical/notes.ts';
+import { asText, textsOf } from '../../../wire/members.ts';
+import { bothCases, parameters } from '../../contract/parameters.ts';
+import * as rule from '../../contract/rules.ts';
+import type { JsonValue } from '#core/platform/json.ts';
 
 /** Most tokens of a thinking budget that every model accepts. Source: Gemini docs, "Thinking". */
 export const maxThinkingTokens = 24_576;
 
+/** Efforts that are levels of thinking. There is none that turns it off. */
+export const thinkingLevels: readonly Effort[] = ['minimal', 'low', 'medium', 'high'];
+
 /** Source: Gemini API reference, "GenerateContent". */
 export const geminiParameters = parameters(
   {
-    contents: nonEmptyObjects,
+    contents: rule.nonEmptyObjects,
     // The API takes one entry for a list of one.
-    tools: objectOr(objects),
-    toolConfig: object,
-    generationConfig: object,
-    'generationConfig.temperature': number(0, 2),
-    'generationConfig.topP': number(0, 1),
-    'generationConfig.topK': integer(0),
-    'generationConfig.maxOutputTokens': integer(1),
-    'generationConfig.candidateCount': integer(1, 8),
-    'generationConfig.stopSequences': textOr(texts),
-    'generationConfig.presencePenalty': number(-2, 2),
-    'generationConfig.frequencyPenalty': number(-2, 2),
-    'generationConfig.seed': integer(-(2 ** 31), 2 ** 31),
-    'generationConfig.responseMimeType': text,
-    'generationConfig.thinkingConfig': object,
-    systemInstruction: textOrObject,
+    tools: rule.objectOrObjects,
+    toolConfig: rule.object,
+    generationConfig: rule.object,
+    'generationConfig.temperature': { is: rule.number(0, 2), to: 'sampling.temperature' },
+    'generationConfig.topP': { is: rule.number(0, 1), to: 'sampling.topP' },
+    'generationConfig.topK': { is: rule.integer(0), to: 'sampling.topK' },
+    'generationConfig.maxOutputTokens': { is: rule.integer(1), to: 'maxOutputTokens' },
+    'generationConfig.candidateCount': { is: rule.integer(1, 8), to: 'candidates', writtenBy: 'nobody' },
+    'generationConfig.stopSequences': { is: rule.textOr(rule.texts), to: 'stop', read: textsOf },
+    'generationConfig.presencePenalty': { is: rule.number(-2, 2), to: 'sampling.presencePenalty', write: unlessZero },
+    'generationConfig.frequencyPenalty': { is: rule.number(-2, 2), to: 'sampling.frequencyPenalty', write: unlessZero },
+    'generationConfig.seed': { is: rule.integer(-(2 ** 31), 2 ** 31), to: 'sampling.seed' },
+    'generationConfig.responseMimeType': rule.text,
+    'generationConfig.thinkingConfig': rule.object,
+    systemInstruction: rule.textOrObject,
   },
-  bothCases,
+  {
+    translated: {
+      'generationConfig.responseModalities': {
+        is: rule.textOrTexts,
+        to: 'wantsImages',
+        read: readModalities,
+        write: () => ['TEXT', 'IMAGE'],
+      },
+      serviceTier: { is: rule.text, to: 'serviceTier', read: readTier, writtenBy: 'nobody' },
+    },
+    known: [
+      'model', // in the path
+      'cachedContent',
+      'generationConfig.responseSchema',
+      'generationConfig.responseJsonSchema',
+      'generationConfig._responseJsonSchema',
+    ],
+    closed: ['generationConfig'],
+    spellingsOf: bothCases,
+  },
 );
+
+function unlessZero(penalty: number): number | undefined {
+  return penalty || undefined;
+}
+
+/** True when images are among the wanted kinds of output. Any other besides text is noted. */
+function readModalities(value: JsonValue, notes: Notes): true | undefined {
+  const wanted = textsOf(value).map((modality) => modality.toUpperCase());
+  if (wanted.some(isForeign)) notes.drop('generationConfig.responseModalities');
+  return wanted.includes('IMAGE') || undefined;
+}
+
+function isForeign(modality: string): boolean {
+  return modality !== 'TEXT' && modality !== 'IMAGE' && !modality.endsWith('UNSPECIFIED');
+}
+
+/** By the name that all formats share. */
+function readTier(value: JsonValue): string | undefined {
+  const tier = asText(value).toLowerCase().replace('service_tier_', '') || undefined;
+  return tier === 'standard' ? 'default' : tier === 'unspecified' ? undefined : tier;
+}

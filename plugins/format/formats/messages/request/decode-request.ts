@@ -2,38 +2,18 @@ import { type JsonValue, parseObject } from '#core/platform/json.ts';
 import type { Conversation, Effort, OutputFormat, ReasoningRequest } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { readEffort } from '../../../canonical/reasoning.ts';
-import {
-  invalid,
-  isMissing,
-  maybeInteger,
-  maybeList,
-  maybeNumber,
-  maybeObject,
-  maybeText,
-  readObject,
-  readText,
-  filledText,
-} from '../../../wire/read.ts';
-import { messagesBounds } from './parameters.ts';
+import { invalid, maybeInteger, maybeObject, maybeText, readObject, readText } from '../../../wire/read.ts';
+import { readSettings } from '../../contract/settings.ts';
+import { messagesBounds, messagesParameters } from './parameters.ts';
 import { MessagesHistoryReader } from './read-messages.ts';
 import { readToolChoice, readTools } from './read-tools.ts';
 import { toolsInForce } from './tool-changes.ts';
 import type {
-  MessagesMetadata,
   MessagesOutputConfig,
   MessagesOutputFormat,
   MessagesRequest,
   MessagesThinking,
 } from '../../../wire/messages.ts';
-
-/** Members that are read, or that only control prompt caching. */
-const known = new Set(
-  (
-    'model messages system max_tokens stop_sequences temperature top_p top_k stream tools tool_choice thinking ' +
-    'output_config output_format metadata service_tier cache_control'
-  ).split(' '),
-);
-const knownOfOutput = new Set(['effort', 'format']);
 
 /**
  * Reads a request for a message. Source: Anthropic API reference, "Create a Message".
@@ -46,27 +26,17 @@ export function decodeRequest(body: MessagesRequest, notes: Notes): Conversation
   reader.readMessages(body.messages);
   const tools = readTools(toolsInForce(body, notes), notes);
   const output: MessagesOutputConfig = maybeObject(body.output_config, 'output_config') ?? {};
-  for (const [name, value] of Object.entries(output)) {
-    if (!knownOfOutput.has(name) && !isMissing(value)) notes.drop(`output_config.${name}`);
-  }
-  const user = readUser(body);
-  notes.dropUnknown(body, known);
+  const settings = readSettings(body, messagesParameters, notes);
   return {
+    ...settings,
     instructions: reader.instructions,
     items: reader.items,
     tools,
     ...readToolChoice(body, tools, notes),
     reasoning: readReasoning(body.thinking, readEffort(output.effort, 'output_config.effort'), notes),
     output: readFormat(output.format, 'output_config.format') ?? readFormat(body.output_format, 'output_format'),
-    sampling: readSampling(body),
-    maxOutputTokens: maybeInteger(body.max_tokens, 'max_tokens', 1),
-    stop: readStop(body.stop_sequences),
-    verbosity: undefined,
-    user,
-    cacheKey: user === undefined ? undefined : readSession(user),
+    cacheKey: settings.user && readSession(settings.user),
     isCacheKeyImplied: true,
-    serviceTier: readTier(body.service_tier),
-    candidates: 1,
   };
 }
 
@@ -110,33 +80,8 @@ function readFormat(value: JsonValue | undefined, path: string): OutputFormat | 
   };
 }
 
-function readSampling(body: MessagesRequest): Conversation['sampling'] {
-  return {
-    temperature: maybeNumber(body.temperature, 'temperature', 0, 1),
-    topP: maybeNumber(body.top_p, 'top_p', 0, 1),
-    topK: maybeInteger(body.top_k, 'top_k'),
-  };
-}
-
-function readStop(value: JsonValue | undefined): string[] {
-  return maybeList(value, 'stop_sequences')
-    .map((entry, index) => readText(entry, `stop_sequences[${index}]`))
-    .filter((sequence) => sequence !== '');
-}
-
-function readUser(body: MessagesRequest): string | undefined {
-  const metadata: MessagesMetadata = maybeObject(body.metadata, 'metadata') ?? {};
-  return filledText(metadata.user_id, 'metadata.user_id');
-}
-
 /** Claude Code puts a session into the user id: as JSON, in older versions at the end. Observed. */
 function readSession(user: string): string | undefined {
   const session = parseObject(user)?.['session_id'];
   return typeof session === 'string' && session !== '' ? session : /_session_([\w-]+)$/.exec(user)?.[1];
-}
-
-/** By the name that all formats share. */
-function readTier(value: JsonValue | undefined): string | undefined {
-  const tier = filledText(value, 'service_tier');
-  return tier === 'standard_only' ? 'default' : tier;
 }

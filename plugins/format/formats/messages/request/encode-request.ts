@@ -1,25 +1,19 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
-import type { Conversation, Effort, OutputFormat } from '../../../canonical/conversation.ts';
+import type { Conversation } from '../../../canonical/conversation.ts';
 import { normalizeCalls, toTurns } from '../../../canonical/dialogue.ts';
 import { showMadeImages } from '../../../canonical/made-images.ts';
-import { noteCutting } from '../../../canonical/stop-cutter.ts';
-import { messagesBounds } from './parameters.ts';
+import { noteDescription, writeFormat, type WrittenFormat } from '../../../canonical/output-format.ts';
+import { undefinedIfEmpty } from '../../adaptation/adapt-members.ts';
+import { writeSettings } from '../../contract/settings.ts';
+import { messagesBounds, messagesParameters } from './parameters.ts';
 import { cacheMark, markBreakpoints, takesBreakpoints } from './cache-breakpoints.ts';
 import { writeMessages } from './write-messages.ts';
 import { writeThinking } from './write-thinking.ts';
 import { writeTools } from './write-tools.ts';
 import { withoutUnset } from '../../../wire/members.ts';
-import type {
-  MessagesMetadata,
-  MessagesOutputConfig,
-  MessagesRequest,
-  MessagesOutputFormat,
-} from '../../../wire/messages.ts';
-import { enforceSchema } from '../../../canonical/enforce-schema.ts';
-import { instructionFor, noteDescription } from '../../../canonical/output-format.ts';
-import { subsetOf } from '../../../canonical/schema-subsets.ts';
+import type { MessagesMetadata, MessagesRequest } from '../../../wire/messages.ts';
 
 /** The output limit when neither client nor catalog has one: less would truncate answers, older models refuse more. */
 const defaultMaxTokens = 32_000;
@@ -34,10 +28,9 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
   const items = showMadeImages(conversation.items, target.profile.capabilities.images, target.notes);
   const turns = toTurns(normalizeCalls(items));
   const maxTokens = writeLimit(conversation, target);
-  const { format, instruction } = writeFormat(conversation.output, target);
+  const { format, instruction } = writeOutputFormat(conversation, target);
   const { thinking, effort } = writeThinking(conversation.reasoning, turns, maxTokens, target);
   const isThinking = thinking !== undefined && thinking.type !== 'disabled';
-  noteUnsaid(conversation, target);
   const request: MessagesRequest = {
     model,
     max_tokens: maxTokens,
@@ -45,25 +38,14 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
     messages: markBreakpoints(writeMessages(turns, target), conversation, target),
     ...writeTools(conversation, target, isThinking),
     thinking,
-    output_config: writeOutput(effort, format),
+    output_config: undefinedIfEmpty(withoutUnset({ effort, format })),
     ...writeSampling(conversation, target, isThinking),
-    stop_sequences: writeStop(conversation, target),
+    ...writeSettings(conversation, messagesParameters, target),
     metadata: writeUser(conversation, target),
-    service_tier: writeTier(conversation, target),
-    cache_control: writeCaching(conversation, target),
+    cache_control: target.profile.quirks.automatic_caching ? cacheMark(conversation) : undefined,
     stream: isStream,
   };
   return withoutUnset(request);
-}
-
-function writeCaching(conversation: Conversation, { profile }: EncodeTarget): JsonObject | undefined {
-  return profile.quirks.automatic_caching ? cacheMark(conversation) : undefined;
-}
-
-function writeOutput(effort: Effort | undefined, format: JsonObject | undefined): JsonObject | undefined {
-  if (effort === undefined && format === undefined) return undefined;
-  const output: MessagesOutputConfig = { effort, format };
-  return withoutUnset(output);
 }
 
 function writeLimit({ maxOutputTokens }: Conversation, { profile, notes }: EncodeTarget): number {
@@ -116,13 +98,6 @@ function writeThinkingSampling(
   return { top_p: isTopPTaken && topP !== 1 ? topP : undefined };
 }
 
-/** White space alone is refused. */
-function writeStop({ stop }: Conversation, { notes }: EncodeTarget): string[] | undefined {
-  const taken = stop.filter((sequence) => sequence.trim() !== '');
-  if (taken.length < stop.length) noteCutting(notes);
-  return taken.length === 0 ? undefined : taken;
-}
-
 /** The user, hashed when it is too long or looks like an email address or phone number. */
 function writeUser(
   { user: caller, safetyId, metadata = {} }: Conversation,
@@ -138,48 +113,11 @@ function writeUser(
   return { user_id: isPlain ? user : createHash('sha256').update(user).digest('hex') };
 }
 
-function writeTier({ serviceTier }: Conversation, { notes }: EncodeTarget): string | undefined {
-  if (serviceTier === undefined || serviceTier === 'auto') return serviceTier;
-  if (serviceTier === 'default') return 'standard_only';
-  notes.drop('service_tier');
-  return undefined;
-}
-
-/** Notes what the format cannot express. */
-function noteUnsaid(conversation: Conversation, { notes }: EncodeTarget): void {
-  const { sampling, verbosity, cacheKey, isCacheKeyImplied, wantsImages, topLogprobs } = conversation;
-  if (wantsImages === true) notes.drop('image output');
-  const unsaid = {
-    presence_penalty: sampling.presencePenalty || undefined,
-    frequency_penalty: sampling.frequencyPenalty || undefined,
-    seed: sampling.seed,
-    verbosity,
-    prompt_cache_key: isCacheKeyImplied === true ? undefined : cacheKey,
-    logprobs: topLogprobs,
-    top_logprobs: topLogprobs || undefined,
-  };
-  notes.dropSet(unsaid);
-}
-
-/** How an output format is requested: by a parameter or an instruction. */
-interface WrittenOutputFormat {
-  readonly format?: MessagesOutputFormat;
-  /** Goes after all other instructions. */
-  readonly instruction?: string;
-}
-
 /** Requests JSON in the strictest way that the model supports. Source: Anthropic docs, "Structured outputs". */
-function writeFormat(output: OutputFormat | undefined, { profile, notes }: EncodeTarget): WrittenOutputFormat {
-  if (output === undefined) return {};
-  noteDescription(output, notes);
-  if (output.type === 'json_object' || profile.capabilities.structured_output !== 'schema')
-    return instruct(output, notes);
-  const enforced = enforceSchema(output.schema, output.strict, subsetOf(profile, 'anthropic'), notes);
-  if (enforced === undefined) return instruct(output, notes);
-  return { format: { type: 'json_schema', schema: enforced.schema } };
-}
-
-function instruct(output: OutputFormat, notes: EncodeTarget['notes']): WrittenOutputFormat {
-  notes.approximate(`${output.type} as instruction`);
-  return { instruction: instructionFor(output) };
+function writeOutputFormat(conversation: Conversation, target: EncodeTarget): WrittenFormat {
+  const { output } = conversation;
+  noteDescription(output, target.notes);
+  const known = output?.type === 'json_schema' ? target.profile.capabilities.structured_output : 'none';
+  const { format, instruction } = writeFormat(conversation, target, known === 'schema' ? known : 'none', 'anthropic');
+  return { format: format && { type: 'json_schema', schema: format['schema'] }, instruction };
 }

@@ -1,17 +1,10 @@
+import type { EncodeTarget } from '../../../canonical/codec.ts';
 import { leastBudget } from '../../../canonical/reasoning.ts';
-import {
-  boolean,
-  integer,
-  number,
-  object,
-  objects,
-  parameters,
-  nonEmptyObjects,
-  text,
-  textOr,
-  texts,
-  word,
-} from '../../contract/parameters.ts';
+import { noteCutting } from '../../../canonical/stop-cutter.ts';
+import { filledText, textsOf } from '../../../wire/members.ts';
+import { parameters } from '../../contract/parameters.ts';
+import * as rule from '../../contract/rules.ts';
+import type { JsonValue } from '#core/platform/json.ts';
 
 /** Bounds that requests are brought to. Sources: Anthropic API reference, "Create a Message"; docs, "Extended thinking". */
 export const messagesBounds = {
@@ -23,26 +16,50 @@ export const messagesBounds = {
   userLength: 256,
 } as const;
 
+/** Tiers by the names that all formats share. */
+const tiers: ReadonlyMap<string, string> = new Map([
+  ['auto', 'auto'],
+  ['default', 'standard_only'],
+]);
+
 /** Source: Anthropic API reference, "Create a Message". */
-export const messagesParameters = parameters({
-  messages: nonEmptyObjects,
-  stream: boolean,
-  system: textOr(objects),
-  max_tokens: integer(1),
-  temperature: number(0, messagesBounds.temperature),
-  top_p: number(0, 1),
-  top_k: integer(0),
-  stop_sequences: texts,
-  tools: objects,
-  tool_choice: object,
-  thinking: object,
-  'thinking.type': word(
-    ['enabled', 'adaptive', 'between_tools', 'disabled'],
-    'enabled, adaptive, between_tools or disabled',
-  ),
-  output_config: object,
-  'output_config.effort': text,
-  metadata: object,
-  'metadata.user_id': text,
-  service_tier: text,
-});
+export const messagesParameters = parameters(
+  {
+    messages: rule.nonEmptyObjects,
+    stream: rule.boolean,
+    system: rule.textOr(rule.objects),
+    max_tokens: { is: rule.integer(1), to: 'maxOutputTokens', writtenBy: 'encoder' },
+    temperature: { is: rule.number(0, messagesBounds.temperature), to: 'sampling.temperature', writtenBy: 'encoder' },
+    top_p: { is: rule.number(0, 1), to: 'sampling.topP', writtenBy: 'encoder' },
+    top_k: { is: rule.integer(0), to: 'sampling.topK', writtenBy: 'encoder' },
+    stop_sequences: { is: rule.texts, to: 'stop', read: textsOf, write: writeStop },
+    tools: rule.objects,
+    tool_choice: rule.object,
+    thinking: rule.object,
+    'thinking.type': rule.word(
+      ['enabled', 'adaptive', 'between_tools', 'disabled'],
+      'enabled, adaptive, between_tools or disabled',
+    ),
+    output_config: rule.object,
+    'output_config.effort': rule.text,
+    metadata: rule.object,
+    'metadata.user_id': { is: rule.text, to: 'user', read: filledText, writtenBy: 'encoder' },
+    service_tier: { is: rule.text, to: 'serviceTier', read: readTier, write: (tier) => tiers.get(tier) },
+  },
+  {
+    known: ['model', 'cache_control', 'output_format', 'output_config.format'],
+    closed: ['output_config'],
+    encoded: ['safetyId', 'metadata'],
+  },
+);
+
+function readTier(tier: JsonValue): string | undefined {
+  return tier === 'standard_only' ? 'default' : filledText(tier);
+}
+
+/** White space alone is refused. */
+function writeStop(stop: readonly string[], { notes }: EncodeTarget): string[] | undefined {
+  const taken = stop.filter((sequence) => sequence.trim() !== '');
+  if (taken.length < stop.length) noteCutting(notes);
+  return taken.length === 0 ? undefined : taken;
+}

@@ -1,42 +1,75 @@
-import {
-  boolean,
-  integer,
-  number,
-  object,
-  objects,
-  parameters,
-  text,
-  textOr,
-  textOrObject,
-  texts,
-} from '../../contract/parameters.ts';
-
-/** Fewest tokens that an answer may be limited to: OpenAI refuses less. */
-export const minOutputTokens = 16;
+import type { EncodeTarget } from '../../../canonical/codec.ts';
+import { isPlainMetadata, shortenId } from '../../../canonical/openai.ts';
+import { requestedTier } from '../../../canonical/service-tier.ts';
+import { filledObject, filledText } from '../../../wire/members.ts';
+import { maybeInteger } from '../../../wire/read.ts';
+import { parameters } from '../../contract/parameters.ts';
+import * as rule from '../../contract/rules.ts';
 
 /** Source: OpenAI API reference, "Create a model response". */
-export const responsesParameters = parameters({
-  input: textOr(objects),
-  instructions: text,
-  stream: boolean,
-  max_output_tokens: integer(1),
-  temperature: number(0, 2),
-  top_p: number(0, 1),
-  tools: objects,
-  tool_choice: textOrObject,
-  parallel_tool_calls: boolean,
-  text: object,
-  'text.format': object,
-  reasoning: object,
-  'reasoning.effort': text,
-  include: texts,
-  truncation: text,
-  background: boolean,
-  store: boolean,
-  user: text,
-  safety_identifier: text,
-  prompt_cache_key: text,
-  service_tier: text,
-  metadata: object,
-  previous_response_id: text,
-});
+export const responsesParameters = parameters(
+  {
+    input: rule.textOr(rule.objects),
+    instructions: rule.text,
+    stream: rule.boolean,
+    max_output_tokens: { is: rule.integer(1), to: 'maxOutputTokens', write: writeLimit },
+    temperature: { is: rule.number(0, 2), to: 'sampling.temperature' },
+    top_p: { is: rule.number(0, 1), to: 'sampling.topP' },
+    tools: rule.objects,
+    tool_choice: rule.textOrObject,
+    parallel_tool_calls: { is: rule.boolean, to: 'parallelToolCalls', writtenBy: 'encoder' },
+    text: rule.object,
+    'text.format': rule.object,
+    reasoning: rule.object,
+    'reasoning.effort': rule.text,
+    include: rule.texts,
+    truncation: { is: rule.text, isLost: (truncation) => truncation === 'auto' },
+    background: rule.boolean,
+    store: rule.boolean,
+    user: { is: rule.text, to: 'user', read: filledText, writtenBy: 'encoder' },
+    safety_identifier: { is: rule.text, to: 'safetyId', read: filledText, writtenBy: 'encoder' },
+    prompt_cache_key: { is: rule.text, to: 'cacheKey', read: filledText, write: shortenId },
+    service_tier: { is: rule.text, to: 'serviceTier', read: filledText, write: requestedTier },
+    metadata: {
+      is: rule.object,
+      to: 'metadata',
+      read: filledObject,
+      write: (all) => (isPlainMetadata(all) ? all : undefined),
+    },
+    previous_response_id: rule.text,
+  },
+  {
+    translated: {
+      // Of Open Responses.
+      presence_penalty: { is: rule.number(-2, 2), to: 'sampling.presencePenalty', writtenBy: 'nobody' },
+      frequency_penalty: { is: rule.number(-2, 2), to: 'sampling.frequencyPenalty', writtenBy: 'nobody' },
+      'text.verbosity': { is: rule.text, to: 'verbosity' },
+      top_logprobs: {
+        is: rule.anything,
+        to: 'topLogprobs',
+        read: (most) => maybeInteger(most, 'top_logprobs', 0, 20) || undefined,
+        writtenBy: 'encoder',
+      },
+    },
+    known: [
+      'model',
+      'conversation',
+      'prompt',
+      // No upstream needs them: the gateway itself sends the reply, and Codex tells them to OpenAI only.
+      'stream_options',
+      'client_metadata',
+      'reasoning.summary',
+      'reasoning.generate_summary',
+    ],
+    closed: ['reasoning'],
+  },
+);
+
+/** Fewest tokens that an answer may be limited to: OpenAI refuses less. */
+const minOutputTokens = 16;
+
+function writeLimit(wanted: number, { notes }: EncodeTarget): number {
+  const limit = Math.max(minOutputTokens, wanted);
+  if (limit !== wanted) notes.approximate(`the limit of output tokens as ${limit}`);
+  return limit;
+}

@@ -358,7 +358,6 @@ describe('decoding parameters of a Chat request', () => {
     ['seed', 0.5],
     ['reasoning_effort', 'huge'],
     ['parallel_tool_calls', 'yes'],
-    ['stream_options', true],
     ['logit_bias', []],
     ['user', 5],
   ])('the Chat parameter %s cannot be %j', (name, value) => {

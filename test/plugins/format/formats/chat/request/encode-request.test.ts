@@ -453,7 +453,7 @@ describe('encoding parameters of a Chat request', () => {
     const known = { verbosity: 'low', prompt_cache_key: 'k', service_tier: 'flex' };
     expect(encode(wanted, parameters({ freeform_tools: true })).body).toMatchObject(known);
     const { notes } = encode(wanted);
-    expect(notes).toEqual(['dropped verbosity', 'dropped prompt_cache_key', 'dropped service_tier']);
+    expect(notes).toEqual(['dropped prompt_cache_key', 'dropped service_tier', 'dropped verbosity']);
   });
 
   it('JSON output is requested from Chat in the strictest way that the model supports', () => {

@@ -341,7 +341,7 @@ describe('decoding other members of a Messages request', () => {
       container: null,
       output_config: { task_budget: {} },
     });
-    expect(notes).toEqual(['dropped output_config.task_budget', 'dropped context_management', 'dropped safeguards']);
+    expect(notes).toEqual(['dropped context_management', 'dropped safeguards', 'dropped output_config.task_budget']);
   });
 
   it.each<[string, JsonObject]>([

@@ -443,7 +443,6 @@ describe('refusing a Responses request', () => {
     [{ input: 'Hi', text: { format: { type: 'xml' } } }, 'text.format.type'],
     [{ input: 'Hi', text: { format: { type: 'json_schema', name: 'n' } } }, 'text.format.schema'],
     [{ input: 'Hi', metadata: 'x' }, 'metadata'],
-    [{ input: 'Hi', store: 'no' }, 'store'],
   ])('the body %j is refused by the path of its mistake', (body, param) => {
     expect(refusal(body)).toMatchObject({ code: 'invalid_request', details: { param } });
   });

@@ -1,0 +1,111 @@
+import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
+import type { JsonSchema } from '#core/platform/schema.ts';
+
+/** A mistake in a value: where in it, such as `[2]`, and what it must be. */
+interface Fault {
+  readonly at: string;
+  readonly right: string;
+}
+/** Returns what a value, or a part of it, must be; undefined when it is valid. */
+type Check = (value: JsonValue) => string | Fault | undefined;
+/** A check with the same rule in the words of JSON Schema, for the documentation of the API. */
+export type Rule = Check & { readonly schema: JsonSchema };
+
+function defineRule(schema: JsonSchema, check: Check): Rule {
+  return Object.assign(check, { schema });
+}
+
+/** A rule about the whole value. @param right what it must be */
+function wholeRule(schema: JsonSchema, right: string, isValid: (value: JsonValue) => boolean): Rule {
+  return defineRule(schema, (value) => (isValid(value) ? undefined : right));
+}
+
+const isText = (value: JsonValue) => typeof value === 'string';
+
+export const boolean = wholeRule({ type: 'boolean' }, 'true or false', (value) => typeof value === 'boolean');
+/** For a feature that cannot work through a gateway. */
+export const falseBecause = (reason: string): Rule =>
+  wholeRule({ const: false }, `false: ${reason}`, (value) => value === false);
+export const text = wholeRule({ type: 'string' }, 'a string', isText);
+export const object = wholeRule({ type: 'object' }, 'an object', isJsonObject);
+export const textOrObject = wholeRule(
+  { type: ['string', 'object'] },
+  'a string or an object',
+  (value) => isText(value) || isJsonObject(value),
+);
+
+export const word = (words: readonly string[], right: string): Rule =>
+  wholeRule({ type: 'string', enum: words }, right, (value) => (words as readonly JsonValue[]).includes(value));
+
+export const number = (minimum: number, maximum: number): Rule =>
+  wholeRule(
+    { type: 'number', minimum, maximum },
+    `a number from ${minimum} to ${maximum}`,
+    (value) => typeof value === 'number' && value >= minimum && value <= maximum,
+  );
+
+export const integer = (minimum: number, maximum = 1_000_000_000): Rule =>
+  wholeRule(
+    { type: 'integer', minimum, maximum },
+    `an integer from ${minimum} to ${maximum}`,
+    (value) => typeof value === 'number' && Number.isInteger(value) && value >= minimum && value <= maximum,
+  );
+
+/** 64 bits, as in the reference. */
+export const seed = integer(-(2 ** 63), 2 ** 63);
+
+/** A list of valid entries; a mistake is reported with the index of its entry. */
+const listOf = (entry: Rule): Rule =>
+  defineRule({ type: 'array', items: entry.schema }, (value) => {
+    if (!Array.isArray(value)) return 'a list';
+    for (let index = 0; index < value.length; index++) {
+      const fault = entry(value[index] as JsonValue);
+      if (typeof fault === 'string') return { at: `[${index}]`, right: fault };
+      if (fault !== undefined) return { at: `[${index}]${fault.at}`, right: fault.right };
+    }
+    return undefined;
+  });
+export const objects = listOf(object);
+export const texts = listOf(text);
+
+/** One entry of a list, or the list. */
+const oneOr = (entry: Rule, list: Rule): Rule =>
+  defineRule({ anyOf: [entry.schema, list.schema] }, (value) => (entry(value) === undefined ? undefined : list(value)));
+export const objectOrObjects = oneOr(object, objects);
+export const textOrTexts = oneOr(text, texts);
+
+/** The same in other words. */
+export const textOr = (list: Rule): Rule =>
+  defineRule({ anyOf: [text.schema, list.schema] }, (value) => {
+    if (isText(value)) return undefined;
+    return Array.isArray(value) ? list(value) : 'a string or a list';
+  });
+
+/** A list with at least one entry, all of which are valid. */
+export const entriesOf = (entry: Rule): Rule => {
+  const list = listOf(entry);
+  return defineRule({ ...list.schema, minItems: 1 }, (value) =>
+    Array.isArray(value) && value.length > 0 ? list(value) : 'a list with at least one entry',
+  );
+};
+export const nonEmptyObjects = entriesOf(object);
+
+/** An object that has a member, which is valid. */
+export const objectWith = (name: string, member: Rule): Rule =>
+  defineRule({ type: 'object', properties: { [name]: member.schema }, required: [name] }, (value) => {
+    if (!isJsonObject(value)) return 'an object';
+    const fault = member(value[name] ?? null);
+    return typeof fault === 'string' ? { at: `.${name}`, right: fault } : undefined;
+  });
+
+/** A text, or a list with entries, none of which is empty; entries of other types are left to the upstream. */
+export const filled = defineRule({ minLength: 1, minItems: 1 }, (value) => {
+  const right = 'a non-empty string or list';
+  if (!Array.isArray(value)) return value === '' ? right : undefined;
+  if (value.length === 0) return right;
+  const empty = value.findIndex((entry) => entry === '' || (Array.isArray(entry) && entry.length === 0));
+  return empty === -1 ? undefined : { at: `[${empty}]`, right: 'non-empty' };
+});
+
+/** For a value that only a translation reads, which takes what it understands. */
+export const anything = defineRule({}, () => undefined);

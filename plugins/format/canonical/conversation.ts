@@ -39,6 +39,8 @@ export interface Settings {
   readonly safetyId?: string | undefined;
   /** Shared by requests with the same beginning. */
   readonly cacheKey?: string | undefined;
+  /** How long OpenAI keeps that beginning: `in_memory`, `24h`. */
+  readonly cacheRetention?: string | undefined;
   readonly serviceTier?: string | undefined;
   /** True for a client that wants images beside the text; models that make them may need to be asked. */
   readonly wantsImages?: boolean | undefined;

@@ -30,6 +30,7 @@ export function noSettings(): Settings {
     user: undefined,
     safetyId: undefined,
     cacheKey: undefined,
+    cacheRetention: undefined,
     serviceTier: undefined,
     wantsImages: undefined,
     topLogprobs: undefined,
@@ -78,6 +79,7 @@ const losses: { readonly [P in SettingPlace]?: Loss } = {
   cacheKey: (notes, _, { isCacheKeyImplied }) => {
     if (isCacheKeyImplied !== true) notes.drop('prompt_cache_key');
   },
+  cacheRetention: 'prompt_cache_retention',
   serviceTier: 'service_tier',
   metadata: 'metadata',
   topLogprobs: (notes, most) => {

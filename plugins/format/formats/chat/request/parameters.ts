@@ -63,6 +63,7 @@ export const chatParameters = parameters(
     translated: {
       top_k: { is: rule.anything, to: 'sampling.topK', read: readTopK, writtenBy: 'nobody' },
       verbosity: { is: rule.text, to: 'verbosity', read: filledText, write: ifKnown() },
+      prompt_cache_retention: { is: rule.text, to: 'cacheRetention', read: filledText, write: ifKnown() },
       modalities: { is: rule.textOrTexts, to: 'wantsImages', read: readModalities, write: writeModalities },
     },
     known: ['model', 'function_call', 'reasoning', 'thinking', 'web_search_options'],

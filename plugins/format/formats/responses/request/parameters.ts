@@ -43,6 +43,7 @@ export const responsesParameters = parameters(
       // Of Open Responses.
       presence_penalty: { is: rule.number(-2, 2), to: 'sampling.presencePenalty', writtenBy: 'nobody' },
       frequency_penalty: { is: rule.number(-2, 2), to: 'sampling.frequencyPenalty', writtenBy: 'nobody' },
+      prompt_cache_retention: { is: rule.text, to: 'cacheRetention', read: filledText },
       'text.verbosity': { is: rule.text, to: 'verbosity' },
       top_logprobs: {
         is: rule.anything,

@@ -1,16 +1,22 @@
-/** One word, one thing: no two exported types of core and plugins share a name. */
+/** One word, one thing: no two exported types of core and plugins share a name, and only what others import is exported. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { findUnusedExports } from './export-rules.ts';
+import { resolveSpecifier } from './module-graph.ts';
 
 const root = join(import.meta.dirname, '..');
 const declaration = /^export (?:declare )?(?:abstract )?(?:interface|type|class) (\w+)/gm;
 
+const paths = globSync('{core,plugins,migrations,test,bench,docs,.ci}/**/*.{ts,mjs}', { cwd: root });
+const sources = new Map(paths.map((file) => [file, readFileSync(join(root, file), 'utf8')]));
 const homes = new Map<string, string[]>();
-for (const file of globSync('{core,plugins}/**/*.ts', { cwd: root }))
-  for (const [, name = ''] of readFileSync(join(root, file), 'utf8').matchAll(declaration))
-    homes.set(name, [...(homes.get(name) ?? []), file]);
+for (const [file, text] of sources)
+  if (/^(core|plugins)\/.*\.ts$/.test(file))
+    for (const [, name = ''] of text.matchAll(declaration)) homes.set(name, [...(homes.get(name) ?? []), file]);
 
 const shared = [...homes].filter(([, files]) => files.length > 1);
 for (const [name, files] of shared) console.error(`type ${name} is exported by ${files.join(' and ')}`);
-if (shared.length > 0) process.exit(1);
-console.log(`names: ${homes.size} exported types, each in one file`);
+const unused = findUnusedExports(sources, resolveSpecifier);
+for (const { file, name } of unused) console.error(`${file}: nobody imports ${name}; take its export away`);
+if (shared.length > 0 || unused.length > 0) process.exit(1);
+console.log(`names: ${homes.size} exported types, each in one file; nothing is exported that nobody imports`);

@@ -17,13 +17,13 @@ export function readModuleGraph(root: string): ModuleGraph {
 function importsOf(file: string, text: string): string[] {
   return text
     .matchAll(statement)
-    .map(([, from, bare, dynamic]) => resolve(file, from ?? bare ?? dynamic ?? ''))
+    .map(([, from, bare, dynamic]) => resolveSpecifier(file, from ?? bare ?? dynamic ?? ''))
     .filter((target) => target !== '')
     .toArray();
 }
 
 /** The file in this project that a specifier names, or nothing for packages and built-ins. */
-function resolve(file: string, specifier: string): string {
+export function resolveSpecifier(file: string, specifier: string): string {
   if (specifier.startsWith('#core/')) return normalize(specifier.slice(1));
   return specifier.startsWith('.') ? normalize(join(dirname(file), specifier)) : '';
 }

@@ -12,7 +12,7 @@ import { isOwnSource, placesOf, readPlaces, type SourcePlace } from './origin.ts
 const importTimeout = 10_000;
 
 /** What a plugin's module exports, and where it was found. */
-export interface ImportedPlugin {
+interface ImportedPlugin {
   readonly exports: Readonly<Record<string, unknown>>;
   /** The module's file, symbolic links resolved. */
   readonly file: string;

@@ -16,7 +16,7 @@ import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { routePages } from '#core/web/serve.ts';
 
 /** What a dry start is made from. */
-export interface DryStartParts {
+interface DryStartParts {
   readonly document: GatewayDocument;
   readonly config: Config;
   readonly registry: Registry;

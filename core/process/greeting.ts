@@ -4,7 +4,7 @@ import { isLoopback } from '#core/platform/names/loopback.ts';
 import { version } from '#core/platform/version.ts';
 
 /** The part of a gateway that its greeting names. */
-export interface Greeted {
+interface Greeted {
   readonly host: { readonly catalog: Pick<Catalog, 'upstreams'>; readonly service: Host['service'] };
   /** Of this machine, with the port that was chosen. */
   readonly url: string;

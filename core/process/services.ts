@@ -22,7 +22,7 @@ import { openShared } from '#core/platform/shared/open.ts';
 import type { Shared } from '#core/platform/shared/shared.ts';
 import { DeadlineExceeded, unlessAborted, withDeadline } from '#core/platform/timing/deadline.ts';
 
-export interface ServicesOptions {
+interface ServicesOptions {
   readonly dataFolder: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly log: Logger;

@@ -26,7 +26,7 @@ export type StopCause = NodeJS.Signals | 'replaced' | 'supervisor lost';
 /** What a supervisor tells a worker, which receives no signals and so cannot count them. */
 export type StopOrder = StopCause | 'hurry' | 'end';
 
-export interface SignalSource {
+interface SignalSource {
   on(name: NodeJS.Signals, listener: (name: NodeJS.Signals) => void): unknown;
 }
 

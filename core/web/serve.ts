@@ -20,7 +20,7 @@ import { Translator } from './texts/translator.ts';
 const remindEvery = 60_000;
 
 /** The part of the registry that pages are made from. */
-export interface PageRegistry {
+interface PageRegistry {
   readonly pages: readonly Page[];
   readonly assetSources: ReadonlyMap<string, AssetSource>;
   readonly pageTexts: readonly Texts[];

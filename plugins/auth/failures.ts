@@ -5,7 +5,7 @@ import { capArrival, debtOf, intervalOf, waitOf } from '#core/platform/shared/gc
 import { networkOf } from '#core/gateway/http/network.ts';
 
 /** Failures that one network may cause. */
-export interface FailureLimits {
+interface FailureLimits {
   readonly limit: number;
   readonly period: number; // seconds
 }

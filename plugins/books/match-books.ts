@@ -17,7 +17,7 @@ export interface Entry {
 /** The same money in our books and in the provider's. */
 export type Pair = readonly [Entry, StatedMovement];
 
-export interface Matches {
+interface Matches {
   readonly pairs: readonly Pair[];
   /** Only ours. */
   readonly missing: readonly Entry[];

@@ -9,7 +9,7 @@ import { localTime } from '#core/platform/timing/time-zone.ts';
 export const taxTimeZone = 'Asia/Jakarta';
 
 /** What a document of one month is about. */
-export interface MonthDocument {
+interface MonthDocument {
   readonly seller: string;
   readonly month: string; // 2026-11
   readonly timeZone: string;
@@ -51,7 +51,7 @@ export function monthToCsv(document: MonthDocument): string[] {
 }
 
 /** A document ready to be printed, in the language of the tax office. */
-export interface PrintedMonth {
+interface PrintedMonth {
   readonly title: string;
   readonly about: string;
   readonly columns: readonly string[];

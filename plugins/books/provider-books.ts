@@ -11,7 +11,7 @@ import { type KnownCharge, readCharge } from '#core/business/payments/read-charg
 import { namesAtProvider } from '#core/business/payments/settle.ts';
 
 /** What a provider says of a time. */
-export interface ProviderBooks {
+interface ProviderBooks {
   readonly movements: readonly StatedMovement[];
   /** True: the provider has a list, so money without an order is in it. False: the status of each charge was read. */
   readonly isList: boolean;

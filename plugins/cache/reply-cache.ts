@@ -11,7 +11,7 @@ import { cacheKey, calledModel } from './cache-key.ts';
 import { joinFlight, type FlightLead } from './flight.ts';
 import { collect, decodeStored, encodeStored } from './stored-reply.ts';
 
-export interface ReplyCacheOptions {
+interface ReplyCacheOptions {
   readonly shared: Shared;
   readonly catalog: Catalog;
   readonly log: Logger;

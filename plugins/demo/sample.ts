@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 
 /** Values found in the prompt, so that samples repeat what the user wrote. */
-export interface Hints {
+interface Hints {
   readonly text: string;
   readonly strings: readonly string[];
   readonly numbers: readonly number[];

@@ -11,7 +11,7 @@ export interface DemoScript {
 }
 
 /** The joined `tokens` are the reasoning, the text, or the arguments of a call as JSON. */
-export type ScriptStep = { readonly type: 'reasoning' | 'text'; readonly tokens: readonly string[] } | ToolCallStep;
+type ScriptStep = { readonly type: 'reasoning' | 'text'; readonly tokens: readonly string[] } | ToolCallStep;
 
 export interface ToolCallStep {
   readonly type: 'tool_call';

@@ -18,7 +18,7 @@ export interface DemoUpstream extends AsyncDisposable {
   readonly baseUrl: string;
 }
 
-export interface DemoOptions {
+interface DemoOptions {
   /** Multiplies every wait: 1 is as slow as a model, 0 answers at once. */
   readonly delayFactor?: number;
   readonly log?: Pick<Logger, 'error'>;

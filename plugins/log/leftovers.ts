@@ -29,7 +29,7 @@ const maxObstacles = 100;
 const idOf = /^\{"at":"\w+","id":"([^"]+)"/;
 
 /** Why records of a dead instance wait. */
-export interface LeftoverObstacle {
+interface LeftoverObstacle {
   readonly reason: string;
   /** On the clock of performance.now(). */
   readonly since: number;

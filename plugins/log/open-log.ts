@@ -5,7 +5,7 @@ import type { JournalStatus } from '#core/gateway/records/journal-status.ts';
 import type { RequestLog } from './request-log.ts';
 
 /** The log of this process, with the options in force. */
-export interface OpenLog {
+interface OpenLog {
   /** Undefined until a stage has opened it: gauges and checks do not. */
   requestLog: RequestLog | undefined;
   /** Ms. */

@@ -4,7 +4,7 @@ import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { removeUnauthenticated } from '#core/gateway/records/unauthenticated.ts';
 
 /** Start of a day in UTC, epoch ms. Each day has a partition of each table, named after the day. */
-export type Day = number;
+type Day = number;
 
 /** The tables of records, and of the bodies of requests and replies. */
 export type Table = 'request_log' | 'request_content';

@@ -32,7 +32,7 @@ export class UnreadableSegment extends Error {
 }
 
 /** Reads bytes from a position on; none at the end. */
-export type ReadAt = (position: number) => Uint8Array | Promise<Uint8Array>;
+type ReadAt = (position: number) => Uint8Array | Promise<Uint8Array>;
 
 const goneCodes = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'EIO', 'ESTALE']);
 const chunkBytes = 256 * 1024;

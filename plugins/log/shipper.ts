@@ -13,7 +13,7 @@ import type { Rejected } from './rejected.ts';
 import { parseSegmentName, type Segment, UnreadableSegment } from './segment.ts';
 import type { FileSpool } from './spool.ts';
 
-export interface ShipperParts {
+interface ShipperParts {
   readonly journal: Journal;
   readonly leftovers: Leftovers;
   readonly store: RecordStore;

@@ -24,7 +24,7 @@ interface Part {
   lines: readonly string[] | undefined;
 }
 
-export interface SpoolOptions {
+interface SpoolOptions {
   readonly disk: Disk;
   /** Of the journal, with the locks of its instances. */
   readonly journal: string;

@@ -16,7 +16,7 @@ const retryEvery = 3_000;
 
 type Counting = { -readonly [Member in keyof UnauthenticatedCount]: UnauthenticatedCount[Member] };
 
-export interface UnauthenticatedCountsOptions {
+interface UnauthenticatedCountsOptions {
   /** Adds counts to those in the database. */
   readonly add: (counts: readonly UnauthenticatedCount[]) => Promise<void>;
   readonly log: Logger;

@@ -14,7 +14,7 @@ const rereadAfter = 30_000;
 const longestWait = 15 * 60_000;
 
 /** What is wrong with mails. Times are epoch ms. */
-export interface MailTrouble {
+interface MailTrouble {
   /** The oldest mail that waits and that this instance knows, with the last error of one. */
   readonly waitingSince: number | undefined;
   readonly error: string | undefined;

@@ -12,7 +12,7 @@ interface Held<Mail> {
 }
 
 /** A refused mail at the end of a run. */
-export interface DecidedRefusal<Mail> {
+interface DecidedRefusal<Mail> {
   readonly mail: Mail;
   readonly error: string;
   /** `waiting`: the refusal is about the server. */

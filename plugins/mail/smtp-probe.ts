@@ -3,7 +3,7 @@ import type { SmtpServer } from '#core/business/mail/smtp-url.ts';
 import { causeOf, describeFailure, type RefusalCause, type SmtpFailure } from './smtp-failure.ts';
 import { SmtpSession, smtpTimeouts, step } from './smtp-session.ts';
 
-export type ProbeStep = 'connect' | 'sign in' | 'sender' | 'recipient';
+type ProbeStep = 'connect' | 'sign in' | 'sender' | 'recipient';
 
 /** Why the server takes no mail. */
 export interface ProbeFailure {

@@ -24,7 +24,7 @@ export interface Margin {
 }
 
 /** The smallest part that money is divided into. */
-export type MarginLine = Margin & AccountCounts;
+type MarginLine = Margin & AccountCounts;
 
 /** A sum of them; `key` is null for what has no account, plan, model or route. */
 export interface MarginGroup extends Margin {
@@ -197,9 +197,9 @@ export function costsByRoute(margins: Margins): ReadonlyMap<string, ExactMoney> 
   return costs;
 }
 
-export const nothing: Margin = { counts: noUsage, cost: 0n, earned: 0n };
+const nothing: Margin = { counts: noUsage, cost: 0n, earned: 0n };
 
-export function addMargins<One extends Margin>(one: One, other: Margin): One {
+function addMargins<One extends Margin>(one: One, other: Margin): One {
   return {
     ...one,
     counts: addCounts(one.counts, other.counts),

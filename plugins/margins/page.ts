@@ -7,7 +7,7 @@ import { describeTable, type TableCell, type TableSection } from '#core/web/page
 import { formatExact } from './beside-use.ts';
 import { describeOtherPrices, planName } from './other-prices.ts';
 
-export const marginsPath = '/operator/orders/margins';
+const marginsPath = '/operator/orders/margins';
 
 const groupings = ['plan', 'model', 'route', 'account', 'day'] as const;
 type Grouping = (typeof groupings)[number];

@@ -18,7 +18,7 @@ export interface FlatPrice {
 }
 
 /** What is paid for what a route serves. */
-export interface Price {
+interface Price {
   /** Of one token each. */
   readonly input: ExactMoney;
   readonly cached: ExactMoney;

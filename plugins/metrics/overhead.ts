@@ -1,7 +1,7 @@
 import type { Delivery } from '#core/gateway/facts.ts';
 
 /** The part of an exchange that the overhead is computed from. Times are ms since the request arrived. */
-export interface TimedExchange {
+interface TimedExchange {
   readonly firstByteAfter: number | undefined;
   readonly delivery: Pick<Delivery, 'attempts' | 'firstContentAfter' | 'queuedFor'> | undefined;
   /** Ms for which the client was waited for while its body arrived. */

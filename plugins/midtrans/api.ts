@@ -9,7 +9,7 @@ import { PaymentError } from '#core/business/payments/payment-provider.ts';
 import { type MidtransSettings, originOf, requireKey } from './section.ts';
 
 /** A request below the origin of the API. */
-export interface MidtransCall extends Pick<ProviderCall, 'method' | 'body' | 'signal' | 'headers'> {
+interface MidtransCall extends Pick<ProviderCall, 'method' | 'body' | 'signal' | 'headers'> {
   readonly path: string;
   /** Codes over 399 that are answers here: 404 and 407 of a status. */
   readonly accepts?: readonly number[];

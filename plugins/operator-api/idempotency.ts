@@ -10,7 +10,7 @@ export interface ApiAnswer {
 }
 
 /** An earlier call with the same key. */
-export type Repeated = 'other call' | 'not finished' | ApiAnswer;
+type Repeated = 'other call' | 'not finished' | ApiAnswer;
 
 /**
  * Claims an idempotency key before its call runs.

@@ -8,7 +8,7 @@ type Queries = Pick<Database, 'query'>;
 /** `read` reads; `act` does what actions do as well. */
 export type Scope = 'read' | 'act';
 
-export interface TokenRecord {
+interface TokenRecord {
   readonly id: string;
   readonly name: string;
   readonly scope: Scope;

@@ -10,7 +10,7 @@ export interface RouteTraffic extends RouteUsage {
 }
 
 /** Requests for a model that a route served. */
-export interface ServedModel {
+interface ServedModel {
   readonly requests: number;
   /** Median ms to the first content; undefined without any. */
   readonly firstTokenMs: number | undefined;

@@ -66,7 +66,7 @@ export function routesOf({ catalog }: Pick<Host, 'catalog'>): { readonly model: 
   return [...found.values()].filter(({ model, route }) => checksOf(model, route).length > 0);
 }
 
-export interface ProbeParts extends Terms {
+interface ProbeParts extends Terms {
   readonly host: Pick<Host, 'database' | 'now'>;
   readonly trials: Trials;
   /** True: the answers become what later ones are compared with. */

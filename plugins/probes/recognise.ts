@@ -4,7 +4,7 @@ import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
 
 /** A server that was recognized by its list of models. */
-export interface RecognisedServer {
+interface RecognisedServer {
   readonly baseUrl: string;
   /** Of its preset. */
   readonly vendor: string;

@@ -39,7 +39,7 @@ export interface Measured {
 }
 
 /** The budget of one upstream, in tokens of 24 hours; undefined for what an operator has ordered. */
-export type Budget = number | undefined;
+type Budget = number | undefined;
 
 /** What a check must keep to. */
 export interface Terms {
@@ -166,7 +166,7 @@ export async function readLastResults(
 }
 
 /** How the last try of a check went. */
-export interface LastTry {
+interface LastTry {
   readonly at: number; // epoch ms of its beginning
   readonly state: LastResult['state'] | 'running';
 }

@@ -14,7 +14,7 @@ import { Meter } from './probe-route.ts';
 import { Trials } from './trials.ts';
 
 /** A vendor that is not configured. */
-export interface VendorTarget {
+interface VendorTarget {
   readonly url: string;
   readonly model: string; // the vendor's name
   readonly key: string; // '' for none
@@ -33,7 +33,7 @@ interface Access {
   readonly auth: AuthScheme;
 }
 
-export interface VendorFindings {
+interface VendorFindings {
   /** Sections `upstreams` and `models` of gateway.yaml; the key is a variable in them. Undefined when the vendor gave no answer. */
   readonly yaml: string | undefined;
   /** The variable that the key is taken from. */

@@ -17,7 +17,7 @@ export interface PublicAnswer {
   readonly seconds: number; // from the call to the end of the body
 }
 
-export interface PublicCall {
+interface PublicCall {
   readonly method?: 'GET' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | number>>;
@@ -89,7 +89,7 @@ export class PublicCaller {
 }
 
 /** True for a response of the gateway, as opposed to one of a proxy. */
-export function isOfGateway({ headers }: PublicAnswer): boolean {
+function isOfGateway({ headers }: PublicAnswer): boolean {
   return headers['x-request-id'] !== undefined && headers['request-id'] !== undefined;
 }
 

@@ -8,7 +8,7 @@ const validity = 900;
 const form = /^Bearer (check_[\w-]{32})$/;
 
 /** Opens the paths of the public listener to one run of `daypass doctor --url`. */
-export interface Pass {
+interface Pass {
   readonly pass: string;
   readonly seconds: number; // for which it is valid
 }

@@ -6,7 +6,7 @@ import type { SetupTool } from './tool.ts';
 import type { SetupValues } from './values.ts';
 
 /** How one tool is set up, ready for the template. */
-export interface ShownTool {
+interface ShownTool {
   readonly id: string;
   readonly name: string;
   readonly speaks: string;

@@ -10,7 +10,7 @@ import type { CodeBox } from './describe-step.ts';
 import { type Reader, type System, terminalOn } from './reader.ts';
 
 /** Facts of a script for the page. */
-export interface ScriptFacts {
+interface ScriptFacts {
   /** Checksum of the served bytes, in hexadecimal digits. */
   readonly sha256: string;
   /** Names of the tools that it sets up. */

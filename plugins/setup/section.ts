@@ -58,7 +58,7 @@ export const setupSection = defineSection({
 });
 
 /** A model that gateway.yaml names for tools. */
-export interface NamedModel {
+interface NamedModel {
   /** Path of the key in gateway.yaml: setup, formats, chat, model. */
   readonly path: readonly string[];
   readonly name: string;

@@ -13,9 +13,7 @@ export async function maySignIn({ shared }: Pick<Host, 'shared'>, address: strin
 }
 
 /** Where a sign-in leads, or why it was refused. */
-export type AdmissionOutcome =
-  | { readonly path: string; readonly refused?: undefined }
-  | { readonly refused: SignInRefusal };
+type AdmissionOutcome = { readonly path: string; readonly refused?: undefined } | { readonly refused: SignInRefusal };
 
 /**
  * Signs a person in.

@@ -3,7 +3,7 @@ import type { Translate } from '#core/web/texts/texts.ts';
 import { incidentTitle, spanKeys } from './incident-text.ts';
 
 /** What a feed of incidents is made of. */
-export interface FeedSource {
+interface FeedSource {
   readonly service: string;
   /** Public URL of the gateway, without a trailing slash. */
   readonly baseUrl: string;

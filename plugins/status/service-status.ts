@@ -29,7 +29,7 @@ export interface ServiceStatus {
 }
 
 /** Which models are shown, from 1. */
-export interface StatusPage {
+interface StatusPage {
   readonly number: number;
   readonly count: number;
 }

@@ -3,7 +3,7 @@
  * 64-bit numbers as decimal texts, enums as numbers.
  */
 
-export type AnyValue =
+type AnyValue =
   | { readonly stringValue: string }
   | { readonly boolValue: boolean }
   | { readonly intValue: string }
@@ -11,7 +11,7 @@ export type AnyValue =
   | { readonly arrayValue: { readonly values: readonly AnyValue[] } }
   | { readonly kvlistValue: { readonly values: readonly KeyValue[] } };
 
-export interface KeyValue {
+interface KeyValue {
   readonly key: string;
   readonly value: AnyValue;
 }

@@ -90,7 +90,7 @@ export const upstreamSchema = object({
   },
 });
 
-export type UpstreamSettings = Infer<typeof upstreamSchema>;
+type UpstreamSettings = Infer<typeof upstreamSchema>;
 
 export function relayOptions(settings: UpstreamSettings): RelayOptions {
   return {

@@ -10,7 +10,7 @@ import { digestOf, normalizeCode, voucherExpiry, vouchers } from './vouchers.ts'
  */
 
 /** A batch, with how many of its vouchers are in which state. Times are epoch ms. */
-export interface VoucherBatchCounts extends Row<
+interface VoucherBatchCounts extends Row<
   typeof VoucherBatch,
   'id' | 'created_at' | 'expires_at' | 'days' | 'source' | 'is_for_new' | 'note'
 > {
@@ -110,7 +110,7 @@ export async function revokeVouchers(database: Pick<Database, 'query'>, id: stri
 }
 
 /** What was redeemed on a day, by how it had reached its holder. */
-export interface RedeemedDay {
+interface RedeemedDay {
   readonly day: string; // 2026-11-22, in the zone of the books
   readonly source: VoucherSource;
   readonly vouchers: number;

@@ -51,7 +51,7 @@ export class VoucherError extends Error {
 }
 
 /** Days that a voucher has added. */
-export interface Redeemed {
+interface Redeemed {
   readonly days: number;
   readonly startsAt: Date;
   readonly endsAt: Date;

@@ -9,7 +9,7 @@ import { PaymentError } from '#core/business/payments/payment-provider.ts';
 import { originOf, requireSecret, type XenditSettings } from './section.ts';
 
 /** A request below the origin of the API. */
-export interface XenditCall extends Pick<ProviderCall, 'method' | 'body' | 'signal' | 'headers'> {
+interface XenditCall extends Pick<ProviderCall, 'method' | 'body' | 'signal' | 'headers'> {
   readonly path: string;
 }
 

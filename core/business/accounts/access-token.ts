@@ -10,7 +10,7 @@ import type { Host } from '#core/gateway/host/host.ts';
  *
  * Only digits follow the prefix, in the form that `redactKeys` truncates.
  */
-export interface AccessClaims {
+interface AccessClaims {
   readonly accountId: string;
   readonly sessionId: string;
 }

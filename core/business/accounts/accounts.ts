@@ -8,7 +8,7 @@ import { digestApiKey, generateApiKey, hintOfApiKey } from './api-key.ts';
 import type { IssuedKey } from './account-key.ts';
 import { addDays, type NewPeriod } from './ledger.ts';
 
-export interface NewAccount {
+interface NewAccount {
   readonly name: string;
   readonly email?: string | undefined;
   readonly avatarUrl?: string | undefined;

@@ -16,7 +16,7 @@ export interface KnownAccount extends AccountRecord {
   readonly seenAt: number; // ms, local clock, when the query was sent
 }
 
-export interface DirectoryOptions {
+interface DirectoryOptions {
   readonly database: Pick<Database, 'query' | 'notifications'>;
   readonly log: Logger;
   /** Monotonic, ms. Tests set their own. */

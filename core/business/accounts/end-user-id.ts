@@ -18,7 +18,7 @@ const block = 64;
  * Names accounts to upstreams that are to know whom a request came from (`end_user: hash`): HMAC-SHA-256 of the account's id, 64
  * hexadecimal digits. Only who has the secret in the database finds the account; a vendor's report of abuse names one.
  */
-export class EndUserIds {
+class EndUserIds {
   readonly #database: Queries;
   #secret: Promise<string> | undefined;
   #value: string | undefined;

@@ -25,7 +25,7 @@ export interface SignInProfile {
 export type SignInRefusal = 'email_taken' | 'blocked';
 
 /** The account of a person, or why they are refused. */
-export type SignInOutcome =
+type SignInOutcome =
   | { readonly accountId: string; readonly isNew: boolean; readonly refused?: undefined }
   | { readonly refused: SignInRefusal };
 
@@ -63,7 +63,7 @@ export async function signInWith(host: AccountHost, profile: SignInProfile): Pro
 }
 
 /** The account of an identity. */
-export interface IdentityOwner {
+interface IdentityOwner {
   readonly accountId: string;
   readonly isBlocked: boolean;
 }

@@ -26,7 +26,7 @@ export interface NewPeriod {
 }
 
 /** An entry that was added. */
-export type AddedPeriod = RecordOf<Row<typeof entities.PlanPeriodSchema, 'id' | 'days' | 'starts_at' | 'ends_at'>>;
+type AddedPeriod = RecordOf<Row<typeof entities.PlanPeriodSchema, 'id' | 'days' | 'starts_at' | 'ends_at'>>;
 
 /**
  * Adds paid days to an account: from the end of its last period in force, or from now when that has passed, by the

@@ -6,7 +6,7 @@ import { addDays } from './ledger.ts';
 import { periodsInForce } from './periods-in-force.ts';
 
 /** Whom an outage has hit. */
-export interface Outage {
+interface Outage {
   /** Epoch ms. */
   readonly since: number;
   readonly until: number;

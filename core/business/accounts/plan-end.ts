@@ -14,7 +14,7 @@ const longestDelay = `interval '7 days'`;
 const sweepSize = 1_000;
 
 /** A plan whose end, or whose last 24 hours, are due. */
-export interface DuePlanEnd {
+interface DuePlanEnd {
   readonly accountId: string;
   /** Names what is due: the same for each sweep that finds it. */
   readonly id: string;

@@ -32,7 +32,7 @@ export interface CustomerMail {
 }
 
 /** Which mails: of an account, or of an order of it; those that did not arrive; one. */
-export interface MailFilter {
+interface MailFilter {
   readonly accountId?: string;
   readonly orderId?: string;
   readonly isUndelivered?: boolean;

@@ -204,7 +204,7 @@ function isAboutMoney(event: EventName): boolean {
 }
 
 /** What waits and what has failed on one channel. */
-export interface MessageCounts {
+interface MessageCounts {
   readonly channel: string;
   readonly waiting: number;
   /** In the last 24 hours. */

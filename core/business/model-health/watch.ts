@@ -12,7 +12,7 @@ import { readRecentTraffic } from './recent-traffic.ts';
 import { answeredShare, noTraffic } from './trouble.ts';
 
 /** What an observation of all models has changed. */
-export interface IncidentChanges {
+interface IncidentChanges {
   readonly opened: readonly Incident[];
   readonly ended: readonly Incident[];
 }

@@ -47,12 +47,12 @@ export function actionsOf(host: Pick<Host, 'keep'>): Actions {
 }
 
 /** @throws what `find` of the kind throws */
-export async function findSubject(host: Host, kind: SubjectKind, handle: string): Promise<ActionSubject> {
+async function findSubject(host: Host, kind: SubjectKind, handle: string): Promise<ActionSubject> {
   return (await kind.find?.(host, handle)) ?? { id: kind.name, recordedAt: kind.name };
 }
 
 /** An action that was done. */
-export interface ActionDone {
+interface ActionDone {
   readonly subject: ActionSubject;
   /** What came of it, where that is more than done. */
   readonly result: Readonly<Record<string, unknown>>;

@@ -14,7 +14,7 @@ export interface Operator {
 }
 
 /** What an operator does, on a page, by a command or over the API. */
-export interface OperatorAction {
+interface OperatorAction {
   readonly operator: Operator;
   /** `SUBJECT.VERB`: of an action that is registered. */
   readonly action: string;

@@ -46,7 +46,7 @@ export const whether =
     isSo ? t(key) : '';
 
 /** An instant, or the value as it was written if it is not a time. @param key a text with `time` */
-export const instant =
+const instant =
   (key: string): Teller<string> =>
   (value, { t, format }) =>
     Number.isNaN(Date.parse(value)) ? value : t(key, { time: format.time(new Date(value)).text });

@@ -91,7 +91,7 @@ async function findHit(database: Queries, { id }: ConfirmedOutage): Promise<stri
 }
 
 /** What crediting an outage would give, or has given. */
-export interface CreditPreview {
+interface CreditPreview {
   readonly accounts: number;
   readonly seconds: number;
 }

@@ -22,7 +22,7 @@ export function hadFailed(accountId: string, model: string, at: string): string 
 }
 
 /** An account whose requests failed in an outage. */
-export interface OutageWitness {
+interface OutageWitness {
   readonly accountId: string;
   readonly failures: number;
   /** It had failures already before the incident was opened, which it may have caused. */

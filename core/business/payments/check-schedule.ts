@@ -16,7 +16,7 @@ const tolerance = 8;
 export const firstCheck = 20;
 
 /** How far an attempt is, by the database's clock. */
-export interface CheckProgress {
+interface CheckProgress {
   readonly age: number; // seconds since it was charged
   readonly left: number; // seconds until the order expires; negative afterwards
 }

@@ -33,7 +33,7 @@ export class CheckoutError extends Error {
  * - `refund_unclear`: the provider could return another payment of the charge.
  * - `refund_open`: another refund of the payment is under way, and the money would be paid twice.
  */
-export type CheckoutFailure =
+type CheckoutFailure =
   | 'no_provider'
   | 'unknown_plan'
   | 'no_gifts'

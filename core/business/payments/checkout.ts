@@ -34,7 +34,7 @@ interface Offer {
 }
 
 /** How a plan is ordered. */
-export interface OrderOptions {
+interface OrderOptions {
   /** Of the buyer, whose network is limited as well; left out for a program. */
   readonly address?: string | undefined;
   /** The account that redeems the code gets the days, not the buyer. */
@@ -42,7 +42,7 @@ export interface OrderOptions {
 }
 
 /** What a plan would bring, if it were paid now. */
-export interface Quote {
+interface Quote {
   readonly startsAt: Date;
   readonly endsAt: Date;
   readonly price: number;

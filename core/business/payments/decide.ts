@@ -2,7 +2,7 @@ import type { FlagKind, OrderState, PaymentOutcome } from './order-types.ts';
 import type { Money, PaymentState } from './payment-provider.ts';
 
 /** The input of a decision about evidence, read under the lock of the order. */
-export interface Situation {
+interface Situation {
   readonly order: OrderState;
   /** False for evidence about a charge that another attempt has followed. */
   readonly isLastAttempt: boolean;

@@ -40,7 +40,7 @@ export async function flagOrder(
 }
 
 /** Money of one side's books, for the operator. */
-export interface FlagDetail {
+interface FlagDetail {
   readonly kind?: 'payment' | 'refund';
   readonly amount?: number;
   /** Of the provider, where it differs from ours. */
@@ -215,7 +215,7 @@ type FlagRow = Row<typeof OrderFlag, 'id' | 'kind' | 'subject' | 'created_at' | 
   };
 
 /** Flags of orders, those of money at a provider that belongs to none, or both. */
-export type FlagsAbout = 'orders' | 'no order' | 'both';
+type FlagsAbout = 'orders' | 'no order' | 'both';
 
 const conditions: Readonly<Record<FlagsAbout, string>> = {
   orders: 'f.order_id is not null',

@@ -18,7 +18,7 @@ export interface GiftCode {
   readonly path: string;
 }
 
-export interface GiftSteps {
+interface GiftSteps {
   /** Makes the code of a gift that has been paid. Core has locked the order, then the account of its buyer. */
   issueGift(transaction: EntityManager, orderId: string): Promise<void>;
   /**

@@ -10,7 +10,7 @@ import { toStoredJson } from './stored-json.ts';
 import type { Database } from '#core/platform/database/database.ts';
 
 /** How a provider's notification is answered. */
-export interface NotificationReply {
+interface NotificationReply {
   readonly status: number;
   readonly body: string;
   readonly contentType: string;

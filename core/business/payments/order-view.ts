@@ -72,7 +72,7 @@ export async function findOpenOrder(
 }
 
 /** True while a notification about this order has arrived and has not been decided on: buyers should not pay again. */
-export async function isPaymentSeen(database: Pick<Database, 'query'>, orderId: string): Promise<boolean> {
+async function isPaymentSeen(database: Pick<Database, 'query'>, orderId: string): Promise<boolean> {
   const [row] = await database.query<{ is_seen: boolean }>(
     `select exists (
        select 1 from payment_notification n join payment_attempt a on a.reference = n.reference

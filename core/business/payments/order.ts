@@ -27,7 +27,7 @@ export interface OrderFilter {
 }
 
 /** Some orders. */
-export interface OrderPage {
+interface OrderPage {
   readonly orders: readonly Order[];
   /** Where the next page begins; undefined on the last one. */
   readonly next: string | undefined;

@@ -3,7 +3,7 @@ import type { Charge } from './payment-provider.ts';
 import { type Qris, QrisError, readQris } from './qris.ts';
 
 /** What is wrong with the QR code of a charge, for the operator. */
-export interface QrProblem {
+interface QrProblem {
   readonly text: string;
   /** True: it charges what the page says, so buyers may pay it. */
   readonly isShown: boolean;

@@ -184,7 +184,7 @@ async function lockOrderOf(transaction: EntityManager, key: string): Promise<boo
 }
 
 /** A refund to enter. */
-export interface NewRefund {
+interface NewRefund {
   /** Of the payment, here. */
   readonly payment: string;
   readonly amount: number;

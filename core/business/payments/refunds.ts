@@ -12,7 +12,7 @@ import { settleRefund } from './refund-status.ts';
 import type { Row } from '#core/platform/database/rows.ts';
 import type { Payment as PaymentEntity, Refund } from './entities.ts';
 
-export interface RefundOptions {
+interface RefundOptions {
   /** In the smallest unit that the currency is paid in; default: all that is left of the payment. */
   readonly amount?: number | undefined;
   /**
@@ -27,7 +27,7 @@ export interface RefundOptions {
 }
 
 /** An order and one of its refunds. */
-export interface Refunded {
+interface Refunded {
   readonly order: Order;
   readonly refund: OrderRefund;
 }

@@ -20,7 +20,7 @@ import type { Payment, PaymentAttempt, PlanOrder } from './entities.ts';
  * What evidence has done. `unknown_order`: it names no charge of ours at this provider. `foreign`: it names our charge with
  * another charge of the provider, or a payment of another order. `unchanged`: nothing new.
  */
-export interface Settlement {
+interface Settlement {
   readonly outcome: SettlementOutcome;
   readonly orderId?: string;
   readonly accountId?: string;

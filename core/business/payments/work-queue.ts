@@ -17,7 +17,7 @@ const closeTimeout = 5_000;
 type Work = () => Promise<void>;
 
 /** Work of this instance that nobody waits for. What it loses is in the database. */
-export class WorkQueue implements AsyncDisposable {
+class WorkQueue implements AsyncDisposable {
   readonly #waiting: Work[] = [];
   readonly #running = new Set<Promise<void>>();
   readonly #bounds: QueueBounds;

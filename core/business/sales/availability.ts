@@ -13,7 +13,7 @@ const deadline = 5_000;
 const patience = 1_000;
 
 /** Why a plan is sold out to new customers. */
-export interface SoldOut {
+interface SoldOut {
   /** Epoch ms at which a place becomes free for one who joins the waiting list now, if nobody renews; undefined: nobody knows. */
   readonly freeAt: number | undefined;
 }

@@ -7,7 +7,7 @@ import { closestName, suggest } from './mistake.ts';
 import { intendedNumber, unitOf } from './number-words.ts';
 import type { YamlPath } from '../section.ts';
 
-export interface Explained {
+interface Explained {
   readonly path: YamlPath;
   readonly wrong: string;
   readonly right: string;

@@ -5,7 +5,7 @@ import type { TextMistake } from './source-mistakes.ts';
 import { pathOf } from './yaml-places.ts';
 
 /** A mistake in a value, before variables are filled in. */
-export interface NodeMistake extends TextMistake {
+interface NodeMistake extends TextMistake {
   readonly path: YamlPath;
 }
 

@@ -22,7 +22,7 @@ const ajv = new Ajv({
 const compiled = new WeakMap<JsonSchema, ValidateFunction>();
 
 /** The result of validating a value. */
-export interface Evaluation {
+interface Evaluation {
   /** With defaults; undefined when it is invalid. */
   readonly value: unknown;
   /** The part to which rules apply in spite of mistakes. */

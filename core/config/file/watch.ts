@@ -7,7 +7,7 @@ import { dirname, isAbsolute, join, parse, resolve, sep } from 'node:path';
 const settleTime = 100;
 
 /** Watches files until it is disposed. */
-export interface FileWatch extends Disposable {
+interface FileWatch extends Disposable {
   /** Looks whether other files are to be watched now. */
   refresh(): void;
 }

@@ -5,7 +5,7 @@ import { maskSecrets } from '../file/hide-secrets.ts';
 import type { YamlPath } from '../section.ts';
 
 /** A secret that the file has itself, not in a variable. */
-export interface Literal {
+interface Literal {
   readonly value: string;
   /** Offsets in the text of the file. */
   readonly begin: number;

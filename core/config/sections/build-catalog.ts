@@ -21,7 +21,7 @@ const rememberedNames = 10_000;
 const modelsOfStep = 1_000;
 
 /** A catalog that serves at the same time, and the name of this one beside it. */
-export interface Beside {
+interface Beside {
   /** Undefined where nothing can be shared with it. */
   readonly catalog: Catalog | undefined;
   readonly name: string; // of a variant

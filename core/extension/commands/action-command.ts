@@ -10,7 +10,7 @@ import { confirm } from './confirm.ts';
 import { explainErrors } from './explain-errors.ts';
 
 /** Where a command says more than its action, or prints less. */
-export interface ActionCommandWords {
+interface ActionCommandWords {
   /** What operators name its subject by; default: its id. */
   readonly handle?: string;
   /** Prints what came of it, without `--json`; default: all of it. */

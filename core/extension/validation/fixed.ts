@@ -4,7 +4,7 @@ import type { Mistake } from '#core/config/file/mistake.ts';
 import type { Section } from '#core/config/section.ts';
 
 /** A reloaded configuration as a running gateway can apply it. */
-export interface Applicable {
+interface Applicable {
   /** The new values, except for the fixed ones: those are the running ones. */
   readonly config: Config;
   /** Fixed paths that differ: `data`, `listen.port`. They take effect at the next start. */

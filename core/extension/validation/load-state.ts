@@ -5,7 +5,7 @@ import { gauge } from '#core/gateway/health/gauge.ts';
 import type { Services } from '#core/gateway/host/host.ts';
 
 /** How gateway.yaml was loaded, for operators. Times are epoch ms. */
-export interface ConfigLoadState {
+interface ConfigLoadState {
   /** When the running configuration was loaded. */
   loadedAt: number;
   /** Why a later version of the file was refused; undefined when the file runs as it is. */

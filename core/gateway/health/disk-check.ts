@@ -13,7 +13,7 @@ const reserve = 0.1;
 const leastInodes = 1_000;
 
 /** What a disk has left. */
-export interface DiskRoom {
+interface DiskRoom {
   /** Bytes. */
   readonly free: number;
   /** Infinite on file systems that do not count them. */

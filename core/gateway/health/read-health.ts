@@ -55,7 +55,7 @@ function verdictOf({ name, check }: HealthCheck, host: Host): HealthVerdict {
 }
 
 /** Result of a ping of one dependency. */
-export interface DependencyState {
+interface DependencyState {
   readonly name: 'database' | 'shared state';
   /** How it is run: `embedded`, `memory`, `redis`, … */
   readonly kind: string;

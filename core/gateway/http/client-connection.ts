@@ -7,7 +7,7 @@ import { readForwarded } from './forwarded.ts';
 import { plainAddress } from '#core/platform/names/loopback.ts';
 
 /** The connection of a client, before all trusted proxies. */
-export interface ClientConnection {
+interface ClientConnection {
   readonly address: string;
   readonly isSecure: boolean; // HTTPS
   /** The host that the client asked for, with its port; undefined when it named none. */

@@ -6,7 +6,7 @@ const pollInterval = 20; // ms
 /** Seconds that idle connections have at least: one that was just accepted has a request under way. */
 const leastGrace = 5;
 
-export interface DrainTimes {
+interface DrainTimes {
   /** Seconds for which new exchanges are served, because load balancers react late. */
   readonly notice: number;
   /** Seconds from the beginning for exchanges to finish; not less than the notice period. */
@@ -16,7 +16,7 @@ export interface DrainTimes {
 }
 
 /** The connections of a gateway that accepts no others, because other processes do. */
-export interface LastConnections {
+interface LastConnections {
   readonly open: number;
 }
 

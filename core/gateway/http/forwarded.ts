@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** What proxies say about the connection before them, the nearest proxy last. */
-export interface ForwardedHops {
+interface ForwardedHops {
   readonly addresses: readonly string[];
   readonly schemes: readonly string[];
   readonly hosts: readonly string[];

@@ -7,7 +7,7 @@ import type { ParserRefusals } from './parser-refusals.ts';
 /** Not imported: that would read every export of the module, and one of them loads all of Node's own undici. */
 const { createServer } = process.getBuiltinModule('node:http');
 
-export interface ListenerLimits {
+interface ListenerLimits {
   readonly headerTimeout: number; // seconds for the request line and the headers
   readonly keepAliveTimeout: number; // seconds an idle connection stays open
   /** Seconds for a whole request, above what the reader of its body allows; 600 when left out. */

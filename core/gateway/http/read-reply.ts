@@ -5,7 +5,7 @@ import { replyListener } from '../pipeline/reply.ts';
 import { abortGrace } from './send.ts';
 import { StallWatch } from './stall-watch.ts';
 
-export interface BodyReader {
+interface BodyReader {
   /** @returns false when the client is slower; then it calls `resume` of the reading */
   take(chunk: Buffer): boolean;
   /** True while the client is slower. */

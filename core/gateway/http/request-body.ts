@@ -19,7 +19,7 @@ import { nextTurn, turnFor } from '#core/platform/timing/turn.ts';
 const shortBody = 16_384;
 
 /** A body that has come with its request, as a message of a WebSocket. */
-export interface ReadyBody {
+interface ReadyBody {
   readonly headers: IncomingHttpHeaders;
   readonly pieces: readonly Buffer[];
   /** Releases the memory that was reserved for the bytes until they are read. */

@@ -12,7 +12,7 @@ import { callerDialect } from './dialect.ts';
  */
 const defaultDelay = 1_000;
 
-export interface StartingListenerOptions {
+interface StartingListenerOptions {
   readonly listener: Server;
   readonly place: ListenPlace | GivenSockets;
   /** Called with later failures, of a connection that could not be accepted. */

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isLoopback, plainAddress } from '#core/platform/names/loopback.ts';
 
 /** What a request to the operator's listener must satisfy. */
-export interface OperatorAccess {
+interface OperatorAccess {
   readonly token?: string | undefined;
   /** Names in the Host header besides loopback names and the listener's own address. `*.` stands for any beginning. */
   readonly names: readonly string[];
@@ -17,7 +17,7 @@ export interface OperatorRequest {
 }
 
 /** Why a request is refused. */
-export interface AccessRefusal {
+interface AccessRefusal {
   readonly status: 401 | 403 | 421;
   readonly message: string;
 }

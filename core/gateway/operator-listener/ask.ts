@@ -14,7 +14,7 @@ export class OperatorUnavailable extends Error {
   override readonly name = 'OperatorUnavailable';
 }
 
-export interface OperatorInquiry {
+interface OperatorInquiry {
   /** Of the listener, instead of the one in gateway.yaml. */
   readonly url?: string | undefined;
   /** Of a route that responds with JSON. */

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { bounds } from '#core/platform/bounds.ts';
 
-export interface ReplyStreamOptions {
+interface ReplyStreamOptions {
   /** Called when the reader requests more. */
   readonly read: () => void;
   /** The stream is over: read to its end, truncated, or abandoned by its reader. */

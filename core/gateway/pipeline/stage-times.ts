@@ -5,7 +5,7 @@ import type { DeferredAnswer, Stage } from './stage.ts';
 import type { Reply } from './reply.ts';
 
 /** The time that a stage took to enter; ms, `startedAt` since the exchange began. */
-export interface StageTime {
+interface StageTime {
   readonly stage: string;
   readonly startedAt: number;
   readonly duration: number;

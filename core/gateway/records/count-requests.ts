@@ -40,7 +40,7 @@ export async function countRequests(
 
 const none: RequestCount = { count: 0, isCapped: false };
 
-export type RequestCounter = Exclude<keyof UsageCounts, 'failed' | 'inputTokens' | 'outputTokens'>;
+type RequestCounter = Exclude<keyof UsageCounts, 'failed' | 'inputTokens' | 'outputTokens'>;
 
 /** The member of usage that counts what the filter matches; undefined when no member does. */
 export function counterOf(filter: RequestFilter): RequestCounter | undefined {

@@ -20,7 +20,7 @@ export const magic = Buffer.from('DAYPASS1');
 /** Bytes of one frame; a reader allocates no more, whatever a damaged file says. */
 const longestFrame = 16_777_216;
 
-export type FrameType = 'H' | 'J' | 'D' | 'S' | 'T' | 'E' | 'Q' | 'Z';
+type FrameType = 'H' | 'J' | 'D' | 'S' | 'T' | 'E' | 'Q' | 'Z';
 
 export interface Frame {
   readonly type: FrameType;

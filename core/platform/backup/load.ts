@@ -7,7 +7,7 @@ import { copyIn } from '../database/copy.ts';
 import { type BackupSchema, type BackupTable, contentOf, DamagedBackup, type Frame, readFrames } from './frames.ts';
 import { copySession, quoteName, quoteTable } from './schema.ts';
 
-export interface LoadOptions {
+interface LoadOptions {
   readonly path: string;
   /** Of a database whose tables the migrations of the backup have made, and nothing else. */
   readonly databaseUrl: string;

@@ -25,7 +25,7 @@ const connectTimeout = 10_000;
 const lockTimeout = 60_000;
 const stallTimeout = 180_000;
 
-export interface BackupOptions {
+interface BackupOptions {
   readonly databaseUrl: string;
   /** Folder with files of waiting records; left out of the backup if it does not exist. */
   readonly journalFolder: string;

@@ -18,7 +18,7 @@ const tableLockTimeout = 5_000;
 const progressEvery = 10_000;
 
 /** A database to migrate. */
-export interface MigrationTarget {
+interface MigrationTarget {
   readonly url: string;
   /** Of its tables, quoted where it must be. */
   readonly schema: string;

@@ -5,7 +5,7 @@ import { basename, dirname, join, relative } from 'node:path';
 import { StartRefused } from '../errors/start-refused.ts';
 import { canReach, type Identity } from './identity.ts';
 
-export interface Binaries {
+interface Binaries {
   readonly initdb: string;
   readonly postgres: string;
 }

@@ -16,7 +16,7 @@ const remindEvery = 60_000;
 /**
  * `exclusive`: no other gateway may use the database. `shared`: others may that claim it as `shared`.
  */
-export type ClaimKind = 'exclusive' | 'shared';
+type ClaimKind = 'exclusive' | 'shared';
 
 /**
  * Claims a database for this gateway. A gateway without Redis keeps its limits and its cache in memory: with a second one

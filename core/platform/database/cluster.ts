@@ -31,7 +31,7 @@ export async function moveAside(folder: string, log: Logger): Promise<void> {
 }
 
 /** How the growth of a cluster is watched, in ms. */
-export interface InitLimits {
+interface InitLimits {
   readonly look: number;
   /** Without growth, initialization counts as stuck. A slow disk may take as long as it needs. */
   readonly stall: number;

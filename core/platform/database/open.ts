@@ -17,7 +17,7 @@ import type { Entities, PluginTables } from './tables.ts';
 import { waitForDatabase } from './wait.ts';
 import { unlessAborted, withDeadline } from '../timing/deadline.ts';
 
-export interface OpenDatabaseOptions {
+interface OpenDatabaseOptions {
   /** DATABASE_URL; without it the embedded server is used. */
   readonly url?: string | undefined;
   /** DATABASE_DIRECT_URL: the same database without the pooler of `url`, for what needs a session. Default: `url`. */

@@ -4,7 +4,7 @@ import type { Logger } from '../logger.ts';
 import { expectedSettings, type SessionSettings, unexpectedSettings } from './session.ts';
 
 /** How a pooler shares the connections of its clients. */
-export type PoolerMode = 'session' | 'transaction' | 'statement';
+type PoolerMode = 'session' | 'transaction' | 'statement';
 
 const connection = { connectionTimeoutMillis: 5_000, query_timeout: 5_000, application_name: 'daypass-start' };
 

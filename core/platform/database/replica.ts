@@ -19,7 +19,7 @@ const remindEvery = 60_000;
 
 type Query = Database['query'];
 
-export interface ReplicaOptions {
+interface ReplicaOptions {
   readonly primary: Query;
   readonly replica: Query;
   readonly close: () => Promise<void>;

@@ -27,7 +27,7 @@ const settings: readonly string[] = [
   'cluster_name=daypass',
 ];
 
-export interface ServerStart {
+interface ServerStart {
   /** The program. */
   readonly postgres: string;
   readonly access: ServerAccess;

@@ -4,7 +4,7 @@ import { Backoff } from '../timing/backoff.ts';
 import { wait } from '../timing/wait.ts';
 
 /** A server that may die and can be restarted. */
-export interface RestartableServer {
+interface RestartableServer {
   isAlive(): Promise<boolean>;
   /** @throws when it does not start */
   revive(signal: AbortSignal): Promise<void>;

@@ -11,7 +11,7 @@ const connection = { connectionTimeoutMillis: 5_000, query_timeout: 5_000, appli
 const maxWait = 86_400;
 
 /** How long a start waits for a database that cannot be reached. */
-export interface DatabaseWait {
+interface DatabaseWait {
   /** Seconds; 0 does not wait. */
   readonly limit: number;
   readonly log: Logger;

@@ -7,7 +7,7 @@ import type { KitQueue, KitScheduler } from './queue-kit.ts';
 /** Periods that a job may miss before it is scheduled anew. */
 const tolerated = 2;
 
-export interface SchedulesOptions {
+interface SchedulesOptions {
   readonly definitions: Iterable<Job<never>>;
   readonly optionsOf: (definition: Job<never>) => JobsOptions;
   readonly log: Logger;

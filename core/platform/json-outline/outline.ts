@@ -8,7 +8,7 @@ import { bounds } from '../bounds.ts';
  * outermost levels are whole; of others, up to 32 bytes are there, and a mark that makes them another string than any short one.
  * All else is as it was, so that parsing it takes a small part of the time and says as much about the structure.
  */
-export interface Outline {
+interface Outline {
   readonly text: string;
   /** Bytes at the end of the text that are those at the end of the original. */
   readonly uncut: number;

@@ -45,7 +45,7 @@ export function evictable(entries: SizedEntries): Reclaimable {
 }
 
 /** How often something did not fit. */
-export interface MemoryRefusals {
+interface MemoryRefusals {
   body: number;
   reply: number;
   request: number;

@@ -22,7 +22,7 @@ const quietCollections = 2;
 const worthCollecting = 64 * 1024 * 1024;
 
 /** What the process uses, in bytes: resident, and of V8's old generation. */
-export interface MemoryFigures {
+interface MemoryFigures {
   readonly process: number;
   readonly heap: number;
 }
@@ -42,7 +42,7 @@ function readYoung(): number {
 }
 
 /** What `MemoryWatch` reads and does; tests give their own. */
-export interface MemoryWatchOptions {
+interface MemoryWatchOptions {
   readonly limits: MemoryLimits;
   readonly budget: ProcessMemory;
   readonly log: Logger;

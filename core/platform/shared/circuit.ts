@@ -13,7 +13,7 @@ const probeInterval = 100;
 /** Ms that a late probe may take before the connection is replaced. */
 const longestSilence = 2_000;
 
-export interface CircuitOptions {
+interface CircuitOptions {
   /** Of the server, for the log; default `Redis`. */
   readonly name?: string;
   /** A small write, so that it succeeds only where the commands of requests do. */

@@ -3,7 +3,7 @@ import { MemoryShared, type MemorySharedOptions } from './memory.ts';
 import { RedisShared } from './redis.ts';
 import type { Shared } from './shared.ts';
 
-export interface OpenSharedOptions {
+interface OpenSharedOptions {
   /** Redis of all instances; without it nothing is shared between processes. */
   readonly redisUrl: string | undefined;
   readonly log: Logger;

@@ -29,7 +29,7 @@ export interface RedisNodes extends Disposable {
   publish(channel: string, message: string): Promise<unknown>;
 }
 
-export interface RedisNodeOptions {
+interface RedisNodeOptions {
   readonly client: ScriptedRedis;
   /** This process, in the heartbeats. */
   readonly instance: string;

@@ -20,7 +20,7 @@ export class LateReply extends Error {
 export type Fallback<T> = () => T | undefined;
 
 /** A reply, whether in time or late, or the value of the fallback. */
-export interface WatchedReply<T> {
+interface WatchedReply<T> {
   readonly value: T;
   readonly isLate: boolean;
 }

@@ -1,7 +1,7 @@
 import { wait } from './wait.ts';
 
 /** The first delay and the one that doubling stops at, in the same unit. */
-export interface BackoffRange {
+interface BackoffRange {
   readonly first: number;
   readonly longest: number;
 }
@@ -47,7 +47,7 @@ export class Backoff {
   }
 }
 
-export interface RetryOptions {
+interface RetryOptions {
   /** In ms. */
   readonly range: BackoffRange;
   /** Ends the retries. */

@@ -1,6 +1,6 @@
 import { withDeadline } from './deadline.ts';
 
-export interface FreshValueOptions<T> {
+interface FreshValueOptions<T> {
   read(): Promise<T>;
   /** Ms after which it is read again. */
   readonly maxAge: number;

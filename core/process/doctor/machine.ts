@@ -28,7 +28,7 @@ export const nodeDiagnosis: Diagnosis = {
 };
 
 /** @param version of Node.js, such as `26.12.1` */
-export function describeNode(version: string): Finding {
+function describeNode(version: string): Finding {
   if (!asksBeforeUpgrades(version))
     return {
       state: 'warning',

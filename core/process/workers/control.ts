@@ -10,7 +10,7 @@ import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
 const { createServer, request } = process.getBuiltinModule('node:http');
 
 /** What commands ask of a supervisor. */
-export const actions = ['restart', 'reload', 'stop'] as const;
+const actions = ['restart', 'reload', 'stop'] as const;
 export type Action = (typeof actions)[number];
 
 /** Ms for the ends of answers at a stop. */

@@ -1,5 +1,5 @@
 /** Metrics in the text format of Prometheus, and the worker that has them. */
-export interface WorkerMetrics {
+interface WorkerMetrics {
   readonly worker: number;
   readonly text: string;
 }

@@ -14,7 +14,7 @@ import type { WorkerProcess } from './worker-process.ts';
 const { createServer } = process.getBuiltinModule('node:http');
 
 /** Of the supervisor. */
-export interface Workers {
+interface Workers {
   /** Those that serve. */
   ready(): readonly WorkerProcess[];
   /** Its own metrics, in the text format of Prometheus. */

@@ -159,7 +159,7 @@ export function lineOf({ input }: Pick<ActionKind, 'input'>): (typeof lines)[num
   return lines.find((name) => input.properties[name] !== undefined);
 }
 
-export function choiceOf({ input }: Pick<ActionKind, 'input'>): (typeof choices)[number] | undefined {
+function choiceOf({ input }: Pick<ActionKind, 'input'>): (typeof choices)[number] | undefined {
   return choices.find((name) => input.properties[name] !== undefined);
 }
 

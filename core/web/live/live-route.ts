@@ -16,7 +16,7 @@ import type { LiveSource } from './live-view.ts';
 import { Visit } from '../serving/visit.ts';
 
 /** What the routes of live streams need. */
-export interface LiveRouteParts {
+interface LiveRouteParts {
   readonly host: () => Host;
   readonly renderer: Renderer;
   readonly assets: AssetTable;

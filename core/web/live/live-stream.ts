@@ -9,7 +9,7 @@ export interface RenderedPart {
 }
 
 /** Why a stream ends permanently; the page's script shows it. */
-export type LiveEnd = 'signed_out' | 'too_many' | 'gone';
+type LiveEnd = 'signed_out' | 'too_many' | 'gone';
 
 /** An event of one stream, its data on as many lines as it needs. */
 export function formatEvent(name: string, data: string): string {

@@ -26,7 +26,7 @@ export interface LiveSource {
   render(templates: Readonly<Record<string, string>>, values: object): ReadonlyMap<string, string>;
 }
 
-export interface LiveViewOptions {
+interface LiveViewOptions {
   /** Path of the page, for the log. */
   readonly path: string;
   readonly live: LiveParts;

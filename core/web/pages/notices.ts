@@ -28,7 +28,7 @@ export interface NoticeSource {
 }
 
 /** Sources by name. */
-export type NoticeSources = ReadonlyMap<string, NoticeSource>;
+type NoticeSources = ReadonlyMap<string, NoticeSource>;
 
 /** The notices of all sources. */
 export async function showNotices(

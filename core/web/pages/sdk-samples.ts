@@ -2,13 +2,13 @@
 export type SampledSdk = 'openai' | 'anthropic' | 'gemini';
 
 /** A program that asks one question, and the command that installs what it imports. */
-export interface SdkSample {
+interface SdkSample {
   readonly title: 'Python' | 'TypeScript';
   readonly install: string;
   readonly code: string;
 }
 
-export interface SampleValues {
+interface SampleValues {
   readonly baseUrl: string; // of the service, without /v1
   readonly model: string;
   /** The environment variable that holds the key; the code has a placeholder for the key without one. */

@@ -18,12 +18,12 @@ const maxAge = 10_000;
 const unread: ProblemKind = { name: 'unread', order: 20, find: () => [] };
 
 /** A problem with its kind. */
-export interface FoundProblem extends Problem {
+interface FoundProblem extends Problem {
   readonly kind: ProblemKind;
 }
 
 /** What is wrong now, and how many problems there are: of money, the worst are listed. */
-export interface FoundProblems {
+interface FoundProblems {
   readonly found: readonly FoundProblem[];
   readonly total: number;
 }

@@ -23,7 +23,7 @@ export interface Problem {
 }
 
 /** What a kind has found. */
-export interface Problems extends ReadonlyArray<Problem> {
+interface Problems extends ReadonlyArray<Problem> {
   /** How many there are, where not all are listed. */
   readonly total?: number;
 }

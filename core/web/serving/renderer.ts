@@ -42,7 +42,7 @@ function createEta(): Eta {
 }
 
 /** What the layout needs to know of the page inside. */
-export interface View {
+interface View {
   readonly title: string;
   readonly description?: string;
   readonly note?: string;

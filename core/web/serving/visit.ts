@@ -15,7 +15,7 @@ import type { Translator } from '../texts/translator.ts';
 
 /** Themes to choose from; `system` follows the browser. */
 export const themes = ['system', 'light', 'dark'] as const;
-export type Theme = (typeof themes)[number];
+type Theme = (typeof themes)[number];
 
 const noForm: FormState = { values: {}, errors: {} };
 

@@ -37,10 +37,7 @@ export interface Canary {
 }
 
 /** What is needed to begin one. */
-export interface CanaryStart extends Pick<
-  Canary,
-  'baseDigest' | 'text' | 'digest' | 'salt' | 'share' | 'operator' | 'note'
-> {
+interface CanaryStart extends Pick<Canary, 'baseDigest' | 'text' | 'digest' | 'salt' | 'share' | 'operator' | 'note'> {
   readonly seconds: number;
   readonly firstLook: number;
 }

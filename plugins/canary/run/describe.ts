@@ -30,11 +30,11 @@ export function describeEnd({ id, end }: Canary): string {
 }
 
 /** `10%`. */
-export function describeShare({ share }: Pick<Canary, 'share'>): string {
+function describeShare({ share }: Pick<Canary, 'share'>): string {
   return `${Number((share * 100).toFixed(2))}%`;
 }
 
-export function describeVerdict({ verdict, counts }: Canary, isOver: boolean): string {
+function describeVerdict({ verdict, counts }: Canary, isOver: boolean): string {
   if (verdict === undefined || counts === undefined) return 'not compared yet';
   if (verdict === 'too_few')
     return `too few requests to tell (${counts.canary.requests} of ${counts.canary.accounts} accounts; ${leastCounts.requests} of ${leastCounts.accounts} are needed, and enough other accounts)`;

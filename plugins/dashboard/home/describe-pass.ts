@@ -14,7 +14,7 @@ const grantTime = 7 * 24 * 60 * 60 * 1000;
 type Reader = Pick<PageRequest, 't' | 'format'>;
 
 /** What the account has paid for at this moment. */
-export interface PassState {
+interface PassState {
   readonly kind: 'active' | 'starts_later' | 'ended' | 'none';
   readonly startsAt: Date | undefined;
   readonly endsAt: Date | undefined;

@@ -22,7 +22,7 @@ export const sortColumns = {
   uptime: 'descending',
 } as const;
 export type SortColumn = keyof typeof sortColumns;
-export type SortDirection = 'ascending' | 'descending';
+type SortDirection = 'ascending' | 'descending';
 
 /** What the address of the page asks for. */
 export interface ModelsQuery {

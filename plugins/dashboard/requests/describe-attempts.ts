@@ -7,7 +7,7 @@ import { attemptsOf, type KnownAttempt } from './known-attempt.ts';
 import { describeConsequence, describeFault } from './describe-fault.ts';
 
 /** One try on one route, ready to be printed. */
-export interface AttemptView {
+interface AttemptView {
   readonly kind: 'ok' | 'bad' | 'info';
   /** "1 · openai/gpt-6-sol", or "Attempt 1" where routes are hidden. */
   readonly name: string;

@@ -3,7 +3,7 @@ import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import type { Translate } from '#core/web/texts/texts.ts';
 
 /** A line of the facts about a request, ready to be printed. */
-export interface RequestFact {
+interface RequestFact {
   readonly label: string;
   readonly text: string;
   /** The whole value, where `text` is a short form of it. */

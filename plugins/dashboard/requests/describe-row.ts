@@ -36,10 +36,10 @@ export interface AccountLabel {
 }
 
 /** Of a page of requests of all accounts: names or addresses by id. */
-export type AccountNames = ReadonlyMap<string, string>;
+type AccountNames = ReadonlyMap<string, string>;
 
 /** The requests of one day, as the reader counts days. */
-export interface RequestDay {
+interface RequestDay {
   /** '' for today. */
   readonly name: string;
   readonly rows: readonly RequestRow[];

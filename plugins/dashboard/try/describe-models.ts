@@ -7,7 +7,7 @@ import type { PageRequest } from '#core/web/pages/page.ts';
 type Abilities = Pick<Registry, 'abilityReader'>;
 
 /** What the script of the page knows of a model, so that it offers no setting that the model does not take. */
-export interface ModelFacts {
+interface ModelFacts {
   readonly images: boolean;
   readonly files: boolean;
   readonly audio: boolean;

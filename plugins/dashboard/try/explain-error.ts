@@ -21,7 +21,7 @@ export const tryCauses = [
   'failed',
   'unreachable',
 ] as const;
-export type TryCause = (typeof tryCauses)[number];
+type TryCause = (typeof tryCauses)[number];
 
 /** @param status of the response; 0 when there was none */
 export function causeOf(status: number): TryCause {

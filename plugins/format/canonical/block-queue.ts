@@ -4,7 +4,7 @@ import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import type { MediaSource, StateKind } from './conversation.ts';
 import type { NamedTool } from './tool-names.ts';
 
-export interface BlockQueueOptions {
+interface BlockQueueOptions {
   readonly emit: (event: ReplyEvent) => void;
   readonly tag: StateTagger;
   /** True for reasoning that the client does not get. */

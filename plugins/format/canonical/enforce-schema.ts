@@ -9,7 +9,7 @@ import { isEnforced } from './tools.ts';
 import { holders, namedHolders, type SchemaSubset } from './schema-subsets.ts';
 
 /** A schema as a vendor gets it. */
-export interface EnforcedSchema {
+interface EnforcedSchema {
   readonly schema: JsonObject;
   readonly isStrict: boolean;
 }
@@ -72,7 +72,7 @@ function isComplete(value: JsonValue | undefined): boolean {
 }
 
 /** The input of a tool as a vendor gets it. */
-export interface EnforcedInput {
+interface EnforcedInput {
   readonly schema: JsonObject;
   /** Undefined where the client says nothing. */
   readonly strict: boolean | undefined;

@@ -27,7 +27,7 @@ const promptNames = new Set([
 ]);
 
 /** Tokens of a text. */
-export type TextEstimate = (text: string) => number;
+type TextEstimate = (text: string) => number;
 
 /** A cheap estimate, where the upstream has not counted and the answer must not wait for a tokenizer. */
 export function estimateTokens(characters: number): number {

@@ -5,7 +5,7 @@ import { cutMark, maxNotes } from '#core/gateway/model-call/notes-header.ts';
 const maxNoteLength = 120;
 
 /** A part of a request that has no place in a conversation. */
-export interface DroppedPart {
+interface DroppedPart {
   readonly what: string;
   readonly path: string;
 }

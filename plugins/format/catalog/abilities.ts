@@ -139,7 +139,7 @@ function lossesIn(support: Support): readonly LossText[] {
 }
 
 /** Limits that clients can rely on: those of the model or, without them, of its primary routes. */
-export interface ModelLimits {
+interface ModelLimits {
   readonly input: number | undefined; // tokens
   readonly output: number | undefined; // tokens
 }

@@ -2,7 +2,7 @@ import type { ListedModel } from '#core/config/catalog/catalog.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 
 /** The part of a list that a client wants. */
-export interface WantedPage {
+interface WantedPage {
   /** Undefined for all. */
   readonly size: number | undefined;
   /** Name of the model before the page, or behind it. */

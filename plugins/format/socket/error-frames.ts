@@ -5,7 +5,7 @@ import { renderError } from '#core/gateway/pipeline/render-error.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 
 /** Who gets an error. */
-export interface Recipient {
+interface Recipient {
   /** The lane of the request at fault; undefined where none is known, and for the lane without a name. */
   readonly streamId?: string | undefined;
   /** Of the exchange; undefined for a message that never became one. */
@@ -58,7 +58,7 @@ export function protocolError(error: ProtocolError, recipient: Recipient): strin
   return errorFrame({ status: 400, headers: {}, body }, recipient);
 }
 
-export interface ProtocolError {
+interface ProtocolError {
   readonly code: string;
   readonly message: string;
   readonly param: string | null;

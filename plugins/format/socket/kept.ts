@@ -97,7 +97,7 @@ export interface Kept {
   isGone: boolean;
 }
 
-export interface KeptLimits {
+interface KeptLimits {
   readonly total: number; // bytes
   readonly account: number; // bytes
 }

@@ -4,7 +4,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 export const mostRequests = { running: 16, waiting: 64 } as const;
 
 /** A request that waits for its turn. */
-export interface QueuedRequest {
+interface QueuedRequest {
   readonly lane: string;
   /** False for one that runs however many others do. */
   readonly isCounted: boolean;
@@ -16,7 +16,7 @@ export interface QueuedRequest {
   release(): void;
 }
 
-export interface LaneLimits {
+interface LaneLimits {
   readonly running: number; // requests of all lanes
   readonly waiting: number; // requests
   /** Ms for which the first request of a lane waits while as many of others run as may. */

@@ -21,7 +21,7 @@ export interface LifeLimits {
 }
 
 /** Why a connection is to end. */
-export type EndOfLife = 'silent' | 'stuck' | 'slow' | 'flooding';
+type EndOfLife = 'silent' | 'stuck' | 'slow' | 'flooding';
 
 /** Watches the connection of a WebSocket: whether its client is there, reads, and finishes what it has begun to send. */
 export class SocketLife {

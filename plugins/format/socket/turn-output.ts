@@ -5,7 +5,7 @@ import { bytesOf, type FramedEvent, textOfBytes } from './event-frames.ts';
 import { memberSpans } from './member-spans.ts';
 
 /** What an event means for the response that it is of. */
-export type Progress = 'begun' | 'running' | 'ended' | 'failed' | 'error';
+type Progress = 'begun' | 'running' | 'ended' | 'failed' | 'error';
 
 const stages: Readonly<Record<string, Progress>> = {
   'response.created': 'begun',

@@ -12,7 +12,7 @@ const interval = 1_000;
 /** Ms between attempts while the database does not respond. */
 const retries = { first: 500, longest: 5_000 };
 
-export interface FollowOptions extends CommandOutput {
+interface FollowOptions extends CommandOutput {
   /** Earlier requests to print first. */
   readonly limit: number;
   /** Ends the command; default: SIGINT, SIGTERM and a closed stdout. */

@@ -11,7 +11,7 @@ const resourceLimits = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1
 const restarts = { first: 200, longest: 60_000 };
 const steadyAfter = 60_000;
 
-export interface DiskThreadEvents {
+interface DiskThreadEvents {
   onAnswer(answer: ThreadAnswer): void;
   /** The thread has ended by itself; another one follows. */
   onEnd(error: Error): void;

@@ -2,7 +2,7 @@ import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import type { RecentRoutes, RouteTraffic } from '../route-traffic.ts';
 
 /** An upstream that rejects an API key of gateway.yaml: revoked, or without credit. */
-export interface RejectedKey {
+interface RejectedKey {
   readonly upstream: string;
   /** Of the latest rejection, epoch ms. */
   readonly at: number;

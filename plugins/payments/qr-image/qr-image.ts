@@ -3,7 +3,7 @@ import type { Mark } from './mark.ts';
 import { modulesOf } from './modules.ts';
 
 /** The texts of the image, in ASCII, and the mark above them. */
-export interface QrImageTexts {
+interface QrImageTexts {
   /** Above the code: the receiver. */
   readonly title: string;
   readonly amount: string;

@@ -1,7 +1,7 @@
 import { modulesOf } from './modules.ts';
 
 /** A QR code as the path of an SVG, in units of one module. */
-export interface QrPath {
+interface QrPath {
   /** Modules of a side, with the quiet zone of four on each. */
   readonly side: number;
   readonly path: string;

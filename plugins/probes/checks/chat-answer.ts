@@ -7,7 +7,7 @@ export interface MadeCall {
 }
 
 /** An answer in the Chat format, whole or streamed. */
-export interface ReadAnswer {
+interface ReadAnswer {
   readonly text: string;
   readonly reasoning: string;
   readonly calls: readonly MadeCall[];

@@ -5,7 +5,7 @@ import { maySignIn } from '../admit.ts';
 import { homePath, nextPath } from '../next-path.ts';
 
 /** Why a sign-in did not succeed; each has a text `sign_in.error.…`. */
-export type SignInFailure = 'cancelled' | 'expired' | 'failed' | 'too_many' | 'email_taken' | 'blocked';
+type SignInFailure = 'cancelled' | 'expired' | 'failed' | 'too_many' | 'email_taken' | 'blocked';
 
 /** What bell keeps in its cookie until the reader comes back. */
 interface StartedSignIn {

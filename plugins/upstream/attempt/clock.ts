@@ -7,7 +7,7 @@ const heldBackAfter = 200;
 /** Why an attempt timed out: no bytes, bytes without progress, or the deadline. */
 export type TimeoutCause = 'silence' | 'no progress' | 'deadline';
 
-export interface AttemptClockOptions {
+interface AttemptClockOptions {
   /** Seconds until the awaited content must have arrived, whatever arrives before it. */
   readonly deadline: number;
   /** Seconds without a byte that are allowed at first. */

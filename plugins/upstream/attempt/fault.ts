@@ -5,7 +5,7 @@ import type { MemoryShare } from '#core/platform/memory/budget.ts';
 import { keyRefused, notSetUp, throttled, withoutOwn } from '#core/gateway/model-call/upstream-error.ts';
 import { brokenConnection, isUnanswered } from '../connections/connection.ts';
 
-export interface FaultEffects {
+interface FaultEffects {
   /** `refuse`: a cooldown of a minute, longer each time, for all models; `cooldown`: as long as the upstream asked. */
   readonly key: 'refuse' | 'cooldown' | 'none';
   /**
@@ -32,7 +32,7 @@ export const faultEffects: Readonly<Record<FaultKind, FaultEffects>> = {
   gone: { key: 'none', breaker: 'release', next: 'stop' },
 };
 
-export interface FaultDetails {
+interface FaultDetails {
   /** Status of the upstream's response. */
   readonly status?: number | undefined;
   /** True when a reused connection turned out to be closed by the upstream. */

@@ -39,7 +39,7 @@ const conflictWords = new Set([
 ]);
 const keyStatuses = new Set([401, 402, 403]);
 
-export interface RefusalHeaders {
+interface RefusalHeaders {
   readonly 'retry-after'?: string | string[] | undefined;
   readonly 'retry-after-ms'?: string | string[] | undefined;
   readonly date?: string | string[] | undefined;

@@ -8,7 +8,7 @@ const proof = { answers: 1_000, oneIn: 16 };
 /** Ms after which an idle connection is closed, unless the upstream has said how long it keeps it. */
 const idleTime = { usual: 10_000, longest: 60_000, reserve: 2_000, check: 500 };
 
-export interface ConnectionPoolOptions {
+interface ConnectionPoolOptions {
   /** Ms for which a connection takes no request after an answer that is checked, until its socket was read once more; 0: none. */
   readonly rest: number;
   /** Ms after which a connection takes no further request; a running one finishes. */

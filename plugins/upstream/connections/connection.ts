@@ -4,7 +4,7 @@ import type { Connect } from './connector.ts';
 import { ResponseParser, type ResponseHeaders, type ResponseSink } from './response-parser.ts';
 
 /** What a request has brought on its connection. */
-export interface ConnectionUse {
+interface ConnectionUse {
   /** Requests sent on it, including the current one. */
   readonly requests: number;
   /** Bytes received, in all and before the current request. */

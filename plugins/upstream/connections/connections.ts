@@ -107,7 +107,7 @@ export class Connections implements AsyncDisposable {
   }
 }
 
-export interface Target {
+interface Target {
   readonly origin: string;
   /** Path of the base URL, without a trailing slash: `/v1`. */
   readonly path: string;

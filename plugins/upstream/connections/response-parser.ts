@@ -13,7 +13,7 @@ export interface ResponseSink {
 }
 
 /** A response that does not follow HTTP/1.1, or is too long around its body. */
-export class FramingError extends Error {
+class FramingError extends Error {
   override readonly name = 'FramingError';
 
   /** @param problem for the log and the operator */

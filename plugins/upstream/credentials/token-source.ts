@@ -11,7 +11,7 @@ export interface Token {
 /** Gets a token from a cloud. @throws Error with its reason, without secrets */
 export type ReadToken = () => Promise<Token>;
 
-export interface TokenClock {
+interface TokenClock {
   readonly log: Logger;
   monotonic(): number; // ms
 }

@@ -8,7 +8,7 @@ interface Tally {
 }
 
 /** How many accounts have used the route lately, and how many of them it fails. */
-export interface AccountShares {
+interface AccountShares {
   readonly all: number;
   readonly failing: readonly string[];
   /** Failures of those. */

@@ -24,10 +24,10 @@ export const defaultBreaker: BreakerOptions = {
   longestCooldown: 300_000,
 };
 
-export type BreakerState = 'closed' | 'open' | 'half_open';
+type BreakerState = 'closed' | 'open' | 'half_open';
 
 /** An account that a breaker treats differently. */
-export interface AccountMark {
+interface AccountMark {
   readonly account: string; // digest
   /** Its failures have opened the breaker. */
   readonly hasOpened: boolean;

@@ -49,7 +49,7 @@ export async function storeReset(shared: Shared, id: string, now: number): Promi
 }
 
 /** A report as an event. */
-export interface RouteMessage {
+interface RouteMessage {
   readonly instance: string;
   readonly id: string;
   readonly report: RouteReport;

@@ -14,7 +14,7 @@ export interface RouteSyncParts {
 }
 
 /** The routes of this instance, by id. */
-export interface RouteStates {
+interface RouteStates {
   of(id: string): RouteState;
   readonly all: ReadonlyMap<string, RouteState>;
   /** This instance has changed one, and has sent it. */

@@ -25,7 +25,7 @@ export interface FailedRoute {
   readonly fault: Fault;
 }
 
-export type AdmissionParts = Pick<RelayParts, 'health' | 'keys' | 'monotonic'>;
+type AdmissionParts = Pick<RelayParts, 'health' | 'keys' | 'monotonic'>;
 
 /** Which routes a request may be sent to, as breakers, keys and the retry budget say, and why it was not sent to some. */
 export class RouteAdmission {

@@ -1,6 +1,6 @@
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 
-export interface AllowanceLimits {
+interface AllowanceLimits {
   readonly maxAttempts: number;
   readonly deadline: number; // seconds
 }

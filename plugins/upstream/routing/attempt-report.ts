@@ -10,7 +10,7 @@ import type { RouteFailure } from '../health/evidence.ts';
 import type { RelayParts } from './relay-parts.ts';
 
 /** What an attempt uses on its route. */
-export interface AttemptChoice {
+interface AttemptChoice {
   readonly key: string;
   readonly format: string;
   readonly requester: Requester;

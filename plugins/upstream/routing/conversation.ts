@@ -19,7 +19,7 @@ export function accountSession(exchange: Exchange): string | undefined {
  * The conversation that a request belongs to. Where the client names no session, its opening identifies it: clients send
  * the whole conversation with each turn, so only the beginning stays the same.
  */
-export function conversationOf(exchange: Exchange): string {
+function conversationOf(exchange: Exchange): string {
   return (
     accountSession(exchange) ?? hash('sha256', `${accountOf(exchange)}\n${exchange.get(adapter).opening}`, 'base64url')
   );

@@ -10,7 +10,7 @@ import { orderRoutes, pickBySession } from './route-order.ts';
 const cached = { usual: 300, byVendor: new Map([['deepseek', 3_600]]) } as const;
 
 /** A route and key whose vendor has the prompt of a session. */
-export interface SessionPlace {
+interface SessionPlace {
   readonly routeId: string;
   readonly key: string;
 }

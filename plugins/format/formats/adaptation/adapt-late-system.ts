@@ -3,7 +3,7 @@ import { asReminder } from '../../canonical/dialogue.ts';
 import type { Adaptation } from '../contract/adaptation.ts';
 
 /** How a format writes the messages of its dialogue. */
-export interface DialogueWording {
+interface DialogueWording {
   /** The member with the messages. */
   readonly member: string;
   /** The type of a text part. */

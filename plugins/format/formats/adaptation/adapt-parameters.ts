@@ -15,7 +15,7 @@ export function adaptSampling(names: readonly string[]): Adaptation {
 }
 
 /** How a format names the end user. */
-export interface EndUserWording {
+interface EndUserWording {
   /** The members that name one. */
   readonly names: readonly string[];
   write(id: string, quirks: Quirks): JsonObject;

@@ -18,7 +18,7 @@ export interface Listening {
 }
 
 /** How streams of a format end. */
-export interface StreamEnd {
+interface StreamEnd {
   /** The last event, for a complete stream that lacks it; left out where the format has none of its own. */
   readonly mark?: string;
   /** True where a stream ends with its body: chunks with an ending may come several times, and there may be fewer answers. */

@@ -13,7 +13,7 @@ export interface EmbeddingRequest {
 }
 
 /** A client that can read both gets vectors as text, which OpenAI's SDKs ask for. */
-export type VectorEncoding = 'float' | 'base64';
+type VectorEncoding = 'float' | 'base64';
 
 const expressible = new Set(['model', 'input', 'dimensions', 'encoding_format']);
 

@@ -11,7 +11,7 @@ import { hasTaggedState, withOwnState } from './own-state.ts';
 import { rewriteModel } from './rewrite-model.ts';
 import { missingUsageOption } from '../translation/encode-for-route.ts';
 
-export interface AdaptedRequest {
+interface AdaptedRequest {
   readonly body: UpstreamRequest['body'];
   readonly notes?: readonly string[];
   /** Stop sequences that the route does not take; the gateway cuts the answer at them. */

@@ -18,10 +18,10 @@ const blankLine = Buffer.from('\n\n');
 const endsInBlankLine = /^$|(?:\r\n|\n|\r)(?:\r\n|\n|\r(?!\n))$/;
 
 /** Who gets a reply: the id of the exchange and the words for errors. */
-export type ClientOfReply = Pick<Caller, 'id' | 'dialect'>;
+type ClientOfReply = Pick<Caller, 'id' | 'dialect'>;
 
 /** The steps of a reply besides its observer. */
-export interface PassThroughOptions {
+interface PassThroughOptions {
   readonly repair?: ReplyRepair | undefined;
   readonly adapter?: ReplyAdapter | undefined;
   readonly namer?: ModelNamer | undefined;

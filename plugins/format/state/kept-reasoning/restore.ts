@@ -9,7 +9,7 @@ import type { ClientRequest } from '../../request/client-request.ts';
 import { upstreamFormat } from '../../request/upstream-format.ts';
 
 /** The route that a conversation is restored for. */
-export interface RestoreTarget {
+interface RestoreTarget {
   /** True when the route takes the text of reasoning, whatever made it. */
   readonly takesText: boolean;
   /** Tag of the upstream, see opaque-state.ts. */
@@ -84,7 +84,7 @@ function withThoughts(answer: readonly Item[], restored: Restored): Item[] {
 }
 
 /** The kinds of earlier reasoning that routes of a model accept. */
-export interface ReplayingRoutes {
+interface ReplayingRoutes {
   /** Opaque reasoning state. */
   readonly withState: boolean;
   /** The text of the reasoning. */

@@ -4,7 +4,7 @@ import { collectItems, isContinuable, outputOf, type ResponseRows, type StoredRe
 import type { ResponsesItem, ResponsesRequest } from '../../wire/responses.ts';
 
 /** Where the stored responses of a caller are looked up. */
-export interface Lookup {
+interface Lookup {
   readonly rows: ResponseRows;
   /** Undefined for callers without an account, who have no stored responses. */
   readonly accountId: string | undefined;
@@ -25,7 +25,7 @@ function isConversation(conversation: JsonValue | undefined): boolean {
 }
 
 /** The items of a request, with everything that it refers to. */
-export interface Expanded {
+interface Expanded {
   /** The items of the continued response, then those of the request. */
   readonly items: readonly JsonValue[];
   /** True when they are not only the request's own. */

@@ -4,7 +4,7 @@ import type { StoredResponse } from './rows.ts';
 import type { ResponsesItem } from '../../wire/responses.ts';
 
 /** A page of items. Source: OpenAI API reference, "List input items". */
-export interface ItemPage {
+interface ItemPage {
   readonly object: 'list';
   readonly data: readonly JsonObject[];
   readonly first_id: string | null;

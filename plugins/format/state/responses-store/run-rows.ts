@@ -10,7 +10,7 @@ export interface RunKey {
   readonly id: string;
 }
 
-export type RunState = 'running' | 'abandoned' | 'ended' | 'deleted';
+type RunState = 'running' | 'abandoned' | 'ended' | 'deleted';
 
 /** Consecutive events of a stream. */
 export type StoredEvents = Row<typeof ResponseEvent, 'events' | 'last_sequence'>;

@@ -2,7 +2,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { RunKey } from './run-rows.ts';
 
 /** What this process knows of background responses: those that it runs, and those whose readers wait here. */
-export class Runs {
+class Runs {
   readonly #stops = new Map<string, () => void>();
   readonly #waiting = new Map<string, Set<() => void>>();
 

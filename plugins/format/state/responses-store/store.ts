@@ -40,7 +40,7 @@ interface Background extends Draft {
 const background = defineFact<Background>('background_response');
 
 /** The call whose answer is stored. */
-export interface StoredCall {
+interface StoredCall {
   /** The finished answer as the client gets it; undefined until then. */
   finished(): JsonObject | undefined;
 }

@@ -9,7 +9,7 @@ import { asText } from '../../../wire/members.ts';
 import { readMessage } from '../reply/read-reply.ts';
 import type { Editable } from '../../../wire/loose.ts';
 
-export interface ChoiceRepairOptions extends ChoiceTrackerOptions {
+interface ChoiceRepairOptions extends ChoiceTrackerOptions {
   /** The beginning of ids for calls that have none. */
   readonly id: string;
   readonly index: number;

@@ -4,7 +4,7 @@ import type { ChatChoice, ChatMessage, ChatReply } from '../../../wire/chat.ts';
 import { asText } from '../../../wire/members.ts';
 
 /** The content of a clean delta. */
-export type CleanDelta = (
+type CleanDelta = (
   | { readonly type: 'text'; readonly text: string; readonly reasoning: string }
   | { readonly type: 'input'; readonly index: number; readonly input: string }
 ) & {

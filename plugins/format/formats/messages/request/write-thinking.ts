@@ -12,7 +12,7 @@ import {
 } from '../../../canonical/reasoning.ts';
 import type { MessagesThinking } from '../../../wire/messages.ts';
 
-export interface WrittenThinking {
+interface WrittenThinking {
   readonly thinking: MessagesThinking | undefined;
   /** Members of `output_config`. */
   readonly effort: Effort | undefined;

@@ -21,7 +21,7 @@ export function itemId(id: string, index: number, block: BlockHead): string {
 }
 
 /** Status of an item: `incomplete` when the answer breaks off in it. */
-export type ItemStatus = 'completed' | 'incomplete';
+type ItemStatus = 'completed' | 'incomplete';
 
 /** Writes a block as an item of the output. Source: OpenAI API reference, "The response object". */
 export function writeItem(id: string, block: Block, status: ItemStatus = 'completed'): ResponsesItem {

@@ -1,0 +1,69 @@
+/** Which exported names nobody imports. */
+import { dirname } from 'node:path';
+
+/** An exported name that no other module imports. */
+export interface UnusedExport {
+  readonly file: string;
+  readonly name: string;
+}
+
+const declared =
+  /^export (?:declare )?(?:abstract )?(?:async )?(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm;
+/** `import { a, type b as c } from '…'`, and the same with `export`. */
+const named = /^(?:import|export)\s+(?:type\s+)?(?:\w+\s*,\s*)?\{([^}]*)\}\s*from\s+'([^']+)'/gm;
+/** Of these, all names may be used. */
+const whole =
+  /^(?:import|export)\s+\*(?:\s+as\s+\w+)?\s+from\s+'([^']+)'|(?:Object\.values\(await |\(\(\) => )import\('([^']+)'\)\)/gm;
+/** Of these, those that a module beside it names: one may load them for the others. */
+const late = /\bimport\('([^']+)'\)/g;
+/** Read by what loads plugins, migrations, tools and the test kit; programs of the setup script are joined to one text. */
+const contracts =
+  /^core\/index\.ts$|^core\/extension\/testing\/index\.ts$|^plugins\/[^/]+\/index\.ts$|\/migrations\/|^plugins\/setup\/(?:tools\/|script\/.*\.mjs$)/;
+
+/**
+ * @param sources texts of all modules by path, of tests and tools too
+ * @param resolve the file that a specifier names in a file
+ */
+export function findUnusedExports(
+  sources: ReadonlyMap<string, string>,
+  resolve: (file: string, specifier: string) => string,
+): UnusedExport[] {
+  const used = new Set<string>();
+  const open = new Set<string>();
+  /** By file: the folders of those that load it late. */
+  const readers = new Map<string, string[]>();
+  for (const [file, text] of sources) {
+    for (const [, names = '', specifier = ''] of text.matchAll(named))
+      for (const name of namesOf(names)) used.add(`${resolve(file, specifier)} ${name}`);
+    for (const [, listed, values] of text.matchAll(whole)) open.add(resolve(file, listed ?? values ?? ''));
+    for (const [, specifier = ''] of text.matchAll(late)) {
+      const target = resolve(file, specifier);
+      readers.set(target, [...(readers.get(target) ?? []), dirname(file)]);
+    }
+  }
+  const isNamed = (file: string, name: string) => {
+    const word = new RegExp(`\\b${name}\\b`);
+    const folders = readers.get(file) ?? [];
+    return [...sources].some(([path, text]) => path !== file && folders.includes(dirname(path)) && word.test(text));
+  };
+  return [...sources]
+    .filter(([file]) => /^(core|plugins)\//.test(file) && !contracts.test(file) && !open.has(file))
+    .flatMap(([file, text]) =>
+      [...text.matchAll(declared)]
+        .map(([, name = '']) => ({ file, name }))
+        .filter(({ name }) => !used.has(`${file} ${name}`) && !isNamed(file, name)),
+    );
+}
+
+function namesOf(list: string): string[] {
+  return list
+    .split(',')
+    .map(
+      (part) =>
+        part
+          .trim()
+          .replace(/^type\s+/, '')
+          .split(/\s+as\s+/)[0] ?? '',
+    )
+    .filter((name) => name !== '');
+}

@@ -11,12 +11,16 @@ export interface RunningProgram extends AsyncDisposable {
   output(): string;
 }
 
-/** @throws Error with what it has printed, when it does not listen within twenty seconds */
+/**
+ * @param longestStart ms in which it must listen
+ * @throws Error with what it has printed, when it does not
+ */
 export async function runProgram(
   { program, environment }: InstalledProgram,
   words: readonly string[],
   port: number,
   own: Record<string, string> = {},
+  longestStart = 20_000,
 ): Promise<RunningProgram> {
   const env = { ...process.env, ...environment, ...own };
   const child = spawn(program, words, { env, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -24,7 +28,7 @@ export async function runProgram(
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => (output = (output + chunk.toString()).slice(-20_000)));
   const exited = once(child, 'exit');
-  const deadline = performance.now() + 20_000;
+  const deadline = performance.now() + longestStart;
   while (!(await listens(port))) {
     if (child.exitCode !== null || performance.now() > deadline) {
       child.kill('SIGKILL');

@@ -20,6 +20,8 @@ export interface Built extends Manifest {
 
 /** A copy of deploy/kubernetes that is edited as its comments say. */
 export interface Trial extends AsyncDisposable {
+  /** Where a checkout would be: it has `deploy`. */
+  readonly folder: string;
   /** Replaces text in a file. @throws AssertionError when it is not there */
   edit(file: string, text: string | RegExp, by: string): Promise<void>;
   /** Takes every part into the kustomization that is commented out. */
@@ -33,7 +35,7 @@ export interface Trial extends AsyncDisposable {
 
 export async function openTrial({ program }: InstalledProgram): Promise<Trial> {
   const folder = await mkdtemp(join(tmpdir(), 'daypass-manifests-'));
-  const restore = () => cp(deploy, join(folder, 'deploy'), { recursive: true });
+  const restore = () => cp(deploy, join(folder, 'deploy'), { recursive: true, force: true });
   await restore();
   const kustomize = async (path: string): Promise<Built[]> => {
     const { stdout, stderr } = await run(program, ['kustomize', join(folder, path)], { maxBuffer: 64 * 1_024 * 1_024 });
@@ -48,6 +50,7 @@ export async function openTrial({ program }: InstalledProgram): Promise<Trial> {
     await writeFile(path, after);
   };
   return {
+    folder,
     edit,
     async takeAll() {
       await edit('kustomization.yaml', /^ {2}# - (\S+\.yaml)/gm, '  - $1');

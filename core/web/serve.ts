@@ -6,7 +6,7 @@ import { accountPage, ownAssets, ownTexts, preferencesPage, reasonTexts } from '
 import { isHtmx } from './pages/htmx.ts';
 import { errorAsJson, errorAsPage, toPageError, wantsPage } from './serving/error-page.ts';
 import { routeLivePages } from './live/live-route.ts';
-import { removeEndedSessions, addSessionStrategy, noteOutage, signInPath } from './sessions/sign-in.ts';
+import { removeEndedSessions, addSessionStrategy, noteUnavailable, signInPath } from './sessions/sign-in.ts';
 import type { AssetSource, Page } from './pages/page.ts';
 import { PageError } from './pages/page-error.ts';
 import { addViews, checkPage, Renderer } from './serving/renderer.ts';
@@ -91,7 +91,7 @@ export async function routePages(server: Server, registry: PageRegistry, host: (
   async function answerError(thrown: Error, request: Request, h: ResponseToolkit): Promise<ResponseObject> {
     const error = toPageError(thrown);
     const failed = `${request.path} failed, request ${request.info.id}`;
-    if (error.status === 503) noteOutage(host(), failed, error.details.cause ?? error);
+    if (error.status === 503) noteUnavailable(host(), failed, error.details.cause ?? error);
     else if (error.status >= 500) logFailure(request, failed, error.details.cause ?? error);
     if (!wantsPage(request)) return errorAsJson(error, request, h, translator);
     if (error.status === 401 && request.method === 'get' && renderer.has(signInPath)) {

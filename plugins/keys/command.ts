@@ -125,7 +125,7 @@ function defineGrant(parser: Parser, context: CommandContext): void {
     .addHelpText(
       'after',
       `${handles}\nThe days start when the last period ends, or now if it has ended. An account can have at most ${maxDaysAhead} days ahead.` +
-        examples(['daypass key grant ani@example.com --days 3 --note "outage of 12 May"']),
+        examples(['daypass key grant ani@example.com --days 3 --note "downtime of 12 May"']),
     )
     .action((account: string, options: { days: number; note: string; label?: string } & Output) =>
       run(context, options, async (host) => {

@@ -10,7 +10,7 @@ export function segmentOf(action: string): string {
   return action.slice(action.indexOf('.') + 1).replaceAll('_', '-');
 }
 
-/** The list that its subject is in: `accounts`. There is one outage at a time. */
+/** The list that its subject is in: `accounts`; the name of a kind that has no `find`. */
 export function listOf({ subject }: Pick<ActionKind, 'subject'>): string {
   return subject.find === undefined ? subject.name : `${subject.name}s`;
 }

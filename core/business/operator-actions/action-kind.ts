@@ -27,7 +27,7 @@ export interface ActionSubject {
 
 /** What actions are about: accounts, orders, routes. */
 export interface SubjectKind {
-  /** Singular and unique: `order`. The API has its actions below `/orders/{handle}`, or below `/outage` without `find`. */
+  /** Singular and unique: `order`. The API has its actions below `/orders/{handle}`, or below `/books` without `find`. */
   readonly name: string;
   /**
    * Finds one by what operators call it. Without it, actions are about all of the kind, or about what their input says, and are

@@ -19,8 +19,8 @@ interface OperatorAction {
   /** `SUBJECT.VERB`: of an action that is registered. */
   readonly action: string;
   /**
-   * Id of an account or an order, or of a flag without one; a route; what an operator has named; for all of a kind its name: `outage`
-   * for all accounts that one hit, `books` for those of providers, `configuration` for gateway.yaml.
+   * Id of an account or an order, or of a flag without one; a route; what an operator has named; for all of a kind its name:
+   * `books` for those of providers, `configuration` for gateway.yaml.
    */
   readonly subject: string;
   readonly words: ActionWords;

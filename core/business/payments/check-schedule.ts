@@ -67,6 +67,6 @@ export async function enqueueCheck(
   );
   if (due === undefined) return;
   const id = `${checkJob}-${reference}-${due.checks}`;
-  // The queue has its own log of outages.
+  // The queue logs its own failures.
   await jobs.add(checkJob, { reference }, { id, delay: due.delay }).catch(() => undefined);
 }

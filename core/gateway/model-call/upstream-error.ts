@@ -149,8 +149,8 @@ const throttleCodes = new Set([
 const throttleWords =
   /^(you have )?(rate limit (exceeded|reached)|too many (concurrent )?requests|request was rejected due to rate|concurrency limit (exceeded|reached)|throttlingexception|resource has been exhausted|quota exceeded for (quota )?metric)|请求(过于|太)?频繁|(速率|频率|并发)[^，。]{0,6}(限制|超限|上限)/i;
 
-/** Codes inside an answer, Google's or statuses, for an outage and for a timeout. */
-const outageCodes = new Set(['UNAVAILABLE', '503', '529']);
+/** Codes inside an answer, Google's or statuses, for a service that is unavailable and for a timeout. */
+const unavailableCodes = new Set(['UNAVAILABLE', '503', '529']);
 const timeoutCodes = new Set(['DEADLINE_EXCEEDED', '504']);
 const timeoutWords = /^(upstream|gateway) (request )?(timeout|timed out)/i;
 
@@ -188,7 +188,8 @@ export function meaningOf(reported: ReportedError): ErrorMeaning | undefined {
   const words = echo.test(reported.message ?? '') ? '' : (reported.message ?? '').trim();
   const own = words.replace(quoted, '');
   if (codes.some((code) => keyCodes.has(code)) || keyWords.test(words)) return 'key';
-  if (codes.some((code) => outageCodes.has(code)) || isOutOfCapacity({ ...reported, message: own })) return 'capacity';
+  if (codes.some((code) => unavailableCodes.has(code)) || isOutOfCapacity({ ...reported, message: own }))
+    return 'capacity';
   if (codes.some((code) => timeoutCodes.has(code)) || timeoutWords.test(own)) return 'timeout';
   if (codes.some((code) => throttleCodes.has(code)) || throttleWords.test(own)) return 'throttled';
   return modelCodes.has(reported.code ?? '') || certainModelWords.test(words) ? 'model' : undefined;

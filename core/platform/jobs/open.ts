@@ -88,7 +88,7 @@ class QueueJobs<Context> implements JobQueue {
   readonly #options: OpenJobsOptions<Context>;
   readonly #kit: QueueKit;
   readonly #failures: QueueFailures;
-  readonly #outages: (error: Error) => void;
+  readonly #noteFailure: (error: Error) => void;
   #queue: KitQueue | undefined;
   /** Calls in flight: a queue that is closed under a call leaves it waiting until its deadline. */
   readonly #calls = new WeakMap<KitQueue, number>();
@@ -103,7 +103,7 @@ class QueueJobs<Context> implements JobQueue {
     this.#options = options;
     this.schedules = new Schedules({ definitions: options.definitions.values(), optionsOf, log: options.log });
     this.#failures = new QueueFailures(options.log);
-    this.#outages = (error) => {
+    this.#noteFailure = (error) => {
       // Connections report errors while they close; no caller is waiting any more.
       if (!this.#closing.signal.aborted) this.#failures.note(error);
     };
@@ -118,7 +118,7 @@ class QueueJobs<Context> implements JobQueue {
     this.#starting = retryUntilDone(() => this.#startWorking(signal), {
       range: retries,
       signal,
-      onFailure: (error) => this.#outages(toError(error)),
+      onFailure: (error) => this.#noteFailure(toError(error)),
     });
   }
 
@@ -133,18 +133,18 @@ class QueueJobs<Context> implements JobQueue {
       throw error;
     }
     this.#worker = worker;
-    worker.run().catch(this.#outages);
+    worker.run().catch(this.#noteFailure);
     this.#restoring = setInterval(() => {
       this.#ask(deadlines.schedule, (queue) => this.schedules.restore(queue, signal)).catch((error: unknown) => {
         this.schedules.forget();
-        this.#outages(toError(error));
+        this.#noteFailure(toError(error));
       });
     }, this.#options.restoreEvery ?? usualRestore).unref();
   }
 
   #openWorker(): KitWorker {
     const worker = this.#kit.worker((job) => this.#run(job));
-    worker.on('error', this.#outages);
+    worker.on('error', this.#noteFailure);
     worker.on('fetched', () => this.#failures.clear());
     worker.on('failed', (job, error) => {
       const attempt = `attempt ${job?.attemptsMade ?? 0} of ${job?.opts.attempts ?? 1}`;
@@ -164,7 +164,7 @@ class QueueJobs<Context> implements JobQueue {
     };
     await this.#ask(deadlines.add, (queue) => queue.add(name, data, options)).catch((error: unknown) => {
       // Callers whose job a sweep replaces say nothing.
-      this.#outages(toError(error));
+      this.#noteFailure(toError(error));
       throw error;
     });
   }
@@ -181,9 +181,9 @@ class QueueJobs<Context> implements JobQueue {
     const settled = Promise.resolve();
     await withDeadline(this.#worker?.close() ?? settled, close, lateMessage(close)).catch(() => {
       // Not waited for: a job that never ends must not keep the process.
-      this.#worker?.disconnect().catch(this.#outages);
+      this.#worker?.disconnect().catch(this.#noteFailure);
     });
-    await withDeadline(this.#queue?.close() ?? settled, close, lateMessage(close)).catch(this.#outages);
+    await withDeadline(this.#queue?.close() ?? settled, close, lateMessage(close)).catch(this.#noteFailure);
   }
 
   /** Work that the queue has not begun by the deadline is dropped: its caller has already failed. */
@@ -220,7 +220,7 @@ class QueueJobs<Context> implements JobQueue {
   #openQueue(): KitQueue {
     if (this.#queue === undefined) {
       this.#queue = this.#kit.queue();
-      this.#queue.on('error', this.#outages);
+      this.#queue.on('error', this.#noteFailure);
     }
     return this.#queue;
   }

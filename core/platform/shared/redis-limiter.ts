@@ -72,7 +72,7 @@ export class RedisLimiter implements Limiter {
     this.#catchUp(this.#heartbeat - renewAfter);
   }
 
-  /** After an outage: the same with all slots of this process, which Redis may have lost. */
+  /** Once Redis answers again: the same with all slots of this process, which Redis may have lost. */
   catchUp(): void {
     this.#catchUp(this.#heartbeat);
   }

@@ -31,8 +31,8 @@ export function sessionsOf(host: Host): Sessions {
 
 /**
  * The hapi strategy `session`. A route with `auth: 'session'` is for accounts that are signed in; with the scope
- * `operator` for those that `operators` names; in the mode `try` a request without a session, and one during an outage of
- * the database, is served as a visitor's. Requests that change something count only when they come from this origin.
+ * `operator` for those that `operators` names; in the mode `try` a request without a session, and one while the
+ * database does not respond, is served as a visitor's. Requests that change something count only when they come from this origin.
  */
 export function addSessionStrategy(server: Server, host: () => Host): void {
   server.auth.scheme('session', () => ({
@@ -57,14 +57,14 @@ async function readSession(host: Host, token: string): Promise<OpenSession | und
   try {
     return await sessionsOf(host).read(token);
   } catch (error) {
-    noteOutage(host, 'sessions cannot be read; public pages are shown as if signed out', error);
+    noteUnavailable(host, 'sessions cannot be read; public pages are shown as if signed out', error);
     throw new PageError(503, 'error.503.text', { cause: error });
   }
 }
 
-/** During an outage, pages fail by the hundred; one line a minute reports it. */
-export function noteOutage({ log, keep }: Pick<Host, 'log' | 'keep'>, text: string, error: unknown): void {
-  if (keep('page-outages', () => new Throttle(60_000)).pass()) logFailure(log, text, error);
+/** While the database does not respond, pages fail by the hundred; one line a minute reports it. */
+export function noteUnavailable({ log, keep }: Pick<Host, 'log' | 'keep'>, text: string, error: unknown): void {
+  if (keep('pages-unavailable', () => new Throttle(60_000)).pass()) logFailure(log, text, error);
 }
 
 function signedOut(): PageError {

@@ -116,7 +116,7 @@ function defineGrant(parser: Parser, context: CommandContext): void {
     .option('--label <text>', 'name of the period in GET /v1/key; default: its days', parseLine)
     .addHelpText(
       'after',
-      handles + ledgerHelp + examples(['daypass account grant ani@example.com --days 3 --note "outage of 12 May"']),
+      handles + ledgerHelp + examples(['daypass account grant ani@example.com --days 3 --note "downtime of 12 May"']),
     )
     .action((account: string, options: { days: number; note: string; label?: string } & Output) => {
       if (options.days === 0)

@@ -22,7 +22,7 @@ interface WrongCount {
  *
  * One request that works ends the matter for good, so looking often adds nothing: a canary that changes nothing is taken back
  * only where the first accounts in it, two at least, go wrong entirely and by themselves. Where a share q of the accounts does that, these are at
- * most q² of the canaries. What makes the others go wrong as well, such as an outage, does not count.
+ * most q² of the canaries. What makes the others go wrong as well, such as a vendor that is down, does not count.
  */
 export function findTotalFailure(accounts: readonly ComparedAccount[]): TotalFailure | undefined {
   const canary = accounts.filter(({ isCanary }) => isCanary);

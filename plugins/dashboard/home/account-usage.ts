@@ -15,7 +15,7 @@ import {
 
 /** Requests in the table of the home page. */
 const latestRequests = 4;
-/** Hours that are read with every update. Only records delayed by a crash or an outage are older. */
+/** Hours that are read with every update. Only records that a crash or the database has delayed are older. */
 const recentHours = 2;
 /** Ms after which earlier hours are read again. */
 const earlierKeptFor = 60_000;

@@ -131,14 +131,14 @@ function isConflict(status: number, { type, code, param }: ReportedError): boole
 
 /** @param wait seconds, where the upstream asked for some */
 function routeRefusal(status: number, reported: ReportedError, wait: number | undefined): Fault {
-  const code = failureCode(outageOf(status) ?? meaningOf(reported));
+  const code = failureCode(unavailabilityOf(status) ?? meaningOf(reported));
   const error = new GatewayError(code, statusMessage(status), wait === undefined ? {} : { retryAfter: wait });
   // The request may cause other statuses: one conversation must not open the breaker for the others.
   const isUnclear404 = status === 404; // a page: others are about the model
   return new Fault('route', error, { status, mayBeCausedByRequest: !overloadStatuses.has(status), isUnclear404 });
 }
 
-function outageOf(status: number): ErrorMeaning | undefined {
+function unavailabilityOf(status: number): ErrorMeaning | undefined {
   if (overloadStatuses.has(status)) return 'capacity';
   return timeoutStatuses.has(status) ? 'timeout' : undefined;
 }

@@ -2,6 +2,7 @@ import type { Server, ServerRoute } from '@hapi/hapi';
 import type { ReadAllowance } from '#core/business/accounts/allowance.ts';
 import type { EventTypes } from '#core/gateway/events/events.ts';
 import { wakeAlerts, wakeMails } from '#core/business/mail/jobs.ts';
+import type { ReadCredits } from '#core/business/model-health/readings.ts';
 import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import type { PaymentProvider } from '#core/business/payments/payment-provider.ts';
@@ -122,6 +123,8 @@ export class Registry {
   costsReader: { readonly beside: ReadCostsBeside; readonly usage: UsageFiguresReader } | undefined;
   /** What tries second configurations; undefined where no plugin does. */
   variantSource: VariantSource | undefined;
+  /** Reads how much time customers got back; undefined where no plugin gives any. */
+  creditReader: ReadCredits | undefined;
   /** The plugin that is registering; `core` for everything else. */
   #plugin = 'core';
 
@@ -286,6 +289,12 @@ export class Registry {
   variants(source: VariantSource): void {
     if (this.variantSource !== undefined) throw new Error('two plugins try second configurations');
     this.variantSource = source;
+  }
+
+  /** How much time customers got back for each incident, for the status page. */
+  credits(reader: ReadCredits): void {
+    if (this.creditReader !== undefined) throw new Error('two plugins give time back for incidents');
+    this.creditReader = reader;
   }
 
   catalogReview(review: CatalogReview): void {

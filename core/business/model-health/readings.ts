@@ -30,6 +30,9 @@ interface HealthReadings {
   readonly current: FreshValue<Awaited<ReturnType<typeof readCurrentIncidents>>>;
 }
 
+/** Ms that customers got back, by incident of the last `historyDays`. */
+export type ReadCredits = (host: Host) => Promise<ReadonlyMap<string, number>>;
+
 export const healthReadings = perCatalog(createReadings);
 
 function createReadings(host: Host): HealthReadings {

@@ -46,6 +46,11 @@ export function listNavigation(
   }));
 }
 
+/** Links to the pages within a listed one. */
+export function linksWithin({ pages }: { readonly pages: readonly Page[] }, path: string, t: (key: string) => string) {
+  return pages.filter(({ within }) => within === path).map((page) => ({ path: page.path, label: t(page.title) }));
+}
+
 /** By `order`, each followed by those that name it in `after`. Entries that name each other come last. */
 function sortEntries(entries: readonly Listed[]): Listed[] {
   const sorted = entries.toSorted((one, other) => (one.order ?? 100) - (other.order ?? 100));

@@ -12,19 +12,23 @@ export type NoticeReaders = 'all' | 'customers';
 
 /** A notice for `parts/flash`, its texts ready to be printed. */
 export interface Notice {
-  readonly kind: 'info' | 'warn';
+  readonly kind: 'ok' | 'info' | 'warn';
   readonly title: string;
   readonly text?: string;
+  /** A link after the text. */
+  readonly action?: { readonly path: string; readonly label: string } | undefined;
+  /** True: it is about the account that reads it, whose home page shows it below what there is to do. */
+  readonly isOwn?: boolean;
 }
 
 /** Temporary notices to customers, at the top of the status page and of their home page. */
 export interface NoticeSource {
   /** Unique and in snake_case: the member of `/status.json` that lists its notices, unless that has a member of its own with this name. */
   readonly name: string;
-  /** Those to be shown now, in their order. Without them, where it rejects or takes over 3 s, what is shown beside them remains. @param now epoch ms */
+  /** Those to be shown now, in their order; own ones to customers alone. Without them, where it rejects or takes over 3 s, what is shown beside them remains. @param now epoch ms */
   show(request: PageRequest, now: number, readers: NoticeReaders): Promise<readonly Notice[]>;
-  /** The public ones for `/status.json`; none where it rejects. */
-  toJson(host: Host, language: Language): Promise<readonly object[]>;
+  /** The public ones for `/status.json`; none where it rejects. Omitted where none is public: then there is no such member. */
+  readonly toJson?: (host: Host, language: Language) => Promise<readonly object[]>;
 }
 
 /** Sources by name. */
@@ -63,12 +67,9 @@ export async function noticesToJson(
   host: Host,
   language: Language,
 ): Promise<Readonly<Record<string, readonly object[]>>> {
-  return Object.fromEntries(
-    await Promise.all(
-      Array.from(
-        sources.values(),
-        async (source) => [source.name, await orNone(host, source, () => source.toJson(host, language))] as const,
-      ),
-    ),
-  );
+  const members = Array.from(sources.values(), async (source) => {
+    const { name, toJson } = source;
+    return toJson === undefined ? [] : [[name, await orNone(host, source, () => toJson(host, language))] as const];
+  });
+  return Object.fromEntries((await Promise.all(members)).flat());
 }

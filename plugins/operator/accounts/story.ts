@@ -1,5 +1,5 @@
 import type { AccountRecord } from '#core/business/accounts/account-record.ts';
-import type { LedgerEntry } from '#core/business/accounts/ledger-entries.ts';
+import { isProlonged, type LedgerEntry } from '#core/business/accounts/ledger-entries.ts';
 import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
 import { severityOf } from '#core/business/payments/flags.ts';
 import type { Order, OrderFlag, OrderRefund, Payment } from '#core/business/payments/order.ts';
@@ -174,10 +174,9 @@ function tellEntry(entry: LedgerEntry, words: Words): Entry {
     topic: 'access',
     at: createdAt,
     icon: reason === 'revoke' ? 'info' : 'ok',
-    // The days of an outage are those of the period that became longer.
     title: [
       t(`operator.ledger_reason.${reason}`),
-      ...(reason === 'outage' ? [] : [t('operator.days', { count: days })]),
+      ...(isProlonged(entry) ? [] : [t('operator.days', { count: days })]),
     ].join(': '),
     text: [
       ledgerNote(entry, words),

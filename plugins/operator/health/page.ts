@@ -7,6 +7,7 @@ import { readWorkers, type WorkerStatus } from '#core/gateway/health/worker-stat
 import { describeFailure } from '#core/platform/errors/connection-error.ts';
 import type { QueueState } from '#core/platform/jobs/jobs.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
+import { linksWithin } from '#core/web/pages/list-navigation.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { readModelStates } from '#core/business/model-health/model-health.ts';
 import { describeJobs, describeJournal, type FactsCard } from '../overview/cards.ts';
@@ -50,9 +51,7 @@ export function healthPage(gateway: Pick<Registry, 'statusReports' | 'healthChec
         strangersTable(strangers, request),
         actionTable(actions, request, names, await readSubjects(request, actions, names)),
       ]),
-      links: gateway.pages
-        .filter(({ within }) => within === path)
-        .map(({ path: to, title }) => ({ path: to, label: request.t(title) })),
+      links: linksWithin(gateway, path, request.t),
       refusal: configLoadState(host).refusal?.reason ?? '',
       asOf: format.clock(new Date(host.now())),
     };

@@ -2,6 +2,7 @@ import type { Registry } from '#core/extension/registry.ts';
 import { isDay } from '#core/platform/timing/time-zone.ts';
 import { rangeOfDays } from '#core/platform/database/day-range.ts';
 import { readAccountNames } from '#core/web/pages/account-name.ts';
+import { linksWithin } from '#core/web/pages/list-navigation.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { listOrders, type Order, type OrderFilter, type OrderState } from '#core/business/payments/order.ts';
 import { orderStates } from '#core/business/payments/order-types.ts';
@@ -46,9 +47,7 @@ export const ordersPage = (gateway: Pick<Registry, 'pages'>): Page => ({
       heading: t('operator.orders'),
       links: [
         { path: '/operator/orders/places', label: t('operator.sales') },
-        ...gateway.pages
-          .filter(({ within }) => within === '/operator/orders')
-          .map(({ path, title }) => ({ path, label: t(title) })),
+        ...linksWithin(gateway, '/operator/orders', t),
         { path: '/operator/flags', label: t('operator.flags_open') },
       ],
       none: { title: t('operator.orders_none'), text: t('operator.orders_none_text') },

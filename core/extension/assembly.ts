@@ -4,7 +4,6 @@ import { catalogSections } from '#core/config/sections/models-section.ts';
 import type { GatewayDocument } from '#core/config/file/document.ts';
 import { accountMails } from '#core/business/accounts/account-mails.ts';
 import { mailRetentionJob } from '#core/business/mail/jobs.ts';
-import { creditMail } from '#core/business/outages/credit-mail.ts';
 import { orderMails } from '#core/business/payments/order-mails.ts';
 import { placeMail } from '#core/business/sales/place-mail.ts';
 import { coreActions } from '#core/business/operator-actions/actions.ts';
@@ -121,7 +120,7 @@ function createRegistry(): Registry {
     registry.problem(kind);
   for (const kind of [failedJobs, missingBackups]) registry.problem(kind);
   registerOwnPages(registry);
-  for (const kind of [...accountMails, ...orderMails, placeMail, creditMail]) registry.mail(kind);
+  for (const kind of [...accountMails, ...orderMails, placeMail]) registry.mail(kind);
   registry.job(mailRetentionJob);
   return registry;
 }

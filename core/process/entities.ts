@@ -5,7 +5,6 @@ import type { Entities } from '#core/platform/database/tables.ts';
 import * as mail from '#core/business/mail/entities.ts';
 import * as modelHealth from '#core/business/model-health/entities.ts';
 import * as operatorActions from '#core/business/operator-actions/entities.ts';
-import * as outages from '#core/business/outages/entities.ts';
 import * as payments from '#core/business/payments/entities.ts';
 import * as sales from '#core/business/sales/entities.ts';
 import * as records from '#core/gateway/records/entities.ts';
@@ -20,7 +19,7 @@ export const coreEntities: Entities = [
   accounts.AccountEventRow,
   accounts.PersonalTableRow,
   mail.MailMessage,
-  ...[configHistory, database, modelHealth, operatorActions, outages, payments, records, sales].flatMap((room) =>
+  ...[configHistory, database, modelHealth, operatorActions, payments, records, sales].flatMap((room) =>
     Object.values(room),
   ),
 ];

@@ -1,7 +1,4 @@
 import { listAccounts, findAccountByHandle, accountStates } from '#core/business/accounts/account-list.ts';
-import { isWaiting, listOutages, previewCredit } from '#core/business/outages/credit.ts';
-import { listWitnesses } from '#core/business/outages/evidence.ts';
-import { findAffected, readOutage } from '#core/business/accounts/outage-grant.ts';
 import { listLedger } from '#core/business/accounts/ledger-entries.ts';
 import { listIdentities } from '#core/business/accounts/identity-links.ts';
 import { currencySection, plansSection } from '#core/business/accounts/plans.ts';
@@ -107,38 +104,6 @@ export const readings: readonly OperatorReading[] = [
     summary: 'list open flags, also those of money without an order, the worst first',
     query: {},
     read: ({ database }) => listOpenFlags(database, largestList),
-  },
-  {
-    path: '/outage',
-    summary: 'list the accounts that had paid time in a span, or used a model in it',
-    query: {
-      since: 'Beginning of the span, RFC 3339 with the zone. Required.',
-      until: 'End of the span. Required.',
-      model: 'Only accounts that requested this model.',
-    },
-    async read(host, _handle, query) {
-      const [since, until] = [query.get('since') ?? '', query.get('until') ?? ''];
-      const outage = await readOutage(host, { since, until, model: query.get('model') ?? undefined });
-      return { accounts: await findAffected(host.database, outage) };
-    },
-  },
-  {
-    path: '/outages',
-    summary:
-      'list outages, the newest first, with what those would give that are neither given back nor declined, and the accounts whose requests failed in them',
-    query: {},
-    async read(host) {
-      const outages = await listOutages(host.database, pageSize);
-      const describe = async (outage: (typeof outages)[number]) =>
-        isWaiting(outage)
-          ? {
-              ...outage,
-              preview: await previewCredit(host, outage),
-              witnesses: await listWitnesses(host.database, outage, pageSize),
-            }
-          : outage;
-      return { outages: await Promise.all(outages.map(describe)) };
-    },
   },
   {
     path: '/sales',

@@ -3,7 +3,6 @@ import { defineTexts } from '#core/web/texts/texts.ts';
 import { actPages } from './act-pages.ts';
 import { accountPage } from './accounts/account-page.ts';
 import { heaviestPage } from './accounts/heaviest-page.ts';
-import { declinePage, outagePage } from './accounts/outage-page.ts';
 import { accountsPage } from './accounts/list-page.ts';
 import { operatorActionsSection } from './actions-section.ts';
 import { configurationsPage } from './configuration/list-page.ts';
@@ -45,10 +44,8 @@ export const plugin: GatewayPlugin = {
       orderPage,
       refundPage,
       mailsPage,
-      accountsPage,
+      accountsPage(gateway),
       accountPage(gateway),
-      outagePage,
-      declinePage,
       heaviestPage,
       salesPage,
       configurationsPage(gateway),

@@ -1,10 +1,7 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { creditJob, outageGauges } from '#core/business/outages/jobs.ts';
-import { outagesSection } from '#core/business/outages/section.ts';
 import { incidentRetentionJob, watchJob } from '#core/business/model-health/watch.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
 import { feedRoutes } from './feeds.ts';
-import { waitingOutages } from './outage-problems.ts';
 import { statusPage } from './page.ts';
 import { statusTexts } from './texts.ts';
 
@@ -19,9 +16,5 @@ export const plugin: GatewayPlugin = {
     for (const route of feedRoutes(gateway, () => server.host())) server.route(route);
     gateway.job(watchJob(gateway, (host) => publishLive(host, 'health')));
     gateway.job(incidentRetentionJob);
-    gateway.section(outagesSection);
-    gateway.job(creditJob);
-    gateway.problem(waitingOutages);
-    for (const gauge of outageGauges) gateway.gauge(gauge);
   },
 };

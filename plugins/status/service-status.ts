@@ -1,10 +1,7 @@
-import { creditedIncidents } from '#core/business/outages/credit.ts';
-import { outagesSection } from '#core/business/outages/section.ts';
-import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import { localTime } from '#core/platform/timing/time-zone.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Registry } from '#core/extension/registry.ts';
-import { type Host, perCatalog } from '#core/gateway/host/host.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import { historyDays, healthReadings } from '#core/business/model-health/readings.ts';
 import type { Incident } from '#core/business/model-health/incident.ts';
 import { type ModelHealth, readModelHealth, severityOf } from '#core/business/model-health/model-health.ts';
@@ -45,34 +42,18 @@ export interface ModelStatus {
 /** Models of one page, each with 90 days: few enough that none keeps the event loop for long. */
 export const modelsPerPage = 100;
 
-const noCredit = (): ReadonlyMap<string, number> => new Map();
-
-/** Ms for which it is used: credits come ten minutes after an incident. */
-const creditAge = 30_000;
-
-const creditReading = perCatalog(
-  (host) =>
-    new FreshValue({
-      maxAge: creditAge,
-      deadline: 2_000,
-      patience: 1_000,
-      now: () => host.monotonic(),
-      read: () => creditedIncidents(host.database, host.now() - historyDays * 86_400_000),
-    }),
-);
-
 /** At most a few seconds old, while the database responds. Does not reject, and takes little more than a second. @param wanted number of the page, as somebody has written it */
 export async function readServiceStatus(
-  gateway: Pick<Registry, 'statusReports'>,
+  gateway: Pick<Registry, 'statusReports' | 'creditReader'>,
   host: Host,
   wanted?: unknown,
 ): Promise<ServiceStatus> {
   const readings = healthReadings(host);
-  const [health, answers, incidents, credited] = await Promise.all([
+  const [health, answers, incidents, credited = new Map<string, number>()] = await Promise.all([
     readModelHealth(gateway, host),
     readings.days.get().catch(() => undefined),
     readings.incidents.get().catch(() => undefined),
-    host.section(outagesSection).credit ? creditReading(host).get().catch(noCredit) : noCredit(),
+    gateway.creditReader?.(host).catch(() => undefined),
   ]);
   const at = new Date(host.now());
   const timeZone = host.section(service).time_zone;

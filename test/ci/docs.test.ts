@@ -51,7 +51,7 @@ it('operating/shop.md lists every event of accounts, and no other', () => {
   expect(eventsIn(section)).toEqual(eventsIn(types));
 });
 
-it.each(pages)('%s names counters that exist', (page) => {
+it.runIf(absentCapabilities.length === 0).each(pages)('%s names counters that exist', (page) => {
   const sources = globSync('{core,plugins}/**/*.ts', { cwd: root }).map(read).join('\n');
   const declared = [...sources.matchAll(/['}](\w+_total)['`]/g)].map(([, name = '']) => name);
   const named = [...read(page).matchAll(/`(\w+_total)\b/g)].map(([, name = '']) => name);

@@ -2,7 +2,7 @@ import { createRequestId } from '#core/gateway/records/request-id.ts';
 import { activePeriod, readAccounts } from '#core/business/accounts/account-record.ts';
 import { AccountError } from '#core/business/accounts/account-error.ts';
 import { grantDays } from '#core/business/accounts/ledger.ts';
-import { creditOutage, hasCredited, isWaiting, listOutages } from '#core/business/outages/credit.ts';
+import { creditOutage, hasCredited, isWaiting, listOutages } from '../../plugins/outages/credit.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { checkNow, startOrder } from '#core/business/payments/checkout.ts';
 import { readGiftCode } from '#core/business/payments/gifts.ts';

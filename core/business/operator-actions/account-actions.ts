@@ -1,10 +1,9 @@
 import { AccountError } from '../accounts/account-error.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { AccountRecord } from '../accounts/account-record.ts';
-import { defineAction, note, text, time } from './action-kind.ts';
-import { recordAction } from './operator-actions.ts';
-import { accountSubject, outageSubject } from './subjects.ts';
-import { days as tellDays, itself, quoted, receiver, signIn as tellSignIn, since, until, untold } from './telling.ts';
+import { defineAction, note, text } from './action-kind.ts';
+import { accountSubject } from './subjects.ts';
+import { days as tellDays, quoted, receiver, signIn as tellSignIn } from './telling.ts';
 import { integer, object } from '#core/platform/schema.ts';
 
 /*
@@ -22,20 +21,6 @@ async function findOther(host: Host, to: string): Promise<AccountRecord> {
   const { findAccountByHandle } = await import('../accounts/account-list.ts');
   return findAccountByHandle(host, to);
 }
-
-/** Says in the record what was down and when. One that does not exist is refused by `perform`, on record. */
-async function nameOutage<Input extends { readonly outage: string }>({ database }: Host, input: Input): Promise<Input> {
-  const { findOutage } = await import('../outages/credit.ts');
-  try {
-    const { model, from, until: end } = await findOutage(database, input.outage);
-    return { ...input, model, since: from.toISOString(), until: end.toISOString() };
-  } catch (error) {
-    if (error instanceof AccountError) return input;
-    throw error;
-  }
-}
-
-const tellOutage = { outage: untold, model: itself, since, until };
 
 export const accountActions = [
   defineAction({
@@ -155,66 +140,6 @@ export const accountActions = [
         );
       const { deleteAccount } = await import('../accounts/deletion.ts');
       await deleteAccount(host.database, id);
-    },
-  }),
-  defineAction({
-    name: 'outage.grant_days',
-    subject: outageSubject,
-    summary: 'grant days to all accounts that had paid time in a span, or used a model in it; once for a note',
-    input: object(['since', 'until', 'days', 'label', 'note'], {
-      since: time,
-      until: time,
-      model: text('Only accounts that requested this model in the span.'),
-      days: integer({ minimum: 1, maximum: 30 }, 'Days to add to each.'),
-      label: text('What customers read as the name of these days.', 60),
-      note,
-    }),
-    tells: { days: tellDays, model: itself, since, until, label: quoted },
-    async perform(host, _id, { since: start, until: end, model, days, label, note: why }, operator) {
-      const { findAffected, grantForOutage, hasGrant, readOutage } = await import('../accounts/outage-grant.ts');
-      const failed: { account: string; message: string }[] = [];
-      let [granted, skipped] = [0, 0];
-      const grant = { days, label, note: why };
-      const outage = await readOutage(host, { since: start, until: end, model });
-      for (const { id } of await findAffected(host.database, outage)) {
-        const action = { operator, action: 'account.add_days', subject: id, words: grant } as const;
-        try {
-          const isNew =
-            !(await hasGrant(host, id, why)) &&
-            (await recordAction(host.database, action, () => grantForOutage(host, id, grant)));
-          if (isNew) granted++;
-          else skipped++;
-        } catch (error) {
-          if (!(error instanceof AccountError)) throw error;
-          failed.push({ account: id, message: error.message });
-        }
-      }
-      return { granted, skipped, failed };
-    },
-  }),
-  defineAction({
-    name: 'outage.credit',
-    subject: outageSubject,
-    summary:
-      'give the time of an outage back to all whom it has hit, once; after the first one, this is done without being asked',
-    input: object(['outage'], { outage: text('Id of the outage.', 36) }),
-    tells: tellOutage,
-    resolve: nameOutage,
-    async perform(host, _id, { outage }) {
-      const { approveOutage } = await import('../outages/credit.ts');
-      return { ...(await approveOutage(host, outage)) };
-    },
-  }),
-  defineAction({
-    name: 'outage.decline',
-    subject: outageSubject,
-    summary: 'give the time of an outage back to nobody; refused once somebody has it',
-    input: object(['outage', 'note'], { outage: text('Id of the outage.', 36), note }),
-    tells: tellOutage,
-    resolve: nameOutage,
-    async perform({ database }, _id, { outage }) {
-      const { declineOutage } = await import('../outages/credit.ts');
-      await declineOutage(database, outage);
     },
   }),
 ] as const;

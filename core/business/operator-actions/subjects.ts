@@ -67,7 +67,6 @@ export const mailSubject: FoundSubject = {
   tells: { mailed: choice('operator.mail') },
 };
 
-export const outageSubject: SubjectKind = { name: 'outage' };
 export const configurationSubject: SubjectKind = { name: 'configuration' };
 
 function at(id: string): ActionSubject {

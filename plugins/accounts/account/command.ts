@@ -11,7 +11,6 @@ import { confirm } from '#core/extension/commands/confirm.ts';
 import { zoneOf, type ZoneOptions, zoneOption } from '#core/extension/commands/days.ts';
 import { coreAction, commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
 import { addActionOptions, readActionInput } from '#core/extension/commands/action-options.ts';
-import { defineOutageCredit, defineOutageGrant } from './outage-command.ts';
 import { type AccountDetails, describeAccount, describeList, summaryToJson, toJson } from './describe.ts';
 
 interface Output extends ZoneOptions {
@@ -44,8 +43,6 @@ export const accountCommand: Command = {
     defineGrant(parser, context);
     defineRevoke(parser, context);
     for (const [name, action] of plainActions) defineAction(parser, context, name, action);
-    defineOutageGrant(parser, context);
-    defineOutageCredit(parser, context);
     defineExport(parser, context);
     defineDelete(parser, context);
   },

@@ -4,8 +4,6 @@ import { showNotices } from '#core/web/pages/notices.ts';
 import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { hasSetup } from '#core/web/pages/setup-command.ts';
-import { listCredits } from '#core/business/outages/credit.ts';
-import { outagesSection } from '#core/business/outages/section.ts';
 import { findOpenOrder } from '#core/business/payments/order-view.ts';
 import { configuredProvider } from '#core/business/payments/connections.ts';
 import { hasLimits, placeLimits } from '#core/business/sales/section.ts';
@@ -15,7 +13,6 @@ import { connectPath } from '../paths.ts';
 import { higherLimitsLink } from '../section.ts';
 import { type Range, readAccountUsage } from './account-usage.ts';
 import {
-  describeCredits,
   describeGrant,
   describeOrder,
   describePass,
@@ -25,9 +22,6 @@ import {
 } from './describe-pass.ts';
 import { describeRate } from './describe-tiles.ts';
 import { describeUsage } from './describe-usage.ts';
-
-/** Days for which time that came back is explained. */
-const creditDays = 30;
 
 /** Everything that the home page shows, ready to be printed. @throws PageError */
 export async function describeHome(
@@ -42,11 +36,10 @@ export async function describeHome(
   const range: Range = query['range'] === '30d' ? '30d' : '24h';
   const now = directory.databaseTime(account);
   const buyPath = configuredProvider(host) === undefined ? '' : '/buy';
-  const [usage, allowance, notices, credits, wait, order] = await Promise.all([
+  const [usage, allowance, notices, wait, order] = await Promise.all([
     readAccountUsage(host, id, range),
     gateway.allowanceReader?.(host, account, now),
     showNotices(gateway.noticeSources, request, now, 'customers'),
-    host.section(outagesSection).credit ? listCredits(host.database, id, creditDays) : [],
     readWait(host, id),
     buyPath === '' ? undefined : findOpenOrder(host.database, id),
   ]);
@@ -54,12 +47,12 @@ export async function describeHome(
   const isUnderWay = wait !== undefined || order !== undefined;
   return {
     asOf: format.clock(new Date(now)).text,
-    notices,
+    notices: notices.filter(({ isOwn = false }) => !isOwn),
+    own: notices.filter(({ isOwn }) => isOwn),
     reminder: describeReminder(pass, now, buyPath, request),
     wait: wait && describeWait(wait, buyPath === '' ? '' : `/buy?days=${wait.days}`, request),
     order: order && describeOrder(order, request),
     grant: describeGrant(account, now, request),
-    credit: describeCredits(credits, request),
     pass: { ...describePass(pass, now, request), ...(isUnderWay && pass.kind === 'none' && { text: '' }) },
     stub: {
       key: describeKey(account.key, t),

@@ -1,6 +1,5 @@
 import type { OpenOrder } from '#core/business/payments/order-view.ts';
 import type { Wait } from '#core/business/sales/waiting-list.ts';
-import type { CreditedTime } from '#core/business/outages/credit.ts';
 import { activePeriod, type AccountRecord } from '#core/business/accounts/account-record.ts';
 import { recordedLabelIn } from '#core/business/accounts/plans.ts';
 import { daysBetween, ticks } from '#core/web/pages/geometry.ts';
@@ -133,42 +132,6 @@ export function describeGrant(
     title: recordedLabelIn(language, granted.label, host),
     text: t('home.granted', { count, time: ends }),
   };
-}
-
-/** Credits that are named, of several. */
-const namedCredits = 3;
-
-/**
- * Time that came back for outages: "+ 23 minutes: dp/gpt-6-sol was down on 21 Nov", or the sum of several, with the newest ones;
- * undefined without any.
- */
-export function describeCredits(credits: readonly CreditedTime[], { t, format }: Reader) {
-  const [one, ...more] = credits;
-  if (one === undefined) return undefined;
-  const timeOf = (seconds: number) => creditText(Math.max(1, Math.round(seconds / 60)), t);
-  const day = (from: Date) => format.shortDay(from).text;
-  if (more.length === 0)
-    return {
-      kind: 'info' as const,
-      title: t('home.credit', { time: timeOf(one.seconds), model: one.model, day: day(one.from) }),
-    };
-  const named = credits.slice(0, namedCredits).map(({ model, from }) => t('home.credit_of', { model, day: day(from) }));
-  const others = credits.length - named.length;
-  return {
-    kind: 'info' as const,
-    title: t('home.credits', { time: timeOf(credits.reduce((sum, { seconds }) => sum + seconds, 0)) }),
-    text: [...named, ...(others === 0 ? [] : [t('home.credits_more', { count: others })])].join(' · '),
-  };
-}
-
-/** `23 minutes`, `5 hours`, `5 hours 12 minutes`. */
-function creditText(minutes: number, t: Reader['t']): string {
-  const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];
-  const parts = [
-    hours === 0 ? '' : t('home.credit_hours', { count: hours }),
-    rest === 0 ? '' : t('home.credit_minutes', { count: rest }),
-  ];
-  return parts.filter((part) => part !== '').join(' ');
 }
 
 function describeEnd(left: number, t: Reader['t']): string {

@@ -4,8 +4,10 @@ import {
   type AccountSummary,
   listAccounts,
 } from '#core/business/accounts/account-list.ts';
+import type { Registry } from '#core/extension/registry.ts';
 import { uuid } from '#core/platform/database/database.ts';
 import { nameOfAccount, nameOfPerson } from '#core/web/pages/account-name.ts';
+import { linksWithin } from '#core/web/pages/list-navigation.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { nextPath } from '../orders/list-page.ts';
 import { describeTable, type TableCell, type TableSection } from '#core/web/pages/table.ts';
@@ -15,7 +17,7 @@ const pageSize = 50;
 const longestWords = 200;
 
 /** `/operator/accounts`: search by name, e-mail address, id, key hint and state, the newest first. */
-export const accountsPage: Page = {
+export const accountsPage = (gateway: Pick<Registry, 'pages'>): Page => ({
   path: '/operator/accounts',
   role: 'operator',
   title: 'operator.accounts',
@@ -37,7 +39,7 @@ export const accountsPage: Page = {
       heading: t('operator.accounts'),
       links: [
         { path: '/operator/accounts/heaviest', label: t('operator.heaviest') },
-        { path: '/operator/accounts/outage', label: t('operator.outage') },
+        ...linksWithin(gateway, '/operator/accounts', t),
       ],
       none: { title: t('operator.nothing'), text: t('operator.nothing_more') },
       searchLabel: t('operator.accounts_search'),
@@ -49,7 +51,7 @@ export const accountsPage: Page = {
       isFirst: after === undefined,
     };
   },
-};
+});
 
 const kinds: Readonly<Record<AccountState, TableCell['kind']>> = {
   active: 'ok',

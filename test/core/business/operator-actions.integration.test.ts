@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
-import { findAffected, grantForOutage } from '#core/business/accounts/outage-grant.ts';
 import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
 import { commandOperator, coreAction, runAction } from '#core/business/operator-actions/actions.ts';
 import { listToldActions } from '../../support/told-actions.ts';
@@ -9,7 +8,6 @@ import { flagForeignMoney, flagOrder, listOpenFlags } from '#core/business/payme
 import { listOrders, readOrder } from '#core/business/payments/order.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { RecordBook } from '../gateway/records/record-fixture.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { FakeProvider } from './payments/fake-provider.ts';
 import { createBuyer, createPaymentHost, referenceOf } from './payments/fixture.ts';
@@ -244,66 +242,6 @@ describe('an account', () => {
     await run('account.delete', accountId, { confirm: 'eka@example.com', note: 'asked by mail' });
     expect((await findAccount(database, accountId)).deletedAt).toBeDefined();
     expect(await record(accountId)).toMatchObject({ action: 'account.delete', note: 'asked by mail', outcome: 'done' });
-  });
-});
-
-describe('an outage', () => {
-  it('is made good to those who had paid time in it, once', async () => {
-    const [hit, other] = [await createBuyer(database), await createBuyer(database)];
-    await run('account.add_days', hit, { days: 1, note: 'bought' });
-    const now = Date.now();
-    const outage = { since: now - 60_000, until: now + 3_600_000 };
-    const ids = new Set((await findAffected(database, outage)).map(({ id }) => id));
-    expect([ids.has(hit), ids.has(other)]).toEqual([true, false]);
-    const grant = { days: 1, note: 'outage of today', label: 'Sorry for today' };
-    expect([await grantForOutage(host, hit, grant), await grantForOutage(host, hit, grant)]).toEqual([true, false]);
-    expect((await findAccount(database, hit)).periods.map(({ label }) => label)).toEqual(['1 day', 'Sorry for today']);
-  });
-
-  it('of a model is made good to those who requested it in the span', async () => {
-    const [hit, early, other] = [await createBuyer(database), await createBuyer(database), await createBuyer(database)];
-    await database.query('create table if not exists request_log_p partition of request_log default');
-    const now = Date.now();
-    const request = (account_id: string, model: string, started_at: number) =>
-      new RecordBook(database).write({ account_id, model, started_at });
-    await request(hit, 'dp/gpt', now - 60_000);
-    await request(early, 'dp/gpt', now - 7_200_000);
-    await request(other, 'dp/other', now - 60_000);
-    const affected = await findAffected(database, { since: now - 3_600_000, until: now, model: 'dp/gpt' });
-    expect(affected.map(({ id }) => id)).toEqual([hit]);
-  });
-
-  it('is made good to all by one action, which is recorded at each account as well', async () => {
-    const buyers = [await createBuyer(database), await createBuyer(database), await createBuyer(database)];
-    const [day, full, blocked] = buyers as [string, string, string];
-    for (const id of buyers) await run('account.add_days', id, { days: id === full ? 365 : 1, note: 'bought' });
-    await run('account.block', blocked, { note: 'abuse' });
-    const since = new Date(Date.now() - 60_000).toISOString();
-    const until = new Date().toISOString();
-    const words = { since, until, days: 1, label: 'Sorry for today', note: `outage ${day}` };
-    const { result } = await run('outage.grant_days', '', words);
-    expect(result).toMatchObject({
-      failed: expect.arrayContaining([{ account: full, message: expect.stringMatching(/365 days/) }]),
-    });
-    expect(await record(day)).toMatchObject({
-      action: 'account.add_days',
-      note: `days: 1, label: Sorry for today, outage ${day}`,
-      outcome: 'done',
-    });
-    expect((await record(blocked))?.action).toBe('account.block');
-    expect(await record('outage')).toMatchObject({
-      action: 'outage.grant_days',
-      note: expect.stringContaining(since),
-      outcome: 'done',
-    });
-    expect((await run('outage.grant_days', '', words)).result).toMatchObject({ granted: 0 });
-    expect((await listToldActions(database, { subject: day, limit: 9 })).map(({ note }) => note)).toEqual([
-      `days: 1, label: Sorry for today, outage ${day}`,
-      'days: 1, bought',
-    ]);
-    await expect(run('outage.grant_days', '', { ...words, since: until, until: since })).rejects.toMatchObject({
-      kind: 'span',
-    });
   });
 });
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sectionNotices, type Section, type SectionValues } from '#core/config/section.ts';
 import { plansSection } from '#core/business/accounts/plans.ts';
-import { outagesSection } from '#core/business/outages/section.ts';
 import { paymentsSection } from '#core/business/payments/section.ts';
 import { listen, memory } from '#core/config/sections/core-sections.ts';
 import { models } from '#core/config/sections/models-section.ts';
@@ -74,11 +73,6 @@ describe('limits of which one contradicts another are noted', () => {
       /max_open_orders is 30/,
     ],
     [
-      'outages longer than what is given back',
-      () => noticesOf(outagesSection, { credit: true, from_minutes: 60, max_minutes_per_day: 30 }),
-      /from_minutes is 60/,
-    ],
-    [
       'a stored response larger than the store',
       () => noticesOf(responsesSection, { max_bytes: 4 * MiB, max_account_bytes: MiB }),
       /max_bytes is 4194304/,
@@ -103,9 +97,8 @@ describe('limits of which one contradicts another are noted', () => {
       pools({ concurrent: 100 }),
       noticesOf(models, { m: { max_input_tokens: 8_192, routes: [{ to: 'a/b', max_input_tokens: 4_096 }, 'c/d'] } }),
       noticesOf(paymentsSection, { max_open_orders: 5, max_charges_per_hour: 20 }),
-      noticesOf(outagesSection, { credit: false, from_minutes: 60, max_minutes_per_day: 30 }),
       noticesOf(responsesSection, { max_bytes: MiB, max_account_bytes: MiB }),
       noticesOf(listen, { max_body_bytes: 32 * MiB }, [memory, { max_bytes: 512 * MiB }]),
-    ]).toEqual(Array.from({ length: 11 }, () => []));
+    ]).toEqual(Array.from({ length: 10 }, () => []));
   });
 });

@@ -203,44 +203,6 @@ describe('a call', () => {
     expect(await open()).toBeUndefined();
   });
 
-  it('grants days to all whom an outage has hit, who can be listed first', async () => {
-    const accountId = await newAccount();
-    const token = await newToken('act');
-    await call('POST', `/accounts/${accountId}/add-days`, { token, body: { days: 1, note: 'bought' } });
-    const [since, until] = [new Date(Date.now() - 60_000).toISOString(), new Date().toISOString()];
-    const { json } = await call('GET', `/outage?since=${since}&until=${until}`, { token });
-    expect(json.accounts).toEqual(expect.arrayContaining([{ id: accountId, name: 'Ani' }]));
-    const body = { since, until, days: 2, label: 'Sorry', note: `outage ${accountId}` };
-    const answer = await call('POST', '/outage/grant-days', { token, body });
-    expect(answer.json).toEqual({
-      action: 'outage.grant_days',
-      outage: 'outage',
-      granted: json.accounts.length,
-      skipped: 0,
-      failed: [],
-    });
-    expect(await daysOf(accountId)).toBe(3);
-    expect((await call('GET', `/outage?since=${until}&until=${since}`, { token })).json.error.code).toBe('span');
-  });
-
-  it('declines to give the time of an outage back', async () => {
-    const outage = randomUUID();
-    await database.query(
-      `insert into outage (id, incident_id, model, from_at, until_at)
-       values (?, ?, 'dp/gpt-6-sol', clock_timestamp() - interval '2 hours', clock_timestamp() - interval '1 hour')`,
-      [outage, randomUUID()],
-    );
-    const token = await newToken('act');
-    const listed = async () =>
-      (await call('GET', '/outages', { token })).json.outages.find(({ id }: { id: string }) => id === outage);
-    expect(await listed()).toMatchObject({ preview: { accounts: 0, seconds: 0 } });
-    expect((await call('POST', '/outage/decline', { token, body: { outage } })).status).toBe(400);
-    const body = { outage, note: 'our own test' };
-    expect((await call('POST', '/outage/decline', { token, body })).status).toBe(200);
-    expect(await listed()).toMatchObject({ declined_at: expect.any(String) });
-    expect(await listed()).not.toHaveProperty('preview');
-  });
-
   it.each(['/orders?day=yesterday', '/orders?state=open', '/accounts?state=open'])(
     'for %s is told what is wrong',
     async (path) => {

@@ -10,7 +10,6 @@ import { readGiftCode } from '#core/business/payments/gifts.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
 import { settle } from '#core/business/payments/settle.ts';
 import { configLoadState } from '#core/extension/validation/load-state.ts';
-import { findOutage } from '#core/business/outages/credit.ts';
 import { Registry } from '#core/extension/registry.ts';
 import { plugin } from '../../../plugins/operator/index.ts';
 import { redeemCode } from '../../support/redeem-code.ts';
@@ -27,7 +26,6 @@ import { hiddenFields, PageClient } from '../../support/page-client.ts';
 const operator = 'ops@example.com';
 const reason = 'asked for in the chat';
 const yaml = `${yamlFor('http://127.0.0.1:9')}operators: [${operator}]
-outages: { credit: true }
 payments: { gifts: true }
 mail: { smtp: "smtp://127.0.0.1:9", from: shop@example.com }
 `;
@@ -96,17 +94,6 @@ async function openBreaker(): Promise<void> {
     });
     await reply.text();
   }
-}
-
-/** @param isConfirmed false for one that waits for the operator, also after he has given others back */
-async function addOutage(isConfirmed = true): Promise<string> {
-  const id = crypto.randomUUID();
-  await gateway.database.query(
-    `insert into outage (id, incident_id, model, from_at, until_at, is_confirmed)
-     values (?, ?, 'dp/gpt-6-sol', clock_timestamp() - interval '2 hours', clock_timestamp() - interval '1 hour', ?)`,
-    [id, crypto.randomUUID(), isConfirmed],
-  );
-  return id;
 }
 
 /** Enters a receipt with this outcome. @returns its id, and the order that it is about */
@@ -286,47 +273,6 @@ const pages: readonly ActionPage[] = [
     does: [false, true],
   },
   {
-    path: '/operator/accounts/outage',
-    action: 'outage.grant_days',
-    async subject() {
-      const id = (await account('', daysOf)).id;
-      await grantDays(gateway.database, id, { days: 1, note: 'bought' });
-      // The zone of the service, because this reader's is not known.
-      const zone = new Intl.DateTimeFormat('sv-SE', {
-        timeZone: 'Asia/Jakarta',
-        dateStyle: 'short',
-        timeStyle: 'short',
-      });
-      const [since, until] = [-1, 1].map((hours) => zone.format(Date.now() + hours * 3_600_000).replace(' ', 'T'));
-      const span = `since=${since}&until=${until}`;
-      return { path: `/operator/accounts/outage?${span}`, id: 'outage', state: () => daysOf(id) };
-    },
-    wrong: [
-      [{ days: '1', label: 'Sorry', note: '' }, 'Fill in this field.'],
-      [{ days: '1', label: ' ', note: reason }, 'Fill in this field.'],
-      [{ days: '31', label: 'Sorry', note: reason }, 'Enter a whole number from 1 to 30.'],
-      [{ days: '1', label: 'Sorry', note: reason, since: '2026-02-31T10:00' }, 'Check this field.'],
-      [{ days: '1', label: 'Sorry', note: reason, until: '2026-01-01T10:00' }, 'The beginning must be before the end.'],
-      [{ days: '1', label: 'Sorry', note: reason, model: 'dp/nothing' }, 'This gateway has no such model.'],
-    ],
-    right: async () => ({ days: '2', label: 'Sorry', note: crypto.randomUUID() }),
-    does: [1, 3],
-    note: expect.stringMatching(/^since: .+Z, until: .+Z, days: 2, label: Sorry, [\w-]{36}$/),
-  },
-  {
-    path: '/operator/accounts/outage/{outage}/decline',
-    action: 'outage.decline',
-    async subject() {
-      const id = await addOutage();
-      const state = async () => (await findOutage(gateway.database, id)).declinedAt !== undefined;
-      return { path: `/operator/accounts/outage/${id}/decline`, id: 'outage', state };
-    },
-    wrong: [noReason, onlySpaces, longReason],
-    right: { note: reason },
-    does: [false, true],
-    note: expect.stringMatching(`^outage: [\\w-]{36}, model: dp/gpt-6-sol, since: .+Z, until: .+Z, ${reason}$`),
-  },
-  {
     path: '/operator/refunds/{key}/close',
     action: 'refund.close',
     async subject() {
@@ -433,22 +379,6 @@ it('every page with a form of an operator is tested here', async () => {
 });
 
 describeActionPages(pages, () => ({ gateway, ops, customer, operator, reason }));
-
-const isOutageAsked = async () => (await ops.get('/operator')).text.includes('Decide about the outage of dp/gpt-6-sol');
-
-it('the overview asks about an outage until the operator has decided', async () => {
-  const id = await addOutage();
-  expect(await isOutageAsked()).toBe(true);
-  await gateway.database.query('update outage set declined_at = clock_timestamp()');
-  expect(await isOutageAsked()).toBe(false);
-  await gateway.database.query('update outage set declined_at = null, credited_at = clock_timestamp() where id = ?', [
-    id,
-  ]);
-  await addOutage();
-  expect(await isOutageAsked()).toBe(false);
-  await addOutage(false);
-  expect(await isOutageAsked()).toBe(true);
-});
 
 it('an action that the state of its subject does not allow is refused, and recorded as failed', async () => {
   const paid = await order(95_000);
@@ -572,7 +502,7 @@ it('the record of all actions leads to the account, order or route that each was
     ['account.note', accountId, `/operator/accounts/${accountId}`],
     ['order.check', id, `/operator/orders/${code}`],
     ['route.reset', 'one/model-there', '/operator/routes'],
-    ['outage.grant_days', 'outage', undefined],
+    ['books.reconcile', 'books', undefined],
   ] as const;
   for (const [action, subject] of subjects)
     await recordAction(

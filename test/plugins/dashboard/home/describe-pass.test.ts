@@ -3,7 +3,6 @@ import type { Wait } from '#core/business/sales/waiting-list.ts';
 import type { Order } from '#core/business/payments/order.ts';
 import type { AccountRecord } from '#core/business/accounts/account-record.ts';
 import {
-  describeCredits,
   describeGrant,
   describeOrder,
   describePass,
@@ -142,30 +141,6 @@ const granted = (label: string, hoursAgo: number) => ({
 
 const note = (...periods: ReturnType<typeof granted>[]) =>
   describeGrant({ periods } as unknown as AccountRecord, now, reader());
-
-const credit = (model: string, seconds: number) => ({
-  model,
-  from: new Date(now),
-  creditedAt: new Date(now),
-  seconds,
-});
-
-it.each([
-  [20, '+ 1 minute: dp/gpt-6-sol was down on'],
-  [23 * 60, '+ 23 minutes: dp/gpt-6-sol was down on'],
-  [3600, '+ 1 hour: dp/gpt-6-sol was down on'],
-  [312 * 60, '+ 5 hours 12 minutes: dp/gpt-6-sol was down on'],
-])('credited time reads in hours and minutes: %i s', (seconds, text) => {
-  expect(describeCredits([credit('dp/gpt-6-sol', seconds)], reader())?.title).toContain(text);
-});
-
-it('several outages share one note: their total time, and the newest of them', () => {
-  const credits = ['a', 'b', 'c', 'd', 'e'].map((model) => credit(model, 1800));
-  const told = describeCredits(credits, reader());
-  expect(told?.title).toBe('+ 2 hours 30 minutes for outages');
-  expect(told?.text).toMatch(/^a on .* · b on .* · c on .* · and 2 more$/);
-  expect(describeCredits([], reader())).toBeUndefined();
-});
 
 describe('days that an operator has added', () => {
   it('are explained by the newest name for a week', () => {

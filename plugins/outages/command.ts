@@ -1,7 +1,5 @@
 import type { Command as Parser } from 'commander';
-import type { OutageResult } from '#core/business/accounts/outage-grant.ts';
-import type { ConfirmedOutage } from '#core/business/outages/credit.ts';
-import { coreAction, commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
+import { commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
 import { parseInteger, parseLine } from '#core/extension/commands/arguments.ts';
 import { type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
 import { confirm } from '#core/extension/commands/confirm.ts';
@@ -17,6 +15,9 @@ import { formatTable } from '#core/extension/commands/table-text.ts';
 import { explainErrors } from '#core/extension/commands/explain-errors.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { localTime } from '#core/platform/timing/time-zone.ts';
+import { creditAction, declineAction, grantAction } from './actions.ts';
+import type { ConfirmedOutage } from './credit.ts';
+import type { OutageResult } from './grant.ts';
 
 interface OutageOptions extends ZoneOptions {
   readonly since: WrittenTime;
@@ -41,7 +42,11 @@ export function defineOutageGrant(parser: Parser, context: CommandContext): void
     .requiredOption('--until <time>', 'end of the span', parseTime)
     .option('--model <model>', 'only accounts that requested this model in it', parseLine)
     .requiredOption('--days <days>', 'days to add, 1 to 30', parseInteger(1, 30))
-    .requiredOption('--note <text>', 'reason, kept in the ledger; an account gets the days once for a note', parseLine)
+    .requiredOption(
+      '--note <text>',
+      'reason, kept in the ledger; an account gets the days once for a note',
+      parseLine,
+    )
     .requiredOption('--label <text>', 'what customers read as the name of these days', parseLine)
     .option('--yes', 'do not ask; without it, the accounts are listed first')
     .addOption(zoneOption())
@@ -49,7 +54,7 @@ export function defineOutageGrant(parser: Parser, context: CommandContext): void
 }
 
 async function grantAll(context: CommandContext, host: Host, options: OutageOptions): Promise<void> {
-  const { findAffected, readOutage } = await import('#core/business/accounts/outage-grant.ts');
+  const { findAffected, readOutage } = await import('./grant.ts');
   const zone = zoneOf(host, options);
   const { model, days, note, label } = options;
   const timeOf = async (time: WrittenTime) => new Date(await resolveTime(host, time, zone)).toISOString();
@@ -62,7 +67,7 @@ async function grantAll(context: CommandContext, host: Host, options: OutageOpti
     context.print(line);
   if (affected.length === 0) throw new CommandFailed('No account is affected.', 3);
   if (options.yes !== true) await confirm([`Grant ${days} d to these ${affected.length} accounts as "${label}"?`]);
-  const { result } = await runAction(host, commandOperator(), coreAction('outage.grant_days'), '', {
+  const { result } = await runAction(host, commandOperator(), grantAction, '', {
     ...span,
     days,
     label,
@@ -103,7 +108,7 @@ async function creditOutages(
   id: string | undefined,
   options: CreditOptions,
 ): Promise<void> {
-  const { findOutage, isWaiting, listOutages, previewCredit } = await import('#core/business/outages/credit.ts');
+  const { findOutage, isWaiting, listOutages, previewCredit } = await import('./credit.ts');
   const zone = zoneOf(host, options);
   const { decline } = options;
   if (id === undefined) {
@@ -127,20 +132,20 @@ async function creditOutages(
   if (decline !== undefined) {
     if (options.yes !== true) await confirm([`Give nothing back for ${outage.model}, ${outage.from.toISOString()}?`]);
     const words = { outage: outage.id, note: decline };
-    await runAction(host, commandOperator(), coreAction('outage.decline'), '', words);
+    await runAction(host, commandOperator(), declineAction, '', words);
     context.print('declined: nobody gets the time of this outage back');
     return;
   }
   const { accounts, seconds } = await previewCredit(host, outage);
   await printWitnesses(context, host, outage);
   if (options.yes !== true) await confirm([`Give ${minutes(seconds * 1_000)} back to ${accounts} accounts?`]);
-  const { result } = await runAction(host, commandOperator(), coreAction('outage.credit'), '', { outage: outage.id });
+  const { result } = await runAction(host, commandOperator(), creditAction, '', { outage: outage.id });
   context.print(`${String(result['accounts'])} accounts had their time back`);
 }
 
 /** Those whose requests failed in an outage: an operator sees whether they are those who get time back for it. */
 async function printWitnesses(context: CommandContext, host: Host, outage: ConfirmedOutage): Promise<void> {
-  const { listWitnesses } = await import('#core/business/outages/evidence.ts');
+  const { listWitnesses } = await import('./evidence.ts');
   const felt = await listWitnesses(host.database, outage, 20);
   const rows = felt.map(({ accountId, failures, hadFailedBefore }) => [
     accountId,

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { Account, PlanPeriod } from '../accounts/entities.ts';
+import { Account, PlanPeriod } from '#core/business/accounts/entities.ts';
 import { impersonal } from '#core/platform/database/personal.ts';
 
 /** A time within an incident in which no request to a model was answered: those of several accounts failed, or a probe did. */

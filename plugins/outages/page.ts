@@ -1,33 +1,20 @@
 import { AccountError } from '#core/business/accounts/account-error.ts';
-import {
-  type AffectedAccount,
-  findAffected,
-  type OutageResult,
-  readOutage,
-} from '#core/business/accounts/outage-grant.ts';
-import {
-  type ConfirmedOutage,
-  findOutage,
-  isWaiting,
-  listOutages,
-  previewCredit,
-} from '#core/business/outages/credit.ts';
-import { listWitnesses } from '#core/business/outages/evidence.ts';
-import { coreAction } from '#core/business/operator-actions/actions.ts';
 import { nameOfAccount, readAccountNames } from '#core/web/pages/account-name.ts';
+import { tellDowntime } from '#core/web/pages/downtime.ts';
 import { defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { act, actionPage, describeDone } from '#core/web/actions/action-page.ts';
-import { nextPath } from '../orders/list-page.ts';
-import { tellOutage } from '../ledger-note.ts';
 import { instantOf, localTime } from '#core/web/pages/local-time.ts';
 import type { TableSection } from '#core/web/pages/table.ts';
 import { integer, object, string } from '#core/platform/schema.ts';
+import { creditAction, declineAction, grantAction } from './actions.ts';
+import { type ConfirmedOutage, findOutage, isWaiting, listOutages, previewCredit } from './credit.ts';
+import { listWitnesses } from './evidence.ts';
+import { type AffectedAccount, findAffected, type OutageResult, readOutage } from './grant.ts';
 
 const path = '/operator/accounts/outage';
 /** Accounts that are named; the others are counted. */
 const listed = 100;
-const grant = coreAction('outage.grant_days');
 /** The only thing that may not be found is the model. */
 const errors = { not_found: ['', 'operator.outage.no_model'] } as const;
 
@@ -48,14 +35,12 @@ const form = defineForm({
     const written = { since, until, ...(model !== undefined && { model }) };
     const times = { since: await instantOf(request, since), until: await instantOf(request, until) };
     const words = { ...written, ...times, days, label: label.trim(), note: note.trim() };
-    const result = (await act(request, grant, '', words, errors)) as unknown as OutageResult;
+    const result = (await act(request, grantAction, '', words, errors)) as unknown as OutageResult;
     const { granted, skipped, failed } = result;
     const counts = { granted: String(granted), skipped: String(skipped), failed: String(failed.length) };
-    return new Redirect(nextPath(path, { ...written, ...counts }));
+    return new Redirect(`${path}?${new URLSearchParams({ ...written, ...counts })}`);
   },
 });
-
-const credit = coreAction('outage.credit');
 
 /** The first time waits for this, and each outage that nothing confirms. */
 const creditForm = defineForm({
@@ -63,8 +48,8 @@ const creditForm = defineForm({
   fields: object(['outage'], { outage: string({ maxLength: 36 }) }),
   once: true,
   async submit({ outage }, request) {
-    const { accounts = 0 } = (await act(request, credit, '', { outage }, errors)) as { accounts?: number };
-    return new Redirect(nextPath(path, { credited: String(accounts) }));
+    const { accounts = 0 } = (await act(request, creditAction, '', { outage }, errors)) as { accounts?: number };
+    return new Redirect(`${path}?credited=${accounts}`);
   },
 });
 
@@ -81,7 +66,7 @@ async function requireOutage({ host, params }: PageRequest): Promise<ConfirmedOu
 export const declinePage: Page = actionPage({
   path: `${path}/{outage}/decline`,
   title: 'operator.credit_decline',
-  action: coreAction('outage.decline'),
+  action: declineAction,
   async ask(request) {
     const { t } = request;
     const outage = await describeOutage(await requireOutage(request), request);
@@ -112,7 +97,7 @@ async function describeOutage(outage: ConfirmedOutage, request: PageRequest) {
   const minutes = t('operator.credit_minutes', { count: Math.round(seconds / 60) });
   return {
     id: outage.id,
-    title: tellOutage(outage, request),
+    title: tellDowntime(outage, request),
     text: t('operator.credit_preview', { count: accounts, minutes }),
   };
 }
@@ -145,7 +130,8 @@ export const outagePage: Page = {
   path,
   role: 'operator',
   title: 'operator.outage',
-  template: 'operator/outage.eta',
+  within: '/operator/accounts',
+  template: 'outages/page.eta',
   styles: ['operator.css', 'tables.css'],
   async show(request) {
     const { t, query, form: sent, host } = request;

@@ -7,5 +7,5 @@ export const creditMail: MailKind = {
   event: 'outage.credited',
   delivery: 'optional',
   texts: { en, id },
-  load: async () => (await import('./credit-mail-writer.ts')).outageCredited,
+  load: async () => (await import('./writer.ts')).outageCredited,
 };

@@ -1,6 +1,6 @@
 import type { MailWriter } from '#core/gateway/mails/mail-kind.ts';
 import { defineSentences } from '#core/platform/sentences.ts';
-import { findOutage, listCredits } from './credit.ts';
+import { findOutage, listCredits } from '../credit.ts';
 import en from './texts/en.json' with { type: 'json' };
 
 const mailReason = defineSentences(en);

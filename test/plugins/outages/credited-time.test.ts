@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { creditedTime, type CreditSpan } from '#core/business/outages/credited-time.ts';
+import { creditedTime, type CreditSpan } from '../../../plugins/outages/credited-time.ts';
 
 const minute = 60_000;
 const day = 1_440 * minute;

@@ -13,16 +13,16 @@ import {
   listOutages,
   type ConfirmedOutage,
   previewCredit,
-} from '#core/business/outages/credit.ts';
+} from '../../../plugins/outages/credit.ts';
 import { listLedger } from '#core/business/accounts/ledger-entries.ts';
-import { creditedTime, type CreditSpan } from '#core/business/outages/credited-time.ts';
-import { listWitnesses } from '#core/business/outages/evidence.ts';
-import { creditOutages, outageGauges } from '#core/business/outages/jobs.ts';
+import { creditedTime, type CreditSpan } from '../../../plugins/outages/credited-time.ts';
+import { listWitnesses } from '../../../plugins/outages/evidence.ts';
+import { creditOutages, outageGauges } from '../../../plugins/outages/jobs.ts';
 import { confirmIncident } from '#core/business/model-health/incident-store.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { createTestDatabase, silentLog } from '../../../support/database.ts';
-import { createBuyer } from '../payments/fixture.ts';
+import { createTestDatabase, silentLog } from '../../support/database.ts';
+import { createBuyer } from '../../core/business/payments/fixture.ts';
 
 /** Sequences to try; more after changes: `OUTAGE_SEQUENCES=500`. */
 const runs = Number(process.env['OUTAGE_SEQUENCES'] ?? 8);

@@ -1,6 +1,6 @@
-import { hasCredited, isWaiting, listOutages } from '#core/business/outages/credit.ts';
-import { outagesSection } from '#core/business/outages/section.ts';
 import { type ProblemKind, readEmphasis } from '#core/web/problems/problem.ts';
+import { hasCredited, isWaiting, listOutages } from './credit.ts';
+import { outagesSection } from './section.ts';
 
 /** Outages that are looked at. */
 const listed = 5;

@@ -1,9 +1,9 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import { findModelName } from '#core/gateway/records/model-names.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { AccountError } from './account-error.ts';
-import { addDays } from './ledger.ts';
-import { periodsInForce } from './periods-in-force.ts';
+import { AccountError } from '#core/business/accounts/account-error.ts';
+import { addDays } from '#core/business/accounts/ledger.ts';
+import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 
 /** Whom an outage has hit. */
 interface Outage {

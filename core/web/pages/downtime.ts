@@ -1,0 +1,10 @@
+import type { PageRequest } from './page.ts';
+
+/** Which model was down, since when and for how long. */
+export function tellDowntime(
+  { model, from, until }: { readonly model: string; readonly from: Date; readonly until: Date },
+  { t, format, host }: Pick<PageRequest, 't' | 'format' | 'host'>,
+): string {
+  const minutes = t('operator.credit_minutes', { count: Math.round((+until - +from) / 60_000) });
+  return t('operator.downtime', { model, time: format.dayTime(from, host.now()).text, minutes });
+}

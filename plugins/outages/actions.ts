@@ -1,0 +1,90 @@
+import { AccountError } from '#core/business/accounts/account-error.ts';
+import { defineAction, note, type SubjectKind, text, time } from '#core/business/operator-actions/action-kind.ts';
+import { recordAction } from '#core/business/operator-actions/operator-actions.ts';
+import { days as tellDays, itself, quoted, since, until, untold } from '#core/business/operator-actions/telling.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { integer, object } from '#core/platform/schema.ts';
+
+/*
+ * What is done is loaded when it is: MikroORM would slow all commands down.
+ */
+
+/** All that are hit by one: each account has a record of its own. */
+const outages: SubjectKind = { name: 'outage' };
+
+/** Says in the record what was down and when. One that does not exist is refused by `perform`, on record. */
+async function nameOutage<Input extends { readonly outage: string }>({ database }: Host, input: Input): Promise<Input> {
+  const { findOutage } = await import('./credit.ts');
+  try {
+    const { model, from, until: end } = await findOutage(database, input.outage);
+    return { ...input, model, since: from.toISOString(), until: end.toISOString() };
+  } catch (error) {
+    if (error instanceof AccountError) return input;
+    throw error;
+  }
+}
+
+const tellOutage = { outage: untold, model: itself, since, until };
+
+export const grantAction = defineAction({
+  name: 'outage.grant_days',
+  subject: outages,
+  summary: 'grant days to all accounts that had paid time in a span, or used a model in it; once for a note',
+  input: object(['since', 'until', 'days', 'label', 'note'], {
+    since: time,
+    until: time,
+    model: text('Only accounts that requested this model in the span.'),
+    days: integer({ minimum: 1, maximum: 30 }, 'Days to add to each.'),
+    label: text('What customers read as the name of these days.', 60),
+    note,
+  }),
+  tells: { days: tellDays, model: itself, since, until, label: quoted },
+  async perform(host, _id, { since: start, until: end, model, days, label, note: why }, operator) {
+    const { findAffected, grantForOutage, hasGrant, readOutage } = await import('./grant.ts');
+    const failed: { account: string; message: string }[] = [];
+    let [granted, skipped] = [0, 0];
+    const grant = { days, label, note: why };
+    const outage = await readOutage(host, { since: start, until: end, model });
+    for (const { id } of await findAffected(host.database, outage)) {
+      const action = { operator, action: 'account.add_days', subject: id, words: grant } as const;
+      try {
+        const isNew =
+          !(await hasGrant(host, id, why)) &&
+          (await recordAction(host.database, action, () => grantForOutage(host, id, grant)));
+        if (isNew) granted++;
+        else skipped++;
+      } catch (error) {
+        if (!(error instanceof AccountError)) throw error;
+        failed.push({ account: id, message: error.message });
+      }
+    }
+    return { granted, skipped, failed };
+  },
+});
+
+export const creditAction = defineAction({
+  name: 'outage.credit',
+  subject: outages,
+  summary:
+    'give the time of an outage back to all whom it has hit, once; after the first one, this is done without being asked',
+  input: object(['outage'], { outage: text('Id of the outage.', 36) }),
+  tells: tellOutage,
+  resolve: nameOutage,
+  async perform(host, _id, { outage }) {
+    const { approveOutage } = await import('./credit.ts');
+    return { ...(await approveOutage(host, outage)) };
+  },
+});
+
+export const declineAction = defineAction({
+  name: 'outage.decline',
+  subject: outages,
+  summary: 'give the time of an outage back to nobody; refused once somebody has it',
+  input: object(['outage', 'note'], { outage: text('Id of the outage.', 36), note }),
+  tells: tellOutage,
+  resolve: nameOutage,
+  async perform({ database }, _id, { outage }) {
+    const { declineOutage } = await import('./credit.ts');
+    await declineOutage(database, outage);
+  },
+});

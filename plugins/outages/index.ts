@@ -1,0 +1,34 @@
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
+import { creditAction, declineAction, grantAction } from './actions.ts';
+import { defineOutageCredit, defineOutageGrant } from './command.ts';
+import { creditJob, outageGauges } from './jobs.ts';
+import { creditMail } from './mail/kind.ts';
+import { creditNotices } from './notices.ts';
+import { declinePage, outagePage } from './page.ts';
+import { waitingOutages } from './problems.ts';
+import { outageReadings } from './readings.ts';
+import { outagesSection } from './section.ts';
+import { readCredits } from './status-credits.ts';
+import en from './texts/en.json' with { type: 'json' };
+import id from './texts/id.json' with { type: 'json' };
+
+/** Gives customers back the time in which models were down, and days that operators add for it. */
+export const plugin: GatewayPlugin = {
+  name: 'outages',
+  register({ gateway }) {
+    gateway.section(outagesSection);
+    gateway.tables({ name: 'outage', entities: async () => Object.values(await import('./entities.ts')) });
+    gateway.job(creditJob);
+    gateway.mail(creditMail);
+    gateway.texts(defineTexts({ en, id }));
+    gateway.notices(creditNotices);
+    gateway.credits(readCredits);
+    gateway.problem(waitingOutages);
+    for (const action of [grantAction, creditAction, declineAction]) gateway.action(action);
+    for (const page of [outagePage, declinePage]) gateway.page(page);
+    for (const reading of outageReadings) gateway.operatorReading(reading);
+    for (const define of [defineOutageGrant, defineOutageCredit]) gateway.subcommands('account', define);
+    for (const gauge of outageGauges) gateway.gauge(gauge);
+  },
+};

@@ -5,7 +5,6 @@ import type { GatewayDocument } from '#core/config/file/document.ts';
 import { accountMails } from '#core/business/accounts/account-mails.ts';
 import { mailRetentionJob } from '#core/business/mail/jobs.ts';
 import { orderMails } from '#core/business/payments/order-mails.ts';
-import { placeMail } from '#core/business/sales/place-mail.ts';
 import { coreActions } from '#core/business/operator-actions/actions.ts';
 import { operatorSection } from '#core/config/sections/operator-section.ts';
 import { coreSections } from '#core/config/sections/core-sections.ts';
@@ -120,7 +119,7 @@ function createRegistry(): Registry {
     registry.problem(kind);
   for (const kind of [failedJobs, missingBackups]) registry.problem(kind);
   registerOwnPages(registry);
-  for (const kind of [...accountMails, ...orderMails, placeMail]) registry.mail(kind);
+  for (const kind of [...accountMails, ...orderMails]) registry.mail(kind);
   registry.job(mailRetentionJob);
   return registry;
 }

@@ -24,6 +24,7 @@ import type { MailKind } from '#core/gateway/mails/mail-kind.ts';
 import { checkSchedule } from '#core/platform/jobs/job.ts';
 import type { SocketEndpoint } from '#core/gateway/http/upgrades.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
+import type { ReadStory } from '#core/web/pages/account-story.ts';
 import type { ReadCostsBeside } from '#core/web/pages/costs-beside.ts';
 import type { NoticeSource } from '#core/web/pages/notices.ts';
 import type { AssetSource, Page } from '#core/web/pages/page.ts';
@@ -106,6 +107,7 @@ export class Registry {
   readonly operatorReadings = new Map<string, OperatorReading>();
   readonly pages: Page[] = [];
   readonly noticeSources = new Map<string, NoticeSource>();
+  readonly storySources: ReadStory[] = [];
   readonly assetSources = new Map<string, AssetSource>();
   readonly pageTexts: Texts[] = [];
   readonly configuredHooks: { readonly plugin: string; readonly hook: ConfiguredHook }[] = [];
@@ -256,6 +258,11 @@ export class Registry {
   /** Temporary notices to customers, on the status page and on their home page. */
   notices(source: NoticeSource): void {
     add(this.noticeSources, 'source of notices', source);
+  }
+
+  /** What happened to an account, for its page of operators. */
+  story(read: ReadStory): void {
+    this.storySources.push(read);
   }
 
   page(page: Page): void {

@@ -6,7 +6,6 @@ import * as mail from '#core/business/mail/entities.ts';
 import * as modelHealth from '#core/business/model-health/entities.ts';
 import * as operatorActions from '#core/business/operator-actions/entities.ts';
 import * as payments from '#core/business/payments/entities.ts';
-import * as sales from '#core/business/sales/entities.ts';
 import * as records from '#core/gateway/records/entities.ts';
 
 /** The tables of core. Those of plugins are registered with `tables`. */
@@ -19,7 +18,5 @@ export const coreEntities: Entities = [
   accounts.AccountEventRow,
   accounts.PersonalTableRow,
   mail.MailMessage,
-  ...[configHistory, database, modelHealth, operatorActions, payments, records, sales].flatMap((room) =>
-    Object.values(room),
-  ),
+  ...[configHistory, database, modelHealth, operatorActions, payments, records].flatMap((room) => Object.values(room)),
 ];

@@ -1,7 +1,6 @@
 import type { Registry } from '#core/extension/registry.ts';
 import { configuredProvider } from '#core/business/payments/connections.ts';
-import { type FullLimits, fullLimits } from '#core/business/sales/availability.ts';
-import { placesOf } from '#core/business/sales/places.ts';
+import { readSoldOut, type SoldOutPlans } from '#core/business/payments/places.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { hasSetup, setupSample } from '#core/web/pages/setup-command.ts';
 import { signInPath } from '#core/web/sessions/sign-in.ts';
@@ -12,16 +11,15 @@ import { describeSamples, type LandingSample } from './samples.ts';
 
 /** Everything that the front page shows, ready to be printed. It claims only what this configuration does. */
 export async function describeLanding(gateway: Registry, request: PageRequest) {
-  const { host, query, t, account } = request;
+  const { host, query, t } = request;
   const { catalog, service } = host;
   const hasSignIn = gateway.pages.some(({ path }) => path === signInPath);
   const isForSale = hasSignIn && configuredProvider(host) !== undefined;
   const backed = catalog.models.filter(({ routes }) => routes.length > 1).length;
   const model = catalog.models[0]?.publicName ?? `${service.prefix}/MODEL`;
   const command = hasSetup(gateway) ? oneCommand(request) : undefined;
-  const full = isForSale ? await readFull(request) : new Map<never, never>();
-  const held = full.size === 0 || account === undefined ? [] : await placesOf(host.database, account.id);
-  const soldOut = describeSoldOut(request, full, held);
+  const plansSoldOut = isForSale ? await readSoldOutPlans(request) : new Map<never, never>();
+  const soldOut = describeSoldOut(request, plansSoldOut);
   const hasDocs = gateway.pages.some(({ path }) => path === '/docs');
   return {
     isDemo: catalog.upstreams.some(({ isDemo }) => isDemo),
@@ -33,7 +31,7 @@ export async function describeLanding(gateway: Registry, request: PageRequest) {
     rows: sampleRows(catalog, request),
     keyHint: `${service.prefix}-…k3Qd`,
     plansLead: describeDifferences(request),
-    plans: describePlans(request, isForSale, full, held, soldOut !== undefined),
+    plans: describePlans(request, isForSale, plansSoldOut, soldOut !== undefined),
     connectLead: t(command === undefined ? 'landing.connect_lead' : 'landing.connect_lead_command'),
     code: describeSamples(query['sample'], { baseUrl: service.baseUrl, model, label: t('landing.samples') }, command),
     docs: hasDocs ? '/docs' : '',
@@ -45,9 +43,9 @@ export async function describeLanding(gateway: Registry, request: PageRequest) {
 }
 
 /** Without the database, the page claims nothing about places. */
-async function readFull({ host }: PageRequest): Promise<FullLimits> {
+async function readSoldOutPlans({ host, account }: PageRequest): Promise<SoldOutPlans> {
   try {
-    return await fullLimits(host);
+    return await readSoldOut(host, account?.id);
   } catch {
     return new Map();
   }

@@ -1,5 +1,5 @@
 import { currencySection, labelIn, plansSection } from '#core/business/accounts/plans.ts';
-import { type FullLimits, soldOut } from '#core/business/sales/availability.ts';
+import type { SoldOutPlans } from '#core/business/payments/places.ts';
 import { planTicks } from '#core/web/pages/geometry.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 
@@ -7,19 +7,18 @@ import type { PageRequest } from '#core/web/pages/page.ts';
  * The plans of gateway.yaml as cards.
  *
  * @param isForSale whether they can be bought here
- * @param held places of the reader, as `placesOf` returns them
+ * @param soldOut to the reader
  * @param isSaidOnce nothing is to be had, and the page says so above
  */
 export function describePlans(
   { host, t, format, language }: PageRequest,
   isForSale: boolean,
-  full: FullLimits,
-  held: readonly (number | null)[],
+  soldOut: SoldOutPlans,
   isSaidOnce = false,
 ) {
   const currency = host.section(currencySection);
   const describeOffer = (days: number) => {
-    const reason = isForSale ? soldOut(full, days, held) : undefined;
+    const reason = isForSale ? soldOut.get(days) : undefined;
     if (reason === undefined) return {};
     const buy = t('landing.wait');
     return isSaidOnce
@@ -47,8 +46,8 @@ function freeAtText(freeAt: number | undefined, { t, format }: Reader): string {
 }
 
 /** That no plan is to be had, and when the first is; undefined while one is. */
-export function describeSoldOut(request: PageRequest, full: FullLimits, held: readonly (number | null)[]) {
-  const reasons = request.host.section(plansSection).map(({ days }) => soldOut(full, days, held));
+export function describeSoldOut(request: PageRequest, soldOut: SoldOutPlans) {
+  const reasons = request.host.section(plansSection).map(({ days }) => soldOut.get(days));
   if (reasons.length === 0 || reasons.includes(undefined)) return undefined;
   const known = reasons.flatMap((reason) => reason?.freeAt ?? []);
   const freeAt = known.length === 0 ? undefined : Math.min(...known);

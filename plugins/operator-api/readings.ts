@@ -10,7 +10,6 @@ import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { listOpenFlags } from '#core/business/payments/flags.ts';
 import { listOrders, type OrderFilter, readOrder } from '#core/business/payments/order.ts';
 import { orderStates } from '#core/business/payments/order-types.ts';
-import { readSales } from '#core/business/sales/sales-figures.ts';
 import { isDay } from '#core/platform/timing/time-zone.ts';
 import { rangeOfDays } from '#core/platform/database/day-range.ts';
 import { service } from '#core/config/sections/core-sections.ts';
@@ -104,12 +103,6 @@ export const readings: readonly OperatorReading[] = [
     summary: 'list open flags, also those of money without an order, the worst first',
     query: {},
     read: ({ database }) => listOpenFlags(database, largestList),
-  },
-  {
-    path: '/sales',
-    summary: 'read the places under each limit, the waiting list, and the limits of the last weeks',
-    query: {},
-    read: readSales,
   },
   {
     path: '/unauthenticated',

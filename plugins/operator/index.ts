@@ -20,7 +20,6 @@ import { overviewPage } from './overview/page.ts';
 import { unfinishedActions } from './overview/unfinished-problems.ts';
 import { resetPage, routesPage } from './routes/page.ts';
 import { actionRetentionJob } from './actions-section.ts';
-import { salesPage } from './sales/page.ts';
 import { RunningRequests } from './running-requests.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
@@ -47,7 +46,6 @@ export const plugin: GatewayPlugin = {
       accountsPage(gateway),
       accountPage(gateway),
       heaviestPage,
-      salesPage,
       configurationsPage(gateway),
       configurationPage,
       ...actPages,

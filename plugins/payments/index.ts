@@ -1,15 +1,11 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { providerName } from '#core/business/payments/connections.ts';
 import { paymentGauges } from '#core/business/payments/payment-figures.ts';
-import { salesJobs } from '#core/business/sales/jobs.ts';
-import { salesGauges } from '#core/business/sales/sales-figures.ts';
-import { salesSection } from '#core/business/sales/section.ts';
 import { paymentsSection } from '#core/business/payments/section.ts';
 import { moneyProblems } from '#core/web/problems/money-problems.ts';
 import { ordersCommand } from './orders/command.ts';
 import { addPages } from './pages/index.ts';
 import { paymentDiagnosis } from './diagnosis.ts';
-import { salesCommand } from './sales-command.ts';
 import { notificationRoute } from './hooks.ts';
 import { paymentJobs } from './jobs.ts';
 import { addSandbox } from './sandbox/index.ts';
@@ -23,7 +19,6 @@ export const plugin: GatewayPlugin = {
   register(server) {
     const { gateway } = server;
     gateway.section(paymentsSection);
-    gateway.section(salesSection);
     gateway.configReview({
       name: 'payments',
       describe: (host) => {
@@ -35,11 +30,10 @@ export const plugin: GatewayPlugin = {
     });
     addPages({ gateway });
     gateway.command(ordersCommand);
-    gateway.command(salesCommand);
-    for (const job of [...paymentJobs, ...salesJobs]) gateway.job(job);
+    for (const job of paymentJobs) gateway.job(job);
     gateway.diagnosis(paymentDiagnosis(gateway));
     for (const kind of moneyProblems) gateway.problem(kind);
-    for (const gauge of [...paymentGauges, ...salesGauges]) gateway.gauge(gauge);
+    for (const gauge of paymentGauges) gateway.gauge(gauge);
     server.route(notificationRoute(() => server.host()));
     addSandbox(server);
   },

@@ -5,11 +5,11 @@ import { currencySection, labelIn, plansSection } from '../accounts/plans.ts';
 import type { RateLimits } from '#core/gateway/facts.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { cancelCharge, chargeSoon, insertAttempt, mostAttempts, requireOrder } from './attempts.ts';
-import { claimPlace } from '../sales/claim-place.ts';
 import { CheckoutError } from './checkout-error.ts';
 import { configuredProvider } from './connections.ts';
 import { sellsGifts } from './gifts.ts';
 import { checkLimits, isOpen, lockBuyer } from './order-limits.ts';
+import { placeSteps } from './places.ts';
 import { generateOrderCode, readOrder } from './order.ts';
 import type { Order } from './order-types.ts';
 import { readCharge } from './read-charge.ts';
@@ -223,7 +223,8 @@ async function requirePlace(
   holder: string | undefined,
   days: number,
 ): Promise<void> {
-  if (await claimPlace(host, transaction, holder, days)) return;
+  const steps = await placeSteps.of(transaction)?.();
+  if (steps === undefined || (await steps.claimPlace(host, transaction, holder, days))) return;
   const advice = holder === undefined ? 'Try again later.' : 'Join the waiting list.';
   throw new CheckoutError('sold_out', `All places for ${days} days are taken. ${advice}`);
 }

@@ -6,20 +6,10 @@ import { PageError } from '#core/web/pages/page-error.ts';
 import { hasSetup } from '#core/web/pages/setup-command.ts';
 import { findOpenOrder } from '#core/business/payments/order-view.ts';
 import { configuredProvider } from '#core/business/payments/connections.ts';
-import { hasLimits, placeLimits } from '#core/business/sales/section.ts';
-import { findWait, isOrdered, type Wait } from '#core/business/sales/waiting-list.ts';
-import type { Host } from '#core/gateway/host/host.ts';
 import { connectPath } from '../paths.ts';
 import { higherLimitsLink } from '../section.ts';
 import { type Range, readAccountUsage } from './account-usage.ts';
-import {
-  describeGrant,
-  describeOrder,
-  describePass,
-  describeReminder,
-  describeWait,
-  passOf,
-} from './describe-pass.ts';
+import { describeGrant, describeOrder, describePass, describeReminder, passOf } from './describe-pass.ts';
 import { describeRate } from './describe-tiles.ts';
 import { describeUsage } from './describe-usage.ts';
 
@@ -36,21 +26,21 @@ export async function describeHome(
   const range: Range = query['range'] === '30d' ? '30d' : '24h';
   const now = directory.databaseTime(account);
   const buyPath = configuredProvider(host) === undefined ? '' : '/buy';
-  const [usage, allowance, notices, wait, order] = await Promise.all([
+  const [usage, allowance, notices, order] = await Promise.all([
     readAccountUsage(host, id, range),
     gateway.allowanceReader?.(host, account, now),
     showNotices(gateway.noticeSources, request, now, 'customers'),
-    readWait(host, id),
     buyPath === '' ? undefined : findOpenOrder(host.database, id),
   ]);
   const pass = passOf(account, now);
-  const isUnderWay = wait !== undefined || order !== undefined;
+  // Of those who never had a pass, it is the place that they wait for.
+  const own = notices.filter(({ isOwn }) => isOwn);
+  const isUnderWay = own.length > 0 || order !== undefined;
   return {
     asOf: format.clock(new Date(now)).text,
     notices: notices.filter(({ isOwn = false }) => !isOwn),
-    own: notices.filter(({ isOwn }) => isOwn),
+    own: own.toSorted((one, other) => Number(one.action === undefined) - Number(other.action === undefined)),
     reminder: describeReminder(pass, now, buyPath, request),
-    wait: wait && describeWait(wait, buyPath === '' ? '' : `/buy?days=${wait.days}`, request),
     order: order && describeOrder(order, request),
     grant: describeGrant(account, now, request),
     pass: { ...describePass(pass, now, request), ...(isUnderWay && pass.kind === 'none' && { text: '' }) },
@@ -73,14 +63,6 @@ export async function describeHome(
       isCurrent: name === range,
     })),
   };
-}
-
-/** The wait for a place; undefined for one that has none, or has ordered. Reads nothing where nothing is limited. */
-async function readWait(host: Host, accountId: string): Promise<Wait | undefined> {
-  const limits = placeLimits(host.section);
-  if (!hasLimits(limits)) return undefined;
-  const wait = await findWait(host, accountId);
-  return wait === undefined || isOrdered(wait, limits) ? undefined : wait;
 }
 
 /** The hint of the key, and where its owner gets or replaces it. */

@@ -1,5 +1,4 @@
 import type { OpenOrder } from '#core/business/payments/order-view.ts';
-import type { Wait } from '#core/business/sales/waiting-list.ts';
 import { activePeriod, type AccountRecord } from '#core/business/accounts/account-record.ts';
 import { recordedLabelIn } from '#core/business/accounts/plans.ts';
 import { daysBetween, ticks } from '#core/web/pages/geometry.ts';
@@ -83,23 +82,6 @@ export function describeReminder(
   const left = endsAt.getTime() - now;
   if (left > Math.min(reminder.most, (endsAt.getTime() - startsAt.getTime()) * reminder.share)) return undefined;
   return { kind: 'warn' as const, title: describeEnd(left, t), text: t('home.reminder.ending_more'), action };
-}
-
-/** The place on the waiting list, or until when one is reserved, and where to order it. */
-export function describeWait({ position, reservedUntil }: Wait, path: string, { t, format }: Reader) {
-  if (reservedUntil === undefined)
-    return {
-      kind: 'info' as const,
-      title: t('home.wait', { position: format.number(position) }),
-      text: t('home.wait_more'),
-      action: path === '' ? undefined : { path, label: t('home.wait_open') },
-    };
-  return {
-    kind: 'ok' as const,
-    title: t('home.reserved', { time: format.time(reservedUntil).text }),
-    text: t('home.reserved_more'),
-    action: path === '' ? undefined : { path, label: t('home.choose_plan') },
-  };
 }
 
 /** An order that is not paid yet, or whose payment is being checked. */

@@ -9,7 +9,6 @@ import { listIdentities } from '#core/business/accounts/identity-links.ts';
 import { recordedLabelIn } from '#core/business/accounts/plans.ts';
 import { listLedger } from '#core/business/accounts/ledger-entries.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
-import { listWaits } from '#core/business/sales/waiting-list.ts';
 import { listMails } from '#core/business/mail/mails.ts';
 import { nameOfAccount, nameOfPerson } from '#core/web/pages/account-name.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
@@ -38,12 +37,12 @@ import { describeStory } from './story.ts';
 import { quantile } from '#core/gateway/records/latency-histogram.ts';
 
 /** What is listed of an account, the newest. */
-const listed = { orders: 20, actions: 50, models: 8, waits: 10, mails: 20 };
+const listed = { orders: 20, actions: 50, models: 8, mails: 20 };
 /** Hours of usage by model, and those whose times to the first token are read: for each hour that takes twenty times as long. */
 const usageHours = { counts: 30 * 24, firstToken: 2 };
 
 /** `/operator/accounts/{id}`: an account with its key hint, periods, usage and orders. */
-export const accountPage = (gateway: Pick<Registry, 'costsReader'>): Page => ({
+export const accountPage = (gateway: Pick<Registry, 'costsReader' | 'storySources'>): Page => ({
   path: '/operator/accounts/{id}',
   role: 'operator',
   title: 'operator.account_title',
@@ -55,21 +54,33 @@ export const accountPage = (gateway: Pick<Registry, 'costsReader'>): Page => ({
     const record = await requireAccount(request);
     const { id } = record;
     const since = (hours: number) => ({ accountId: id, since: startOfHours(host.now(), hours) });
-    const [identities, sessions, ledger, { orders }, usage, timed, hours, actions, waits, blockedReason, costs, mails] =
-      await Promise.all([
-        listIdentities(database, id),
-        sessionsOf(host).list(id),
-        listLedger(database, id),
-        listOrders(database, { accountId: id }, undefined, listed.orders),
-        countUsage(database, since(usageHours.counts), ['model']),
-        readUsage(database, since(usageHours.firstToken), ['model']),
-        countUsage(database, since(usageHours.counts), ['hour']),
-        listActions(database, { subject: id, limit: listed.actions }),
-        listWaits(database, id, listed.waits),
-        readBlockedReason(request, id),
-        gateway.costsReader?.beside(request, '30d'),
-        listMails(database, { accountId: id }, listed.mails),
-      ]);
+    const [
+      identities,
+      sessions,
+      ledger,
+      { orders },
+      usage,
+      timed,
+      hours,
+      actions,
+      others,
+      blockedReason,
+      costs,
+      mails,
+    ] = await Promise.all([
+      listIdentities(database, id),
+      sessionsOf(host).list(id),
+      listLedger(database, id),
+      listOrders(database, { accountId: id }, undefined, listed.orders),
+      countUsage(database, since(usageHours.counts), ['model']),
+      readUsage(database, since(usageHours.firstToken), ['model']),
+      countUsage(database, since(usageHours.counts), ['hour']),
+      listActions(database, { subject: id, limit: listed.actions }),
+      Promise.all(gateway.storySources.map((read) => read(request, id))),
+      readBlockedReason(request, id),
+      gateway.costsReader?.beside(request, '30d'),
+      listMails(database, { accountId: id }, listed.mails),
+    ]);
     const names = await nameAccounts(request, actions);
     const tiles = await describeAccountTiles(record, usage, costs?.ofAccount(id), request);
     const { text, kind } = accountStateCell(stateOf(record), t);
@@ -82,7 +93,7 @@ export const accountPage = (gateway: Pick<Registry, 'costsReader'>): Page => ({
       status: { kind: kind ?? '', text },
       tiles,
       story: describeStory(
-        { record, orders, ledger, actions, waits, sessions, hours },
+        { record, orders, ledger, actions, others: others.flat(), sessions, hours },
         { t, format, host, language, query, names },
       ),
       models: describeModels(byRequests, request),

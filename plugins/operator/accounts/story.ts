@@ -3,9 +3,9 @@ import { isProlonged, type LedgerEntry } from '#core/business/accounts/ledger-en
 import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
 import { severityOf } from '#core/business/payments/flags.ts';
 import type { Order, OrderFlag, OrderRefund, Payment } from '#core/business/payments/order.ts';
-import type { PastWait } from '#core/business/sales/waiting-list.ts';
 import { createRequestId } from '#core/gateway/records/request-id.ts';
 import { type UsageCounts, usageHour, type UsageKeys } from '#core/gateway/records/usage.ts';
+import type { StoryEntry } from '#core/web/pages/account-story.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { ledgerNote } from '../ledger-note.ts';
 import { tellAction, tellDone as tellThatDone } from '#core/web/actions/tell-action.ts';
@@ -14,7 +14,6 @@ import type { SessionRecord } from '#core/web/sessions/sessions.ts';
 
 /** What the story can be narrowed to. */
 const topics = ['money', 'access', 'requests'] as const;
-type Topic = (typeof topics)[number];
 
 /** Entries that are shown, and hours of errors among them. */
 const shown = { entries: 30, hours: 5 };
@@ -29,19 +28,10 @@ export interface StorySources {
   readonly orders: readonly Order[];
   readonly ledger: readonly LedgerEntry[];
   readonly actions: readonly RecordedAction[];
-  readonly waits: readonly PastWait[];
+  /** What plugins know of it. */
+  readonly others: readonly StoryEntry[];
   readonly sessions: readonly SessionRecord[];
   readonly hours: readonly (UsageCounts & Pick<UsageKeys, 'hour'>)[];
-}
-
-/** Something that happened, in words. */
-interface Entry {
-  readonly topic: Topic;
-  readonly at: Date;
-  readonly icon: 'ok' | 'warn' | 'bad' | 'info' | 'waiting';
-  readonly title: string;
-  readonly text: string;
-  readonly link?: { readonly path: string; readonly label: string };
 }
 
 type Words = Pick<PageRequest, 't' | 'format' | 'language' | 'host'> & {
@@ -59,7 +49,7 @@ export function describeStory(sources: StorySources, words: Words & Pick<PageReq
     ...sources.orders.flatMap((order) => tellOrder(order, words)),
     ...sources.ledger.filter(isTold).map((entry) => tellEntry(entry, words)),
     ...sources.actions.filter(isOfAccess).map((action) => tellDone(action, words)),
-    ...sources.waits.flatMap((wait) => tellWait(wait, words)),
+    ...sources.others,
     ...tellAccess(sources, words),
     ...tellErrors(sources, words),
   ]
@@ -75,7 +65,7 @@ export function describeStory(sources: StorySources, words: Words & Pick<PageReq
   };
 }
 
-function tellOrder(order: Order, words: Words): Entry[] {
+function tellOrder(order: Order, words: Words): StoryEntry[] {
   const { t, format } = words;
   const { code, state, days, price, currency, payments, refunds, flags, expiresAt } = order;
   const open = flags.filter(({ resolvedAt }) => resolvedAt === undefined);
@@ -102,7 +92,7 @@ function tellOrder(order: Order, words: Words): Entry[] {
   ];
 }
 
-function tellPayment(payment: Payment, order: Order, open: readonly OrderFlag[], { t, format }: Words): Entry {
+function tellPayment(payment: Payment, order: Order, open: readonly OrderFlag[], { t, format }: Words): StoryEntry {
   const { id, amount, currency, paidAt, outcome } = payment;
   const paid = format.money(amount, currency);
   const isPart = outcome === 'wrong_amount' || outcome === 'wrong_currency';
@@ -126,7 +116,7 @@ function tellPayment(payment: Payment, order: Order, open: readonly OrderFlag[],
 
 const refundIcons = { asked: 'waiting', sent: 'waiting', done: 'ok', failed: 'bad' } as const;
 
-function tellRefund(refund: OrderRefund, order: Order, open: readonly OrderFlag[], { t, format }: Words): Entry {
+function tellRefund(refund: OrderRefund, order: Order, open: readonly OrderFlag[], { t, format }: Words): StoryEntry {
   const flag = open.find(({ subject }) => subject === refund.key);
   return {
     topic: 'money',
@@ -140,7 +130,7 @@ function tellRefund(refund: OrderRefund, order: Order, open: readonly OrderFlag[
   };
 }
 
-function tellFlag(flag: OrderFlag, { code }: Order, { t }: Words): Entry {
+function tellFlag(flag: OrderFlag, { code }: Order, { t }: Words): StoryEntry {
   return {
     topic: 'money',
     at: flag.createdAt,
@@ -151,7 +141,7 @@ function tellFlag(flag: OrderFlag, { code }: Order, { t }: Words): Entry {
   };
 }
 
-function tellResolution({ kind, resolvedAt, resolution }: OrderFlag, { code }: Order, { t }: Words): Entry[] {
+function tellResolution({ kind, resolvedAt, resolution }: OrderFlag, { code }: Order, { t }: Words): StoryEntry[] {
   if (resolvedAt === undefined) return [];
   const title = t('operator.story.resolved', { flag: t(`operator.flag.${kind}`) });
   const text = [code, resolution && t(resolution)].filter((part) => part !== undefined && part !== '').join(' · ');
@@ -167,7 +157,7 @@ function isTold({ reason }: LedgerEntry): boolean {
   return reason !== 'order' && reason !== 'refund' && reason !== 'shift';
 }
 
-function tellEntry(entry: LedgerEntry, words: Words): Entry {
+function tellEntry(entry: LedgerEntry, words: Words): StoryEntry {
   const { reason, days, createdAt, endsAt } = entry;
   const { t, format, host } = words;
   return {
@@ -194,7 +184,7 @@ function isOfAccess({ action, outcome }: RecordedAction): boolean {
 
 const actionIcons = { done: 'info', failed: 'bad', unknown: 'waiting' } as const;
 
-function tellDone(done: RecordedAction, words: Words): Entry {
+function tellDone(done: RecordedAction, words: Words): StoryEntry {
   const { action, createdAt, operator, outcome } = done;
   return {
     topic: 'access',
@@ -205,20 +195,11 @@ function tellDone(done: RecordedAction, words: Words): Entry {
   };
 }
 
-function tellWait({ days, joinedAt, reservedAt, reservedUntil }: PastWait, { t, format }: Words): Entry[] {
-  const text = t('operator.days', { count: days });
-  const joined: Entry = { topic: 'access', at: joinedAt, icon: 'waiting', title: t('operator.story.waits'), text };
-  if (reservedAt === undefined || reservedUntil === undefined) return [joined];
-  const until = t('operator.waiting_reserved', { time: format.dayTime(reservedUntil).text });
-  const title = t('operator.story.reserved');
-  return [joined, { topic: 'access', at: reservedAt, icon: 'ok', title, text: `${text} · ${until}` }];
-}
-
 /** Sessions that have ended are not on record any more. */
-function tellAccess({ record, sessions }: StorySources, { t }: Words): Entry[] {
+function tellAccess({ record, sessions }: StorySources, { t }: Words): StoryEntry[] {
   const { key, createdAt } = record;
   const keyAt = key?.rotatedAt ?? key?.createdAt;
-  const entry = (at: Date, title: string, text = ''): Entry => ({
+  const entry = (at: Date, title: string, text = ''): StoryEntry => ({
     topic: 'access',
     at,
     icon: 'info',
@@ -237,7 +218,7 @@ function tellAccess({ record, sessions }: StorySources, { t }: Words): Entry[] {
 }
 
 /** The hours in which many requests were rejected or failed. */
-function tellErrors({ record, hours }: StorySources, { t, format }: Words): Entry[] {
+function tellErrors({ record, hours }: StorySources, { t, format }: Words): StoryEntry[] {
   return hours
     .filter(({ errors }) => errors >= notableErrors)
     .toSorted((one, other) => other.hour - one.hour)

@@ -46,7 +46,6 @@ export const ordersPage = (gateway: Pick<Registry, 'pages'>): Page => ({
       path: '/operator/orders',
       heading: t('operator.orders'),
       links: [
-        { path: '/operator/orders/places', label: t('operator.sales') },
         ...linksWithin(gateway, '/operator/orders', t),
         { path: '/operator/flags', label: t('operator.flags_open') },
       ],

@@ -4,11 +4,8 @@ import { sendsMail } from '#core/business/mail/section.ts';
 import { giftSteps, sellsGifts } from '#core/business/payments/gifts.ts';
 import { quote, startOrder } from '#core/business/payments/checkout.ts';
 import { configuredProvider } from '#core/business/payments/connections.ts';
-import { type FullLimits, fullLimits, soldOut } from '#core/business/sales/availability.ts';
-import { placesOf } from '#core/business/sales/places.ts';
-import { placeLimits, salesSection } from '#core/business/sales/section.ts';
-import { findWait, isOrdered, joinWaitingList, leaveWaitingList } from '#core/business/sales/waiting-list.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
+import { placeSteps, readSoldOut, type SoldOutPlans, type Wait } from '#core/business/payments/places.ts';
 import { listOrders } from '#core/business/payments/order.ts';
 import { planTicks } from '#core/web/pages/geometry.ts';
 import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
@@ -40,18 +37,21 @@ const buyForm = defineForm({
 });
 
 async function joinList(days: number, request: PageRequest): Promise<Redirect> {
-  const { section, database } = request.host;
-  if (!section(plansSection).some((plan) => plan.days === days))
+  const { host } = request;
+  if (!host.section(plansSection).some((plan) => plan.days === days))
     throw new FieldErrors({ days: 'payments.buy.plan_gone' });
-  await joinWaitingList({ database }, accountOf(request).id, days);
+  await (await placesOf(host))?.joinWaitingList(host, accountOf(request).id, days);
   return new Redirect(`/buy?days=${days}`);
 }
+
+/** Places, where a plugin limits them. */
+const placesOf = async ({ database }: PageRequest['host']) => placeSteps.of(database.fork())?.();
 
 const leaveForm = defineForm({
   path: '/buy/leave',
   fields: { type: 'object' },
   async submit(_input, request) {
-    await leaveWaitingList(request.host, accountOf(request).id);
+    await (await placesOf(request.host))?.leaveWaitingList(request.host, accountOf(request).id);
     return new Redirect('/buy');
   },
 });
@@ -125,26 +125,28 @@ function describeWays(isGift: boolean, days: number | undefined, { host, t }: Pa
 }
 
 interface Places {
-  readonly full: FullLimits;
-  /** What the account holds, as `placesOf` returns it; nothing for a gift, which renews nothing. */
-  readonly held: readonly (number | null)[];
-  readonly wait: Awaited<ReturnType<typeof findWait>>;
+  readonly soldOut: SoldOutPlans;
+  readonly wait: Wait | undefined;
 }
 
+/** A gift renews nothing. */
 async function readPlaces(request: PageRequest, isGift: boolean): Promise<Places> {
-  const { database } = request.host;
-  if (isGift) return { full: await fullLimits(request.host), held: [], wait: undefined };
+  const { host } = request;
   const { id } = accountOf(request);
-  const [full, wait] = await Promise.all([fullLimits(request.host), findWait(request.host, id)]);
-  return { full, wait, held: full.size === 0 ? [] : await placesOf(database, id) };
+  if (isGift) return { soldOut: await readSoldOut(host, undefined), wait: undefined };
+  const [soldOut, wait] = await Promise.all([
+    readSoldOut(host, id),
+    placesOf(host).then((places) => places?.findWait(host, id)),
+  ]);
+  return { soldOut, wait };
 }
 
 /** The place on the waiting list, or the one that is reserved; undefined for those who are not on it, or have ordered. */
 function describeWait(wait: Places['wait'], request: PageRequest) {
   const { t, format, host } = request;
-  if (wait === undefined || isOrdered(wait, placeLimits(host.section))) return undefined;
+  if (wait === undefined || wait.isOrdered) return undefined;
   const name = daysOf(wait.days, request);
-  const { reservedUntil, position } = wait;
+  const { reservedUntil, position, reserveMinutes } = wait;
   if (reservedUntil !== undefined) {
     const title = t('payments.buy.reserved', { time: format.time(reservedUntil).text });
     return { kind: 'ok', title, text: t('payments.buy.reserved_more'), leave: t('payments.buy.give_up') };
@@ -153,7 +155,7 @@ function describeWait(wait: Places['wait'], request: PageRequest) {
     kind: 'info',
     title: t('payments.buy.wait_position', { position: format.number(position), days: name }),
     text: t(sendsMail(host.section) ? 'payments.buy.wait_more' : 'payments.buy.wait_no_mail', {
-      time: hoursText(host.section(salesSection).reserve_minutes, request),
+      time: hoursText(reserveMinutes, request),
     }),
     leave: t('payments.buy.leave'),
   };
@@ -199,8 +201,8 @@ async function describePlan(
 }
 
 /** Why a plan cannot be bought now, and whether there is a list to wait on; undefined when it can. */
-function describeSoldOut(days: number, { full, held, wait }: Places, isGift: boolean, { t, format }: PageRequest) {
-  const reason = soldOut(full, days, held);
+function describeSoldOut(days: number, { soldOut, wait }: Places, isGift: boolean, { t, format }: PageRequest) {
+  const reason = soldOut.get(days);
   if (reason === undefined) return undefined;
   const { freeAt } = reason;
   return {

@@ -245,12 +245,12 @@ describe('the plans of the front page', () => {
   const freeAt = Date.UTC(2026, 10, 28, 2);
 
   it('are said to be sold out once, with the time of the first place, when none is to be had', () => {
-    const full = new Map([['all' as const, { freeAt }]]);
-    expect(describeSoldOut(request, full, [])).toMatchObject({
+    const all = new Map(plans.map(({ days }) => [days, { freeAt }]));
+    expect(describeSoldOut(request, all)).toMatchObject({
       title: 'landing.sold_out',
       text: expect.stringMatching(/^landing\.free_at 28 Nov 2026, 09:00 GMT\+7/),
     });
-    const cards = describePlans(request, true, full, [], true);
+    const cards = describePlans(request, true, all, true);
     expect(cards.map(({ buy }) => buy)).toEqual(['landing.wait', 'landing.wait']);
     expect(cards.some((card) => 'soldOut' in card)).toBe(false);
     expect(describeFacts(request, true)).not.toContain('landing.active_soon');
@@ -261,14 +261,20 @@ describe('the plans of the front page', () => {
     ['id', 'Tempat berikutnya paling lambat 28 Nov 2026, 09.00 WIB, kalau tidak diperpanjang'],
   ] as const)('are said to have a place earlier where an open order frees one: %s', (language, text) => {
     const reader = { ...request, t: texts.in(language), format: formatterFor(language, 'Asia/Jakarta'), language };
-    const told = describeSoldOut(reader as PageRequest, new Map([['all', { freeAt }]]), []);
+    const told = describeSoldOut(
+      reader as PageRequest,
+      new Map([
+        [1, { freeAt }],
+        [7, { freeAt: undefined }],
+      ]),
+    );
     expect(told?.text.replaceAll('\u00a0', ' ')).toBe(text);
   });
 
   it('are each said to be sold out while another one is to be had', () => {
-    const full = new Map([[7, { freeAt }]]);
-    expect(describeSoldOut(request, full, [])).toBeUndefined();
-    expect(describePlans(request, true, full, [])).toMatchObject([
+    const soldOut = new Map([[7, { freeAt }]]);
+    expect(describeSoldOut(request, soldOut)).toBeUndefined();
+    expect(describePlans(request, true, soldOut)).toMatchObject([
       { buy: 'landing.buy 1' },
       { soldOut: 'landing.sold_out', buy: 'landing.wait' },
     ]);

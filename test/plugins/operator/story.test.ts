@@ -41,7 +41,7 @@ const empty = {
   orders: [],
   ledger: [],
   actions: [],
-  waits: [],
+  others: [],
   sessions: [],
   hours: [],
 };
@@ -90,14 +90,10 @@ describe('the story of an account', () => {
     ]);
   });
 
-  it('tells when the account joined the waiting list, and when it had a place', () => {
-    const wait = { days: 30, joinedAt: ago(3), reservedAt: ago(2), reservedUntil: ago(1) };
-    const waits = [wait, { ...wait, days: 7, reservedAt: undefined, reservedUntil: undefined, joinedAt: ago(4) }];
-    expect(lines({ waits }, 'en', 'access').slice(0, 3)).toEqual([
-      'ok | Place reserved | 30 days · Reserved until Mon 12 May, 11:00',
-      'waiting | Joined the waiting list | 30 days',
-      'waiting | Joined the waiting list | 7 days',
-    ]);
+  it('tells what plugins know of it in its place', () => {
+    const others = [{ topic: 'access', at: ago(3), icon: 'ok', title: 'Place reserved', text: '30 days' }];
+    const told = lines({ others, ledger: [], orders: [order] }, 'en', 'access');
+    expect(told).toEqual(['ok | Place reserved | 30 days', 'info | Account created']);
   });
 
   it('tells days that were given, and not a second time what an order gave', () => {

@@ -6,16 +6,13 @@ import { encode } from 'fast-png';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '#core/platform/database/database.ts';
 import { endOrderPeriod, grantDays } from '#core/business/accounts/ledger.ts';
-import { cancelOrder, checkNow, startOrder } from '#core/business/payments/checkout.ts';
+import { checkNow } from '#core/business/payments/checkout.ts';
 import { readOrder } from '#core/business/payments/order.ts';
 import { readQris } from '#core/business/payments/qris.ts';
 import { resolveFlag } from '#core/business/payments/flags.ts';
 import { closeRefund, refundOrder } from '#core/business/payments/refunds.ts';
 import { settle } from '#core/business/payments/settle.ts';
-import { reserveFree } from '#core/business/sales/jobs.ts';
-import { readSales } from '#core/business/sales/sales-figures.ts';
-import { findWait } from '#core/business/sales/waiting-list.ts';
-import { createBuyer, createPaymentHost, referenceOf } from '../../core/business/payments/fixture.ts';
+import { createBuyer, referenceOf } from '../../core/business/payments/fixture.ts';
 import type { Browser } from '../../core/web/page-fixture.ts';
 import { createTestDatabase, silentLog } from '../../support/database.ts';
 import { readQr } from '../../support/read-qr.ts';
@@ -662,49 +659,6 @@ describe('an address that does not exist', () => {
     const { payload, statusCode } = await browser.get('/never-there');
     expect(statusCode).toBe(404);
     expect([visitor.payload, payload].map((page) => page.includes('href="/sign-in'))).toEqual([true, false]);
-  });
-});
-
-describe('a plan that is sold out', () => {
-  it('offers the waiting list in place of the payment, and shows the position and the reserved place', async () => {
-    const limited = await serveShop(database, provider, { sales: { max_active: 1 } });
-    await database.query(`update account set deleted_at = clock_timestamp()`);
-    const host = createPaymentHost(database, [provider.provider], { sales: { max_active: 1 } });
-    const order = await startOrder(host, await createBuyer(database), 7);
-    const { browser: waiting, accountId: waitingId } = await limited.signIn();
-    const page = (await waiting.get('/buy?days=7')).payload;
-    expect(textOf(page)).toContain('Sold out');
-    expect(page).not.toContain('Pay Rp');
-    expect((await waiting.send('/buy', { days: '7' })).statusCode).toBe(422);
-    expect((await waiting.send('/buy', { days: '8', wait: '1' })).statusCode).toBe(422);
-    expect((await waiting.send('/buy', { days: '7', wait: '1' })).statusCode).toBe(303);
-    const listed = textOf((await waiting.get('/buy')).payload);
-    expect(listed).toContain('You are number 1 on the waiting list. Plan: 7 days.');
-    expect(listed).toContain('We send no mail about it, so check back here.');
-    await cancelOrder(host, order.id);
-    await reserveFree(host);
-    const reserved = (await waiting.get('/buy')).payload;
-    expect(textOf(reserved)).toContain('A place is reserved for you until');
-    const { headers } = await waiting.send('/buy', { days: '7' });
-    const ordered = textOf((await waiting.get('/buy')).payload);
-    expect([ordered.includes('You have an unpaid order.'), ordered.includes('A place is reserved')]).toEqual([
-      true,
-      false,
-    ]);
-    expect((await readSales(host)).waiting).toMatchObject([{ accountId: waitingId, isOrdered: true }]);
-    await cancelOrder(host, (await orderAt(String(headers.location))).id);
-    await waiting.send('/buy/leave', {}, {}, '/buy');
-    expect(await findWait(host, waitingId)).toBeUndefined();
-  });
-
-  it('promises a mail where mail is set up', async () => {
-    const limited = await serveShop(database, provider, {
-      sales: { max_active: 1 },
-      mail: { smtp: 'smtps://user:secret@mail.example:465', from: 'shop@mail.example' },
-    });
-    const { browser: waiting } = await limited.signIn();
-    await waiting.send('/buy', { days: '7', wait: '1' });
-    expect(textOf((await waiting.get('/buy')).payload)).toContain('we mail you if your account has an e-mail address');
   });
 });
 

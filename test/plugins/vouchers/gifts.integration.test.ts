@@ -7,7 +7,6 @@ import { readGiftCode } from '#core/business/payments/gifts.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
 import { refundOrder } from '#core/business/payments/refunds.ts';
 import { settle } from '#core/business/payments/settle.ts';
-import { countPlaces } from '#core/business/sales/sales-figures.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { openDatabase } from '#core/platform/database/open.ts';
 import { MemoryShared } from '#core/platform/shared/memory.ts';
@@ -28,7 +27,7 @@ import {
   timeHeld,
 } from '../../core/business/payments/fixture.ts';
 import { createTestDatabase, silentLog } from '../../support/database.ts';
-import { tablesHere } from '../../support/registered.ts';
+import { registeredHere, tablesHere } from '../../support/registered.ts';
 
 const week = 7 * 86_400;
 
@@ -213,8 +212,13 @@ describe('a refund of a gift', () => {
 const limited = (max: number) =>
   createPaymentHost(database, [fake.provider], { sales: { max_active: max }, payments: { gifts: true } });
 
-const heldBy = async (kind: 'gift' | 'ordered' | 'bought' | 'late') =>
-  (await countPlaces(limited(9)))[0]?.byKind[kind] ?? 0;
+async function heldBy(kind: 'gift' | 'ordered' | 'bought' | 'late'): Promise<number> {
+  const sales = (await registeredHere()).operatorReadings.get('/sales');
+  const report = (await sales?.read(limited(9), '', new URLSearchParams())) as {
+    readonly places: readonly { readonly byKind: Readonly<Record<string, number>> }[];
+  };
+  return report.places[0]?.byKind[kind] ?? 0;
+}
 
 describe('places', () => {
   beforeEach(async () => {

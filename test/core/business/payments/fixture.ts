@@ -8,7 +8,6 @@ import { keepProviders } from '#core/business/payments/connections.ts';
 import type { Order } from '#core/business/payments/order.ts';
 import type { paymentsSection } from '#core/business/payments/section.ts';
 import type { mailSection } from '#core/business/mail/section.ts';
-import type { salesSection } from '#core/business/sales/section.ts';
 import type { PaymentProvider } from '#core/business/payments/payment-provider.ts';
 import { MemoryShared } from '#core/platform/shared/memory.ts';
 import { silentLog } from '../../../support/database.ts';
@@ -16,7 +15,7 @@ import { silentLog } from '../../../support/database.ts';
 /** Values of sections that a test sets; others have their defaults. */
 export interface PaymentSettings {
   readonly plans?: readonly { days: number; price: number; label?: string; limits?: object; max_active?: number }[];
-  readonly sales?: Partial<SectionValue<typeof salesSection>>;
+  readonly sales?: { readonly max_active?: number; readonly reserve_minutes?: number };
   readonly mail?: Partial<SectionValue<typeof mailSection>>;
   readonly currency?: string;
   readonly payments?: Partial<SectionValue<typeof paymentsSection>>;

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { Wait } from '#core/business/sales/waiting-list.ts';
 import type { Order } from '#core/business/payments/order.ts';
 import type { AccountRecord } from '#core/business/accounts/account-record.ts';
 import {
@@ -7,7 +6,6 @@ import {
   describeOrder,
   describePass,
   describeReminder,
-  describeWait,
   passOf,
 } from '../../../../plugins/dashboard/home/describe-pass.ts';
 import { hour, now, reader } from './fixture.ts';
@@ -88,16 +86,6 @@ describe('the reminder', () => {
   });
 });
 
-const wait: Wait = {
-  id: '',
-  accountId: '',
-  days: 7,
-  joinedAt: new Date(now),
-  reservedUntil: undefined,
-  position: 3,
-  ordered: [],
-};
-
 describe('an order', () => {
   const order = { code: 'ORD-1', price: 25_000, currency: 'IDR', expiresAt: new Date(now + hour) } as Order;
 
@@ -110,24 +98,6 @@ describe('an order', () => {
 
   it.each(['seen', 'wrong'] as const)('whose payment is %s is being checked', (view) => {
     expect(describeOrder({ order, view }, reader()).title).toBe('Your payment for order ORD-1 is being checked.');
-  });
-});
-
-describe('the waiting list', () => {
-  it('is on the page with the number of the account, in both languages', () => {
-    expect(describeWait(wait, '/buy?days=7', reader())).toMatchObject({
-      title: 'You are number 3 on the waiting list.',
-      action: { path: '/buy?days=7' },
-    });
-    expect(describeWait(wait, '', reader('id')).title).toBe('Kamu nomor 3 di daftar tunggu.');
-  });
-
-  it('gives way to the reserved place, with its end and the way to order it', () => {
-    const reserved = { ...wait, reservedUntil: new Date(now + 24 * hour), position: 0 };
-    expect(describeWait(reserved, '/buy?days=7', reader())).toMatchObject({
-      title: expect.stringMatching(/^A place is reserved for you until 23 Nov 2026, 09:30/),
-      action: { path: '/buy?days=7', label: 'Choose a plan' },
-    });
   });
 });
 

@@ -2,7 +2,10 @@ import { perCatalog, type Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
-import { periodsInForce } from '../accounts/periods-in-force.ts';
+import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
+import { plansSection } from '#core/business/accounts/plans.ts';
+import type { SoldOut, SoldOutPlans } from '#core/business/payments/places.ts';
+import { placesOf } from './places.ts';
 import { countPlaces, type PlaceCount } from './sales-figures.ts';
 import { hasLimits, placeLimits } from './section.ts';
 
@@ -12,27 +15,25 @@ const deadline = 5_000;
 /** Ms that a page waits for it. */
 const patience = 1_000;
 
-/** Why a plan is sold out to new customers. */
-interface SoldOut {
-  /** Epoch ms at which a place becomes free for one who joins the waiting list now, if nobody renews; undefined: nobody knows. */
-  readonly freeAt: number | undefined;
-}
-
 /** Limits under which nothing is free: `all`, and plans by their days. */
-export type FullLimits = ReadonlyMap<number | 'all', SoldOut>;
+type FullLimits = ReadonlyMap<number | 'all', SoldOut>;
 
 const readings = perCatalog(
   (host: Host) =>
     new FreshValue({ maxAge, deadline, patience, now: () => host.monotonic(), read: () => readFull(host) }),
 );
 
-/** What is sold out to new customers, at most five seconds ago. Reads nothing when there are no limits. */
-export async function fullLimits(host: Host): Promise<FullLimits> {
-  return hasLimits(placeLimits(host.section)) ? readings(host).get() : new Map();
+/** What is sold out to an account, or to those without one, at most five seconds ago. Reads nothing when there are no limits. */
+export async function readSoldOut(host: Host, accountId: string | undefined): Promise<SoldOutPlans> {
+  const full = hasLimits(placeLimits(host.section)) ? await readings(host).get() : undefined;
+  if (full === undefined || full.size === 0) return new Map();
+  const held = accountId === undefined ? [] : await placesOf(host.database, accountId);
+  const plans = host.section(plansSection).map(({ days }) => [days, soldOut(full, days, held)] as const);
+  return new Map(plans.flatMap(([days, reason]) => (reason === undefined ? [] : [[days, reason] as const])));
 }
 
 /** Why one with these places cannot have a plan; undefined when it is to be had. @param held as `placesOf` returns it */
-export function soldOut(full: FullLimits, days: number, held: readonly (number | null)[] = []): SoldOut | undefined {
+function soldOut(full: FullLimits, days: number, held: readonly (number | null)[]): SoldOut | undefined {
   const reasons = [held.length > 0 ? undefined : full.get('all'), held.includes(days) ? undefined : full.get(days)];
   // Free under both: the later of the two, where both are known.
   return reasons.reduce((one, other) => {

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { recordEvent } from '../accounts/account-events.ts';
-import { lockAccount } from '../accounts/ledger.ts';
+import { recordEvent } from '#core/business/accounts/account-events.ts';
+import { lockAccount } from '#core/business/accounts/ledger.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';

@@ -1,7 +1,7 @@
 import type { Command } from '#core/extension/commands/command.ts';
 import { type ZoneOptions, zoneOf, zoneOption } from '#core/extension/commands/days.ts';
 import { formatTable } from '#core/extension/commands/table-text.ts';
-import type { PlaceCount, SalesReport } from '#core/business/sales/sales-figures.ts';
+import type { PlaceCount, SalesReport } from './sales-figures.ts';
 import { localTime } from '#core/platform/timing/time-zone.ts';
 
 interface Options extends ZoneOptions {
@@ -20,7 +20,7 @@ export const salesCommand: Command = {
       .action((options: Options) =>
         context.withHost(async (host) => {
           // Loaded when it runs: MikroORM would slow all other commands down.
-          const { readSales } = await import('#core/business/sales/sales-figures.ts');
+          const { readSales } = await import('./sales-figures.ts');
           const report = await readSales(host);
           if (options.json === true) return context.print(JSON.stringify(report, null, 2));
           const zone = zoneOf(host, options);

@@ -5,7 +5,7 @@ import {
   readSales,
   type ReportedWait,
   type SalesDayRow,
-} from '#core/business/sales/sales-figures.ts';
+} from './sales-figures.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { describeTable, type TableSection, withRows } from '#core/web/pages/table.ts';
 
@@ -14,7 +14,8 @@ export const salesPage: Page = {
   path: '/operator/orders/places',
   role: 'operator',
   title: 'operator.sales',
-  template: 'operator/sales.eta',
+  within: '/operator/orders',
+  template: 'sales/page.eta',
   styles: ['operator.css', 'tables.css'],
   async show(request) {
     const { places, waiting, days } = await readSales(request.host);
@@ -78,7 +79,7 @@ function waitingState(
 function daysTable(days: readonly SalesDayRow[], request: PageRequest): TableSection {
   return describeTable(request, 'limits', 'operator.sales_days', days, [
     {
-      label: 'operator.sales_day',
+      label: 'operator.sales_on',
       at: 'title',
       cell: ({ day }) => ({ text: request.format.shortDay(new Date(`${day}T12:00:00Z`)).text, iso: day }),
     },

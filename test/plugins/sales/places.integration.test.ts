@@ -6,25 +6,31 @@ import { cancelOrder, newCharge, startOrder } from '#core/business/payments/chec
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import type { Order } from '#core/business/payments/order.ts';
 import { settle } from '#core/business/payments/settle.ts';
-import { fullLimits, soldOut } from '#core/business/sales/availability.ts';
-import { recordDay, reserveFree } from '#core/business/sales/jobs.ts';
-import { countPlaces, listSalesDays, readSales, salesGauges } from '#core/business/sales/sales-figures.ts';
+import { readSoldOut } from '../../../plugins/sales/availability.ts';
+import { recordDay, reserveFree } from '../../../plugins/sales/jobs.ts';
+import { countPlaces, listSalesDays, readSales, salesGauges } from '../../../plugins/sales/sales-figures.ts';
 import {
   findWait,
   joinWaitingList,
   leaveWaitingList,
   listWaiting,
   listWaits,
-} from '#core/business/sales/waiting-list.ts';
+} from '../../../plugins/sales/waiting-list.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { createTestDatabase } from '../../../support/database.ts';
-import { FakeProvider } from '../payments/fake-provider.ts';
-import { createBuyer, createPaymentHost, type PaymentSettings, referenceOf } from '../payments/fixture.ts';
+import { createTestDatabase, silentLog } from '../../support/database.ts';
+import { tablesHere } from '../../support/registered.ts';
+import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
+import {
+  createBuyer,
+  createPaymentHost,
+  type PaymentSettings,
+  referenceOf,
+} from '../../core/business/payments/fixture.ts';
 
 let database: Database;
 let fake: FakeProvider;
 beforeAll(async () => {
-  database = await createTestDatabase();
+  database = await createTestDatabase(silentLog, await tablesHere());
 });
 afterAll(() => database[Symbol.asyncDispose]());
 beforeEach(async () => {
@@ -164,7 +170,7 @@ describe('places', () => {
     await using lock = await heldLock(database);
     expect(await kindOf(startOrder(host, await buyer(), 1))).toBe('done');
     expect(lock.isHeld).toBe(true);
-    expect([await countPlaces(host), await fullLimits(host)]).toEqual([[], new Map()]);
+    expect([await countPlaces(host), await readSoldOut(host, undefined)]).toEqual([[], new Map()]);
   });
 });
 
@@ -194,18 +200,19 @@ describe('what is sold out', () => {
     await pay(await startOrder(host, short, 1));
     await pay(await startOrder(host, long, 7));
     const dayMs = 86_400_000;
-    expect(soldOut(await fullLimits(host), 1)?.freeAt).toBeCloseTo(Date.now() + dayMs, -5);
+    expect((await readSoldOut(host, undefined)).get(1)?.freeAt).toBeCloseTo(Date.now() + dayMs, -5);
     await joinWaitingList(host, await buyer(), 1);
-    const waited = await fullLimits(withPlaces(2));
-    expect(soldOut(waited, 1)?.freeAt).toBeCloseTo(Date.now() + 7 * dayMs, -5);
-    expect(soldOut(waited, 1, [1])).toBeUndefined();
+    const waited = withPlaces(2);
+    expect((await readSoldOut(waited, undefined)).get(1)?.freeAt).toBeCloseTo(Date.now() + 7 * dayMs, -5);
+    expect((await readSoldOut(waited, await buyer())).size).toBe(4);
+    expect((await readSoldOut(waited, short)).size).toBe(0);
   });
 
   it('is nothing while a place is free that nobody waits for', async () => {
     const host = withPlaces(1);
-    expect((await fullLimits(host)).size).toBe(0);
+    expect((await readSoldOut(host, undefined)).size).toBe(0);
     await joinWaitingList(host, await buyer(), 1);
-    expect((await fullLimits(withPlaces(1))).get('all')).toEqual({ freeAt: undefined });
+    expect((await readSoldOut(withPlaces(1), undefined)).get(1)).toEqual({ freeAt: undefined });
   });
 });
 

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { periodsInForce } from '../accounts/periods-in-force.ts';
+import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { openCodes } from '../accounts/code-times.ts';
+import { openCodes } from '#core/business/accounts/code-times.ts';
 
 /*
  * A place is held by an account, not by an order: with a pass that runs or is to run, with an order that may still be paid, or with a

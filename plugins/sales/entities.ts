@@ -1,8 +1,8 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { Account } from '../accounts/entities.ts';
+import { Account } from '#core/business/accounts/entities.ts';
 
 /** How a wait has ended: with a pass, with a reservation that nobody used, or because the account left or was blocked. */
-export const waitOutcomes = ['bought', 'expired', 'left'] as const;
+const waitOutcomes = ['bought', 'expired', 'left'] as const;
 
 /** A customer who waits for a place, or has one reserved. */
 export const WaitingEntry = defineEntity({

@@ -1,5 +1,5 @@
 import { defineSection, type SectionValues } from '#core/config/section.ts';
-import { plansSection } from '../accounts/plans.ts';
+import { plansSection } from '#core/business/accounts/plans.ts';
 import { integer, object } from '#core/platform/schema.ts';
 
 /** The section `sales`: how many passes may run at a time. Plans have limits as well, in `plans`. */

@@ -1,0 +1,60 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Host } from '#core/gateway/host/host.ts';
+import { Steps } from '#core/platform/database/steps.ts';
+
+/*
+ * Places: how many passes a plugin lets run at a time. Without it, nothing is ever sold out.
+ */
+
+/** Why a plan is sold out to new customers. */
+export interface SoldOut {
+  /** Epoch ms at which a place becomes free for one who joins the waiting list now, if nobody renews; undefined: nobody knows. */
+  readonly freeAt: number | undefined;
+}
+
+/** Plans that are sold out, by their days. */
+export type SoldOutPlans = ReadonlyMap<number, SoldOut>;
+
+/** The wait of one account for a place. */
+export interface Wait {
+  readonly days: number;
+  /** Until when a place is reserved; undefined while it waits. */
+  readonly reservedUntil: Date | undefined;
+  /** 1 for the next one; 0 with a reservation. */
+  readonly position: number;
+  /** True once the reserved place is that of an open order. */
+  readonly isOrdered: boolean;
+  /** For how long a free place is reserved. */
+  readonly reserveMinutes: number;
+}
+
+export interface PlaceSteps {
+  /**
+   * Whether a plan may be ordered: the account renews, or a place is free that nobody waits for. Core has locked the account of the
+   * buyer; the lock of the places comes after it. Until the transaction ends, nobody else takes a place, so the order that core inserts
+   * takes this one.
+   *
+   * @param accountId of the buyer; undefined for a gift, which renews nothing
+   */
+  claimPlace(
+    host: Pick<Host, 'section'>,
+    transaction: EntityManager,
+    accountId: string | undefined,
+    days: number,
+  ): Promise<boolean>;
+  /** What is sold out to an account, or to those without one, at most five seconds ago. */
+  readSoldOut(host: Host, accountId: string | undefined): Promise<SoldOutPlans>;
+  /** The wait of an account; undefined for those that do not wait, or have the pass that they waited for. */
+  findWait(host: Host, accountId: string): Promise<Wait | undefined>;
+  /** Puts an account on the waiting list for a plan, at its end; one that is on it stays where it is. */
+  joinWaitingList(host: Host, accountId: string, days: number): Promise<void>;
+  /** Takes an account off the waiting list; a reserved place goes to the next one. */
+  leaveWaitingList(host: Host, accountId: string): Promise<void>;
+}
+
+export const placeSteps = new Steps<PlaceSteps>();
+
+/** What is sold out to an account, or to those without one: nothing where no plugin limits places. */
+export async function readSoldOut(host: Host, accountId: string | undefined): Promise<SoldOutPlans> {
+  return (await placeSteps.of(host.database.fork())?.())?.readSoldOut(host, accountId) ?? new Map();
+}

@@ -1,0 +1,36 @@
+import { placeSteps } from '#core/business/payments/places.ts';
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
+import { salesCommand } from './command.ts';
+import { salesJobs } from './jobs.ts';
+import { placeMail } from './mail/kind.ts';
+import { waitNotices } from './notices.ts';
+import { salesPage } from './page.ts';
+import { salesReading } from './reading.ts';
+import { salesGauges } from './sales-figures.ts';
+import { salesSection } from './section.ts';
+import { readWaitStory } from './story.ts';
+import en from './texts/en.json' with { type: 'json' };
+import id from './texts/id.json' with { type: 'json' };
+
+/** Limits how many passes run at a time, and keeps a waiting list. */
+export const plugin: GatewayPlugin = {
+  name: 'sales',
+  register({ gateway }) {
+    gateway.section(salesSection);
+    gateway.tables({
+      name: 'sales',
+      entities: async () => Object.values(await import('./entities.ts')),
+      steps: placeSteps.by(() => import('./steps.ts')),
+    });
+    for (const job of salesJobs) gateway.job(job);
+    gateway.mail(placeMail);
+    gateway.texts(defineTexts({ en, id }));
+    gateway.notices(waitNotices);
+    gateway.story(readWaitStory);
+    gateway.page(salesPage);
+    gateway.operatorReading(salesReading);
+    gateway.command(salesCommand);
+    for (const gauge of salesGauges) gateway.gauge(gauge);
+  },
+};

@@ -1,0 +1,42 @@
+import { configuredProvider } from '#core/business/payments/connections.ts';
+import type { Notice, NoticeSource } from '#core/web/pages/notices.ts';
+import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
+import { hasLimits, placeLimits } from './section.ts';
+import { findWait, isOrdered, type Wait } from './waiting-list.ts';
+
+/** What the home page says to those who wait for a place, until they order. Reads nothing where nothing is limited. */
+export const waitNotices: NoticeSource = {
+  name: 'sales',
+  async show(request, _now, readers) {
+    const { host } = request;
+    const limits = placeLimits(host.section);
+    if (readers !== 'customers' || !hasLimits(limits)) return [];
+    const wait = await findWait(host, accountOf(request).id);
+    if (wait === undefined || isOrdered(wait, limits)) return [];
+    const path = configuredProvider(host) === undefined ? '' : `/buy?days=${wait.days}`;
+    return [describeWait(wait, path, request)];
+  },
+};
+
+/** The place on the waiting list, or until when one is reserved, and where to order it. */
+export function describeWait(
+  { position, reservedUntil }: Pick<Wait, 'position' | 'reservedUntil'>,
+  path: string,
+  { t, format }: Pick<PageRequest, 't' | 'format'>,
+): Notice {
+  if (reservedUntil === undefined)
+    return {
+      kind: 'info',
+      isOwn: true,
+      title: t('home.wait', { position: format.number(position) }),
+      text: t('home.wait_more'),
+      action: path === '' ? undefined : { path, label: t('home.wait_open') },
+    };
+  return {
+    kind: 'ok',
+    isOwn: true,
+    title: t('home.reserved', { time: format.time(reservedUntil).text }),
+    text: t('home.reserved_more'),
+    action: path === '' ? undefined : { path, label: t('home.wait_choose') },
+  };
+}

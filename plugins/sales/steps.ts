@@ -1,0 +1,18 @@
+import type { PlaceSteps } from '#core/business/payments/places.ts';
+import { placeLimits, salesSection } from './section.ts';
+import * as list from './waiting-list.ts';
+
+/*
+ * What core's checkout and the pages of plans ask for.
+ */
+
+export { readSoldOut } from './availability.ts';
+export { claimPlace } from './claim-place.ts';
+export { joinWaitingList, leaveWaitingList } from './waiting-list.ts';
+
+export const findWait: PlaceSteps['findWait'] = async (host, accountId) => {
+  const wait = await list.findWait(host, accountId);
+  if (wait === undefined) return undefined;
+  const reserveMinutes = host.section(salesSection).reserve_minutes;
+  return { ...wait, isOrdered: list.isOrdered(wait, placeLimits(host.section)), reserveMinutes };
+};

@@ -1,0 +1,24 @@
+import type { ReadStory, StoryEntry } from '#core/web/pages/account-story.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
+import { listWaits, type PastWait } from './waiting-list.ts';
+
+/** Waits that are told, the newest. */
+const listed = 10;
+
+/** When an account joined the waiting list, and when a place was reserved for it. */
+export const readWaitStory: ReadStory = async (request, accountId) => {
+  const waits = await listWaits(request.host.database, accountId, listed);
+  return waits.flatMap((wait) => tellWait(wait, request));
+};
+
+export function tellWait(
+  { days, joinedAt, reservedAt, reservedUntil }: PastWait,
+  { t, format }: Pick<PageRequest, 't' | 'format'>,
+): StoryEntry[] {
+  const text = t('operator.days', { count: days });
+  const joined: StoryEntry = { topic: 'access', at: joinedAt, icon: 'waiting', title: t('operator.story.waits'), text };
+  if (reservedAt === undefined || reservedUntil === undefined) return [joined];
+  const until = t('operator.waiting_reserved', { time: format.dayTime(reservedUntil).text });
+  const title = t('operator.story.reserved');
+  return [joined, { topic: 'access', at: reservedAt, icon: 'ok', title, text: `${text} · ${until}` }];
+}

@@ -2,15 +2,12 @@ import { createRequestId } from '#core/gateway/records/request-id.ts';
 import { activePeriod, readAccounts } from '#core/business/accounts/account-record.ts';
 import { AccountError } from '#core/business/accounts/account-error.ts';
 import { grantDays } from '#core/business/accounts/ledger.ts';
-import { creditOutage, hasCredited, isWaiting, listOutages } from '../../plugins/outages/credit.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { checkNow, startOrder } from '#core/business/payments/checkout.ts';
 import { readGiftCode } from '#core/business/payments/gifts.ts';
 import { readOrder } from '#core/business/payments/order.ts';
+import { placeSteps } from '#core/business/payments/places.ts';
 import { refundPayment } from '#core/business/payments/refunds.ts';
-import { reserveFree } from '../../plugins/sales/jobs.ts';
-import { countPlaces } from '../../plugins/sales/sales-figures.ts';
-import { joinWaitingList } from '../../plugins/sales/waiting-list.ts';
 import { MemoryShared } from '#core/platform/shared/memory.ts';
 import { PostgresRecordStore } from '../../plugins/log/record-store.ts';
 import { listBatches, revokeVouchers } from '../../plugins/vouchers/voucher-batches.ts';
@@ -39,6 +36,16 @@ const prices = new Map([
   [7, 95_000],
   [30, 289_000],
 ]);
+
+/** Of the operator's API. */
+interface ListedOutage {
+  readonly id: string;
+  readonly from: Date;
+  readonly until: Date;
+  readonly isConfirmed: boolean;
+  readonly creditedAt: Date | undefined;
+}
+type ListedPlaces = Readonly<Record<'held' | 'max', number>>;
 
 /** What follows from an event. */
 type Later = () => Promise<void>;
@@ -218,7 +225,8 @@ export class Month {
 
   async #join(visit: Visit): Promise<void> {
     const { account, days } = visit;
-    await joinWaitingList(this.world.host, this.#id(account), days);
+    const places = await placeSteps.of(this.#database.fork())?.();
+    await places?.joinWaitingList(this.world.host, this.#id(account), days);
     if (this.model.waits.some((wait) => wait.account === account && wait.outcome === undefined)) return;
     const wait: Wait = { account, days, joined: this.model.now, reservedUntil: undefined, outcome: undefined };
     this.model.waits.push(wait);
@@ -243,7 +251,7 @@ export class Month {
       act: async () => {
         this.#reservesAt = undefined;
         this.#reserved(this.model.reserve());
-        await reserveFree(this.world.host);
+        await this.world.runJob('reserve-places');
       },
     });
   }
@@ -495,16 +503,21 @@ export class Month {
 
   /** The first time an operator gives the time back, later the job. */
   async #credit(): Promise<void> {
-    const isFirst = !(await hasCredited(this.#database));
+    const isFirst = (await this.#outages()).every(({ creditedAt }) => creditedAt === undefined);
     await this.world.runJob('credit-outages');
-    const outages = await listOutages(this.#database, 100);
+    const outages = await this.#outages();
     // Later ones wait only where nothing confirms them.
-    for (const outage of outages)
-      if (isWaiting(outage) && (isFirst || !outage.isConfirmed)) await creditOutage(this.world.host, outage);
+    for (const { id, creditedAt, isConfirmed } of outages)
+      if (creditedAt === undefined && (isFirst || !isConfirmed)) await this.world.act('outage.credit', { outage: id });
     const [last] = outages;
     const expected = this.model.outages.at(-1);
     this.#differ('the outage', last && { from: last.from.getTime(), until: last.until.getTime() }, expected);
     if (expected !== undefined) this.model.credit();
+  }
+
+  async #outages(): Promise<readonly ListedOutage[]> {
+    const { outages } = (await this.world.read('/outages')) as { readonly outages: readonly ListedOutage[] };
+    return outages;
   }
 
   async #probe(isWeak: boolean): Promise<void> {
@@ -579,7 +592,8 @@ export class Month {
   }
 
   async #countPlaces(): Promise<void> {
-    const [all] = await countPlaces(this.world.host);
+    const { places } = (await this.world.read('/sales')) as { readonly places: readonly ListedPlaces[] };
+    const [all] = places;
     const held = this.model.holders().size;
     this.counts.placeChecks++;
     this.counts.mostPlaces = Math.max(this.counts.mostPlaces, held);

@@ -6,6 +6,8 @@ import { setTimeout } from 'node:timers/promises';
 import { insertAccounts } from '../payments/gateways.ts';
 import { buildCatalog } from '#core/config/sections/build-catalog.ts';
 import { type GatewayDocument, readDocument } from '#core/config/file/document.ts';
+import { commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
+import type { ActionWords } from '#core/business/operator-actions/operator-actions.ts';
 import { receiveNotification } from '#core/business/payments/inbox.ts';
 import type { UsageFiguresReader } from '#core/extension/commands/usage-figures.ts';
 import { assemble } from '#core/extension/assembly.ts';
@@ -265,6 +267,18 @@ export class World implements AsyncDisposable {
     const job = this.#registry.jobs.get(name);
     if (job === undefined) throw new Error(`there is no job ${name}`);
     await job.run({}, this.host);
+  }
+
+  /** What the operator's API reads. */
+  async read(path: string): Promise<unknown> {
+    return this.#registry.operatorReadings.get(path)?.read(this.host, '', new URLSearchParams());
+  }
+
+  /** What an operator does. */
+  async act(name: string, input: ActionWords): Promise<void> {
+    const action = this.#registry.actions.get(name);
+    if (action === undefined) throw new Error(`there is no action ${name}`);
+    await runAction(this.host, commandOperator(), action, '', input);
   }
 
   /** The bank's notice, three times at once, one of them under another name. */

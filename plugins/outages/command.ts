@@ -42,11 +42,7 @@ export function defineOutageGrant(parser: Parser, context: CommandContext): void
     .requiredOption('--until <time>', 'end of the span', parseTime)
     .option('--model <model>', 'only accounts that requested this model in it', parseLine)
     .requiredOption('--days <days>', 'days to add, 1 to 30', parseInteger(1, 30))
-    .requiredOption(
-      '--note <text>',
-      'reason, kept in the ledger; an account gets the days once for a note',
-      parseLine,
-    )
+    .requiredOption('--note <text>', 'reason, kept in the ledger; an account gets the days once for a note', parseLine)
     .requiredOption('--label <text>', 'what customers read as the name of these days', parseLine)
     .option('--yes', 'do not ask; without it, the accounts are listed first')
     .addOption(zoneOption())

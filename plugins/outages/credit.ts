@@ -253,23 +253,17 @@ export async function creditedIncidents(database: Queries, since: number): Promi
 /** Time that an account got back. */
 export interface CreditedTime {
   readonly model: string; // public name
-  readonly from: Date;
   readonly seconds: number;
-  readonly creditedAt: Date;
+  readonly fromAt: Date;
 }
 
 /** What an account got back lately, the newest first. */
 export async function listCredits(database: Queries, accountId: string, days: number): Promise<CreditedTime[]> {
-  const rows = await database.query<{ model: string; from_at: number; seconds: number; created_at: number }>(
-    `select o.model, c.seconds, ${epochs('o.from_at', 'c.created_at')} from outage_credit c join outage o on o.id = c.outage_id
+  const rows = await database.query<{ model: string; seconds: number; from_at: number }>(
+    `select o.model, c.seconds, ${epochs('o.from_at')} from outage_credit c join outage o on o.id = c.outage_id
      where c.account_id = ? and c.seconds > 0 and c.created_at > clock_timestamp() - make_interval(days => ?)
      order by o.from_at desc limit 20`,
     [accountId, days],
   );
-  return rows.map(({ model, seconds, ...row }) => ({
-    model,
-    seconds,
-    from: new Date(row.from_at),
-    creditedAt: new Date(row.created_at),
-  }));
+  return rows.map(toRecord);
 }

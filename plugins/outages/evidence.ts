@@ -1,6 +1,7 @@
 import { ownFaults } from '#core/gateway/facts.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { uuid } from '#core/platform/database/database.ts';
+import { toRecord } from '#core/platform/database/rows.ts';
 import type { ConfirmedOutage } from './credit.ts';
 
 const isOwn = ownFaults.map((fault) => `r.attempts @> '[{"fault": "${fault}"}]'`).join(' or ');
@@ -36,7 +37,7 @@ export async function listWitnesses(
   limit: number,
 ): Promise<OutageWitness[]> {
   if (!uuid.test(id)) return [];
-  const rows = await database.query<{ account_id: string; failures: number; had_failed: boolean }>(
+  const rows = await database.query<{ account_id: string; failures: number; had_failed_before: boolean }>(
     `with felt as (
        select r.account_id, o.model, coalesce(i.opened_at, o.from_at) as opened_at, count(*)::float8 as failures
        from outage o left join incident i on i.id = o.incident_id cross join lateral (
@@ -47,13 +48,9 @@ export async function listWitnesses(
        ) r
        where o.id = ? and ${isFailure} group by r.account_id, o.model, i.opened_at, o.from_at
      )
-     select account_id, failures, ${hadFailed('felt.account_id', 'felt.model', 'felt.opened_at')} as had_failed
-     from felt order by had_failed desc, failures desc, account_id limit ?`,
+     select account_id, failures, ${hadFailed('felt.account_id', 'felt.model', 'felt.opened_at')} as had_failed_before
+     from felt order by had_failed_before desc, failures desc, account_id limit ?`,
     [id, Math.min(limit, 500)],
   );
-  return rows.map(({ account_id: accountId, failures, had_failed: hadFailedBefore }) => ({
-    accountId,
-    failures,
-    hadFailedBefore,
-  }));
+  return rows.map(toRecord);
 }

@@ -1,6 +1,7 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import { findModelName } from '#core/gateway/records/model-names.ts';
 import type { Database } from '#core/platform/database/database.ts';
+import { toRecord } from '#core/platform/database/rows.ts';
 import { AccountError } from '#core/business/accounts/account-error.ts';
 import { addDays } from '#core/business/accounts/ledger.ts';
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
@@ -61,7 +62,7 @@ export async function findAffected(
      where a.blocked_at is null and a.deleted_at is null and ${condition} order by a.id`,
     values,
   );
-  return rows.map(({ id, name, email }) => ({ id, name, email: email ?? undefined }));
+  return rows.map(toRecord);
 }
 
 /** What came of a grant to all whom an outage has hit. */

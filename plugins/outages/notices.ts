@@ -32,10 +32,12 @@ export function describeCredits(credits: readonly CreditedTime[], { t, format }:
   const [one, ...more] = credits;
   if (one === undefined) return undefined;
   const timeOf = (seconds: number) => creditText(Math.max(1, Math.round(seconds / 60)), t);
-  const day = (from: Date) => format.shortDay(from).text;
+  const day = (at: Date) => format.shortDay(at).text;
   if (more.length === 0)
-    return { ...own, title: t('home.credit', { time: timeOf(one.seconds), model: one.model, day: day(one.from) }) };
-  const named = credits.slice(0, namedCredits).map(({ model, from }) => t('home.credit_of', { model, day: day(from) }));
+    return { ...own, title: t('home.credit', { time: timeOf(one.seconds), model: one.model, day: day(one.fromAt) }) };
+  const named = credits
+    .slice(0, namedCredits)
+    .map(({ model, fromAt }) => t('home.credit_of', { model, day: day(fromAt) }));
   const others = credits.length - named.length;
   return {
     ...own,

@@ -3,7 +3,8 @@ import { nameOfAccount, readAccountNames } from '#core/web/pages/account-name.ts
 import { tellDowntime } from '#core/web/pages/downtime.ts';
 import { defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
-import { act, actionPage, describeDone } from '#core/web/actions/action-page.ts';
+import { act, describeDone } from '#core/web/actions/action-page.ts';
+import { plainPage } from '#core/web/actions/plain-page.ts';
 import { instantOf, localTime } from '#core/web/pages/local-time.ts';
 import type { TableSection } from '#core/web/pages/table.ts';
 import { integer, object, string } from '#core/platform/schema.ts';
@@ -63,30 +64,23 @@ async function requireOutage({ host, params }: PageRequest): Promise<ConfirmedOu
 }
 
 /** `/operator/accounts/outage/ID/decline`: whether nobody gets the time of an outage back. */
-export const declinePage: Page = actionPage({
-  path: `${path}/{outage}/decline`,
-  title: 'operator.credit_decline',
-  action: declineAction,
-  async ask(request) {
-    const { t } = request;
-    const outage = await describeOutage(await requireOutage(request), request);
-    return {
-      question: t('operator.credit_decline_question'),
-      text: t('operator.credit_decline_text'),
-      facts: [
-        { name: t('operator.outage'), value: outage.title },
-        { name: t('operator.credit_would_give'), value: outage.text },
-      ],
-      label: t('operator.credit_decline'),
-      isDanger: true,
-      back: path,
-      note: { label: t('operator.reason'), hint: t('operator.act.note_hint') },
-    };
+export const declinePage: Page = plainPage(
+  declineAction,
+  {
+    path: `${path}/{outage}`,
+    async find(request) {
+      const { t } = request;
+      const { title, text: wouldGive } = await describeOutage(await requireOutage(request), request);
+      const facts = [
+        { name: t('operator.outage'), value: title },
+        { name: t('operator.credit_would_give'), value: wouldGive },
+      ];
+      return { id: '', name: title, path, facts };
+    },
+    next: path,
   },
-  subject: () => '',
-  words: ({ note }, { params }) => ({ outage: params['outage'], note }),
-  next: () => path,
-});
+  { words: ({ note }, { params }) => ({ outage: params['outage'], note }) },
+);
 
 /** Outages that are looked at for those whose time nobody had back yet. */
 const looked = 20;

@@ -1,18 +1,18 @@
 import { configuredProvider } from '#core/business/payments/connections.ts';
+import type { Wait } from '#core/business/payments/places.ts';
 import type { Notice, NoticeSource } from '#core/web/pages/notices.ts';
 import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
 import { hasLimits, placeLimits } from './section.ts';
-import { findWait, isOrdered, type Wait } from './waiting-list.ts';
+import { findWait } from './waiting-list.ts';
 
 /** What the home page says to those who wait for a place, until they order. Reads nothing where nothing is limited. */
 export const waitNotices: NoticeSource = {
   name: 'sales',
   async show(request, _now, readers) {
     const { host } = request;
-    const limits = placeLimits(host.section);
-    if (readers !== 'customers' || !hasLimits(limits)) return [];
+    if (readers !== 'customers' || !hasLimits(placeLimits(host.section))) return [];
     const wait = await findWait(host, accountOf(request).id);
-    if (wait === undefined || isOrdered(wait, limits)) return [];
+    if (wait === undefined || wait.isOrdered) return [];
     const path = configuredProvider(host) === undefined ? '' : `/buy?days=${wait.days}`;
     return [describeWait(wait, path, request)];
   },

@@ -1,13 +1,8 @@
 import { readAccountNames } from '#core/web/pages/account-name.ts';
-import {
-  type PlaceCount,
-  placeKinds,
-  readSales,
-  type ReportedWait,
-  type SalesDayRow,
-} from './sales-figures.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { describeTable, type TableSection, withRows } from '#core/web/pages/table.ts';
+import { type PlaceCount, placeKinds, readSales, type SalesDayRow } from './sales-figures.ts';
+import type { ListedWait } from './waiting-list.ts';
 
 /** `/operator/orders/places`: the places under each limit beside the waiting list, and what the limits were. */
 export const salesPage: Page = {
@@ -45,13 +40,13 @@ function planName(days: number | undefined, { t }: Pick<PageRequest, 't'>): stri
   return days === undefined ? t('operator.sales_all') : t('operator.days', { count: days });
 }
 
-async function waitingTable(waiting: readonly ReportedWait[], request: PageRequest): Promise<TableSection> {
+async function waitingTable(waiting: readonly ListedWait[], request: PageRequest): Promise<TableSection> {
   const names = await readAccountNames(
     request.host.database,
     waiting.map(({ accountId }) => accountId),
     request.t,
   );
-  const account = ({ accountId }: ReportedWait) => ({
+  const account = ({ accountId }: ListedWait) => ({
     text: names.get(accountId) ?? accountId,
     path: `/operator/accounts/${accountId}`,
   });
@@ -64,10 +59,7 @@ async function waitingTable(waiting: readonly ReportedWait[], request: PageReque
   ]);
 }
 
-function waitingState(
-  { reservedUntil, isOrdered }: Pick<ReportedWait, 'reservedUntil' | 'isOrdered'>,
-  request: PageRequest,
-) {
+function waitingState({ reservedUntil, isOrdered }: ListedWait, request: PageRequest) {
   const { t, format } = request;
   if (reservedUntil === undefined) return { text: t('operator.waiting_waits'), kind: 'waiting' } as const;
   const text = isOrdered

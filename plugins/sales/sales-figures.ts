@@ -4,7 +4,7 @@ import type { Database } from '#core/platform/database/database.ts';
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import { heldPlaces } from './places.ts';
 import { hasLimits, placeLimits } from './section.ts';
-import { isOrdered, listWaiting, type Wait } from './waiting-list.ts';
+import { listWaiting, type ListedWait } from './waiting-list.ts';
 
 type Queries = Pick<Database, 'query'>;
 
@@ -102,15 +102,10 @@ export async function listSalesDays(database: Queries, days: number): Promise<Sa
 /** Entries of the waiting list, and days of the limits, that a report has at most. */
 const reported = { waits: 200, days: 28 };
 
-/** One on the list, and whether its reserved place is that of an open order. */
-export interface ReportedWait extends Wait {
-  readonly isOrdered: boolean;
-}
-
 /** What operators look at together. */
 export interface SalesReport {
   readonly places: readonly PlaceCount[];
-  readonly waiting: readonly ReportedWait[];
+  readonly waiting: readonly ListedWait[];
   readonly days: readonly SalesDayRow[];
 }
 
@@ -118,11 +113,10 @@ export interface SalesReport {
 export async function readSales(host: Pick<Host, 'database' | 'section'>): Promise<SalesReport> {
   const [places, waiting, days] = await Promise.all([
     countPlaces(host),
-    listWaiting(host.database, reported.waits),
+    listWaiting(host, reported.waits),
     listSalesDays(host.database, reported.days),
   ]);
-  const limits = placeLimits(host.section);
-  return { places, waiting: waiting.map((wait) => ({ ...wait, isOrdered: isOrdered(wait, limits) })), days };
+  return { places, waiting, days };
 }
 
 const labelOf = (days: number | undefined) => (days === undefined ? 'all' : String(days));

@@ -1,5 +1,5 @@
 import type { PlaceSteps } from '#core/business/payments/places.ts';
-import { placeLimits, salesSection } from './section.ts';
+import { salesSection } from './section.ts';
 import * as list from './waiting-list.ts';
 
 /*
@@ -12,7 +12,5 @@ export { joinWaitingList, leaveWaitingList } from './waiting-list.ts';
 
 export const findWait: PlaceSteps['findWait'] = async (host, accountId) => {
   const wait = await list.findWait(host, accountId);
-  if (wait === undefined) return undefined;
-  const reserveMinutes = host.section(salesSection).reserve_minutes;
-  return { ...wait, isOrdered: list.isOrdered(wait, placeLimits(host.section)), reserveMinutes };
+  return wait && { ...wait, reserveMinutes: host.section(salesSection).reserve_minutes };
 };

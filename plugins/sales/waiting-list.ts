@@ -2,6 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '#core/business/accounts/account-events.ts';
 import { lockAccount } from '#core/business/accounts/ledger.ts';
+import type { Wait } from '#core/business/payments/places.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
@@ -12,26 +13,13 @@ import { type PlaceLimits, placeLimits, salesSection } from './section.ts';
 /** Entries that get a place in one transaction. */
 const batchSize = 500;
 
-/** The wait of one account. */
-export interface Wait {
+/** A wait as it is on the list. */
+export interface ListedWait extends Wait {
   readonly id: string;
   readonly accountId: string;
-  readonly days: number;
   readonly joinedAt: Date;
-  /** Until when a place is reserved; undefined while it waits. */
-  readonly reservedUntil: Date | undefined;
-  /** 1 for the next one; 0 with a reservation. */
-  readonly position: number;
   /** Plans of its orders that may still be paid, by their days. */
   readonly ordered: readonly number[];
-}
-
-/** True once the reserved place is one of an open order: it is reserved again if the order ends in time. */
-export function isOrdered(
-  { days, reservedUntil, ordered }: Pick<Wait, 'days' | 'reservedUntil' | 'ordered'>,
-  { byPlan }: Pick<PlaceLimits, 'byPlan'>,
-): boolean {
-  return reservedUntil !== undefined && ordered.some((plan) => plan === days || !byPlan.has(days));
 }
 
 /** Puts an account on the waiting list for a plan, at its end; one that is on it stays where it is. */
@@ -82,7 +70,7 @@ export async function reservePlaces({ section }: Pick<Host, 'section'>, transact
 
 async function reserve(
   transaction: EntityManager,
-  { id, accountId }: Pick<Wait, 'id' | 'accountId'>,
+  { id, accountId }: Pick<ListedWait, 'id' | 'accountId'>,
   minutes: number,
 ): Promise<void> {
   await transaction.execute(
@@ -164,31 +152,42 @@ type WaitRow = Row<typeof WaitingEntry, 'id' | 'account_id' | 'days' | 'joined_a
   readonly ordered: readonly number[];
 };
 
+function toWait(row: WaitRow, { byPlan }: Pick<PlaceLimits, 'byPlan'>): ListedWait {
+  const { days, reserved_until: reserved, ordered } = row;
+  const isOrdered = reserved !== null && ordered.some((plan) => plan === days || !byPlan.has(days));
+  return { ...toRecord(row), isOrdered };
+}
+
 /** The waiting list: those with a reserved place first, then those that wait, in their order. @param limit at most 1,000 */
-export async function listWaiting(database: Pick<Database, 'query'>, limit: number): Promise<Wait[]> {
+export async function listWaiting(
+  { database, section }: Pick<Host, 'database' | 'section'>,
+  limit: number,
+): Promise<ListedWait[]> {
   const rows = await database.query<WaitRow>(
     `select ${columns}, case when reserved_until is null
        then row_number() over (partition by reserved_until is null order by joined_at, id) else 0 end::float8 as position
      from waiting_entry e where ended_at is null order by e.reserved_until is null, e.joined_at, id limit ?`,
     [Math.min(limit, 1_000)],
   );
-  return rows.map(toRecord);
+  const limits = placeLimits(section);
+  return rows.map((row) => toWait(row, limits));
 }
 
 /** The wait of an account, with its position; undefined when it is not on the list, or has the pass that it waited for. */
 export async function findWait(
   { database, section }: Pick<Host, 'database' | 'section'>,
   accountId: string,
-): Promise<Wait | undefined> {
+): Promise<ListedWait | undefined> {
+  const limits = placeLimits(section);
   const [row] = await database.query<WaitRow>(
     `select ${columns}, case when reserved_until is not null then 0 else 1 + (
        select count(*) from waiting_entry f where f.ended_at is null and f.reserved_until is null
          and (f.joined_at, f.id) < (e.joined_at, e.id)) end::float8 as position
      from waiting_entry e where account_id = ? and ended_at is null
        and not exists (select from ${heldPlaces} h where h.kind = 'pass' and ${isWhatIsWaitedFor('h')})`,
-    [accountId, limitedPlans(placeLimits(section))],
+    [accountId, limitedPlans(limits)],
   );
-  return row && toRecord(row);
+  return row && toWait(row, limits);
 }
 
 /** What an account has waited for, ended or not. */

@@ -22,10 +22,8 @@ export interface Wait {
   readonly reservedUntil: Date | undefined;
   /** 1 for the next one; 0 with a reservation. */
   readonly position: number;
-  /** True once the reserved place is that of an open order. */
+  /** True once the reserved place is that of an open order: it is reserved again if the order ends in time. */
   readonly isOrdered: boolean;
-  /** For how long a free place is reserved. */
-  readonly reserveMinutes: number;
 }
 
 export interface PlaceSteps {
@@ -44,8 +42,8 @@ export interface PlaceSteps {
   ): Promise<boolean>;
   /** What is sold out to an account, or to those without one, at most five seconds ago. */
   readSoldOut(host: Host, accountId: string | undefined): Promise<SoldOutPlans>;
-  /** The wait of an account; undefined for those that do not wait, or have the pass that they waited for. */
-  findWait(host: Host, accountId: string): Promise<Wait | undefined>;
+  /** The wait of an account, and for how long a place is reserved; undefined once it has what it waited for, or does not wait. */
+  findWait(host: Host, accountId: string): Promise<(Wait & { readonly reserveMinutes: number }) | undefined>;
   /** Puts an account on the waiting list for a plan, at its end; one that is on it stays where it is. */
   joinWaitingList(host: Host, accountId: string, days: number): Promise<void>;
   /** Takes an account off the waiting list; a reserved place goes to the next one. */

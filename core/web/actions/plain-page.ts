@@ -8,6 +8,8 @@ export interface PageSubject {
   readonly name: string;
   /** Of its page. */
   readonly path: string;
+  /** What is known of it. */
+  readonly facts?: ActionQuestion['facts'];
 }
 
 /** Where an action is asked about, and what it is about. */
@@ -50,7 +52,7 @@ export function plainPage(
       return {
         question: t(`${key}.question`, { subject: subject.name }),
         text: t(`${key}.text`),
-        facts: [],
+        facts: subject.facts ?? [],
         label: t(key),
         isDanger: action.isDanger === true,
         back: subject.path,

@@ -9,7 +9,7 @@ export const outageCredited: MailWriter<'outage.credited'> = {
   async write({ host, payload, account, t, format, buttons }) {
     const { model, from } = await findOutage(host.database, payload.outageId);
     const credits = await listCredits(host.database, account.id, 7);
-    const credit = credits.find((one) => one.model === model && one.from.getTime() === from.getTime());
+    const credit = credits.find((one) => one.model === model && one.fromAt.getTime() === from.getTime());
     if (credit === undefined) return mailReason('mail.reason.no_credit');
     const minutes = t('mail.outage.minutes', { count: Math.max(1, Math.round(credit.seconds / 60)) });
     const end = account.periods.at(-1)?.endsAt;

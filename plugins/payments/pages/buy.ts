@@ -5,7 +5,7 @@ import { giftSteps, sellsGifts } from '#core/business/payments/gifts.ts';
 import { quote, startOrder } from '#core/business/payments/checkout.ts';
 import { configuredProvider } from '#core/business/payments/connections.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
-import { placeSteps, readSoldOut, type SoldOutPlans, type Wait } from '#core/business/payments/places.ts';
+import { type PlaceSteps, placeSteps, readSoldOut, type SoldOutPlans } from '#core/business/payments/places.ts';
 import { listOrders } from '#core/business/payments/order.ts';
 import { planTicks } from '#core/web/pages/geometry.ts';
 import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
@@ -126,7 +126,7 @@ function describeWays(isGift: boolean, days: number | undefined, { host, t }: Pa
 
 interface Places {
   readonly soldOut: SoldOutPlans;
-  readonly wait: Wait | undefined;
+  readonly wait: Awaited<ReturnType<PlaceSteps['findWait']>>;
 }
 
 /** A gift renews nothing. */

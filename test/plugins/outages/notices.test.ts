@@ -14,8 +14,7 @@ const at = new Date(Date.UTC(2026, 10, 22, 2, 30));
 
 const credit = (model: string, seconds: number) => ({
   model,
-  from: at,
-  creditedAt: at,
+  fromAt: at,
   seconds,
 });
 

@@ -39,11 +39,11 @@ afterEach(() => vi.useRealTimers());
 it('a source that never answers holds the page for three seconds', async () => {
   vi.useFakeTimers();
   const silent: NoticeSource = { name: 'silent', show: () => new Promise(() => undefined), toJson: async () => [] };
-  const host = createTestHost();
-  const shown = showNotices(new Map([['silent', silent], ...sources]), { ...request, host }, 0, 'customers');
+  const logging = createTestHost();
+  const shown = showNotices(new Map([['silent', silent], ...sources]), { ...request, host: logging }, 0, 'customers');
   await vi.advanceTimersByTimeAsync(3_000);
   expect(await shown).toMatchObject([{ title: 'parades' }, { title: 'weather' }]);
-  expect(host.lines.join()).toMatch('no answer within 3000 ms');
+  expect(logging.lines.join()).toMatch('no answer within 3000 ms');
 });
 
 it('a source that fails takes neither the other notices nor the JSON down, and is logged', async () => {

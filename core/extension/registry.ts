@@ -30,6 +30,7 @@ import type { NoticeSource } from '#core/web/pages/notices.ts';
 import type { AssetSource, Page } from '#core/web/pages/page.ts';
 import { locateAssets, locateTemplates } from '#core/web/pages/views.ts';
 import type { ProblemKind } from '#core/web/problems/problem.ts';
+import { type OperatorResource, readingOf } from '#core/web/resources/resource.ts';
 import type { Texts } from '#core/web/texts/texts.ts';
 import type { AnyStageDefinition, Observer } from '#core/gateway/pipeline/stage.ts';
 import type { EventHandler, EventName } from '#core/gateway/events/event-handler.ts';
@@ -249,6 +250,11 @@ export class Registry {
   operatorReading(reading: OperatorReading): void {
     if (this.operatorReadings.has(reading.path)) throw new Error(`two plugins read "${reading.path}" for operators`);
     this.operatorReadings.set(reading.path, reading);
+  }
+
+  /** Something that operators list: the operator's API reads it at the plural of its name. */
+  resource(resource: OperatorResource): void {
+    this.operatorReading(readingOf(resource));
   }
 
   observer(observer: Observer): void {

@@ -6,7 +6,7 @@ import { act } from '#core/web/actions/action-page.ts';
 import { plainPage } from '#core/web/actions/plain-page.ts';
 import { instantOf, localOf, localTime } from '#core/web/pages/local-time.ts';
 import { type AnnouncementInput, changeAction, createAction, endAction } from './actions.ts';
-import { announcementsPath } from './list-page.ts';
+import { announcementsPath } from './resource.ts';
 import { boolean, object, string } from '#core/platform/schema.ts';
 
 const hour = 3_600_000; // ms

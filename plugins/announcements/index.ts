@@ -6,7 +6,7 @@ import { editAnnouncementPage, endPage, newAnnouncementPage } from './form-page.
 import { announcementsPage } from './list-page.ts';
 import { announcementMail } from './mail/kind.ts';
 import { announcementNotices } from './notices.ts';
-import { announcementsReading } from './reading.ts';
+import { announcements } from './resource.ts';
 import { announcementsSection } from './section.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
@@ -22,7 +22,7 @@ export const plugin: GatewayPlugin = {
     gateway.notices(announcementNotices);
     for (const action of [createAction, changeAction, endAction]) gateway.action(action);
     for (const page of [announcementsPage, newAnnouncementPage, editAnnouncementPage, endPage]) gateway.page(page);
-    gateway.operatorReading(announcementsReading);
+    gateway.resource(announcements);
     gateway.command(announcementCommand);
   },
 };

@@ -1,13 +1,18 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { explainErrors, parsePointer } from '#core/config/file/explain.ts';
 import type { JsonSchema } from '#core/platform/schema.ts';
-import { isInstant } from '#core/platform/timing/time-zone.ts';
+import { isDay, isInstant } from '#core/platform/timing/time-zone.ts';
 import { sentenceOf } from './query.ts';
 
 /** Mistakes of one input that are described; the remainder is counted. */
 const mostDescribed = 5;
 
-const ajv = new Ajv({ allErrors: true, verbose: true, strict: false, formats: { 'date-time': isInstant } });
+const ajv = new Ajv({
+  allErrors: true,
+  verbose: true,
+  strict: false,
+  formats: { date: isDay, 'date-time': isInstant },
+});
 const validators = new WeakMap<JsonSchema, ValidateFunction>();
 
 /**

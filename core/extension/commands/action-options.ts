@@ -1,21 +1,38 @@
 import { type Command as Parser, InvalidArgumentError, Option } from 'commander';
-import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
+import type { ActionKind, InputSchema } from '#core/business/operator-actions/action-kind.ts';
 import type { JsonSchema } from '#core/platform/schema.ts';
-import { lineParser, parseInteger } from './arguments.ts';
+import { lineParser, parseInteger, parseNumber } from './arguments.ts';
+import { parseDay } from './days.ts';
+
+/** Flags of options that are not called as their members are: `{ note: '--reason, --note' }`. */
+export type OptionNames = Readonly<Record<string, string>>;
 
 /** Declares the options of a command by the input of its action: `--sign-in <value>` for `sign_in`. */
-export function addActionOptions(parser: Parser, { input }: Pick<ActionKind, 'input'>): Parser {
+export function addActionOptions(
+  parser: Parser,
+  { input }: Pick<ActionKind, 'input'>,
+  names: OptionNames = {},
+): Parser {
   for (const [name, schema] of Object.entries(input.properties)) {
-    const { type, description = '', minimum, maximum } = schema;
-    const flag = `--${name.replaceAll('_', '-')}`;
-    const option = new Option(type === 'boolean' ? flag : `${flag} <value>`, description);
+    const flag = flagOf(name, names);
+    const option = new Option(schema.type === 'boolean' ? flag : `${flag} <value>`, schema.description ?? '');
     if (schema.enum !== undefined) option.choices(schema.enum.map(String));
-    else if (type === 'integer') option.argParser(parseInteger(minimum ?? 0, maximum ?? Number.MAX_SAFE_INTEGER));
-    else if (type === 'string') option.argParser(parseText(schema));
+    else if (schema.type !== 'boolean') option.argParser(parserOf(schema));
     if (input.required?.includes(name) === true) option.makeOptionMandatory();
     parser.addOption(option);
   }
   return parser;
+}
+
+function flagOf(name: string, names: OptionNames): string {
+  return names[name] ?? `--${name.replaceAll('_', '-')}`;
+}
+
+function parserOf(schema: JsonSchema): (text: string) => string | number {
+  const { type, format, minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = schema;
+  if (type === 'integer') return parseInteger(minimum, maximum);
+  if (type === 'number') return parseNumber(minimum, maximum);
+  return format === 'date' ? parseDay : parseText(schema);
 }
 
 /** @returns a parser for one line that the schema allows */
@@ -28,16 +45,15 @@ function parseText({ maxLength = 200, pattern = '', description = '' }: JsonSche
   };
 }
 
-const camel = (name: string) => name.replace(/_(\w)/g, (_whole, letter: string) => letter.toUpperCase());
-
 /** The input of an action, out of the options of its command. */
 export function readActionInput<Input extends object>(
-  { input }: ActionKind<Input>,
+  { input }: { readonly input: InputSchema } & Partial<ActionKind<Input>>,
   options: Readonly<Record<string, unknown>>,
+  names: OptionNames = {},
 ): Input {
   return Object.fromEntries(
     Object.keys(input.properties).flatMap((name) => {
-      const value = options[camel(name)];
+      const value = options[new Option(flagOf(name, names)).attributeName()];
       return value === undefined ? [] : [[name, value]];
     }),
   ) as Input;

@@ -33,3 +33,11 @@ export function parseInteger(minimum: number, maximum: number): (text: string) =
     throw new InvalidArgumentError(`It must be an integer from ${minimum} to ${maximum}.`);
   };
 }
+
+export function parseNumber(minimum: number, maximum: number): (text: string) => number {
+  return (text) => {
+    const value = /^-?\d{1,15}(?:\.\d{1,15})?$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= minimum && value <= maximum) return value;
+    throw new InvalidArgumentError(`It must be a number from ${minimum} to ${maximum}.`);
+  };
+}

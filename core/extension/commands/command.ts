@@ -17,6 +17,7 @@ export interface CommandContext {
 
 /** The end of a help text: command lines, and what the exit codes mean. */
 export function exampleText(lines: readonly string[], exitCodes: string): string {
+  if (lines.length === 0) return exitCodes;
   return `\n\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}${exitCodes}`;
 }
 

@@ -11,7 +11,7 @@ export type TextStyle = Parameters<typeof styleText>[0];
 /** A text, and how it looks on a terminal. */
 export type TextCell = string | { readonly text: string; readonly style: TextStyle };
 
-interface TableOptions {
+export interface TableOptions {
   /** Columns of numbers, which are aligned at their end. */
   readonly numbers?: readonly number[];
   /** The least widths of the columns, for tables that are continued later. */

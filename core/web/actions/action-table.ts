@@ -1,42 +1,46 @@
+import { describeWords } from '#core/business/operator-actions/action-kind.ts';
 import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
-import type { PageRequest } from '../pages/page.ts';
-import { type ColumnOf, describeTable, type TableCell, type TableSection } from '../pages/table.ts';
+import type { TableCell, TableSection } from '../pages/table.ts';
+import { defineView, type FieldReader, fieldTable } from '../resources/field.ts';
 import { tellAction, tellDone } from './tell-action.ts';
-
-type Reader = Pick<PageRequest, 't' | 'format' | 'language' | 'host'>;
 
 const outcomeKinds = { done: 'ok', failed: 'bad', unknown: 'waiting' } as const;
 
-/** What operators have done. @param names of accounts, by id @param subjects what it was about, where that is not what the page is about */
+/** What operators have done. */
+export const recordedActions = defineView<RecordedAction>()(
+  {
+    time: { type: 'time', at: 'note', of: 'createdAt' },
+    action: { type: 'id', at: 'title', of: 'action', cell: ({ action }, { t }) => tellDone(action, t) },
+    about: { type: 'id', fit: 'brief', at: 'note-end', of: 'subject' },
+    by: { type: 'text', fit: 'brief', at: 'note-end', of: 'operator' },
+    note: {
+      type: 'text',
+      fit: 'text',
+      at: 'below',
+      value: ({ details, note }) => describeWords({ ...details, note }),
+      cell: (action, reader) => tellAction(action, reader, reader.names),
+    },
+    outcome: {
+      type: 'state',
+      at: 'end',
+      value: ({ error, outcome }) => error ?? outcome,
+      cell: ({ outcome }, { t }) => ({ text: t(`operator.done.${outcome}`), kind: outcomeKinds[outcome] }),
+    },
+  },
+  ['time', 'action', 'by', 'outcome', 'note'],
+);
+
+/** @param names of accounts, by id @param subjects what it was about, where that is not what the page is about */
 export function actionTable(
   actions: readonly RecordedAction[],
-  reader: Reader,
-  names?: ReadonlyMap<string, string>,
+  { t, format, language, host }: FieldReader,
+  names: ReadonlyMap<string, string> = new Map(),
   subjects?: ReadonlyMap<string, TableCell>,
 ): TableSection {
-  const { t } = reader;
-  const about: ColumnOf<RecordedAction> = {
-    label: 'operator.about',
-    fit: 'brief',
-    at: 'note-end',
-    cell: ({ subject }) => subjects?.get(subject),
-  };
-  return describeTable(reader, 'actions', 'operator.actions', actions, [
-    { label: 'operator.time', at: 'note', cell: ({ createdAt }) => createdAt },
-    { label: 'operator.action', at: 'title', cell: ({ action }) => tellDone(action, t) },
-    ...(subjects === undefined ? [] : [about]),
-    {
-      label: 'operator.by',
-      fit: 'brief',
-      at: subjects === undefined ? 'note-end' : 'hide',
-      isSpare: subjects !== undefined,
-      cell: ({ operator }) => operator,
-    },
-    { label: 'operator.note', fit: 'text', at: 'below', cell: (action) => tellAction(action, reader, names) },
-    {
-      label: 'operator.outcome',
-      at: 'end',
-      cell: ({ outcome }) => ({ text: t(`operator.done.${outcome}`), kind: outcomeKinds[outcome] }),
-    },
-  ]);
+  const fields = recordedActions.page.flatMap((field) => {
+    if (field.name === 'about')
+      return subjects === undefined ? [] : [{ ...field, cell: ({ subject }: RecordedAction) => subjects.get(subject) }];
+    return subjects !== undefined && field.name === 'by' ? [{ ...field, at: 'hide' as const, isSpare: true }] : [field];
+  });
+  return fieldTable({ t, format, language, host, names }, 'actions', 'operator.actions', actions, fields);
 }

@@ -13,7 +13,7 @@ export interface TableCell {
   readonly isCode?: boolean;
 }
 
-interface TableColumn {
+export interface TableColumn {
   readonly label: string;
   readonly isNumber?: boolean;
   /** True: on phones, where columns have no heads, its label stands before the value. */

@@ -1,0 +1,77 @@
+import { formatMoney } from '#core/business/accounts/money.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
+import { recordedActions } from '#core/web/actions/action-table.ts';
+import type { FieldValues, ShownField } from '#core/web/resources/field.ts';
+import { formatFields, formatSection, formatTable, formatTime, type TableOptions } from './table-text.ts';
+
+/** How fields are printed. */
+export interface FieldText {
+  readonly timeZone: string;
+  /** Epoch ms. */
+  readonly now: number;
+  /** Of accounts, by id. */
+  readonly names?: ReadonlyMap<string, string>;
+}
+
+/** Entries as columns; no lines without any. `isZoneNamed`: the heading of the first time names its zone. */
+export function formatEntries<Entry>(
+  entries: readonly Entry[],
+  fields: readonly ShownField<Entry>[],
+  text: FieldText,
+  { isZoneNamed = false, ...options }: TableOptions & { readonly isZoneNamed?: boolean } = {},
+): string[] {
+  if (entries.length === 0) return [];
+  const zoned = isZoneNamed ? fields.find(({ type }) => type === 'time') : undefined;
+  return formatTable(
+    fields.map((field) => (field === zoned ? `${headingOf(field)} (${text.timeZone})` : headingOf(field))),
+    entries.map((entry) => fields.map((field) => printField(field, entry, text))),
+    options,
+  );
+}
+
+/** What operators have done, below a heading. */
+export function formatActions(actions: readonly RecordedAction[], text: FieldText): string[] {
+  return formatSection('actions', formatEntries(actions, recordedActions.text, text, { longest: 500 }));
+}
+
+/** One entry as lines of names and values; fields without a value are left out. @param more lines below them */
+export function formatEntry<Entry>(
+  entry: Entry,
+  fields: readonly ShownField<Entry>[],
+  text: FieldText,
+  more: Parameters<typeof formatFields>[0] = [],
+): string[] {
+  const lines = fields.map((field) => [headingOf(field), printField(field, entry, text) || undefined] as const);
+  return formatFields([...lines, ...more]);
+}
+
+function headingOf<Entry>({ heading, name }: ShownField<Entry>): string {
+  return heading ?? name.replaceAll('_', ' ');
+}
+
+function printField<Entry>(field: ShownField<Entry>, entry: Entry, { timeZone, now, names }: FieldText): string {
+  const value = field.value(entry, now);
+  if (value === undefined) return '';
+  if (value instanceof Date) return formatTime(value, timeZone);
+  if (field.type === 'person') return names?.get(String(value)) ?? String(value);
+  if (typeof value !== 'object') return String(value);
+  return 'text' in value ? value.text : formatMoney(value.amount, value.currency);
+}
+
+/**
+ * Names of the accounts in the fields of persons: what an account is found by, because names alone are not unique, least of all that of
+ * deleted accounts.
+ */
+export async function readPersons<Entry>(
+  host: Pick<Host, 'database'>,
+  entries: readonly Entry[],
+  fields: readonly ShownField<Entry>[],
+): Promise<ReadonlyMap<string, string>> {
+  const persons = fields.filter(({ type }) => type === 'person');
+  const ids = new Set(entries.flatMap((entry) => persons.map(({ value }) => value(entry, 0) as FieldValues['person'])));
+  if (ids.size === 0) return new Map();
+  const { readAccounts } = await import('#core/business/accounts/account-record.ts');
+  const accounts = await readAccounts(host.database, 'id', [...ids]);
+  return new Map(accounts.map(({ id, name, email }) => [id, email ?? `${name} (${id})`]));
+}

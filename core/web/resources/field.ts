@@ -1,0 +1,161 @@
+import type { PageRequest } from '../pages/page.ts';
+import { type ColumnOf, describeTable, type TableCell, type TableColumn, type TableSection } from '../pages/table.ts';
+
+/** Values by the type of their field. Secrets have no type: what none of these can say is not shown. */
+export interface FieldValues {
+  /** What operators find it by; not translated. */
+  readonly id: string;
+  readonly time: Date;
+  /** In the smallest unit that the currency is paid in. */
+  readonly money: { readonly amount: number; readonly currency: string };
+  readonly count: number;
+  /** Ms. */
+  readonly duration: number;
+  /** One of a few words. */
+  readonly state: string;
+  readonly text: string;
+  /** Id of an account, which is shown by its name. */
+  readonly person: string;
+  /** Something with a page of its own. */
+  readonly link: Pick<TableCell, 'text' | 'path' | 'isCode' | 'isButton'>;
+}
+
+/** Who reads a page. */
+export type FieldReader = Pick<PageRequest, 't' | 'format' | 'language' | 'host'> & {
+  /** Names of accounts, by id. */
+  readonly names?: ReadonlyMap<string, string>;
+};
+
+type PageValue = ReturnType<ColumnOf<unknown>['cell']>;
+
+/** How a field is shown. */
+interface Showing<Entry> extends Partial<Pick<TableColumn, 'at' | 'fit' | 'isNamed' | 'isSpare'>> {
+  /** Key of its label on pages; default: `operator.NAME`. */
+  readonly label?: string;
+  /** In the output of commands; default: its name. */
+  readonly heading?: string;
+  /** Of a state: pages show the text `TEXTS.STATE`, with the icon that its kind has. */
+  readonly texts?: string;
+  readonly kinds?: Readonly<Partial<Record<string, TableCell['kind']>>>;
+  /** True: the gateway has written the text, and translates it. */
+  readonly isSentence?: boolean;
+  /** What pages show instead, where that is not what commands print. */
+  cell?(entry: Entry, reader: FieldReader): PageValue;
+}
+
+/** Names of the members whose values are of a type. */
+type MemberOf<Entry, Value> = {
+  [Name in keyof Entry & string]: Entry[Name] extends Value | undefined ? Name : never;
+}[keyof Entry & string];
+
+interface FieldOf<Entry, Type extends keyof FieldValues> extends Showing<Entry> {
+  readonly type: Type;
+  /** The member that has the value; default: `value`, or else the entry itself. */
+  readonly of?: MemberOf<Entry, FieldValues[Type]>;
+  /** @param now epoch ms @returns undefined for nothing */
+  value?(entry: Entry, now: number): FieldValues[Type] | undefined;
+}
+
+/** One thing that operators see of an entry: in tables of pages if it has a place there (`at`), and in what commands print. */
+export type Field<Entry> = { [Type in keyof FieldValues]: FieldOf<Entry, Type> }[keyof FieldValues];
+
+/** A field where it is shown. */
+export interface ShownField<Entry> extends Showing<Entry> {
+  readonly name: string;
+  readonly type: keyof FieldValues;
+  value(entry: Entry, now: number): FieldValues[keyof FieldValues] | undefined;
+}
+
+/** What operators see of one kind of entries. */
+export interface EntryView<Entry, Name extends string = string> {
+  /** Columns of tables on pages. */
+  readonly page: readonly ShownField<Entry>[];
+  /** Columns of tables that commands print. */
+  readonly text: readonly ShownField<Entry>[];
+  /** Some of its fields, in this order. */
+  pick(...names: readonly Name[]): ShownField<Entry>[];
+}
+
+/** Describes entries once: their fields in the order of pages, and the names of those that commands print in their order. */
+export function defineView<Entry>() {
+  return <const Name extends string>(
+    fields: Readonly<Record<Name, Field<Entry>>>,
+    text: readonly NoInfer<Name>[] = [],
+  ): EntryView<Entry, Name> => {
+    const shown = (name: Name): ShownField<Entry> => ({ ...fields[name], name, value: readerOf(fields[name]) });
+    const names = Object.keys(fields) as Name[];
+    return {
+      page: names.filter((name) => fields[name].at !== undefined).map(shown),
+      text: text.map(shown),
+      pick: (...picked) => picked.map(shown),
+    };
+  };
+}
+
+function readerOf<Entry>(field: Field<Entry>): ShownField<Entry>['value'] {
+  const { of: member } = field;
+  if (member !== undefined) return (entry) => entry[member] as FieldValues[keyof FieldValues] | undefined;
+  return (entry, now) => field.value?.(entry, now) ?? undefined;
+}
+
+const labelOf = <Entry>({ label, name }: ShownField<Entry>) => label ?? `operator.${name}`;
+
+/** A table of a page with a row for each entry. @param title key of the texts */
+export function fieldTable<Entry>(
+  reader: FieldReader,
+  id: string,
+  title: string,
+  entries: readonly Entry[],
+  fields: readonly ShownField<Entry>[],
+): TableSection {
+  const columns = fields.map((field): ColumnOf<Entry> => {
+    const { at = 'hide', type } = field;
+    const isNumber = type === 'count' || type === 'money' || type === 'duration';
+    return { ...field, at, isNumber, label: labelOf(field), cell: (entry) => cellOf(field, entry, reader) };
+  });
+  return describeTable(reader, id, title, entries, columns);
+}
+
+/** A name and a value on a page, ready to be printed. */
+export interface PageFact {
+  readonly name: string;
+  readonly value: string;
+  readonly path?: string;
+  readonly isCode?: boolean;
+}
+
+/** Names and values of one entry; fields without a value are left out. */
+export function describeFacts<Entry>(
+  reader: FieldReader,
+  entry: Entry,
+  fields: readonly ShownField<Entry>[],
+): PageFact[] {
+  const { t, format } = reader;
+  return fields.flatMap((field): PageFact[] => {
+    const name = t(labelOf(field));
+    const value = cellOf(field, entry, reader);
+    if (value === undefined || value === '') return [];
+    if (value instanceof Date) return [{ name, value: format.time(value).text }];
+    if (typeof value === 'object') return [{ name, ...value, value: value.text }];
+    return [{ name, value: typeof value === 'number' ? format.number(value) : value }];
+  });
+}
+
+function cellOf<Entry>(field: ShownField<Entry>, entry: Entry, reader: FieldReader): PageValue {
+  const { t, format, host, names } = reader;
+  if (field.cell !== undefined) return field.cell(entry, reader);
+  const value = field.value(entry, host.now());
+  if (value === undefined || value instanceof Date) return value;
+  if (typeof value === 'object') return 'text' in value ? value : format.money(value.amount, value.currency);
+  if (typeof value === 'number') return field.type === 'duration' ? format.duration(value).text : value;
+  switch (field.type) {
+    case 'id':
+      return { text: value, isCode: true };
+    case 'state':
+      return { text: t(`${field.texts}.${value}`), kind: field.kinds?.[value] };
+    case 'person':
+      return { text: names?.get(value) ?? value, path: `/operator/accounts/${value}` };
+    default:
+      return field.isSentence === true ? t(value) : value;
+  }
+}

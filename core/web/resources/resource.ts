@@ -1,0 +1,97 @@
+import type { InputOf, InputSchema } from '#core/business/operator-actions/action-kind.ts';
+import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
+import { InvalidQuery } from '#core/business/operator-actions/query.ts';
+import { service } from '#core/config/sections/core-sections.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { JsonSchema } from '#core/platform/schema.ts';
+import { toSnakeCase } from '#core/platform/snake-case.ts';
+import type { EntryView } from './field.ts';
+
+/** What was found, and where it goes on. */
+export interface Found<Entry> {
+  readonly entries: readonly Entry[];
+  /** What `after` takes for the next page, null on the last one; left out without pages. */
+  readonly next?: string | null;
+  /** Of all, where the list has no pages. */
+  readonly total?: number;
+}
+
+/** How much is read, and in which zone days are. */
+export interface ListOptions {
+  readonly limit: number;
+  readonly timeZone: string;
+}
+
+/** Something that operators list: accounts, orders, mails. Commands and the operator's API follow from it. */
+export interface OperatorResource<Entry = unknown, Query extends object = object> {
+  /** Singular: `order`. The API lists it at `/orders`. */
+  readonly name: string;
+  /** What listing it does; begins with a verb. */
+  readonly summary: string;
+  /** How a list is narrowed, by options of commands and parameters of the API. `words` are what `find` takes. */
+  readonly query: InputSchema;
+  /** Entries of one answer of the API. Default: 100. */
+  readonly perPage?: number;
+  readonly view: EntryView<Entry>;
+  /** What a command prints where nothing is found. */
+  readonly none: string;
+  /** Loads what it needs: MikroORM would slow all commands down. @throws AccountError, CheckoutError, InvalidQuery */
+  list(host: Host, query: Query, options: ListOptions): Promise<Found<Entry>>;
+  /** True: `--json` prints the names that members have inside. Until operators read one JSON. */
+  readonly isCamel?: boolean;
+  /** What `--json` prints, where that is not what the API answers. */
+  write?(found: Found<Entry>): unknown;
+}
+
+/** Ties a resource to the schema of its query. */
+export function defineResource<Entry, const S extends InputSchema>(
+  resource: OperatorResource<Entry, InputOf<S>> & { readonly query: S },
+): OperatorResource<Entry, InputOf<S>> {
+  return resource;
+}
+
+/** What was found, under the name of the resource: `{ "orders": [], "next": null }`. */
+export function listFound<Entry>({ name }: Pick<OperatorResource, 'name'>, { entries, ...rest }: Found<Entry>): object {
+  return { [`${name}s`]: entries, ...rest };
+}
+
+/** What a command prints with `--json`. */
+export function writeFound<Entry>(resource: OperatorResource<Entry>, found: Found<Entry>): string {
+  const listed = listFound(resource, found);
+  const written = resource.write?.(found) ?? (resource.isCamel === true ? listed : toSnakeCase(listed));
+  return JSON.stringify(written, null, 2);
+}
+
+/** How the operator's API lists it. */
+export function readingOf(resource: OperatorResource): OperatorReading {
+  const { name, summary, query, perPage = 100, list } = resource;
+  return {
+    path: `/${name}s`,
+    summary,
+    query: Object.fromEntries(Object.entries(query.properties).map(([member, schema]) => [member, describe(schema)])),
+    async read(host, _handle, given) {
+      const { time_zone: timeZone } = host.section(service);
+      return listFound(resource, await list(host, await readQuery(query, given), { limit: perPage, timeZone }));
+    },
+  };
+}
+
+function describe({ type, enum: values, description = '' }: JsonSchema): string {
+  if (values !== undefined) return `${description} One of ${values.join(', ')}.`;
+  return type === 'boolean' ? `true: ${description}` : description;
+}
+
+/** Parameters of other names are ignored. @throws InvalidQuery */
+async function readQuery(query: InputSchema, given: URLSearchParams): Promise<object> {
+  const known = Object.entries(query.properties).flatMap(([name, { type }]) => {
+    const value = given.get(name);
+    if (value === null) return [];
+    return [[name, type === 'boolean' && (value === 'true' || value === 'false') ? value === 'true' : value]];
+  });
+  const input: object = Object.fromEntries(known);
+  // Ajv would slow the start of commands down.
+  const { describeMistakes } = await import('#core/business/operator-actions/input-mistakes.ts');
+  const mistakes = describeMistakes(query, input);
+  if (mistakes !== undefined) throw new InvalidQuery(mistakes);
+  return input;
+}

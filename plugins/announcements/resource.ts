@@ -1,0 +1,80 @@
+import { object } from '#core/platform/schema.ts';
+import { defineView } from '#core/web/resources/field.ts';
+import { defineResource } from '#core/web/resources/resource.ts';
+import type { StoredAnnouncement } from './announcements.ts';
+import type { Announcement } from './notices.ts';
+
+type Listed = StoredAnnouncement | Announcement;
+
+/** Page of one that has not ended; the list is above it. */
+export const announcementsPath = '/operator/announcements';
+
+const kinds = { planned: 'waiting', shown: 'ok', over: undefined, ended: undefined } as const;
+
+/** Announcements of operators; on their page, those of gateway.yaml too. */
+export const announcements = defineResource({
+  name: 'announcement',
+  summary: 'list announcements of operators, the newest first',
+  query: object({}),
+  view: defineView<Listed>()(
+    {
+      announcement: { type: 'id', value: (one) => ('id' in one ? one.id : undefined) },
+      text: {
+        type: 'text',
+        label: 'operator.announcement_text',
+        fit: 'text',
+        at: 'title',
+        value: ({ text }) => text.en,
+        cell(one, { language, host }) {
+          const text = one.text[language];
+          return 'id' in one && isShown(one, host.now()) ? { text, path: `${announcementsPath}/${one.id}` } : text;
+        },
+      },
+      kind: {
+        type: 'state',
+        label: 'operator.announcement_kind',
+        texts: 'operator.announcement_kind',
+        at: 'note',
+        of: 'kind',
+      },
+      for: {
+        type: 'text',
+        label: 'operator.announcement_for',
+        fit: 'brief',
+        at: 'below',
+        value: ({ model, audience }) => model ?? audience,
+        cell: ({ model, audience }, { t }) => model ?? t(`operator.audience.${audience}`),
+      },
+      from: { type: 'time', at: 'hide', value: ({ from }) => new Date(from) },
+      until: { type: 'time', at: 'note-end', value: ({ until }) => new Date(until) },
+      state: {
+        type: 'state',
+        at: 'end',
+        value: (one, now) => (isShown(one, now) ? 'open' : 'ended'),
+        cell(one, { t, host }) {
+          const state = stateOf(one, host.now());
+          return { text: t(`operator.announcement_state.${state}`), kind: kinds[state] };
+        },
+      },
+      by: { type: 'text', fit: 'brief', at: 'hide', value: (one) => ('id' in one ? one.createdBy : 'gateway.yaml') },
+    },
+    ['announcement', 'kind', 'for', 'from', 'until', 'state', 'by', 'text'],
+  ),
+  none: 'No announcement found.',
+  async list({ database }, _query, { limit }) {
+    const { listAnnouncements } = await import('./announcements.ts');
+    return { entries: await listAnnouncements(database, limit) };
+  },
+});
+
+/** @param now epoch ms */
+function stateOf(one: Listed, now: number): keyof typeof kinds {
+  if ('endedAt' in one && one.endedAt !== undefined) return 'ended';
+  if (now >= one.until) return 'over';
+  return now < one.from ? 'planned' : 'shown';
+}
+
+/** True while it is shown, or will be. */
+function isShown(one: Listed, now: number): boolean {
+  return ['planned', 'shown'].includes(stateOf(one, now));
+}

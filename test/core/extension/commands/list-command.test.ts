@@ -1,0 +1,85 @@
+import { Command as Parser } from 'commander';
+import { expect, it } from 'vitest';
+import { defineAction, text } from '#core/business/operator-actions/action-kind.ts';
+import { addActionOptions, readActionInput } from '#core/extension/commands/action-options.ts';
+import { addListCommand } from '#core/extension/commands/list-command.ts';
+import { createTestHost } from '#core/extension/testing/index.ts';
+import { boolean, number, object } from '#core/platform/schema.ts';
+import { defineView } from '#core/web/resources/field.ts';
+import { defineResource, type Found } from '#core/web/resources/resource.ts';
+
+interface Parcel {
+  readonly id: string;
+}
+
+/** Runs a command over a resource with these parcels, and returns what it printed and what it asked for. */
+async function run(found: Found<Parcel>, ...words: string[]) {
+  const lines: string[] = [];
+  const asked: unknown[] = [];
+  const parcels = defineResource({
+    name: 'parcel',
+    summary: 'list parcels',
+    query: object({
+      words: text('A part of its name.'),
+      late: boolean('Only late ones.'),
+      after: text('Id of the last one.'),
+    }),
+    view: defineView<Parcel>()({ parcel: { type: 'id', of: 'id' } }, ['parcel']),
+    none: 'No parcel found.',
+    async list(_host, query, { limit }) {
+      asked.push({ ...query, limit });
+      return found;
+    },
+  });
+  const parser = new Parser('parcel');
+  const context = {
+    withHost: async <T>(work: (host: ReturnType<typeof createTestHost>) => Promise<T>) => work(createTestHost()),
+    print: (line: string) => lines.push(line),
+  };
+  addListCommand(parser, context, parcels);
+  addListCommand(parser, context, parcels, { verb: 'find' });
+  await parser.parseAsync(words, { from: 'user' });
+  return { lines, asked: asked[0] };
+}
+
+it('a list command takes its options from the query, and says where the list goes on', async () => {
+  const { lines, asked } = await run({ entries: [{ id: 'p1' }], next: 'p1' }, 'list', '--late', '--limit', '1');
+  expect(asked).toEqual({ late: true, limit: 1 });
+  expect(lines).toEqual(['parcel', 'p1', '\nmore: --after p1']);
+});
+
+it('a list without pages says how many are left', async () => {
+  expect((await run({ entries: [{ id: 'p1' }], total: 3 }, 'list')).lines.at(-1)).toBe('\n2 more: --limit 3');
+});
+
+it('a search takes the words of the query as its argument', async () => {
+  const { lines, asked } = await run({ entries: [] }, 'find', 'blue one', '--after', 'p0');
+  expect(asked).toEqual({ words: 'blue one', after: 'p0', limit: 50 });
+  expect(lines).toEqual(['No parcel found.']);
+});
+
+const weigh = defineAction({
+  name: 'parcel.weigh',
+  subject: { name: 'parcel' },
+  summary: 'weigh a parcel',
+  input: object({
+    weight: number({ minimum: 0, maximum: 2.5 }, 'Kilograms.'),
+    note: text('Why.'),
+  }),
+  perform: () => Promise.resolve(),
+});
+const names = { note: '--reason, --note' };
+const inputOf = (...words: string[]) => {
+  const silent = { writeErr: () => undefined };
+  const parser = addActionOptions(new Parser().exitOverride().configureOutput(silent), weigh, names);
+  return readActionInput(weigh, parser.parse(words, { from: 'user' }).opts(), names);
+};
+
+it('options of an action are numbers where its input is, under the names that the command gives them', () => {
+  expect(inputOf('--weight', '1.25', '--reason', 'asked')).toEqual({ weight: 1.25, note: 'asked' });
+  expect(inputOf('--note', 'asked')).toEqual({ note: 'asked' });
+});
+
+it.each(['2.51', '-1', 'heavy', '1e3', ''])('an option that is a number refuses "%s"', (weight) => {
+  expect(() => inputOf('--weight', weight)).toThrow('It must be a number from 0 to 2.5.');
+});

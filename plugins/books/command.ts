@@ -5,7 +5,9 @@ import { parseDay, parseMonth, zoneOf, type ZoneOptions, zoneOption } from '#cor
 import { currencySection } from '#core/business/accounts/plans.ts';
 import { commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
 import { explainErrors } from '#core/extension/commands/explain-errors.ts';
-import { filtered, type FilterOptions, readFilter } from '#core/extension/commands/order-filter.ts';
+import { addActionOptions, readActionInput } from '#core/extension/commands/action-options.ts';
+import type { Infer } from '#core/platform/schema.ts';
+import { orderQuery, readOrderFilter } from '#core/web/resources/orders.ts';
 import { reconcileAction } from './actions.ts';
 import { BooksCsv } from './books-csv.ts';
 import { describeReconciliation } from './describe.ts';
@@ -23,12 +25,12 @@ export function defineBooks(parser: Parser, context: CommandContext): void {
 }
 
 function defineExport(parser: Parser, context: CommandContext): void {
-  filtered(
-    parser
-      .command('export')
-      .description('print payments and finished refunds as CSV, the oldest first; days are those of the money')
-      .addOption(zoneOption()),
-  )
+  const query = { input: orderQuery };
+  const command = parser
+    .command('export')
+    .description('print payments and finished refunds as CSV, the oldest first; days are those of the money')
+    .addOption(zoneOption());
+  addActionOptions(command, query)
     .option('--no-totals', 'without the total line of each day and provider')
     .addHelpText(
       'after',
@@ -36,12 +38,13 @@ function defineExport(parser: Parser, context: CommandContext): void {
         'daypass orders export --since 2026-11-01 --until 2026-11-30 > november.csv',
       )}`,
     )
-    .action((options: FilterOptions & ZoneOptions & { totals: boolean }) => {
+    .action((options: ZoneOptions & { totals: boolean }) => {
       const printed = context.withHost(async (host) => {
         const { listMovements } = await import('#core/business/payments/movements.ts');
         const zone = zoneOf(host, options);
-        const filter = await readFilter(host, options, zone);
-        const isWhole = options.state === undefined && options.flagged === undefined && options.account === undefined;
+        const asked: Infer<typeof orderQuery> = readActionInput(query, { ...options });
+        const filter = await readOrderFilter(host, asked, zone);
+        const isWhole = asked.state === undefined && asked.flagged === undefined && asked.account === undefined;
         const csv = new BooksCsv(zone, options.totals && isWhole);
         context.print(csv.head);
         for await (const movement of listMovements(host.database, filter))

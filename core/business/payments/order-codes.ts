@@ -16,6 +16,9 @@ export function describePlan({ days, isGift }: Pick<Order, 'days' | 'isGift'>, {
   return t(isGift ? 'operator.days_gift' : 'operator.days', { count: days });
 }
 
+/** For commands: `30 (gift)`. */
+export const printDays = ({ days, isGift }: Order): string => (isGift ? `${days} (gift)` : String(days));
+
 /** For operators: what has become of the code of an order; undefined for an order without. */
 export function describeCode({ isGift, gift }: Order, { t, format }: Reader): string | undefined {
   if (gift === undefined) return isGift ? t('operator.gift.unpaid') : undefined;

@@ -1,21 +1,52 @@
 import type { Command as Parser } from 'commander';
-import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
-import { commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
+import type { ActionKind, InputSchema } from '#core/business/operator-actions/action-kind.ts';
+import { type ActionDone, commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
 import type { ActionWords } from '#core/business/operator-actions/operator-actions.ts';
+import { CheckoutError } from '#core/business/payments/checkout-error.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import { toSnakeCase } from '#core/platform/snake-case.ts';
-import { addActionOptions, readActionInput } from './action-options.ts';
+import { addActionOptions, type OptionNames, readActionInput } from './action-options.ts';
 import { parseLine } from './arguments.ts';
-import type { CommandContext } from './command.ts';
+import { type CommandContext, exampleText } from './command.ts';
 import { confirm } from './confirm.ts';
+import { zoneOf, zoneOption } from './days.ts';
 import { explainErrors } from './explain-errors.ts';
+import { type CommandSubject, type Output, printOne } from './show-command.ts';
 
-/** Where a command says more than its action, or prints less. */
-interface ActionCommandWords {
-  /** What operators name its subject by; default: its id. */
+/** What an action is done to, and with which input. */
+interface Wish {
+  readonly handle: string;
+  readonly input: ActionWords;
+  /** What is asked first; default: whether, below what it is about. */
+  readonly question?: readonly string[];
+}
+
+/** How an action is asked for on the command line, where that does not follow from its description. */
+export interface ActionCommandWords {
+  /** Default: that of its name. */
+  readonly verb?: string;
+  readonly summary?: string;
+  /** Shown when it is done. */
+  readonly about?: CommandSubject;
+  /** What operators name its subject by; default: as in `about`, or else its id. */
   readonly handle?: string;
+  readonly isHandleOptional?: boolean;
+  /** Options in place of its input. */
+  readonly options?: InputSchema;
+  readonly names?: OptionNames;
+  /** False: a danger that the command does not ask about. */
+  readonly asks?: boolean;
+  readonly help?: string;
+  readonly examples?: readonly string[];
+  /** @param handle '' where it is left out @throws CommandFailed */
+  wish?(host: Host, handle: string, options: ActionWords): Wish | Promise<Wish>;
+  /** What is printed when it is done and nothing is shown. */
+  done?(id: string): string;
   /** Prints what came of it, without `--json`; default: all of it. */
   print?(result: ActionWords, input: ActionWords): void;
 }
+
+const exitCodes = '\n\nExit codes: 0 success, 1 failure, 2 invalid usage, 3 not found.';
 
 /**
  * Declares a subcommand that follows from an action: `block <account>` for `account.block`. It asks before what is dangerous, and
@@ -25,31 +56,72 @@ export function addActionCommand(
   parser: Parser,
   context: CommandContext,
   action: ActionKind,
-  { handle: named = 'its id', print }: ActionCommandWords = {},
+  wording: ActionCommandWords = {},
 ): void {
-  const { name, subject, summary, isDanger = false } = action;
-  const verb = name.slice(name.indexOf('.') + 1).replaceAll('_', '-');
-  const command = addActionOptions(parser.command(verb).description(summary), action);
-  if (subject.find !== undefined) command.argument(`<${subject.name}>`, named, parseLine);
-  if (isDanger) command.option('--yes', 'do not ask');
+  const { about, asks = action.isDanger === true, names, help = '', examples = [] } = wording;
+  const { handle: named = about?.argument[1] ?? 'its id', isHandleOptional = false } = wording;
+  const asked = { input: wording.options ?? action.input };
+  const verb = wording.verb ?? action.name.slice(action.name.indexOf('.') + 1).replaceAll('_', '-');
+  const command = parser.command(verb).description(wording.summary ?? action.summary);
+  const hasSubject = action.subject.find !== undefined;
+  const { name } = action.subject;
+  if (hasSubject) command.argument(isHandleOptional ? `[${name}]` : `<${name}>`, named, parseLine);
+  addActionOptions(command, asked, names).option('--json', 'print JSON');
+  if (asks) command.option('--yes', 'do not ask');
+  if (about !== undefined) command.addOption(zoneOption());
   command
-    .addHelpText('after', '\nExit codes: 0 success, 1 failure, 2 invalid usage, 3 not found.')
-    .option('--json', 'print JSON')
-    .action(async (...given: unknown[]) => {
-      const handle = subject.find === undefined ? '' : String(given[0]);
-      const options = command.opts<{ readonly yes?: true; readonly json?: true }>();
-      if (isDanger && options.yes !== true) await confirm([`${name} ${handle}: ${summary}?`]);
-      const input = readActionInput(action, options);
-      const done = await explainErrors(
-        context.withHost((host) => runAction(host, commandOperator(), action, handle, input)),
-      );
-      const result = subject.find === undefined ? done.result : { [subject.name]: done.subject.id, ...done.result };
-      if (options.json === true) return context.print(JSON.stringify(toSnakeCase(result), null, 2));
-      if (print !== undefined) return print(done.result, input);
-      context.print(
-        `done${Object.entries(result)
-          .map(([key, value]) => `, ${key}: ${String(value)}`)
-          .join('')}`,
-      );
-    });
+    .addHelpText(
+      'after',
+      `\n${[about?.help ?? '', help].filter(Boolean).join('\n')}${exampleText(examples, about?.exitCodes ?? exitCodes)}`,
+    )
+    .action((...given: unknown[]) =>
+      explainErrors(
+        context.withHost(async (host) => {
+          const output = command.opts<Output & { readonly yes?: true }>();
+          const input = readActionInput<ActionWords>(asked, { ...output }, names);
+          const handle = hasSubject ? String(given[0] ?? '') : '';
+          const wish = (await wording.wish?.(host, handle, input)) ?? { handle, input };
+          if (asks && output.yes !== true) await confirm(await questionOf(host, action, about, wish, output));
+          const print = (shown: string) => about !== undefined && printOne(context, host, about, shown, output);
+          const done = await runAction(host, commandOperator(), action, wish.handle, wish.input).catch(
+            async (error: unknown) => {
+              // The refund is on record nevertheless.
+              if (error instanceof CheckoutError && error.kind === 'not_refunded') await print(wish.handle);
+              throw error;
+            },
+          );
+          if (!(await print(done.subject.recordedAt))) printDone(context, action, wording, wish.input, done, output);
+        }),
+      ),
+    );
+}
+
+async function questionOf(
+  host: Host,
+  { name, subject, summary }: ActionKind,
+  about: CommandSubject | undefined,
+  { handle, question }: Wish,
+  output: Output,
+): Promise<readonly string[]> {
+  if (question !== undefined) return question;
+  const details = await about?.read(host, handle);
+  if (about === undefined || details === undefined) return [`${name} ${handle}: ${summary}?`];
+  const verb = name.slice(name.indexOf('.') + 1).replaceAll('_', ' ');
+  const asked = `${verb.charAt(0).toUpperCase()}${verb.slice(1)} this ${subject.name}?`;
+  return [...about.describe(details, zoneOf(host, output)), '', asked];
+}
+
+function printDone(
+  context: CommandContext,
+  { subject: kind }: ActionKind,
+  wording: ActionCommandWords,
+  input: ActionWords,
+  { subject, result: more }: ActionDone,
+  { json }: Output,
+): void {
+  const result = kind.find === undefined ? more : { [kind.name]: subject.id, ...more };
+  if (json === true) return context.print(JSON.stringify(toSnakeCase(result), null, 2));
+  if (wording.print !== undefined) return wording.print(more, input);
+  const members = Object.entries(result).map(([key, value]) => `, ${key}: ${String(value)}`);
+  context.print(wording.done?.(subject.id) ?? `done${members.join('')}`);
 }

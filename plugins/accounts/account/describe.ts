@@ -1,11 +1,12 @@
 import type { AccountRecord } from '#core/business/accounts/account-record.ts';
 import { activePeriod } from '#core/business/accounts/account-record.ts';
-import type { AccountSummary } from '#core/business/accounts/account-list.ts';
 import type { IdentityRecord } from '#core/business/accounts/identity-links.ts';
+import { writeMembers } from '#core/platform/snake-case.ts';
 import type { LedgerEntry } from '#core/business/accounts/ledger-entries.ts';
 import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
-import { formatActions } from '#core/extension/commands/action-table.ts';
-import { formatFields, formatSection, formatTable, formatTime } from '#core/extension/commands/table-text.ts';
+import { formatActions, formatEntries } from '#core/extension/commands/field-text.ts';
+import { formatFields, formatSection, formatTime } from '#core/extension/commands/table-text.ts';
+import { ledger } from '#core/web/resources/ledger.ts';
 import type { SessionRecord } from '#core/web/sessions/sessions.ts';
 
 /** All that `daypass account show` prints. */
@@ -25,61 +26,33 @@ export function toJson({ record, blockedReason, language, identities, sessions, 
   const active = activePeriod(record, record.readAt);
   return {
     account: record.id,
-    name: record.name,
-    email: record.email ?? null,
+    ...writeMembers(record, 'name', 'email'),
     language: language ?? null,
-    created_at: record.createdAt,
-    blocked_at: record.blockedAt ?? null,
+    ...writeMembers(record, 'createdAt', 'blockedAt'),
     blocked_reason: blockedReason ?? null,
-    deleted_at: record.deletedAt ?? null,
+    ...writeMembers(record, 'deletedAt'),
     hint: record.key?.hint ?? null,
     limits: record.key?.limits ?? null,
     request_count: record.requestCount,
     active: active !== undefined,
     ends_at: endOf(record) ?? null,
-    identities: identities.map(({ provider, email, name, lastUsedAt }) => ({
-      provider,
-      email: email ?? null,
-      name,
-      last_used_at: lastUsedAt,
+    identities: identities.map((one) => writeMembers(one, 'provider', 'email', 'name', 'lastUsedAt')),
+    sessions: sessions.map((one) => writeMembers(one, 'id', 'userAgent', 'createdAt', 'lastUsedAt')),
+    ledger: more.ledger.map((one) => ({
+      ...writeMembers(one, 'id', 'reason', 'days', 'label', 'startsAt', 'endsAt'),
+      in_force: one.isInForce,
+      ...writeMembers(one, 'replaces', 'orderId', 'note', 'createdAt'),
     })),
-    sessions: sessions.map(({ id, userAgent, createdAt, lastUsedAt }) => ({
-      id,
-      user_agent: userAgent,
-      created_at: createdAt,
-      last_used_at: lastUsedAt,
-    })),
-    ledger: more.ledger.map(entryToJson),
-    actions: more.actions.map(({ createdAt, action, operator, outcome, error, note }) => ({
-      created_at: createdAt,
-      action,
-      operator,
-      outcome,
-      error: error ?? null,
-      note: note ?? null,
-    })),
-  };
-}
-
-function entryToJson(entry: LedgerEntry): object {
-  return {
-    id: entry.id,
-    reason: entry.reason,
-    days: entry.days,
-    label: entry.label ?? null,
-    starts_at: entry.startsAt,
-    ends_at: entry.endsAt,
-    in_force: entry.isInForce,
-    replaces: entry.replaces ?? null,
-    order_id: entry.orderId ?? null,
-    note: entry.note ?? null,
-    created_at: entry.createdAt,
+    actions: more.actions.map((one) =>
+      writeMembers(one, 'createdAt', 'action', 'operator', 'outcome', 'error', 'note'),
+    ),
   };
 }
 
 /** The same for people. */
 export function describeAccount({ record, blockedReason, ...more }: AccountDetails, timeZone: string): string[] {
   const time = (value: Date | undefined) => formatTime(value, timeZone);
+  const text = { timeZone, now: record.readAt };
   const { name, email, blockedAt, deletedAt, key } = record;
   return [
     ...formatFields([
@@ -97,8 +70,8 @@ export function describeAccount({ record, blockedReason, ...more }: AccountDetai
       ['sessions', String(more.sessions.length)],
       ['times', timeZone],
     ]),
-    ...formatSection('ledger', describeLedger(more.ledger, timeZone)),
-    ...formatSection('actions', formatActions(more.actions, timeZone)),
+    ...formatSection('ledger', formatEntries(more.ledger, ledger.text, text)),
+    ...formatActions(more.actions, text),
   ];
 }
 
@@ -117,50 +90,4 @@ function describePlan(record: AccountRecord, timeZone: string): string {
 
 function describeIdentity({ provider, email, name }: IdentityRecord): string {
   return `${provider} (${email ?? name})`;
-}
-
-function describeLedger(entries: readonly LedgerEntry[], timeZone: string): string[] {
-  if (entries.length === 0) return [];
-  return formatTable(
-    ['written', 'reason', 'days', 'from', 'until', 'label', 'note', ''],
-    entries.map((entry) => [
-      formatTime(entry.createdAt, timeZone),
-      entry.reason,
-      String(entry.days),
-      formatTime(entry.startsAt, timeZone),
-      formatTime(entry.endsAt, timeZone),
-      entry.label ?? '',
-      entry.note ?? '',
-      entry.isInForce ? '' : 'replaced',
-    ]),
-  );
-}
-
-export function describeList(accounts: readonly AccountSummary[], timeZone: string): string[] {
-  if (accounts.length === 0) return ['No account found.'];
-  return formatTable(
-    ['account', 'name', 'e-mail', 'key', 'state', `plan until (${timeZone})`, 'requests'],
-    accounts.map(({ id, name, email, hint, state, endsAt, requestCount }) => [
-      id,
-      name,
-      email ?? '',
-      hint ?? '',
-      state,
-      formatTime(endsAt, timeZone),
-      String(requestCount),
-    ]),
-  );
-}
-
-export function summaryToJson({ endsAt, createdAt, requestCount, email, hint, ...rest }: AccountSummary): object {
-  return {
-    account: rest.id,
-    name: rest.name,
-    email: email ?? null,
-    hint: hint ?? null,
-    state: rest.state,
-    ends_at: endsAt ?? null,
-    request_count: requestCount,
-    created_at: createdAt,
-  };
 }

@@ -1,5 +1,4 @@
 /** What the commands do, loaded when one of them runs: MikroORM would slow all other commands down. */
-import type { AccountRecord } from '#core/business/accounts/account-record.ts';
 import { findAccountByHandle } from '#core/business/accounts/account-list.ts';
 import { listIdentities } from '#core/business/accounts/identity-links.ts';
 import { listLedger } from '#core/business/accounts/ledger-entries.ts';
@@ -11,18 +10,14 @@ import type { Account } from '#core/business/accounts/entities.ts';
 import type { Row } from '#core/platform/database/rows.ts';
 
 export { exportAccount } from '#core/business/accounts/account-export.ts';
-export { findAccountByHandle, listAccounts } from '#core/business/accounts/account-list.ts';
 
 /** Actions of operators that are shown, the newest. */
 const listedActions = 50;
 
 /** @throws AccountError `not_found`, `ambiguous` */
 export async function readDetails(host: Host, handle: string): Promise<AccountDetails> {
+  const { database } = host;
   const record = await findAccountByHandle(host, handle);
-  return detailsOf(host, record);
-}
-
-async function detailsOf({ database }: Host, record: AccountRecord): Promise<AccountDetails> {
   const [row] = await database.query<Row<typeof Account, 'language' | 'blocked_reason'>>(
     'select language, blocked_reason from account where id = ?',
     [record.id],

@@ -2,8 +2,11 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { quantile } from '#core/gateway/records/latency-histogram.ts';
 import { readRouteUsage, type RouteUsage } from '#core/gateway/records/route-usage.ts';
 import {
+  countsOf,
+  type CountsRow,
   countUsage,
   readUsage,
+  storedCounts,
   type TimedUsage,
   type UsageBy,
   type UsageCounts,
@@ -20,6 +23,7 @@ import {
 import type { FiguredUsage, UsageFiguresReader } from '#core/extension/commands/usage-figures.ts';
 import { describeUsage, type UsageGrouping, type UsageLine, type UsageTable } from './describe-usage.ts';
 import type { CommandOutput } from './print-requests.ts';
+import { writeMembers } from '#core/platform/snake-case.ts';
 import type { Account } from '#core/business/accounts/entities.ts';
 import type { Row } from '#core/platform/database/rows.ts';
 
@@ -96,20 +100,7 @@ function addFigures(lines: readonly UsageLine[], groups: readonly FiguredUsage[]
 
 /** A route with attempts, none of which served. */
 const unused: Omit<UsageLine, 'key'> = {
-  requests: 0,
-  answered: 0,
-  refused: 0,
-  failed: 0,
-  aborted: 0,
-  errors: 0,
-  failovers: 0,
-  cached: 0,
-  inputTokens: 0,
-  outputTokens: 0,
-  policyRefusals: 0,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
-  images: 0,
+  ...countsOf(Object.fromEntries(storedCounts.map((name) => [name, 0])) as CountsRow),
   firstContent: { median: undefined, slow: undefined },
 };
 
@@ -144,21 +135,10 @@ function toJson({ by, lines, since, reach }: UsageTable): object {
     usage: lines.map((line) => ({
       [by]: by === 'hour' ? new Date(line.key as number) : line.key,
       ...(by === 'account' && { name: line.account ?? null }),
-      requests: line.requests,
-      answered: line.answered,
-      refused: line.refused,
-      failed: line.failed,
-      aborted: line.aborted,
-      errors: line.errors,
-      failovers: line.failovers,
-      cached: line.cached,
+      ...writeMembers(line, 'requests', 'answered', 'refused', 'failed', 'aborted', 'errors', 'failovers', 'cached'),
       ...line.figures?.json,
-      input_tokens: line.inputTokens,
-      output_tokens: line.outputTokens,
-      policy_refusals: line.policyRefusals,
-      cache_read_tokens: line.cacheReadTokens,
-      cache_write_tokens: line.cacheWriteTokens,
-      images: line.images,
+      ...writeMembers(line, 'inputTokens', 'outputTokens', 'policyRefusals'),
+      ...writeMembers(line, 'cacheReadTokens', 'cacheWriteTokens', 'images'),
       ...(by !== 'account' &&
         by !== 'plan' && {
           first_token_ms: { p50: rounded(line.firstContent.median), p95: rounded(line.firstContent.slow) },
@@ -170,12 +150,9 @@ function toJson({ by, lines, since, reach }: UsageTable): object {
 
 function attemptsToJson(usage: RouteUsage | undefined): object | null {
   if (usage === undefined) return null;
-  const { attempts, served, failed, faults, lastFault } = usage;
+  const { lastFault } = usage;
   return {
-    attempts,
-    served,
-    failed,
-    faults,
+    ...writeMembers(usage, 'attempts', 'served', 'failed', 'faults'),
     last_fault: lastFault === undefined ? null : { ...lastFault, at: new Date(lastFault.at) },
   };
 }

@@ -7,10 +7,7 @@ import { type Order, type Payment, readOrder } from '#core/business/payments/ord
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { findOrderOfPayment, paymentToRefund } from '#core/business/payments/refunds.ts';
 import { listAttempts, listNotifications } from '#core/business/payments/order-trail.ts';
-import type { OrderDetails, OrderOwner } from './describe.ts';
-
-export { listOpenFlags } from '#core/business/payments/flags.ts';
-export { listOrders } from '#core/business/payments/order.ts';
+import type { OrderDetails } from './describe.ts';
 
 /** Actions of operators that are shown, the newest. */
 const listedActions = 50;
@@ -23,12 +20,6 @@ export async function findOrder({ database }: Host, handle: string): Promise<Ord
   return order;
 }
 
-/** Name and e-mail address of those who ordered, by account id. */
-export async function ownersOf({ database }: Host, orders: readonly Order[]): Promise<Map<string, OrderOwner>> {
-  const accounts = await readAccounts(database, 'id', [...new Set(orders.map(({ accountId }) => accountId))]);
-  return new Map(accounts.map(({ id, name, email }) => [id, { name, email }]));
-}
-
 /**
  * The payment to refund: by its id, or the only one of an order.
  *
@@ -36,12 +27,12 @@ export async function ownersOf({ database }: Host, orders: readonly Order[]): Pr
  */
 export async function paymentToPayBack(
   host: Host,
-  handle: string | undefined,
+  handle: string,
   paymentId: string | undefined,
 ): Promise<{ order: Order; payment: Payment }> {
-  if (paymentId === undefined && handle === undefined) throw new CommandFailed('Name an order, or --payment ID.', 2);
+  if (paymentId === undefined && handle === '') throw new CommandFailed('Name an order, or --payment ID.', 2);
   const order =
-    handle === undefined ? await findOrderOfPayment(host.database, paymentId ?? '') : await findOrder(host, handle);
+    handle === '' ? await findOrderOfPayment(host.database, paymentId ?? '') : await findOrder(host, handle);
   if (order === undefined) throw new CommandFailed(`Payment ${paymentId} not found.`, 3);
   if (paymentId === undefined) return { order, payment: paymentToRefund(order) };
   const payment = order.payments.find((one) => one.id === paymentId.toLowerCase() || one.paymentId === paymentId);
@@ -51,9 +42,10 @@ export async function paymentToPayBack(
 
 export async function detailsOf(host: Host, order: Order): Promise<OrderDetails> {
   const { database } = host;
+  const [account] = await readAccounts(database, 'id', [order.accountId]);
   return {
     order,
-    owner: (await ownersOf(host, [order])).get(order.accountId),
+    owner: account && { name: account.name, email: account.email },
     attempts: await listAttempts(database, order.id),
     notifications: await listNotifications(database, order.id),
     ledger: await listLedger(database, order.gift?.redeemedBy ?? order.accountId, order.id),

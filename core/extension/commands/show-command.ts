@@ -1,0 +1,60 @@
+import type { Command as Parser } from 'commander';
+import type { Host } from '#core/gateway/host/host.ts';
+import { parseLine } from './arguments.ts';
+import { type CommandContext, exampleText } from './command.ts';
+import { zoneOf, type ZoneOptions, zoneOption } from './days.ts';
+import { explainErrors } from './explain-errors.ts';
+
+/** Options of a command that prints one for people or as JSON. */
+export interface Output extends ZoneOptions {
+  readonly json?: true;
+}
+
+/** What a command shows one of: an account, an order. Loads what it needs when it is read. */
+export interface CommandSubject<Details = unknown> {
+  /** Name of the argument, and what it is found by. */
+  readonly argument: readonly [name: string, description: string];
+  /** Printed in every help text. */
+  readonly help?: string;
+  readonly exitCodes: string;
+  /** @returns undefined where there is nothing to show @throws AccountError, CheckoutError, CommandFailed */
+  read(host: Host, handle: string): Promise<Details | undefined>;
+  /** For `--json`. */
+  write(details: Details): object;
+  describe(details: Details, timeZone: string): string[];
+}
+
+/** Declares `show`, which prints one. */
+export function addShowCommand(
+  parser: Parser,
+  context: CommandContext,
+  subject: CommandSubject,
+  { summary, examples }: { readonly summary: string; readonly examples: readonly string[] },
+): void {
+  const { argument, help = '', exitCodes } = subject;
+  parser
+    .command('show')
+    .description(summary)
+    .argument(`<${argument[0]}>`, argument[1], parseLine)
+    .option('--json', 'print JSON')
+    .addOption(zoneOption())
+    .addHelpText('after', `\n${help}${exampleText(examples, exitCodes)}`)
+    .action(async (handle: string, output: Output) => {
+      await explainErrors(context.withHost((host) => printOne(context, host, subject, handle, output)));
+    });
+}
+
+/** @returns false where there is nothing to show */
+export async function printOne(
+  context: CommandContext,
+  host: Host,
+  subject: CommandSubject,
+  handle: string,
+  output: Output,
+): Promise<boolean> {
+  const details = await subject.read(host, handle);
+  if (details === undefined) return false;
+  if (output.json === true) context.print(JSON.stringify(subject.write(details), null, 2));
+  else for (const line of subject.describe(details, zoneOf(host, output))) context.print(line);
+  return true;
+}

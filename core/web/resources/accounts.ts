@@ -1,0 +1,50 @@
+import { accountStates, type AccountSummary } from '#core/business/accounts/account-list.ts';
+import { text } from '#core/business/operator-actions/action-kind.ts';
+import { object } from '#core/platform/schema.ts';
+import { writeMembers } from '#core/platform/snake-case.ts';
+import { nameOfAccount, nameOfPerson } from '../pages/account-name.ts';
+import { defineView } from './field.ts';
+import { defineResource } from './resource.ts';
+
+/** How the state of an account looks on pages. */
+export const accountKinds = { active: 'ok', inactive: undefined, blocked: 'bad', deleted: undefined } as const;
+
+export const accounts = defineResource({
+  name: 'account',
+  summary: 'list or search accounts, the newest first',
+  query: object({
+    words: text('A part of name or e-mail address, an id, or a key hint.'),
+    state: { enum: accountStates, description: 'Only accounts in this state.' },
+    after: text('Id of the last account of the page before.'),
+  }),
+  view: defineView<AccountSummary>()(
+    {
+      account: {
+        type: 'id',
+        fit: 'id',
+        at: 'title',
+        of: 'id',
+        cell: (account, { t }) => ({ text: nameOfAccount(account, t), path: `/operator/accounts/${account.id}` }),
+      },
+      name: { type: 'text', fit: 'id', at: 'hide', of: 'name', cell: ({ name }, { t }) => nameOfPerson(name, t) },
+      email: { type: 'text', heading: 'e-mail', of: 'email' },
+      key: { type: 'id', isSpare: true, at: 'note', of: 'hint' },
+      state: { type: 'state', at: 'end', texts: 'operator.account_state', kinds: accountKinds, of: 'state' },
+      plan_until: { type: 'time', at: 'note-end', of: 'endsAt' },
+      requests: { type: 'count', at: 'hide', of: 'requestCount' },
+    },
+    ['account', 'name', 'email', 'key', 'state', 'plan_until', 'requests'],
+  ),
+  none: 'No account found.',
+  async list({ database }, query, { limit }) {
+    const { listAccounts } = await import('#core/business/accounts/account-list.ts');
+    const found = await listAccounts(database, { ...query, limit: limit + 1 });
+    const entries = found.slice(0, limit);
+    return { entries, next: found.length > limit ? (entries.at(-1)?.id ?? null) : null };
+  },
+  write: ({ entries }) =>
+    entries.map((one) => ({
+      account: one.id,
+      ...writeMembers(one, 'name', 'email', 'hint', 'state', 'endsAt', 'requestCount', 'createdAt'),
+    })),
+});

@@ -1,0 +1,170 @@
+import { formatMoney } from '#core/business/accounts/money.ts';
+import { recordedLabelIn } from '#core/business/accounts/plans.ts';
+import { text } from '#core/business/operator-actions/action-kind.ts';
+import { accountSubject } from '#core/business/operator-actions/subjects.ts';
+import { type FlaggedMoney, type OpenFlag, severityOf } from '#core/business/payments/flags.ts';
+import { describePlan, printDays } from '#core/business/payments/order-codes.ts';
+import type { OrderFilter } from '#core/business/payments/order.ts';
+import { type Order, type OrderState, orderStates } from '#core/business/payments/order-types.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { boolean, type Infer, object } from '#core/platform/schema.ts';
+import type { PageRequest } from '../pages/page.ts';
+import type { TableCell } from '../pages/table.ts';
+import { defineView } from './field.ts';
+import { defineResource } from './resource.ts';
+
+const kinds: Readonly<Record<OrderState, TableCell['kind']>> = {
+  created: 'waiting',
+  pending: 'waiting',
+  paid: 'ok',
+  refunded: 'info',
+  expired: undefined,
+  failed: 'bad',
+  cancelled: undefined,
+};
+
+/** The state of an order. An open flag takes its place, because it needs attention first. */
+export function stateCell({ state, flags }: Order, t: PageRequest['t']): TableCell {
+  const open = flags.filter(({ resolvedAt }) => resolvedAt === undefined);
+  const flag = open.find(({ kind }) => severityOf(kind) === 'bad') ?? open[0];
+  if (flag !== undefined) return { text: t(`operator.flag.${flag.kind}`), kind: severityOf(flag.kind) };
+  return { text: t(`operator.order_state.${state}`), kind: kinds[state] };
+}
+
+/** As the buyer reads it: a wrong amount waits for the operator, whatever its charge does. */
+function stateOf({ state, isLate, flags }: Order): string {
+  const wrong = flags.find(({ kind, resolvedAt }) => kind.startsWith('wrong_') && resolvedAt === undefined);
+  if (wrong !== undefined && state !== 'paid' && state !== 'refunded') return wrong.kind.replace('_', ' ');
+  return isLate ? `${state}, late` : state;
+}
+
+/** Orders as they are listed, and what is said of one. */
+export const orderView = defineView<Order>()(
+  {
+    order: {
+      type: 'link',
+      at: 'title',
+      value: ({ code }) => ({ text: code, path: `/operator/orders/${code}`, isCode: true }),
+    },
+    id: { type: 'id', of: 'id' },
+    account: { type: 'person', label: 'operator.fact.buyer', fit: 'id', at: 'note', of: 'accountId' },
+    created: { type: 'time', at: 'hide', of: 'createdAt' },
+    days: {
+      type: 'text',
+      label: 'operator.fact.plan',
+      at: 'hide',
+      value: printDays,
+      cell: describePlan,
+    },
+    plan: {
+      type: 'text',
+      label: 'operator.fact.plan',
+      value: ({ days, label }) => [days === 1 ? '1 day' : `${days} days`, label].filter(Boolean).join(', '),
+      cell: (order, { t, language, host }) =>
+        [describePlan(order, { t }), order.label && recordedLabelIn(language, order.label, host)]
+          .filter(Boolean)
+          .join(', '),
+    },
+    price: {
+      type: 'money',
+      label: 'operator.fact.price',
+      at: 'note-end',
+      value: ({ price: amount, currency }) => ({ amount, currency }),
+    },
+    provider: { type: 'text', label: 'operator.fact.provider', of: 'provider' },
+    state: { type: 'state', at: 'end', value: stateOf, cell: (order, { t }) => stateCell(order, t) },
+    pay_until: { type: 'time', label: 'operator.fact.pay_until', of: 'expiresAt' },
+    paid: { type: 'time', label: 'operator.fact.paid', of: 'paidAt' },
+    flags: {
+      type: 'text',
+      value: ({ flags }) =>
+        flags.flatMap(({ kind, resolvedAt }) => (resolvedAt === undefined ? [kind] : [])).join(', '),
+    },
+  },
+  ['order', 'created', 'state', 'days', 'price', 'provider', 'account', 'flags'],
+);
+
+/** Columns of the orders of one account. */
+export const ordersOfOne = orderView.page
+  .filter(({ name }) => name !== 'account')
+  .map((field) => (field.name === 'created' ? { ...field, at: 'note' as const } : field));
+
+/** Which orders, or which money of orders. */
+export const orderQuery = object({
+  state: { enum: orderStates, description: 'Only orders in this state.' },
+  flagged: boolean('Only those with an open flag.'),
+  day: { type: 'string', format: 'date', description: 'A day, such as 2026-11-22.' },
+  since: { type: 'string', format: 'date', description: 'The first day.' },
+  until: { type: 'string', format: 'date', description: 'The last day.' },
+  account: text('Of this account: id, e-mail address, name, key hint or key.'),
+});
+
+/** @param timeZone of the days @throws AccountError */
+export async function readOrderFilter(
+  host: Host,
+  { state, flagged, day, since = day, until = day, account }: Infer<typeof orderQuery>,
+  timeZone: string,
+): Promise<OrderFilter> {
+  const { rangeOfDays } = await import('#core/platform/database/day-range.ts');
+  return {
+    state,
+    isFlagged: flagged === true ? true : undefined,
+    accountId: account === undefined ? undefined : (await accountSubject.find(host, account)).id,
+    timeZone,
+    ...((since ?? until) !== undefined && (await rangeOfDays(host.database, timeZone, since, until))),
+  };
+}
+
+export const orders = defineResource({
+  name: 'order',
+  summary: 'list or search orders, the newest first; days are those of their creation',
+  query: object({
+    words: text(
+      'A part of the code, or of the name or e-mail address of the buyer; a reference or payment id of the provider; an amount, also with the minute in the zone, five minutes either way: 95000 20:14.',
+      320,
+    ),
+    ...orderQuery.properties,
+    wrong_first: boolean('Open flags, failed charges and refunds under way come first. Use it with a day.'),
+    after: text('Id of the last order of the page before.'),
+  }),
+  view: orderView,
+  none: 'No order found.',
+  async list(host, { words, wrong_first: isWorstFirst, after, ...query }, { limit, timeZone }) {
+    const { listOrders } = await import('#core/business/payments/order.ts');
+    const filter = { ...(await readOrderFilter(host, query, timeZone)), words, isWorstFirst };
+    const { orders: entries, next = null } = await listOrders(host.database, filter, after, limit);
+    return { entries, next };
+  },
+  isCamel: true,
+});
+
+function describeMoney({ kind, amount, currency, statedAmount }: FlaggedMoney): string {
+  const stated = statedAmount === undefined ? '' : `, ${formatMoney(statedAmount, currency)} at the provider`;
+  return `${kind === 'refund' ? 'refund of ' : ''}${formatMoney(amount, currency)}${stated}`;
+}
+
+export const openFlags = defineResource({
+  name: 'flag',
+  summary: 'list open flags, also those of money without an order, the worst first',
+  query: object({}),
+  perPage: 1_000,
+  view: defineView<OpenFlag>()(
+    {
+      flag: { type: 'id', of: 'id' },
+      since: { type: 'time', of: 'createdAt' },
+      kind: { type: 'state', of: 'kind' },
+      order: { type: 'id', value: ({ order }) => order?.code },
+      buyer: { type: 'text', value: ({ order }) => order?.buyer },
+      money: { type: 'text', value: ({ money }) => money && describeMoney(money) },
+      about: { type: 'id', of: 'subject' },
+    },
+    ['flag', 'since', 'kind', 'order', 'buyer', 'money', 'about'],
+  ),
+  none: 'No flag is open.',
+  async list({ database }, _query, { limit }) {
+    const { listOpenFlags } = await import('#core/business/payments/flags.ts');
+    const { flags: entries, total } = await listOpenFlags(database, limit);
+    return { entries, total };
+  },
+  isCamel: true,
+});

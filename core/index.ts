@@ -11,6 +11,8 @@ export type {
   Registry,
 } from '#core/extension/registry.ts';
 export { type Command, type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
+export { type ActionCommandWords, addActionCommand } from '#core/extension/commands/action-command.ts';
+export { addListCommand } from '#core/extension/commands/list-command.ts';
 export type { Gauge, Reading } from '#core/gateway/health/gauge.ts';
 export type { Diagnosis, DiagnosisHost, DiagnosticCheck, Finding } from '#core/gateway/diagnosis/diagnosis.ts';
 export { checkOrigin, explainNetworkError } from '#core/gateway/diagnosis/network.ts';
@@ -123,6 +125,9 @@ export {
 } from '#core/business/operator-actions/action-kind.ts';
 export type { Operator } from '#core/business/operator-actions/operator-actions.ts';
 export { plainPage, type SubjectPage } from '#core/web/actions/plain-page.ts';
+export { defineView, fieldTable } from '#core/web/resources/field.ts';
+export { listPage } from '#core/web/resources/list-page.ts';
+export { defineResource, type OperatorResource } from '#core/web/resources/resource.ts';
 export type { Notice, NoticeReaders, NoticeSource } from '#core/web/pages/notices.ts';
 
 // Records of requests.

@@ -1,7 +1,7 @@
 import { uuid } from '#core/platform/database/database.ts';
 import { isDay } from '#core/platform/timing/time-zone.ts';
 import { readAccountNames } from '../pages/account-name.ts';
-import type { Navigation, Page } from '../pages/page.ts';
+import type { Navigation, Page, PageRequest } from '../pages/page.ts';
 import { fieldTable } from './field.ts';
 import type { OperatorResource } from './resource.ts';
 
@@ -24,8 +24,8 @@ export interface ListPage {
   readonly none: readonly [title: string, text: string];
   /** Key: the label of a day, of which what is wrong comes first. */
   readonly day?: string;
-  /** Paths and keys of pages beside it. */
-  links(): readonly (readonly [path: string, label: string])[];
+  /** Pages beside it. */
+  links(t: PageRequest['t']): readonly { readonly path: string; readonly label: string }[];
 }
 
 /** Describes the page of a resource: its table, narrowed by words and a choice, the newest first. */
@@ -58,7 +58,7 @@ export function listPage(resource: OperatorResource, { path, title, choices, tex
       return {
         path,
         heading: t(title),
-        links: links().map(([to, label]) => ({ path: to, label: t(label) })),
+        links: links(t),
         none: { title: t(none[0]), text: t(none[1]) },
         searchLabel: t(search),
         words,
@@ -74,7 +74,7 @@ export function listPage(resource: OperatorResource, { path, title, choices, tex
 }
 
 /** The address of the next page, with what was searched for. */
-export function nextPath(path: string, query: Readonly<Record<string, string>>): string {
+function nextPath(path: string, query: Readonly<Record<string, string>>): string {
   const filled = Object.entries(query).filter(([, value]) => value !== '');
   return `${path}?${new URLSearchParams(filled).toString()}`;
 }

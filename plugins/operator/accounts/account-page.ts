@@ -23,13 +23,14 @@ import {
   type UsageCounts,
   type UsageKeys,
 } from '#core/gateway/records/usage.ts';
-import { orderTable } from '../orders/list-page.ts';
 import { signInName } from '#core/business/operator-actions/telling.ts';
 import { nameAccounts } from '#core/web/actions/tell-action.ts';
 import { actionTable } from '#core/web/actions/action-table.ts';
 import { ledgerTable, mailTable } from '../shared-tables.ts';
-import { describeTable, type TableSection, withRows } from '#core/web/pages/table.ts';
+import { type TableSection, withRows } from '#core/web/pages/table.ts';
 import { describeDone } from '#core/web/actions/action-page.ts';
+import { defineView, fieldTable } from '#core/web/resources/field.ts';
+import { ordersOfOne } from '#core/web/resources/orders.ts';
 import { accountLinks } from './account-links.ts';
 import { describeAccountTiles } from './account-tiles.ts';
 import { accountStateCell } from './list-page.ts';
@@ -110,7 +111,7 @@ export const accountPage = (gateway: Pick<Registry, 'costsReader' | 'storySource
       actions: accountLinks(record, identities.length > 0, request),
       sections: withRows([
         usageTable(byRequests, timed, costs && ((model) => costs.ofModel(id, model)), request),
-        orderTable(orders, undefined, request),
+        fieldTable(request, 'orders', 'operator.orders', orders, ordersOfOne),
         ledgerTable(ledger, request),
         mailTable(mails, request),
         actionTable(actions, request, names),
@@ -237,30 +238,21 @@ function usageTable(
   costOf: ((model: string | null) => string) | undefined,
   reader: PageRequest,
 ): TableSection {
-  const { t, format } = reader;
   const medians = new Map(timed.map(({ model, firstContent }) => [model, quantile(firstContent, 0.5)]));
-  const medianOf = ({ model }: Pick<UsageKeys, 'model'>) => {
-    const median = medians.get(model);
-    return median === undefined ? '' : format.duration(median).text;
-  };
-  const failedOf = ({ requests, errors }: UsageCounts) => (requests === 0 ? '' : format.percent(errors / requests));
-  const hidden = { at: 'hide', isNumber: true } as const;
-  return describeTable(reader, 'usage', 'operator.usage', byRequests, [
-    { label: 'operator.model', fit: 'id', at: 'title', cell: ({ model }) => model ?? t('operator.no_model_named') },
-    { label: 'operator.requests', at: 'end', isNumber: true, cell: ({ requests }) => requests },
-    { label: 'operator.errors', at: 'note', isNumber: true, isNamed: true, cell: failedOf },
-    { label: 'operator.tokens_in', ...hidden, cell: ({ inputTokens }) => inputTokens },
-    { label: 'operator.tokens_out', ...hidden, cell: ({ outputTokens }) => outputTokens },
-    { label: 'operator.first_token_recent', ...hidden, cell: medianOf },
-    ...(costOf === undefined
-      ? []
-      : [
-          {
-            label: 'operator.cost',
-            at: 'note-end',
-            isNumber: true,
-            cell: ({ model }: Pick<UsageKeys, 'model'>) => costOf(model ?? null),
-          } as const,
-        ]),
-  ]);
+  const { page } = defineView<OfModel<UsageCounts>>()({
+    model: { type: 'text', fit: 'id', at: 'title', cell: ({ model }, { t }) => model ?? t('operator.no_model_named') },
+    requests: { type: 'count', at: 'end', of: 'requests' },
+    errors: {
+      type: 'count',
+      at: 'note',
+      isNamed: true,
+      cell: ({ requests, errors }, { format }) => (requests === 0 ? '' : format.percent(errors / requests)),
+    },
+    tokens_in: { type: 'count', at: 'hide', of: 'inputTokens' },
+    tokens_out: { type: 'count', at: 'hide', of: 'outputTokens' },
+    first_token_recent: { type: 'duration', at: 'hide', value: ({ model }) => medians.get(model) },
+    cost: { type: 'count', at: 'note-end', cell: ({ model }) => costOf?.(model ?? null) },
+  });
+  const fields = page.filter(({ name }) => costOf !== undefined || name !== 'cost');
+  return fieldTable(reader, 'usage', 'operator.usage', byRequests, fields);
 }

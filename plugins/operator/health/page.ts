@@ -1,11 +1,11 @@
 import type { Rollback } from '#core/config/history/history.ts';
-import { readUnauthenticated, type UnauthenticatedUsage } from '#core/gateway/records/unauthenticated.ts';
+import { readUnauthenticated, type UnauthenticatedBlock } from '#core/gateway/records/unauthenticated.ts';
 import { configLoadState } from '#core/extension/validation/load-state.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { readHealth } from '#core/gateway/health/read-health.ts';
 import { readWorkers, type WorkerStatus } from '#core/gateway/health/worker-status.ts';
 import { describeFailure } from '#core/platform/errors/connection-error.ts';
-import type { QueueState } from '#core/platform/jobs/jobs.ts';
+import type { FailedJob } from '#core/platform/jobs/jobs.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { linksWithin } from '#core/web/pages/list-navigation.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
@@ -15,7 +15,8 @@ import { nameOfCheck } from '#core/web/problems/check-problems.ts';
 import { overviewReadings } from '../readings.ts';
 import { actionTable } from '#core/web/actions/action-table.ts';
 import { nameAccounts, readSubjects } from '#core/web/actions/tell-action.ts';
-import { describeTable, type TableSection, withRows } from '#core/web/pages/table.ts';
+import { withRows } from '#core/web/pages/table.ts';
+import { defineView, fieldTable } from '#core/web/resources/field.ts';
 import { version } from '#core/platform/version.ts';
 import type { Database } from '#core/platform/database/database.ts';
 
@@ -32,7 +33,7 @@ const strangersSpan = 86_400_000;
 export function healthPage(gateway: Pick<Registry, 'statusReports' | 'healthChecks' | 'pages'>): Page {
   const values = async (request: PageRequest) => {
     const { host, format } = request;
-    const [checks, jobs, versions, queue, actions, strangers] = await Promise.all([
+    const [checks, jobs, versions, queue, actions, { blocks }] = await Promise.all([
       describeChecks(gateway, request),
       describeJobs(request),
       describeVersions(request),
@@ -46,9 +47,9 @@ export function healthPage(gateway: Pick<Registry, 'statusReports' | 'healthChec
     return {
       cards: [checks, describeJournal(gateway, request), jobs, describeConfiguration(request), versions],
       sections: withRows([
-        workersTable(readWorkers(gateway, host), request),
-        failedJobsTable(queue, request),
-        strangersTable(strangers, request),
+        fieldTable(request, 'workers', 'operator.workers', readWorkers(gateway, host), workers.page),
+        fieldTable(request, 'jobs', 'operator.failed_jobs', (queue?.failed ?? []).slice(0, listed), failedJobs.page),
+        fieldTable(request, 'strangers', 'operator.unauthenticated', blocks, strangers.page),
         actionTable(actions, request, names, await readSubjects(request, actions, names)),
       ]),
       links: linksWithin(gateway, path, request.t),
@@ -172,59 +173,56 @@ async function describeVersions({ host, t, format }: PageRequest): Promise<Facts
   };
 }
 
-const kindOfWorker = { ready: 'ok', starting: 'waiting', ended: 'bad' } as const;
+/** The processes of this machine; none without `workers`. */
+const workers = defineView<WorkerStatus>()({
+  worker: {
+    type: 'text',
+    at: 'title',
+    value: ({ worker }) => String(worker),
+    cell: ({ worker }, { t }) => `${t('operator.worker')} ${worker}`,
+  },
+  state: {
+    type: 'state',
+    at: 'note',
+    texts: 'operator.worker_state',
+    kinds: { ready: 'ok', starting: 'waiting', ended: 'bad' },
+    of: 'state',
+  },
+  process: { type: 'id', at: 'hide', value: ({ process: pid }) => (pid === undefined ? pid : String(pid)) },
+  crashes: { type: 'count', isNamed: true, at: 'note-end', of: 'crashes' },
+  started: { type: 'time', at: 'end', value: ({ since }) => (since === undefined ? since : new Date(since)) },
+});
 
-/** The processes of this machine; no rows without `workers`. */
-function workersTable(workers: readonly WorkerStatus[], reader: PageRequest): TableSection {
-  const { t } = reader;
-  return describeTable(reader, 'workers', 'operator.workers', workers, [
-    { label: 'operator.worker', at: 'title', cell: ({ worker }) => `${t('operator.worker')} ${worker}` },
-    {
-      label: 'operator.state',
-      at: 'note',
-      cell: ({ state }) => ({ kind: kindOfWorker[state], text: t(`operator.worker_state.${state}`) }),
-    },
-    { label: 'operator.process', at: 'hide', cell: ({ process: pid }) => ({ text: String(pid ?? ''), isCode: true }) },
-    { label: 'operator.crashes', isNumber: true, isNamed: true, at: 'note-end', cell: ({ crashes }) => crashes },
-    { label: 'operator.started', at: 'end', cell: ({ since }) => (since === undefined ? '' : new Date(since)) },
-  ]);
-}
-
-function failedJobsTable(queue: QueueState | undefined, reader: PageRequest): TableSection {
-  const { t } = reader;
-  return describeTable(reader, 'jobs', 'operator.failed_jobs', (queue?.failed ?? []).slice(0, listed), [
-    { label: 'operator.job', fit: 'id', at: 'title', cell: ({ name }) => ({ text: name, isCode: true }) },
-    {
-      label: 'operator.error',
-      fit: 'text',
-      at: 'note',
-      cell: ({ reason }) => t(describeFailure(reason)).slice(0, 200),
-    },
-    { label: 'operator.time', at: 'end', cell: ({ failedAt }) => new Date(failedAt) },
-  ]);
-}
+const failedJobs = defineView<FailedJob>()({
+  job: { type: 'id', fit: 'id', at: 'title', of: 'name' },
+  error: {
+    type: 'text',
+    fit: 'text',
+    at: 'note',
+    of: 'reason',
+    cell: ({ reason }, { t }) => t(describeFailure(reason)).slice(0, 200),
+  },
+  time: { type: 'time', at: 'end', value: ({ failedAt }) => new Date(failedAt) },
+});
 
 /** Who sends requests without an account: most of them have no record. */
-function strangersTable({ blocks }: UnauthenticatedUsage, reader: PageRequest): TableSection {
-  const { t, format } = reader;
-  return describeTable(reader, 'strangers', 'operator.unauthenticated', blocks, [
-    {
-      label: 'operator.address_block',
-      at: 'title',
-      cell: ({ block }) => (block === null ? t('operator.other_addresses') : { text: block, isCode: true }),
-    },
-    { label: 'operator.requests', at: 'end', isNumber: true, cell: ({ requests }) => requests },
-    {
-      label: 'operator.statuses',
-      at: 'note',
-      cell: ({ statuses }) =>
-        statuses
-          .map(({ status, requests }) => `${format.number(requests)} × ${status ?? t('operator.client_left')}`)
-          .join(', '),
-    },
-    { label: 'operator.last_minute', at: 'note-end', cell: ({ lastMinute }) => new Date(lastMinute) },
-  ]);
-}
+const strangers = defineView<UnauthenticatedBlock>()({
+  address_block: {
+    type: 'id',
+    at: 'title',
+    cell: ({ block }, { t }) => (block === null ? t('operator.other_addresses') : { text: block, isCode: true }),
+  },
+  requests: { type: 'count', at: 'end', of: 'requests' },
+  statuses: {
+    type: 'text',
+    at: 'note',
+    cell: ({ statuses }, { t, format }) =>
+      statuses
+        .map(({ status, requests }) => `${format.number(requests)} × ${status ?? t('operator.client_left')}`)
+        .join(', '),
+  },
+  last_minute: { type: 'time', at: 'note-end', value: ({ lastMinute }) => new Date(lastMinute) },
+});
 
 /** What runs here. */
 async function readVersions(database: Pick<Database, 'query'>) {

@@ -1,6 +1,5 @@
 import type { AccountRecord } from '#core/business/accounts/account-record.ts';
 import { findAccount } from '#core/business/accounts/accounts.ts';
-import { recordedLabelIn } from '#core/business/accounts/plans.ts';
 import { listLedger } from '#core/business/accounts/ledger-entries.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { listMails } from '#core/business/mail/mails.ts';
@@ -9,15 +8,16 @@ import { PageError } from '#core/web/pages/page-error.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { severityOf } from '#core/business/payments/flags.ts';
 import { type Order, readOrder, refundable } from '#core/business/payments/order.ts';
-import { describeCode, describePlan, redeemerOf, timeOf } from '#core/business/payments/order-codes.ts';
+import { describeCode, redeemerOf, timeOf } from '#core/business/payments/order-codes.ts';
 import { isUnderWay } from '#core/business/payments/order-types.ts';
 import { listAttempts, listNotifications } from '#core/business/payments/order-trail.ts';
 import { describeDone } from '#core/web/actions/action-page.ts';
 import { actionTable } from '#core/web/actions/action-table.ts';
 import { ledgerTable, mailTable } from '../shared-tables.ts';
 import { withRows } from '#core/web/pages/table.ts';
-import { stateCell } from './list-page.ts';
-import { attemptTable, flagTable, notificationTable, paymentTable, refundTable } from './order-tables.ts';
+import { describeFacts, type EntryView, fieldTable, type PageFact } from '#core/web/resources/field.ts';
+import { attempts, flagsOf, notifications, paymentsOf, refundsOf } from '#core/web/resources/order-parts.ts';
+import { orderView, stateCell } from '#core/web/resources/orders.ts';
 
 /** Actions of operators, and mails, that are listed. */
 const listedActions = 50;
@@ -34,7 +34,7 @@ export const orderPage: Page = {
     const order = await requireOrder(request);
     const { database } = host;
     const redeemedBy = redeemerOf(order);
-    const [account, redeemer, attempts, notifications, ledger, actions, mails] = await Promise.all([
+    const [account, redeemer, tried, sent, ledger, actions, mails] = await Promise.all([
       findAccount(database, order.accountId),
       redeemedBy === undefined ? undefined : findAccount(database, redeemedBy),
       listAttempts(database, order.id),
@@ -44,6 +44,8 @@ export const orderPage: Page = {
       listMails(database, { accountId: order.accountId, orderId: order.id }, listedActions),
     ]);
     const { text, kind } = stateCell(order, t);
+    const table = <Entry>(id: string, entries: readonly Entry[], { page }: Pick<EntryView<Entry>, 'page'>) =>
+      fieldTable(request, id, `operator.${id}`, entries, page);
     return {
       order: order.code,
       heading: t('operator.order_heading', { order: order.code }),
@@ -53,11 +55,11 @@ export const orderPage: Page = {
       facts: [accountFact('operator.fact.buyer', account, t), ...factsOf(order, redeemer, request)],
       actions: actionsOf(order, request),
       sections: withRows([
-        flagTable(order.flags, order.payments, order.refunds, request),
-        paymentTable(order.payments, request),
-        refundTable(order.refunds, order.payments, request),
-        attemptTable(attempts, request),
-        notificationTable(notifications, request),
+        table('flags', order.flags, flagsOf(order)),
+        table('payments', order.payments, paymentsOf(order)),
+        table('refunds', order.refunds, refundsOf(order)),
+        table('attempts', tried, attempts),
+        table('notifications', sent, notifications),
         mailTable(mails, request),
         ledgerTable(ledger, request),
         actionTable(actions, request),
@@ -81,21 +83,12 @@ function accountFact(name: string, account: AccountRecord, t: PageRequest['t']) 
 }
 
 /** @param redeemer the account that has redeemed the code of the order */
-function factsOf(order: Order, redeemer: AccountRecord | undefined, request: PageRequest) {
-  const { t, format, language, host } = request;
-  const { label, price, currency, provider, createdAt, expiresAt, paidAt } = order;
-  const [plan, code, period] = [describePlan(order, request), describeCode(order, request), timeOf(order)];
+function factsOf(order: Order, redeemer: AccountRecord | undefined, request: PageRequest): PageFact[] {
+  const { t, format } = request;
+  const [code, period] = [describeCode(order, request), timeOf(order)];
   const time = (value: Date) => format.time(value).text;
   return [
-    {
-      name: t('operator.fact.plan'),
-      value: label === undefined ? plan : `${plan}, ${recordedLabelIn(language, label, host)}`,
-    },
-    { name: t('operator.fact.price'), value: format.money(price, currency) },
-    { name: t('operator.fact.provider'), value: provider },
-    { name: t('operator.created'), value: time(createdAt) },
-    { name: t('operator.fact.pay_until'), value: time(expiresAt) },
-    ...(paidAt === undefined ? [] : [{ name: t('operator.fact.paid'), value: time(paidAt) }]),
+    ...describeFacts(request, order, orderView.pick('plan', 'price', 'provider', 'created', 'pay_until', 'paid')),
     ...(code === undefined ? [] : [{ name: t('operator.fact.code'), value: code }]),
     ...(redeemer === undefined ? [] : [accountFact('operator.fact.redeemed_by', redeemer, t)]),
     ...(period === undefined

@@ -63,7 +63,14 @@ export const announcements = defineResource({
   none: 'No announcement found.',
   async list({ database }, _query, { limit }) {
     const { listAnnouncements } = await import('./announcements.ts');
-    return { entries: await listAnnouncements(database, limit) };
+    // Beside the members that have the same times as epoch ms, until 0.7.
+    const entries = (await listAnnouncements(database, limit)).map((one) => ({
+      ...one,
+      startsAt: new Date(one.from),
+      endsAt: new Date(one.until),
+      endedEarlyAt: one.endedAt === undefined ? null : new Date(one.endedAt),
+    }));
+    return { entries };
   },
 });
 

@@ -12,7 +12,10 @@ export const backupCommand: Command = {
         'take a consistent backup of the database and of the records that wait for it, next to a running gateway',
       )
       .option('--to <folder>', 'folder for it; default: backup.to in gateway.yaml')
-      .option('--json', 'print JSON: { path, bytes, rows, tables, version, created_at }')
+      .option(
+        '--json',
+        'print JSON: { path, bytes, rows, tables, journal_files, format, version, migrations, created_at }',
+      )
       .addHelpText(
         'after',
         `
@@ -31,7 +34,8 @@ Exit codes: 0 success, 1 failure, 2 invalid usage.`,
           );
           const { path, bytes, rows, tables } = taken;
           const seconds = ((performance.now() - began) / 1000).toFixed(1);
-          if (json) print(JSON.stringify(taken));
+          // Beside the name that it had through 0.5.
+          if (json) print(JSON.stringify({ ...taken, journal_files: taken.journalFiles }));
           else
             print(
               `${path}: ${rows} rows in ${tables} tables, ${bytes} bytes, ${seconds} s; its checksum was read back`,

@@ -27,7 +27,7 @@ export type AccountState = (typeof accountStates)[number];
 
 export const accountStates = ['active', 'inactive', 'blocked', 'deleted'] as const;
 
-export interface AccountQuery {
+interface AccountQuery {
   /** A part of the name or the e-mail address in any case, an id, a key hint, or the id by which vendors know the account. */
   readonly words?: string | undefined;
   readonly state?: AccountState | undefined;

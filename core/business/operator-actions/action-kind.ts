@@ -41,7 +41,7 @@ export interface SubjectKind {
 }
 
 /** The schema of an action's input: an object. */
-type InputSchema = JsonSchema & { readonly properties: Readonly<Record<string, JsonSchema>> };
+export type InputSchema = JsonSchema & { readonly properties: Readonly<Record<string, JsonSchema>> };
 
 /** An action of operators, from which its command, its page, its endpoint of the API and its record follow. */
 export interface ActionKind<Input extends object = ActionWords, Name extends string = string> {

@@ -6,7 +6,7 @@ import type { FieldValues, ShownField } from '#core/web/resources/field.ts';
 import { formatFields, formatSection, formatTable, formatTime, type TableOptions } from './table-text.ts';
 
 /** How fields are printed. */
-export interface FieldText {
+interface FieldText {
   readonly timeZone: string;
   /** Epoch ms. */
   readonly now: number;

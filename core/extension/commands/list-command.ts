@@ -13,7 +13,7 @@ interface ListOptions extends ZoneOptions {
 }
 
 /** Names and help of a command that lists. */
-export interface ListNames {
+interface ListNames {
   /** Default: `list`. */
   readonly verb?: string;
   readonly examples?: readonly string[];

@@ -57,7 +57,7 @@ interface FieldOf<Entry, Type extends keyof FieldValues> extends Showing<Entry> 
 }
 
 /** One thing that operators see of an entry: in tables of pages if it has a place there (`at`), and in what commands print. */
-export type Field<Entry> = { [Type in keyof FieldValues]: FieldOf<Entry, Type> }[keyof FieldValues];
+type Field<Entry> = { [Type in keyof FieldValues]: FieldOf<Entry, Type> }[keyof FieldValues];
 
 /** A field where it is shown. */
 export interface ShownField<Entry> extends Showing<Entry> {

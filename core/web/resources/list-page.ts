@@ -10,7 +10,7 @@ const pageSize = 50;
 const longestWords = 200;
 
 /** The page that searches a resource. Keys are those of texts. */
-export interface ListPage {
+interface ListPage {
   readonly path: string;
   /** Key. */
   readonly title: string;

@@ -17,7 +17,7 @@ export interface Found<Entry> {
 }
 
 /** How much is read, and in which zone days are. */
-export interface ListOptions {
+interface ListOptions {
   readonly limit: number;
   readonly timeZone: string;
 }
@@ -51,7 +51,7 @@ export function defineResource<Entry, const S extends InputSchema>(
 }
 
 /** What was found, under the name of the resource: `{ "orders": [], "next": null }`. */
-export function listFound<Entry>({ name }: Pick<OperatorResource, 'name'>, { entries, ...rest }: Found<Entry>): object {
+function listFound<Entry>({ name }: Pick<OperatorResource, 'name'>, { entries, ...rest }: Found<Entry>): object {
   return { [`${name}s`]: entries, ...rest };
 }
 

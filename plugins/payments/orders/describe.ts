@@ -10,7 +10,7 @@ import { attempts, flagsOf, notifications, paymentsOf, refundsOf } from '#core/w
 import { orderView } from '#core/web/resources/orders.ts';
 
 /** Whose order it is. */
-export interface OrderOwner {
+interface OrderOwner {
   readonly name: string;
   readonly email: string | undefined;
 }

@@ -1,7 +1,7 @@
 import type { ModelState } from '#core/business/model-health/model-health.ts';
 import type { Translate } from '#core/web/texts/texts.ts';
 
-interface Verdict {
+export interface Verdict {
   /** The worst state of any model; `no_data` when no model has answered a request. */
   readonly state: ModelState;
   readonly text: string;

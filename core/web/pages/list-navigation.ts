@@ -1,7 +1,7 @@
 import type { Navigation, Page, Role } from './page.ts';
 
 /** An entry ready to be printed. */
-interface NavigationEntry {
+export interface NavigationEntry {
   readonly path: string;
   readonly label: string;
   readonly icon: string;

@@ -8,7 +8,7 @@ type Reader = Pick<PageRequest, 't' | 'format'>;
 const listedModels = 5;
 
 /** One bar, and the row of the table with the same numbers. */
-interface ChartBar {
+export interface ChartBar {
   readonly iso: string;
   readonly label: string;
   readonly answered: number;

@@ -18,7 +18,7 @@ const sparkWidth = 200;
 const sparkHeight = 32;
 
 /** A figure with a caption, and its course over the last 24 hours. */
-interface FigureTile {
+export interface FigureTile {
   readonly id: string;
   readonly label: string;
   readonly value: string;

@@ -39,7 +39,7 @@ export interface AccountLabel {
 type AccountNames = ReadonlyMap<string, string>;
 
 /** The requests of one day, as the reader counts days. */
-interface RequestDay {
+export interface RequestDay {
   /** '' for today. */
   readonly name: string;
   readonly rows: readonly RequestRow[];

@@ -16,6 +16,7 @@ export const acceptedChanges: Readonly<Record<ClientFormatName, readonly Accepte
   responses: [
     { members: /\.encrypted_content$/, reason: tagged },
     { members: /^(?:error|status|\((?:error|response\.failed)\)).* fails$|^error fails$/, reason: failed },
+    { members: /^\(response\.completed\)\.response\.status fails$/, reason: failed },
   ],
   messages: [
     { members: /^(?:message\.)?model$/, reason: name },

@@ -34,6 +34,9 @@ const ofResponse: ReadonlySet<string> = new Set(
   ),
 );
 
+/** How a reply ends: by itself, or by an event of a stream. */
+type Ending = 'whole' | 'completed' | 'incomplete';
+
 /**
  * Reads a Responses reply. Texts and inputs come up to three times, as deltas, when a part is done and when its item is
  * done. Vendors leave out any of these, so each adds what is missing.
@@ -50,7 +53,7 @@ export class ResponsesDecoder implements ReplyDecoder {
     if (name.endsWith('.delta') || !ofResponse.has(name)) return [];
     if (!endings.has(name)) return undefined;
     const { response }: ResponsesEvent = event.parse() ?? {};
-    const isComplete = isJsonObject(response) && !hasFailed(response);
+    const isComplete = isJsonObject(response) && !hasFailed(response, 'completed');
     return isComplete ? readEnd(response, name === 'response.incomplete') : undefined;
   }
 
@@ -104,12 +107,12 @@ export class ResponsesDecoder implements ReplyDecoder {
   }
 
   /** The content of a whole reply, without what the events before have carried. */
-  #end(response: ResponsesReply, ending: 'whole' | 'completed' | 'incomplete'): Fragment[] {
+  #end(response: ResponsesReply, ending: Ending): Fragment[] {
     const { output, status } = response;
     const items = asList(output);
     // Some vendors forget the status of an answer.
     const isEmpty = ending === 'whole' && unfinishedStatuses.has(status) && items.length === 0;
-    if (isEmpty || hasFailed(response)) return [...usageOf(response), failed(response)];
+    if (isEmpty || hasFailed(response, ending)) return [...usageOf(response), failed(response)];
     if (ending === 'whole' && !Array.isArray(output)) return [failed({ message: 'an answer without output' })];
     const missing = items.flatMap((item, index) => this.#items.repeated(item, index));
     return [...missing, ...readEnd(response, ending === 'incomplete')];
@@ -124,7 +127,9 @@ function torn(): Fragment {
   };
 }
 
-function hasFailed(response: ResponsesReply): boolean {
+/** What a stream announces as complete, and calls so itself, is complete: its text has been sent. */
+function hasFailed(response: ResponsesReply, ending: Ending): boolean {
+  if (ending !== 'whole' && response.status === 'completed') return false;
   return failedStatuses.has(response.status) || readFailure(response) !== undefined;
 }
 

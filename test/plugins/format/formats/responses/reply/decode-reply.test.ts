@@ -241,6 +241,11 @@ describe('decoding a Responses reply', () => {
     });
   });
 
+  it('a stream that ends as completed is, although its response has an error', () => {
+    const error = { code: 'server_error', message: 'a tool broke' };
+    expect(replyTo([completed({ error })])).toEqual(replyTo([completed()]));
+  });
+
   it('two messages of a Responses answer are paragraphs, streamed and whole, and parts of one are not', () => {
     const items = [
       { ...said, id: 'm1', content: [part('I look'), part(' at it.')] },

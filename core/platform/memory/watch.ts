@@ -181,8 +181,10 @@ function createMeter(): () => number {
 /** Collects all garbage: some 50 ms, thoroughly three times that, after which V8 and the allocator give back what they do not need. */
 function createCollector(): (isThorough: boolean) => void {
   let collect: NodeJS.GCFunction | undefined;
-  return (isThorough) =>
-    void (collect ??= exposeCollector())({ type: 'major', flavor: isThorough ? 'last-resort' : 'regular' });
+  return (isThorough) => {
+    collect ??= exposeCollector();
+    collect({ type: 'major', flavor: isThorough ? 'last-resort' : 'regular' });
+  };
 }
 
 function exposeCollector(): NodeJS.GCFunction {

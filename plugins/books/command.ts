@@ -14,7 +14,7 @@ import { describeReconciliation } from './describe.ts';
 import { monthToCsv, monthToHtml, readMonthDocument, taxTimeZone } from './month-document.ts';
 import type { Reconciliation } from './reconcile.ts';
 
-const exitCodes = '\n\nExit codes: 0 success, 1 failure, 2 invalid usage, 3 account not found.';
+const exitCodes = '\n\nExit codes: 0 success, 1 failure, 2 invalid usage, 3 account or provider not found.';
 const examples = (line: string) => exampleText([line], exitCodes);
 
 /** `daypass orders export`, `reconcile` and `month`: what bookkeeping needs. */

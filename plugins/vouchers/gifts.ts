@@ -43,10 +43,3 @@ export async function readGiftCode(database: Queries, orderId: string): Promise<
   );
   return known.length > 0 ? { written: formatCode(code), path: `/redeem?code=${code}` } : undefined;
 }
-
-export async function withdrawGift(transaction: EntityManager, orderId: string): Promise<void> {
-  await transaction.execute(
-    `update voucher set revoked_at = clock_timestamp() where order_id = ? and redeemed_at is null and revoked_at is null`,
-    [orderId],
-  );
-}

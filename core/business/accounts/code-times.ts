@@ -2,5 +2,9 @@
 export const openCodes = `(select order_id from voucher where order_id is not null and redeemed_at is null and revoked_at is null
   and expires_at > statement_timestamp())`;
 
+/** SQL: withdraws the code of an order unless it was redeemed, also while no plugin redeems codes: it may be there again later. */
+export const withdrawCode = `update voucher set revoked_at = clock_timestamp()
+  where order_id = ? and redeemed_at is null and revoked_at is null`;
+
 /** SQL: when the days of a paid order `o` reached somebody, or could reach nobody any more. */
 export const deliveredAt = `coalesce((select coalesce(redeemed_at, revoked_at, expires_at) from voucher where order_id = o.id), o.paid_at)`;

@@ -64,7 +64,6 @@ export async function startOrder(
 ): Promise<Order> {
   const offer = findOffer(host, days, isGift);
   const { order_minutes: minutes } = host.section(paymentsSection);
-  if (isGift && !sellsGifts(host)) throw new CheckoutError('no_gifts', 'Passes cannot be bought as gifts here.');
   const { orderId, isNew } = await host.database.fork().transactional(async (transaction) => {
     await lockBuyer(transaction, accountId);
     const open = await findOpenOrder(transaction, accountId, offer);
@@ -80,7 +79,7 @@ export async function startOrder(
  * Makes an order that has expired or failed payable again, at its price, by another attempt. An open order is returned as it
  * is; one that turns out to be paid, too.
  *
- * @throws CheckoutError `not_found`, `not_open`, `plan_changed`, `no_provider`, `unknown_plan`, `too_many_days`,
+ * @throws CheckoutError `not_found`, `not_open`, `plan_changed`, `no_provider`, `unknown_plan`, `no_gifts`, `too_many_days`,
  *   `too_many_orders`, `too_many_charges`, `sold_out`, `blocked`
  */
 export async function newCharge(host: Host, orderId: string, address?: string): Promise<Order> {
@@ -201,6 +200,7 @@ function findOffer(host: Host, days: number, isGift: boolean): Offer {
     throw new CheckoutError('no_provider', 'Plans cannot be bought here.');
   const plan = host.section(plansSection).find((one) => one.days === days);
   if (plan === undefined) throw new CheckoutError('unknown_plan', `There is no plan of ${days} days.`);
+  if (isGift && !sellsGifts(host)) throw new CheckoutError('no_gifts', 'Passes cannot be bought as gifts here.');
   const { price, label, limits } = plan as typeof plan & { readonly limits?: RateLimits };
   return { days, price, currency, label: labelIn('en', label), limits, provider: provider.name, isGift };
 }

@@ -21,11 +21,6 @@ export interface GiftCode {
 interface GiftSteps {
   /** Makes the code of a gift that has been paid. Core has locked the order, then the account of its buyer. */
   issueGift(transaction: EntityManager, orderId: string): Promise<void>;
-  /**
-   * Withdraws the code of a gift unless it has been redeemed. Core has locked the order, and locks the account that has redeemed it next.
-   * A redemption locks account, then code: so this locks no code that was redeemed.
-   */
-  withdrawGift(transaction: EntityManager, orderId: string): Promise<void>;
   /** The code of a gift that is open; undefined when it was made with a secret that has been replaced since. */
   readGiftCode(database: Pick<Database, 'query'>, orderId: string): Promise<GiftCode | undefined>;
   /** True while somebody may hold a code that can be redeemed, of a gift or another. */

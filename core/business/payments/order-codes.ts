@@ -20,8 +20,9 @@ export function describePlan({ days, isGift }: Pick<Order, 'days' | 'isGift'>, {
 export const printDays = ({ days, isGift }: Order): string => (isGift ? `${days} (gift)` : String(days));
 
 /** For operators: what has become of the code of an order; undefined for an order without. */
-export function describeCode({ isGift, gift }: Order, { t, format }: Reader): string | undefined {
-  if (gift === undefined) return isGift ? t('operator.gift.unpaid') : undefined;
+export function describeCode({ isGift, gift, paidAt }: Order, { t, format }: Reader): string | undefined {
+  if (!isGift) return undefined;
+  if (gift === undefined) return t(paidAt === undefined ? 'operator.gift.unpaid' : 'operator.gift.none');
   const { state, hint, expiresAt, redeemedAt, revokedAt } = gift;
   return t(`operator.gift.${state}`, { hint, time: format.time(redeemedAt ?? revokedAt ?? expiresAt).text });
 }

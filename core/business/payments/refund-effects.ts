@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../accounts/account-events.ts';
+import { withdrawCode } from '../accounts/code-times.ts';
 import { endOrderPeriod, takeBackOrder } from '../accounts/ledger.ts';
 import { flagOrder, resolveFlags } from './flags.ts';
-import { giftSteps } from './gifts.ts';
 import { orderReason } from './order-reason.ts';
 import type { DaysBack, FlagKind, OrderState } from './order-types.ts';
 import { epochOf, statedTime } from './stated-time.ts';
@@ -98,8 +98,8 @@ async function applyRefund(transaction: EntityManager, finished: Finished): Prom
 async function takeDays(transaction: EntityManager, finished: Finished): Promise<void> {
   const { days, orderId, key, isTakenBack, isGift } = finished;
   if (days === 'none') return;
-  const steps = isGift ? await giftSteps.of(transaction)?.() : undefined;
-  await steps?.withdrawGift(transaction, orderId);
+  // A redemption locks account, then code: this locks no code that was redeemed.
+  if (isGift) await transaction.execute(withdrawCode, [orderId]);
   const holder = isGift ? await findHolder(transaction, orderId) : finished.accountId;
   if (holder === undefined) return;
   if (days === 'whole' && !isTakenBack) await takeBackOrder(transaction, holder, orderId, `refund ${key}`);

@@ -71,9 +71,9 @@ export function describeOrder(
 }
 
 /** What has become of a gift, and who has its days. */
-function describeGift({ isGift, gift }: Order, time: (value: Date) => string): string | undefined {
+function describeGift({ isGift, gift, paidAt }: Order, time: (value: Date) => string): string | undefined {
   if (!isGift) return undefined;
-  if (gift === undefined) return 'not paid yet';
+  if (gift === undefined) return paidAt === undefined ? 'not paid yet' : 'no code: its days went to the buyer';
   const { state, hint, expiresAt, redeemedAt, revokedAt, redeemedBy, period } = gift;
   const code = `…${hint}`;
   if (state === 'open') return `${code}, to be redeemed by ${time(expiresAt)}`;

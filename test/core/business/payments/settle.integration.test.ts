@@ -3,6 +3,7 @@ import { findAccount } from '#core/business/accounts/accounts.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { cancelOrder, newCharge, startOrder } from '#core/business/payments/checkout.ts';
+import { describeCode } from '#core/business/payments/order-codes.ts';
 import { listOrders, type Order, type OrderFilter, readOrder } from '#core/business/payments/order.ts';
 import type { PaymentEvidence, PaymentState } from '#core/business/payments/payment-provider.ts';
 import { refundOrder } from '#core/business/payments/refunds.ts';
@@ -473,5 +474,32 @@ describe('a gift where no plugin makes codes', () => {
     expect(await reread()).toMatchObject({ state: 'paid', gift: undefined, period: { startsAt: expect.any(Date) } });
     await refundOrder(host, order.id, { reason: 'asked for', isManual: true });
     expect((await timeHeld(database, accountId)).seconds).toBeLessThan(60);
+  });
+
+  it('that is paid nevertheless is not called unpaid', async () => {
+    await database.query('update plan_order set is_gift = true where id = ?', [order.id]);
+    const reader = { t: (key: string) => key, format: { time: () => ({ text: '' }) } };
+    expect(describeCode(await reread(), reader)).toBe('operator.gift.unpaid');
+    await settleNow(paid());
+    expect(describeCode(await reread(), reader)).toBe('operator.gift.none');
+  });
+
+  it('cannot be charged again once it has expired', async () => {
+    await database.query(`update plan_order set is_gift = true, state = 'expired' where id = ?`, [order.id]);
+    const shop = createPaymentHost(database, [fake.provider], { payments: { gifts: true } });
+    await expect(newCharge(shop, order.id)).rejects.toMatchObject({ kind: 'no_gifts' });
+  });
+
+  it('and whose code was made earlier loses it with a refund, so that nobody redeems it later', async () => {
+    await settleNow(paid());
+    await database.query('update plan_order set is_gift = true where id = ?', [order.id]);
+    await database.query(
+      `insert into voucher (id, order_id, sha256, hint, expires_at)
+       values (gen_random_uuid(), ?, sha256(?::text::bytea), 'ABCD', clock_timestamp() + interval '1 day')`,
+      [order.id, order.id],
+    );
+    expect((await reread()).gift?.state).toBe('open');
+    await refundOrder(host, order.id, { reason: 'asked for', isManual: true });
+    expect((await reread()).gift?.state).toBe('revoked');
   });
 });

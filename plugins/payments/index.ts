@@ -1,4 +1,7 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import type { Registry } from '#core/extension/registry.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { plansSection } from '#core/business/accounts/plans.ts';
 import { providerName } from '#core/business/payments/connections.ts';
 import { paymentGauges } from '#core/business/payments/payment-figures.ts';
 import { paymentsSection } from '#core/business/payments/section.ts';
@@ -13,6 +16,16 @@ import { addSandbox } from './sandbox/index.ts';
 const nobodyBuys =
   'nobody can buy a plan: payments.provider is none or, with NODE_ENV=production, not set; set it to midtrans or xendit';
 
+/** What is configured for a plugin whose folder was deleted. */
+function findWithoutEffect({ section }: Pick<Host, 'section'>, { databaseTables }: Pick<Registry, 'databaseTables'>) {
+  const sellsGifts = section(paymentsSection).gifts && !databaseTables.has('voucher');
+  const isLimited = section(plansSection).some((plan) => plan.max_active !== undefined) && !databaseTables.has('sales');
+  return [
+    ...(sellsGifts ? ['payments.gifts is true, and nothing is sold as a gift without the plugin vouchers'] : []),
+    ...(isLimited ? ['max_active of a plan limits nothing without the plugin sales'] : []),
+  ];
+}
+
 /** Sells plans: takes orders and follows their payments. */
 export const plugin: GatewayPlugin = {
   name: 'payments',
@@ -25,7 +38,7 @@ export const plugin: GatewayPlugin = {
         const name = providerName(host);
         if (name === undefined) return { value: 'none', notice: nobodyBuys };
         const isSandbox = gateway.paymentProviders.get(name)?.isSandbox === true;
-        return { value: isSandbox ? `${name}, which moves no money` : name };
+        return { value: isSandbox ? `${name}, which moves no money` : name, notice: findWithoutEffect(host, gateway) };
       },
     });
     addPages({ gateway });

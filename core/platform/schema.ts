@@ -19,6 +19,8 @@ export interface JsonSchema {
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
+  /** Ours, of the input of actions: a text that may have line breaks and tabs. */
+  readonly isMultiline?: boolean;
   readonly format?: string;
   readonly items?: JsonSchema;
   readonly minItems?: number;

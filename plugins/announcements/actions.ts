@@ -2,6 +2,7 @@ import { AccountError } from '#core/business/accounts/account-error.ts';
 import {
   defineAction,
   type InputOf,
+  lines,
   type SubjectKind,
   text,
   time,
@@ -24,8 +25,8 @@ const members = {
   model: text('The model that it is about; default: the whole service.'),
   since: time,
   until: time,
-  text_en: text('What happens, in English.', 300),
-  text_id: text('What happens, in Indonesian.', 300),
+  text_en: lines('What happens, in English.', 300),
+  text_id: lines('What happens, in Indonesian.', 300),
 } as const;
 const required = ['kind', 'audience', 'since', 'until', 'text_en', 'text_id'] as const;
 

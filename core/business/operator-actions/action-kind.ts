@@ -101,7 +101,11 @@ export const time = {
   format: 'date-time',
 } as const;
 
-export const note = text('Why, for the record.', 500);
+/** A text that may have several lines. */
+export const lines = (description: string, maxLength: number) =>
+  ({ ...text(description, maxLength), isMultiline: true }) as const;
+
+export const note = lines('Why, for the record.', 500);
 
 /** For commands: the input in one line, the operator's words last. */
 export function describeWords({ note: words, ...rest }: ActionWords): string | undefined {

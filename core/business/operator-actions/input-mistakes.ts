@@ -23,7 +23,7 @@ const validators = new WeakMap<JsonSchema, ValidateFunction>();
 export function describeMistakes(schema: JsonSchema, input: object): string | undefined {
   const validate = validators.get(schema) ?? ajv.compile(schema);
   validators.set(schema, validate);
-  if (validate(input)) return undefined;
+  if (validate(input)) return describeControl(schema, input);
   const errors = validate.errors ?? [];
   // A text that is empty also misses its pattern: one mistake of each member is enough.
   const byName = new Map(
@@ -40,6 +40,16 @@ export function describeMistakes(schema: JsonSchema, input: object): string | un
     ...sentences,
     ...(more > 0 ? [`${more} more ${more === 1 ? 'mistake' : 'mistakes'} in the input.`] : []),
   ].join(' ');
+}
+
+/** A control character in a text, which a terminal or a table would obey. */
+function describeControl({ properties }: JsonSchema, input: object): string | undefined {
+  for (const [name, value] of Object.entries(input)) {
+    const text = properties?.[name]?.isMultiline === true ? String(value).replace(/[\t\n\r]/g, '') : value;
+    if (typeof text === 'string' && /\p{Cc}/u.test(text))
+      return sentenceOf(name, 'has control characters', 'leave them out');
+  }
+  return undefined;
 }
 
 /** The values that a member may have, where only the most similar one is named. */

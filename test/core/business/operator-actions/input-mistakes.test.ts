@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { coreAction } from '#core/business/operator-actions/actions.ts';
 import { integer, object } from '#core/platform/schema.ts';
-import { time } from '#core/business/operator-actions/action-kind.ts';
+import { text, time } from '#core/business/operator-actions/action-kind.ts';
 import { describeMistakes } from '#core/business/operator-actions/input-mistakes.ts';
 import { choiceOf, InvalidQuery } from '#core/business/operator-actions/query.ts';
 
@@ -20,6 +20,13 @@ describe('the input of an action', () => {
     ['a missing member', refund, {}, /^"note" is missing; add it: .+\.$/],
     ['a number as a text', refund, { note: 'x', amount: '18000' }, /^"amount" is "18000"; must be an? .*: 18000\.$/],
     ['a number that is too small', refund, { note: 'x', amount: 0 }, '"amount" is 0; must be at least 1.'],
+    ['a control character', refund, { note: 'x\u001b[2Jy' }, '"note" has control characters; leave them out.'],
+    [
+      'a line break where a line is meant',
+      object({ label: text('Its name.') }),
+      { label: 'x\ny' },
+      '"label" has control characters; leave them out.',
+    ],
     ['an empty text', refund, { note: '' }, '"note" is empty; needs at least 1.'],
     [
       'a misspelled choice',
@@ -55,6 +62,7 @@ describe('the input of an action', () => {
 
   it('is valid without a description', () => {
     expect(describeMistakes(refund, { note: 'x', amount: 1 })).toBeUndefined();
+    expect(describeMistakes(refund, { note: 'one line\r\n\tand another' })).toBeUndefined();
   });
 
   it('with very many or very long mistakes is described in short', () => {

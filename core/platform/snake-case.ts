@@ -10,6 +10,6 @@ export function writeMembers<T extends object>(entry: T, ...names: readonly (key
   return Object.fromEntries(names.map((name) => [snakeCase(name), entry[name] ?? null]));
 }
 
-function snakeCase(name: string): string {
+export function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -6,7 +6,7 @@ import { describeMistakes } from '#core/business/operator-actions/input-mistakes
 import { InvalidQuery } from '#core/business/operator-actions/query.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
-import { toSnakeCase } from '#core/platform/snake-case.ts';
+import { snakeCase, toSnakeCase } from '#core/platform/snake-case.ts';
 import { refusedFor } from '#core/platform/shared/shared.ts';
 import { type ApiAnswer, claimKey, finishKey } from './idempotency.ts';
 import { describeApi, listOf, root, segmentOf } from './openapi.ts';
@@ -131,14 +131,20 @@ async function act(host: Host, caller: Caller, call: Call): Promise<ApiAnswer> {
   if (earlier !== undefined) return earlier;
   const answer = await perform(host, caller, kind, handle, input).catch(async (error: unknown) => {
     const failed = isActionError(error) ? refuse(error) : fail(500, 'internal', '');
-    await finishKey(host.database, caller.id, key, failed);
+    await keepAnswer(host, caller, key, failed);
     throw error;
   });
-  const { body } = answer;
-  const isKept = ([name]: readonly [string, unknown]) => kind.secrets?.includes(name) !== true;
-  const kept = { ...answer, body: Object.fromEntries(Object.entries(body).filter(isKept)) };
-  await finishKey(host.database, caller.id, key, kept);
+  const secrets = kind.secrets?.map(snakeCase) ?? [];
+  const kept = Object.entries(answer.body).filter(([name]) => !secrets.includes(name));
+  await keepAnswer(host, caller, key, { ...answer, body: Object.fromEntries(kept) });
   return answer;
+}
+
+/** Repetitions are told that the call has not finished when this fails: what was done is not done again, and its caller learns of it. */
+async function keepAnswer(host: Host, { id }: Caller, key: string, answer: ApiAnswer): Promise<void> {
+  await finishKey(host.database, id, key, answer).catch((error: unknown) => {
+    host.log.error('the answer of a call with an Idempotency-Key could not be kept', error);
+  });
 }
 
 async function perform(

@@ -3,11 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { Server } from '@hapi/hapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
+import { defineAction } from '#core/business/operator-actions/action-kind.ts';
 import { keepActions } from '#core/business/operator-actions/actions.ts';
 import { listToldActions } from '../../support/told-actions.ts';
 import { flagForeignMoney } from '#core/business/payments/flags.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { object } from '#core/platform/schema.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { operatorApiRoutes } from '../../../plugins/operator-api/routes.ts';
 import { createToken, listTokens, revokeToken } from '../../../plugins/operator-api/tokens.ts';
@@ -246,6 +248,45 @@ describe('an idempotency key', () => {
     for (const token of [await newToken('act'), await newToken('act')])
       await call('POST', `/accounts/${accountId}/add-days`, { token, key: 'same', body: { days: 1, note: 'chat' } });
     expect(await daysOf(accountId)).toBe(2);
+  });
+
+  it('keeps no secret, whatever the words of its name', async () => {
+    const codes = defineAction({
+      name: 'lock.open',
+      subject: { name: 'locks' },
+      summary: 'open all',
+      input: object({}),
+      secrets: ['doorCodes'],
+      perform: () => Promise.resolve({ doorCodes: ['s3cret'], doors: 1 }),
+    });
+    const token = await newToken('act');
+    const lock = new Server();
+    const locked = { ...host, keep: () => new Map([[codes.name, codes]]) as never };
+    lock.route(operatorApiRoutes(() => locked, new Map()));
+    const headers = { authorization: `Bearer ${token}`, 'idempotency-key': 'lock' };
+    const open = async () =>
+      JSON.parse((await lock.inject({ method: 'POST', url: '/operator/api/locks/open', headers })).payload);
+    expect(await open()).toMatchObject({ door_codes: ['s3cret'], doors: 1 });
+    expect(await open()).toEqual({ action: 'lock.open', locks: 'locks', doors: 1 });
+  });
+
+  it('that cannot be kept with its answer does not take the answer away', async () => {
+    const accountId = await newAccount();
+    const token = await newToken('act');
+    const query: Database['query'] = (sql, parameters) =>
+      sql.startsWith('update operator_call') ? Promise.reject(new Error('gone')) : database.query(sql, parameters);
+    const broken = Object.assign(Object.create(database) as Database, { query });
+    const lines: unknown[][] = [];
+    const log = { ...host.log, error: (...line: unknown[]) => lines.push(line) } as Host['log'];
+    const api = new Server();
+    api.route(operatorApiRoutes(() => ({ ...host, database: broken, log }), new Map()));
+    const { statusCode } = await api.inject({
+      method: 'POST',
+      url: `/operator/api/accounts/${accountId}/add-days`,
+      headers: { authorization: `Bearer ${token}`, 'idempotency-key': 'lost' },
+      payload: JSON.stringify({ days: 1, note: 'chat' }),
+    });
+    expect([statusCode, await daysOf(accountId), lines.length]).toEqual([200, 1, 1]);
   });
 });
 

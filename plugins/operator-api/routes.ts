@@ -157,7 +157,7 @@ async function perform(
   const { subject, result } = await runAction(host, { id, name: `api (${name})` }, kind, handle, input);
   return {
     status: 200,
-    body: { action: kind.name, [kind.subject.name]: subject.id, ...(toSnakeCase(result) as object) },
+    body: { action: kind.name, [subject.name ?? kind.subject.name]: subject.id, ...(toSnakeCase(result) as object) },
   };
 }
 

@@ -1,3 +1,4 @@
+import { randomUUIDv7 } from 'node:crypto';
 import {
   defineAction,
   type InputOf,
@@ -7,6 +8,7 @@ import {
 } from '#core/business/operator-actions/action-kind.ts';
 import { choice, days, quoted, within } from '#core/business/operator-actions/telling.ts';
 import { integer, object } from '#core/platform/schema.ts';
+import type { NewBatch } from './vouchers.ts';
 
 /*
  * What operators do with vouchers. It is loaded when it is done: MikroORM would slow all commands down.
@@ -50,18 +52,22 @@ export const createAction = defineAction({
     for: choice('operator.told.for'),
     label: quoted,
   },
-  // The record says for whom they are, whatever the default is by then.
-  resolve: async (_host, { count, days: each, source = 'sold', for: accounts = 'all', ...rest }) => ({
-    count,
-    days: each,
-    source,
-    for: accounts,
-    ...rest,
-  }),
+  // The record says for whom they are, whatever the default is by then, and the batch, which may have to be withdrawn without its answer.
+  async resolve(_host, { count, days: each, source = 'sold', for: accounts = 'all', ...rest }) {
+    const resolved: VoucherInput & NewBatch = {
+      batch: randomUUIDv7(),
+      count,
+      days: each,
+      source,
+      for: accounts,
+      ...rest,
+    };
+    return resolved;
+  },
   async perform({ database }, _id, vouchers) {
     const { createVouchers, formatCode } = await import('./vouchers.ts');
     const { batch, codes } = await createVouchers(database, vouchers);
-    return { batch, codes: codes.map(formatCode) };
+    return { vouchers: codes.length, batch, codes: codes.map(formatCode) };
   },
 });
 

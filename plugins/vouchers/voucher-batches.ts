@@ -90,7 +90,7 @@ export async function findVouchers(database: Pick<Database, 'query'>, handle: st
       ? ['select v.id from voucher v join plan_order o on o.id = v.order_id where o.code = upper(?)', handle, handle]
       : [`select id from voucher where sha256 = decode(?, 'hex')`, digestOf(code), `…${code.slice(-4)}`];
   const [found] = await database.query<{ id: string }>(sql, [value]);
-  if (found !== undefined) return { id: found.id, recordedAt };
+  if (found !== undefined) return { id: found.id, recordedAt, ...(uuid.test(handle) && { name: 'batch' }) };
   throw new AccountError('not_found', `There is neither a batch nor a code nor a gift "${handle}".`);
 }
 

@@ -22,6 +22,8 @@ const hour = 3_600; // seconds
 
 /** Vouchers that are made together. */
 export interface NewBatch {
+  /** Its id; default: a new one. */
+  readonly batch?: string;
   readonly count: number;
   readonly days: number;
   /** What their owners read as the name of the days. */
@@ -62,9 +64,8 @@ interface Redeemed {
 /** Makes vouchers. The codes are returned this once: only their digests are stored. */
 export async function createVouchers(
   database: Pick<Database, 'fork'>,
-  { count, days, label, note, source = 'sold', for: accounts = 'all', valid = 365 }: NewBatch,
+  { batch = randomUUIDv7(), count, days, label, note, source = 'sold', for: accounts = 'all', valid = 365 }: NewBatch,
 ): Promise<{ readonly batch: string; readonly codes: readonly string[] }> {
-  const batch = randomUUIDv7();
   const codes = Array.from({ length: count }, newCode);
   const rows = codes.map((code) => ({ id: randomUUIDv7(), sha256: digestOf(code), hint: code.slice(-4) }));
   await database.fork().transactional(async (transaction) => {

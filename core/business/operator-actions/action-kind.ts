@@ -19,6 +19,8 @@ export class ActionRefused extends Error {
 export interface ActionSubject {
   /** That `perform` takes. */
   readonly id: string;
+  /** Of its id in what is answered; default: that of its kind. */
+  readonly name?: string;
   /** Where the action is on record: at the order of a flag or refund. */
   readonly recordedAt: string;
   /** What the record says beside the input, where that place is not enough. */

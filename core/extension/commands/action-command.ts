@@ -119,7 +119,7 @@ function printDone(
   { subject, result: more }: ActionDone,
   { json }: Output,
 ): void {
-  const result = kind.find === undefined ? more : { [kind.name]: subject.id, ...more };
+  const result = kind.find === undefined ? more : { [subject.name ?? kind.name]: subject.id, ...more };
   if (json === true) return context.print(JSON.stringify(toSnakeCase(result), null, 2));
   if (wording.print !== undefined) return wording.print(more, input);
   const members = Object.entries(result).map(([key, value]) => `, ${key}: ${String(value)}`);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { type TestGateway, startGateway, yamlFor } from '../../support/gateway.ts';
 import { runCommand } from '../../support/command-line.ts';
 import { createOperatorToken } from '../../support/operator-token.ts';
@@ -79,7 +80,9 @@ describe('daypass voucher', () => {
     );
     expect(action).toEqual({
       action: 'voucher.create',
-      note: '{"count":250,"days":7,"source":"given","for":"new","note":"Tokopedia"}',
+      note: expect.stringMatching(
+        /^\{"batch":"[0-9a-f-]{36}","count":250,"days":7,"source":"given","for":"new","note":"Tokopedia"\}$/,
+      ),
       error: null,
     });
   });
@@ -137,12 +140,14 @@ describe('the API of the operator', () => {
     const again = await call('create', input, 'batch-1');
     expect(again).toEqual({
       status: 200,
-      body: { action: 'voucher.create', vouchers: 'vouchers', batch: first.body['batch'] },
+      body: { action: 'voucher.create', vouchers: 2, batch: first.body['batch'] },
     });
     const kept = await gateway.database.query<{ text: string }>(
       'select c::text || a::text as text from operator_call c, operator_action a',
     );
     expect(kept.some(({ text }) => codes.some((code) => text.includes(code)))).toBe(false);
+    const [action] = await listActions(gateway.database, { subject: 'vouchers', limit: 1 });
+    expect(action?.details).toMatchObject({ batch: first.body['batch'], count: 2 });
     const [batch] = await gateway.database.query('select days, is_for_new, source from voucher_batch where id = ?', [
       first.body['batch'],
     ]);
@@ -159,7 +164,8 @@ describe('the API of the operator', () => {
       `select subject, note from operator_action where action = 'voucher.revoke' order by created_at desc limit 1`,
     );
     expect(action).toEqual({ subject: `…${code.slice(-4)}`, note: 'leaked' });
-    expect((await call(`${String(body['batch'])}/revoke`, { note: 'rest' })).body).toMatchObject({ revoked: 1 });
+    const { body: rest } = await call(`${String(body['batch'])}/revoke`, { note: 'rest' });
+    expect(rest).toEqual({ action: 'voucher.revoke', batch: body['batch'], revoked: 1 });
     expect((await call('0000-0000-0000-0000/revoke', { note: 'typo' })).status).toBe(404);
   });
 });

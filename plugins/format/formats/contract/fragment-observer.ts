@@ -25,11 +25,15 @@ interface StreamEnd {
   readonly isOfBody?: boolean;
   /** Answers that the client has requested. */
   readonly answers?: number;
+  /** True where [DONE], the end of Chat streams, is none: what follows may be the end of the format. */
+  readonly ignoresDone?: boolean;
 }
 
 /** The answer that a decoder reads, among the indexes of others. */
 const own = Symbol('own');
 const nothing: readonly Fragment[] = [];
+/** What may follow the end of an answer without continuing it: sources and signatures of what was said. */
+const trailing: ReadonlySet<Fragment['type']> = new Set(['finish', 'citation', 'reasoning_state']);
 
 /** Tells from the fragments of its decoder how far a reply has come, which passes through as bytes. */
 export class FragmentObserver implements ReplyObserver {
@@ -44,6 +48,7 @@ export class FragmentObserver implements ReplyObserver {
   readonly #decoder: ReplyDecoder;
   readonly #listening: Listening;
   readonly #isOfBody: boolean;
+  readonly #ignoresDone: boolean;
   readonly #requested: number;
   /** The answers that have begun, and those that have ended. */
   readonly #begun = new Set<unknown>([own]);
@@ -58,11 +63,12 @@ export class FragmentObserver implements ReplyObserver {
   constructor(
     { createDecoder }: Pick<UpstreamCodec, 'createDecoder'>,
     listening: Listening = {},
-    { mark, isOfBody = false, answers = 1 }: StreamEnd = {},
+    { mark, isOfBody = false, answers = 1, ignoresDone = false }: StreamEnd = {},
   ) {
     this.#decoder = createDecoder(listening.profile);
     this.#listening = listening;
     this.#isOfBody = isOfBody;
+    this.#ignoresDone = ignoresDone;
     this.#requested = answers;
     if (mark !== undefined) this.endMark = mark;
   }
@@ -70,6 +76,7 @@ export class FragmentObserver implements ReplyObserver {
   event(event: StreamEvent): void {
     const skimmed = this.#canSkim ? this.#skim(event) : undefined;
     if (skimmed?.length === 0) return;
+    if (this.#ignoresDone && event.data?.trim() === '[DONE]') return;
     const shared = this.#listening.onFragments === undefined ? event : undefined;
     this.#takeAll(skimmed ?? this.#decoder.event(event.name, event.data ?? '', shared));
   }
@@ -98,11 +105,12 @@ export class FragmentObserver implements ReplyObserver {
   #take(fragment: Fragment): void {
     if (isContent(fragment)) {
       this.hasContent = true;
-      this.#hasContinued ||= this.isComplete && fragment.type !== 'finish';
+      this.#hasContinued ||=
+        this.isComplete && !(this.#isOfBody ? trailing.has(fragment.type) : fragment.type === 'finish');
     }
     switch (fragment.type) {
       case 'usage':
-        this.usage = laterCounts(this.usage, fragment.usage);
+        this.usage = fragment.usage;
         return;
       case 'id':
         this.#listening.onAnswer?.(fragment.id);
@@ -135,15 +143,4 @@ export class FragmentObserver implements ReplyObserver {
     this.#isSettled = true;
     this.isOver = !this.#isOfBody;
   }
-}
-
-/** Later counts replace earlier ones, member by member. */
-function laterCounts(before: Usage | undefined, { input, output, cacheRead, cacheWrite, reasoning }: Usage): Usage {
-  return {
-    input: input ?? before?.input,
-    output: output ?? before?.output,
-    cacheRead: cacheRead ?? before?.cacheRead,
-    cacheWrite: cacheWrite ?? before?.cacheWrite,
-    reasoning: reasoning ?? before?.reasoning,
-  };
 }

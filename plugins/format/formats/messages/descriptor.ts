@@ -55,6 +55,7 @@ export const messages: ClientTextFormat = {
     observe: (_body, listening) =>
       new FragmentObserver(messagesCodec, listening, {
         mark: 'event: message_stop\ndata: {"type":"message_stop"}\n\n',
+        ignoresDone: true,
       }),
     repairReply: ({ id }, { quirks }) => (quirks.betas ? undefined : new MessagesReplyRepair(id)),
     modelPlace: { member: 'model', parent: 'message', events: new Set(['message_start']) },

@@ -55,7 +55,7 @@ export const responses: ClientTextFormat = {
       },
     ],
     parameters: responsesParameters,
-    observe: (_body, listening) => new FragmentObserver(responsesCodec, listening),
+    observe: (_body, listening) => new FragmentObserver(responsesCodec, listening, { ignoresDone: true }),
     repairReply: (context, { quirks }) => new ResponsesReplyRepair(context, quirks.betas),
     modelPlace: { member: 'model', parent: 'response', events: responseEvents },
     adaptReply: (request, origin) => new ResponsesReplyAdapter(request, origin),

@@ -24,8 +24,10 @@ import { type ChoiceUpdate, ChoiceTracker } from './choice-tracker.ts';
 import { endingWithoutFinish, missingFinish, noteFinish, readAbort, readFinish, readUsage } from './finish.ts';
 import type { ChatChoice, ChatLogprobs, ChatMessage, ChatReply } from '../../../wire/chat.ts';
 
-/** What makes a chunk worth reading to those who do not read the text: usage, an ending, an error. */
-const notable = /"usage"\s*:\s*\{|"finish_reason"\s*:\s*"[^"]|"error"\s*:|"base_resp"\s*:/;
+/** What makes a chunk worth reading to those who do not read the text: an ending, an error. */
+const notable = /"finish_reason"\s*:\s*"[^"]|"error"\s*:|"base_resp"\s*:/;
+/** Some servers count in each chunk. */
+const counting = /"usage"\s*:\s*\{/;
 
 /**
  * Reads a Chat Completions reply with the deviations of all vendors. Of several answers it reads the first. Source:
@@ -65,9 +67,11 @@ export class ChatDecoder implements ReplyDecoder {
     return fragments;
   }
 
-  skim({ name, data = '', isLong }: StreamEvent): readonly Fragment[] | undefined {
+  skim(event: StreamEvent): readonly Fragment[] | undefined {
+    const { name, data = '', isLong } = event;
     // An event that is not a chunk may be an error.
-    return isLong || name === 'error' || !data.includes('"choices"') || notable.test(data) ? undefined : [];
+    if (isLong || name === 'error' || !data.includes('"choices"') || notable.test(data)) return undefined;
+    return counting.test(data) ? usageFragment(readUsage(event.parse() ?? {})) : [];
   }
 
   #event(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
@@ -92,7 +96,9 @@ export class ChatDecoder implements ReplyDecoder {
     if (error !== undefined) return [{ type: 'error', error }];
     const { choices } = answerRefusedPrompt(body);
     const choice = this.#pick(choices);
-    if (choice === undefined) return [failed({ message: 'an answer without choices', ...body })];
+    // A stray code is no refusal of the request.
+    if (choice === undefined)
+      return [failed({ message: asText(member(body, 'message')) || 'an answer without choices' })];
     this.#find(body, choice);
     const counted = [...usageFragment(readUsage(body)), ...this.#served(body)];
     const answers = [...this.#answer(choice), ...readOthers(choices, choice)];

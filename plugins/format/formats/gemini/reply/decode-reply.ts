@@ -25,7 +25,7 @@ export class GeminiDecoder implements ReplyDecoder {
   event(_name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
     if (data.trim() === '[DONE]') return this.#end();
     const body = event === undefined ? readChunk(data) : event.parse();
-    return body === undefined ? [] : this.#chunk(body);
+    return body === undefined ? [] : this.#chunk(body, event !== undefined);
   }
 
   /** Counts come with each piece of the answer. */
@@ -33,7 +33,8 @@ export class GeminiDecoder implements ReplyDecoder {
     const body: GeminiReply = event.parse() ?? {};
     const [candidate, ...others] = asList(body.candidates);
     const isPiece = candidate !== undefined && others.length === 0 && this.#isOwn(candidate);
-    if (!isPiece || reasonOf(candidate) !== undefined || readReportedError(body) !== undefined) return undefined;
+    if (!isPiece || reasonOf(candidate) !== undefined || body.promptFeedback !== undefined) return undefined;
+    if (readReportedError(body) !== undefined) return undefined;
     return usageFragment(readUsage(body.usageMetadata));
   }
 
@@ -48,17 +49,19 @@ export class GeminiDecoder implements ReplyDecoder {
     return [...fragments, { type: 'finish', reason: 'stop' }, ...this.#end()];
   }
 
-  #chunk(envelope: JsonObject): Fragment[] {
+  /** @param isShared the event passes through: what was said need not be kept */
+  #chunk(envelope: JsonObject, isShared = false): Fragment[] {
     const body: GeminiReply = unwrapped(envelope);
     if (readReportedError(body) !== undefined) return [failed(body)];
     const counted = usageFragment(readUsage(body.usageMetadata));
     const all = asList(body.candidates).filter(isJsonObject);
-    if (all.length === 0) return [...counted, ...readBlock(body.promptFeedback)];
+    const block = all.every((candidate) => this.#isSilent(candidate)) ? readBlock(body.promptFeedback) : [];
+    if (all.length === 0 || block.length > 0) return [...counted, ...block];
     this.#index ??= indexOf(all[0]);
     const own = all.find((candidate) => this.#isOwn(candidate));
     const others = all.filter((candidate) => candidate !== own).flatMap(readOther);
     if (own === undefined) return [...counted, ...others];
-    const said = this.#parts.read(own);
+    const said = this.#parts.read(own, isShared);
     const isSilent = carriesMore(own) && !said.some(isContent);
     return [...said, ...(isSilent ? [progress] : []), ...counted, ...others, ...readFinish(own, this.#parts.hasSpoken)];
   }
@@ -66,6 +69,12 @@ export class GeminiDecoder implements ReplyDecoder {
   /** The gateway never requests more than one answer, but clients do. */
   #isOwn(candidate: JsonValue): boolean {
     return indexOf(candidate) === (this.#index ?? 0);
+  }
+
+  /** True for a candidate that may stand beside a blocked prompt. */
+  #isSilent(candidate: JsonObject): boolean {
+    if (carriesMore(candidate)) return false;
+    return reasonOf(candidate) === undefined || !(this.#parts.hasSpoken || readAbort(candidate) !== undefined);
   }
 
   #end(): Fragment[] {

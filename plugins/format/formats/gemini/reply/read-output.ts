@@ -27,11 +27,14 @@ export class PartReader {
   hasSpoken = false;
   /** The answer so far, in which citations are searched. */
   readonly #text = new CollectedText();
+  #keepsText = true;
   #count = 0;
   /** A call whose arguments arrive in pieces. */
   #open: { readonly key: number; readonly args: PartialArgs } | undefined;
 
-  read(candidate: GeminiCandidate): Fragment[] {
+  /** @param isShared nobody asks for the places of citations, so the text is not kept */
+  read(candidate: GeminiCandidate, isShared = false): Fragment[] {
+    this.#keepsText = !isShared;
     const parts = member<GeminiContent>(candidate.content, 'parts');
     const fragments = (Array.isArray(parts) ? parts : []).flatMap((part) =>
       isJsonObject(part) ? this.#part(part) : [],
@@ -72,7 +75,7 @@ export class PartReader {
     if (text === '') return [];
     if (part.thought === true) return [{ type: 'reasoning', text }];
     this.hasSpoken = true;
-    this.#text.add(text);
+    if (this.#keepsText) this.#text.add(text);
     return [{ type: 'text', text }];
   }
 

@@ -7,13 +7,14 @@ import {
   failed,
   type Fragment,
   idFragment,
+  progress,
   tierFragment,
   usageFragment,
 } from '../../../canonical/reply.ts';
 import { member, readEvent } from '../../../wire/members.ts';
 import { RepeatedEvent } from '../../../canonical/repeated-event.ts';
 import { isSecondStart, readFinish, secondStartError, UsageCounter } from './finish.ts';
-import { BlockReader } from './read-output.ts';
+import { BlockReader, blocksOf } from './read-output.ts';
 import type {
   MessagesDelta,
   MessagesEnding,
@@ -33,10 +34,12 @@ export class MessagesDecoder implements ReplyDecoder {
   #started: string | undefined;
   readonly #repeated = new RepeatedEvent();
   #last: Delta | undefined;
+  /** Output that the first event has counted; undefined once a later one has. */
+  #early: JsonValue | undefined;
 
   event(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
     const text = this.#repeated.read(name, data);
-    if (text !== undefined && this.#last !== undefined) return text === '' ? [] : [{ ...this.#last, text }];
+    if (text !== undefined && this.#last !== undefined) return text === '' ? [progress] : [{ ...this.#last, text }];
     const fragments = this.#event(name, data, event);
     // Others skim.
     if (event !== undefined) return fragments;
@@ -45,7 +48,8 @@ export class MessagesDecoder implements ReplyDecoder {
     return fragments;
   }
 
-  skim({ name }: StreamEvent): readonly Fragment[] | undefined {
+  skim(event: StreamEvent): readonly Fragment[] | undefined {
+    const name = event.name ?? member<MessagesEvent>(event.parse(), 'type');
     const isOfBlock = name === 'content_block_delta' || name === 'content_block_start' || name === 'content_block_stop';
     return isOfBlock ? nothing : undefined;
   }
@@ -54,12 +58,12 @@ export class MessagesDecoder implements ReplyDecoder {
     if (name === 'ping') return [];
     if (name === 'message_stop' || data.trim() === '[DONE]') return this.#end();
     const body = readEvent(data, event);
-    if (body === undefined) return name === 'error' ? [failed({ message: data })] : [];
+    if (body === undefined) return unreadable(name, data);
     const { type: own }: MessagesEvent = body;
     const type = typeof own === 'string' ? own : (name ?? '');
-    const isError = name === 'error' || type === 'error' || readReportedError(body) !== undefined;
+    const isError = name === 'error' || type === 'error' || (!known.has(type) && readReportedError(body) !== undefined);
     if (isError) return [failed(body)];
-    return this.#read(type, body, data);
+    return type === 'message_delta' ? this.#ending(body, event !== undefined) : this.#read(type, body, data);
   }
 
   whole(body: JsonObject): Fragment[] {
@@ -67,7 +71,7 @@ export class MessagesDecoder implements ReplyDecoder {
     if (type === 'error' || readReportedError(body) !== undefined) return [failed(body)];
     if (typeof content !== 'string' && !Array.isArray(content))
       return [failed({ message: 'an answer without content' })];
-    const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+    const blocks = typeof content === 'string' ? blocksOf(content) : content;
     const read = blocks.flatMap((block, index) => [...this.#blocks.start(index, block), ...this.#blocks.stop(index)]);
     // A reply with content is complete even without a stop reason; one with neither is an error.
     const reason = this.#finish(body);
@@ -92,13 +96,6 @@ export class MessagesDecoder implements ReplyDecoder {
         return this.#blocks.delta(body.index, body.delta);
       case 'content_block_stop':
         return this.#blocks.stop(body.index);
-      case 'message_delta':
-        return [
-          ...this.#blocks.stopAll(),
-          ...this.#count(body.usage),
-          ...readContainer(body.delta),
-          ...this.#finish(body.delta),
-        ];
       case 'message_stop':
         return this.#end();
       case 'message':
@@ -108,8 +105,18 @@ export class MessagesDecoder implements ReplyDecoder {
     }
   }
 
-  /** The output count of the first event is not final, so it is ignored. */
+  /** @param isShared the event passes through: its client has the early count of the output in any case */
+  #ending({ usage, delta }: MessagesEvent, isShared: boolean): Fragment[] {
+    // Some vendors count at the beginning only, and send zero here.
+    const stands = isShared || member<MessagesUsage>(usage, 'output_tokens') === 0;
+    if (stands && this.#early !== undefined) this.#usage.add({ output_tokens: this.#early });
+    this.#early = undefined;
+    return [...this.#blocks.stopAll(), ...this.#count(usage), ...readContainer(delta), ...this.#finish(delta)];
+  }
+
+  /** The output count of the first event is not final, so it counts with the last only. */
   #start(usage: JsonValue | undefined): Fragment[] {
+    this.#early = member<MessagesUsage>(usage, 'output_tokens');
     const counts: MessagesUsage | undefined = isJsonObject(usage) ? { ...usage, output_tokens: undefined } : undefined;
     return counts === undefined ? [] : this.#count(counts);
   }
@@ -136,8 +143,23 @@ export class MessagesDecoder implements ReplyDecoder {
 }
 
 const nothing: readonly Fragment[] = [];
+/** Events of the format: a member `error` of theirs is none. */
+const known: ReadonlySet<string> = new Set([
+  'message_start',
+  'content_block_start',
+  'content_block_delta',
+  'content_block_stop',
+  'message_delta',
+  'message_stop',
+]);
 /** Members of a delta that are read. */
 const said = ['text', 'thinking', 'partial_json', 'signature', 'citation'] as const;
+
+/** An event whose data is no JSON: its name may tell what it is. */
+function unreadable(name: string | undefined, data: string): Fragment[] {
+  if (name === 'error') return [failed({ message: data })];
+  return name === 'content_block_delta' ? [progress] : [];
+}
 
 /** What a delta adds to a block. */
 type Delta = Extract<Fragment, { type: 'text' | 'reasoning' | 'input' }>;

@@ -1,5 +1,5 @@
 import { CollectedText } from '#core/platform/memory/collected-text.ts';
-import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { droppedPart, type Fragment, perBlock, progress } from '../../../canonical/reply.ts';
 import { asText, member } from '../../../wire/members.ts';
 import type { MessagesBlock, MessagesCitation, MessagesDelta } from '../../../wire/messages.ts';
@@ -48,17 +48,20 @@ export class BlockReader {
   delta(index: JsonValue | undefined, value: JsonValue | undefined): Fragment[] {
     const block = this.#open.get(index) ?? this.#open.get(this.#latest);
     const delta: MessagesDelta | undefined = isJsonObject(value) ? value : undefined;
-    if (delta === undefined) return [];
+    if (delta === undefined) return [progress];
     if (block !== undefined && foreign.test(block.type)) return [progress];
     const fragments = [...this.#say('reasoning', delta.thinking), ...this.#say('text', delta.text)];
     const citations = readCitation(delta.citation);
-    if (block === undefined) return [...fragments, ...citations];
+    // Where it says nothing, as omitted thinking does, the answer goes on all the same.
+    const isSilent = fragments.length === 0 && delta.signature === undefined && delta.citation === undefined;
+    if (block === undefined) return [...fragments, ...citations, ...(isSilent ? [progress] : [])];
     block.citations.push(...citations);
     const signature = asText(delta.signature);
     block.signature.add(signature);
     if (signature !== '') fragments.push({ type: 'held', characters: signature.length });
     const input = readInput(delta.partial_json);
     if (input !== undefined) fragments.push({ type: 'input', key: block.key, text: input });
+    else if (isSilent) fragments.push(progress);
     return fragments;
   }
 
@@ -113,6 +116,11 @@ export class BlockReader {
     this.hasSpoken ||= type === 'text';
     return [{ type, text }];
   }
+}
+
+/** The blocks of a whole answer that is a text. */
+export function blocksOf(text: string): JsonObject[] {
+  return text === '' ? [] : [{ type: 'text', text }];
 }
 
 function readRedacted(data: string): Fragment[] {

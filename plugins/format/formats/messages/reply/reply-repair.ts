@@ -4,6 +4,7 @@ import { plainIds, UniqueIds } from '../../../canonical/call-ids.ts';
 import { asList, asText, member } from '../../../wire/members.ts';
 import type { ReplyRepair } from '../../contract/pass-through.ts';
 import { settledStopReason } from './finish.ts';
+import { blocksOf } from './read-output.ts';
 import { isCall, RepeatedBlocks, rewritten } from './repeated-blocks.ts';
 import type { MessagesEnding, MessagesEvent, MessagesReply } from '../../../wire/messages.ts';
 
@@ -49,7 +50,7 @@ export class MessagesReplyRepair implements ReplyRepair {
   whole(body: JsonObject): JsonObject {
     const { content }: MessagesReply = body;
     const isText = typeof content === 'string';
-    const blocks = isText ? [{ type: 'text', text: content }] : asList(content);
+    const blocks = isText ? blocksOf(content) : asList(content);
     this.#hasCalls = blocks.some(isCall);
     const kept = blocks.filter((block) => !isCall(block) || !this.#calls.repeats(block));
     const named = kept.map((block) => (isCall(block) ? this.#named(block) : uncited(block)));

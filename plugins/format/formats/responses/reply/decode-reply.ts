@@ -5,7 +5,6 @@ import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import type { ReplyDecoder } from '../../../canonical/codec.ts';
 import {
   failed,
-  type FinishReason,
   type Fragment,
   isContent,
   progress,
@@ -26,7 +25,9 @@ import type {
 
 const failedStatuses: ReadonlySet<JsonValue | undefined> = new Set(['failed', 'cancelled']);
 const unfinishedStatuses: ReadonlySet<JsonValue | undefined> = new Set(['queued', 'in_progress']);
-const endings: ReadonlySet<string | undefined> = new Set(['response.completed', 'response.incomplete']);
+const endings: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete']);
+/** Those behind which nothing follows. */
+const last: ReadonlySet<string> = new Set([...endings, 'response.done', 'response.failed', 'response.cancelled']);
 /** Events about the response itself. */
 const ofResponse: ReadonlySet<string> = new Set(
   ['created', 'queued', 'in_progress', 'completed', 'incomplete', 'done', 'failed', 'cancelled'].map(
@@ -48,8 +49,8 @@ export class ResponsesDecoder implements ReplyDecoder {
   readonly #items = new ItemFragments(this.#tracker);
 
   skim(event: StreamEvent): readonly Fragment[] | undefined {
-    const { name } = event;
-    if (name?.startsWith('response.') !== true) return undefined;
+    const name = event.name ?? member<ResponsesEvent>(event.parse(), 'type');
+    if (typeof name !== 'string' || !name.startsWith('response.')) return undefined;
     if (name.endsWith('.delta') || !ofResponse.has(name)) return [];
     if (!endings.has(name)) return undefined;
     const { response }: ResponsesEvent = event.parse() ?? {};
@@ -60,7 +61,7 @@ export class ResponsesDecoder implements ReplyDecoder {
   event(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
     if (data.trim() === '[DONE]') return [{ type: 'end' }];
     const body = readEvent(data, event);
-    if (body === undefined) return name === 'error' ? [failed({ message: data })] : endings.has(name) ? [torn()] : [];
+    if (body === undefined) return unreadable(name, data);
     const { type: own }: ResponsesEvent = body;
     const type = typeof own === 'string' ? own : name;
     if (
@@ -82,7 +83,7 @@ export class ResponsesDecoder implements ReplyDecoder {
       case 'response.created':
       case 'response.queued':
       case 'response.in_progress':
-        return usageOf(body.response);
+        return earlyUsageOf(body.response);
       case 'response.completed':
       case 'response.incomplete':
       case 'response.done':
@@ -119,6 +120,14 @@ export class ResponsesDecoder implements ReplyDecoder {
   }
 }
 
+/** An event whose data is no JSON: its name may tell what it is. */
+function unreadable(name: string = '', data: string): Fragment[] {
+  if (name === 'error') return [failed({ message: data })];
+  if (last.has(name)) return [torn()];
+  const isItem = name.endsWith('.added') || name === 'response.output_item.done';
+  return name.startsWith('response.') && !isItem && !ofResponse.has(name) ? [progress] : [];
+}
+
 /** The failure of a last event that holds no response. */
 function torn(): Fragment {
   return {
@@ -140,7 +149,7 @@ function readEnd(response: ResponsesReply, isTruncated: boolean): Fragment[] {
     ...withheldReasoning(response),
     ...usageOf(response),
     ...tierFragment(response.service_tier),
-    { type: 'finish', reason: isIncomplete ? whyIncomplete(response) : 'stop' },
+    { type: 'finish', reason: isWithheld(response) ? 'content_filter' : isIncomplete ? 'length' : 'stop' },
     { type: 'end' },
   ];
 }
@@ -164,8 +173,13 @@ function usageOf(response: JsonValue | undefined): Fragment[] {
   return usageFragment(responsesUsage(member<ResponsesReply>(response, 'usage')));
 }
 
-function whyIncomplete(response: ResponsesReply): FinishReason {
-  return member<ResponsesIncompleteDetails>(response.incomplete_details, 'reason') === 'content_filter'
-    ? 'content_filter'
-    : 'length';
+/** Counts at the beginning: the output has none yet, and zero stands for a prompt that was not counted. */
+function earlyUsageOf(response: JsonValue | undefined): Fragment[] {
+  const { input, cacheRead, cacheWrite } = responsesUsage(member<ResponsesReply>(response, 'usage')) ?? {};
+  return input === undefined || input === 0 ? [] : usageFragment({ input, cacheRead, cacheWrite });
+}
+
+/** Some vendors call also what they have withheld completed. */
+function isWithheld({ incomplete_details: details }: ResponsesReply): boolean {
+  return member<ResponsesIncompleteDetails>(details, 'reason') === 'content_filter';
 }

@@ -389,6 +389,7 @@ describe('decoding usage of a Messages reply', () => {
 
   it('zeros in one part of Messages usage do not replace counts of the other', () => {
     expect(usageOf({ input_tokens: 10 }, { input_tokens: 0, output_tokens: 5 })).toMatchObject({ input: 10 });
+    expect(usageOf({ input_tokens: 10, output_tokens: 77 }, { output_tokens: 0 })).toMatchObject({ output: 77 });
     expect(usageOf({ input_tokens: 0, output_tokens: 0 }, { input_tokens: 10, output_tokens: 5 })).toMatchObject({
       input: 10,
       output: 5,

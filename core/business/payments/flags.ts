@@ -173,6 +173,7 @@ const severities: Readonly<Record<FlagKind, 'bad' | 'warn'>> = {
   reversed: 'bad',
   invalid_qr: 'bad',
   unusual_qr: 'warn',
+  gift_without_code: 'warn',
   second_payment: 'warn',
   wrong_reference: 'warn',
   deleted_account: 'warn',

@@ -116,6 +116,7 @@ export const paymentOutcomes = [
  * `not_at_provider`: this gateway has money on record that the provider's books have not, or with another amount.
  * `invalid_qr`: the provider's QR code was not for the order's amount, and was not shown.
  * `unusual_qr`: it was for the order's amount and was shown, but may be paid twice, or is not as the standard asks.
+ * `gift_without_code`: paid while no plugin made codes; the days went to the buyer.
  */
 export type FlagKind = (typeof flagKinds)[number];
 
@@ -134,6 +135,7 @@ export const flagKinds = [
   'invalid_qr',
   'refund_unconfirmed',
   'unusual_qr',
+  'gift_without_code',
 ] as const;
 
 /** What became of money that bought nothing, as the operator decided: its buyer reads it. */

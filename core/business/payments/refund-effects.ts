@@ -137,7 +137,8 @@ async function resolveRefunded(
   ];
   if (back >= amount) {
     for (const kind of decidedByRefund) flags.push({ kind, subject: paymentId });
-    if (outcome === 'activated') flags.push({ kind: 'deleted_account', subject: '' });
+    if (outcome === 'activated')
+      for (const kind of ['deleted_account', 'gift_without_code'] as const) flags.push({ kind, subject: '' });
   }
   await resolveFlags(transaction, orderId, flags, resolution);
 }

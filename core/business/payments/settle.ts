@@ -244,6 +244,7 @@ async function activate(transaction: EntityManager, subject: Subject): Promise<v
   const { deletedAt } = await lockAccount(transaction, accountId);
   if (deletedAt !== undefined) await flagOrder(transaction, subject, 'deleted_account');
   const steps = isGift ? await giftSteps.of(transaction)?.() : undefined;
+  if (isGift && steps === undefined) await flagOrder(transaction, subject, 'gift_without_code');
   if (steps !== undefined) await steps.issueGift(transaction, orderId);
   else
     await addDays(transaction, accountId, {

@@ -476,6 +476,14 @@ describe('a gift where no plugin makes codes', () => {
     expect((await timeHeld(database, accountId)).seconds).toBeLessThan(60);
   });
 
+  it('that is paid nevertheless is flagged until it is refunded', async () => {
+    await database.query('update plan_order set is_gift = true where id = ?', [order.id]);
+    await settleNow(paid());
+    expect((await reread()).flags).toMatchObject([{ kind: 'gift_without_code', resolvedAt: undefined }]);
+    await refundOrder(host, order.id, { reason: 'asked for', isManual: true });
+    expect((await reread()).flags).toMatchObject([{ resolvedAt: expect.any(Date) }]);
+  });
+
   it('that is paid nevertheless is not called unpaid', async () => {
     await database.query('update plan_order set is_gift = true where id = ?', [order.id]);
     const reader = { t: (key: string) => key, format: { time: () => ({ text: '' }) } };

@@ -2,6 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '#core/business/accounts/account-events.ts';
 import { lockAccount } from '#core/business/accounts/ledger.ts';
+import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import type { Wait } from '#core/business/payments/places.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
@@ -73,27 +74,35 @@ async function reserve(
   { id, accountId }: Pick<ListedWait, 'id' | 'accountId'>,
   minutes: number,
 ): Promise<void> {
-  await transaction.execute(
-    'update waiting_entry set reserved_until = clock_timestamp() + make_interval(mins => ?) where id = ?',
+  const reserved = await transaction.execute<unknown[]>(
+    `update waiting_entry set reserved_until = clock_timestamp() + make_interval(mins => ?)
+     where id = ? and ended_at is null returning id`,
     [minutes, id],
   );
+  if (reserved.length === 0) return;
   await recordEvent(transaction, 'place.reserved', { accountId, entryId: id }, `place.reserved:${id}`);
 }
 
-/** Plans with their own limit, for `isWhatIsWaitedFor`. */
+/** Plans with their own limit, for `hasBought`. */
 const limitedPlans = ({ byPlan }: Pick<PlaceLimits, 'byPlan'>) => `{${[...byPlan.keys()].join(',')}}`;
 
-/** Whether a pass ends the wait `e`: one of another plan ends no wait for a plan that has its own limit. */
-const isWhatIsWaitedFor = (pass: string) =>
-  `${pass}.holder = e.account_id and (${pass}.days = e.days or not e.days = any(?::integer[]))`;
+/**
+ * Whether the wait `e` has led to a pass, bought or by a code since it began. Days that were given, or given back, end none; nor does a
+ * pass of another plan where the plan that is waited for has its own limit.
+ */
+const hasBought = `exists (
+  select from plan_period b left join plan_order o on o.id = b.order_id
+  where b.account_id = e.account_id and b.replaces is null and b.reason not in ('grant', 'outage') and b.created_at >= e.joined_at
+    and (o.days = e.days or not e.days = any(?::integer[]))
+    and exists (select from ${periodsInForce} p where p.account_id = e.account_id and p.ends_at > statement_timestamp()
+      and (p.order_id = b.order_id or b.order_id is null)))`;
 
 /** Ends waits that have led to a pass, of which the reservation is over, or whose account can no longer buy. */
 async function endWaits(transaction: EntityManager, limits: PlaceLimits): Promise<void> {
   await transaction.execute(
-    `with passes as materialized (select holder, days from ${heldPlaces} h where kind = 'pass'),
-     ending as (
+    `with ending as (
        select e.id, case when a.deleted_at is not null or a.blocked_at is not null then 'left'
-         when exists (select from passes p where ${isWhatIsWaitedFor('p')}) then 'bought'
+         when ${hasBought} then 'bought'
          when e.reserved_until <= statement_timestamp() then 'expired' end as outcome
        from waiting_entry e join account a on a.id = e.account_id where e.ended_at is null
      )
@@ -183,8 +192,7 @@ export async function findWait(
     `select ${columns}, case when reserved_until is not null then 0 else 1 + (
        select count(*) from waiting_entry f where f.ended_at is null and f.reserved_until is null
          and (f.joined_at, f.id) < (e.joined_at, e.id)) end::float8 as position
-     from waiting_entry e where account_id = ? and ended_at is null
-       and not exists (select from ${heldPlaces} h where h.kind = 'pass' and ${isWhatIsWaitedFor('h')})`,
+     from waiting_entry e where account_id = ? and ended_at is null and not ${hasBought}`,
     [accountId, limitedPlans(limits)],
   );
   return row && toWait(row, limits);

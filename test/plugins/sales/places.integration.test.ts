@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { blockAccount } from '#core/business/accounts/blocking.ts';
 import { deleteAccount } from '#core/business/accounts/deletion.ts';
-import { grantDays, revokeDays } from '#core/business/accounts/ledger.ts';
+import { grantDays, prolongPeriod, revokeDays } from '#core/business/accounts/ledger.ts';
 import { cancelOrder, newCharge, startOrder } from '#core/business/payments/checkout.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import type { Order } from '#core/business/payments/order.ts';
@@ -267,6 +267,32 @@ describe('the waiting list', () => {
       { account_id: first, outcome: 'expired' },
       { account_id: second, outcome: 'bought' },
     ]);
+  });
+
+  it('is not ended by days that are given, nor by time that is given back after an earlier pass', async () => {
+    const host = withPlaces(1);
+    const [owner, granted, former] = [await buyer(), await buyer(), await buyer()];
+    await pay(await startOrder(host, owner, 1));
+    await database.query(
+      `insert into plan_period (id, account_id, starts_at, ends_at, days, reason)
+       values (gen_random_uuid(), ?, now() - interval '9 days', now() - interval '2 days', 7, 'grant')`,
+      [former],
+    );
+    for (const account of [granted, former]) await joinWaitingList(host, account, 7);
+    const give = async () => {
+      await grantDays(database, granted, { days: 1 });
+      await database.fork().transactional((transaction) => prolongPeriod(transaction, former, 600, 'outage'));
+    };
+    await give();
+    await reserveFree(host);
+    for (const account of [granted, former]) expect(await findWait(host, account)).toMatchObject({ days: 7 });
+    // Each has a place, and a reservation of it now, which is ended by neither.
+    await give();
+    await reserveFree(host);
+    for (const account of [granted, former])
+      expect(await findWait(host, account)).toMatchObject({ reservedUntil: expect.any(Date) });
+    await pay(await startOrder(host, former, 7));
+    expect(await findWait(host, former)).toBeUndefined();
   });
 
   it('gives a place up when an account leaves or is blocked', async () => {

@@ -39,7 +39,10 @@ export async function readEarnings(
        (amount - coalesce((select sum(r.amount) from refund r where r.payment_id = paid.payment_id and r.state = 'done'), 0))::float8
          as kept,
        ${ms('coalesce(starts_at, moment)')} as from, ${ms('coalesce(ends_at, moment)')} as until
-     from paid left join ${periodsInForce} period on period.order_id = paid.id
+     from paid left join (
+       -- Time that was given back after its end earns nothing.
+       select distinct on (order_id) * from ${periodsInForce} p where order_id is not null order by order_id, starts_at
+     ) period on period.order_id = paid.id
      where coalesce(ends_at, moment) >= ?::timestamptz and coalesce(starts_at, moment) < ?::timestamptz`,
     [currency, timestamp(until), timestamp(from), timestamp(until)],
   );

@@ -53,7 +53,7 @@ export const ApiKey = defineEntity({
 
 /**
  * Why an entry was made: days added by hand, bought, by a voucher, or by a gift that somebody else has bought; a period replaced
- * because of a refund or by hand, moved by that, or longer because of an outage.
+ * because of a refund or by hand, moved by that, or longer because of an outage, which adds one after a period that has ended.
  */
 const planPeriodReasons = ['grant', 'order', 'voucher', 'refund', 'revoke', 'shift', 'outage', 'gift'] as const;
 
@@ -73,7 +73,7 @@ export const PlanPeriodSchema = defineEntity({
     reason: p.enum(planPeriodReasons),
     note: impersonal(p.text().nullable()),
     createdAt: p.datetime().defaultRaw('now()'),
-    /** The order that bought it, for a gift that of another account; replacements keep it. */
+    /** The order that bought it, for a gift that of another account; replacements keep it, and time given back after its end. */
     orderId: p.uuid().nullable(),
     /** The voucher that added it; replacements do not keep it. */
     voucherId: p.uuid().nullable(),
@@ -98,7 +98,7 @@ export const PlanPeriodSchema = defineEntity({
     { name: 'plan_period_of_order', expression: `order_id is not null or not (reason in ('order', 'gift'))` },
     {
       name: 'plan_period_replaces',
-      expression: `(reason in ('grant', 'order', 'voucher', 'gift')) = (replaces is null)`,
+      expression: `reason = 'outage' or (reason in ('grant', 'order', 'voucher', 'gift')) = (replaces is null)`,
     },
     { name: 'plan_period_of_voucher', expression: `(reason in ('voucher', 'gift')) = (voucher_id is not null)` },
   ],

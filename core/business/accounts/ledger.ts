@@ -144,8 +144,8 @@ export async function endOrderPeriod(transaction: EntityManager, accountId: stri
 }
 
 /**
- * Makes the running period of an account longer, or its last one when none runs, and moves all later periods by as much. A period that
- * has ended meanwhile runs for that time from now.
+ * Makes the running period of an account longer, or its last one when none runs, and moves all later periods by as much. After one that
+ * has ended meanwhile, another one of the same order runs for that time from now: what lies between was not paid.
  *
  * @param note the reason, for the operator
  * @returns the id of the entry; null for an account that never had a period
@@ -158,10 +158,12 @@ export async function prolongPeriod(
   note: string,
 ): Promise<string | null> {
   await lockAccount(transaction, accountId);
-  const [entry] = await transaction.execute<{ id: string }[]>(
+  const [entry] = await transaction.execute<
+    Row<typeof entities.PlanPeriodSchema, 'id' | 'days' | 'starts_at' | 'ends_at' | 'replaces'>[]
+  >(
     `with clock as materialized (select clock_timestamp() as now, make_interval(secs => ?) as added),
      found as materialized (
-       select p.*, clock.now, clock.added from ${periodsInForce} p, clock where p.account_id = ?
+       select p.*, clock.now, clock.added, p.ends_at <= clock.now as has_ended from ${periodsInForce} p, clock where p.account_id = ?
        order by p.starts_at <= clock.now and p.ends_at > clock.now desc, p.ends_at desc limit 1
      ), moved as (
        insert into plan_period (id, replaces, reason, starts_at, ends_at, ${copied})
@@ -169,11 +171,14 @@ export async function prolongPeriod(
        from found, ${periodsInForce} p where p.account_id = found.account_id and p.starts_at >= found.ends_at
      )
      insert into plan_period (id, replaces, reason, note, starts_at, ends_at, ${copied})
-     select gen_random_uuid(), id, 'outage', ?, starts_at, greatest(ends_at, now) + added, ${copied} from found
-     returning id`,
+     select gen_random_uuid(), case when not has_ended then id end, 'outage', ?, case when has_ended then now else starts_at end,
+       greatest(ends_at, now) + added, ${copied} from found
+     returning id, days, replaces, ${epochs('starts_at', 'ends_at')}`,
     [seconds, accountId, note],
   );
-  return entry?.id ?? null;
+  if (entry === undefined) return null;
+  if (entry.replaces === null) await recordStart(transaction, accountId, toRecord(entry));
+  return entry.id;
 }
 
 /**

@@ -21,7 +21,9 @@ export const orderColumns = `
   ${epoch('clock_timestamp()')} as read_at,
   (select ${object(['reference', 'provider_reference', 'number', 'charge', 'qr', 'payment_url', 'amount', 'currency', 'error'], ['expires_at', 'checked_at'])}
     from payment_attempt x where x.order_id = o.id order by x.number desc limit 1) as attempt,
-  (select ${object([], ['starts_at', 'ends_at'])} from ${periodsInForce} x where x.order_id = o.id) as period,
+  (select ${object([], ['starts_at', 'ends_at'])} from ${periodsInForce} x where x.order_id = o.id
+    -- Time that was given back after its end is not what was bought.
+    order by x.starts_at limit 1) as period,
   (select ${object(['hint'], ['expires_at', 'redeemed_at', 'revoked_at'], `'redeemed_by', x.account_id, 'state', ${giftState}`)}
     from voucher x where x.order_id = o.id) as gift,
   ${list('payment', ['id', 'reference', 'payment_id', 'amount', 'currency', 'issuer', 'outcome', 'fee'], ['paid_at'], 'x.recorded_at, x.id')} as payments,

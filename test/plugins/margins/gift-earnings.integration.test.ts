@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { endOrderPeriod, prolongPeriod } from '#core/business/accounts/ledger.ts';
 import { startOrder } from '#core/business/payments/checkout.ts';
 import { readGiftCode } from '#core/business/payments/gifts.ts';
 import { type Order, readOrder } from '#core/business/payments/order.ts';
@@ -49,4 +50,36 @@ it('the money of a gift is earned while it is used, by who uses it; of one that 
   await database.query(`update voucher set expires_at = ${tomorrow} where order_id = ?`, [unused.id]);
   expect(await earned(buyer)).toEqual([95_000]);
   expect(await earned(buyer, { from: span.from, until: now + 3_600_000 })).toEqual([]);
+});
+
+it('time that is given back after the end of a bought pass earns nothing, is none of the order, and ends with its refund', async () => {
+  const fake = new FakeProvider();
+  const host = createPaymentHost(database, [fake.provider]);
+  const buyer = await createBuyer(database);
+  const order = await startOrder(host, buyer, 7);
+  fake.pay(referenceOf(order));
+  await settle(database, 'fake', fake.evidence(referenceOf(order)));
+  await database.query(
+    `insert into plan_period (id, replaces, account_id, reason, starts_at, ends_at, days, order_id)
+     select gen_random_uuid(), id, account_id, 'shift', starts_at - interval '8 days', ends_at - interval '8 days', days, order_id
+     from plan_period where order_id = ?`,
+    [order.id],
+  );
+  const now = Date.now();
+  const span = { from: now - 100 * 86_400_000, until: now + 86_400_000 };
+  const [before] = await readEarnings(database, 'IDR', span).then((all) => all.filter((one) => one.account === buyer));
+  const { period } = await read(order);
+  const held = () =>
+    database.query(
+      `select from plan_period where account_id = ? and ends_at > clock_timestamp() and starts_at < clock_timestamp()
+      and id not in (select replaces from plan_period where replaces is not null)`,
+      [buyer],
+    );
+  await database.fork().transactional((transaction) => prolongPeriod(transaction, buyer, 600, 'outage'));
+  expect(await held()).toHaveLength(1);
+  expect((await readEarnings(database, 'IDR', span)).filter(({ account }) => account === buyer)).toEqual([before]);
+  expect((await read(order)).period).toEqual(period);
+  await database.fork().transactional((transaction) => endOrderPeriod(transaction, buyer, order.id));
+  expect(await held()).toEqual([]);
+  expect((await read(order)).period).toEqual(period);
 });

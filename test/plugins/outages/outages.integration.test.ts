@@ -110,6 +110,13 @@ async function heldUntil(accountId: string): Promise<number> {
   return row?.end ?? 0;
 }
 
+const inForce = (accountId: string) =>
+  database.query<object>(
+    `select reason, replaces, (extract(epoch from ends_at - starts_at) / 60)::float8 as minutes, days from plan_period p
+     where account_id = ? and not exists (select from plan_period r where r.replaces = p.id) order by starts_at`,
+    [accountId],
+  );
+
 const start = () => now() - 60 * minute;
 
 describe('an outage', () => {
@@ -366,6 +373,27 @@ describe('the credit for an outage', () => {
     await request(account, from);
     await creditOutage(hostWith(), await addOutage(from, from + 10 * minute));
     expect((await heldUntil(account)) * 1_000).toBeCloseTo(Date.now() + 10 * minute, -4);
+  });
+
+  it('does not make paid time of the gap before it: an outage in the gap gives nothing', async () => {
+    const day = 86_400_000;
+    const account = await customer(now() - 9 * day, now() - 2 * day);
+    await request(account, now() - 3 * day);
+    const [inPass, inGap] = [
+      await addOutage(now() - 3 * day, now() - 3 * day + 300 * minute),
+      await addOutage(now() - day, now() - day + 300 * minute),
+    ];
+    const ofPass = await inForce(account);
+    expect(await creditOutage(hostWith(), inPass)).toEqual({ accounts: 1, seconds: 18_000 });
+    expect(await previewCredit(hostWith(), inGap)).toEqual({ accounts: 0, seconds: 0 });
+    expect(await inForce(account)).toEqual([...ofPass, { reason: 'outage', replaces: null, minutes: 300, days: 31 }]);
+    const started = `select 1 from account_event where name = 'plan.started' and payload ->> 'accountId' = ?`;
+    expect(await database.query(started, [account])).toHaveLength(1);
+    // What runs again is one period, which a further outage makes longer.
+    const other = await addOutage(now() - 3 * day + 400 * minute, now() - 3 * day + 410 * minute);
+    expect(await creditOutage(hostWith(), other)).toEqual({ accounts: 1, seconds: 600 });
+    expect(await inForce(account)).toMatchObject([...ofPass, { reason: 'outage', minutes: 310 }]);
+    expect(await database.query(started, [account])).toHaveLength(1);
   });
 
   it(

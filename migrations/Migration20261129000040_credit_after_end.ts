@@ -1,0 +1,23 @@
+import { Migration } from '@mikro-orm/migrations';
+
+const added = `reason in ('grant', 'order', 'voucher', 'gift')`;
+
+/** Time that is given back after the end of a pass is a period of its own. */
+export class Migration20261129000040_credit_after_end extends Migration {
+  static readonly since = '0.6.0';
+
+  override up(): void {
+    this.addSql(`
+      ALTER TABLE plan_period
+        DROP CONSTRAINT plan_period_replaces,
+        ADD CONSTRAINT plan_period_replaces CHECK (reason = 'outage' OR (${added}) = (replaces IS NULL))`);
+  }
+
+  // Possible until such time was given back: nothing may change the ledger.
+  override down(): void {
+    this.addSql(`
+      ALTER TABLE plan_period
+        DROP CONSTRAINT plan_period_replaces,
+        ADD CONSTRAINT plan_period_replaces CHECK ((${added}) = (replaces IS NULL))`);
+  }
+}

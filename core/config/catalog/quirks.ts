@@ -84,6 +84,10 @@ const properties = {
   responses_for_tools: boolean(
     'True when tools with reasoning require the Responses endpoint, whatever the client’s format.',
   ),
+  cache_retention: array(
+    { items: string({ enum: ['in_memory', '24h'] }) },
+    'Chat Completions, Responses: values of prompt_cache_retention that the model accepts; others are left out of translated requests.',
+  ),
   automatic_caching: boolean(
     'True when a Messages endpoint supports automatic prompt caching (top-level cache_control).',
   ),
@@ -178,6 +182,7 @@ export const defaultQuirks: Quirks = {
   end_user: true,
   parallel_switch: true,
   responses_for_tools: false,
+  cache_retention: [],
   automatic_caching: false,
   count_tokens: false,
   prefill: false,

@@ -150,3 +150,8 @@ export function nineCharacters(id: string): string {
 function hash(id: string): string {
   return createHash('sha256').update(id).digest('hex');
 }
+
+/** How long a cache is kept, where the model accepts the value. */
+export function takenRetention(wanted: string, { profile }: EncodeTarget): string | undefined {
+  return profile.quirks.cache_retention.find((taken) => taken === wanted);
+}

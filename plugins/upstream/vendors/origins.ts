@@ -95,6 +95,21 @@ const openaiModels = {
   ],
 } satisfies Partial<Vendor>;
 
+const bothRetentions: Pick<VendorModels, 'quirks'> = { quirks: { cache_retention: ['in_memory', '24h'] } };
+const longRetention: Pick<VendorModels, 'quirks'> = { quirks: { cache_retention: ['24h'] } };
+
+/** Source: OpenAI docs, "Prompt caching". Azure answers for some of the models: "prompt_cache_retention is not supported on this model". */
+const openaiRetention: readonly VendorModels[] = [
+  { match: 'gpt-4.1*', ...bothRetentions },
+  { match: 'gpt-5*', ...bothRetentions },
+  { match: '*-mini*', quirks: { cache_retention: ['in_memory'] } },
+  { match: '*-nano*', quirks: { cache_retention: ['in_memory'] } },
+  { match: 'gpt-5.1-codex-mini*', ...bothRetentions },
+  { match: 'gpt-5.5*', ...longRetention },
+  { match: 'gpt-5.6*', ...longRetention },
+  { match: 'gpt-6*', ...longRetention },
+];
+
 /** Google answers any member that it does not know with 400: "Unknown name: Cannot find field". */
 const geminiRefusals = [
   'store',
@@ -122,6 +137,8 @@ export const originVendors: readonly Vendor[] = [
     baseUrl: 'https://api.openai.com/v1',
     auth: 'bearer',
     ...openaiModels,
+    quirks: { ...openaiModels.quirks, cache_retention: ['in_memory'] },
+    models: [...openaiModels.models, ...openaiRetention],
   },
   {
     // Source: Microsoft Learn, "Azure OpenAI in Microsoft Foundry Models v1 API". Its URL begins with the resource's name.

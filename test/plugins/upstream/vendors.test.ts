@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { glob } from '#core/config/catalog/glob.ts';
+import { mergeProfiles } from '#core/config/catalog/profile.ts';
 import { formats } from '../../../plugins/format/formats/formats.ts';
 import { Connections, targetOf } from '../../../plugins/upstream/connections/connections.ts';
 import { vendors } from '../../../plugins/upstream/vendors.ts';
@@ -30,6 +32,28 @@ describe('the table of vendors', () => {
   it.each(withUrl)('the table of vendors sends keys over TLS only: $name', ({ baseUrl, auth }) => {
     expect(baseUrl.startsWith('https:')).toBe(auth !== 'none');
   });
+});
+
+/** The quirks of a vendor's model, by the rows that match its name. */
+function quirksOf(vendor: string, model: string) {
+  const found = vendors.find(({ name }) => name === vendor);
+  const rows = (found?.models ?? []).filter(({ match }) => glob(match)(model));
+  return mergeProfiles(found ?? {}, ...rows).quirks;
+}
+
+it.each([
+  ['openai', 'gpt-4o', ['in_memory']],
+  ['openai', 'gpt-4.1-2025-04-14', ['in_memory', '24h']],
+  ['openai', 'gpt-4.1-mini', ['in_memory']],
+  ['openai', 'gpt-5.1-codex-mini', ['in_memory', '24h']],
+  ['openai', 'gpt-5.4', ['in_memory', '24h']],
+  ['openai', 'gpt-5.5-pro', ['24h']],
+  ['openai', 'gpt-5.6-mini', ['24h']],
+  ['openai', 'gpt-6', ['24h']],
+  ['azure-openai', 'gpt-4.1', []],
+  ['xai', 'grok-4', []],
+])('%s keeps caches of %s for %j', (vendor, model, taken) => {
+  expect(quirksOf(vendor, model).cache_retention).toEqual(taken);
 });
 
 describe('the target of a route', () => {

@@ -95,7 +95,7 @@ const routes: Readonly<Record<string, ProfileSettings>> = {
   plain: {},
   rich: {
     capabilities: { reasoning: true, structured_output: 'schema', images: true, tools: true },
-    quirks: { betas: true, freeform_tools: true, stop: 4 },
+    quirks: { betas: true, freeform_tools: true, stop: 4, cache_retention: ['24h'] },
   },
 };
 

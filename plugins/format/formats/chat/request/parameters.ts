@@ -1,5 +1,5 @@
 import type { EncodeTarget } from '../../../canonical/codec.ts';
-import { shortenId } from '../../../canonical/openai.ts';
+import { shortenId, takenRetention } from '../../../canonical/openai.ts';
 import { requestedTier } from '../../../canonical/service-tier.ts';
 import { filledObject, filledText, textsOf } from '../../../wire/members.ts';
 import { maybeInteger } from '../../../wire/read.ts';
@@ -63,7 +63,7 @@ export const chatParameters = parameters(
     translated: {
       top_k: { is: rule.anything, to: 'sampling.topK', read: readTopK, writtenBy: 'nobody' },
       verbosity: { is: rule.text, to: 'verbosity', read: filledText, write: ifKnown() },
-      prompt_cache_retention: { is: rule.text, to: 'cacheRetention', read: filledText, write: ifKnown() },
+      prompt_cache_retention: { is: rule.text, to: 'cacheRetention', read: filledText, write: takenRetention },
       modalities: { is: rule.textOrTexts, to: 'wantsImages', read: readModalities, write: writeModalities },
     },
     known: ['model', 'function_call', 'reasoning', 'thinking', 'web_search_options'],

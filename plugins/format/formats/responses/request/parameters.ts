@@ -1,5 +1,5 @@
 import type { EncodeTarget } from '../../../canonical/codec.ts';
-import { isPlainMetadata, shortenId } from '../../../canonical/openai.ts';
+import { isPlainMetadata, shortenId, takenRetention } from '../../../canonical/openai.ts';
 import { requestedTier } from '../../../canonical/service-tier.ts';
 import { filledObject, filledText } from '../../../wire/members.ts';
 import { maybeInteger } from '../../../wire/read.ts';
@@ -43,7 +43,7 @@ export const responsesParameters = parameters(
       // Of Open Responses.
       presence_penalty: { is: rule.number(-2, 2), to: 'sampling.presencePenalty', writtenBy: 'nobody' },
       frequency_penalty: { is: rule.number(-2, 2), to: 'sampling.frequencyPenalty', writtenBy: 'nobody' },
-      prompt_cache_retention: { is: rule.text, to: 'cacheRetention', read: filledText },
+      prompt_cache_retention: { is: rule.text, to: 'cacheRetention', read: filledText, write: takenRetention },
       'text.verbosity': { is: rule.text, to: 'verbosity' },
       top_logprobs: {
         is: rule.anything,

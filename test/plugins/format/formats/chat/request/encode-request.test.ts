@@ -456,6 +456,19 @@ describe('encoding parameters of a Chat request', () => {
     expect(notes).toEqual(['dropped prompt_cache_key', 'dropped service_tier', 'dropped verbosity']);
   });
 
+  it('the time to keep a cache is sent only to Chat routes that accept it', () => {
+    const wanted = { items: [hi], cacheRetention: 'in_memory' };
+    expect(encode(wanted, parameters({ cache_retention: ['in_memory'] }))).toMatchObject({
+      body: { prompt_cache_retention: 'in_memory' },
+      notes: [],
+    });
+    for (const quirks of [{ freeform_tools: true }, { cache_retention: ['24h' as const] }]) {
+      const { body, notes } = encode(wanted, parameters(quirks));
+      expect(body).not.toHaveProperty('prompt_cache_retention');
+      expect(notes).toEqual(['dropped prompt_cache_retention']);
+    }
+  });
+
   it('JSON output is requested from Chat in the strictest way that the model supports', () => {
     expect(encode({ items: [hi], output }).body['response_format']).toEqual({
       type: 'json_schema',

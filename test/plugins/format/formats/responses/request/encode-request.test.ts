@@ -310,6 +310,17 @@ describe('encoding settings of a Responses request', () => {
     expect(encode({ sampling }, { quirks: { sampling: false } }).body).not.toHaveProperty('temperature');
   });
 
+  it.each<['24h' | 'in_memory', ('24h' | 'in_memory')[] | undefined, boolean]>([
+    ['24h', ['in_memory', '24h'], true],
+    ['in_memory', ['in_memory', '24h'], true],
+    ['in_memory', ['24h'], false],
+    ['24h', undefined, false],
+  ])('of times to keep a cache, %s among %j is sent to Responses: %s', (cacheRetention, taken, isSent) => {
+    const { body, notes } = encode({ cacheRetention }, { quirks: taken && { cache_retention: taken } });
+    expect(body['prompt_cache_retention']).toBe(isSent ? cacheRetention : undefined);
+    expect(notes).toEqual(isSent ? [] : ['dropped prompt_cache_retention']);
+  });
+
   it('long users and cache keys are shortened for Responses, always in the same way', () => {
     const user = 'u'.repeat(200);
     const { body } = encode({ user, cacheKey: 'k' });

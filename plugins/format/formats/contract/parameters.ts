@@ -45,15 +45,18 @@ export interface Parameter {
 
 /** A member of a request; the body itself is the one without a parameter. */
 export interface Member {
+  /** The spelling that counts where an object has several; that of the body is empty. */
+  readonly name: string;
   parameter?: Parameter;
   /** Only a translation checks it: routes of the format get any value. */
   isUnchecked?: boolean;
   /** Those of an object, by each of their spellings. */
   members?: Members;
-  /** True for an object whose other members are noted. */
-  isClosed?: boolean;
+  /** True for values of its other members whose loss is noted. */
+  isLost?: IsLost;
 }
 type Members = Map<string, Member>;
+type IsLost = (value: JsonValue) => boolean;
 
 export interface ParameterRules {
   /** Those that are checked, whatever the route. */
@@ -75,8 +78,8 @@ interface MoreRules {
   readonly translated?: Rows;
   /** Members without a row that code reads, or whose loss is not noted. */
   readonly known?: readonly string[];
-  /** Objects whose other members are noted. */
-  readonly closed?: readonly string[];
+  /** Objects whose other members are noted, with the values for which they are. */
+  readonly closed?: Readonly<Record<string, IsLost>>;
   /** Settings that the encoder writes into parameters of others. */
   readonly encoded?: readonly SettingPlace[];
   /** The names that a member may have. */
@@ -120,19 +123,19 @@ function compile(rows: Rows): Parameter[] {
 }
 
 function bodyOf(every: readonly Parameter[], more: MoreRules): Member {
-  const { translated = {}, known = [], closed = [], spellingsOf = same } = more;
-  const body: Member = {};
+  const { translated = {}, known = [], closed = {}, spellingsOf = same } = more;
+  const body: Member = { name: '' };
   const memberAt = ([name, ...inner]: readonly string[], holder = body): Member => {
     if (name === undefined) return holder;
     const members = (holder.members ??= new Map());
-    const member = members.get(name) ?? {};
+    const member = members.get(name) ?? { name };
     for (const spelling of spellingsOf(name)) members.set(spelling, member);
     return memberAt(inner, member);
   };
   for (const parameter of every)
     Object.assign(memberAt(parameter.path), { parameter, isUnchecked: Object.hasOwn(translated, parameter.name) });
   for (const name of known) memberAt(name.split('.'));
-  for (const name of closed) memberAt([name]).isClosed = true;
+  for (const [name, isLost] of Object.entries(closed)) memberAt([name]).isLost = isLost;
   return body;
 }
 
@@ -165,6 +168,7 @@ function firstMistake(object: JsonObject, { members }: Member, found?: Mistake):
     const value = object[name];
     const member = members?.get(name);
     if (member === undefined || member.isUnchecked === true || isMissing(value)) continue;
+    if (name !== member.name && Object.hasOwn(object, member.name)) continue;
     const mistake = member.parameter && mistakeIn(value, member.parameter);
     if (mistake !== undefined && (first === undefined || mistake.order <= first.order)) first = mistake;
     if (member.members !== undefined && isJsonObject(value)) first = firstMistake(value, member, first);

@@ -28,9 +28,9 @@ function readMembers(object: JsonObject, holder: Member, settings: Settings, not
   }
 }
 
-function noteUnread(name: string, value: JsonValue, { parameter, isClosed }: Member, notes: Notes): void {
+function noteUnread(name: string, value: JsonValue, { parameter, isLost }: Member, notes: Notes): void {
   if (parameter === undefined) notes.drop(name);
-  else if (isClosed === true && value !== false) notes.drop(`${parameter.name}.${name}`);
+  else if (isLost?.(value) === true) notes.drop(`${parameter.name}.${name}`);
 }
 
 function readParameter(parameter: Parameter, value: JsonValue, settings: Settings, notes: Notes): void {

@@ -49,7 +49,8 @@ export const geminiParameters = parameters(
       'generationConfig.responseJsonSchema',
       'generationConfig._responseJsonSchema',
     ],
-    closed: ['generationConfig'],
+    // A switch that is off changes nothing.
+    closed: { generationConfig: (value) => value !== false },
     spellingsOf: bothCases,
   },
 );

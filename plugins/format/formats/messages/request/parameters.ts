@@ -48,7 +48,7 @@ export const messagesParameters = parameters(
   },
   {
     known: ['model', 'cache_control', 'output_format', 'output_config.format'],
-    closed: ['output_config'],
+    closed: { output_config: () => true },
     encoded: ['safetyId', 'metadata'],
   },
 );

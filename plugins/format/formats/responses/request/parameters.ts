@@ -62,7 +62,7 @@ export const responsesParameters = parameters(
       'reasoning.summary',
       'reasoning.generate_summary',
     ],
-    closed: ['reasoning'],
+    closed: { reasoning: () => true },
   },
 );
 

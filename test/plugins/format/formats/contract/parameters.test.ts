@@ -141,6 +141,18 @@ describe('a parameter', () => {
     },
   );
 
+  it('a parameter is checked in the spelling that counts where it has two', () => {
+    const said = (config: JsonObject) =>
+      complaint({ generationConfig: config }, descriptors.gemini.client.parameters)?.details.param;
+    for (const other of [0.5, null]) {
+      expect(said({ topP: other, top_p: 7 })).toBeUndefined();
+      expect(said({ top_p: 7, topP: other })).toBeUndefined();
+    }
+    expect(said({ topP: 7, top_p: 0.5 })).toBe('generationConfig.topP');
+    const two = { generationConfig: {}, generation_config: { topP: 7 } };
+    expect(complaint(two, descriptors.gemini.client.parameters)).toBeUndefined();
+  });
+
   it('a parameter that is unknown is left to the upstream', () => {
     expect(complaint({ tomorrow: { never: 'knows' } }, chatParameters)).toBeUndefined();
   });

@@ -318,6 +318,16 @@ describe('decoding tools of a Gemini request', () => {
 });
 
 describe('decoding the configuration of a Gemini request', () => {
+  it('of two spellings in the Gemini configuration, the documented one counts in any order', () => {
+    for (const config of [
+      { topP: 0.5, top_p: 7 },
+      { top_p: 7, topP: 0.5 },
+    ]) {
+      const { conversation, notes } = configured(config);
+      expect([conversation.sampling.topP, notes]).toEqual([0.5, []]);
+    }
+  });
+
   it('members of the Gemini configuration are read in camelCase and snake_case', () => {
     const wanted = {
       sampling: { temperature: 1.5, topP: 0.5, topK: 40, seed: -1, presencePenalty: 1, frequencyPenalty: -1 },

@@ -33,8 +33,9 @@ export class GeminiDecoder implements ReplyDecoder {
     const body: GeminiReply = event.parse() ?? {};
     const [candidate, ...others] = asList(body.candidates);
     const isPiece = candidate !== undefined && others.length === 0 && this.#isOwn(candidate);
-    if (!isPiece || reasonOf(candidate) !== undefined || body.promptFeedback !== undefined) return undefined;
-    if (readReportedError(body) !== undefined) return undefined;
+    if (!isPiece || reasonOf(candidate) !== undefined || readReportedError(body) !== undefined) return undefined;
+    // Google's ratings of the prompt may stand in each of them.
+    if (readBlock(body.promptFeedback).length > 0) return undefined;
     return usageFragment(readUsage(body.usageMetadata));
   }
 
@@ -55,8 +56,9 @@ export class GeminiDecoder implements ReplyDecoder {
     if (readReportedError(body) !== undefined) return [failed(body)];
     const counted = usageFragment(readUsage(body.usageMetadata));
     const all = asList(body.candidates).filter(isJsonObject);
-    const block = all.every((candidate) => this.#isSilent(candidate)) ? readBlock(body.promptFeedback) : [];
-    if (all.length === 0 || block.length > 0) return [...counted, ...block];
+    const block = readBlock(body.promptFeedback);
+    const isBlocked = block.length > 0 && all.every((candidate) => this.#isSilent(candidate));
+    if (all.length === 0 || isBlocked) return [...counted, ...block];
     this.#index ??= indexOf(all[0]);
     const own = all.find((candidate) => this.#isOwn(candidate));
     const others = all.filter((candidate) => candidate !== own).flatMap(readOther);

@@ -135,10 +135,10 @@ export class Turn {
     return { pool: end, slot: new Slot(end, place, this.#parts.now) };
   }
 
-  /** Leaves every line. Resolves when the places say how it would stand if it asked again. */
-  async leave(): Promise<void> {
-    const left = [...this.#places];
-    this.#places.clear();
+  /** Leaves every line, or one. Resolves when the places say how it would stand if it asked again. */
+  async leave(only?: CapacityPool): Promise<void> {
+    const left = [...this.#places].filter(([pool]) => pool === (only ?? pool));
+    for (const [pool] of left) this.#places.delete(pool);
     await Promise.all(left.map(([pool, place]) => pool.end(place, unused)));
   }
 

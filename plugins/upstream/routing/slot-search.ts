@@ -60,13 +60,20 @@ export class SlotSearch {
         if (end === 'late') waits = false;
         if (end === 'late' || end === 'again') continue;
         found = this.#withPool(end.pool, calls, end.slot);
+        if (found === undefined) {
+          await end.slot.release(false);
+          continue;
+        }
       }
+      if (found === undefined) {
+        if (!waits) break;
+        waits = false;
+        continue;
+      }
+      const admitted = await this.#admitFound(found);
+      if (admitted === undefined) continue;
       await turn.leave();
-      if (found !== undefined) {
-        const admitted = await this.#admitFound(found);
-        if (admitted !== undefined) return admitted;
-      } else if (!waits) break;
-      else waits = false;
+      return admitted;
     }
     await turn.leave();
     if (isFull && mayWait && !turn.isGone) {
@@ -85,7 +92,7 @@ export class SlotSearch {
     for (const route of this.#left.routes) {
       if (waits && !turn.prefersBackup && route.priority !== (first ?? route).priority) break;
       if (!calls.canServe(route)) {
-        this.#drop(route);
+        await this.#drop(route);
         continue;
       }
       const pool = turn.poolOf(route);
@@ -96,13 +103,13 @@ export class SlotSearch {
         const wait = waitOf(throttling) * 1000;
         if (waits && wait < turn.timeLeft) retryIn = Math.min(retryIn, wait);
         else if (waits || turn.timeLeft <= 0) {
-          this.#drop(route);
+          await this.#drop(route);
           this.#admission.noteThrottling(throttling);
         }
         continue;
       }
       if (this.#admission.isShut(route)) {
-        this.#drop(route);
+        await this.#drop(route);
         this.#admission.skip(route);
         continue;
       }
@@ -114,9 +121,12 @@ export class SlotSearch {
     return { found: undefined, isFull, retryIn };
   }
 
-  /** A look at the routes goes on with those from before. */
-  #drop(route: Route): void {
+  /** A look at the routes goes on with those from before. The place in a line is given up with the last route for it. */
+  async #drop(route: Route): Promise<void> {
     this.#left.routes = this.#left.routes.filter((one) => one !== route);
+    const pool = this.#turn.poolOf(route);
+    if (pool !== undefined && !this.#left.routes.some((one) => this.#turn.poolOf(one) === pool))
+      await this.#turn.leave(pool);
   }
 
   /** The first route of the upstream that has granted a slot. */
@@ -126,7 +136,7 @@ export class SlotSearch {
   }
 
   async #admitFound({ route, slot }: FoundRoute): Promise<AdmittedRoute | undefined> {
-    this.#drop(route);
+    await this.#drop(route);
     const admitted = await this.#admission.admit(route);
     if (admitted !== undefined) return { ...admitted, slot };
     await slot?.release(false);

@@ -66,7 +66,7 @@ export const creditAction = defineAction({
   name: 'outage.credit',
   subject: outages,
   summary:
-    'give the time of an outage back to all whom it has hit, once; after the first one, this is done without being asked',
+    'give the time of an outage back to all whom it has hit, once; outages found after the first one need no such approval if they are confirmed',
   input: object(['outage'], { outage: text('Id of the outage.', 36) }),
   tells: tellOutage,
   resolve: nameOutage,
@@ -80,6 +80,7 @@ export const declineAction = defineAction({
   name: 'outage.decline',
   subject: outages,
   summary: 'give the time of an outage back to nobody; refused once somebody has it',
+  isDanger: true,
   input: object(['outage', 'note'], { outage: text('Id of the outage.', 36), note }),
   tells: tellOutage,
   resolve: nameOutage,

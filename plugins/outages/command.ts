@@ -133,6 +133,10 @@ async function creditOutages(
     return;
   }
   const { accounts, seconds } = await previewCredit(host, outage);
+  if (accounts === 0 && outage.creditedAt !== undefined) {
+    context.print('its time was given back already');
+    return;
+  }
   await printWitnesses(context, host, outage);
   if (options.yes !== true) await confirm([`Give ${minutes(seconds * 1_000)} back to ${accounts} accounts?`]);
   const { result } = await runAction(host, commandOperator(), creditAction, '', { outage: outage.id });

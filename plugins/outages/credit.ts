@@ -48,10 +48,27 @@ type OutageColumns = Row<
 
 const columns = `id, incident_id, model, is_confirmed, ${epochs('o.from_at', 'o.until_at', 'o.credited_at', 'o.declined_at')}`;
 
+const waiting = 'o.credited_at is null and o.declined_at is null';
+/** Those that waited when the first one was approved go on waiting: nobody has looked at them. */
+const automatic = `(o.is_confirmed and coalesce(o.found_at > (select min(credited_at) from outage), false))`;
+
+const conditions = {
+  all: 'true',
+  waiting,
+  /** Waiting ones that are credited without asking. */
+  automatic: `${waiting} and ${automatic}`,
+  /** The others, which wait for an operator. */
+  asked: `${waiting} and not ${automatic}`,
+} as const;
+
 /** The newest first. @param limit at most 500 */
-export async function listOutages(database: Queries, limit: number): Promise<ConfirmedOutage[]> {
+export async function listOutages(
+  database: Queries,
+  limit: number,
+  which: keyof typeof conditions = 'all',
+): Promise<ConfirmedOutage[]> {
   const rows = await database.query<OutageColumns>(
-    `select ${columns} from outage o order by o.from_at desc, id limit ?`,
+    `select ${columns} from outage o where ${conditions[which]} order by o.from_at desc, id limit ?`,
     [Math.min(limit, 500)],
   );
   return rows.map(toOutage);
@@ -72,8 +89,8 @@ function toOutage(row: OutageColumns): ConfirmedOutage {
 }
 
 /**
- * Whom an outage has hit: accounts with paid time in it that used the model, or tried to; neither blocked nor deleted ones. For each
- * with paid time, one look into the index `request_log_model` finds its last request.
+ * Whom an outage has hit and who has not had its time back: accounts with paid time in it that used the model, or tried to; neither
+ * blocked nor deleted ones. For each with paid time, one look into the index `request_log_model` finds its last request.
  */
 async function findHit(database: Queries, { id }: ConfirmedOutage): Promise<string[]> {
   const rows = await database.query<{ id: string }>(
@@ -84,6 +101,7 @@ async function findHit(database: Queries, { id }: ConfirmedOutage): Promise<stri
        order by r.started_at desc limit 1) used
      where o.id = ? and exists (
        select from ${periodsInForce} p where p.account_id = a.id and p.starts_at < o.until_at and p.ends_at > o.from_at)
+       and not exists (select from outage_credit c where c.outage_id = o.id and c.account_id = a.id)
      order by a.id`,
     [id],
   );
@@ -163,7 +181,8 @@ async function creditAccount(
   outage: ConfirmedOutage,
   accountId: string,
 ): Promise<number> {
-  await lockAccount(transaction, accountId);
+  const { blockedAt, deletedAt } = await lockAccount(transaction, accountId);
+  if (blockedAt !== undefined || deletedAt !== undefined) return 0;
   const { id, model, from } = outage;
   const earlier = await transaction.execute<unknown[]>(
     'select 1 from outage_credit where outage_id = ? and account_id = ?',
@@ -233,11 +252,6 @@ function spansOf(rows: readonly SpanOfAccount[]): ReadonlyMap<string, CreditSpan
   return new Map(
     [...byAccount].map(([id, spans]) => [id, spans.map(({ from_at: from, until_at: until }) => [from, until])]),
   );
-}
-
-/** Whether an operator has approved a credit before: then the next ones need no approval. */
-export async function hasCredited(database: Queries): Promise<boolean> {
-  return (await database.query('select 1 from outage where credited_at is not null limit 1')).length > 0;
 }
 
 /** Ms of the outages of each incident whose time was given back since then. @param since epoch ms */

@@ -16,6 +16,7 @@ export const OutageRow = defineEntity({
     untilAt: p.datetime(),
     /** By a probe, or by accounts that had not failed before it was seen. */
     isConfirmed: p.boolean().default(false),
+    foundAt: p.datetime().defaultRaw('clock_timestamp()'),
     /** When all accounts had their time back; null: not yet. */
     creditedAt: p.datetime().nullable(),
     /** When an operator decided that nobody gets it back. */

@@ -3,7 +3,7 @@ import { findModelName } from '#core/gateway/records/model-names.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { toRecord } from '#core/platform/database/rows.ts';
 import { AccountError } from '#core/business/accounts/account-error.ts';
-import { addDays } from '#core/business/accounts/ledger.ts';
+import { addDays, lockAccount } from '#core/business/accounts/ledger.ts';
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 
 /** Whom an outage has hit. */
@@ -54,7 +54,7 @@ export async function findAffected(
         ]
       : [
           `exists (select from request_log r where r.account_id = a.id and r.started_at >= to_timestamp(? / 1000.0)
-             and r.started_at < to_timestamp(? / 1000.0) and r.model = ?)`,
+             and r.started_at < to_timestamp(? / 1000.0) and coalesce(r.alias_of, r.model) = ?)`,
           [...span, model],
         ];
   const rows = await database.query<{ id: string; name: string; email: string | null }>(
@@ -88,7 +88,7 @@ export async function hasGrant(
  * Grants days to an account for an outage, once: a second run with the same note, after a crash or by mistake, adds nothing.
  *
  * @param label what the account's owner reads as the name of the days
- * @returns false when it had them already
+ * @returns false when it had them already, or has been blocked or deleted meanwhile
  * @throws AccountError `too_many_days`
  */
 export async function grantForOutage(
@@ -97,7 +97,8 @@ export async function grantForOutage(
   grant: { readonly days: number; readonly note: string; readonly label: string },
 ): Promise<boolean> {
   return database.fork().transactional(async (transaction) => {
-    await transaction.execute('select from account where id = ? for update', [accountId]);
+    const { blockedAt, deletedAt } = await lockAccount(transaction, accountId);
+    if (blockedAt !== undefined || deletedAt !== undefined) return false;
     const [earlier] = await transaction.execute<unknown[]>(grantOf, [accountId, grant.note]);
     if (earlier !== undefined) return false;
     await addDays(transaction, accountId, { ...grant, reason: 'grant' });

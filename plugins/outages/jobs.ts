@@ -1,6 +1,6 @@
 import { gauge } from '#core/gateway/health/gauge.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
-import { creditOutage, hasCredited, isWaiting, listOutages } from './credit.ts';
+import { creditOutage, listOutages } from './credit.ts';
 import { findOutages } from './find-outages.ts';
 import { outagesSection } from './section.ts';
 
@@ -9,7 +9,10 @@ const interval = 60;
 /** Outages that a run looks at. */
 const looked = 100;
 
-/** Gives time back for outages that are over. The first one ever waits for an operator, and so does each that nothing confirms. */
+/**
+ * Gives time back for outages that are over. Those found before an operator has approved one wait for him, and so does each that nothing
+ * confirms.
+ */
 export const creditJob: JobDefinition = {
   name: 'credit-outages',
   description: 'Gives customers back the time in which models were down, once.',
@@ -21,9 +24,7 @@ export const creditJob: JobDefinition = {
 export async function creditOutages(host: Pick<Host, 'database' | 'section' | 'log'>): Promise<void> {
   if (!host.section(outagesSection).credit) return;
   await findOutages(host);
-  const waiting = (await listOutages(host.database, looked)).filter((one) => isWaiting(one) && one.isConfirmed);
-  if (waiting.length === 0 || !(await hasCredited(host.database))) return;
-  for (const outage of waiting.toReversed()) {
+  for (const outage of (await listOutages(host.database, looked, 'automatic')).toReversed()) {
     const { accounts, seconds } = await creditOutage(host, outage);
     host.log.info(`outage of ${outage.model}: ${accounts} accounts got ${seconds} s back`);
   }
@@ -33,7 +34,7 @@ export async function creditOutages(host: Pick<Host, 'database' | 'section' | 'l
 export const outageGauges = [
   gauge(
     'outages_waiting',
-    'Outages for which customers have not had their time back: the first one waits for an operator, and those that nothing confirms.',
+    'Outages for which customers have not had their time back: those found before an operator has approved the first wait for him, and those that nothing confirms.',
     (host) =>
       count(host, `select count(*)::float8 as value from outage where credited_at is null and declined_at is null`),
   ),

@@ -9,7 +9,7 @@ import { instantOf, localTime } from '#core/web/pages/local-time.ts';
 import type { TableSection } from '#core/web/pages/table.ts';
 import { integer, object, string } from '#core/platform/schema.ts';
 import { creditAction, declineAction, grantAction } from './actions.ts';
-import { type ConfirmedOutage, findOutage, isWaiting, listOutages, previewCredit } from './credit.ts';
+import { type ConfirmedOutage, findOutage, listOutages, previewCredit } from './credit.ts';
 import { listWitnesses } from './evidence.ts';
 import { type AffectedAccount, findAffected, type OutageResult, readOutage } from './grant.ts';
 
@@ -43,13 +43,15 @@ const form = defineForm({
   },
 });
 
-/** The first time waits for this, and each outage that nothing confirms. */
+const unknownOutage = { not_found: ['', 'operator.outage_unknown.title'] } as const;
+
+/** Outages found before the first time wait for this, and each that nothing confirms. */
 const creditForm = defineForm({
   path: `${path}/credit`,
   fields: object(['outage'], { outage: string({ maxLength: 36 }) }),
   once: true,
   async submit({ outage }, request) {
-    const { accounts = 0 } = (await act(request, creditAction, '', { outage }, errors)) as { accounts?: number };
+    const { accounts = 0 } = (await act(request, creditAction, '', { outage }, unknownOutage)) as { accounts?: number };
     return new Redirect(`${path}?credited=${accounts}`);
   },
 });
@@ -70,7 +72,10 @@ export const declinePage: Page = plainPage(
     path: `${path}/{outage}`,
     async find(request) {
       const { t } = request;
-      const { title, text: wouldGive } = await describeOutage(await requireOutage(request), request);
+      const outage = await requireOutage(request);
+      if (outage.creditedAt !== undefined)
+        throw new PageError(409, 'operator.outage_credited', { action: { path, label: 'operator.outage' } });
+      const { title, text: wouldGive } = await describeOutage(outage, request);
       const facts = [
         { name: t('operator.outage'), value: title },
         { name: t('operator.credit_would_give'), value: wouldGive },
@@ -82,7 +87,7 @@ export const declinePage: Page = plainPage(
   { words: ({ note }, { params }) => ({ outage: params['outage'], note }) },
 );
 
-/** Outages that are looked at for those whose time nobody had back yet. */
+/** Outages that are listed, of those whose time nobody had back yet. */
 const looked = 20;
 
 async function describeOutage(outage: ConfirmedOutage, request: PageRequest) {
@@ -132,8 +137,7 @@ export const outagePage: Page = {
     const asked = (name: string) => String(sent.values[name] ?? query[name] ?? '');
     const [since, until, model] = [asked('since'), asked('until'), asked('model')];
     const { error, accounts } = await preview(request, since, until, model);
-    const outages = await listOutages(host.database, looked);
-    const waiting = outages.filter(isWaiting);
+    const waiting = await listOutages(host.database, looked, 'waiting');
     return {
       waiting: await Promise.all(waiting.map((outage) => describeWaiting(outage, request))),
       credited:

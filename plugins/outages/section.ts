@@ -7,7 +7,7 @@ export const outagesSection = defineSection({
   schema: object({ default: {} }, 'Time that customers get back when every route of a model they use was down.', {
     credit: boolean(
       { default: false },
-      'Whether time is given back. The first time waits for an operator; later ones do not.',
+      'Whether time is given back. Outages found before an operator has approved the first wait for him; later ones do not if they are confirmed.',
     ),
     from_minutes: integer(
       { minimum: 1, maximum: 1_440, default: 5 },

@@ -46,6 +46,7 @@ describe('an outage', () => {
 
   it('of a model is made good to those who requested it in the span', async () => {
     const [hit, early, other] = [await createBuyer(database), await createBuyer(database), await createBuyer(database)];
+    const byAlias = await createBuyer(database);
     await database.query('create table if not exists request_log_p partition of request_log default');
     const now = Date.now();
     const request = (account_id: string, model: string, started_at: number) =>
@@ -53,8 +54,14 @@ describe('an outage', () => {
     await request(hit, 'dp/gpt', now - 60_000);
     await request(early, 'dp/gpt', now - 7_200_000);
     await request(other, 'dp/other', now - 60_000);
+    await new RecordBook(database).write({
+      account_id: byAlias,
+      model: 'gpt',
+      alias_of: 'dp/gpt',
+      started_at: now - 60_000,
+    });
     const affected = await findAffected(database, { since: now - 3_600_000, until: now, model: 'dp/gpt' });
-    expect(affected.map(({ id }) => id)).toEqual([hit]);
+    expect(affected.map(({ id }) => id)).toEqual([hit, byAlias].toSorted());
   });
 
   it('is made good to all by one action, which is recorded at each account as well', async () => {

@@ -100,6 +100,8 @@ const addOutage = async (from: number, until: number, model = 'dp/gpt-6-sol') =>
   return findOutage(database, id);
 };
 
+const addDeclined = async (from: number) => declineOutage(database, (await addOutage(from, from + minute)).id);
+
 /** Seconds between now and the end of what an account holds. */
 async function heldUntil(accountId: string): Promise<number> {
   const [row] = await database.query<{ end: number }>(
@@ -309,6 +311,28 @@ describe('the credit for an outage', () => {
       { seconds: 600 },
       { seconds: 1_380, model: 'dp/gpt-6-sol' },
     ]);
+  });
+
+  it('waits for outages that were found before the first was approved, however many came between', async () => {
+    const account = await customer();
+    const from = now() - 20 * 60 * minute;
+    await request(account, from);
+    const [first, older] = [
+      await addOutage(from + 60 * minute, from + 70 * minute),
+      await addOutage(from, from + 10 * minute),
+    ];
+    await creditOutage(hostWith(), first);
+    const before = await heldUntil(account);
+    await creditOutages(hostWith());
+    expect([await heldUntil(account), isWaiting(await findOutage(database, older.id))]).toEqual([before, true]);
+    const later = await addOutage(from + 20 * minute, from + 30 * minute);
+    await creditOutages(hostWith());
+    expect((await findOutage(database, later.id)).creditedAt).toBeInstanceOf(Date);
+    for (let n = 0; n < 3; n++) await addDeclined(from + (100 + n) * minute);
+    const asked = await listOutages(database, 1, 'asked');
+    expect(asked.map(({ id }) => id)).toEqual([older.id]);
+    expect(await listOutages(database, 1, 'automatic')).toEqual([]);
+    expect(await previewCredit(hostWith(), first)).toEqual({ accounts: 0, seconds: 0 });
   });
 
   it('goes to accounts with paid time then that used the model within 7 days, and to no others', async () => {

@@ -1,7 +1,7 @@
 import type { Database } from '#core/platform/database/database.ts';
 import { removeUsage } from '#core/gateway/records/fold-usage.ts';
 import { lockAccount } from './ledger.ts';
-import { everyPersonalTable, type PersonalColumn, type PersonalTable } from './personal-tables.ts';
+import { everyPersonalTable, type PersonalColumn, type PersonalTable, quoteName } from './personal-tables.ts';
 import type { Row } from '#core/platform/database/rows.ts';
 import type { Account } from './entities.ts';
 
@@ -20,7 +20,7 @@ type Execute = (sql: string, parameters: readonly unknown[]) => Promise<readonly
  * @throws AccountError `not_found`
  */
 export async function deleteAccount(database: Pick<Database, 'fork' | 'query'>, accountId: string): Promise<void> {
-  const tables = (await everyPersonalTable(database)).filter(({ isBound }) => isBound);
+  const tables = (await childrenFirst(database)).filter(({ isBound }) => isBound);
   await database.fork().transactional(async (transaction) => {
     await lockAccount(transaction, accountId);
     await transaction.execute('update account set deleted_at = coalesce(deleted_at, clock_timestamp()) where id = ?', [
@@ -38,31 +38,43 @@ export async function deleteAccount(database: Pick<Database, 'fork' | 'query'>, 
  */
 export async function cleanRecords(database: Pick<Database, 'fork' | 'query'>, accountId: string): Promise<void> {
   const execute: Execute = (sql, parameters) => database.query(sql, parameters);
-  for (const table of await everyPersonalTable(database)) if (!table.isBound) await clean(execute, table, accountId);
+  for (const table of await childrenFirst(database)) if (!table.isBound) await clean(execute, table, accountId);
   await removeUsage(database, accountId);
 }
 
+/** Rows that name their account through others are found, and may be removed, only before those. */
+async function childrenFirst(database: Pick<Database, 'fork' | 'query'>): Promise<PersonalTable[]> {
+  return (await everyPersonalTable(database)).toSorted((one, other) => depthOf(other) - depthOf(one));
+}
+
+function depthOf({ ofAccount }: PersonalTable): number {
+  return ofAccount.split('(select ').length;
+}
+
 async function clean(execute: Execute, table: PersonalTable, accountId: string): Promise<void> {
-  const { name, key, columns, ofAccount, removal } = table;
+  const { columns, ofAccount, removal } = table;
+  const name = quoteName(table.name);
+  const key = table.key.map(quoteName).join(', ');
   const isUnclean = columns.map(uncleanIn).join(' or ');
-  const batch = `select ${key.join(', ')} from ${name}
+  const batch = `select ${key} from ${name}
     where ${ofAccount} ${removal === 'update' ? `and (${isUnclean})` : ''} limit ${batchSize}`;
   const change =
     removal === 'delete'
       ? `delete from ${name} where`
-      : `update ${name} set ${columns.map((column) => `${column.name} = ${replacementOf(column)}`).join(', ')} where`;
-  const statement = `${change} (${key.join(', ')}) in (${batch}) returning 1`;
+      : `update ${name} set ${columns.map((column) => `${quoteName(column.name)} = ${replacementOf(column)}`).join(', ')} where`;
+  const statement = `${change} (${key}) in (${batch}) returning 1`;
   let cleaned = batchSize;
   while (cleaned === batchSize) cleaned = (await execute(statement, [accountId])).length;
 }
 
 function uncleanIn({ name, replacement }: PersonalColumn): string {
-  return replacement === undefined ? `${name} is not null` : `${name} <> '${replacement}'`;
+  const column = quoteName(name);
+  return replacement === undefined ? `${column} is not null` : `${column} <> '${replacement}'`;
 }
 
 /** There was nothing to remove where there is nothing. */
 function replacementOf({ name, replacement }: PersonalColumn): string {
-  return replacement === undefined ? 'null' : `case when ${name} is not null then '${replacement}' end`;
+  return replacement === undefined ? 'null' : `case when ${quoteName(name)} is not null then '${replacement}' end`;
 }
 
 /** Accounts that were deleted within these days. */

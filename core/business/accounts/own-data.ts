@@ -1,7 +1,7 @@
 import type { Database } from '#core/platform/database/database.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { readRequests } from '#core/gateway/records/read-requests.ts';
-import { personalTables } from './personal-tables.ts';
+import { everyPersonalTable, quoteName } from './personal-tables.ts';
 
 type Queries = Pick<Database, 'fork' | 'query'>;
 
@@ -69,15 +69,18 @@ function sales(
 /** Read in another way, or not given: `request_log` is what `describeRequests` reads, `request_content` is for the operator. */
 const otherwise: ReadonlySet<string> = new Set(['request_log', 'request_content']);
 
-/** Tables with personal columns, of plugins too. */
-function ownTables(database: Pick<Database, 'fork'>): OwnTable[] {
-  return personalTables(database)
+/** Tables with personal columns, of plugins too, also of those that are gone. */
+async function ownTables(database: Queries): Promise<OwnTable[]> {
+  return (await everyPersonalTable(database))
     .filter(({ name, columns }) => !otherwise.has(name) && columns.some(({ isHidden }) => !isHidden))
     .map(({ name, ofAccount, key, columns }) => ({
       name,
       ofAccount,
-      columns: [...(facts[name] ?? []), ...columns.filter(({ isHidden }) => !isHidden).map((column) => column.name)],
-      key: key.map((column) => `${column}::text`).join(` || ' ' || `),
+      columns: [
+        ...(facts[name] ?? []),
+        ...columns.filter(({ isHidden }) => !isHidden).map((column) => quoteName(column.name)),
+      ],
+      key: key.map((column) => `${quoteName(column)}::text`).join(` || ' ' || `),
     }));
 }
 
@@ -87,8 +90,8 @@ function ownTables(database: Pick<Database, 'fork'>): OwnTable[] {
  */
 export async function* exportOwnData(database: Queries, accountId: string): AsyncGenerator<string> {
   yield `{"exported_at": ${JSON.stringify(new Date().toISOString())}\n`;
-  for (const one of [...ownTables(database), ...salesTables]) {
-    yield `,"${one.name}": [\n`;
+  for (const one of [...(await ownTables(database)), ...salesTables]) {
+    yield `,${JSON.stringify(one.name)}: [\n`;
     yield* separated(readRows(database, one, accountId));
     yield ']\n';
   }
@@ -115,7 +118,7 @@ async function* readRows(
     // Not jsonb, which refuses some texts that JSON allows.
     const rows = await database.query<{ key: string; row: string }>(
       `select ${key} as key, (select row_to_json(r) from (select ${columns.join(', ')}) r)::text as row
-       from ${name} t where ${ofAccount} and ${key} > ? order by 1 limit ?`,
+       from ${quoteName(name)} t where ${ofAccount} and ${key} > ? order by 1 limit ?`,
       [accountId, last, pageSize],
     );
     for (const { row } of rows) yield row;

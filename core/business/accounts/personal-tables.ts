@@ -42,15 +42,47 @@ export async function rememberPersonalTables(database: Pick<Database, 'fork' | '
   );
 }
 
-/** The same with those that no entity knows any more. */
+/** The same with those that no entity knows any more, as far as they are still as described. */
 export async function everyPersonalTable(database: Pick<Database, 'fork' | 'query'>): Promise<PersonalTable[]> {
   const known = [...database.fork().getMetadata().getAll().values()].map(({ tableName }) => tableName);
-  const left = await database.query<{ description: PersonalTable }>(
-    `select description from personal_table
-     where to_regclass(name) is not null and name not in (select jsonb_array_elements_text(?::jsonb))`,
+  const left = await database.query<{ description: PersonalTable; present: string[] }>(
+    `select description, array_agg(attname::text) as present
+     from personal_table join pg_attribute on attrelid = to_regclass(format('%I', name)) and attnum > 0 and not attisdropped
+     where name not in (select jsonb_array_elements_text(?::jsonb)) group by personal_table.name`,
     [JSON.stringify(known)],
   );
-  return [...personalTables(database), ...left.map(({ description }) => description)];
+  const tables = left
+    .map(({ description, present }) => ({
+      ...description,
+      columns: description.columns.filter(({ name }) => present.includes(name)),
+    }))
+    .filter(({ removal, columns }) => removal === 'delete' || columns.length > 0);
+  const usable = await Promise.all(tables.map((table) => isAsDescribed(database, table)));
+  return [...personalTables(database), ...tables.filter((_, index) => usable[index])];
+}
+
+/** False where a migration has renamed what says whose the rows are. */
+async function isAsDescribed(
+  database: Pick<Database, 'query'>,
+  { name, key, ofAccount }: PersonalTable,
+): Promise<boolean> {
+  const keys = key.map(quoteName).join(', ');
+  try {
+    await database.query(`select ${keys} from ${quoteName(name)} where ${ofAccount} limit 0`, [noAccount]);
+    return true;
+  } catch (error) {
+    if (missingCodes.has((error as { code?: unknown }).code)) return false;
+    throw error;
+  }
+}
+
+const noAccount = '00000000-0000-0000-0000-000000000000';
+/** Of PostgreSQL: a column, or a table, that does not exist. */
+const missingCodes: ReadonlySet<unknown> = new Set(['42703', '42P01']);
+
+/** An identifier as SQL has it. */
+export function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
 }
 
 function describe(meta: EntityMetadata, personal: readonly Property[]): PersonalTable {

@@ -88,6 +88,47 @@ it('the personal columns of a capability that is gone are removed with the accou
   await database.query('alter table request_diary_of_before rename to request_diary');
 });
 
+it('tables of removed plugins that have changed since, or have odd names, stop no deletion and no download', async () => {
+  const accountId = await addContacts(60_001);
+  const mobile = [{ name: 'mobile' }];
+  const described = { key: ['id'], ofAccount: 'account_id = ?', isBound: false, removal: 'update' };
+  const rows = [
+    { ...described, name: 'gone_contact', columns: [{ name: 'phone' }, { name: 'e_mail' }] },
+    { ...described, name: 'Odd-Table', columns: [{ name: 'Phone' }] },
+    { ...described, name: 'no such table;', columns: mobile },
+    { ...described, name: 'Gone_Contact', columns: mobile },
+    { ...described, name: 'moved', ofAccount: 'owner = ?', columns: [{ name: 'phone' }] },
+    { ...described, name: 'gone_parent', columns: [{ name: 'phone' }], removal: 'delete' },
+    {
+      ...described,
+      name: 'gone_child',
+      ofAccount: '(parent_id) in (select id from gone_parent where account_id = ?)',
+      columns: [{ name: 'entry' }],
+      removal: 'delete',
+    },
+  ];
+  const tables = `create table gone_contact (id integer primary key, account_id uuid, mobile text, e_mail text);
+    create table "Odd-Table" (id integer primary key, account_id uuid, "Phone" text);
+    create table moved (id integer primary key, account_id uuid, phone text);
+    create table gone_parent (id integer primary key, account_id uuid, phone text not null);
+    create table gone_child (id integer primary key, parent_id integer references gone_parent, entry text not null)`;
+  for (const statement of tables.split(';')) await database.query(statement);
+  await database.query(`insert into gone_contact values (1, ?, '1', 'a@b.example')`, [accountId]);
+  await database.query(`insert into "Odd-Table" values (1, ?, '2')`, [accountId]);
+  await database.query(`insert into moved values (1, ?, '3')`, [accountId]);
+  await database.query(`insert into gone_parent values (1, ?, '4')`, [accountId]);
+  await database.query(`insert into gone_child values (1, 1, 'slept badly')`);
+  for (const row of rows)
+    await database.query('insert into personal_table values (?, ?::jsonb)', [row.name, JSON.stringify(row)]);
+
+  const own = JSON.parse((await Array.fromAsync(exportOwnData(database, accountId))).join(''));
+  expect(own).toMatchObject({ gone_contact: [{ e_mail: 'a@b.example' }], 'Odd-Table': [{ Phone: '2' }] });
+  await deleteAccount(database, accountId);
+  expect(await database.query('select e_mail from gone_contact')).toEqual([{ e_mail: null }]);
+  expect(await database.query('select "Phone" from "Odd-Table"')).toEqual([{ Phone: null }]);
+  expect(await database.query('select id from gone_child union all select id from gone_parent')).toEqual([]);
+});
+
 it('an account that is deleted has no key', async () => {
   const { accountId } = await createAccount(database, 'dp', { name: 'Ani' });
   expect((await findAccount(database, accountId)).key?.hint).toMatch(/^dp-/);
@@ -116,7 +157,7 @@ it('records are cleaned by no more than 500 rows at once, so that nobody waits f
   const batches: number[] = [];
   const query = (async (sql, parameters) => {
     const rows = await database.query(sql, parameters as unknown[]);
-    if (sql.startsWith('update request_log ')) batches.push(rows.length);
+    if (sql.startsWith('update "request_log" ')) batches.push(rows.length);
     return rows;
   }) as Database['query'];
   await cleanRecords({ fork: () => database.fork(), query }, accountId);

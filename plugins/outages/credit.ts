@@ -202,7 +202,7 @@ async function creditAccount(
     'insert into outage_credit (outage_id, account_id, seconds, period_id) values (?, ?, ?, ?)',
     [id, accountId, seconds, periodId],
   );
-  if (seconds > 0 && host.section(outagesSection).mail)
+  if (seconds > 0)
     await recordEvent(
       transaction,
       'outage.credited',

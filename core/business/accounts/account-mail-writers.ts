@@ -5,6 +5,7 @@ import { oneLine } from '#core/platform/one-line.ts';
 import { defineSentences } from '#core/platform/sentences.ts';
 import { activePeriod } from './account-record.ts';
 import type { Account, PlanPeriodSchema, Session } from './entities.ts';
+import { periodsInForce } from './periods-in-force.ts';
 import en from './texts/en.json' with { type: 'json' };
 
 /** Ms: a sign-in this soon after the account was made is its first. */
@@ -21,6 +22,7 @@ export const planEnding: MailWriter<'plan.ending'> = {
     if (end === undefined || end.toISOString() !== payload.endsAt) return mailReason('mail.reason.other_end');
     if (end.getTime() <= account.readAt) return mailReason('mail.reason.plan_ended');
     if (await isRecent(context)) return mailReason('mail.reason.just_bought');
+    if (await wasTold(context, 24)) return mailReason('mail.reason.given_back');
     const time = format.time(end).text;
     return {
       subject: t('mail.ending.subject', { time }),
@@ -39,9 +41,29 @@ async function isRecent({ host, account, createdAt }: MailContext): Promise<bool
   return createdAt.getTime() - (row?.created_at ?? 0) < recentPurchase;
 }
 
+/**
+ * Whether the last end of an account was given back for an outage, less than a day of it, after the mail about the end before was due.
+ *
+ * @param notice hours before an end at which the mail is due
+ */
+async function wasTold({ host, account }: MailContext, notice: number): Promise<boolean> {
+  const told = await host.database.query(
+    `select 1 from (select * from ${periodsInForce} p where account_id = ? order by ends_at desc limit 1) l, lateral (
+       select coalesce((select ends_at from plan_period r where r.id = l.replaces), (
+         select max(ends_at) from ${periodsInForce} p where p.account_id = l.account_id and p.ends_at <= l.starts_at)) as ends_at
+     ) earlier
+     where l.reason = 'outage' and l.created_at >= earlier.ends_at - make_interval(hours => ?)
+       and l.ends_at - greatest(l.starts_at, earlier.ends_at) < interval '24 hours'`,
+    [account.id, notice],
+  );
+  return told.length > 0;
+}
+
 export const planEnded: MailWriter<'plan.ended'> = {
-  async write({ payload, account, t, format, buttons }) {
+  async write(context) {
+    const { payload, account, t, format, buttons } = context;
     if (activePeriod(account, account.readAt) !== undefined) return mailReason('mail.reason.renewed');
+    if (await wasTold(context, 0)) return mailReason('mail.reason.given_back');
     return {
       subject: t('mail.ended.subject'),
       paragraphs: [t('mail.ended.text')],

@@ -1,12 +1,14 @@
 import type { MailWriter } from '#core/gateway/mails/mail-kind.ts';
 import { defineSentences } from '#core/platform/sentences.ts';
 import { findOutage, listCredits } from '../credit.ts';
+import { outagesSection } from '../section.ts';
 import en from './texts/en.json' with { type: 'json' };
 
 const mailReason = defineSentences(en);
 
 export const outageCredited: MailWriter<'outage.credited'> = {
   async write({ host, payload, account, t, format, buttons }) {
+    if (!host.section(outagesSection).mail) return mailReason('mail.reason.credit_mail_off');
     const { model, from } = await findOutage(host.database, payload.outageId);
     const credits = await listCredits(host.database, account.id, 7);
     const credit = credits.find((one) => one.model === model && one.fromAt.getTime() === from.getTime());

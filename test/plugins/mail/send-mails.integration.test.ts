@@ -351,6 +351,43 @@ describe('nothing', () => {
     expect(await states()).toEqual(['skipped: the plan was bought a short time ago']);
   });
 
+  it('is sent a second time about an end that only some time for an outage has moved', async () => {
+    const ended = await addPeriod(-3 * 86_400);
+    /** Hours from now. */
+    const giveBack = async (from: number, until: number, created = from, replaced = false) => {
+      const [row] = await database.query<{ ends_at: number }>(
+        `insert into plan_period (id, account_id, replaces, starts_at, ends_at, days, reason, created_at)
+         select gen_random_uuid(), ?, max(id::text) filter (where ?::boolean)::uuid, now() + make_interval(secs => 3600 * ?::float8),
+           now() + make_interval(secs => 3600 * ?::float8), 20, 'outage', now() + make_interval(secs => 3600 * ?::float8)
+         from plan_period p where ends_at = (select max(ends_at) from plan_period)
+         returning (extract(epoch from ends_at) * 1000)::float8 as ends_at`,
+        [accountId, replaced, from, until, created],
+      );
+      return new Date(row?.ends_at ?? 0).toISOString();
+    };
+    const told = async (name: 'plan.ending' | 'plan.ended', endsAt: string) => {
+      await record(name, { accountId, endsAt });
+      await send();
+      return (await states()).at(-1);
+    };
+    const skipped = 'skipped: only time for an outage was added since the mail before';
+    expect(await told('plan.ended', ended)).toBe('sent');
+    expect(await told('plan.ended', await giveBack(-40, -39))).toBe(skipped);
+    expect(await told('plan.ending', await giveBack(-4, 1))).toBe(skipped);
+    // Longer while it ran: the mail about its last day was due before, that about its end was not.
+    const longer = await giveBack(-4, 2, -2, true);
+    expect(await told('plan.ending', longer)).toBe(skipped);
+    // What is given back for days is a pass again.
+    expect(await told('plan.ending', await giveBack(-4, 30, -2, true))).toBe('sent');
+    expect(server.received).toHaveLength(2);
+  });
+
+  it('is sent about time that was given back where mails about it are turned off', async () => {
+    await record('outage.credited', { accountId, outageId: randomUUID() });
+    await send();
+    expect(await states()).toEqual(['skipped: mails about outages are turned off']);
+  });
+
   it('is sent about ending plans when reminders are turned off', async () => {
     await record('plan.ending', { accountId, endsAt: await addPeriod(3_600) });
     await send({ ...settings(), plan_ending: false });

@@ -366,7 +366,7 @@ describe('the credit for an outage', () => {
     );
     const from = now() - 60 * minute;
     await request(account, from);
-    await creditOutage(hostWith({ mail: true }), await addOutage(from, from + 10 * minute));
+    await creditOutage(hostWith(), await addOutage(from, from + 10 * minute));
     const entries = await database.query<object>(
       `select reason, limits::text, (extract(epoch from ends_at - starts_at) / 60)::float8 as minutes from plan_period p
        where account_id = ? and not exists (select from plan_period r where r.replaces = p.id) order by starts_at`,

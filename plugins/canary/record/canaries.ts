@@ -9,6 +9,8 @@ import { type ConfigHistory, rollbackChannel, variantName } from '#core/config/h
 const keptCanaries = 100;
 /** Seconds after which another instance judges a canary, if the one that began has not finished. */
 const judgeLease = 60;
+/** Seconds without a judgement after which a canary whose time is over has been left alone. */
+const abandonedAfter = 600;
 
 /** A configuration that serves a share of the accounts. */
 export interface Canary {
@@ -88,11 +90,21 @@ export class Canaries {
   }
 
   /** Ends the one that runs; the others' configuration serves everybody. @returns false when it had ended */
-  async end(id: number, outcome: Exclude<CanaryOutcome, 'full'>, reason: string): Promise<boolean> {
+  end(id: number, outcome: Exclude<CanaryOutcome, 'full'>, reason: string): Promise<boolean> {
+    return this.#end(id, outcome, reason, 'true');
+  }
+
+  /** Ends one whose time is over, and that no instance has judged for long. @returns false where there is none such */
+  endAbandoned(id: number, reason: string): Promise<boolean> {
+    const isAbandoned = `until <= clock_timestamp() and judge_after < clock_timestamp() - interval '${abandonedAfter} s'`;
+    return this.#end(id, 'ended', reason, isAbandoned);
+  }
+
+  async #end(id: number, outcome: CanaryOutcome, reason: string, condition: string): Promise<boolean> {
     const rows = await this.#database.query(
       `with ended as (
          update configuration_canary set ended_at = clock_timestamp(), outcome = ?, reason = ?
-         where id = ? and ended_at is null returning id
+         where id = ? and ended_at is null and ${condition} returning id
        )
        select pg_notify('${rollbackChannel}', id::text) from ended`,
       [outcome, reason, id],

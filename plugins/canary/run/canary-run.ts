@@ -34,7 +34,7 @@ export class CanaryRun implements VariantRun {
 
   /**
    * Serves what the database says. A canary continues after a restart, and beside the same configuration loaded again. It ends on all
-   * instances where one has another configuration for the other accounts by now, or cannot serve it.
+   * instances where one has another configuration for the other accounts by now, cannot serve it, or finds it left alone after its time.
    *
    * @param base what serves now @throws Error while the database does not answer; then everything stays
    */
@@ -72,6 +72,9 @@ export class CanaryRun implements VariantRun {
       await canaries.end(canary.id, 'ended', canaryReason('canary.reason.changed', { host: hostname() }));
       return false;
     }
+    // While this plugin is left out, nobody ends one: old counts must not make it full.
+    const isNew = this.#running?.canary.id !== canary.id;
+    if (isNew && (await canaries.endAbandoned(canary.id, canaryReason('canary.reason.overdue')))) return false;
     let serving: Serving;
     try {
       serving = await this.#hooks.prepare(canary.id, canary.text);

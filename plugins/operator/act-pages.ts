@@ -1,7 +1,7 @@
 import { listIdentities } from '#core/business/accounts/identity-links.ts';
 import { listMails } from '#core/business/mail/mails.ts';
 import { coreAction } from '#core/business/operator-actions/actions.ts';
-import { signInName } from '#core/business/operator-actions/telling.ts';
+import { signInName, tellChoice } from '#core/business/operator-actions/telling.ts';
 import { readOrder } from '#core/business/payments/order.ts';
 import { findOrderOfRefund } from '#core/business/payments/refunds.ts';
 import { nameOfAccount } from '#core/web/pages/account-name.ts';
@@ -38,9 +38,10 @@ async function mailSubject({ host, params, t }: PageRequest): Promise<PageSubjec
   if (mail === undefined)
     throw new PageError(404, 'operator.mail_unknown', { action: { path: '/operator/mails', label: 'operator.mails' } });
   const { order, accountId, event } = mail;
+  const about = tellChoice('operator.mail', event, t);
   return {
     id,
-    name: order === undefined ? t(`operator.mail.${event}`) : `${t(`operator.mail.${event}`)} (${order})`,
+    name: order === undefined ? about : `${about} (${order})`,
     path: order === undefined ? `/operator/accounts/${accountId}` : `/operator/orders/${order}`,
   };
 }

@@ -27,11 +27,17 @@ export const quoted: Teller<string> = (value) => `“${value}”`;
 /** What another member says, or an id that says nothing to people. */
 export const untold: Teller = () => '';
 
-/** One of a few values, each with a text: `KEY.VALUE`. */
+/** The text `KEY.VALUE`; the value itself where there is none, as of a capability that is gone. */
+export function tellChoice(key: string, value: string, t: Telling['t']): string {
+  const text = t(`${key}.${value}`);
+  return text === `${key}.${value}` ? value : text;
+}
+
+/** One of a few values, each with a text. */
 export const choice =
   (key: string): Teller<string> =>
   (value, { t }) =>
-    t(`${key}.${value}`);
+    tellChoice(key, value, t);
 
 /** A text with the value in the place of its own name, or as `count`. */
 export const within =

@@ -1,6 +1,6 @@
 import { actionsOf } from '#core/business/operator-actions/actions.ts';
 import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
-import { type Telling, tellPlainly, type Tellers } from '#core/business/operator-actions/telling.ts';
+import { tellChoice, type Telling, tellPlainly, type Tellers } from '#core/business/operator-actions/telling.ts';
 import { readOrderCodes } from '#core/business/payments/order.ts';
 import { uuid } from '#core/platform/database/database.ts';
 import { readAccountNames } from '../pages/account-name.ts';
@@ -35,9 +35,7 @@ export function tellAction(
 
 /** That it was done; its name for one of a capability that is gone. */
 export function tellDone(action: string, t: PageRequest['t']): string {
-  const key = `operator.did.${action}`;
-  const text = t(key);
-  return text === key ? action : text;
+  return tellChoice('operator.did', action, t);
 }
 
 /** Names of the accounts that actions are about or name, by id. */

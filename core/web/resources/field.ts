@@ -1,3 +1,4 @@
+import { tellChoice } from '#core/business/operator-actions/telling.ts';
 import type { PageRequest } from '../pages/page.ts';
 import { type ColumnOf, describeTable, type TableCell, type TableColumn, type TableSection } from '../pages/table.ts';
 
@@ -34,7 +35,7 @@ interface Showing<Entry> extends Partial<Pick<TableColumn, 'at' | 'fit' | 'isNam
   readonly label?: string;
   /** In the output of commands; default: its name. */
   readonly heading?: string;
-  /** Of a state: pages show the text `TEXTS.STATE`, with the icon that its kind has. */
+  /** Of a state: pages show the text `TEXTS.STATE`, or the state where there is none, with the icon that its kind has. */
   readonly texts?: string;
   readonly kinds?: Readonly<Partial<Record<string, TableCell['kind']>>>;
   /** True: the gateway has written the text, and translates it. */
@@ -152,7 +153,7 @@ function cellOf<Entry>(field: ShownField<Entry>, entry: Entry, reader: FieldRead
     case 'id':
       return { text: value, isCode: true };
     case 'state':
-      return { text: t(`${field.texts}.${value}`), kind: field.kinds?.[value] };
+      return { text: tellChoice(`${field.texts}`, value, t), kind: field.kinds?.[value] };
     case 'person':
       return { text: names?.get(value) ?? value, path: `/operator/accounts/${value}` };
     default:

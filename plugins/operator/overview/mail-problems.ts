@@ -1,4 +1,5 @@
 import { type CustomerMail, countUndelivered, listMails } from '#core/business/mail/mails.ts';
+import { tellChoice } from '#core/business/operator-actions/telling.ts';
 import { type Problem, type ProblemKind, type ProblemReader, readEmphasis } from '#core/web/problems/problem.ts';
 
 /** Receipts and refund notices that are listed one by one. */
@@ -27,7 +28,7 @@ export const undeliveredMails: ProblemKind = {
 
 function describeMail(mail: CustomerMail, { t }: ProblemReader): Problem {
   const { id, event, state, order = '', error, finishedAt } = mail;
-  const name = t(`operator.mail.${event}`);
+  const name = tellChoice('operator.mail', event, t);
   return {
     severity: state === 'failed' ? 'bad' : 'warn',
     title: t(`operator.mail_state.${state}`),

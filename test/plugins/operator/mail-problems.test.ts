@@ -2,6 +2,10 @@ import { expect, it } from 'vitest';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { problemReader, tellProblems } from '#core/web/problems/find-problems.ts';
 import { ownTexts, reasonTexts } from '#core/web/serving/own-parts.ts';
+import { describeFacts } from '#core/web/resources/field.ts';
+import { mails } from '#core/web/resources/mails.ts';
+import { formatterFor } from '#core/web/texts/formatter.ts';
+import type { CustomerMail } from '#core/business/mail/mails.ts';
 import { undeliveredMails } from '../../../plugins/operator/overview/mail-problems.ts';
 
 const pageTexts = [ownTexts, ...reasonTexts];
@@ -32,4 +36,23 @@ it("an operator reads a mail server's words about a lost receipt, and programs d
   const told = await tellProblems({ pageTexts, problems: new Map([['mail', undeliveredMails]]) }, host);
   expect(told).toMatchObject([{ problem: 'mail', severity: 'bad', subject: 'ORD-1' }]);
   expect(JSON.stringify(told)).not.toContain('ani@example.com');
+});
+
+it('a lost mail of a capability that is gone is named by its event', async () => {
+  await using plain = createTestHost({ now: at });
+  const gone = {
+    query: async (sql: string) =>
+      sql.includes('count(*)') ? [{ money: 1, others: 0 }] : [{ ...row, event: 'gift.opened' }],
+  };
+  const host = Object.assign(plain, { database: gone }) as unknown as typeof plain;
+  const reader = problemReader(pageTexts, host, 'en');
+  const [problem] = await undeliveredMails.find(reader);
+  expect(problem?.pieces.map(({ text }) => text).join('')).toContain(', gift.opened: ');
+  expect(problem?.step?.label).not.toContain('operator.mail.');
+  const { page } = mails.view;
+  const about = page.filter(({ name }) => name === 'about');
+  const told = { ...reader, language: 'en' as const, format: formatterFor('en', 'UTC') };
+  expect(describeFacts(told, { event: 'gift.opened' } as unknown as CustomerMail, about)).toMatchObject([
+    { value: 'gift.opened' },
+  ]);
 });

@@ -117,6 +117,13 @@ export class MonthModel {
     return this.account(index).periods.some(({ end }) => end > this.now);
   }
 
+  /** Whether a wait has led to a pass: days that were given end none. */
+  #hasBought({ account, joined }: Wait): boolean {
+    return this.account(account).periods.some(
+      ({ bought, end }) => bought !== undefined && bought >= joined && end > this.now,
+    );
+  }
+
   /** Who holds a place: accounts by their number, gifts by their order. */
   holders(): Set<string | number> {
     const held = new Set<string | number>();
@@ -132,7 +139,7 @@ export class MonthModel {
   reserve(): Wait[] {
     const open = this.waits.filter(({ outcome }) => outcome === undefined);
     for (const wait of open)
-      if (this.#hasPass(wait.account)) wait.outcome = 'bought';
+      if (this.#hasBought(wait)) wait.outcome = 'bought';
       else if (wait.reservedUntil !== undefined && wait.reservedUntil <= this.now) wait.outcome = 'expired';
     const waiting = open.filter(({ outcome, reservedUntil }) => outcome === undefined && reservedUntil === undefined);
     if (waiting.length === 0) return [];
@@ -304,7 +311,7 @@ export class MonthModel {
     const voucher = this.vouchers[index];
     if (voucher === undefined || (voucher.isRevoked && voucher.account === undefined)) return false;
     if (voucher.account !== undefined) return voucher.account === account ? 'again' : false;
-    if (!this.account(account).grant(voucher.days, this.now)) return false;
+    if (!this.account(account).redeemDays(voucher.days, this.now)) return false;
     voucher.account = account;
     this.#book('sold', voucher.days);
     return true;

@@ -100,6 +100,8 @@ export class ModelOrder {
 
 interface Period {
   readonly order: string | undefined;
+  /** When it was paid, or its code redeemed; undefined for days that were given. */
+  readonly bought: bigint | undefined;
   start: bigint;
   end: bigint;
 }
@@ -111,26 +113,31 @@ export class ModelAccount {
   isDeleted = false;
 
   grant(days: number, now: bigint): boolean {
-    return this.#add(undefined, days, now);
+    return this.#add(undefined, days, now, undefined);
+  }
+
+  /** Days of a code that nobody has bought here. */
+  redeemDays(days: number, now: bigint): boolean {
+    return this.#add(undefined, days, now, now);
   }
 
   /** Whether the account gets the days of a gift. */
   redeem(order: ModelOrder, now: bigint): boolean {
     if (order.gift === undefined || order.giftState(now) !== 'open' || this.isDeleted) return false;
-    if (!this.#add(order.id, order.days, now)) return false;
+    if (!this.#add(order.id, order.days, now, now)) return false;
     order.gift.redeemer = this;
     return true;
   }
 
-  #add(order: string | undefined, days: number, now: bigint): boolean {
+  #add(order: string | undefined, days: number, now: bigint, bought: bigint | undefined): boolean {
     const start = this.#nextStart(now);
     const end = start + BigInt(days) * day;
     if (end > now + 365n * day) return false;
-    this.periods.push({ order, start, end });
+    this.periods.push({ order, bought, start, end });
     return true;
   }
 
-  /** Time for an outage: on the running period, or the last one; what follows it moves. @param length µs */
+  /** Time for an outage: on the running period, or after the last one, from now; what follows it moves. @param length µs */
   prolong(length: bigint, now: bigint): void {
     const rank = ({ start, end }: Period) => (start <= now && end > now ? 1 : 0);
     const [period] = this.periods.toSorted((one, other) => rank(other) - rank(one) || (one.end > other.end ? -1 : 1));
@@ -140,7 +147,8 @@ export class ModelAccount {
       later.start += length;
       later.end += length;
     }
-    period.end = (period.end > now ? period.end : now) + length;
+    if (period.end > now) period.end += length;
+    else this.periods.push({ ...period, start: now, end: now + length });
   }
 
   /** The provider's books say this of one payment, which has come. */
@@ -226,7 +234,7 @@ export class ModelAccount {
       if (order.isGift) order.gift = { expires: now + 365n * day, redeemer: undefined, isRevoked: false };
       else {
         const start = this.#nextStart(now);
-        this.periods.push({ order: order.id, start, end: start + BigInt(order.days) * day });
+        this.periods.push({ order: order.id, bought: now, start, end: start + BigInt(order.days) * day });
       }
     }
     return payment;
@@ -277,16 +285,16 @@ export class ModelAccount {
   }
 
   #endOrder(order: string, now: bigint): void {
-    const period = this.periods.find((one) => one.order === order);
-    if (period === undefined) return;
-    const { start, end } = period;
-    period.end = now < start ? start : now > end ? end : now;
-    const removed = end - period.end;
-    for (const later of this.periods)
-      if (later !== period && later.start >= end) {
-        later.start -= removed;
-        later.end -= removed;
-      }
+    for (const period of this.periods.filter((one) => one.order === order)) {
+      const { start, end } = period;
+      period.end = now < start ? start : now > end ? end : now;
+      const removed = end - period.end;
+      for (const later of this.periods)
+        if (later !== period && later.start >= end) {
+          later.start -= removed;
+          later.end -= removed;
+        }
+    }
     this.#drop();
   }
 

@@ -91,6 +91,26 @@ const states = async () => {
   return rows.map(({ state, error }) => (error === null ? state : `${state}: ${error}`));
 };
 
+/** Enters time that was given back, in place of the last period if it was replaced; hours from now. @returns its end */
+const giveBack = async (from: number, until: number, created = from, replaced = false) => {
+  const [row] = await database.query<{ ends_at: number }>(
+    `insert into plan_period (id, account_id, replaces, starts_at, ends_at, days, reason, created_at)
+     select gen_random_uuid(), ?, max(id::text) filter (where ?::boolean)::uuid, now() + make_interval(secs => 3600 * ?::float8),
+       now() + make_interval(secs => 3600 * ?::float8), 20, 'outage', now() + make_interval(secs => 3600 * ?::float8)
+     from plan_period p where ends_at = (select max(ends_at) from plan_period)
+     returning (extract(epoch from ends_at) * 1000)::float8 as ends_at`,
+    [accountId, replaced, from, until, created],
+  );
+  return new Date(row?.ends_at ?? 0).toISOString();
+};
+
+/** What becomes of the mail. */
+const told = async (name: 'plan.ending' | 'plan.ended', endsAt: string) => {
+  await record(name, { accountId, endsAt });
+  await send();
+  return (await states()).at(-1);
+};
+
 /** The words of a mail, without the encoding of its parts. */
 function decode(raw: string): string {
   const bytes = raw
@@ -353,23 +373,6 @@ describe('nothing', () => {
 
   it('is sent a second time about an end that only some time for an outage has moved', async () => {
     const ended = await addPeriod(-3 * 86_400);
-    /** Hours from now. */
-    const giveBack = async (from: number, until: number, created = from, replaced = false) => {
-      const [row] = await database.query<{ ends_at: number }>(
-        `insert into plan_period (id, account_id, replaces, starts_at, ends_at, days, reason, created_at)
-         select gen_random_uuid(), ?, max(id::text) filter (where ?::boolean)::uuid, now() + make_interval(secs => 3600 * ?::float8),
-           now() + make_interval(secs => 3600 * ?::float8), 20, 'outage', now() + make_interval(secs => 3600 * ?::float8)
-         from plan_period p where ends_at = (select max(ends_at) from plan_period)
-         returning (extract(epoch from ends_at) * 1000)::float8 as ends_at`,
-        [accountId, replaced, from, until, created],
-      );
-      return new Date(row?.ends_at ?? 0).toISOString();
-    };
-    const told = async (name: 'plan.ending' | 'plan.ended', endsAt: string) => {
-      await record(name, { accountId, endsAt });
-      await send();
-      return (await states()).at(-1);
-    };
     const skipped = 'skipped: only time for an outage was added since the mail before';
     expect(await told('plan.ended', ended)).toBe('sent');
     expect(await told('plan.ended', await giveBack(-40, -39))).toBe(skipped);

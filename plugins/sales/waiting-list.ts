@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '#core/business/accounts/account-events.ts';
 import { lockAccount } from '#core/business/accounts/ledger.ts';
-import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
+import { passReasons, periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import type { Wait } from '#core/business/payments/places.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
@@ -92,7 +92,7 @@ const limitedPlans = ({ byPlan }: Pick<PlaceLimits, 'byPlan'>) => `{${[...byPlan
  */
 const hasBought = `exists (
   select from plan_period b left join plan_order o on o.id = b.order_id
-  where b.account_id = e.account_id and b.replaces is null and b.reason not in ('grant', 'outage') and b.created_at >= e.joined_at
+  where b.account_id = e.account_id and b.reason in ${passReasons} and b.created_at >= e.joined_at
     and (o.days = e.days or not e.days = any(?::integer[]))
     and exists (select from ${periodsInForce} p where p.account_id = e.account_id and p.ends_at > statement_timestamp()
       and (p.order_id = b.order_id or b.order_id is null)))`;

@@ -9,7 +9,7 @@ import { integer, object } from '#core/platform/schema.ts';
  * What is done is loaded when it is: MikroORM would slow all commands down.
  */
 
-/** All that are hit by one: each account has a record of its own. */
+/** The subject of an action on every affected account; each account has its own record. */
 const outages: SubjectKind = { name: 'outage' };
 
 /** Says in the record what was down and when. One that does not exist is refused by `perform`, on record. */

@@ -54,13 +54,13 @@ export interface ActionKind<Input extends object = ActionWords, Name extends str
   readonly summary: string;
   readonly input: InputSchema;
   /**
-   * How the record tells each member of the input, in this order; the note comes last. Members without a teller are told with their
-   * names.
+   * How the record describes each member of the input, in this order, with the note last. A member without a teller is printed under
+   * its name.
    */
   readonly tells?: Tellers<Input>;
   /** Members of the input that no record keeps. */
   readonly unrecorded?: readonly string[];
-  /** Members of what comes of it that are told once: no stored answer keeps them. */
+  /** Members of the result that are shown once: no stored answer contains them. */
   readonly secrets?: readonly string[];
   /** True: its page and its command ask first. */
   readonly isDanger?: boolean;

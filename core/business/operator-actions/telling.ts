@@ -27,7 +27,7 @@ export const quoted: Teller<string> = (value) => `“${value}”`;
 /** What another member says, or an id that says nothing to people. */
 export const untold: Teller = () => '';
 
-/** The text `KEY.VALUE`; the value itself where there is none, as of a capability that is gone. */
+/** The text `KEY.VALUE`, or the value itself if there is none, for example because its plugin was removed. */
 export function tellChoice(key: string, value: string, t: Telling['t']): string {
   const text = t(`${key}.${value}`);
   return text === `${key}.${value}` ? value : text;

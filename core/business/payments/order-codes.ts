@@ -33,5 +33,5 @@ export const redeemerOf = ({ gift }: Order): string | undefined => gift?.redeeme
 /** True while somebody may redeem the code of an order. */
 export const hasOpenCode = ({ gift }: Order): boolean => gift?.state === 'open';
 
-/** The time that an order bought, for whoever has it. */
+/** The period that an order bought, whichever account holds it. */
 export const timeOf = ({ period, gift }: Order): Order['period'] => period ?? gift?.period;

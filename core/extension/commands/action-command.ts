@@ -17,7 +17,7 @@ import { type CommandSubject, type Output, printOne } from './show-command.ts';
 interface Wish {
   readonly handle: string;
   readonly input: ActionWords;
-  /** What is asked first; default: whether, below what it is about. */
+  /** The question before it acts; by default a confirmation below the facts of the subject. */
   readonly question?: readonly string[];
 }
 

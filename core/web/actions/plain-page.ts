@@ -2,7 +2,7 @@ import type { ActionKind } from '#core/business/operator-actions/action-kind.ts'
 import type { Page, PageRequest } from '../pages/page.ts';
 import { type ActionPage, type ActionQuestion, actionPage, lineOf, slugOf } from './action-page.ts';
 
-/** What a page needs to know of what it is about. */
+/** What a page needs to know about its subject. */
 export interface PageSubject {
   readonly id: string;
   readonly name: string;
@@ -12,7 +12,7 @@ export interface PageSubject {
   readonly facts?: ActionQuestion['facts'];
 }
 
-/** Where an action is asked about, and what it is about. */
+/** Where an action is confirmed, and its subject. */
 export interface SubjectPage {
   readonly path: string;
   /** @throws PageError */

@@ -17,7 +17,7 @@ export interface FieldValues {
   readonly text: string;
   /** Id of an account, which is shown by its name. */
   readonly person: string;
-  /** Something with a page of its own. */
+  /** A subject that has its own page. */
   readonly link: Pick<TableCell, 'text' | 'path' | 'isCode' | 'isButton'>;
 }
 

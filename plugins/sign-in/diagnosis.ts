@@ -3,15 +3,21 @@ import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
 import { isLoopback } from '#core/platform/names/loopback.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { parseObject } from '#core/platform/json.ts';
-import { type BellProviders, buildProvider } from './providers/build.ts';
+import { basicAuthorization, type BellProviders, buildProvider } from './providers/build.ts';
 import { maxAnswer } from './providers/fetch-profile.ts';
 import { providerPath } from './providers/routes.ts';
 import { type ConfiguredProvider, configuredProviders } from './section.ts';
 
-/** Errors of RFC 6749 §5.2, and GitHub's own, by what they say about the app. */
-const wrongClient = new Set(['invalid_client', 'unauthorized_client', 'incorrect_client_credentials']);
-const wrongCallback = new Set(['redirect_uri_mismatch', 'invalid_redirect_uri']);
-const wrongCode = new Set(['invalid_grant', 'bad_verification_code', 'invalid_request']);
+/** Errors of RFC 6749 §5.2, and GitHub's and Slack's own, by what they say about the app. */
+const wrongClient = new Set([
+  'invalid_client',
+  'unauthorized_client',
+  'incorrect_client_credentials',
+  'invalid_client_id',
+  'bad_client_secret',
+]);
+const wrongCallback = new Set(['redirect_uri_mismatch', 'invalid_redirect_uri', 'bad_redirect_uri']);
+const wrongCode = new Set(['invalid_grant', 'bad_verification_code', 'invalid_request', 'invalid_code']);
 
 /**
  * Whether sign-in providers take client id and secret, and know the callback address: a made-up code is exchanged for a token. The
@@ -56,7 +62,7 @@ async function exchange(
   signal: AbortSignal,
 ): Promise<string | Finding> {
   const form = { grant_type: 'authorization_code', code: 'daypass-doctor', redirect_uri: callback };
-  const basic = `Basic ${Buffer.from(`${client_id}:${client_secret}`).toString('base64')}`;
+  const basic = basicAuthorization(client_id, client_secret);
   try {
     const response = await outgoingFetch(url, {
       method: 'POST',

@@ -6,6 +6,7 @@ export const providerConfig: Readonly<
   cognito: { required: ['uri'], optional: [] },
   okta: { required: ['uri'], optional: ['authorizationServerId'] },
   phabricator: { required: ['uri'], optional: [] },
+  pingfed: { required: ['uri'], optional: [] },
   salesforce: { required: [], optional: ['uri', 'extendedProfile', 'identityServiceProfile'] },
   stripe: { required: [], optional: ['express'] },
 };
@@ -15,8 +16,8 @@ export const unusableProviders: Readonly<Record<string, string>> = {
   googleplus: 'ended in 2019',
   instagram: 'ended its API for sign-ins in 2020',
   live: 'was replaced by azure',
+  meetup: 'ended the API that bell asks in 2022',
   nest: 'does not say who signs in',
   pinterest: 'ended version 1 of its API',
   tumblr: 'knows people only by names that they can change',
-  twitch: 'wants a header for profiles that bell does not send',
 };

@@ -16,6 +16,7 @@ export interface BellProfile {
   readonly displayName?: unknown;
   readonly email?: unknown;
   readonly raw?: unknown;
+  readonly [member: string]: unknown;
 }
 
 /**
@@ -23,34 +24,40 @@ export interface BellProfile {
  * in the way of OpenID Connect, or the operator trusts the provider.
  */
 export function fromBell(provider: string, profile: BellProfile, isTrusted: boolean): ProviderProfile {
-  const raw = objectFrom(profile.raw);
-  const verified = provider === 'discord' ? raw['verified'] : raw['email_verified'];
+  // Of some, bell passes on the answer itself.
+  const raw = profile.raw === undefined ? profile : objectFrom(profile.raw);
   return {
-    id: idOf(profile.id) ?? idOf(raw['sub']) ?? idOf(raw['id']) ?? idElsewhere(provider, { ...profile }, raw),
-    email: profile.email,
-    isEmailVerified: isTrusted || verified === true || verified === 'true',
-    name: textOf(profile.displayName) ?? textOf(profile.username),
+    id: ownId(provider, profile) ?? idOf(profile.id) ?? idOf(raw['sub']) ?? idOf(raw['id']),
+    email: profile.email ?? raw['email'],
+    isEmailVerified: isTrusted || isVerified(provider, raw),
+    name: [profile.displayName, profile.username, ...namesIn(raw)].find((name) => textOf(name) !== undefined),
     avatarUrl: undefined,
   };
 }
 
 /** Of providers that have the id in a member of their own. A name that its owner can change is no id. */
-function idElsewhere(provider: string, profile: Members, raw: Members): string | undefined {
+function ownId(provider: string, profile: Members): string | undefined {
   switch (provider) {
     case 'dropbox':
       return idOf(profile['account_id']);
     case 'salesforce':
       return idOf(profile['user_id']);
-    case 'slack': {
-      // Unique in its workspace only.
-      const [team, user] = [idOf(raw['team_id']), idOf(raw['user_id'])];
-      return team === undefined || user === undefined ? undefined : idOf(`${team}/${user}`);
-    }
     case 'trakt':
       return idOf(objectFrom(profile['ids'])['uuid']);
     default:
       return undefined;
   }
+}
+
+/** Twitch only ever gives verified addresses (https://dev.twitch.tv/docs/api/reference/#get-users). */
+function isVerified(provider: string, raw: Members): boolean {
+  if (provider === 'twitch') return true;
+  const verified = provider === 'discord' ? raw['verified'] : raw['email_verified'];
+  return verified === true || verified === 'true';
+}
+
+function namesIn(raw: Members): unknown[] {
+  return [raw['display_name'], raw['name'], objectFrom(raw['name'])['display_name'], raw['username']];
 }
 
 /** The person, as accounts know people: what is not text counts as missing. @throws Error when the provider did not say who it is */
@@ -67,7 +74,7 @@ export function toPerson(provider: string, profile: ProviderProfile): SignInProf
   };
 }
 
-type Members = Readonly<Record<string, unknown>>;
+export type Members = Readonly<Record<string, unknown>>;
 
 /** Members of an answer; of anything but an object, none. */
 export function objectFrom(answer: unknown): Members {

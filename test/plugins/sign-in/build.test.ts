@@ -13,7 +13,6 @@ const configs: Record<string, Record<string, string>> = {
   cognito: { uri: 'https://acme.auth.eu-west-1.amazoncognito.com' },
   okta: { uri: 'https://acme.okta.com' },
   phabricator: { uri: 'https://phabricator.example' },
-  trakt: { apiKey: 'key' },
 };
 
 function build(name: string) {
@@ -76,18 +75,12 @@ describe('a profile of bell', () => {
 });
 
 /** Answers of the vendors to the request for a profile, as their references have them, and what bell makes of them. */
-const vendors: readonly [provider: string, profile: object, subject: string | undefined][] = [
+const vendors: readonly [provider: string, profile: Record<string, unknown>, subject: string | undefined][] = [
   [
     'dropbox',
     { account_id: 'dbid:AAH4f99T0taONIb-OurWxbNQ6ywGRopQngc', name: { display_name: 'A' } },
     'dbid:AAH4f99T0taONIb-OurWxbNQ6ywGRopQngc',
   ],
-  [
-    'slack',
-    { user_id: 'W12345678', user: 'a', raw: { ok: true, team_id: 'T12345678', user_id: 'W12345678' } },
-    'T12345678/W12345678',
-  ],
-  ['slack', { access_token: 'x', scope: 'identify' }, undefined],
   [
     'trakt',
     { username: 'a', ids: { slug: 'a', uuid: 'b6589fc6ab0dc82cf12099d1c2d40ab994e8410c' } },

@@ -42,7 +42,7 @@ async function examineGitLab(status: number, body: string) {
 }
 
 describe('daypass doctor', () => {
-  it.each(['invalid_client', 'unauthorized_client', 'incorrect_client_credentials'])(
+  it.each(['invalid_client', 'unauthorized_client', 'incorrect_client_credentials', 'bad_client_secret'])(
     'finds that a provider does not know the app: %s',
     async (error) => {
       expect(await examineGitLab(401, JSON.stringify({ error }))).toEqual({
@@ -54,7 +54,7 @@ describe('daypass doctor', () => {
     },
   );
 
-  it.each(['redirect_uri_mismatch', 'invalid_redirect_uri'])(
+  it.each(['redirect_uri_mismatch', 'invalid_redirect_uri', 'bad_redirect_uri'])(
     'finds that the callback address is another one: %s',
     async (error) => {
       expect(await examineGitLab(400, JSON.stringify({ error }))).toMatchObject({

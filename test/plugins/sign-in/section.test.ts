@@ -53,12 +53,14 @@ describe('sign_in', () => {
     ['okta', { uri: 'https://acme.okta.com', authorizationServerId: 'a' }, []],
     ['okta', { uri: 'acme.okta.com' }, ['sign_in.okta.config.uri is not a URL']],
     ['okta', { uri: 'https://acme.okta.com', url: 'x' }, ['sign_in.okta.config.url is not a known key']],
+    ['pingfed', {}, ['sign_in.pingfed.config.uri is missing']],
+    ['trakt', {}, []],
     ['gitlab', { whatever: 'bell has no list of its keys' }, []],
   ])('checks what %s needs: %j', (name, config, wrong) => {
     expect(mistakes({ [name]: app({ config }) })).toEqual(wrong);
   });
 
-  it.each(['googleplus', 'instagram', 'live', 'nest', 'pinterest', 'tumblr', 'twitch'])(
+  it.each(['googleplus', 'instagram', 'live', 'meetup', 'nest', 'pinterest', 'tumblr'])(
     'refuses %s, with which nobody can sign in, unless it is off',
     (name) => {
       expect(mistakes({ [name]: app() })).toEqual([expect.stringContaining(`sign_in.${name} cannot sign anybody in`)]);

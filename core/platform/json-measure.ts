@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { bounds } from './bounds.ts';
-import { endOfString, maxJsonDepth } from './json.ts';
+import { maxJsonDepth } from './json.ts';
+import { endOfString } from './json-scan.ts';
 
 /** Characters of a text that is read in less than a turn may take, whatever it holds; it is not measured. */
 const short = 131_072;

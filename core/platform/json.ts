@@ -56,16 +56,3 @@ export function parseObject(text: string, parse: (text: string) => unknown = JSO
     return undefined;
   }
 }
-
-/** Index of the quote that closes the string opened at `start`; the text's length when it is not closed. */
-export function endOfString(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1);
-  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
-  return end === -1 ? text.length : end;
-}
-
-function isEscaped(text: string, index: number): boolean {
-  let backslashes = 0;
-  while (text.charCodeAt(index - 1 - backslashes) === 0x5c) backslashes++;
-  return backslashes % 2 === 1;
-}

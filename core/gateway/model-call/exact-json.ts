@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { endOfString, type JsonValue } from '#core/platform/json.ts';
+import type { JsonValue } from '#core/platform/json.ts';
+import { isDigitOrDot, skipSpace, someNumber } from '#core/platform/json-scan.ts';
 import { runToEnd } from '#core/platform/timing/turn.ts';
 
 /**
@@ -36,21 +37,8 @@ const large = 1_048_576;
 
 /** True when parsing the text may change a number in it: when it has a digit and 15 more digits or dots behind it. */
 export function mayHoldLongNumbers(text: string): boolean {
-  return text.length > large ? hasLongNumber(text) : hasManyDigits(text);
-}
-
-function hasLongNumber(text: string): boolean {
-  let begin = 0; // of the characters without anything but digits and dots
-  for (let index = 0; index < text.length; index++) {
-    const char = text.charCodeAt(index);
-    if (isDigitOrDot(char)) {
-      if (index - begin + 1 >= fewest) return true;
-      continue;
-    }
-    if (char === quote) index = endOfString(text, index);
-    begin = index + 1;
-  }
-  return false;
+  if (text.length <= large) return hasManyDigits(text);
+  return someNumber(text, fewest, (begin, end) => hasManyDigits(text.slice(begin, end)));
 }
 
 function hasManyDigits(text: string): boolean {
@@ -61,7 +49,7 @@ function hasManyDigits(text: string): boolean {
     while (isDigitOrDot(text.charCodeAt(begin - 1))) begin--;
     let end = index + 1;
     while (isDigitOrDot(text.charCodeAt(end))) end++;
-    while (text.charCodeAt(begin) === dot) begin++;
+    while (text.charCodeAt(begin) === 0x2e) begin++;
     if (end - begin >= fewest) return true;
     index = end - 1;
   }
@@ -96,49 +84,23 @@ function* parse(text: string, isKept: boolean): Generator<undefined, unknown> {
   return settle(value, isKept, isKept);
 }
 
-const dot = 0x2e;
-const quote = 0x22;
-
-function isDigitOrDot(char: number): boolean {
-  return (char >= 0x30 && char <= 0x39) || char === dot;
-}
-
 /** The text with a marked text in the place of each number that would become another one. */
 function markNumbers(text: string): string {
   let marked = '';
   let copied = 0;
-  for (let index = 0; index < text.length; index++) {
-    const char = text.charCodeAt(index);
-    if (char === quote) index = endOfString(text, index);
-    else if (isInNumber(char)) {
-      const begin = index;
-      while (isInNumber(text.charCodeAt(index))) index++;
-      if (index - begin >= fewest && index - begin <= longest && isToBeMarked(text, begin, index)) {
-        marked += `${text.slice(copied, begin)}"${mark}${text.slice(begin, index)}"`;
-        copied = index;
-      }
-      index--;
+  someNumber(text, fewest, (begin, end) => {
+    if (end - begin <= longest && isToBeMarked(text, begin, end)) {
+      marked += `${text.slice(copied, begin)}"${mark}${text.slice(begin, end)}"`;
+      copied = end;
     }
-  }
+    return false;
+  });
   return marked + text.slice(copied);
 }
 
 /** What is malformed stays, so that the parser refuses it: a broken number, or a number for a name. */
 function isToBeMarked(text: string, begin: number, end: number): boolean {
-  const source = text.slice(begin, end);
-  if (!longNumber.test(source)) return false;
-  let next = end;
-  while (isSpace(text.charCodeAt(next))) next++;
-  return text.charCodeAt(next) !== 0x3a;
-}
-
-/** Characters of numbers, also in `true`, `false` and other words, which are too short to matter. */
-function isInNumber(char: number): boolean {
-  return isDigitOrDot(char) || char === 0x2d || char === 0x2b || char === 0x65 || char === 0x45;
-}
-
-function isSpace(char: number): boolean {
-  return char === 0x20 || (char >= 0x09 && char <= 0x0d);
+  return longNumber.test(text.slice(begin, end)) && text.charCodeAt(skipSpace(text, end)) !== 0x3a;
 }
 
 /** Puts numbers back, exact ones where they are kept. The value is ours alone, and changed in its place. */

@@ -1,4 +1,5 @@
 import { type JsonObject, type JsonValue, parseJson, parseObject } from '#core/platform/json.ts';
+import { endOfString } from '#core/platform/json-scan.ts';
 
 /** Events that are learned in vain before no more are: some vendors write another number into each. */
 const mostLearned = 8;
@@ -9,8 +10,17 @@ const special = /["\\\p{Cc}]/u;
 type TextOf = (event: JsonObject) => JsonValue | undefined;
 
 /**
+ * Where the text ends in an event that begins like another one, up to the quote that opens the text; undefined for any other. Readers
+ * then compare what follows: a JSON text that begins and ends like another has its members in the same places.
+ */
+export function endOfRepeated(data: string, before: string): number | undefined {
+  // Comparing slices is the fastest way.
+  return data.slice(0, before.length) === before ? endOfString(data, before.length - 1) : undefined;
+}
+
+/**
  * Reads events that differ from the last one that was parsed in one text only, without parsing them: nearly all tokens of an answer
- * come this way. A JSON text that begins and ends like another has its members in the same places.
+ * come this way.
  */
 export class RepeatedEvent {
   #name: string | undefined;
@@ -23,8 +33,8 @@ export class RepeatedEvent {
   read(name: string | undefined, data: string): string | undefined {
     const before = this.#before;
     if (before === undefined || name !== this.#name) return undefined;
+    // Without a search: what is between the two is looked at below.
     const end = data.length - this.#after.length;
-    // Comparing slices is the fastest way.
     if (end < before.length || data.slice(0, before.length) !== before || data.slice(end) !== this.#after)
       return undefined;
     const literal = data.slice(before.length, end);

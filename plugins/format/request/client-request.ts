@@ -3,6 +3,7 @@ import type { Model, Route } from '#core/config/catalog/catalog.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
+import { someMember } from '#core/platform/json-scan.ts';
 import { exactSteps, parseExact } from '#core/gateway/model-call/exact-json.ts';
 import type { BodyOutline, BodySource, Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { inTurns, nextTurn, turnFor } from '#core/platform/timing/turn.ts';
@@ -10,7 +11,6 @@ import type { ReplyContext } from '../canonical/codec.ts';
 import type { KeptReasoning } from '../canonical/kept-reasoning.ts';
 import type { ClientFormat, ModelEndpoint, Purpose } from '../formats/contract/descriptor.ts';
 import { fold, type ParameterRules } from '../formats/contract/parameters.ts';
-import { someMember } from '../wire/top-level-members.ts';
 import { RequestContent } from './request-content.ts';
 import type { Thread } from './thread.ts';
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#core/platform/json.ts';
+import { findMember, type MemberSpan } from '#core/platform/json-scan.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import type { ModelPlace } from '../../formats/contract/pass-through.ts';
-import { findMember, type MemberSpan } from '../../wire/top-level-members.ts';
 
 /** The bytes that all events of a stream share at one end, with the upstream's name of the model and with the client's. */
 interface Frame {

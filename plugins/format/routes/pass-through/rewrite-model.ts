@@ -1,8 +1,7 @@
-import { endOfString } from '#core/platform/json.ts';
+import { findMember } from '#core/platform/json-scan.ts';
 import type { UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import type { BodyOutline } from '#core/gateway/pipeline/exchange.ts';
 import type { RequestContent } from '../../request/request-content.ts';
-import { someMember } from '../../wire/top-level-members.ts';
 
 /** Bytes at the beginning of a body in which its model is looked for the quick way. Clients name it first. */
 const quickBytes = 4_096;
@@ -77,16 +76,10 @@ interface Span {
   readonly end: number;
 }
 
-/** Where the name of the model stands; undefined when what stands there is not the name that the parser has read. */
+/** Undefined when another name than the parser's stands there. */
 function findModel(text: string, model: unknown): Span | undefined {
-  let found: Span | undefined;
-  someMember(text, (nameBegin, nameEnd, begin) => {
-    if (nameEnd - nameBegin + 1 !== key.length || !text.startsWith(key, nameBegin)) return false;
-    const end = endOfString(text, begin) + 1;
-    if (isText(text.slice(begin, end), model)) found = { begin, end };
-    return true;
-  });
-  return found;
+  const found = findMember(text, 'model');
+  return found !== undefined && isText(text.slice(found.begin, found.end), model) ? found : undefined;
 }
 
 /** True for the JSON of a text, escaped in whatever way. */

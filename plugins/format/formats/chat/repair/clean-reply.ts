@@ -1,4 +1,6 @@
-import { endOfString, isJsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
+import { endOfString, unescaped } from '#core/platform/json-scan.ts';
+import { endOfRepeated } from '../../../canonical/repeated-event.ts';
 import { namesOtherTier } from '../../../canonical/service-tier.ts';
 import type { ChatChoice, ChatMessage, ChatReply } from '../../../wire/chat.ts';
 import { asText } from '../../../wire/members.ts';
@@ -101,14 +103,13 @@ export class CleanChunks {
   }
 }
 
-/** The delta of a chunk of this shape; undefined for any other chunk. Comparing slices is the fastest way. */
+/** The delta of a chunk of this shape; undefined for any other chunk. */
 function deltaIn(chunk: string, { kind, before, after, end: whole }: Shape): CleanDelta | undefined {
-  const start = before.length;
-  if (chunk.slice(0, start) !== before) return undefined;
-  const end = endOfString(chunk, start - 1);
+  const end = endOfRepeated(chunk, before);
+  if (end === undefined) return undefined;
   const isPlain = chunk.slice(end) === whole;
   if (!isPlain && chunk.slice(end, end + after.length) !== after) return undefined;
-  return deltaOf(kind, unescaped(chunk.slice(start, end)), isPlain);
+  return deltaOf(kind, unescaped(chunk.slice(before.length, end)), isPlain);
 }
 
 function deltaOf(kind: Shape['kind'], content: string, isPlain: boolean): CleanDelta {
@@ -137,16 +138,6 @@ function placeOf(chunk: string, kind: Shape['kind'], beginning: string, from: nu
 
 function stringAt(chunk: string, { start, end }: Place): string {
   return unescaped(chunk.slice(start, end));
-}
-
-/** The text of a JSON string without its quotes; of a malformed one, its characters. */
-function unescaped(literal: string): string {
-  if (!literal.includes('\\')) return literal;
-  try {
-    return JSON.parse(`"${literal}"`) as string;
-  } catch {
-    return literal;
-  }
 }
 
 /** Finish reasons that OpenAI publishes for an answer without calls. */

@@ -1,18 +1,20 @@
-import { endOfString } from '#core/platform/json.ts';
+import { endOfString, unescaped } from '#core/platform/json-scan.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
+import { endOfRepeated } from '../../../canonical/repeated-event.ts';
 import type { GrowingText } from './streamed-item.ts';
 
 const textBegin = /"delta"\s*:\s*"/;
-const numberBegin = /^[^]*?"sequence_number"\s*:\s*(?=\d)/;
+const sequenceNumber = /(?<="sequence_number"\s*:\s*)\d+/;
 
 const maxMisses = 3;
 
-/** The constant pieces of a delta's data, around its number and its text. */
+/** A part of the data that all deltas share, in two pieces where the number stands in it. */
+type Part = readonly [string, string?];
+
 interface Pieces {
-  readonly head: string;
-  readonly middle: string;
-  /** What follows where the number comes behind the text; undefined where what follows does not matter. */
-  readonly end: string | undefined;
+  readonly before: Part;
+  /** What follows the text; undefined where the number comes before it: what follows does not matter then. */
+  readonly after: Part | undefined;
 }
 
 /**
@@ -34,9 +36,8 @@ export class DeltaTemplate {
     if (grown === this.#grown && ++this.#misses > maxMisses) return;
     if (grown !== this.#grown) this.#misses = 0;
     const pieces = piecesOf(data);
-    const constant = pieces && pieces.head + pieces.middle;
-    this.#pieces =
-      constant !== undefined && grown.names.every((member) => constant.includes(member)) ? pieces : undefined;
+    const constant = [...(pieces?.before ?? []), ...(pieces?.after ?? [])].join('');
+    this.#pieces = grown.names.every((member) => constant.includes(member)) ? pieces : undefined;
     this.#name = name;
     this.#grown = grown;
   }
@@ -44,22 +45,20 @@ export class DeltaTemplate {
   /** True for such a delta, whose text is then taken. @param number of the next event */
   takes({ name, data = '' }: StreamEvent, number: number | undefined): boolean {
     if (this.#pieces === undefined || number === undefined || name === undefined || name !== this.#name) return false;
-    const { head, middle, end } = this.#pieces;
-    if (!data.startsWith(head)) return false;
-    const digits = String(number);
-    const textAt = end === undefined ? head.length + digits.length + middle.length : head.length;
-    const textEnd = endOfString(data, textAt - 1);
-    const isSame =
-      end === undefined
-        ? data.startsWith(digits, head.length) && data.startsWith(middle, head.length + digits.length)
-        : data.startsWith(middle, textEnd) && data.slice(textEnd + middle.length) === digits + end;
-    if (!isSame) return false;
+    const before = numbered(this.#pieces.before, number);
+    const end = endOfRepeated(data, before);
+    const { after } = this.#pieces;
+    if (end === undefined || (after !== undefined && data.slice(end) !== numbered(after, number))) return false;
     this.#misses = 0;
-    const text = data.slice(textAt, textEnd);
+    const text = data.slice(before.length, end);
     this.taken += text.length;
-    this.#grown?.add(text.includes('\\') ? unescape(text) : text);
+    this.#grown?.add(unescaped(text));
     return true;
   }
+}
+
+function numbered([head, tail]: Part, number: number): string {
+  return tail === undefined ? head : `${head}${number}${tail}`;
 }
 
 /** Undefined for data without a text or a number. */
@@ -67,20 +66,13 @@ function piecesOf(data: string): Pieces | undefined {
   const found = textBegin.exec(data);
   if (found === null) return undefined;
   const textAt = found.index + found[0].length;
-  const before = data.slice(0, textAt);
-  const behind = data.slice(endOfString(data, textAt - 1));
-  const [head] = numberBegin.exec(before) ?? [];
-  if (head !== undefined) return { head, middle: before.slice(head.length).replace(/^\d+/, ''), end: undefined };
-  const [middle] = numberBegin.exec(behind) ?? [];
-  if (middle === undefined) return undefined;
-  return { head: before, middle, end: behind.slice(middle.length).replace(/^\d+/, '') };
+  const before = partOf(data.slice(0, textAt));
+  if (before.length === 2) return { before, after: undefined };
+  const after = partOf(data.slice(endOfString(data, textAt - 1)));
+  return after.length === 2 ? { before, after } : undefined;
 }
 
-/** @param text the inside of a JSON string */
-function unescape(text: string): string {
-  try {
-    return JSON.parse(`"${text}"`) as string;
-  } catch {
-    return text;
-  }
+function partOf(text: string): Part {
+  const found = sequenceNumber.exec(text);
+  return found === null ? [text] : [text.slice(0, found.index), text.slice(found.index + found[0].length)];
 }

@@ -16,6 +16,19 @@ export interface ObjectEvent {
   readonly data: JsonObject;
 }
 
+/** Complete entries of a streamed array, with the text before and after them. */
+export interface EntryPiece {
+  readonly before: string;
+  readonly entries: readonly JsonObject[];
+  readonly after: string;
+}
+
+/** Splits a stream of entries, wherever its chunks are cut. */
+export interface EntryFramer {
+  /** @throws GatewayError when an entry is larger than `bounds.event` */
+  push(chunk: string): EntryPiece;
+}
+
 /**
  * Locates the text of replies in a wire format: the model's text for the user, refusals included, but not reasoning, which may be
  * signed, or tool calls. Provided by the format, so that stages can change text in any format.
@@ -28,4 +41,6 @@ export interface ReplyText {
    * the client gets for each; undefined when an event stays as it is.
    */
   mapEvents(blocks: TextBlocks): (event: ObjectEvent) => readonly ObjectEvent[] | undefined;
+  /** Reads the events of a format that also streams without SSE, as the entries of one JSON array. */
+  frameArray?(): EntryFramer;
 }

@@ -5,10 +5,8 @@ import { SseFramer } from '../model-call/sse-framer.ts';
 import type { Exchange } from './exchange.ts';
 import { type BodyTransform, mapBody } from './map-body.ts';
 import type { Reply } from './reply.ts';
-import type { ObjectEvent, ReplyText, TextBlocks } from '#core/config/catalog/reply-text.ts';
+import type { EntryFramer, ObjectEvent, ReplyText, TextBlocks } from '#core/config/catalog/reply-text.ts';
 import { MappedBlocks, type TextMap } from './text-mapper.ts';
-import { bounds } from '#core/platform/bounds.ts';
-import { GatewayError } from '#core/platform/errors/table.ts';
 
 /**
  * Changes the text of an answer in the format of the client, streamed or whole; for `leave`. A function gets whole
@@ -24,8 +22,10 @@ export function mapText(exchange: Exchange, reply: Reply, map: TextMap): Reply |
   const blocks = new MappedBlocks(map);
   if (type.startsWith('text/event-stream')) return mapBody(reply, (chunks) => mapEvents(chunks, texts, blocks));
   if (!type.startsWith('application/json')) return reply;
-  const isArray = reply.body instanceof Readable;
-  return mapBody(reply, (chunks) => (isArray ? mapEntries(chunks, texts, blocks) : mapWhole(chunks, texts, blocks)));
+  const framer = reply.body instanceof Readable ? texts.frameArray?.() : undefined;
+  return mapBody(reply, (chunks) =>
+    framer ? mapEntries(chunks, texts, blocks, framer) : mapWhole(chunks, texts, blocks),
+  );
 }
 
 type Chunks = Parameters<BodyTransform>[0];
@@ -58,8 +58,12 @@ async function* mapEvents(chunks: Chunks, texts: ReplyText, blocks: TextBlocks):
   for (const event of framer.end()) yield event.text;
 }
 
-async function* mapEntries(chunks: Chunks, texts: ReplyText, blocks: TextBlocks): AsyncGenerator<string> {
-  const framer = new JsonArrayFramer();
+async function* mapEntries(
+  chunks: Chunks,
+  texts: ReplyText,
+  blocks: TextBlocks,
+  framer: EntryFramer,
+): AsyncGenerator<string> {
   const map = texts.mapEvents(blocks);
   for await (const chunk of chunks) {
     const { before, entries, after } = framer.push(chunk.toString());
@@ -74,38 +78,4 @@ function mapEntry(entry: JsonObject, map: ReturnType<ReplyText['mapEvents']>): s
 
 function writeEvent({ name, data }: ObjectEvent): string {
   return `${name === undefined ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`;
-}
-
-/** Complete entries of an array, with the text before and after them. */
-interface ArrayPiece {
-  readonly before: string;
-  readonly entries: readonly JsonObject[];
-  readonly after: string;
-}
-
-/** Reads a JSON array of objects that grows chunk by chunk: `[{…}`, `,{…}`, `]`. */
-class JsonArrayFramer {
-  #pending = '';
-
-  /** @throws GatewayError when an entry is larger than `bounds.event` */
-  push(chunk: string): ArrayPiece {
-    this.#pending += chunk;
-    const [, before = '', middle = '', after = ''] = /^([[,\s]*)(.*?)([\]\s]*)$/s.exec(this.#pending) ?? [];
-    const entries = middle === '' ? [] : parseEntries(middle);
-    if (entries === undefined) {
-      if (this.#pending.length > bounds.event)
-        throw new GatewayError('upstream_failed', 'An entry of the response is too large.');
-      return { before: '', entries: [], after: '' };
-    }
-    this.#pending = '';
-    return { before, entries, after };
-  }
-}
-
-function parseEntries(text: string): readonly JsonObject[] | undefined {
-  try {
-    return parseExact(`[${text}]`) as JsonObject[];
-  } catch {
-    return undefined;
-  }
 }

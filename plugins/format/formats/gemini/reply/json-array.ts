@@ -1,6 +1,10 @@
 import { Readable } from 'node:stream';
-import { toGatewayError } from '#core/platform/errors/table.ts';
+import type { EntryFramer, EntryPiece } from '#core/config/catalog/reply-text.ts';
+import { bounds } from '#core/platform/bounds.ts';
+import { GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
+import { parseExact } from '#core/gateway/model-call/exact-json.ts';
 import { SseFramer } from '#core/gateway/model-call/sse-framer.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { discard, type Reply } from '#core/gateway/pipeline/reply.ts';
@@ -69,5 +73,31 @@ class ArrayWriter {
       this.#isOpen = true;
     }
     return written;
+  }
+}
+
+/** Reads a JSON array of objects that grows chunk by chunk: `[{…}`, `,{…}`, `]`. */
+export class JsonArrayFramer implements EntryFramer {
+  #pending = '';
+
+  push(chunk: string): EntryPiece {
+    this.#pending += chunk;
+    const [, before = '', middle = '', after = ''] = /^([[,\s]*)(.*?)([\]\s]*)$/s.exec(this.#pending) ?? [];
+    const entries = middle === '' ? [] : parseEntries(middle);
+    if (entries === undefined) {
+      if (this.#pending.length > bounds.event)
+        throw new GatewayError('upstream_failed', 'An entry of the response is too large.');
+      return { before: '', entries: [], after: '' };
+    }
+    this.#pending = '';
+    return { before, entries, after };
+  }
+}
+
+function parseEntries(text: string): readonly JsonObject[] | undefined {
+  try {
+    return parseExact(`[${text}]`) as JsonObject[];
+  } catch {
+    return undefined;
   }
 }

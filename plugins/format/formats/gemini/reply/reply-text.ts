@@ -2,6 +2,7 @@ import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyText, TextBlocks } from '#core/config/catalog/reply-text.ts';
 import type { GeminiCandidate, GeminiContent, GeminiPart, GeminiReply } from '../../../wire/gemini.ts';
 import type { Editable } from '../../../wire/loose.ts';
+import { JsonArrayFramer } from './json-array.ts';
 
 /** The texts of Gemini: the parts of each candidate, one text until a call or another part comes between them. */
 export const geminiReplyText: ReplyText = {
@@ -13,6 +14,7 @@ export const geminiReplyText: ReplyText = {
     for (const candidate of candidates) mapCandidate(candidate, candidate.finishReason !== undefined, blocks);
     return candidates.length === 0 ? undefined : [event];
   },
+  frameArray: () => new JsonArrayFramer(),
 };
 
 function candidatesOf({ candidates }: GeminiReply): Editable<GeminiCandidate>[] {

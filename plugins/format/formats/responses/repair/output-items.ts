@@ -1,6 +1,7 @@
 import { UniqueIds } from '../../../canonical/call-ids.ts';
 import { ItemTracker, type TrackedItem } from '../reply/item-tracker.ts';
-import { inputMemberOf, newItemId, textOr, typeOf } from './repair-item.ts';
+import { newItemId } from '../reply/write-output.ts';
+import { inputMemberOf, textOr, typeOf } from './repair-item.ts';
 import { StreamedItem } from './streamed-item.ts';
 import type { ResponsesEvent, ResponsesItem } from '../../../wire/responses.ts';
 

@@ -3,21 +3,6 @@ import { canonicalInput } from '../../../canonical/kept-reasoning.ts';
 import type { ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 import type { Editable } from '../../../wire/loose.ts';
 
-/** OpenAI's prefixes of the ids of items. */
-const idPrefixes: Readonly<Record<string, string>> = {
-  message: 'msg',
-  reasoning: 'rs',
-  function_call: 'fc',
-  custom_tool_call: 'ctc',
-  tool_search_call: 'tsc',
-  web_search_call: 'ws',
-};
-
-/** An id for an item that has none. @param id of the exchange @param position unique in the reply */
-export function newItemId(type: string, id: string, position: number): string {
-  return `${Object.hasOwn(idPrefixes, type) ? idPrefixes[type] : 'item'}_${id}_${position}`;
-}
-
 /** The member with the input of a call; undefined for items that the client does not run. */
 export function inputMemberOf(type: string): 'arguments' | 'input' | undefined {
   if (type === 'function_call') return 'arguments';

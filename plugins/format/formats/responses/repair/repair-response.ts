@@ -4,7 +4,8 @@ import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import { UniqueIds } from '../../../canonical/call-ids.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
 import { responseObject, type ResponseState, responseId } from '../reply/reply-object.ts';
-import { inputMemberOf, isSameCall, textOr, withMembers, newItemId, repairItem, typeOf } from './repair-item.ts';
+import { newItemId } from '../reply/write-output.ts';
+import { inputMemberOf, isSameCall, textOr, withMembers, repairItem, typeOf } from './repair-item.ts';
 import type {
   ResponsesFormat,
   ResponsesItem,

@@ -4,20 +4,35 @@ import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { asList, parseInput } from '../../../wire/members.ts';
 import type { ResponsesAnnotation, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 
-/** OpenAI's prefixes of item ids. */
-const idPrefixes = {
-  text: 'msg',
-  refusal: 'msg',
+/** OpenAI's prefixes of the ids of items. */
+const idPrefixes: Readonly<Record<string, string>> = {
+  message: 'msg',
   reasoning: 'rs',
-  image: 'ig',
-  function: 'fc',
-  freeform: 'ctc',
-  tool_search: 'tsc',
+  function_call: 'fc',
+  custom_tool_call: 'ctc',
+  tool_search_call: 'tsc',
+  web_search_call: 'ws',
+  image_generation_call: 'ig',
+};
+
+/** An id for an item that has none. @param id of the exchange @param position unique in the reply */
+export function newItemId(type: string, id: string, position: number): string {
+  return `${Object.hasOwn(idPrefixes, type) ? idPrefixes[type] : 'item'}_${id}_${position}`;
+}
+
+const itemTypes = {
+  text: 'message',
+  refusal: 'message',
+  reasoning: 'reasoning',
+  image: 'image_generation_call',
+  function: 'function_call',
+  freeform: 'custom_tool_call',
+  tool_search: 'tool_search_call',
 } as const;
 
 /** The id of a block's item, the same in a stream and in a whole reply. */
 export function itemId(id: string, index: number, block: BlockHead): string {
-  return `${idPrefixes[block.type === 'tool_call' ? block.form : block.type]}_${id}_${index}`;
+  return newItemId(itemTypes[block.type === 'tool_call' ? block.form : block.type], id, index);
 }
 
 /** Status of an item: `incomplete` when the answer breaks off in it. */

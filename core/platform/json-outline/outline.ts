@@ -109,13 +109,16 @@ function append({ text, size, uncut, escapes }: ItemsOutline, to: Growing): true
 
 /** Appends the outline of pieces that end outside of strings. @returns false when they have none, or a longer one than may be */
 function shorten(text: readonly Buffer[], to: Growing): boolean {
-  if (!areUtf8(text) || loaded === undefined) return false;
+  if (loaded === undefined) return false;
   const { scanner, bytes } = loaded;
   const left = new Pieces(text);
   while (left.size > 0) {
     const length = left.copyTo(bytes, block);
-    const read = scanner.shorten(length, length === left.size);
-    if (read < 0) return false;
+    const isLast = length === left.size;
+    const scanned = scanner.shorten(length, isLast);
+    // Inside of a long string, a block may end in a character: it is given again with the next one.
+    const read = isLast ? scanned : scanned - cutCharacter(bytes, scanned);
+    if (read <= 0 || !isUtf8(bytes.subarray(0, read))) return false;
     left.skip(read);
     // A block ends between characters.
     to.text += bytes.toString('utf8', output, output + scanner.written.value);
@@ -158,35 +161,14 @@ class Pieces {
   }
 }
 
-/** As isUtf8 of all together. A character may be cut by the end of a piece. */
-function areUtf8(pieces: readonly Buffer[]): boolean {
-  let begun: Buffer = nothing;
-  for (const piece of pieces) {
-    let from = 0;
-    if (begun.length > 0) {
-      while (from < piece.length && from < 3 && isContinuation(piece[from])) from++;
-      begun = Buffer.concat([begun, piece.subarray(0, from)]);
-      if (from === piece.length) continue;
-      if (!isUtf8(begun)) return false;
-    }
-    const end = Math.max(from, beginOfLast(piece));
-    if (!isUtf8(piece.subarray(from, end))) return false;
-    begun = piece.subarray(end);
+/** Bytes at the end that are the beginning of a character of more. */
+function cutCharacter(bytes: Buffer, end: number): number {
+  for (let size = 1; size <= Math.min(3, end); size++) {
+    const byte = bytes[end - size] ?? 0;
+    if (byte < 0x80) return 0;
+    if (byte >= 0xc0) return size < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? size : 0;
   }
-  return isUtf8(begun);
-}
-
-const nothing = Buffer.alloc(0);
-
-function isContinuation(byte = 0): boolean {
-  return (byte & 0xc0) === 0x80;
-}
-
-/** Where the last character begins; the length of the piece when that is ASCII. */
-function beginOfLast(piece: Buffer): number {
-  let at = piece.length;
-  while (at > 0 && piece.length - at < 3 && isContinuation(piece[at - 1])) at--;
-  return at > 0 && (piece[at - 1] ?? 0) >= 0xc0 ? at - 1 : piece.length;
+  return 0;
 }
 
 function load(): { readonly scanner: Scanner; readonly bytes: Buffer } {

@@ -7,7 +7,6 @@ import type { NamedTool } from './tool-names.ts';
 interface BlockQueueOptions {
   readonly emit: (event: ReplyEvent) => void;
   readonly tag: StateTagger;
-  /** True for reasoning that the client does not get. */
   readonly hidesReasoning: boolean;
   /** Called in place of an event that the client does not get. */
   readonly onHidden: () => void;
@@ -67,7 +66,6 @@ export class BlockQueue {
     if (this.#isLive(block)) this.#citation(citation);
   }
 
-  /** Nothing will be added to this block. */
   close(block: OpenBlock): void {
     block.isClosed = true;
     this.#advance();
@@ -144,9 +142,7 @@ export type StateTagger = (kind: StateKind, data: string) => string;
 export abstract class OpenBlock {
   abstract readonly head: BlockHead;
   readonly #text = new CollectedText();
-  /** True when nothing will be added. */
   isClosed = false;
-  /** The text so far. */
   get text(): string {
     return this.#text.text;
   }
@@ -164,7 +160,6 @@ export abstract class OpenBlock {
     return false;
   }
 
-  /** @param tag for reasoning */
   abstract complete(tag: StateTagger): Block;
 
   /** The part of the complete block that was not emitted as deltas. */
@@ -234,12 +229,10 @@ export class CallBlock extends OpenBlock {
     return this.isWrapped;
   }
 
-  /** True when the input is a complete object. */
   get isWhole(): boolean {
     return this.head.form !== 'freeform' || this.isWrapped ? parsedObject(this.text) !== undefined : false;
   }
 
-  /** True when the input is an object that is not complete. */
   get isTorn(): boolean {
     if (this.isClosed || (this.head.form === 'freeform' && !this.isWrapped)) return false;
     return this.text.trim() !== '' && !this.isWhole;

@@ -52,7 +52,6 @@ export class UniqueIds {
     this.#form = form;
   }
 
-  /** The id of the next call. */
   next(given: string, name = ''): string {
     const id = this.#free(given, name);
     this.#taken.add(id);

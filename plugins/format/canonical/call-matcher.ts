@@ -8,7 +8,6 @@ export class CallMatcher {
   #turn = 0;
   #open: { readonly id: string; readonly name: string; readonly turn: number }[] = [];
 
-  /** The id of a call. */
   call(name: string, given: string | undefined): string {
     const id = given ?? `call_${this.#count}_${name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 40)}`;
     this.#count++;
@@ -26,7 +25,6 @@ export class CallMatcher {
     return found?.id ?? given ?? `result_${this.#count}_${name ?? ''}`;
   }
 
-  /** Closes the call of an id that a result names. */
   answer(id: string): void {
     const at = this.#open.findLastIndex((call) => call.id === id);
     if (at !== -1) this.#open.splice(at, 1);

@@ -29,7 +29,6 @@ export interface ClientCodec {
    *   `messages[2].content[0].image_url` for instance
    */
   decodeRequest(body: JsonObject, notes: Notes): Conversation;
-  /** Creates an encoder for one reply to a client. */
   createEncoder(context: ReplyContext): ReplyEncoder;
 }
 
@@ -42,7 +41,6 @@ export interface EncodeTarget {
   readonly model: string;
   readonly profile: Profile;
   readonly isStream: boolean;
-  /** Names of the conversation's tools on the wire. */
   readonly names: ToolNames;
   readonly notes: Notes;
   /** The data of a state that this upstream has made; undefined for any other. */

@@ -19,12 +19,10 @@ export class ContinuationSeam {
   #isPast = false;
   #hasContent = false;
 
-  /** @param sent the text before the seam */
   constructor(sent: string) {
     this.#tail = sent.slice(-longestOverlap);
   }
 
-  /** True once a part of the second route's answer has been passed on. */
   get hasContent(): boolean {
     return this.#hasContent;
   }

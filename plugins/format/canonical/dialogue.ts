@@ -54,7 +54,6 @@ export function normalizeCalls(items: readonly Item[]): Item[] {
   return settled;
 }
 
-/** The items with unique ids of calls, and the first result of each call. */
 function identifyCalls(items: readonly Item[]): { identified: Item[]; results: Map<string, ToolResult> } {
   const ids = new CallIds();
   const results = new Map<string, ToolResult>();

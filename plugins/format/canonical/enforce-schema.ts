@@ -8,7 +8,6 @@ import { objectSchema } from './object-schema.ts';
 import { isEnforced } from './tools.ts';
 import { holders, namedHolders, type SchemaSubset } from './schema-subsets.ts';
 
-/** A schema as a vendor gets it. */
 interface EnforcedSchema {
   readonly schema: JsonObject;
   readonly isStrict: boolean;
@@ -71,7 +70,6 @@ function isComplete(value: JsonValue | undefined): boolean {
   });
 }
 
-/** The input of a tool as a vendor gets it. */
 interface EnforcedInput {
   readonly schema: JsonObject;
   /** Undefined where the client says nothing. */

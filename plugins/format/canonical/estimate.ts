@@ -26,7 +26,6 @@ const promptNames = new Set([
   'prompt',
 ]);
 
-/** Tokens of a text. */
 type TextEstimate = (text: string) => number;
 
 /** A cheap estimate, where the upstream has not counted and the answer must not wait for a tokenizer. */

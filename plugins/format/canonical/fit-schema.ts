@@ -162,7 +162,6 @@ class Fitter {
     return isSchema ? this.fit(value) : value;
   }
 
-  /** An object without members besides the listed ones. */
   #closed(fitted: JsonObject, { additionalProperties: others }: JsonObject): JsonObject {
     const isSaid = others !== undefined && others !== null;
     if (!isObject(fitted) || this.#closing === 'never' || (this.#closing === 'unsaid' && isSaid)) return fitted;

@@ -23,7 +23,6 @@ export interface GuardOptions extends GuardedRoute {
   readonly images?: ShownImages | undefined;
   /** The ids that clients accept for calls; any when left out. */
   readonly callIds?: IdForm | undefined;
-  /** True when the client's format has log probabilities in answers. */
   readonly hasLogprobs?: boolean | undefined;
   /** True when the client's format has a finish reason for answers that pause for the vendor's own tools. */
   readonly hasPauses?: boolean | undefined;

@@ -42,7 +42,6 @@ export class GrammarGuard {
   #events: ReplyEvent[] = [];
   #callCount = 0;
   #hasStarted = false;
-  /** True when a part of the answer could not be passed on. */
   #hasLost = false;
   #hasText = false;
   /** True when the next text does not continue the one before. */
@@ -101,7 +100,6 @@ export class GrammarGuard {
     return this.#finish === 'content_filter';
   }
 
-  /** The whole reply, once it is complete. */
   get reply(): CompleteReply | undefined {
     return this.#reply;
   }
@@ -111,7 +109,6 @@ export class GrammarGuard {
     return this.#outputBytes;
   }
 
-  /** True once a part of the answer has come. */
   get hasContent(): boolean {
     return this.#hasStarted;
   }
@@ -301,7 +298,6 @@ export class GrammarGuard {
     this.#queue.close(call);
   }
 
-  /** Queues a call once its name is known. */
   #begin(call: CallBlock): void {
     if (call.hasBegun || call.name === undefined) return;
     call.head = {

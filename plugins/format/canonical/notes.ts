@@ -30,7 +30,6 @@ export class Notes {
     this.#lastPart = { what, path };
   }
 
-  /** The part that was dropped last. */
   get lastPart(): DroppedPart | undefined {
     return this.#lastPart;
   }
@@ -45,7 +44,6 @@ export class Notes {
     this.#add(`missing ${what}`);
   }
 
-  /** Notes every member that is set but not read. */
   dropUnknown(body: object, known: ReadonlySet<string>): void {
     for (const [name, value] of Object.entries(body)) {
       if (!known.has(name) && value !== null && value !== undefined) this.drop(name);

@@ -102,7 +102,6 @@ function requiredOf({ required }: JsonObject): readonly JsonValue[] {
   return Array.isArray(required) ? required : [];
 }
 
-/** What is in all of the lists. */
 function sharedBy([first = [], ...others]: readonly (readonly JsonValue[])[]): JsonValue[] {
   return first.filter((name) => others.every((list) => list.includes(name)));
 }

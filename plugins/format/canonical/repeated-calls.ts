@@ -23,7 +23,6 @@ export class RepeatedCalls {
   readonly #complete = new Set<Key>();
   #doubtful: DoubtfulCall | undefined;
 
-  /** @param inputOf the input of a complete call */
   constructor(inputOf: (key: Key) => string) {
     this.#inputOf = inputOf;
   }
@@ -33,7 +32,6 @@ export class RepeatedCalls {
     return this.#doubtful === undefined && type !== 'call' && type !== 'call_end';
   }
 
-  /** The fragments to take in place of one. */
   filter(fragment: Fragment): readonly Fragment[] {
     const doubtful = this.#doubtful;
     if (doubtful !== undefined) return this.#hold(fragment, doubtful);

@@ -6,7 +6,6 @@ const mostLearned = 8;
 /** What a JSON string has only behind a backslash, and the backslash. */
 const special = /["\\\p{Cc}]/u;
 
-/** The text of a delta in an event. */
 type TextOf = (event: JsonObject) => JsonValue | undefined;
 
 /**
@@ -29,7 +28,6 @@ export class RepeatedEvent {
   #after = '';
   #learned = 0;
 
-  /** The text of such an event; undefined for any other. */
   read(name: string | undefined, data: string): string | undefined {
     const before = this.#before;
     if (before === undefined || name !== this.#name) return undefined;

@@ -36,7 +36,6 @@ export class ToolNames {
     for (const item of items) if (item.type === 'tool_call') this.#add(item);
   }
 
-  /** The name to send. */
   toWire(name: string, namespace: string | undefined): string {
     return this.#wire.get(keyOf(name, namespace)) ?? this.#fit(flatten(name, namespace));
   }

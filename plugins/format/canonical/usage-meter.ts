@@ -38,7 +38,6 @@ export class UsageMeter {
     this.#request = request;
   }
 
-  /** Takes an event that carries a piece of the answer. */
   delta(event: StreamEvent): void {
     if (this.#measured < samples.wanted && this.#sampled < samples.most) this.#sample(event);
     else this.#characters += Math.max(1, event.text.length - this.#frame);

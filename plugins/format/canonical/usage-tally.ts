@@ -36,12 +36,10 @@ export class UsageTally {
     this.#written = 0;
   }
 
-  /** The usage that the current route has reported. */
   get reported(): Usage {
     return this.#reported;
   }
 
-  /** Tokens of the prompt, for the beginning of the answer. */
   get input(): number {
     return this.#reported.input ?? (this.#estimatedInput ??= this.#estimateInput());
   }

@@ -119,7 +119,6 @@ function abilitiesIn(client: ClientTextFormat, { routes }: Model): FormatAbiliti
   ];
 }
 
-/** Adds the losses of the primary routes to `losses`. */
 function sumUp(
   client: ClientTextFormat,
   primary: readonly Route[],

@@ -22,7 +22,6 @@ const references: Readonly<Record<string, string>> = {
 const hello = [{ role: 'user', content: 'Hello' }];
 const helloGemini = () => ({ contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] });
 
-/** A working body for each endpoint. */
 const examples: Readonly<Record<string, (model: string) => JsonObject>> = {
   chat: (model) => ({ model, messages: hello }),
   responses: (model) => ({ model, input: 'Hello' }),
@@ -61,7 +60,6 @@ function describe(format: string, client: ClientSide, endpoint: ModelEndpoint): 
   };
 }
 
-/** A schema whose members are filled in one by one. */
 interface OpenSchema extends JsonSchema {
   properties: Record<string, OpenSchema | JsonSchema>;
 }

@@ -1,7 +1,6 @@
 import type { ListedModel } from '#core/config/catalog/catalog.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 
-/** The part of a list that a client wants. */
 interface WantedPage {
   /** Undefined for all. */
   readonly size: number | undefined;

@@ -6,7 +6,6 @@ import { mediaTypeOf } from '../wire/media-type.ts';
 /** The text fields of a form, and where they are. A file is an empty text. */
 export interface Form {
   readonly fields: JsonObject;
-  /** The contents of the parts, by name. */
   readonly parts: ReadonlyMap<string, readonly Span[]>;
   /** What precedes each part. */
   readonly delimiter: Buffer;

@@ -5,7 +5,6 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import type { Notes } from '../../canonical/notes.ts';
 import { isSet, mapEntries, withMember } from './adapt-members.ts';
 
-/** A field that chooses something in the operator's account. */
 interface AccountField {
   readonly choice: CustomerChoice;
   /** True for values that cost no more than leaving the field out. */
@@ -79,7 +78,6 @@ export function refuseBindingChoices(body: JsonObject): void {
   for (const [name, { isBinding }] of fields) if (isBinding === true && isSet(body[name])) throw refused(name);
 }
 
-/** The error for a choice that a route cannot keep. */
 function refused(name: string): GatewayError {
   const message = `\`${name}\` cannot be chosen for this model. Leave it out.`;
   return new GatewayError('unsupported_content', message, { param: name });

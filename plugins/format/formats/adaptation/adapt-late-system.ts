@@ -2,11 +2,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import { asReminder } from '../../canonical/dialogue.ts';
 import type { Adaptation } from '../contract/adaptation.ts';
 
-/** How a format writes the messages of its dialogue. */
 interface DialogueWording {
-  /** The member with the messages. */
   readonly member: string;
-  /** The type of a text part. */
   readonly textType: string;
   /** True if user and assistant messages must alternate. */
   readonly alternates: boolean;

@@ -14,9 +14,7 @@ export function adaptSampling(names: readonly string[]): Adaptation {
   return (body, { profile, notes }) => (profile.quirks.sampling ? body : without(body, names, notes));
 }
 
-/** How a format names the end user. */
 interface EndUserWording {
-  /** The members that name one. */
   readonly names: readonly string[];
   write(id: string, quirks: Quirks): JsonObject;
 }
@@ -97,7 +95,6 @@ export function adaptStops(name: string, isSingleAnswer: (body: JsonObject) => b
 
 /** How a format requests JSON. */
 export interface OutputWording {
-  /** The members that request it; undefined if none does. */
   find(body: JsonObject): JsonObject | undefined;
   /** The body without them, or with a request for any object. */
   replace(body: JsonObject, isObjectKnown: boolean): JsonObject;

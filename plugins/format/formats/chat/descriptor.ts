@@ -76,7 +76,6 @@ export const chat: ClientTextFormat = {
   },
 };
 
-/** The body without the images in tool results. */
 function omitResultImages(body: JsonObject): JsonObject {
   return within(body, 'messages', (message) =>
     member<ChatMessage>(message, 'role') === 'tool'

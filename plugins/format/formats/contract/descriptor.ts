@@ -23,7 +23,6 @@ import type { AnsweredRequest, ModelPlace, ReplyAdapter, ReplyRepair, ReplyObser
 export interface FormatDescriptor extends WireFormat {
   /** Behind an upstream's base URL. @param model its name there @param quirks of the route; plain ones when left out */
   path(model: string, isStream: boolean, purpose: Purpose, quirks?: Quirks): string;
-  /** Headers that the format needs. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Client headers that the format's vendor knows; `x-codex-*` is a prefix. Other vendors do not get them. */
   readonly betaHeaders?: readonly string[];
@@ -109,7 +108,6 @@ interface ClientTextSide extends ClientCodec {
   readonly hasLogprobs?: boolean;
   /** True for a format with a finish reason for answers that pause for the vendor's own tools. */
   readonly hasPauses?: boolean;
-  /** The answer to a request to count tokens. */
   writeTokenCount(tokens: number): JsonObject;
   /**
    * The calls in a history. Only in a format whose clients may not return reasoning.
@@ -157,13 +155,10 @@ interface StreamFormat {
 /** Features that not every format can express. */
 interface Vocabulary {
   readonly freeformTools: boolean;
-  /** Calls that the model must make. */
   readonly forcedTools: boolean;
-  /** Images in tool results. */
   readonly resultImages: boolean;
   /** Image URLs: any, those that the vendor can fetch, or none. */
   readonly imageUrls: 'any' | 'reachable' | 'none';
-  /** Turning parallel tool calls off. */
   readonly parallelSwitch: boolean;
   /** Reasoning of earlier turns: with opaque state, as text, or not at all. */
   readonly reasoning: 'signed' | 'text' | 'none';

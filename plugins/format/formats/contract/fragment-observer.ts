@@ -23,7 +23,6 @@ interface StreamEnd {
   readonly mark?: string;
   /** True where a stream ends with its body: chunks with an ending may come several times, and there may be fewer answers. */
   readonly isOfBody?: boolean;
-  /** Answers that the client has requested. */
   readonly answers?: number;
   /** True where [DONE], the end of Chat streams, is none: what follows may be the end of the format. */
   readonly ignoresDone?: boolean;
@@ -53,7 +52,6 @@ export class FragmentObserver implements ReplyObserver {
   /** The answers that have begun, and those that have ended. */
   readonly #begun = new Set<unknown>([own]);
   readonly #ended = new Set<unknown>();
-  /** True when the last event has come. */
   #isSettled = false;
   /** True while an event may be nothing but another piece of the text. */
   #canSkim = false;

@@ -106,7 +106,6 @@ export function objectOr(value: JsonValue | undefined): JsonObject {
 export interface ReplyRepair {
   /** The failure with which the reply ends, if it has no error of its own. */
   readonly failure: GatewayError | undefined;
-  /** The events in place of an event. */
   event(event: StreamEvent): readonly StreamEvent[];
   /** The whole reply. @param text of which the body was parsed */
   whole(body: JsonObject, text: string): JsonObject;
@@ -122,9 +121,7 @@ export interface ReplyRepair {
 
 /** Reads along while a reply of one format passes through, and reports what the gateway needs to know of it. */
 export interface ReplyObserver {
-  /** Takes one event of a stream that has data. */
   event(event: StreamEvent): void;
-  /** Takes a whole reply. */
   whole(body: JsonObject): void;
   readonly hasContent: boolean;
   /** See `ReplyReader`. */

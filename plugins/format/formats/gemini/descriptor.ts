@@ -127,7 +127,6 @@ function join(last: JsonValue | undefined, next: JsonValue): GeminiContent | und
   return Array.isArray(before) && Array.isArray(after) ? { ...last, parts: [...before, ...after] } : undefined;
 }
 
-/** The body without the images in tool results. */
 function omitResultImages(body: JsonObject): JsonObject {
   return within(body, 'contents', (content) => within(content, 'parts', fromPart));
 }

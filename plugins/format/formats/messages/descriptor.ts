@@ -94,7 +94,6 @@ export const messages: ClientTextFormat = {
   },
 };
 
-/** The body without the images in tool results. */
 function omitResultImages(body: JsonObject): JsonObject {
   return within(body, 'messages', (message) => within(message, 'content', fromBlock));
 }

@@ -15,7 +15,6 @@ import { headersInMetadata } from './request/metadata-headers.ts';
 import { responsesParameters } from './request/parameters.ts';
 import type { ResponsesItem, ResponsesRequest } from '../../wire/responses.ts';
 
-/** Events that hold the response. */
 const responseEvents: ReadonlySet<string> = new Set(
   ['created', 'queued', 'in_progress', 'completed', 'incomplete', 'failed'].map((state) => `response.${state}`),
 );
@@ -87,7 +86,6 @@ export const responses: ClientTextFormat = {
   },
 };
 
-/** The body without the images in tool results. */
 function omitResultImages(body: JsonObject): JsonObject {
   return within(body, 'input', (item) => {
     const isResult = String(member<ResponsesItem>(item, 'type')).endsWith('_call_output');

@@ -114,7 +114,6 @@ function localStopsOf({ format }: ClientRequest, wanted: JsonObject, sent: JsonO
 
 const brace = 0x7b;
 
-/** Inserts a member at the beginning of an object. */
 function insertMember(body: UpstreamRequest['body'], prefix: Buffer): UpstreamRequest['body'] {
   const [first, ...others] = piecesOf(body);
   if (first?.[0] !== brace) return body;

@@ -35,7 +35,6 @@ export class ModelNamer {
     this.#quotedMember = `"${place.member}"`;
   }
 
-  /** The bytes of an event. */
   event({ name, text, raw }: StreamEvent): Buffer {
     if (name !== undefined && this.#place.events?.has(name) === false) return raw;
     const head = this.#head;

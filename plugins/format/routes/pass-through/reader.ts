@@ -190,7 +190,6 @@ export class PassThroughReader implements ReplyReader {
     return this.#observer.isOver ? passed : [...passed, blankLine];
   }
 
-  /** Events with the client's name of the model. */
   #named(events: string): string {
     return this.#namer?.events(events) ?? events;
   }

@@ -18,7 +18,6 @@ export class PreparedCalls<C extends PreparedCall> {
     this.#open = open;
   }
 
-  /** The call, or the reason why the route cannot serve it. */
   find(route: Route): C | GatewayError {
     const known = this.#known.get(route) ?? this.#tryOpen(route);
     this.#known.set(route, known);

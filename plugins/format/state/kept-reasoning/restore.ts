@@ -8,7 +8,6 @@ import { isTextFormat, type TextFormat } from '../../formats/contract/descriptor
 import type { ClientRequest } from '../../request/client-request.ts';
 import { upstreamFormat } from '../../request/upstream-format.ts';
 
-/** The route that a conversation is restored for. */
 interface RestoreTarget {
   /** True when the route takes the text of reasoning, whatever made it. */
   readonly takesText: boolean;
@@ -87,7 +86,6 @@ function withThoughts(answer: readonly Item[], restored: Restored): Item[] {
 interface ReplayingRoutes {
   /** Opaque reasoning state. */
   readonly withState: boolean;
-  /** The text of the reasoning. */
   readonly withText: boolean;
 }
 

@@ -64,7 +64,6 @@ export class BackgroundRun {
     this.#heartbeat = setInterval(() => inBackground(host.log, 'renewing a response', () => this.#renew()), renewEvery);
   }
 
-  /** Takes the reply of the pipeline. */
   readonly take = async (reply: Reply): Promise<void> => {
     try {
       await this.#read(reply).catch((error: unknown) => this.#fail(error, reply));

@@ -17,7 +17,6 @@ export class EventLog {
   #last = -1;
   #timer: NodeJS.Timeout | undefined;
   #storing: Promise<void> = Promise.resolve();
-  /** Characters of all events. */
   total = 0;
 
   constructor(store: (events: StoredEvents) => Promise<void>, log: Logger) {
@@ -25,7 +24,6 @@ export class EventLog {
     this.#log = log;
   }
 
-  /** Number of the last event. */
   get last(): number {
     return this.#last;
   }

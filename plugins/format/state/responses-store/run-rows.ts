@@ -41,7 +41,6 @@ export class RunRows {
     return (await this.#database.query(sql, [time(until), accountId, id])).length > 0;
   }
 
-  /** Replaces the object of a running response. */
   async update({ accountId, id }: RunKey, response: JsonObject): Promise<void> {
     const sql = `UPDATE response_store SET response = ? WHERE ${ofRun}`;
     await this.#database.query(sql, [JSON.stringify(response), accountId, id]);

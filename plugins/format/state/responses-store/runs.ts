@@ -12,7 +12,6 @@ class Runs {
     return () => this.#stops.delete(id);
   }
 
-  /** Ends a response that this process runs. */
   stop({ id }: RunKey): void {
     this.#stops.get(id)?.();
   }

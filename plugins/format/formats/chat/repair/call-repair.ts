@@ -5,7 +5,6 @@ import type { TrackedCall } from '../reply/tracked-call.ts';
 import type { ChatCall, ChatCallBody } from '../../../wire/chat.ts';
 import { asText } from '../../../wire/members.ts';
 
-/** A call that the client has received. */
 interface SentCall {
   readonly index: number;
   readonly id: string;
@@ -45,7 +44,6 @@ export class CallRepair {
     this.#isWhole = isWhole;
   }
 
-  /** True once the client has received a call. */
   get hasCalls(): boolean {
     return this.#sent.size > 0;
   }

@@ -13,7 +13,6 @@ interface ChoiceRepairOptions extends ChoiceTrackerOptions {
   /** The beginning of ids for calls that have none. */
   readonly id: string;
   readonly index: number;
-  /** True for the message of a whole reply. */
   readonly isWhole: boolean;
   /** The client sent `functions`, and knows only the deprecated calls. */
   readonly isOld: boolean;
@@ -39,7 +38,6 @@ export class ChoiceRepair {
     this.#isWhole = isWhole;
   }
 
-  /** True once a part of the answer has arrived. */
   get hasContent(): boolean {
     return !this.#tracker.isEmpty;
   }
@@ -48,7 +46,6 @@ export class ChoiceRepair {
     return this.#sent !== undefined;
   }
 
-  /** True when the answer has stopped inside the input of a call. */
   get isTorn(): boolean {
     return this.#tracker.calls.calls.some((call) => call.isTorn);
   }
@@ -71,7 +68,6 @@ export class ChoiceRepair {
     return true;
   }
 
-  /** The choice of a chunk. */
   chunk(choice: ChatChoice): ChatChoice {
     const { delta, message, ...members } = choice;
     const isFirst = this.#tracker.isEmpty;
@@ -93,7 +89,6 @@ export class ChoiceRepair {
     return { ...members, index: this.#index, delta: repaired, ...(finish_reason !== undefined && { finish_reason }) };
   }
 
-  /** The choice of a whole reply. */
   whole(choice: ChatChoice): ChatChoice {
     const { delta, message, ...members } = choice;
     const given = [message, delta].find(isJsonObject) ?? {};

@@ -5,7 +5,6 @@ import { namesOtherTier } from '../../../canonical/service-tier.ts';
 import type { ChatChoice, ChatMessage, ChatReply } from '../../../wire/chat.ts';
 import { asText } from '../../../wire/members.ts';
 
-/** The content of a clean delta. */
 type CleanDelta = (
   | { readonly type: 'text'; readonly text: string; readonly reasoning: string }
   | { readonly type: 'input'; readonly index: number; readonly input: string }
@@ -26,7 +25,6 @@ interface Shape {
   readonly kind: 'text' | 'reasoning' | number;
 }
 
-/** The position of the string in a chunk. */
 interface Place {
   readonly kind: Shape['kind'];
   readonly start: number;

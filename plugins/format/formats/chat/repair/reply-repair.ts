@@ -92,7 +92,6 @@ export class ChatReplyRepair implements ReplyRepair {
     return headed === exact ? body : headed;
   }
 
-  /** Takes a chunk that needs no repair. */
   #takeClean(event: StreamEvent, data: string): boolean {
     const choice = this.#choices.get(0);
     if (event.isLong || this.#cleanId === undefined || choice?.isPlain !== true || !data.includes(this.#cleanId))
@@ -139,7 +138,6 @@ export class ChatReplyRepair implements ReplyRepair {
     return choice;
   }
 
-  /** The body with the members that every reply and chunk must have. */
   #headed(given: ChatReply, choices: JsonValue, object: string): ChatReply {
     const body = this.#tiered(given);
     const isEmpty = Array.isArray(choices) && choices.length === 0 && !isJsonObject(body.usage);

@@ -19,7 +19,6 @@ export interface CallEntry {
   readonly name: string | undefined;
   readonly input: string;
   readonly isCustom: boolean;
-  /** True for one in the deprecated form. */
   readonly isOld: boolean;
 }
 

@@ -38,7 +38,6 @@ export class CallTracker {
     return call?.key === index ? call : undefined;
   }
 
-  /** The next pieces of calls, those of one chunk. */
   pieces(entries: CallEntries): CallPiece[] {
     const all = readEntries(entries);
     const anonymous = all.filter(isAnonymous);
@@ -52,7 +51,6 @@ export class CallTracker {
     return [...this.rest(), ...readEntries(entries).map((piece, position) => this.#whole(piece, position, listed))];
   }
 
-  /** The pieces that were held back until the end. */
   rest(): CallPiece[] {
     return this.#calls.filter(({ twin }) => twin !== undefined).flatMap((call) => this.#released(call));
   }

@@ -42,7 +42,6 @@ export class ChoiceTracker {
     return this.#calls;
   }
 
-  /** True while no part of the answer has arrived. */
   get isEmpty(): boolean {
     const hasText = !this.#text.isEmpty || !this.#reasoning.isEmpty || !this.#refusal.isEmpty;
     return !hasText && this.#images === 0 && this.#calls.calls.length === 0;
@@ -134,7 +133,6 @@ export class ChoiceTracker {
   }
 }
 
-/** A piece of text, divided. */
 interface SplitText {
   readonly reasoning: string;
   readonly text: string;

@@ -35,7 +35,6 @@ const counting = /"usage"\s*:\s*\{/;
  */
 export class ChatDecoder implements ReplyDecoder {
   readonly #tracker: ChoiceTracker;
-  /** Index of the answer that is read. */
   #choice: JsonValue | undefined;
 
   readonly #profile: Profile | undefined;
@@ -156,7 +155,6 @@ export class ChatDecoder implements ReplyDecoder {
     return [...fragments, ...this.#rest(), finish];
   }
 
-  /** The end of a stream. */
   #end(): Fragment {
     const ending = this.#hasFinished ? 'whole' : endingWithoutFinish(this.#profile);
     // An empty answer is reported as such.
@@ -187,7 +185,6 @@ function readOthers(choices: JsonValue | undefined, own: ChatChoice | undefined)
   });
 }
 
-/** True for a delta or a message with more than the role. */
 function carriesMore(message: JsonValue | undefined): boolean {
   if (!isJsonObject(message)) return false;
   return Object.entries(message).some(([name, value]) => name !== 'role' && isFilled(value));
@@ -231,7 +228,6 @@ function withTokens(given: JsonValue | undefined, fragments: readonly Fragment[]
     : [...lost, { type: 'text', text: '', logprobs }];
 }
 
-/** Parts of a message that other formats do not have. */
 function readDropped(message: JsonValue | undefined): Fragment[] {
   return [
     ...(isFilled(member<ChatMessage>(message, 'audio')) ? [droppedAudio] : []),

@@ -14,12 +14,10 @@ export class ObjectScanner {
   #hasOpened = false;
   #isBlank = true;
 
-  /** True while there is nothing but white space. */
   get isBlank(): boolean {
     return this.#isBlank;
   }
 
-  /** True when the object is closed. */
   get isWhole(): boolean {
     return this.#hasOpened && this.#depth === 0;
   }

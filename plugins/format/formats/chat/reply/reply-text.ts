@@ -3,7 +3,6 @@ import type { ReplyText, TextBlocks } from '#core/config/catalog/reply-text.ts';
 import type { ChatChoice, ChatMessage, ChatReply } from '../../../wire/chat.ts';
 import type { Editable } from '../../../wire/loose.ts';
 
-/** Members of a message that hold text. */
 const textMembers = ['content', 'refusal'] as const;
 
 /** The texts of Chat Completions: content and refusal of each choice. The last chunk carries text that was held back. */

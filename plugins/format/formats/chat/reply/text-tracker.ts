@@ -19,7 +19,6 @@ export class TextTracker {
     return this.#length === 0;
   }
 
-  /** Characters so far. */
   get length(): number {
     return this.#length;
   }
@@ -28,7 +27,6 @@ export class TextTracker {
     return this.#isCumulative === true;
   }
 
-  /** The next piece. */
   piece(text: string): string {
     return this.#add(text);
   }
@@ -60,12 +58,10 @@ export class TextTracker {
     return this.begins(text) ? this.#add(text.slice(this.#length)) : '';
   }
 
-  /** True when this is the text so far. */
   isText(text: string): boolean {
     return text.length === this.#length && this.begins(text);
   }
 
-  /** True when the text so far is the beginning of this one. */
   begins(text: string): boolean {
     return text.length >= this.#length && extend(fnv.offset, text, this.#length) === this.#withLast();
   }

@@ -10,9 +10,7 @@ const mostWhiteSpace = 4_096;
 export class TrackedCall {
   /** Position among the calls of the answer. */
   readonly key: number;
-  /** The vendor's index. */
   readonly index: number | undefined;
-  /** True for a call in the deprecated form. */
   readonly isOld: boolean;
   /** Undefined where the vendor gave none. Some vendors give it to other calls of the answer too. */
   id: string | undefined;
@@ -21,7 +19,6 @@ export class TrackedCall {
   isCustom = false;
   /** The call that this one may repeat, until its input shows whether it does. Its pieces are held back until then. */
   twin: TrackedCall | undefined;
-  /** True for a call that repeats another one. */
   isRepetition = false;
   readonly scanner = new ObjectScanner();
   readonly #input = new TextTracker();
@@ -33,7 +30,6 @@ export class TrackedCall {
     this.isOld = isOld;
   }
 
-  /** True when the input is an object that is not complete. */
   get isTorn(): boolean {
     return !this.isCustom && !this.scanner.isBlank && !this.scanner.isWhole;
   }

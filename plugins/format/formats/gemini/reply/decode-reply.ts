@@ -19,7 +19,6 @@ import type { GeminiCandidate, GeminiContent, GeminiReply } from '../../../wire/
  */
 export class GeminiDecoder implements ReplyDecoder {
   readonly #parts = new PartReader();
-  /** Index of the answer that is read. */
   #index: JsonValue | undefined;
 
   event(_name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
@@ -94,7 +93,6 @@ function readOther(candidate: JsonObject): Fragment[] {
   return carriesMore(candidate) ? [progress, other] : [other];
 }
 
-/** True for an answer with a part that is not empty. */
 function carriesMore({ content }: GeminiCandidate): boolean {
   return asList(member<GeminiContent>(content, 'parts')).some(isFilled);
 }

@@ -107,7 +107,6 @@ function wantsThoughts(request: JsonObject): boolean {
   return fieldsOf<GeminiThinking>(thinkingConfig).includeThoughts === true;
 }
 
-/** One event. */
 function write(chunk: GeminiReply): string {
   return `data: ${JSON.stringify(chunk)}\n\n`;
 }

@@ -52,7 +52,6 @@ async function* readArray(
   yield writer.end();
 }
 
-/** Writes the data of events as entries of an array. */
 class ArrayWriter {
   readonly #framer = new SseFramer();
   #isOpen = false;

@@ -44,7 +44,6 @@ export class PartReader {
     return fragments.toSpliced(fragments.findLastIndex(({ type }) => type === 'text') + 1, 0, ...cited);
   }
 
-  /** Ends the open call. */
   finish(): Fragment[] {
     const open = this.#open;
     this.#open = undefined;

@@ -42,7 +42,6 @@ export class GeminiReplyAdapter implements ReplyAdapter {
   }
 }
 
-/** True for a chunk with the finish reason of a candidate. */
 function hasFinished({ candidates }: GeminiReply): boolean {
   return (
     Array.isArray(candidates) &&

@@ -15,7 +15,6 @@ import type { GeminiCall, GeminiCandidate, GeminiContent, GeminiPart, GeminiRepl
  */
 export class GeminiReplyRepair implements ReplyRepair {
   readonly failure = undefined;
-  /** By the index of the candidate. */
   readonly #candidates = new Map<JsonValue, CandidateCalls>();
 
   event(event: StreamEvent): readonly StreamEvent[] {
@@ -84,7 +83,6 @@ function exact(text: string, body: JsonObject | undefined): JsonObject | undefin
   return mayHoldLongNumbers(text) ? parseBody(text) : body;
 }
 
-/** A call that the client has received. */
 interface SentCall {
   /** The vendor's id, and the one in its place. */
   readonly given: string;
@@ -94,7 +92,6 @@ interface SentCall {
   input: string | undefined;
 }
 
-/** The calls of one answer. */
 class CandidateCalls {
   readonly #ids = new UniqueIds();
   readonly #sent: SentCall[] = [];

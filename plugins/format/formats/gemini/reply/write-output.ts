@@ -43,7 +43,6 @@ export class PartWriter {
     this.#isWhole = isWhole;
   }
 
-  /** A delta of a block. Calls are emitted whole. */
   delta(head: BlockHead, text: string): GeminiPart[] {
     const { type } = head;
     if (type === 'tool_call' || type === 'image') return [];
@@ -58,7 +57,6 @@ export class PartWriter {
     return isParagraph ? paragraph + text : text;
   }
 
-  /** The end of a block. */
   stop(block: Block): GeminiPart[] {
     this.#isWithinText = false;
     if (block.type === 'tool_call') return [this.#call(block)];

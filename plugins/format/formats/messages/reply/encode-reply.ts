@@ -105,7 +105,6 @@ export class MessagesEncoder implements ReplyEncoder {
     return open(index, { type: 'thinking', thinking: '', signature: '' });
   }
 
-  /** The end of a block. */
   #close(index: number, block: Block): string {
     if (block.type === 'tool_call' && this.#begun !== 'object') {
       return delta(index, { type: 'input_json_delta', partial_json: JSON.stringify(inputObject(block)) });

@@ -4,7 +4,6 @@ import { droppedPart, type Fragment, perBlock, progress } from '../../../canonic
 import { asText, member } from '../../../wire/members.ts';
 import type { MessagesBlock, MessagesCitation, MessagesDelta } from '../../../wire/messages.ts';
 
-/** An open block. */
 interface OpenBlock {
   /** Unique per block: vendors reuse indexes. */
   readonly key: number;
@@ -76,7 +75,6 @@ export class BlockReader {
     return [...citations, ...state, { type: 'break' }];
   }
 
-  /** Ends the open blocks. */
   stopAll(): Fragment[] {
     return [...this.#open.keys()].flatMap((index) => this.stop(index));
   }

@@ -9,7 +9,6 @@ import type { MessagesBlock, MessagesDelta, MessagesEvent } from '../../../wire/
 
 type Index = JsonValue | undefined;
 
-/** A call that has begun. */
 interface OpenCall {
   readonly id: string;
   readonly name: string;
@@ -34,13 +33,10 @@ export class RepeatedBlocks {
   readonly #complete = new Map<string, Set<string>>();
   readonly #open = new Map<Index, OpenCall>();
   #doubtful: DoubtfulCall | undefined;
-  /** Indexes of the blocks that were left out. */
   readonly #dropped: number[] = [];
   readonly #deltas = new RepeatedEvent();
-  /** The call of the last delta. */
   #last: OpenCall | undefined;
 
-  /** Characters that are kept. */
   get held(): number {
     const inputs = this.#open.values().reduce((sum, { input }) => sum + input.length, 0);
     return (this.#doubtful?.events ?? []).reduce((sum, { text }) => sum + text.length, inputs);

@@ -181,7 +181,6 @@ function writeInput(parts: readonly Part[], target: EncodeTarget): MessagesBlock
   });
 }
 
-/** Writes the text of an assistant message. */
 function writeOutput(parts: readonly Part[], { notes }: Pick<EncodeTarget, 'notes'>): MessagesBlock[] {
   return assistantText(parts, notes).flatMap((part) =>
     writeText(part.text).map((block) => placeBreakpoint(block, part)),

@@ -19,7 +19,6 @@ interface WrittenThinking {
 }
 
 const off: WrittenThinking = { thinking: undefined, effort: undefined };
-/** The efforts of the format. */
 const ownEfforts: ReadonlySet<Effort> = new Set(['low', 'medium', 'high', 'xhigh', 'max']);
 
 /**

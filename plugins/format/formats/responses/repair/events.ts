@@ -105,7 +105,6 @@ export class EventNumbers {
     return this.#isOurs ? undefined : this.next;
   }
 
-  /** The number of the next event. */
   get next(): number {
     return this.#last + 1;
   }
@@ -122,7 +121,6 @@ export class EventNumbers {
     return ++this.#last;
   }
 
-  /** Leaves an event of the upstream out. */
   skip(): void {
     this.#isOurs = true;
   }

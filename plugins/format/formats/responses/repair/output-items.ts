@@ -34,7 +34,6 @@ export class OutputItems {
     return this.#all.length === 0;
   }
 
-  /** Items that are not finished. */
   get open(): readonly StreamedItem[] {
     for (const item of this.#open) if (item.isDone) this.#open.delete(item);
     return [...this.#open];
@@ -42,7 +41,6 @@ export class OutputItems {
 
   readonly nextIndex = (): number => this.#announced++;
 
-  /** The item that an event announces. */
   announce(event: ResponsesEvent, item: ResponsesItem): StreamedItem {
     const type = typeOf(item);
     const calls = this.#byCall.get(item.call_id) ?? [];

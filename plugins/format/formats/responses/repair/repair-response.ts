@@ -112,11 +112,9 @@ function withoutRepeatedCalls(items: readonly ResponsesItem[]): readonly Respons
   });
 }
 
-/** The place of an item in a whole reply. */
 interface OutputPlace {
   readonly id: string; // of the exchange
   readonly index: number;
-  /** Ids of the calls so far. */
   readonly ids: UniqueIds;
 }
 

@@ -16,7 +16,6 @@ export class RepairedOutput {
   /** The text that the last event appended to; undefined if it was not a delta. */
   grown: GrowingText | undefined;
 
-  /** @param id of the exchange */
   constructor(id: string) {
     this.#items = new OutputItems(id);
   }
@@ -25,7 +24,6 @@ export class RepairedOutput {
     return this.#items.isEmpty;
   }
 
-  /** The items of an answer that breaks off. */
   get soFar(): JsonValue[] {
     return this.#items.announced.map((item) => (item.isDone ? item.item : item.partial()));
   }

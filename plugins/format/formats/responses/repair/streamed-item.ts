@@ -31,7 +31,6 @@ export class StreamedItem {
   /** The item as it opened or, later, as it was finished. */
   item: ResponsesItem = {};
   isDone = false;
-  /** The input that the client has received. */
   readonly input = new GrowingText(['item_id', 'output_index']);
   /** Text that arrived before the item was announced to the client. */
   readonly held = new GrowingText([]);

@@ -30,7 +30,6 @@ type BlockOf<Type extends Block['type']> = Extract<Block, { type: Type }>;
  */
 export class ResponsesEncoder implements ReplyEncoder {
   readonly #context: ReplyContext;
-  /** Complete items. */
   readonly #output: ResponsesItem[] = [];
   /** The last of them, whose `done` event waits for the next event, which shows whether a limit has truncated it. */
   #ending: ResponsesItem | undefined;

@@ -19,7 +19,6 @@ export interface TrackedItem {
   name: string | undefined;
   /** Digest of the input of a call that is done. */
   input: string | undefined;
-  /** True for an item that the end of the reply has listed. */
   isListed: boolean;
   /** The text so far of each part, by its kind and index. */
   readonly parts: Map<string, CollectedText>;
@@ -67,7 +66,6 @@ export class ItemTracker {
     return known;
   }
 
-  /** The item that the end of a reply repeats. */
   recall(event: ResponsesEvent): TrackedItem | undefined {
     const names = namesOf(event);
     const { id, index, call, type } = names;

@@ -79,7 +79,6 @@ export class ItemFragments {
     }
   }
 
-  /** A complete item. */
   done(item: JsonValue | undefined, tracked: TrackedItem): Fragment[] {
     if (!isJsonObject(item) || tracked.isDone) return [];
     endItem(tracked, item);

@@ -2,7 +2,6 @@ import type { ResponsesPart } from '../../../wire/responses.ts';
 
 /** A kind of part whose text is streamed: what its events are called, and where the text stands. */
 export interface StreamedText {
-  /** Type of the part. */
   readonly type: string;
   /** Names of its events, without `.delta` and `.done`. */
   readonly events: string;

@@ -227,7 +227,6 @@ function readRole(value: JsonValue | undefined, path: string): Message['role'] {
   throw invalid(path, 'user, assistant, system or developer');
 }
 
-/** The non-empty texts of a reasoning item. */
 function readTexts(item: ResponsesItem, name: 'summary' | 'content', path: string): string[] {
   return maybeList(item[name], `${path}.${name}`).flatMap((entry, index) => {
     const partPath = `${path}.${name}[${index}]`;

@@ -161,7 +161,6 @@ function writeInput(parts: readonly Part[], target: EncodeTarget): ResponsesPart
   });
 }
 
-/** Writes the text of an assistant message. */
 function writeOutput(parts: readonly Part[], { notes }: Pick<EncodeTarget, 'notes'>): ResponsesPart[] {
   return assistantText(parts, notes).map(({ type, text }) =>
     type === 'text' ? { type: 'output_text', text, annotations: [] } : { type, refusal: text },

@@ -1,5 +1,6 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { newItemId } from '../../formats/responses/reply/write-output.ts';
 import type { StoredResponse } from './rows.ts';
 import type { ResponsesItem } from '../../wire/responses.ts';
 
@@ -13,16 +14,6 @@ interface ItemPage {
 }
 
 const limits = { default: 20, most: 100 };
-
-/** Prefixes of item ids by type; clients check them. */
-const idPrefixes: Readonly<Record<string, string>> = {
-  message: 'msg',
-  reasoning: 'rs',
-  function_call: 'fc',
-  function_call_output: 'fco',
-  custom_tool_call: 'ctc',
-  custom_tool_call_output: 'ctco',
-};
 
 /**
  * The part of a response's input that `limit`, `order` and `after` ask for; the latest items come first by
@@ -50,10 +41,7 @@ function present(item: JsonValue, responseId: string, index: number): JsonObject
   const given: ResponsesItem = isJsonObject(item) ? item : {};
   const { content, role, id: own, type: named } = given;
   const type = typeof named === 'string' ? named : 'message';
-  const id =
-    typeof own === 'string' && own !== ''
-      ? own
-      : `${idPrefixes[type] ?? 'item'}_${responseId.replace(/^resp_/, '')}_${index}`;
+  const id = typeof own === 'string' && own !== '' ? own : newItemId(type, responseId.replace(/^resp_/, ''), index);
   if (type !== 'message' || typeof content !== 'string') return { ...given, id, type };
   const part = role === 'assistant' ? { type: 'output_text', text: content, annotations: [] } : textPart(content);
   return { ...given, id, type, status: given.status ?? 'completed', content: [part] };

@@ -4,12 +4,14 @@ import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { asList, parseInput } from '../../../wire/members.ts';
 import type { ResponsesAnnotation, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 
-/** OpenAI's prefixes of the ids of items. */
+/** OpenAI's prefixes of the ids of items, which clients check. */
 const idPrefixes: Readonly<Record<string, string>> = {
   message: 'msg',
   reasoning: 'rs',
   function_call: 'fc',
+  function_call_output: 'fco',
   custom_tool_call: 'ctc',
+  custom_tool_call_output: 'ctco',
   tool_search_call: 'tsc',
   web_search_call: 'ws',
   image_generation_call: 'ig',

@@ -8,20 +8,8 @@ import type {
   Item,
   Part,
   ToolCall,
-  ToolResult,
 } from '../../canonical/conversation.ts';
-import {
-  instructionText,
-  type AssistantTurn,
-  normalizeCalls,
-  resultText,
-  shownMedia,
-  splitAnswer,
-  textOf,
-  toTurns,
-  type UserTurn,
-} from '../../canonical/dialogue.ts';
-import { showMadeImages } from '../../canonical/made-images.ts';
+import { instructionText, resultText, textOf } from '../../canonical/dialogue.ts';
 import { clampEffort, requestedEffort } from '../../canonical/reasoning.ts';
 import { isClientTool } from '../../canonical/tool-names.ts';
 import { asFunction, isEnforced, objectInput } from '../../canonical/tools.ts';
@@ -30,7 +18,8 @@ import { parameters } from '../contract/parameters.ts';
 import { writeSettings } from '../contract/settings.ts';
 import { withoutUnset } from '../../wire/members.ts';
 import type { OllamaMessage, OllamaRequest, OllamaTool, OllamaCall } from '../../wire/ollama.ts';
-import { checkImageType, assistantText, fileText, unsupported } from '../../canonical/media.ts';
+import { checkImageType, fileText, unsupported } from '../../canonical/media.ts';
+import { writeAsMessages, type WrittenAnswer } from '../../canonical/write-turns.ts';
 
 /** Source: Ollama API reference, "Parameters" of a Modelfile. No client speaks the format. */
 export const ollamaParameters = parameters({
@@ -126,26 +115,17 @@ function writeTool(tool: ClientTool, { names, notes }: EncodeTarget): OllamaTool
  */
 function writeMessages(items: readonly Item[], target: EncodeTarget): OllamaMessage[] {
   const names = new Map<string, string>();
-  const shown = showMadeImages(items, target.profile.capabilities.images, target.notes);
-  return toTurns(normalizeCalls(shown)).flatMap((turn): OllamaMessage[] => {
-    if (turn.role === 'system') return [{ role: 'system', content: textOf(turn.parts) }];
-    return turn.role === 'user' ? writeUser(turn, names, target) : writeAssistant(turn, names, target);
+  return writeAsMessages<OllamaMessage>(items, target, {
+    system: (content) => ({ role: 'system', content }),
+    result: (result) => ({
+      role: 'tool',
+      tool_name: names.get(result.id) ?? 'unknown',
+      tool_call_id: result.id,
+      content: resultText(result),
+    }),
+    user: (parts) => ({ role: 'user', ...writeContent(parts, target) }),
+    assistant: (answer) => writeAssistant(answer, names, target),
   });
-}
-
-function writeUser(
-  { results, parts }: UserTurn,
-  names: ReadonlyMap<string, string>,
-  target: EncodeTarget,
-): OllamaMessage[] {
-  const input = [...shownMedia(results, target.notes), ...parts];
-  const written = results.map((result) => writeResult(result, names));
-  return input.length === 0 ? written : [...written, { role: 'user', ...writeContent(input, target) }];
-}
-
-function writeResult(result: ToolResult, names: ReadonlyMap<string, string>): OllamaMessage {
-  const { id } = result;
-  return { role: 'tool', tool_name: names.get(id) ?? 'unknown', tool_call_id: id, content: resultText(result) };
 }
 
 function writeContent(parts: readonly Part[], target: EncodeTarget): OllamaMessage {
@@ -175,22 +155,15 @@ function writeText(part: Part, { notes }: EncodeTarget): string {
 }
 
 /** The template of the model decides which reasoning it wants back, so all of it is sent. */
-function writeAssistant(turn: AssistantTurn, names: Map<string, string>, target: EncodeTarget): OllamaMessage[] {
-  const { parts, calls, thoughts, hasReasoning } = splitAnswer(turn);
-  const content = textOf(assistantText(parts, target.notes));
-  if (content === '' && calls.length === 0) {
-    target.notes.drop('reasoning without an answer');
-    return [];
-  }
+function writeAssistant(answer: WrittenAnswer, names: Map<string, string>, target: EncodeTarget): OllamaMessage {
+  const { text, calls, thoughts, hasReasoning } = answer;
   if (thoughts.length === 0 && hasReasoning) target.notes.drop('reasoning of earlier turns');
-  return [
-    {
-      role: 'assistant',
-      content,
-      ...(thoughts.length > 0 && { thinking: thoughts.join('\n\n') }),
-      ...(calls.length > 0 && { tool_calls: calls.map((call) => writeCall(call, names, target)) }),
-    },
-  ];
+  return {
+    role: 'assistant',
+    content: text,
+    ...(thoughts.length > 0 && { thinking: thoughts.join('\n\n') }),
+    ...(calls.length > 0 && { tool_calls: calls.map((call) => writeCall(call, names, target)) }),
+  };
 }
 
 function writeCall(call: ToolCall, names: Map<string, string>, target: EncodeTarget): OllamaCall {

@@ -1,35 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { EncodeTarget } from '../../../canonical/codec.ts';
-import type {
-  Item,
-  Part,
-  ToolCall,
-  ToolResult,
-  FilePart,
-  ImagePart,
-  VideoPart,
-} from '../../../canonical/conversation.ts';
-import {
-  type AssistantTurn,
-  normalizeCalls,
-  resultText,
-  shownMedia,
-  splitAnswer,
-  textOf,
-  toTurns,
-  type UserTurn,
-} from '../../../canonical/dialogue.ts';
-import { showMadeImages } from '../../../canonical/made-images.ts';
-import {
-  writeDataUrl,
-  assistantText,
-  checkImageType,
-  fileNameOf,
-  unsupported,
-  uploadedFile,
-} from '../../../canonical/media.ts';
+import type { FilePart, ImagePart, Item, Part, ToolCall, VideoPart } from '../../../canonical/conversation.ts';
+import { resultText } from '../../../canonical/dialogue.ts';
+import { checkImageType, fileNameOf, unsupported, uploadedFile, writeDataUrl } from '../../../canonical/media.ts';
 import { writeAudio } from '../../../canonical/openai.ts';
 import { wantsReasoning } from '../../../canonical/reasoning.ts';
+import { writeAsMessages, type WrittenAnswer } from '../../../canonical/write-turns.ts';
 import { longestCallId } from './call-ids.ts';
 import { placeThoughts, takesReasoning } from './place-thoughts.ts';
 import { thoughtSeparator } from './read-reasoning.ts';
@@ -43,32 +19,15 @@ import type { ChatCall, ChatMessage, ChatPart } from '../../../wire/chat.ts';
  * @throws GatewayError `not_supported`
  */
 export function writeMessages(items: readonly Item[], target: EncodeTarget): ChatMessage[] {
-  const shown = showMadeImages(items, target.profile.capabilities.images, target.notes);
-  return toTurns(normalizeCalls(shown)).flatMap((turn): ChatMessage[] => {
-    if (turn.role === 'assistant') return writeAssistant(turn, target);
-    if (turn.role === 'user') return writeUser(turn, target);
-    return [{ role: 'developer', content: textOf(turn.parts) }];
+  return writeAsMessages<ChatMessage>(items, target, {
+    system: (content) => ({ role: 'developer', content }),
+    result: (result) => ({ role: 'tool', tool_call_id: wireId(result.id), content: resultText(result) }),
+    user: (parts) => ({ role: 'user', content: writeContent(parts, target) }),
+    assistant: (answer) => writeAssistant(answer, target),
   });
 }
 
-function writeUser({ results, parts }: UserTurn, target: EncodeTarget): ChatMessage[] {
-  const input = [...shownMedia(results, target.notes), ...parts];
-  const written = results.map(writeResult);
-  if (input.length > 0) written.push({ role: 'user', content: writeContent(input, target) });
-  return written;
-}
-
-function writeResult(result: ToolResult): ChatMessage {
-  return { role: 'tool', tool_call_id: wireId(result.id), content: resultText(result) };
-}
-
-function writeAssistant(turn: AssistantTurn, target: EncodeTarget): ChatMessage[] {
-  const { parts, calls, thoughts, hasReasoning } = splitAnswer(turn);
-  const text = textOf(assistantText(parts, target.notes));
-  if (text === '' && calls.length === 0) {
-    target.notes.drop('reasoning without an answer');
-    return [];
-  }
+function writeAssistant({ text, calls, thoughts, hasReasoning }: WrittenAnswer, target: EncodeTarget): ChatMessage {
   const replayed = replay(thoughts, calls.length > 0, target);
   if (replayed === undefined && hasReasoning) target.notes.drop('reasoning of earlier turns');
   const message: ChatMessage = {
@@ -76,7 +35,7 @@ function writeAssistant(turn: AssistantTurn, target: EncodeTarget): ChatMessage[
     content: text === '' ? null : text,
     ...(calls.length > 0 && { tool_calls: calls.map((call) => writeCall(call, target)) }),
   };
-  return [replayed === undefined ? message : placeThoughts(message, replayed, target.profile)];
+  return replayed === undefined ? message : placeThoughts(message, replayed, target.profile);
 }
 
 /**

@@ -9,36 +9,13 @@ import type {
   ImagePart,
   Source,
 } from '../../../canonical/conversation.ts';
-import {
-  type AssistantTurn,
-  asReminder,
-  type SystemTurn,
-  textOf,
-  type DialogueTurn,
-  type UserTurn,
-} from '../../../canonical/dialogue.ts';
-import {
-  isMedia,
-  assistantText,
-  checkImageType,
-  fileText,
-  unsupported,
-  uploadedFile,
-} from '../../../canonical/media.ts';
+import type { DialogueTurn } from '../../../canonical/dialogue.ts';
+import { assistantText, checkImageType, fileText, unsupported, uploadedFile } from '../../../canonical/media.ts';
 import { mediaTypeIn } from '../../../canonical/made-images.ts';
 import { objectInput } from '../../../canonical/tools.ts';
+import { writeAlternating } from '../../../canonical/write-turns.ts';
 import { placeBreakpoint } from './cache-breakpoints.ts';
 import type { MessagesBlock, MessagesMessage, MessagesSource } from '../../../wire/messages.ts';
-
-type Role = 'user' | 'assistant' | 'system';
-
-interface Written {
-  readonly role: Role;
-  readonly content: MessagesBlock[];
-}
-
-/** The user's text where a conversation begins with something else. */
-const opening = 'Begin.';
 
 /**
  * Writes turns as messages. The endpoint requires that a user begins, that results come first in the turn after
@@ -47,110 +24,58 @@ const opening = 'Begin.';
  * Source: Anthropic API reference, "Messages".
  */
 export function writeMessages(turns: readonly DialogueTurn[], target: EncodeTarget): MessagesMessage[] {
-  const writer = new MessageWriter(target);
-  for (const [index, turn] of turns.entries()) {
-    if (turn.role === 'user') writer.user(turn);
-    else if (turn.role === 'assistant') writer.assistant(turn);
-    else writer.system(turn, turns[index + 1]);
-  }
-  return writer.finish();
+  const messages = writeAlternating<MessagesBlock>(turns, target, {
+    assistantRole: 'assistant',
+    assistant: ({ items }) =>
+      items.flatMap((item) => {
+        if (item.type === 'message') return writeOutput(item.parts, target);
+        return item.type === 'reasoning' ? writeReasoning(item, target) : [writeCall(item, target)];
+      }),
+    input: (parts) => writeInput(parts, target),
+    result: (result, moved) => writeResult(result, moved, target),
+    // Errors can only be text.
+    holdsMedia: ({ isError }) => target.profile.quirks.tool_result_images && !isError,
+    takesSystem: (last, next) => last === 'user' && (next === undefined || next.role === 'assistant'),
+  });
+  const last = messages.at(-1);
+  if (last?.role === 'assistant') trimEnd(last.content);
+  return messages.map(({ role, content }) => ({ role, content }));
 }
 
-class MessageWriter {
-  readonly #target: EncodeTarget;
-  readonly #messages: Written[] = [];
-
-  constructor(target: EncodeTarget) {
-    this.#target = target;
+/** Only state that this upstream has made: one that checks signatures refuses any other, in every later request too. */
+function writeReasoning({ text, state }: Reasoning, { ownState, profile, notes }: EncodeTarget): MessagesBlock[] {
+  const own = ownState(state);
+  if (own === undefined || own === '') {
+    if (text !== '' && !profile.quirks.signed_thinking) return [{ type: 'thinking', thinking: text, signature: '' }];
+    notes.drop('reasoning of earlier turns');
+    return [];
   }
+  if (state?.kind === 'redacted') return [{ type: 'redacted_thinking', data: own }];
+  return [{ type: 'thinking', thinking: text, signature: own }];
+}
 
-  user({ results, parts }: UserTurn): void {
-    const shown: Part[] = [];
-    const content = results.map((result) => this.#result(result, shown));
-    this.#push('user', [...content, ...writeInput([...shown, ...parts], this.#target)]);
-  }
+function writeCall(call: ToolCall, { names, notes }: EncodeTarget): MessagesBlock {
+  return {
+    type: 'tool_use',
+    id: plainId(call.id),
+    name: names.toWire(call.name, call.namespace),
+    input: objectInput(call, notes),
+  };
+}
 
-  assistant({ items }: AssistantTurn): void {
-    const content = items.flatMap((item) => {
-      if (item.type === 'message') return writeOutput(item.parts, this.#target);
-      return item.type === 'reasoning' ? this.#reasoning(item) : [this.#call(item)];
-    });
-    this.#push('assistant', content);
-  }
-
-  /** A system message is accepted only between a user's message and the answer; elsewhere it becomes a user's. */
-  system({ parts }: SystemTurn, next: DialogueTurn | undefined): void {
-    const text = textOf(parts);
-    if (text.trim() === '') return;
-    const isBetween = this.#last?.role === 'user' && (next === undefined || next.role === 'assistant');
-    if (isBetween) return this.#push('system', writeText(text));
-    this.#target.notes.approximate('late system message as user message');
-    this.#push('user', writeText(asReminder(text)));
-  }
-
-  finish(): MessagesMessage[] {
-    if (this.#messages[0]?.role !== 'user') {
-      this.#target.notes.approximate('a conversation without a user at its beginning');
-      this.#messages.unshift({ role: 'user', content: writeText(opening) });
-    }
-    if (this.#last?.role === 'assistant') trimEnd(this.#last.content);
-    return this.#messages.map(({ role, content }) => ({ role, content }));
-  }
-
-  get #last(): Written | undefined {
-    return this.#messages.at(-1);
-  }
-
-  #push(role: Role, content: MessagesBlock[]): void {
-    if (content.length === 0) return;
-    const last = this.#last;
-    if (last?.role === role) last.content.push(...content);
-    else this.#messages.push({ role, content: [...content] });
-  }
-
-  /** Only state that this upstream has made: one that checks signatures refuses any other, in every later request too. */
-  #reasoning({ text, state }: Reasoning): MessagesBlock[] {
-    const own = this.#target.ownState(state);
-    if (own === undefined || own === '') {
-      const isTaken = text !== '' && !this.#target.profile.quirks.signed_thinking;
-      if (isTaken) return [{ type: 'thinking', thinking: text, signature: '' }];
-      this.#target.notes.drop('reasoning of earlier turns');
-      return [];
-    }
-    if (state?.kind === 'redacted') return [{ type: 'redacted_thinking', data: own }];
-    return [{ type: 'thinking', thinking: text, signature: own }];
-  }
-
-  #call(call: ToolCall): MessagesBlock {
-    return {
-      type: 'tool_use',
-      id: plainId(call.id),
-      name: this.#target.names.toWire(call.name, call.namespace),
-      input: objectInput(call, this.#target.notes),
-    };
-  }
-
-  /** @param shown takes the parts that the result itself cannot hold */
-  #result({ id, parts, isError }: ToolResult, shown: Part[]): MessagesBlock {
-    // Errors can only be text.
-    const holdsAll = this.#target.profile.quirks.tool_result_images && !isError;
-    const others: Part[] = holdsAll ? [] : parts.filter(isMedia);
-    if (others.length > 0) this.#target.notes.approximate('images in tool results as user message');
-    shown.push(...others);
-    const content = writeInput(
-      parts.filter((part) => !others.includes(part)),
-      this.#target,
-    );
-    if (content.length === 0 && others.length > 0) content.push(...writeText('What this tool has shown follows.'));
-    if (content.length === 0 && isError) content.push(...writeText('Error without a message.'));
-    const block = {
-      type: 'tool_result',
-      tool_use_id: plainId(id),
-      ...(content.length > 0 && { content }),
-      ...(isError && { is_error: true }),
-    };
-    return parts.reduce<MessagesBlock>(placeBreakpoint, block);
-  }
+function writeResult(result: ToolResult, moved: readonly Part[], target: EncodeTarget): MessagesBlock {
+  const { id, parts, isError } = result;
+  const held = parts.filter((part) => !moved.includes(part));
+  const content = writeInput(held, target);
+  if (content.length === 0 && moved.length > 0) content.push(...writeText('What this tool has shown follows.'));
+  if (content.length === 0 && isError) content.push(...writeText('Error without a message.'));
+  const block = {
+    type: 'tool_result',
+    tool_use_id: plainId(id),
+    ...(content.length > 0 && { content }),
+    ...(isError && { is_error: true }),
+  };
+  return parts.reduce<MessagesBlock>(placeBreakpoint, block);
 }
 
 /** A prefilled answer must not end in white space. */

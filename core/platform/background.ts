@@ -2,17 +2,15 @@ import { logFailure } from './errors/connection-error.ts';
 import type { Logger } from './logger.ts';
 import { LineThrottle } from './timing/throttle.ts';
 
-/** Ms between two lines about the same work. */
-const remindEvery = 60_000;
+const reminderIntervalMs = 60_000;
 
 interface Failures {
-  /** By what failed: a name from the code, so there are few. */
+  /** Keyed by the failed work; a name from the code, so there are few. */
   readonly totals: Map<string, number>;
   readonly lines: LineThrottle;
 }
 
-/** By the log of the process. */
-const known = new WeakMap<Logger, Failures>();
+const failuresByLog = new WeakMap<Logger, Failures>();
 
 /**
  * Runs work that nobody awaits. Whatever it throws or rejects with is logged and counted, and ends nothing else.
@@ -50,11 +48,11 @@ export function noteFailure(log: Logger, what: string, error: unknown, request?:
 
 /** How often each kind of work has failed. */
 export function countFailures(log: Logger): ReadonlyMap<string, number> {
-  return known.get(log)?.totals ?? new Map();
+  return failuresByLog.get(log)?.totals ?? new Map();
 }
 
 function failuresOf(log: Logger): Failures {
-  const failures = known.get(log) ?? { totals: new Map(), lines: new LineThrottle(remindEvery) };
-  known.set(log, failures);
+  const failures = failuresByLog.get(log) ?? { totals: new Map(), lines: new LineThrottle(reminderIntervalMs) };
+  failuresByLog.set(log, failures);
   return failures;
 }

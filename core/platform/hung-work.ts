@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
  */
 export const hungWork = new Set<object>();
 
-/** Ends within a millisecond, where Node.js would start first, and a signal end it. Images may have none. */
+/** Starts within a millisecond, where Node.js takes longer, and ends on a signal. Some images have no shell. */
 const shell = '/bin/sh';
 const hasShell = existsSync(shell);
 

@@ -3,8 +3,8 @@ import { bounds } from './bounds.ts';
 import { maxJsonDepth } from './json.ts';
 import { endOfString } from './json-scan.ts';
 
-/** Characters of a text that is read in less than a turn may take, whatever it holds; it is not measured. */
-const short = 131_072;
+/** Characters up to which any text parses within one turn, so that it is not measured. */
+const unmeasuredLength = 131_072;
 /** Names that are longer count as new wherever they occur. */
 const longestName = 64;
 
@@ -17,7 +17,6 @@ class Shapes {
   readonly #seed = randomInt(2 ** 31);
   #text = 0;
 
-  /** Forgets the lists of the text before. */
   startText(): void {
     this.#text = (this.#text + 1) | 0;
   }
@@ -57,7 +56,7 @@ const shapes = new Shapes();
  * @param length of the text that this one is the outline of
  */
 export function findExcess(text: string, maxValues: number, length = text.length): string | undefined {
-  if (length <= short) return undefined;
+  if (length <= unmeasuredLength) return undefined;
   const escapes = text.length > bounds.jsonEscapes ? new EscapeCounter(text) : undefined;
   shapes.startText();
   let [values, outside, newShapes, depth, nameBegin, nameEnd] = [0, 0, 0, 0, 0, 0];
@@ -90,10 +89,9 @@ export function findExcess(text: string, maxValues: number, length = text.length
   return undefined;
 }
 
-/** Characters that are looked at one by one before a search, which takes as long: escapes come in rows. */
-const near = 6;
+/** Characters that are compared one by one before a search starts: escapes come in rows. */
+const stepwiseReach = 6;
 
-/** Finds the ends of strings one after the other, and counts the backslashes in them. */
 class EscapeCounter {
   readonly #text: string;
   #backslash = -1;
@@ -116,12 +114,11 @@ class EscapeCounter {
     return end;
   }
 
-  /** Index of the next such character, or the length of the text. */
   #next(char: string, from: number): number {
     const text = this.#text;
     const code = char.charCodeAt(0);
-    for (let index = from; index < from + near; index++) if (text.charCodeAt(index) === code) return index;
-    const at = text.indexOf(char, from + near);
+    for (let index = from; index < from + stepwiseReach; index++) if (text.charCodeAt(index) === code) return index;
+    const at = text.indexOf(char, from + stepwiseReach);
     return at === -1 ? text.length : at;
   }
 }

@@ -19,7 +19,7 @@ export function printable(text: string): string {
 export const logLevels = ['info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** Of syslog, as sd-daemon(3) has them. */
+/** Syslog levels (sd-daemon(3)). */
 const priorities: Readonly<Record<LogLevel, number>> = { info: 6, warn: 4, error: 3 };
 
 /** For people, or a JSON object per line for a collector. */
@@ -38,8 +38,7 @@ export interface LogSettings {
   readonly hasPriorities?: boolean;
 }
 
-/** Anywhere in a line: the gateway's own request ids. */
-const requestId = /\breq_[\da-f]{32}\b/;
+const requestIdInLine = /\breq_[\da-f]{32}\b/;
 
 /**
  * Writes one line per event to stderr; stdout belongs to the output of commands.
@@ -76,11 +75,10 @@ function textLine({ level, worker, message, error }: Line): string {
 }
 
 function jsonLine({ level, worker, message, error }: Line): string {
-  const request_id = requestId.exec(message)?.[0] ?? requestId.exec(error ?? '')?.[0];
+  const request_id = requestIdInLine.exec(message)?.[0] ?? requestIdInLine.exec(error ?? '')?.[0];
   return `${JSON.stringify({ time: new Date().toISOString(), level, worker, message, error, request_id })}\n`;
 }
 
-/** With the priority before each line: a text may have several. */
 function withPriority(level: LogLevel, text: string): string {
   const mark = `<${priorities[level]}>`;
   return mark + text.replaceAll(/\n(?!$)/g, `\n${mark}`);

@@ -2,17 +2,15 @@ import type { Agent, Dispatcher } from 'undici';
 import { decodesBrotli } from './node-release.ts';
 
 interface OutgoingOptions {
-  /** Of undici, in place of the shared connections. */
+  /** Replaces undici's shared connections. */
   readonly agent?: Agent;
-  /** Version of Node.js, such as `26.12.1`. */
   readonly node?: string;
 }
 
-/** Connections of calls that decode no Brotli. */
 class PlainConnections {
   #agent: Agent | undefined;
 
-  /** Made at the first call. @param Class of undici, which is loaded then */
+  /** Created on the first call. @param Class from undici, which is loaded then */
   open(Class: typeof Agent): Agent {
     return (this.#agent ??= new Class());
   }
@@ -43,7 +41,6 @@ export async function outgoingFetch(
   return own(url, { ...init, headers, dispatcher } as unknown as RequestInit);
 }
 
-/** Hides from `fetch` that an answer is in `br`. */
 const leaveBrotli: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
   const onResponseStart: typeof handler.onResponseStart = (controller, status, headers, message) => {
     if (!isBrotli(headers['content-encoding']))

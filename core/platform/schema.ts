@@ -34,7 +34,6 @@ export interface JsonSchema {
   readonly maxProperties?: number;
 }
 
-/** Types of JSON Schema. */
 type SchemaType = 'string' | 'number' | 'integer' | 'boolean' | 'null' | 'array' | 'object';
 
 /** The type of the values that satisfy a schema, after defaults have been filled in. */
@@ -74,7 +73,7 @@ type InferObject<S> = S extends { readonly properties: infer Properties }
 
 type RequiredNames<S> = S extends { readonly required: readonly (infer Name)[] } ? Name : never;
 
-/** A property is always there when it is required, or has a default. */
+/** A property is present if it is required or has a default. */
 type InferProperties<Properties, Required> = Flat<
   {
     [Name in keyof Properties as IsThere<Properties[Name], Name, Required> extends true ? Name : never]: Infer<
@@ -95,9 +94,7 @@ type IsThere<Property, Name, Required> = Name extends Required
 
 type Flat<T> = { [Name in keyof T]: T[Name] };
 
-/** What holds for a value besides its type. */
 type Rules = Omit<JsonSchema, 'type' | 'description' | 'properties' | 'additionalProperties'>;
-/** Rules, names of required members, or a description. */
 type Part = Rules | readonly string[] | string | undefined;
 type Members = Readonly<Record<string, JsonSchema>>;
 type OfType<Type, R> = R & { readonly type: Type };

@@ -32,12 +32,12 @@ export function defineSentences<Key extends string>(
   return (key, values = {}) => fillText(texts[key], values, values['count'] === 1 ? 'one' : 'other');
 }
 
-/** Characters beyond which nothing is recognised: the words of others are that long. */
-const longest = 2_000;
+/** Characters; longer messages are not ours and are not matched. */
+const longestMatched = 2_000;
 
 /** Finds the key of a sentence and the values in it. */
 export class SentenceReader {
-  /** The most specific first. */
+  /** Most specific first. */
   readonly #templates: readonly { readonly key: string; readonly pattern: RegExp; readonly isOne: boolean }[];
 
   /** @param texts English ones by key; those whose key does not contain `.reason.` are left out */
@@ -54,7 +54,7 @@ export class SentenceReader {
 
   /** @returns undefined for what is not one of the sentences */
   read(sentence: string): { readonly key: string; readonly values: Readonly<Record<string, string>> } | undefined {
-    if (sentence.length > longest) return undefined;
+    if (sentence.length > longestMatched) return undefined;
     for (const { key, pattern, isOne } of this.#templates) {
       const found = pattern.exec(sentence);
       if (found !== null) return { key, values: { ...(isOne && { count: '1' }), ...found.groups } };

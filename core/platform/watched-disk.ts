@@ -1,7 +1,7 @@
 import { hungWork } from './hung-work.ts';
 import { firstOrTimeout } from './timing/deadline.ts';
 
-/** Ms after which a question counts as not answered, and for which somebody waits for an answer. */
+/** Ms: how long the check may take, and how long a reader waits for it. */
 const patience = { answer: 2_000, reader: 200 };
 
 /**
@@ -9,7 +9,7 @@ const patience = { answer: 2_000, reader: 200 };
  * also compresses and resolves names: one question at a time, of all, holds one thread of it when the disk does not answer.
  */
 export class WatchedDisk<T> {
-  /** Of the question that is asked, of whichever of these. */
+  /** The last check of any instance; one runs at a time. */
   static #asking: Promise<unknown> = Promise.resolve();
   readonly #ask: () => Promise<T>;
   readonly #rereadAfter: number;

@@ -17,8 +17,8 @@ import { createZstdDecompress } from 'node:zlib';
  */
 
 export const magic = Buffer.from('DAYPASS1');
-/** Bytes of one frame; a reader allocates no more, whatever a damaged file says. */
-const longestFrame = 16_777_216;
+/** A reader allocates no more, whatever a damaged file says. */
+const maxFrameBytes = 16_777_216;
 
 type FrameType = 'H' | 'J' | 'D' | 'S' | 'T' | 'E' | 'Q' | 'Z';
 
@@ -125,11 +125,11 @@ async function requireMagic(path: string): Promise<void> {
   if (bytesRead < magic.length || !buffer.equals(magic)) throw new DamagedBackup(`${path} is not a backup of Daypass`);
 }
 
-/** The first whole frame; undefined until more has been read. */
+/** The first complete frame; undefined until more has been read. */
 function takeFrame(bytes: Buffer): Frame | undefined {
   if (bytes.length < 5) return undefined;
   const length = bytes.readUInt32BE(1);
-  if (length > longestFrame) throw new DamagedBackup('the backup is damaged: a part of it is too long');
+  if (length > maxFrameBytes) throw new DamagedBackup('the backup is damaged: a part of it is too long');
   if (bytes.length < 5 + length) return undefined;
   return { type: bytes.toString('latin1', 0, 1) as FrameType, content: bytes.subarray(5, 5 + length) };
 }

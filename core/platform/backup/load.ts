@@ -9,11 +9,10 @@ import { copySession, quoteName, quoteTable } from './schema.ts';
 
 interface LoadOptions {
   readonly path: string;
-  /** Of a database whose tables the migrations of the backup have made, and nothing else. */
+  /** A database that holds only the tables made by the backup's migrations. */
   readonly databaseUrl: string;
-  /** Where files of waiting records go; the next start stores them. */
+  /** Target for files of waiting records; the next start stores them. */
   readonly journalFolder: string;
-  /** Called before each table. */
   onTable(name: string): void;
 }
 
@@ -42,7 +41,7 @@ export async function loadBackup({ path, databaseUrl, journalFolder, onTable }: 
   }
 }
 
-/** Frames one after another, with a look at the next one. */
+/** Reads frames in sequence, with one frame of lookahead. */
 class FrameReader {
   readonly #frames: AsyncGenerator<Frame>;
   #next: Frame | undefined;
@@ -51,14 +50,14 @@ class FrameReader {
     this.#frames = frames;
   }
 
-  /** Undefined after the last one, when the checksum was right. */
+  /** Undefined after the last frame, if the checksum matched. */
   async take(): Promise<Frame | undefined> {
     const next = this.#next ?? (await this.#read());
     this.#next = undefined;
     return next;
   }
 
-  /** The contents of the D frames that follow. */
+  /** Contents of the D frames that follow. */
   async *data(): AsyncGenerator<Buffer> {
     for (;;) {
       const next = await this.#read();

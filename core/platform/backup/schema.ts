@@ -9,10 +9,10 @@ interface TableRow {
   readonly bound: string | null;
 }
 
-/** That of the tables, which may come later in the search path. */
+/** Schema of the tables, which may come later in the search path. */
 const schema = `(select relnamespace from pg_class where oid = to_regclass('${migrationTable}'))`;
 
-/** Tables with rows, that is partitions instead of their parents. The queue of jobs has a schema of its own. */
+/** Tables with rows: partitions instead of their parents. The job queue has a schema of its own. */
 const tablesQuery = `
   select c.relname as name, p.relname as parent, pg_get_expr(c.relpartbound, c.oid) as bound,
     array(select a.attname::text from pg_attribute a
@@ -36,7 +36,7 @@ export async function readSchema(client: pg.Client): Promise<BackupSchema> {
   };
 }
 
-/** Tables that others refer to come first; a partition counts as its parent. */
+/** Referenced tables come first; a partition counts as its parent. */
 function inFillingOrder(
   tables: readonly TableRow[],
   references: readonly { readonly from: string; readonly to: string }[],

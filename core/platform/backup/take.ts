@@ -13,15 +13,14 @@ import { type Frame, jsonFrame, magic, writeFrames } from './frames.ts';
 import { copySession, quoteTable, readSchema, readSequences } from './schema.ts';
 import { type BackupSummary, verifyBackup } from './verify.ts';
 
-/** Bytes that a backup takes for each byte of the database, before there is one to compare with. Measured: a quarter. */
+/** Bytes of backup per byte of the database, used until a first backup exists. Measured: a quarter. */
 const usualRatio = 0.4;
-/** What may come on top of the size of the last one. */
+/** Factor by which a backup may exceed the last one. */
 const growth = 1.5;
-/** Bytes of a row that are written as one frame. */
-const longestPiece = 1_048_576;
-/** Ms until PostgreSQL must let it in. */
-const connectTimeout = 10_000;
-/** Ms that a table may be locked by somebody else, and without any progress. */
+/** A row is written in frames of at most this size. */
+const maxFrameBytes = 1_048_576;
+const connectTimeoutMs = 10_000;
+/** Ms for which a table may be locked by others, and for which the copy may make no progress. */
 const lockTimeout = 60_000;
 const stallTimeout = 180_000;
 
@@ -29,12 +28,10 @@ interface BackupOptions {
   readonly databaseUrl: string;
   /** Folder with files of waiting records; left out of the backup if it does not exist. */
   readonly journalFolder: string;
-  /** Folder for the backup; made if it is missing. */
   readonly to: string;
-  /** Bytes that must stay free on its disk. */
+  /** Must stay free on the target's disk. */
   readonly minFreeBytes: number;
   readonly now: Date;
-  /** Ends it when it aborts. */
   readonly signal?: AbortSignal;
 }
 
@@ -55,7 +52,7 @@ export async function takeBackup(options: BackupOptions): Promise<TakenBackup> {
   await removeUnfinished(to);
   const client = new pg.Client({
     connectionString: databaseUrl,
-    connectionTimeoutMillis: connectTimeout,
+    connectionTimeoutMillis: connectTimeoutMs,
     application_name: 'daypass-backup',
     keepAlive: true,
   });
@@ -81,7 +78,7 @@ export async function takeBackup(options: BackupOptions): Promise<TakenBackup> {
   }
 }
 
-/** Of a process that was killed. Another backup that runs at this moment fails, and is taken again. */
+/** Left by a killed process. A backup that runs at this moment fails and is taken again. */
 async function removeUnfinished(folder: string): Promise<void> {
   const found = await readdir(folder);
   const left = found.filter((name) => name.startsWith('daypass-') && name.endsWith('.backup.unfinished'));
@@ -131,7 +128,7 @@ async function write(path: string, frames: AsyncIterable<Frame>, signal: AbortSi
   );
 }
 
-/** Notices that nothing comes any more: a database or a disk that hangs. */
+/** Detects a database or a disk that hangs: no more data arrives. */
 class StallWatch implements Disposable {
   readonly #timer: LagTolerantTimer;
 
@@ -165,8 +162,8 @@ async function* framesOf(client: pg.Client, { journalFolder, now }: BackupOption
     yield jsonFrame('T', { name: table.name });
     const copy = copyOut(client, `copy ${quoteTable(table)} to stdout`);
     for await (const chunk of copy.chunks)
-      for (let at = 0; at < chunk.length; at += longestPiece)
-        yield { type: 'D', content: chunk.subarray(at, at + longestPiece) };
+      for (let at = 0; at < chunk.length; at += maxFrameBytes)
+        yield { type: 'D', content: chunk.subarray(at, at + maxFrameBytes) };
     yield jsonFrame('E', { rows: copy.rows() });
   }
   yield jsonFrame('Q', await readSequences(client));
@@ -190,7 +187,7 @@ async function* journalFrames(folder: string): AsyncGenerator<Frame> {
   }
 }
 
-/** So that the new name survives a crash of the machine. */
+/** Makes the new name survive a crash of the machine. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder).catch(() => undefined);
   if (handle === undefined) return;

@@ -12,17 +12,15 @@ import {
 } from './migration-files.ts';
 import { applySettings, expectedSettings } from './session.ts';
 
-/** Ms that a migration waits for a locked table; later statements on the table wait as long. */
-const tableLockTimeout = 5_000;
-/** Ms between log lines while one migration runs. */
-const progressEvery = 10_000;
+/** Later statements on the table wait as long. */
+const tableLockTimeoutMs = 5_000;
+const progressIntervalMs = 10_000;
 
-/** A database to migrate. */
 interface MigrationTarget {
   readonly url: string;
-  /** Of its tables, quoted where it must be. */
+  /** Quoted where necessary. */
   readonly schema: string;
-  /** False through a pooler that gives each transaction any connection: nothing is set there. */
+  /** False behind a transaction-mode pooler: session settings would leak to other clients. */
   readonly hasSessions: boolean;
 }
 
@@ -54,7 +52,7 @@ async function apply(target: MigrationTarget, { owner, migrations }: MigrationSe
   const progress = setInterval(() => {
     const seconds = Math.round((performance.now() - since) / 1000);
     log.info(`migrating the database: ${current ?? 'the first migration'} has run for ${seconds} s`);
-  }, progressEvery);
+  }, progressIntervalMs);
   try {
     const applied = await migrator.up();
     return applied.map(({ name }) => name);
@@ -68,12 +66,12 @@ async function apply(target: MigrationTarget, { owner, migrations }: MigrationSe
   }
 }
 
-/** A migration has no timeout, not even one of its role, but does not wait long for a lock. Without a schema, MikroORM looks into `public`. */
+/** Runs without a statement timeout, but gives up on table locks soon. Without a schema, MikroORM looks into `public`. */
 async function openOrm(
   { url, schema, hasSessions }: MigrationTarget,
   migrations: MigrationSet['migrations'],
 ): Promise<MikroORM> {
-  const settings = { ...expectedSettings, statement_timeout: 0, lock_timeout: tableLockTimeout, search_path: schema };
+  const settings = { ...expectedSettings, statement_timeout: 0, lock_timeout: tableLockTimeoutMs, search_path: schema };
   return MikroORM.init({
     clientUrl: url,
     schema: schema.replace(/^"(.*)"$/, '$1').replaceAll('""', '"'),

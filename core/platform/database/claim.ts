@@ -7,11 +7,9 @@ import { applySettings, waitingSettings } from './session.ts';
 /** "gateway" in ASCII: the lock of a gateway that must be the only one on its database. */
 const lockKey = '29099049505154425';
 
-/** Ms between attempts to claim the database again. */
-const retries = { first: 50, longest: 5_000 };
+const retriesMs = { first: 50, longest: 5_000 };
 
-/** Ms between two log lines about another gateway. */
-const remindEvery = 60_000;
+const reminderIntervalMs = 60_000;
 
 /**
  * `exclusive`: no other gateway may use the database. `shared`: others may that claim it as `shared`.
@@ -70,11 +68,11 @@ export class DatabaseClaim implements AsyncDisposable {
     }
   }
 
-  /** Undefined when this gateway stops. */
+  /** Undefined if this gateway stops. */
   async #claimAgain(): Promise<Held | undefined> {
     const { signal } = this.#closing;
-    const backoff = new Backoff(retries);
-    const reminder = new Throttle(remindEvery);
+    const backoff = new Backoff(retriesMs);
+    const reminder = new Throttle(reminderIntervalMs);
     for (;;) {
       await backoff.wait(signal);
       if (signal.aborted) return undefined;
@@ -117,7 +115,7 @@ async function connect(url: string, timeout: number): Promise<Held> {
   return { client, lost };
 }
 
-/** False when another gateway holds the lock. @throws when the database cannot be asked */
+/** False if another gateway holds the lock. @throws if the query fails */
 async function lock(client: pg.Client, kind: ClaimKind): Promise<boolean> {
   const acquire = kind === 'shared' ? 'pg_advisory_lock_shared' : 'pg_advisory_lock';
   // A gateway that was killed a moment ago may still hold its connection.

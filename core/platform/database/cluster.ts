@@ -10,7 +10,7 @@ import { hasExited } from './postmaster.ts';
 /** Where a server that runs as another user keeps its files when that user cannot enter the data folder. */
 export const systemFolder = '/var/lib/daypass';
 const usualLimits: InitLimits = { look: 1_000, stall: 60_000 };
-/** Ms for initdb to end its server and remove its files. */
+/** Ms for initdb to stop its server and remove its files. */
 const endPatience = 5_000;
 
 const run = promisify(execFile);
@@ -30,10 +30,9 @@ export async function moveAside(folder: string, log: Logger): Promise<void> {
   log.warn(`moved a database with an unknown password to ${aside}`);
 }
 
-/** How the growth of a cluster is watched, in ms. */
 interface InitLimits {
   readonly look: number;
-  /** Without growth, initialization counts as stuck. A slow disk may take as long as it needs. */
+  /** Ms without growth until initialization counts as stuck. A slow disk may take as long as it needs. */
   readonly stall: number;
 }
 
@@ -91,7 +90,6 @@ function initArguments(folder: string, passwordFile: string): string[] {
   ];
 }
 
-/** A signal that aborts when the folder has stopped growing. */
 function untilStuck(folder: string, { look, stall }: InitLimits, over: AbortSignal): AbortSignal {
   const stuck = new AbortController();
   const watch = async () => {
@@ -109,7 +107,6 @@ function untilStuck(folder: string, { look, stall }: InitLimits, over: AbortSign
   return stuck.signal;
 }
 
-/** Bytes and number of the files in a folder that is being written. */
 async function sizeOf(folder: string): Promise<number> {
   const names = await readdir(folder, { recursive: true });
   const sizes = names.map((name) =>
@@ -121,7 +118,7 @@ async function sizeOf(folder: string): Promise<number> {
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, names.length);
 }
 
-/** The last line of its output, or how it ended. */
+/** Last line of initdb's output, or how it ended. */
 function reasonOf(error: unknown): string {
   const { stderr, code, signal, message } = error as { [name in 'stderr' | 'code' | 'signal' | 'message']?: unknown };
   const line = String(stderr ?? '')
@@ -133,7 +130,7 @@ function reasonOf(error: unknown): string {
   return typeof code === 'number' ? `it ended with code ${code} and printed nothing` : String(message);
 }
 
-/** Every user may enter it; its entries have an owner each. */
+/** Every user may enter the folder; each of its entries has one owner. */
 async function openSystemFolder(): Promise<void> {
   await mkdir(systemFolder, { recursive: true });
   await chmod(systemFolder, 0o755);

@@ -7,7 +7,7 @@ import type pg from 'pg';
  * (https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-COPY); memory is bounded by one chunk and the socket.
  */
 
-/** The part of the driver's connection that a COPY uses; its types lack it. */
+/** The driver's connection as COPY uses it; its types lack it. */
 interface WireConnection {
   readonly stream: Socket;
   query(sql: string): void;
@@ -16,13 +16,12 @@ interface WireConnection {
   sendCopyFail(reason: string): void;
 }
 
-/** Bytes that are collected before they are handed on: rows have a few hundred. */
+/** Rows (a few hundred bytes each) are collected up to this size. */
 const chunkBytes = 65_536;
 
-/** What the driver calls while this runs. */
+/** The driver calls these methods while the command runs. */
 abstract class CopyCommand {
   readonly #sql: string;
-  /** Rows, once it has ended. */
   rows = 0;
 
   constructor(sql: string) {

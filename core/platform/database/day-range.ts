@@ -1,7 +1,6 @@
 import type { Database } from './database.ts';
 import { epoch } from './rows.ts';
 
-/** Times between the beginning of the first day and the end of the last one. */
 interface TimeRange {
   readonly since: Date | undefined;
   readonly until: Date | undefined; // exclusive

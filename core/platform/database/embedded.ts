@@ -13,8 +13,7 @@ import { hasExited, postmasterPid, signal } from './postmaster.ts';
 import { readAccess, type ServerAccess, urlOf, writeAccess } from './server-access.ts';
 import { isRunning, startServer } from './server-process.ts';
 
-/** Ms that the server has to stop before it is killed. */
-const stopTimeout = 10_000;
+const stopTimeoutMs = 10_000;
 
 /**
  * A PostgreSQL that belongs to a data folder. It runs as a separate process and survives a crash of the gateway; the next
@@ -99,7 +98,7 @@ export class EmbeddedPostgres {
   }
 
   /** Stops the server; by force when it does not stop in time. @param timeout ms */
-  async stop(timeout = stopTimeout): Promise<void> {
+  async stop(timeout = stopTimeoutMs): Promise<void> {
     const pid = await postmasterPid(this.#access.folder);
     if (pid === undefined) return;
     signal(pid, 'SIGINT');
@@ -114,7 +113,7 @@ function logFileOf(dataFolder: string): string {
   return join(dataFolder, 'postgres.log');
 }
 
-/** One process at a time creates, starts or revives the server of a folder. */
+/** One process at a time creates, starts or restarts the server of a folder. */
 function lockFolder(dataFolder: string, log: Logger, stopping: AbortSignal | undefined): Promise<AsyncDisposable> {
   return acquireFileLock(join(dataFolder, 'postgres.lock'), log, stopping);
 }
@@ -131,7 +130,6 @@ async function placeFor(dataFolder: string, identity: Identity | undefined): Pro
   return join(systemFolder, hash);
 }
 
-/** The preferred port if it is free, otherwise any. */
 async function freePort(preferred: number | undefined): Promise<number> {
   return probePort(preferred ?? 0).catch(() => probePort(0));
 }

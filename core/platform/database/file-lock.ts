@@ -3,11 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../logger.ts';
 import { readIfPresent } from './postmaster.ts';
 
-/** Ms that a process waits for the lock: enough to create and start a server. */
-const lockTimeout = 120_000;
+/** Enough to create and start a server. */
+const lockTimeoutMs = 120_000;
 
-/** Ms of waiting after which it is logged. */
-const quietTime = 1_000;
+const logAfterMs = 1_000;
 
 /**
  * Acquires a lock among the processes of this machine: a file with the pid of its holder. The lock of a dead process is
@@ -25,10 +24,10 @@ export async function acquireFileLock(file: string, log: Logger, signal?: AbortS
     while (!(await makeLink(mine, file))) {
       signal?.throwIfAborted();
       const waited = performance.now() - began;
-      if (waited > lockTimeout) throw new Error(`Another process is setting up the database and holds ${file}.`);
-      if (!isSaid && waited > quietTime)
+      if (waited > lockTimeoutMs) throw new Error(`Another process is setting up the database and holds ${file}.`);
+      if (!isSaid && waited > logAfterMs)
         log.info(`another process is setting up the database and holds ${file}; waiting`);
-      isSaid ||= waited > quietTime;
+      isSaid ||= waited > logAfterMs;
       if (!(await isHeld(file))) await rm(file, { force: true });
       else await sleep(25);
     }

@@ -37,7 +37,6 @@ export async function serverIdentity(folder: string): Promise<Identity | undefin
   );
 }
 
-/** Undefined for a path that is missing. */
 async function ownerOf(path: string): Promise<Identity | undefined> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) return undefined;
@@ -65,7 +64,7 @@ export async function requireReadable(dataFolder: string, paths: readonly string
   }
 }
 
-/** The user of this process; its number where no name is known, as in a container. */
+/** User name of this process; its number where the system has no name for it, as in a container. */
 function ownName(): string {
   try {
     return userInfo().username;

@@ -73,7 +73,7 @@ export class Lifetime {
     if (this.#embedded !== undefined) this.#restarter = new ServerRestarter(this.#embedded, this.#log);
   }
 
-  /** A process stops the server that it has started or claimed, unless a gateway has connected since. */
+  /** A process stops the server that it started or claimed, unless another gateway has connected since. */
   async #mayStop({ isOurs, url }: EmbeddedPostgres, hadClaim: boolean): Promise<boolean> {
     if (hadClaim && !this.#options.isShared) return true;
     return (isOurs || hadClaim) && !(await isClaimed(url).catch(() => true));

@@ -1,9 +1,9 @@
 import type pg from 'pg';
 
-/** Ms after the end of its connection in which the user of a client usually gives it back. */
-const grace = 500;
+/** The user of a disconnected client usually returns it to the pool within this time. */
+const returnGraceMs = 500;
 
-/** What pg rejects a query with that took longer than `query_timeout`. */
+/** pg's error message when a query exceeds `query_timeout`. */
 const readTimeout = 'Query read timeout';
 
 /**
@@ -22,7 +22,7 @@ export function releaseLostClients(pool: pg.Pool): void {
   });
   pool.on('connect', (client) => {
     closeAfterTimeout(client);
-    client.once('end', () => setTimeout(() => takeBack(client, inUse), grace));
+    client.once('end', () => setTimeout(() => takeBack(client, inUse), returnGraceMs));
   });
 }
 
@@ -46,7 +46,7 @@ function isReadTimeout(error: unknown): boolean {
   return error instanceof Error && error.message === readTimeout;
 }
 
-/** Not politely: the other side does not answer. */
+/** Without the goodbye message: the other side does not answer. */
 function close(client: pg.PoolClient): void {
   (client as unknown as { readonly connection: pg.Connection }).connection.stream.destroy();
 }

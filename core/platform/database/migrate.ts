@@ -6,9 +6,8 @@ import type { PluginTables } from './tables.ts';
 
 /** "daypass" in ASCII, cut to eight bytes: the lock under which one process at a time migrates. */
 const lockKey = '7233193826951295840';
-/** Ms between log lines while another process migrates. */
-const remindEvery = 10_000;
-/** `lock_not_available`. */
+const reminderIntervalMs = 10_000;
+/** SQLSTATE `lock_not_available`. */
 const lockTimedOut = '55P03';
 
 /**
@@ -59,7 +58,7 @@ export async function findMigrationTarget(url: string): Promise<{ url: string; s
   }
 }
 
-/** Undefined for a database that no gateway has migrated. */
+/** Undefined for a database that has never been migrated. */
 async function readApplied(client: pg.Client): Promise<ReadonlySet<string> | undefined> {
   const { rows: tables } = await client.query<{ exists: boolean }>('SELECT to_regclass($1) IS NOT NULL AS exists', [
     migrationTable,
@@ -114,7 +113,7 @@ async function requireSchema(client: pg.Client): Promise<string> {
 async function lock(client: pg.Client, log: Logger): Promise<void> {
   const begunAt = performance.now();
   let isFirst = true;
-  while (!(await tryToLock(client, isFirst ? 0 : remindEvery))) {
+  while (!(await tryToLock(client, isFirst ? 0 : reminderIntervalMs))) {
     const seconds = Math.round((performance.now() - begunAt) / 1000);
     const since = isFirst ? '' : ` since ${seconds} s`;
     log.info(`another process is migrating the database; waiting for it${since}`);

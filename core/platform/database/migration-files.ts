@@ -6,7 +6,7 @@ import type { PluginTables } from './tables.ts';
 
 interface MigrationClass {
   new (...parameters: ConstructorParameters<typeof Migration>): Migration;
-  /** The version of its owner that brought it: `0.2.0`. Databases record names only, so it may be corrected. */
+  /** Product version that introduced it, such as `0.2.0`. Databases record names only, so it may be corrected. */
   readonly since?: string;
 }
 

@@ -14,9 +14,8 @@ interface Listener {
   readonly onGap: () => void;
 }
 
-/** Ms between attempts to connect. */
-const retries = { first: 100, longest: 5_000 };
-/** Ms between messages to itself, by which a connection shows that it still delivers, and until one must have come. */
+const retriesMs = { first: 100, longest: 5_000 };
+/** Ms between messages to itself, which prove that the connection delivers, and until one must have arrived. */
 const proofs = { every: 20_000, within: 5_000 };
 const proofChannel = 'daypass_proof';
 
@@ -27,15 +26,14 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
   readonly #listeners = new Set<Listener>();
   readonly #closing = new AbortController();
   #client: pg.Client | undefined;
-  /** True when the connection listens on every channel. */
   #isListening = false;
   /** Resolved after the first attempt to connect; undefined before the first listener. */
   #firstTry: PromiseWithResolvers<void> | undefined;
 
-  /** True when the connection has delivered its last message to itself. */
+  /** True once the connection has delivered its last message to itself. */
   #delivers = false;
   #hasWarned = false;
-  /** What it waits for, and whom that tells. */
+  /** The message that it waits for. */
   #awaited: { readonly payload: string; readonly onHeard: () => void } | undefined;
   readonly #isDeaf: boolean;
   readonly #proofs: typeof proofs;
@@ -85,15 +83,14 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
     };
     while (!signal.aborted) {
       const connect = () => this.#connect().finally(onFirstTry);
-      const connection = await retryUntilDone(connect, { range: retries, signal, onFailure });
+      const connection = await retryUntilDone(connect, { range: retriesMs, signal, onFailure });
       if (mayHaveMissed) for (const { onGap } of this.#listeners) onGap();
       mayHaveMissed = true;
       await connection?.lost;
-      await wait(jitteredDelay(retries, 0), signal);
+      await wait(jitteredDelay(retriesMs, 0), signal);
     }
   }
 
-  /** Connects and listens on every channel. @throws Error when that failed */
   async #connect(): Promise<{ readonly lost: Promise<void> }> {
     const client = new pg.Client({
       connectionString: this.#url,
@@ -137,7 +134,7 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
     if (!this.#isDeaf) await this.#prove(client);
   }
 
-  /** Loses a connection that what lies between has dropped without a word: nothing would be heard on it, and nothing be missed. */
+  /** Drops a connection that a middlebox has cut silently: it would receive no notification and report no error. */
   async #watch(client: pg.Client, lost: AbortSignal, lose: () => void): Promise<void> {
     if (this.#isDeaf) return;
     const signal = AbortSignal.any([lost, this.#closing.signal]);
@@ -150,7 +147,7 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
     }
   }
 
-  /** As long as questions and a message may take. */
+  /** Rejects when a query or a message takes too long. */
   #inTime(work: Promise<void>, signal: AbortSignal): Promise<void> {
     const most = 2 * this.#proofs.within;
     return withDeadline(work, most, `no answer within ${most} ms`, signal);

@@ -18,7 +18,7 @@ import { waitForDatabase } from './wait.ts';
 import { unlessAborted, withDeadline } from '../timing/deadline.ts';
 
 interface OpenDatabaseOptions {
-  /** DATABASE_URL; without it the embedded server is used. */
+  /** DATABASE_URL; the embedded server is used without it. */
   readonly url?: string | undefined;
   /** DATABASE_DIRECT_URL: the same database without the pooler of `url`, for what needs a session. Default: `url`. */
   readonly directUrl?: string | undefined;
@@ -28,27 +28,26 @@ interface OpenDatabaseOptions {
   readonly log: Logger;
   /** `serve`: for a gateway. `command`: for a short command that may run next to a gateway. */
   readonly mode: 'serve' | 'command';
-  /** True when other gateways may use the database at the same time. */
+  /** True if other gateways may use the database at the same time. */
   readonly isShared: boolean;
-  /** Processes of this machine that are one gateway, and share the connections of one. Default: 1. */
+  /** Processes of this machine that form one gateway and share its connection limit. Default: 1. */
   readonly processes?: number;
-  /** Tables of core. Without them, only SQL reaches these tables. */
+  /** Tables of core. Without them, these tables are reachable by SQL only. */
   readonly entities?: Entities;
-  /** Tables that plugins bring. */
+  /** Tables of the plugins. */
   readonly tables?: Iterable<PluginTables>;
   /** Seconds to wait for a database of `url` that cannot be reached; 0, the default, does not wait. */
   readonly wait?: number;
-  /** Ends the opening when it aborts. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Ms. A slow database must not block the gateway. */
+/** Ms; a slow database must not block the gateway. */
 const deadlines = { connect: 5_000, query: 10_000, lock: 5_000, idleTransaction: 30_000 };
 const poolSize = 10;
-/** The least that each of several processes has. */
-const leastPoolSize = 4;
-/** Connections besides: for requests of the API and notifications of payments, and to the replica. */
-const firstPoolSize = 2;
+/** Per process, when several share the limit. */
+const minPoolSize = 4;
+/** Additional connections for API requests and payment notifications, and to the replica. */
+const priorityPoolSize = 2;
 const replicaPoolSize = 5;
 const idleTimeout = 30_000; // ms
 const connectionOptions = {
@@ -57,19 +56,19 @@ const connectionOptions = {
   application_name: 'daypass',
   keepAlive: true,
 };
-/** A URL that leads to the primary by mistake writes nothing. */
+/** A URL that points to the primary by mistake must not write. */
 const readOnly = { default_transaction_read_only: 'on' };
-/** Ms after which PostgreSQL itself ends a statement, the wait for a lock and an idle transaction. */
+/** Ms; PostgreSQL itself ends longer statements, lock waits and idle transactions. */
 const sessionSettings = {
   ...expectedSettings,
   statement_timeout: deadlines.query,
   lock_timeout: deadlines.lock,
   idle_in_transaction_session_timeout: deadlines.idleTransaction,
 };
-/** Ms that the embedded server has to stop after a failed start, before it is killed. */
-const failedStopTimeout = 1_500;
-/** Ms for all of that, where the process ends at once. */
-const abandonTimeout = 5_000;
+/** After this, the embedded server of a failed start is killed. */
+const failedStopTimeoutMs = 1_500;
+/** Limit for the whole cleanup when the process exits at once. */
+const abandonTimeoutMs = 5_000;
 
 /**
  * Opens the database and migrates it.
@@ -107,19 +106,19 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Opened
       await unlessAborted(requireUsable(url, 'DATABASE_URL'), signal);
       if (direct !== url) await unlessAborted(requireUsable(direct, 'DATABASE_DIRECT_URL'), signal);
     }
-    const size = Math.max(leastPoolSize, Math.ceil(poolSize / processes));
+    const size = Math.max(minPoolSize, Math.ceil(poolSize / processes));
     const isPooled = direct !== url || pooler === 'transaction';
     if (isPooled && mode === 'serve') await unlessAborted(warnOfRoleSettings(url, log), signal);
     const settings = { url, isPooled, size };
     const orm = await unlessAborted(openOrm(settings, await loadEntities(options.entities, tables)), signal);
     for (const { steps } of tables) steps?.(orm.config);
     const isDeaf = pooler === 'transaction' && direct === url;
-    const database = new PostgresDatabase(orm, createPool(settings, firstPoolSize), direct, log, lifetime, isDeaf);
+    const database = new PostgresDatabase(orm, createPool(settings, priorityPoolSize), direct, log, lifetime, isDeaf);
     if (readUrl !== undefined)
       await database.readFrom(createPool({ ...settings, url: readUrl }, replicaPoolSize, readOnly), isPooled);
     return database;
   } catch (error) {
-    await lifetime.end(failedStopTimeout);
+    await lifetime.end(failedStopTimeoutMs);
     const variable = directUrl === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';
     throw given === undefined ? error : explainFailure(error, direct, variable);
   }
@@ -150,9 +149,8 @@ async function loadEntities(ofCore: Entities = [], tables: readonly PluginTables
 
 interface PoolSettings {
   readonly url: string;
-  /** A pooler refuses settings of sessions: the role has them there (docs/scaling.md). */
+  /** A pooler rejects session settings: the role carries them (docs/scaling.md). */
   readonly isPooled: boolean;
-  /** Connections. */
   readonly size: number;
 }
 
@@ -174,7 +172,6 @@ async function openOrm({ url, isPooled, size }: PoolSettings, entities: Entities
   });
 }
 
-/** Connects at its first query. */
 function createPool({ url, isPooled }: PoolSettings, size: number, more: SessionSettings = {}): pg.Pool {
   const options = {
     ...connectionOptions,
@@ -207,7 +204,7 @@ class PostgresDatabase implements OpenedDatabase {
   readonly #lifetime: Lifetime;
   #replica: (RecordReads & AsyncDisposable) | undefined;
 
-  /** @param url without a pooler @param isDeaf as there is only a pooler that delivers no notifications */
+  /** @param url without a pooler @param isDeaf the only route is a pooler that delivers no notifications */
   constructor(orm: MikroORM, first: pg.Pool, url: string, log: Logger, lifetime: Lifetime, isDeaf: boolean) {
     this.kind = lifetime.isEmbedded ? 'embedded' : 'external';
     this.url = url;
@@ -267,8 +264,8 @@ class PostgresDatabase implements OpenedDatabase {
   }
 
   async abandon(): Promise<void> {
-    const late = `PostgreSQL did not stop within ${abandonTimeout} ms`;
-    await withDeadline(this.#lifetime.end(failedStopTimeout), abandonTimeout, late);
+    const late = `PostgreSQL did not stop within ${abandonTimeoutMs} ms`;
+    await withDeadline(this.#lifetime.end(failedStopTimeoutMs), abandonTimeoutMs, late);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -3,7 +3,6 @@ import { StartRefused } from '../errors/start-refused.ts';
 import type { Logger } from '../logger.ts';
 import { expectedSettings, type SessionSettings, unexpectedSettings } from './session.ts';
 
-/** How a pooler shares the connections of its clients. */
 type PoolerMode = 'session' | 'transaction' | 'statement';
 
 const connection = { connectionTimeoutMillis: 5_000, query_timeout: 5_000, application_name: 'daypass-start' };
@@ -37,7 +36,7 @@ async function backendOf(client: pg.Client): Promise<number | undefined> {
 }
 
 interface PooledUrls {
-  /** Of DATABASE_URL. */
+  /** For DATABASE_URL. */
   readonly mode: PoolerMode | undefined;
   /** DATABASE_DIRECT_URL, if it differs. */
   readonly directUrl: string | undefined;

@@ -6,16 +6,15 @@ import { Throttle } from '../timing/throttle.ts';
 import type { Database, RecordReads, ReplicaState } from './database.ts';
 import { epoch } from './rows.ts';
 
-/** Ms between two measurements, for one of them, and for the primary's part of it or for closing. */
-const interval = 5_000;
+/** Also the timeout of a measurement, of the primary's part of it, and of closing. */
+const intervalMs = 5_000;
 const deadline = 3_000;
 const shortDeadline = 1_000;
 /** Ms by which the replica may be behind; the primary is read otherwise. */
 export const mostLag = 30_000;
-/** Measurements that are remembered: an hour. */
-const mostSamples = 720;
-/** Ms between two log lines about statements that failed. */
-const remindEvery = 60_000;
+/** An hour. */
+const maxSamples = 720;
+const reminderIntervalMs = 60_000;
 
 type Query = Database['query'];
 
@@ -24,11 +23,11 @@ interface ReplicaOptions {
   readonly replica: Query;
   readonly close: () => Promise<void>;
   readonly log: Logger;
-  /** Ms of a clock that is never set; tests give their own. */
+  /** Ms of a monotonic clock; tests inject their own. */
   readonly now?: () => number;
 }
 
-/** What the primary had written at a time. */
+/** Position in the write-ahead log that the primary had written at a time. */
 interface Sample {
   readonly lsn: bigint;
   readonly at: number;
@@ -40,7 +39,7 @@ interface ReplicaRow {
   readonly started: string;
   readonly lsn: string;
   readonly has_records: boolean;
-  /** Epoch ms, by the primary's clock: when the last transaction was committed that the replica has replayed; null for none. */
+  /** Commit time of the last replayed transaction, in epoch ms of the primary's clock; null if none. */
   readonly replayed_at: number | null;
 }
 
@@ -48,7 +47,7 @@ interface PrimaryRow extends Pick<ReplicaRow, 'system' | 'started' | 'lsn'> {
   readonly time: number;
 }
 
-/** The position in the write-ahead log: what is written, or replayed on a replica. Subtracted, as the driver has no type for it. */
+/** WAL position: written, or replayed on a replica. Subtracted, as the driver has no type for it. */
 const position = `(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END - '0/0')::text AS lsn`;
 const identity = `(SELECT system_identifier::text FROM pg_control_system()) AS system, pg_postmaster_start_time()::text AS started`;
 const askPrimary = `SELECT ${identity}, ${position}, ${epoch('clock_timestamp()')} AS time`;
@@ -66,11 +65,11 @@ export class Replica implements RecordReads, AsyncDisposable {
   readonly #options: ReplicaOptions;
   readonly #now: () => number;
   readonly #samples: Sample[] = [];
-  readonly #reminder = new Throttle(remindEvery);
+  readonly #reminder = new Throttle(reminderIntervalMs);
   readonly #timer: NodeJS.Timeout;
-  /** Until it has settled, it is unknown whether the replica can be used. */
+  /** Pending until the first measurement; until then it is unknown whether the replica can be used. */
   readonly #first: Promise<void>;
-  /** Rejects when the replica does not answer a measurement: what waits for it is asked of the primary. */
+  /** Rejects when a measurement gets no answer; waiting queries go to the primary. */
   #silence = silence();
   #isClosed = false;
   #state: ReplicaState = { lag: undefined, fault: undefined, since: Date.now() };
@@ -81,7 +80,7 @@ export class Replica implements RecordReads, AsyncDisposable {
     this.#first = this.measure();
     this.#timer = setInterval(
       () => inBackground(options.log, 'measuring the lag of the replica', () => this.measure()),
-      interval,
+      intervalMs,
     ).unref();
   }
 
@@ -149,11 +148,11 @@ export class Replica implements RecordReads, AsyncDisposable {
     );
   }
 
-  /** Ms since the primary had written no more than is replayed by now; infinite when nobody measured then. */
+  /** Ms since the primary's position was at most what is replayed now; infinite without a measurement of that time. */
   #measuredLag(written: Sample, replayed: bigint): number {
     const samples = this.#samples;
     samples.push(written);
-    if (samples.length > mostSamples) samples.shift();
+    if (samples.length > maxSamples) samples.shift();
     const reached = samples.findLastIndex(({ lsn }) => lsn <= replayed);
     if (reached === -1) return Infinity;
     samples.splice(0, reached);
@@ -180,7 +179,7 @@ function silence(): PromiseWithResolvers<never> {
   return resolvers;
 }
 
-/** Ended by `statement_timeout` there, or by the driver here. */
+/** Ended by `statement_timeout` on the server, or by the driver. */
 function isTimeout(error: unknown): boolean {
   return (
     error instanceof Error && (('code' in error && error.code === '57014') || error.message === 'Query read timeout')

@@ -14,7 +14,7 @@ export type Fields<Entity extends EntitySchemaWithMeta, Field extends keyof ByFi
 };
 type ByField<Entity extends EntitySchemaWithMeta> = InferKyselyTable<Entity, { columnNamingStrategy: 'property' }>;
 
-/** Without the mark of columns that an insert may leave out. */
+/** Strips the mark of columns that an insert may leave out. */
 type Value<Given> = Given extends { readonly __select__: infer Selected } ? Time<Selected> : Time<Given>;
 type Time<Given> = Given extends Date ? number : Given;
 

@@ -7,10 +7,9 @@ import type { Identity } from './identity.ts';
 import { hasExited, postmasterPid, removeStalePid, signal } from './postmaster.ts';
 import { answers, type ServerAccess } from './server-access.ts';
 
-/** Timeouts in ms: the start of the server, including crash recovery, and its exit after a failed start. */
+/** Ms: the start of the server, including crash recovery, and its exit after a failed start. */
 const timeouts = { start: 60_000, exit: 2_000 };
-/** Ms between two checks of a server that starts or stops, and of waiting after which it is logged. */
-const pollInterval = 25;
+const pollIntervalMs = 25;
 const quietTime = 2_000;
 const maxLogBytes = 10 * 1024 * 1024;
 
@@ -28,13 +27,11 @@ const settings: readonly string[] = [
 ];
 
 interface ServerStart {
-  /** The program. */
   readonly postgres: string;
   readonly access: ServerAccess;
   readonly identity: Identity | undefined;
   readonly logFile: string;
   readonly log: Logger;
-  /** Stops the server and ends the start when it aborts. */
   readonly signal: AbortSignal | undefined;
 }
 
@@ -121,7 +118,7 @@ async function untilReady(
       isSaid = true;
       log.info(`PostgreSQL in ${access.folder} is starting, recovering or stopping; waiting for it`);
     }
-    await sleep(pollInterval);
+    await sleep(pollIntervalMs);
   }
   return true;
 }

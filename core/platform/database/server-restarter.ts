@@ -3,14 +3,12 @@ import type { Logger } from '../logger.ts';
 import { Backoff } from '../timing/backoff.ts';
 import { wait } from '../timing/wait.ts';
 
-/** A server that may die and can be restarted. */
 interface RestartableServer {
   isAlive(): Promise<boolean>;
-  /** @throws when it does not start */
   revive(signal: AbortSignal): Promise<void>;
 }
 
-/** Ms between two checks of the server, between attempts to start it, and of uptime after which it counts as recovered. */
+/** Ms: between checks, between attempts to start, and of uptime until a server counts as recovered. */
 const timing = { look: 1_000, retries: { first: 200, longest: 30_000 }, recovered: 60_000 };
 
 /**
@@ -55,7 +53,7 @@ export class ServerRestarter implements AsyncDisposable {
     }
   }
 
-  /** A server that cannot be asked, for lack of descriptors say, is not started a second time. */
+  /** A server that cannot be checked, for lack of file descriptors for example, is not started twice. */
   async #isAlive(): Promise<boolean> {
     try {
       return await this.#server.isAlive();
@@ -65,7 +63,7 @@ export class ServerRestarter implements AsyncDisposable {
     }
   }
 
-  /** False when another attempt is needed. */
+  /** False if another attempt is needed. */
   async #revive(signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return true;
     try {

@@ -4,27 +4,23 @@ import { describeConnectionError, isUnreachable } from '../errors/connection-err
 import { StartRefused } from '../errors/start-refused.ts';
 import type { Logger } from '../logger.ts';
 
-/** Ms between two attempts, and between two log lines. */
 const intervals = { attempts: 1_000, lines: 10_000 };
 const connection = { connectionTimeoutMillis: 5_000, query_timeout: 5_000, application_name: 'daypass-start' };
-/** Seconds: a day. */
-const maxWait = 86_400;
+const maxWaitSeconds = 86_400;
 
-/** How long a start waits for a database that cannot be reached. */
 interface DatabaseWait {
   /** Seconds; 0 does not wait. */
   readonly limit: number;
   readonly log: Logger;
   readonly signal?: AbortSignal | undefined;
-  /** In ms, for tests. */
   readonly intervals?: typeof intervals;
 }
 
 /** Seconds of DATABASE_WAIT. @throws StartRefused when it is not a number of seconds */
 export function readDatabaseWait(environment: NodeJS.ProcessEnv): number {
   const text = environment['DATABASE_WAIT'] || '0';
-  if (/^\d{1,5}$/.test(text) && Number(text) <= maxWait) return Number(text);
-  throw new StartRefused(`DATABASE_WAIT is "${text}". Write a number of seconds from 0 to ${maxWait}.`, {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= maxWaitSeconds) return Number(text);
+  throw new StartRefused(`DATABASE_WAIT is "${text}". Write a number of seconds from 0 to ${maxWaitSeconds}.`, {
     isPermanent: true,
   });
 }

@@ -40,7 +40,7 @@ const reasons: readonly (readonly [RegExp, ReasonKey])[] = [
   [/^\b$/, 'connection.reason.proxy'], // found by `findCommandProxy`, which has no error to match
 ];
 
-/** What Redis answers to some commands, and not to others. */
+/** Redis errors that concern some commands only. */
 const refusals: readonly (readonly [RegExp, ReasonKey])[] = [
   [/no permissions to run the '(?<command>[\w|]+)'/, 'connection.reason.no_right'],
   [/\bNOPERM\b|no permissions to access|can't run this command/i, 'connection.reason.no_right_to_keys'],
@@ -55,7 +55,7 @@ export function isConnectionError(thrown: unknown): boolean {
   return findMessage(thrown) !== undefined;
 }
 
-/** Reasons that may pass by themselves, as when a server or its network starts. */
+/** Reasons that may resolve by themselves, as when a server or its network starts. */
 const passing = new Set<ReasonKey>([
   'connection.reason.refused_connection',
   'connection.reason.unknown_host',

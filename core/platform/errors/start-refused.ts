@@ -1,7 +1,7 @@
 import { exitCodes } from '../exit-codes.ts';
 
 interface RefusalOptions extends ErrorOptions {
-  /** True when a later start is refused as well, until somebody changes something. Default: false, as for a port in use. */
+  /** True if a later start fails as well until something is changed. Default: false, as for a port in use. */
   readonly isPermanent?: boolean;
 }
 

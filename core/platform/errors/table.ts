@@ -28,7 +28,7 @@ interface ErrorKind {
   readonly failure?: true;
 }
 
-/** A row: the status, OpenAI's type and code, Anthropic's type. */
+/** Arguments: status, OpenAI's type and code, Anthropic's type. */
 function row(
   status: number,
   type: string,
@@ -138,7 +138,7 @@ export interface ErrorDetails {
   readonly cause?: unknown;
 }
 
-/** How a vendor says that a prompt is too long, as its tools look for it. Those of OpenAI look at the code. */
+/** Wording of "prompt too long" that the vendors' tools match. OpenAI's tools match the code instead. */
 const overflowWords = {
   openai: undefined,
   anthropic: { known: /^prompt is too long/, own: 'prompt is too long' },
@@ -247,14 +247,14 @@ function googleStatus(status: number): string {
   return googleStatuses[status] ?? (status < 500 ? 'INVALID_ARGUMENT' : 'UNAVAILABLE');
 }
 
-/** The error type of an upstream as one of Anthropic's. OpenAI has one type for all invalid requests. */
+/** Maps an upstream's error type to Anthropic's. OpenAI has one type for all invalid requests. */
 function anthropicType(upstream: UpstreamWords): string | undefined {
   const type = upstream?.type;
   if (type !== undefined && type !== 'invalid_request_error' && anthropicWords.has(type)) return type;
   return upstream && anthropicTypes[upstream.status];
 }
 
-/** The error type for OpenAI clients. Types of other vendors become the general one. */
+/** The error type for OpenAI clients. Other vendors' types become the general one. */
 function openaiType(upstream: UpstreamWords): string | undefined {
   const type = upstream?.type;
   if (type === undefined || type === 'invalid_request_error') return type;

@@ -34,13 +34,12 @@ export interface JobQueue extends Jobs {
   work(): void;
 }
 
-/** Timeouts in ms: adding a job, setting the schedules, opening a worker, and finishing running jobs on shutdown. */
+/** Ms; `close` bounds the wait for running jobs on shutdown. */
 const deadlines = { add: 2_000, schedule: 10_000, worker: 10_000, close: 10_000 };
-/** Ms between attempts to start working. */
-const retries = { first: 500, longest: 30_000 };
-/** Ms between two looks for schedules that the store has lost: a Redis that was flushed has none. */
+const retriesMs = { first: 500, longest: 30_000 };
+/** Ms between checks for schedules that the store has lost, as a flushed Redis has. */
 const usualRestore = 60_000;
-/** Finished jobs that are kept for inspection: seconds and number. */
+/** Finished jobs kept for inspection: age in seconds, and number. */
 const kept: JobsOptions = {
   removeOnComplete: { age: 86_400, count: 1_000 },
   removeOnFail: { age: 7 * 86_400, count: 1_000 },
@@ -90,7 +89,7 @@ class QueueJobs<Context> implements JobQueue {
   readonly #failures: QueueFailures;
   readonly #noteFailure: (error: Error) => void;
   #queue: KitQueue | undefined;
-  /** Calls in flight: a queue that is closed under a call leaves it waiting until its deadline. */
+  /** Calls in flight: closing a queue during a call would leave the call pending until its deadline. */
   readonly #calls = new WeakMap<KitQueue, number>();
   #worker: KitWorker | undefined;
   #starting: Promise<void> | undefined;
@@ -116,7 +115,7 @@ class QueueJobs<Context> implements JobQueue {
   work(): void {
     const { signal } = this.#closing;
     this.#starting = retryUntilDone(() => this.#startWorking(signal), {
-      range: retries,
+      range: retriesMs,
       signal,
       onFailure: (error) => this.#noteFailure(toError(error)),
     });
@@ -186,7 +185,7 @@ class QueueJobs<Context> implements JobQueue {
     await withDeadline(this.#queue?.close() ?? settled, close, lateMessage(close)).catch(this.#noteFailure);
   }
 
-  /** Work that the queue has not begun by the deadline is dropped: its caller has already failed. */
+  /** Work that the queue has not started by the deadline is dropped: its caller has already failed. */
   async #ask<T>(milliseconds: number, work: (queue: KitQueue) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const queue = this.#openQueue();
     this.#calls.set(queue, (this.#calls.get(queue) ?? 0) + 1);
@@ -210,7 +209,6 @@ class QueueJobs<Context> implements JobQueue {
     }
   }
 
-  /** Closes a queue that has been replaced, after its last call. */
   #release(queue: KitQueue): void {
     const calls = (this.#calls.get(queue) ?? 1) - 1;
     this.#calls.set(queue, calls);
@@ -249,7 +247,7 @@ function optionsOf({ attempts = 5, backoff = 2 }: Job<never>): JobsOptions {
   return { ...kept, attempts, backoff: { type: 'exponential', delay: backoff * 1000, jitter: 0.3 } };
 }
 
-/** @throws UnrecoverableJobError when the data does not fit the job's schema */
+/** @throws UnrecoverableJobError if the data does not match the job's schema */
 function checkData({ name, data: schema }: Job<never>, data: JsonObject): void {
   if (schema === undefined || ajv.validate(schema, data)) return;
   throw new UnrecoverableJobError(`job ${name}: ${ajv.errorsText(ajv.errors)}`);

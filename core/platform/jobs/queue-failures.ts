@@ -3,15 +3,14 @@ import type { Logger } from '../logger.ts';
 import { Throttle } from '../timing/throttle.ts';
 import type { QueueFailure } from './jobs.ts';
 
-/** Ms between two log lines about a queue that fails. */
-const remindEvery = 60_000;
-/** Characters of a message that is not one of ours. */
+const reminderIntervalMs = 60_000;
+/** Characters of a foreign message. */
 const longestReason = 200;
 
 /** Failures of a queue since a worker of this process last got an answer. */
 export class QueueFailures {
   readonly #log: Logger;
-  readonly #reminder = new Throttle(remindEvery);
+  readonly #reminder = new Throttle(reminderIntervalMs);
   #current: QueueFailure | undefined;
 
   constructor(log: Logger) {

@@ -121,7 +121,7 @@ class JobsClient extends pg.Client {
 
 function ignore(): void {}
 
-/** BullMQ asks this module, and not the pool's settings, for the client that listens. */
+/** BullMQ takes the listening client from this module and not from the pool's settings. */
 const createBackend: typeof createPostgresBackend = (...given) => {
   const backend = createPostgresBackend(...given);
   const { connection } = backend as unknown as { connection: { pgModule: object } };
@@ -156,13 +156,13 @@ export function redisKit(url: string, queueName: string, prefix = 'gw:jobs'): Qu
   };
 }
 
-/** As BullMQ makes its clients, but for the class. */
+/** Same as BullMQ's own, except for the class. */
 function createClient({ url, ...given }: RedisOptions & { readonly url?: string }): IRedisClient {
   const options = given as Omit<RedisOptions, 'replyMapping'>;
   return createIORedisClient(url === undefined ? new SelectingRedis(options) : new SelectingRedis(url, options));
 }
 
-/** BullMQ asks for the version with INFO, and fails where that is refused: the next queue does without, so that delays are whole seconds. */
+/** BullMQ reads the version with INFO and fails where that is refused; the next queue then skips it, and delays are whole seconds. */
 class VersionCheck {
   options: { readonly skipVersionCheck?: true } = {};
 
@@ -174,7 +174,7 @@ class VersionCheck {
   }
 }
 
-/** The scripts of BullMQ take many keys: the braces keep the whole queue on one node. */
+/** BullMQ's scripts take many keys: the braces keep the whole queue on one node. */
 function clusterKit(address: RedisAddress, queueName: string, plainPrefix: string): QueueKit {
   const { Queue, Worker } = withBackend(createRedisBackend);
   const Paced = pausingWorker(Worker as never);
@@ -201,18 +201,17 @@ function clusterKit(address: RedisAddress, queueName: string, plainPrefix: strin
   };
 }
 
-/** BullMQ closes only connections that it has opened. */
+/** BullMQ closes only connections that it opened itself. */
 function owning<Part extends KitQueue | KitWorker>(part: Part, connection: Cluster): Part {
   const close = part.close.bind(part);
   part.close = () => close().finally(() => connection.disconnect());
   return part;
 }
 
-/** A job that is lost with its process is run again, up to five times: by contract jobs may run twice. */
+/** A job that is lost with its process runs again, up to five times: by contract jobs may run twice. */
 const workerOptions = { autorun: false, concurrency: 4, maxStalledCount: 5 };
 
-/** Ms between attempts to fetch a job, while the store refuses them. */
-const retries = { first: 100, longest: 5_000 };
+const retriesMs = { first: 100, longest: 5_000 };
 
 /**
  * A worker that pauses after a failure to fetch a job. BullMQ pauses only after ECONNREFUSED and asks again at once after
@@ -221,7 +220,7 @@ const retries = { first: 100, longest: 5_000 };
  */
 function pausingWorker(Base: typeof Worker): typeof Worker {
   return class PacedWorker extends Base {
-    readonly #backoff = new Backoff(retries);
+    readonly #backoff = new Backoff(retriesMs);
     readonly #closing = new AbortController();
 
     override async close(force?: boolean): Promise<void> {
@@ -243,7 +242,7 @@ function pausingWorker(Base: typeof Worker): typeof Worker {
   } as typeof Worker;
 }
 
-/** Failed jobs that are listed at most, and ms for which they are. */
+/** Limits of the list of failed jobs; `age` in ms. */
 const failures = { most: 100, age: 24 * 3_600_000 };
 
 export async function readQueueState(queue: KitQueue): Promise<QueueState> {
@@ -266,7 +265,7 @@ function describe({ name, failedReason, finishedOn, timestamp }: Job): FailedJob
   return { name, reason: failedReason, failedAt: finishedOn ?? timestamp };
 }
 
-/** A delayed job waits from the end of its delay on. */
+/** The wait of a delayed job begins when its delay ends. */
 function dueAt({ timestamp, delay }: Job): number {
   return timestamp + delay;
 }

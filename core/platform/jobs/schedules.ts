@@ -5,7 +5,7 @@ import type { ScheduleState } from './jobs.ts';
 import type { KitQueue, KitScheduler } from './queue-kit.ts';
 
 /** Periods that a job may miss before it is scheduled anew. */
-const tolerated = 2;
+const toleratedMisses = 2;
 
 interface SchedulesOptions {
   readonly definitions: Iterable<Job<never>>;
@@ -13,7 +13,7 @@ interface SchedulesOptions {
   readonly log: Logger;
 }
 
-/** The next run of a job as it was last seen, and since when it has been that one. */
+/** A job's next run as last seen, and since when it has been the same. */
 interface SeenRun {
   readonly next: number; // epoch ms
   readonly since: number; // ms, monotonic
@@ -66,7 +66,7 @@ export class Schedules implements ScheduleState {
   async #scheduleAnew(queue: KitQueue, late: readonly ScheduledJob[], before: Schedulers): Promise<void> {
     const names = late.map(({ name }) => name);
     this.#options.log.warn(
-      `jobs have missed ${tolerated} of their periods and are scheduled anew: ${names.join(', ')}. If the clock of this machine was set back, nothing is to be done.`,
+      `jobs have missed ${toleratedMisses} of their periods and are scheduled anew: ${names.join(', ')}. If the clock of this machine was set back, nothing is to be done.`,
     );
     for (const job of late) await this.#set(queue, job, before.get(job.name), true);
     this.rescheduled += late.length;
@@ -78,12 +78,12 @@ export class Schedules implements ScheduleState {
     }
   }
 
-  /** True when the planned run is the same as at the last look, and should not be. */
+  /** True if the planned run is the same as in the last check and should not be. */
   #isLate(job: ScheduledJob, scheduler: KitScheduler | undefined): boolean {
     const seen = this.#seen.get(job.name);
     const isSame = seen !== undefined && seen.next === scheduler?.next;
     const isFar = isFarAway(job, scheduler);
-    if (isSame && (isFar || performance.now() - seen.since > tolerated * periodOf(job))) return true;
+    if (isSame && (isFar || performance.now() - seen.since > toleratedMisses * periodOf(job))) return true;
     // A run that lies ahead is in order too: a job that has run when it was scheduled anew may have hours until the next one.
     const isAhead = !isFar && (scheduler?.next ?? 0) > Date.now();
     if (isAhead || (seen !== undefined && !isSame)) this.late.delete(job.name);
@@ -114,7 +114,6 @@ function isScheduled(definition: Job<never>): definition is ScheduledJob {
   return definition.schedule !== undefined;
 }
 
-/** The schedulers in the queue, by the name of their job. */
 type Schedulers = ReadonlyMap<string, KitScheduler>;
 
 async function readSchedulers(queue: KitQueue): Promise<Schedulers> {
@@ -123,7 +122,7 @@ async function readSchedulers(queue: KitQueue): Promise<Schedulers> {
   );
 }
 
-/** Follows the name of the job in the key of a scheduler that was made anew. */
+/** Suffix of a scheduler's key after it was created anew. */
 const generation = /~(\d+)$/;
 
 /**
@@ -134,12 +133,12 @@ function nextKey(name: string, known: KitScheduler | undefined): string {
   return `${name}~${Number(generation.exec(known?.key ?? '')?.[1] ?? 0) + 1}`;
 }
 
-/** True when the next run is more than two periods away, as after the clock was set back. */
+/** True if the next run is more than two periods away, as after the clock was set back. */
 function isFarAway(job: ScheduledJob, scheduler: KitScheduler | undefined): boolean {
-  return (scheduler?.next ?? 0) - Date.now() > tolerated * periodOf(job);
+  return (scheduler?.next ?? 0) - Date.now() > toleratedMisses * periodOf(job);
 }
 
-/** Ms; of a cron pattern, between its next two times. */
+/** Ms; for a cron pattern, between its next two times. */
 function periodOf({ schedule }: ScheduledJob): number {
   if ('every' in schedule) return schedule.every * 1000;
   const [first, second] = timesOf(schedule.pattern);

@@ -10,7 +10,7 @@ import { bounds } from '../bounds.ts';
  */
 interface Outline {
   readonly text: string;
-  /** Bytes at the end of the text that are those at the end of the original. */
+  /** Bytes of the tail that the outline keeps unchanged. */
   readonly uncut: number;
   /** Escaped characters in all strings of the original; a few for each 64 KB count twice. */
   readonly escapes: number;
@@ -19,11 +19,11 @@ interface Outline {
 /** Compiled from scanner.as by `npm run build:scanner`. */
 export const scannerFile = join(import.meta.dirname, 'scanner.wasm');
 
-/** Bytes that are given to the scanner at once, and where it writes, see there. */
+/** Bytes that the scanner takes at once; the layout is described there. */
 const block = 65_536;
 const output = 131_072;
 
-/** What of it is used; its types belong to browsers. */
+/** The part in use; its full types belong to browsers. */
 declare const WebAssembly: {
   readonly Module: new (bytes: Buffer) => object;
   readonly Instance: new (module: object) => { readonly exports: unknown };
@@ -35,7 +35,7 @@ interface Scanner {
   readonly uncut: { readonly value: number };
   readonly escapes: { readonly value: number };
   start(): void;
-  /** @returns bytes read; -1 for what has no outline */
+  /** @returns bytes read; -1 if the text has no outline */
   shorten(length: number, isLast: boolean): number;
 }
 
@@ -107,7 +107,7 @@ function append({ text, size, uncut, escapes }: ItemsOutline, to: Growing): true
   return true;
 }
 
-/** Appends the outline of pieces that end outside of strings. @returns false when they have none, or a longer one than may be */
+/** Appends the outline of pieces that end outside of strings. @returns false if they have none, or one over the limit */
 function shorten(text: readonly Buffer[], to: Growing): boolean {
   if (loaded === undefined) return false;
   const { scanner, bytes } = loaded;
@@ -128,7 +128,7 @@ function shorten(text: readonly Buffer[], to: Growing): boolean {
   return true;
 }
 
-/** A text of which the beginning is read again and again. */
+/** A text whose beginning is read repeatedly. */
 class Pieces {
   readonly #pieces: readonly Buffer[];
   #index = 0;
@@ -140,7 +140,7 @@ class Pieces {
     this.size = pieces.reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** @returns the bytes that were copied, at most so many */
+  /** @returns number of bytes copied, at most `most` */
   copyTo(target: Buffer, most: number): number {
     let copied = 0;
     for (let index = this.#index, offset = this.#offset; copied < most && index < this.#pieces.length; index++) {

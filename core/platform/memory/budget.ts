@@ -22,7 +22,7 @@ export interface Reclaimable {
   giveBack(bytes: number): void;
 }
 
-/** The part of an LRU cache with sizes that `evictable` uses. */
+/** What `evictable` uses of an LRU cache with sizes. */
 interface SizedEntries {
   readonly size: number;
   readonly calculatedSize: number; // bytes
@@ -44,7 +44,6 @@ export function evictable(entries: SizedEntries): Reclaimable {
   };
 }
 
-/** How often something did not fit. */
 interface MemoryRefusals {
   body: number;
   reply: number;
@@ -54,8 +53,8 @@ interface MemoryRefusals {
 /** Ms for which the health check tells of a refusal. */
 export const remembered = 60_000;
 
-/** Bytes up to which a share may use the reserve, and does not count for its owner. */
-const smallShare = bounds.smallBody * footprint.request;
+/** A share up to this size may use the reserve and does not count for its owner. */
+const smallShareBytes = bounds.smallBody * footprint.request;
 
 /**
  * What all bodies and caches of the process may hold together. Bytes are reserved as they arrive, and nothing waits for
@@ -84,7 +83,7 @@ export class ProcessMemory {
   #reserved = 0;
   readonly #kept: Reclaimable[] = [];
   #mostKept = 0;
-  /** Bytes in large shares, by owner. */
+  /** Large shares only. */
   readonly #owners = new Map<string, Owner>();
   #largeShares = 0;
   /** The large share that grows although the process has no room for it. */
@@ -159,7 +158,7 @@ export class ProcessMemory {
   }
 
   #fits(share: MemoryShare, to: number): boolean {
-    const isSmall = to <= smallShare;
+    const isSmall = to <= smallShareBytes;
     if (!isSmall && !this.#mayBeLarge(share, to)) return false;
     const most = isSmall ? this.capacity : (this.capacity * 7) / 8;
     const needed = this.#reserved + to - share.bytes - most;
@@ -206,16 +205,16 @@ export class ProcessMemory {
   }
 }
 
-/** What the large shares of one owner hold. */
+/** Total of an owner's large shares. */
 interface Owner {
   bytes: number;
   /** The share that may exceed the quarter, so that one of several is served. */
   largest: MemoryShare | undefined;
 }
 
-/** A small share is not counted for its owner: that costs more than it holds. */
+/** Counting a small share costs more than it holds. */
 function countedFor(bytes: number): number {
-  return bytes > smallShare ? bytes : 0;
+  return bytes > smallShareBytes ? bytes : 0;
 }
 
 /** Part of a budget: the bytes that one exchange has reserved, until it is over. */

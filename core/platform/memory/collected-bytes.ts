@@ -1,7 +1,7 @@
-/** Bytes from which a chunk is kept as it is: the object around it costs about 200. */
-const largeChunk = 4_096;
-/** Bytes of the blocks into which smaller chunks are copied: half of what is held, within these limits. */
-const block = { least: 4_096, most: 262_144 };
+/** Larger chunks are kept as they are: the object around a chunk costs about 200 bytes. */
+const largeChunkBytes = 4_096;
+/** Smaller chunks are copied into blocks of half of what is held, within these limits. */
+const blockBytes = { least: 4_096, most: 262_144 };
 const nothing = Buffer.alloc(0);
 
 /**
@@ -12,7 +12,7 @@ const nothing = Buffer.alloc(0);
 export class CollectedBytes {
   #chunks: Buffer[] = [];
   #size = 0;
-  /** The last chunk when it is a block, and the bytes of it that are used. */
+  /** The last chunk if it is a block, and its used bytes. */
   #block: Buffer | undefined;
   #used = 0;
 
@@ -77,7 +77,7 @@ export class CollectedBytes {
   }
 
   #addBlock(): Buffer {
-    const length = Math.min(block.most, Math.max(block.least, this.#size >> 1));
+    const length = Math.min(blockBytes.most, Math.max(blockBytes.least, this.#size >> 1));
     // Not from the pool, all of which a slice would keep alive.
     this.#block = Buffer.allocUnsafeSlow(length);
     this.#used = 0;
@@ -85,7 +85,6 @@ export class CollectedBytes {
     return this.#block;
   }
 
-  /** Nothing more is copied into the last block. */
   #endBlock(): void {
     if (this.#block === undefined) return;
     this.#chunks[this.#chunks.length - 1] = this.#block.subarray(0, this.#used);
@@ -95,7 +94,7 @@ export class CollectedBytes {
 
 /** False also for a slice of something much larger. */
 function isLarge(chunk: Buffer): boolean {
-  return chunk.length >= largeChunk && chunk.length * 4 >= chunk.buffer.byteLength;
+  return chunk.length >= largeChunkBytes && chunk.length * 4 >= chunk.buffer.byteLength;
 }
 
 /** Bytes of all pieces together. */

@@ -1,5 +1,5 @@
-/** Characters from which pieces are joined. */
-const joinedAt = 4_096;
+/** Characters. */
+const joinThreshold = 4_096;
 
 /**
  * A text that comes in pieces and is kept until all of it is there. V8 keeps the pieces of a text that grows by `+=`, each with a
@@ -26,7 +26,7 @@ export class CollectedText {
     this.#pieces.push(piece);
     this.#pending += piece.length;
     this.#length += piece.length;
-    if (this.#pending < joinedAt) return;
+    if (this.#pending < joinThreshold) return;
     this.#joined += this.#pieces.join('');
     this.#pieces = [];
     this.#pending = 0;

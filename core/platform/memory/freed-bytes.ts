@@ -4,7 +4,7 @@
  * longer needed frees them here, at once; a view of them is empty from then on, and reading it throws or returns nothing.
  */
 
-/** Readers outside of JavaScript, by memory: a socket that has not sent all of it. */
+/** Native readers by memory, such as a socket with unsent bytes. */
 const readers = new WeakMap<ArrayBufferLike, number>();
 
 /** Before the system reads from these bytes, later than in this call. @throws Error when they have been freed */

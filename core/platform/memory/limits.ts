@@ -14,11 +14,11 @@ export interface MemoryLimits {
 
 /** What a gateway needs that holds no bodies: resident, and of the heap. Measured after a thousand requests. */
 export const base = { process: 240 * MiB, heap: 112 * MiB };
-/** Part of the remainder that may be reserved: the other part is garbage that has not been collected yet. */
+/** Share of the remainder that may be reserved: the other part is uncollected garbage. */
 const reservable = 0.65;
-/** Bytes reserved for each byte that they take of the heap; the others are in buffers outside of it. */
+/** Bytes reserved per byte on the heap; the others are in buffers outside of it. */
 const perHeapByte = 1.25;
-/** Part of the limit that the caches may have, unless their own bounds are lower. */
+/** Share of the limit for the caches, unless their own bounds are lower. */
 const cached = 1 / 8;
 const least = 16 * MiB;
 
@@ -37,7 +37,7 @@ export function memoryLimits(
   return { process: Math.min(chosen ?? given, given) / processes, heap };
 }
 
-/** MiB of a semi-space unless an option of V8 says otherwise, and how many of them the young generation has at most. */
+/** V8's default in MiB. */
 const semiSpace = 32;
 const semiSpaces = 3;
 

@@ -5,35 +5,34 @@ import { Throttle } from '../timing/throttle.ts';
 import { footprint, type MemoryLevel, type ProcessMemory } from './budget.ts';
 import { base, type MemoryLimits } from './limits.ts';
 
-/** Ms between two readings of the process's figures, and between two collections of garbage that they cause. */
+/** Ms between two readings of the process's figures, and between two garbage collections that they cause. */
 const readEvery = 100;
 const collectEvery = 1_000;
-/** Shares of a limit at which a level begins. From 80 % of its heap on, V8 ends the process when collections free almost nothing. */
+/** Share of a limit at which a level begins. From 80 % of its heap on, V8 aborts if collections free almost nothing. */
 const marks = { large: 0.75, all: { process: 0.95, heap: 0.85 } } as const;
 
-/** Ms that a process must have been quiet for, and the share of the event loop's time that counts as such. */
+/** Quiet: below this share of the event loop's time for this many ms. */
 const quiet = { period: 10_000, share: 0.05 };
 /**
  * How often a process that has become quiet collects its garbage: V8 sees at the second time that little is allocated. That one also gives
  * back the pages between the objects.
  */
 const quietCollections = 2;
-/** Bytes over those of a process at rest that are worth it: what is collected takes compiled code with it. */
+/** Bytes above the idle level that justify a collection, which discards compiled code too. */
 const worthCollecting = 64 * 1024 * 1024;
 
-/** What the process uses, in bytes: resident, and of V8's old generation. */
+/** Bytes: resident, and in V8's old generation. */
 interface MemoryFigures {
   readonly process: number;
   readonly heap: number;
 }
 
-/** What this process uses now. */
 const readFigures = (): MemoryFigures => ({
   process: process.memoryUsage.rss(),
   heap: getHeapStatistics().used_heap_size - readYoung(),
 });
 
-/** Bytes in the young generation, most of which are garbage. */
+/** Bytes in the young generation, mostly garbage. */
 function readYoung(): number {
   return getHeapSpaceStatistics().reduce(
     (sum, { space_name: name, space_used_size: used }) => (name.startsWith('new_') ? sum + used : sum),
@@ -41,16 +40,15 @@ function readYoung(): number {
   );
 }
 
-/** What `MemoryWatch` reads and does; tests give their own. */
 interface MemoryWatchOptions {
   readonly limits: MemoryLimits;
   readonly budget: ProcessMemory;
   readonly log: Logger;
   readonly read?: () => MemoryFigures;
-  /** @param isThorough compacts what is left and gives the pages back, in several collections */
+  /** @param isThorough also compacts and returns the pages, in several collections */
   readonly collect?: (isThorough: boolean) => void;
   readonly now?: () => number; // ms of a clock that is never set
-  /** The share of the event loop's time that was used since the last call. */
+  /** Share of the event loop's time used since the last call. */
   readonly used?: () => number;
 }
 
@@ -64,8 +62,8 @@ export class MemoryWatch implements Disposable {
   readonly #collecting: Throttle;
   #periodBegan: number;
   #toCollect = quietCollections;
-  /** Resident bytes, the least of all quiet moments since the last collection. */
-  #atRest: number | undefined;
+  /** Lowest resident size in quiet moments since the last collection. */
+  #idleBytes: number | undefined;
 
   constructor(options: MemoryWatchOptions) {
     const defaults = {
@@ -114,17 +112,17 @@ export class MemoryWatch implements Disposable {
     if (now() - this.#periodBegan < quiet.period) return;
     this.#periodBegan = now();
     if (used() >= quiet.share) {
-      if (this.#atRest === undefined) this.#toCollect = quietCollections;
+      if (this.#idleBytes === undefined) this.#toCollect = quietCollections;
       return;
     }
     const { process: resident } = read();
-    if (this.#toCollect === 0 && resident - (this.#atRest ?? resident) >= worthCollecting)
+    if (this.#toCollect === 0 && resident - (this.#idleBytes ?? resident) >= worthCollecting)
       this.#toCollect = quietCollections;
     if (this.#toCollect > 0) {
       this.#toCollect--;
-      this.#atRest = undefined;
+      this.#idleBytes = undefined;
       collect(this.#toCollect === 0);
-    } else this.#atRest = Math.min(resident, this.#atRest ?? resident);
+    } else this.#idleBytes = Math.min(resident, this.#idleBytes ?? resident);
   }
 
   [Symbol.dispose](): void {
@@ -158,7 +156,7 @@ export class MemoryWatch implements Disposable {
   }
 }
 
-/** What a level does, in the words of a log line. */
+/** Log wording of each level. */
 const actions = {
   large: 'the caches are empty, and large bodies are rejected',
   all: 'the caches are empty, and new requests are rejected',
@@ -178,7 +176,7 @@ function createMeter(): () => number {
   };
 }
 
-/** Collects all garbage: some 50 ms, thoroughly three times that, after which V8 and the allocator give back what they do not need. */
+/** Collects all garbage in about 50 ms (thoroughly: 150 ms); V8 and the allocator then return unused pages. */
 function createCollector(): (isThorough: boolean) => void {
   let collect: NodeJS.GCFunction | undefined;
   return (isThorough) => {

@@ -7,7 +7,6 @@ import { SystemResolver } from './system-resolver.ts';
 
 type Callback = (error: Error | null, address?: string | LookupAddress[], family?: number) => void;
 
-/** The names behind each replacement of `dns.lookup`. */
 const namesBehind = new WeakMap<typeof dns.lookup, Names>();
 
 /**
@@ -29,9 +28,9 @@ export function installNames(log: Logger): Disposable {
   };
 }
 
-/** No connection could be opened to the addresses of this name: they are asked for again at the next use. */
-export function doubtName(hostname: string): void {
-  namesBehind.get(dns.lookup)?.doubt(hostname);
+/** The next use looks the name up again. Call when no connection could be opened to its addresses. */
+export function expireName(hostname: string): void {
+  namesBehind.get(dns.lookup)?.expire(hostname);
 }
 
 /** Since when names in use cannot be resolved, in ms of `performance.now()`: one time for each. */

@@ -7,7 +7,7 @@ export function isLoopback(host: string): boolean {
   return address === '::1' || address === 'localhost' || address.endsWith('.localhost');
 }
 
-/** An IPv4 address as IPv6 (RFC 4291 §2.5.5.2), in any of its spellings. */
+/** IPv4-mapped IPv6 address (RFC 4291 §2.5.5.2), in any spelling. */
 const mapped = /^(?:::|(?:0{1,4}:){5})ffff:(?:(\d+\.\d+\.\d+\.\d+)|([\da-f]{1,4}):([\da-f]{1,4}))$/i;
 
 /** `127.0.0.1` for `::ffff:127.0.0.1`, as a listener on `::` reports IPv4 peers, and for `::ffff:7f00:1`. */

@@ -17,20 +17,20 @@ export type Resolve = (question: Question) => Promise<readonly LookupAddress[]>;
 
 /** Ms. */
 const times = {
-  /** An answer is used without asking again. getaddrinfo does not return the TTL. */
+  /** A result is used without another lookup. getaddrinfo does not return the TTL. */
   fresh: 30_000,
-  /** After that, it is used while new lookups are slow or fail. */
+  /** After that, it is used while lookups are slow or fail. */
   kept: 3_600_000,
-  /** A lookup counts as slow: callers get the kept answer. */
+  /** A lookup counts as slow: callers get the cached result. */
   slow: 200,
-  /** Callers without a kept answer get an error. */
+  /** Callers without a cached result get an error. */
   deadline: 5_000,
-  /** The kept answer is used after a failed lookup, until the next one. */
+  /** Until the next lookup after a failed one; the cached result is used. */
   pause: 5_000,
-  /** A lookup counts as lost, and another one may begin. */
+  /** A lookup counts as lost, and another one may start. */
   lost: 120_000,
   logInterval: 60_000,
-  /** A name that fails for this long is reported, if it was in use within `inUse`. */
+  /** Failing for this long is logged, if the name was in use within `inUse`. */
   alarm: 60_000,
   inUse: 300_000,
 };
@@ -53,13 +53,13 @@ export class NameError extends Error {
 }
 
 interface Entry {
-  /** The last answer; empty before the first. */
+  /** Last result; empty before the first. */
   addresses: readonly LookupAddress[];
   answeredAt: number; // on the clock of performance.now(), as the following
   askAgainAt: number;
   lookup: { readonly startedAt: number; readonly result: Promise<unknown> } | undefined;
   usedAt: number;
-  /** Since when all lookups have failed. */
+  /** Start of the current series of failures. */
   failingSince: number | undefined;
   readonly logging: Throttle;
 }
@@ -92,8 +92,8 @@ export class Names {
     throw new NameError(question.hostname, failure === timedOut ? undefined : failure);
   }
 
-  /** Asks again at the next use: no connection could be opened to the addresses of this name. */
-  doubt(hostname: string): void {
+  /** The next use looks the name up again. Call when no connection could be opened to its addresses. */
+  expire(hostname: string): void {
     for (const [key, entry] of this.#entries) if (key.startsWith(`${hostname} `)) entry.askAgainAt = 0;
   }
 
@@ -111,7 +111,7 @@ export class Names {
       .toArray();
   }
 
-  /** @returns what the lookup failed with; never rejects */
+  /** @returns the lookup's error; never rejects */
   async #ask(question: Question, entry: Entry): Promise<unknown> {
     const startedAt = performance.now();
     try {

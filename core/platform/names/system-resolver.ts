@@ -6,11 +6,9 @@ import { LagTolerantTimer } from '../timing/lag-tolerant-timer.ts';
 import { Throttle } from '../timing/throttle.ts';
 import type { Question, Resolve } from './names.ts';
 
-/** Ms after which a lookup in this process counts as overdue. */
-const overdueAfter = 200;
-/** Ms without a lookup after which the helper ends. */
-const idleTimeout = 60_000;
-/** Ms between two starts of a helper, if it ends at once. */
+const overdueAfterMs = 200;
+const idleTimeoutMs = 60_000;
+/** Ms between two starts of a helper that exits at once. */
 const startInterval = 5_000;
 
 /**
@@ -19,7 +17,7 @@ const startInterval = 5_000;
  * such threads while one is overdue. The answer is that of getaddrinfo in both: hosts file, nsswitch, search domains.
  */
 export class SystemResolver implements Disposable {
-  /** The one of Node, read before it is replaced. */
+  /** Node's own, read before it is replaced. */
   readonly #lookup = dns.lookup;
   readonly #helper = new LookupHelper();
   #overdue = 0;
@@ -42,7 +40,7 @@ export class SystemResolver implements Disposable {
       // The first answer counts. Without a helper, that of this process.
       this.#helper.ask(question).then((addresses) => addresses !== undefined && resolve(addresses), reject);
     });
-    timer.start(overdueAfter);
+    timer.start(overdueAfterMs);
     const { hostname, ...options } = question;
     this.#lookup(hostname, { ...withoutUndefined(options), all: true }, (error, addresses) => {
       timer.stop();
@@ -54,15 +52,13 @@ export class SystemResolver implements Disposable {
   }
 }
 
-/** What the helper returns for a question, by its id. */
 interface HelperAnswer {
   readonly id: number;
   readonly addresses?: LookupAddress[];
-  /** Code of the error instead. */
   readonly code?: string;
 }
 
-/** The process of lookup-helper.mjs: started when it is needed, ended when it is idle. */
+/** Process of lookup-helper.mjs, started on demand and ended when idle. */
 class LookupHelper {
   readonly #questions = new Map<number, PromiseWithResolvers<readonly LookupAddress[] | undefined>>();
   readonly #starts = new Throttle(startInterval);
@@ -70,7 +66,7 @@ class LookupHelper {
   #idle: NodeJS.Timeout | undefined;
   #lastId = 0;
 
-  /** @returns undefined when there is no helper: the system is out of processes, memory or descriptors */
+  /** @returns undefined if no helper can start: the system is out of processes, memory or file descriptors */
   async ask(question: Question): Promise<readonly LookupAddress[] | undefined> {
     this.#child ??= this.#start();
     if (this.#child === undefined) return undefined;
@@ -82,7 +78,6 @@ class LookupHelper {
     return answer.promise;
   }
 
-  /** Ends the process. Its open questions are unanswered. */
   end(): void {
     const child = this.#child;
     this.#child = undefined;
@@ -118,7 +113,7 @@ class LookupHelper {
     this.#questions.delete(id);
     if (addresses !== undefined) question?.resolve(addresses);
     else question?.reject(Object.assign(new Error(`getaddrinfo ${code}`), { code }));
-    if (this.#questions.size === 0) this.#idle = setTimeout(() => this.end(), idleTimeout).unref();
+    if (this.#questions.size === 0) this.#idle = setTimeout(() => this.end(), idleTimeoutMs).unref();
   }
 }
 

@@ -6,21 +6,19 @@ import { wait } from '../timing/wait.ts';
 import { type Fallback, LateReply, ReplyWatch } from './reply-watch.ts';
 import { SharedUnavailable } from './shared.ts';
 
-/** Probes of a round, one after the other. All in time close an open circuit; none in time opens a closed one. */
-const probes = 3;
-/** Ms between rounds of probes. */
-const probeInterval = 100;
-/** Ms that a late probe may take before the connection is replaced. */
-const longestSilence = 2_000;
+/** All in time close an open circuit; none in time opens a closed one. */
+const probesPerRound = 3;
+const roundIntervalMs = 100;
+/** After this, the connection is replaced. */
+const lateProbeTimeoutMs = 2_000;
 
 interface CircuitOptions {
-  /** Of the server, for the log; default `Redis`. */
+  /** Server name for the log; default `Redis`. */
   readonly name?: string;
   /** A small write, so that it succeeds only where the commands of requests do. */
   readonly probe: () => Promise<unknown>;
   /** Replaces a connection that accepts commands and answers nothing. */
   readonly replaceConnection: () => void;
-  /** Called when it closes, before any command is sent again. */
   readonly onClose: () => void;
   readonly log: Logger;
 }
@@ -33,7 +31,7 @@ export class Circuit implements Disposable {
   readonly #options: CircuitOptions;
   readonly #watch = new ReplyWatch(() => this.open(new LateReply()));
   readonly #closing = new AbortController();
-  /** Why it is open; undefined while it is closed. */
+  /** Reason for being open; undefined while closed. */
   #reason: string | undefined = 'not connected';
   readonly #firstClose = Promise.withResolvers<void>();
   #isLogged = false;
@@ -92,7 +90,6 @@ export class Circuit implements Disposable {
     this.#closing.abort();
   }
 
-  /** Probes in the background until Redis answers in time; opens when it does not. */
   #probe(): void {
     if (this.#isProbing) return;
     this.#isProbing = true;
@@ -112,7 +109,7 @@ export class Circuit implements Disposable {
       // A server that answers has the better reason than the connection had.
       else if (isRefusedCommand(failure)) this.#reason = describeConnectionError(failure);
       this.#report();
-      await wait(probeInterval, signal);
+      await wait(roundIntervalMs, signal);
     }
   }
 
@@ -125,7 +122,7 @@ export class Circuit implements Disposable {
     this.#firstClose.resolve();
   }
 
-  /** Only what a probe has found too is worth a line. */
+  /** Only a failure that a probe confirms is logged. */
   #report(): void {
     if (this.#isLogged || this.#closing.signal.aborted) return;
     this.#isLogged = true;
@@ -135,14 +132,14 @@ export class Circuit implements Disposable {
   /** One round of probes. While the circuit is closed, one of them in time is enough. */
   async #failureOfProbes(): Promise<unknown> {
     let failure: unknown;
-    for (let sent = 0; sent < probes; sent++) {
+    for (let sent = 0; sent < probesPerRound; sent++) {
       failure = await this.#failureOfProbe();
       if (this.isOpen ? failure !== undefined : !(failure instanceof LateReply)) break;
     }
     return failure;
   }
 
-  /** Waits for the end of a late probe as well, so that no two are under way. */
+  /** Waits for a late probe too, so that two never run at once. */
   async #failureOfProbe(): Promise<unknown> {
     const reply = this.#options.probe();
     try {
@@ -151,7 +148,7 @@ export class Circuit implements Disposable {
     } catch (error) {
       if (!(error instanceof LateReply)) return error;
       if (this.isOpen) this.#report();
-      const end = await firstOrTimeout([reply.catch(() => undefined)], longestSilence, this.#closing.signal);
+      const end = await firstOrTimeout([reply.catch(() => undefined)], lateProbeTimeoutMs, this.#closing.signal);
       if (end === timedOut) this.#options.replaceConnection();
       return error;
     }

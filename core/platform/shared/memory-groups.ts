@@ -3,8 +3,8 @@ import { bounds } from '../bounds.ts';
 import { evictable, type ProcessMemory, unlimitedMemory } from '../memory/budget.ts';
 import type { GroupCache, GroupLimits } from './shared.ts';
 
-/** Overhead of an entry in bytes, besides its key and its value. */
-const entryOverhead = 500;
+/** Approximate cost of an entry without its key and value. */
+const entryOverheadBytes = 500;
 
 interface Entry {
   readonly group: string;
@@ -13,7 +13,7 @@ interface Entry {
   readonly expiresAt: number; // ms
 }
 
-/** The names in a group, oldest first, and the bytes of their values. */
+/** Names, oldest first, and the bytes of their values. */
 interface Group {
   readonly names: Set<string>;
   bytes: number;
@@ -35,7 +35,7 @@ export class MemoryGroups implements GroupCache {
     this.#memory = memory;
     this.#entries = new LRUCache<string, Entry>({
       maxSize: size,
-      sizeCalculation: ({ value }, key) => value.length + key.length + entryOverhead,
+      sizeCalculation: ({ value }, key) => value.length + key.length + entryOverheadBytes,
       dispose: (entry) => this.#forget(entry),
     });
     memory.keep(evictable(this.#entries));

@@ -7,10 +7,10 @@ import { evictable, type ProcessMemory, unlimitedMemory } from '../memory/budget
 import { MemoryGroups } from './memory-groups.ts';
 import type { Cache, CacheEntry, Events, GroupCache, Limiter, Limits, Shared, Take } from './shared.ts';
 
-/** Overhead of an entry in bytes, besides its key and its value. */
-const entryOverhead = 500;
-/** Number of keys above which expired ones are dropped. */
-const sweepFrom = 10_000;
+/** Approximate cost of an entry without its key and value. */
+const entryOverheadBytes = 500;
+/** Number of keys. */
+const sweepThreshold = 10_000;
 
 export interface MemorySharedOptions {
   /** What the values are counted in, and taken from when bodies need their room. */
@@ -41,7 +41,7 @@ export class MemoryShared implements Shared {
 
 const monotonic = () => performance.now();
 
-/** A limited key: its theoretical arrival time, and its slots in use. */
+/** Theoretical arrival time of a limited key, and its slots in use. */
 interface Account {
   arrival: number; // µs
   leases: Set<string>;
@@ -55,7 +55,7 @@ export class MemoryLimiter implements Limiter {
   /** Distinguishes its leases from those of another limiter. Short, since it is part of a string for every request. */
   readonly #name = `${randomUUID().slice(0, 8)}-`;
   #leases = 0;
-  #sweepAt = sweepFrom;
+  #sweepAt = sweepThreshold;
 
   constructor(now: () => number = monotonic) {
     this.#now = now;
@@ -123,7 +123,7 @@ export class MemoryLimiter implements Limiter {
     for (const [key, { arrival, leases }] of this.#accounts)
       if (arrival <= now && leases.size === 0) this.#accounts.delete(key);
     // When many keys are in use a sweep frees little: the next one waits until there are twice as many.
-    this.#sweepAt = Math.max(sweepFrom, this.#accounts.size * 2);
+    this.#sweepAt = Math.max(sweepThreshold, this.#accounts.size * 2);
   }
 }
 
@@ -150,7 +150,7 @@ class MemoryCache implements Cache {
     this.#memory = memory;
     this.#entries = new LRUCache<string, Stored>({
       maxSize: size,
-      sizeCalculation: ({ value }, key) => value.length + key.length + entryOverhead,
+      sizeCalculation: ({ value }, key) => value.length + key.length + entryOverheadBytes,
     });
     memory.keep(evictable(this.#entries));
   }

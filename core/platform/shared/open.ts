@@ -4,10 +4,10 @@ import { RedisShared } from './redis.ts';
 import type { Shared } from './shared.ts';
 
 interface OpenSharedOptions {
-  /** Redis of all instances; without it nothing is shared between processes. */
+  /** Redis shared by all instances; without it, nothing is shared between processes. */
   readonly redisUrl: string | undefined;
   readonly log: Logger;
-  /** What this process may keep in memory, where nothing is shared. */
+  /** Memory limits of this process when nothing is shared. */
   readonly memory?: MemorySharedOptions;
 }
 

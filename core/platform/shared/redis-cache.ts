@@ -5,7 +5,7 @@ import type { Cache, CacheEntry } from './shared.ts';
 const entryKey = (key: string) => `gw:cache:entry:${key}`;
 const claimKey = (key: string) => `gw:cache:claim:${key}`;
 
-/** Bytes before a cached value: its lifetime in seconds. */
+/** Prefix of a cached value: its lifetime in seconds. */
 const headBytes = 4;
 
 export class RedisCache implements Cache {

@@ -5,8 +5,8 @@ import { type RedisAddress, redisAddress, type RedisServer } from './redis-url.t
 import { jitteredDelay } from '../timing/backoff.ts';
 import { withDeadline } from '../timing/deadline.ts';
 
-/** Ms for a connection to open, and then to be ready for commands. */
-const connectTimeout = 2_000;
+/** Applies to opening the connection, and then to its being ready for commands. */
+const connectTimeoutMs = 2_000;
 
 /** The gateway's scripts: command, file, number of keys. In a cluster, the keys of a call have one hash slot. */
 export const scripts = [
@@ -61,7 +61,7 @@ export class SelectingRedis extends Redis {
 }
 
 const options = {
-  connectTimeout,
+  connectTimeout: connectTimeoutMs,
   // A request must not wait while Redis is down: the command fails at once, and the caller decides.
   enableOfflineQueue: false,
   // Commands are never sent twice: one in flight when a connection broke may have been executed.
@@ -77,7 +77,7 @@ const options = {
 const subscriberOptions = {
   ...options,
   enableOfflineQueue: true,
-  socketTimeout: connectTimeout,
+  socketTimeout: connectTimeoutMs,
 } satisfies RedisOptions;
 
 /**
@@ -237,7 +237,7 @@ function prepareConnections(client: Redis): void {
 
 /** A stopped Redis accepts connections, but never completes the handshake. */
 function limitHandshake(client: Redis): void {
-  const timer = setTimeout(() => replaceConnection(client), connectTimeout).unref();
+  const timer = setTimeout(() => replaceConnection(client), connectTimeoutMs).unref();
   const end = () => {
     clearTimeout(timer);
     client.off('ready', end).off('close', end);

@@ -6,8 +6,8 @@ import { Circuit } from './circuit.ts';
 import { clusterSlots, nodeName, replaceConnection, type ScriptedRedis } from './redis-client.ts';
 import { answerTimeout, firstEvent, RedisNode, type RedisNodes } from './redis-nodes.ts';
 
-/** Ms between two looks, of one instance, for the nodes that took the place of those that do not answer. */
-const refreshInterval = 500;
+/** Between two lookups, per instance, of nodes that replaced unreachable ones. */
+const refreshIntervalMs = 500;
 
 /**
  * The primaries of a Redis Cluster. While one is away, until a replica takes its place, only its keys are without shared state: each
@@ -18,13 +18,12 @@ export class ClusterRedis implements RedisNodes {
   readonly #instance = randomUUID();
   readonly #log: Logger;
   readonly #onClose: () => void;
-  /** By name. */
-  readonly #nodes = new Map<string, RedisNode>();
-  /** A key on each node, the same for all instances. */
+  readonly #nodesByName = new Map<string, RedisNode>();
+  /** One key per node, the same for all instances. */
   readonly #heartbeatKeys = new Map<string, string>();
-  /** For keys whose node is not known, as before the first answer: open for as long as there are any. */
+  /** Used for keys whose node is not known yet; open while any node is. */
   readonly #unknown: Circuit;
-  readonly #refreshes = new Throttle(refreshInterval);
+  readonly #refreshes = new Throttle(refreshIntervalMs);
 
   constructor(client: Cluster & ScriptedRedis, log: Logger, onClose: () => void) {
     this.#client = client;
@@ -41,37 +40,37 @@ export class ClusterRedis implements RedisNodes {
     // Its cause is what the last node said that was asked.
     client.on('error', (error: Error & { lastNodeError?: Error }) => this.#unknown.open(error.lastNodeError ?? error));
     client.on('-node', (node: Redis) => {
-      this.#nodes.get(nodeName(node))?.circuit.open(new Error('connection closed'));
+      this.#nodesByName.get(nodeName(node))?.circuit.open(new Error('connection closed'));
     });
   }
 
   circuitOf(key: string): Circuit {
     const owner = this.#client.slots[slotOf(key)]?.[0];
-    const node = owner === undefined ? undefined : this.#nodes.get(owner);
+    const node = owner === undefined ? undefined : this.#nodesByName.get(owner);
     return node?.circuit ?? this.#unknown;
   }
 
   get isOpen(): boolean {
-    return this.#unknown.isOpen || this.#nodes.values().some(({ circuit }) => circuit.isOpen);
+    return this.#unknown.isOpen || this.#nodesByName.values().some(({ circuit }) => circuit.isOpen);
   }
 
   get count(): number {
-    return Math.max(1, ...this.#nodes.values().map(({ instances }) => instances.count));
+    return Math.max(1, ...this.#nodesByName.values().map(({ instances }) => instances.count));
   }
 
   async start(): Promise<void> {
-    if (this.#nodes.size === 0) await firstEvent(this.#client, 'refresh');
-    const circuits = [this.#unknown, ...this.#nodes.values().map(({ circuit }) => circuit)];
-    await Promise.all(circuits.map((circuit) => circuit.start(this.#nodes.size === 0 ? 0 : answerTimeout)));
+    if (this.#nodesByName.size === 0) await firstEvent(this.#client, 'refresh');
+    const circuits = [this.#unknown, ...this.#nodesByName.values().map(({ circuit }) => circuit)];
+    await Promise.all(circuits.map((circuit) => circuit.start(this.#nodesByName.size === 0 ? 0 : answerTimeout)));
   }
 
   async beat(): Promise<void> {
     this.#unknown.check();
-    await Promise.all(this.#nodes.values().map((node) => node.beat()));
+    await Promise.all(this.#nodesByName.values().map((node) => node.beat()));
   }
 
   async leave(): Promise<void> {
-    await Promise.all(this.#nodes.values().map((node) => node.leave()));
+    await Promise.all(this.#nodesByName.values().map((node) => node.leave()));
   }
 
   async publish(channel: string, message: string): Promise<unknown> {
@@ -81,16 +80,16 @@ export class ClusterRedis implements RedisNodes {
 
   [Symbol.dispose](): void {
     this.#unknown[Symbol.dispose]();
-    for (const { circuit } of this.#nodes.values()) circuit[Symbol.dispose]();
+    for (const { circuit } of this.#nodesByName.values()) circuit[Symbol.dispose]();
     this.#client.disconnect();
   }
 
-  /** After each look at the slots: circuits for new primaries, none for those that are no more. */
+  /** Opens circuits for new primaries and closes those of removed ones. */
   #update(): void {
     const owners = new Set(this.#client.slots.flatMap((nodes) => nodes?.slice(0, 1) ?? []));
-    for (const [name, { circuit }] of this.#nodes) {
+    for (const [name, { circuit }] of this.#nodesByName) {
       if (owners.has(name)) continue;
-      this.#nodes.delete(name);
+      this.#nodesByName.delete(name);
       circuit.open(new Error('connection closed'));
       circuit[Symbol.dispose]();
     }
@@ -99,7 +98,7 @@ export class ClusterRedis implements RedisNodes {
       const owner = this.#client.slots[(heartbeatSlots[tag] ??= slotOf(heartbeatKey(tag)))]?.[0];
       if (owner !== undefined && !this.#heartbeatKeys.has(owner)) this.#heartbeatKeys.set(owner, heartbeatKey(tag));
     }
-    for (const name of owners) if (!this.#nodes.has(name)) this.#add(name);
+    for (const name of owners) if (!this.#nodesByName.has(name)) this.#add(name);
   }
 
   #add(name: string): void {
@@ -118,7 +117,7 @@ export class ClusterRedis implements RedisNodes {
       onClose: this.#onClose,
       log: this.#log,
     });
-    this.#nodes.set(name, node);
+    this.#nodesByName.set(name, node);
     // Closes with the first answer.
     node.circuit.open(new Error('not connected'));
   }
@@ -134,7 +133,6 @@ export class ClusterRedis implements RedisNodes {
   }
 }
 
-/** By tag, as far as they were needed. */
 const heartbeatSlots: number[] = [];
 
 function heartbeatKey(tag: number): string {

@@ -9,15 +9,14 @@ import type { RedisNodes } from './redis-nodes.ts';
 import { LateReply } from './reply-watch.ts';
 import type { Events } from './shared.ts';
 
-/** Ms for a subscription to be confirmed. A process that was busy meanwhile reads the confirmation before it times out. */
+/** Ms. A process that was busy meanwhile reads the confirmation before it times out. */
 const subscribeTimeout = 250;
-/** Ms between attempts to subscribe while Redis refuses it. */
-const refusedRetries = { first: 500, longest: 10_000 };
+const refusedRetriesMs = { first: 500, longest: 10_000 };
 export const eventChannel = (channel: string) => `gw:event:${channel}`;
 
 type Listener = (message: string) => void;
 
-/** The listeners of one channel; all wait until Redis has confirmed the subscription. */
+/** Listeners of one channel; all wait until Redis has confirmed the subscription. */
 interface Subscription {
   readonly listeners: Set<Listener>;
   readonly gapListeners: Set<() => void>;
@@ -30,11 +29,10 @@ export class RedisEvents implements Events {
   readonly #log: Logger;
   readonly #subscriptions = new Map<string, Subscription>();
   readonly #closing = new AbortController();
-  /** Counts connections of the subscriber. */
   #connection = 0;
-  /** False from the end of a connection until the next one has its subscriptions again. */
+  /** False from a disconnect until the next connection has subscribed again. */
   #isResumed = true;
-  /** Why Redis refuses to subscribe; undefined while it does not. */
+  /** Why Redis rejects the subscription; undefined while it does not. */
   #refusal: Events['refusal'];
 
   constructor(nodes: RedisNodes, subscriber: Redis, log: Logger) {
@@ -109,10 +107,10 @@ export class RedisEvents implements Events {
     for (const { gapListeners } of this.#subscriptions.values()) for (const listener of gapListeners) listener();
   }
 
-  /** False when the connection is lost again: the next one reports the gap. */
+  /** False if the connection is lost again; the next one reports the gap. */
   async #isConfirmedAgain(connection: number): Promise<boolean> {
     const { signal } = this.#closing;
-    const backoff = new Backoff(refusedRetries);
+    const backoff = new Backoff(refusedRetriesMs);
     while (this.#subscriptions.size > 0) {
       try {
         await this.#confirmed(...this.#subscriptions.keys());
@@ -126,7 +124,7 @@ export class RedisEvents implements Events {
     return true;
   }
 
-  /** @throws LateReply, or what Redis refuses the subscription with */
+  /** @throws LateReply, or the error with which Redis rejects the subscription */
   async #confirmed(...names: string[]): Promise<void> {
     try {
       const result = await firstOrTimeout([this.#subscriber.subscribe(...names)], subscribeTimeout);

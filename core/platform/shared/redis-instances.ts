@@ -1,8 +1,8 @@
 import type { ScriptedRedis } from './redis-client.ts';
 
-/** Seconds after which an instance without a heartbeat no longer counts. */
-const lifetime = 15;
-/** Ms until the instances of a Redis that has lost its data have reconnected or sent a heartbeat. */
+/** An instance without a heartbeat for this long no longer counts. */
+const lifetimeSeconds = 15;
+/** Ms within which every instance reconnects or sends a heartbeat after Redis lost its data. */
 const reappearance = 7_500;
 
 /** The instances that use one server, counted by their heartbeats. */
@@ -12,7 +12,7 @@ export class RedisInstances {
   readonly #instance: string;
   #count = 1;
   #isKnown = false;
-  /** Until then the others may be missing; on the clock of performance.now(). */
+  /** Until then other instances may be missing (performance.now()). */
   #isIncompleteUntil = 0;
 
   /** @param instance the same on all servers of a cluster: a replica takes over what was told its primary */
@@ -29,7 +29,11 @@ export class RedisInstances {
 
   /** A Redis that has lost its data knows the others only after their next heartbeats: until then they count as before. */
   async beat(): Promise<void> {
-    const [count, isNew] = await this.#client.gatewayHeartbeat(this.#key(), this.#instance, lifetime * 1_000_000);
+    const [count, isNew] = await this.#client.gatewayHeartbeat(
+      this.#key(),
+      this.#instance,
+      lifetimeSeconds * 1_000_000,
+    );
     if (isNew === 1 && this.#isKnown) this.#isIncompleteUntil = performance.now() + reappearance;
     this.#isKnown = true;
     this.#count = performance.now() < this.#isIncompleteUntil ? Math.max(count, this.#count) : count;

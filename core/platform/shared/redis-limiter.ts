@@ -6,7 +6,7 @@ import type { RedisNodes } from './redis-nodes.ts';
 import type { Fallback } from './reply-watch.ts';
 import type { Limiter, Limits, Take } from './shared.ts';
 
-/** µs after which the slot of a dead holder is free. */
+/** µs until the slot of a dead holder is free. */
 const leaseLifetime = 25_000_000;
 /**
  * Heartbeats after which a live one renews it, so 10 to 15 seconds: two heartbeats may fail, and the slots of most requests need no
@@ -28,7 +28,7 @@ export class RedisLimiter implements Limiter {
   /** Leases that this process holds, by key, with the heartbeat before they were taken or renewed. */
   readonly #held = new Map<string, Map<string, number>>();
   #heartbeat = 0;
-  /** Leases to release, by key: they ended, or may have been granted by a late command. */
+  /** Leases to release, by key: ended, or possibly granted by a late command. */
   readonly #owed = new Map<string, string>();
 
   constructor(client: ScriptedRedis, nodes: RedisNodes) {

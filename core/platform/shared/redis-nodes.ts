@@ -7,8 +7,7 @@ import { Circuit } from './circuit.ts';
 import { replaceConnection, type ScriptedRedis } from './redis-client.ts';
 import { RedisInstances } from './redis-instances.ts';
 
-/** Ms that a start waits for the connection to Redis, and then for answers in time. */
-const startTimeout = 3_000;
+const startTimeoutMs = 3_000;
 export const answerTimeout = 1_000;
 
 /** The servers behind a client: one Redis, or the primaries of a cluster. Each has a circuit: one may be away while others answer. */
@@ -31,9 +30,8 @@ export interface RedisNodes extends Disposable {
 
 interface RedisNodeOptions {
   readonly client: ScriptedRedis;
-  /** This process, in the heartbeats. */
   readonly instance: string;
-  /** Of the heartbeats; on this server. */
+  /** Heartbeat key on this server. */
   readonly key: () => string;
   readonly name: string;
   readonly replaceConnection: () => void;
@@ -120,6 +118,6 @@ export async function firstEvent(client: EventEmitter, event: 'ready' | 'refresh
   const { promise, resolve } = Promise.withResolvers<void>();
   const finish = () => resolve();
   client.once(event, finish).once('error', finish);
-  await firstOrTimeout([promise], startTimeout);
+  await firstOrTimeout([promise], startTimeoutMs);
   client.off(event, finish).off('error', finish);
 }

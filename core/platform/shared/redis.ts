@@ -19,13 +19,13 @@ import { RedisSlots } from './redis-slots.ts';
 import { redisAddress } from './redis-url.ts';
 import type { Shared } from './shared.ts';
 
-/** Ms between heartbeats, which also renew the slots of requests in flight. */
+/** Ms; a heartbeat also renews the slots of requests in flight. */
 const heartbeatInterval = 5_000;
 
-/** Ms between two looks for what stands in place of a Redis that does not answer. */
-const lookInterval = 60_000;
+/** How often an unreachable Redis is checked for a proxy that answers in its place. */
+const proxyCheckIntervalMs = 60_000;
 
-/** Makes the nodes of a client. @param onClose called when one of them answers again */
+/** @param onClose called when a node answers again */
 type MakeNodes = (onClose: () => void) => RedisNodes;
 
 /** Shared state of a gateway with any number of processes. */
@@ -40,10 +40,9 @@ export class RedisShared implements Shared {
   readonly #nodes: RedisNodes;
   readonly #timer: NodeJS.Timeout;
   readonly #log: Logger;
-  /** Of one Redis. */
   #url: string | undefined;
-  readonly #looks = new Throttle(lookInterval);
-  /** What answers in place of Redis; undefined while Redis does, and while nothing is known. */
+  readonly #looks = new Throttle(proxyCheckIntervalMs);
+  /** The proxy that answers in place of Redis; undefined while Redis answers or nothing is known. */
   #proxy: string | undefined;
 
   private constructor(client: ScriptedRedis, subscriber: Redis, makeNodes: MakeNodes, log: Logger, isCluster: boolean) {

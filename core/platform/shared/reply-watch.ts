@@ -19,7 +19,6 @@ export class LateReply extends Error {
 /** Supplies a value in place of a late reply; undefined to keep waiting until the connection counts as dead. */
 export type Fallback<T> = () => T | undefined;
 
-/** A reply, whether in time or late, or the value of the fallback. */
 interface WatchedReply<T> {
   readonly value: T;
   readonly isLate: boolean;
@@ -27,7 +26,7 @@ interface WatchedReply<T> {
 
 interface Wait {
   readonly since: number; // turn
-  /** Lets the caller use its fallback, if it has one. */
+  /** Lets the caller use its fallback if it has one. */
   decide(): void;
   fail(error: unknown): void;
 }
@@ -41,7 +40,7 @@ interface Wait {
  */
 export class ReplyWatch {
   readonly #onSilence: () => void;
-  /** In the order in which they were sent: waits that are in time, and waits whose fallback was tried. */
+  /** In sending order: waits in time, and waits whose fallback was tried. */
   readonly #waits = new Set<Wait>();
   readonly #overdue = new Set<Wait>();
   #turn = 0;
@@ -125,7 +124,7 @@ export class ReplyWatch {
     this.#nextTurn();
   }
 
-  /** Turns since the command was sent, or since the last reply to any. */
+  /** Turns since the command was sent, or since the last reply to any command. */
   #silenceOf({ since }: Wait): number {
     return this.#turn - Math.max(since, this.#lastReply);
   }

@@ -1,6 +1,6 @@
 import { wait } from './wait.ts';
 
-/** The first delay and the one that doubling stops at, in the same unit. */
+/** First delay and its upper bound, in one unit. */
 interface BackoffRange {
   readonly first: number;
   readonly longest: number;

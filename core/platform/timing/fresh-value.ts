@@ -2,31 +2,31 @@ import { withDeadline } from './deadline.ts';
 
 interface FreshValueOptions<T> {
   read(): Promise<T>;
-  /** Ms after which it is read again. */
+  /** Ms until it is read again. */
   readonly maxAge: number;
-  /** Ms more for which readers still get the old value, while it is read again; 0 when left out. */
+  /** Further ms during which readers get the old value while it is read again; default 0. */
   readonly staleFor?: number;
   /** Timeout of a reading in ms. */
   readonly deadline: number;
-  /** Ms that a reader waits for a reading; when left out, until it has ended. */
+  /** Ms that a reader waits for a reading; default: until it ends. */
   readonly patience?: number;
-  /** Ms for which readers get the last value in place of a reading that is late or has failed; 0 when left out. */
+  /** Ms during which readers get the last value if a reading is late or has failed; default 0. */
   readonly knownFor?: number;
   now(): number; // ms, monotonic
 }
 
-/** Ms for which a failure is returned while the value is read again, so that callers do not wait for an unavailable database. */
+/** Ms during which a failure is returned while the value is read again, so that callers do not wait for an unavailable database. */
 const failureFor = 15_000;
 
 /** A value that is read again once it is too old. Readers at the same time share one reading. */
 export class FreshValue<T> {
   readonly #options: FreshValueOptions<T>;
-  /** The last reading, which may be running. */
+  /** The latest reading, possibly still running. */
   #reading: Promise<T> | undefined;
   #readAt = 0;
-  /** The last reading that has ended, and until when it counts. */
+  /** The last completed reading and its expiry. */
   #ended: { readonly reading: Promise<T>; readonly until: number } | undefined;
-  /** The last value, and until when it may stand in for another one. */
+  /** The last value, and until when it may replace a failed reading. */
   #known: { readonly value: T; readonly until: number } | undefined;
   #isBehind = false;
 

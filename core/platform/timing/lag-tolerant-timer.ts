@@ -1,5 +1,5 @@
-/** Ms by which a timer may be late before the loop counts as blocked, or the machine as stopped. */
-const punctual = 50;
+/** A timer that is later means that the loop was blocked or the machine stopped. */
+const toleratedMs = 50;
 
 /**
  * A timer for timeouts of peers. When it fires late, because the event loop was blocked or the machine was suspended, data that
@@ -55,7 +55,7 @@ export class LagTolerantTimer {
     this.#timer = undefined;
     const late = performance.now() - this.#endsAt;
     if (this.#isRestarted && late < -1) return this.#fireAfter(-late);
-    if (late <= punctual || this.#isExtended) return this.#onEnd();
+    if (late <= toleratedMs || this.#isExtended) return this.#onEnd();
     const extension = Math.min(late, this.#duration);
     this.#isExtended = true;
     this.#endsAt += late + extension;

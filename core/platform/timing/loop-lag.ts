@@ -1,17 +1,16 @@
-/** Ms between two measurements. */
-const interval = 250;
-/** Ms by which a measurement may be late on a busy machine. */
-const punctual = 100;
+const intervalMs = 250;
+/** Lateness of a measurement on a busy machine. */
+const toleratedMs = 100;
 
 const now = performance.now.bind(performance);
 
-/** Measures how late a timer is: that long, the event loop was blocked or the machine suspended. */
+/** Measures by how much a timer is late: the event loop was blocked or the machine suspended that long. */
 class LagMeter {
   #stalled = 0; // ms
-  #nextAt = now() + interval;
+  #nextAt = now() + intervalMs;
 
   constructor() {
-    setInterval(() => this.#measure(), interval).unref();
+    setInterval(() => this.#measure(), intervalMs).unref();
   }
 
   get stalled(): number {
@@ -20,12 +19,11 @@ class LagMeter {
 
   #measure(): void {
     const late = now() - this.#nextAt;
-    if (late > punctual) this.#stalled += late;
-    this.#nextAt = now() + interval;
+    if (late > toleratedMs) this.#stalled += late;
+    this.#nextAt = now() + intervalMs;
   }
 }
 
-/** One for the process, whose event loop it measures. */
 const meter = new LagMeter();
 
 /**

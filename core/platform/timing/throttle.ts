@@ -51,7 +51,7 @@ export class LineThrottle {
     return more;
   }
 
-  /** Over the bound, all kinds are forgotten: their next lines are written at once, and the held ones are not counted. */
+  /** Over the limit, all kinds are forgotten: their next lines are written at once, and the held lines are not counted. */
   #add(kind: string) {
     if (this.#kinds.size >= bounds.lineKinds) this.#kinds.clear();
     const added = { lines: new Throttle(this.#interval), held: 0 };

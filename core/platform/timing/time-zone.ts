@@ -24,7 +24,7 @@ export function isMonth(text: string): boolean {
   return isDay(`${text}-01`);
 }
 
-/** A formatter takes a millisecond to make, and a thousandth of it to use. Zones come from gateway.yaml and commands, so there are few. */
+/** Making a formatter takes a millisecond, using it a thousandth. Zones come from gateway.yaml and commands, so there are few. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 const mostFormats = 32;
 

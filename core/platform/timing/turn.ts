@@ -18,7 +18,7 @@ export function turnFor(length: number): Promise<void> | undefined {
 }
 
 function createQueue(): () => Promise<void> {
-  /** Callers waiting for their turn, in order of arrival. */
+  /** Callbacks in order of arrival. */
   const waiting: (() => void)[] = [];
   const next = () => {
     // Turns requested from here on run after the loop has polled its sockets again.

@@ -10,7 +10,7 @@ import { request } from 'undici';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLogger } from '#core/platform/logger.ts';
 import { namesCheck } from '#core/gateway/health/process-checks.ts';
-import { createLookup, doubtName, installNames } from '#core/platform/names/install.ts';
+import { createLookup, expireName, installNames } from '#core/platform/names/install.ts';
 import { NameError, type Question } from '#core/platform/names/names.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { holdClosedPort } from '../../../support/dead-ends.ts';
@@ -111,7 +111,7 @@ describe('once installed', () => {
 
   it('asks the system again after a doubt', async () => {
     await promisify(dns.lookup)('service.example');
-    doubtName('service.example');
+    expireName('service.example');
     await promisify(dns.lookup)('service.example');
     expect(asked()).toEqual(['service.example', 'service.example']);
   });

@@ -95,7 +95,7 @@ describe('a name', () => {
 
   it('is asked for at once when no connection to its address could be opened', async () => {
     await know('192.0.2.1');
-    server.names.doubt('a.example');
+    server.names.expire('a.example');
     await know('192.0.2.2');
   });
 

@@ -18,11 +18,11 @@ interface AccessClaims {
 /** Ms for which a token is valid. */
 export const accessTokenLifetime = 10 * 60 * 1_000;
 
-/** Ms by which the clocks of two instances may differ. */
-const clockTolerance = 60_000;
+/** Between two instances. */
+const clockToleranceMs = 60_000;
 
-/** Ms for which the secret is cached: tokens signed with a deleted one are refused after that, on every instance. */
-const secretMaxAge = 60_000;
+/** After that, every instance rejects tokens signed with a deleted secret. */
+const secretMaxAgeMs = 60_000;
 
 const idBytes = 16;
 const timeBytes = 6;
@@ -50,7 +50,7 @@ export function readAccessToken(secret: string, prefix: string, token: string, n
   const body = bytes.subarray(0, claimBytes);
   if (!timingSafeEqual(bytes.subarray(claimBytes), signatureOf(secret, body))) return undefined;
   const left = body.readUIntBE(2 * idBytes, timeBytes) - now;
-  if (left <= 0 || left > accessTokenLifetime + clockTolerance) return undefined;
+  if (left <= 0 || left > accessTokenLifetime + clockToleranceMs) return undefined;
   return { accountId: toId(body.subarray(0, idBytes)), sessionId: toId(body.subarray(idBytes, 2 * idBytes)) };
 }
 
@@ -83,7 +83,7 @@ export class AccessTokens {
 
   #readSecret(): Promise<string> {
     const now = this.#now();
-    if (this.#secret !== undefined && Math.abs(now - this.#secret.readAt) < secretMaxAge) return this.#secret.value;
+    if (this.#secret !== undefined && Math.abs(now - this.#secret.readAt) < secretMaxAgeMs) return this.#secret.value;
     const secret = { value: readSecret(this.#database, 'access-token'), readAt: now };
     secret.value.catch(() => {
       if (this.#secret === secret) this.#secret = undefined;

@@ -8,18 +8,18 @@ import type { AccountEventRow } from './entities.ts';
 
 /** Channel on which PostgreSQL notifies running gateways of a committed event. */
 export const eventChannel = 'account_event';
-/** Characters of one payload as JSON; the bus takes 16 KB. */
-const longestPayload = 8_000;
-/** Events that are published in one transaction. */
+/** Characters as JSON; the bus takes 16 KB. */
+const maxPayloadLength = 8_000;
+/** Events per transaction. */
 const batchSize = 100;
-/** Days for which published events are kept. */
+/** Retention of published events. */
 const keptDays = 90;
 
 /** An event on record, of one type. */
 export type AccountEvent = { [Name in EventName]: StoredEvent<Name> }[EventName];
 
 interface StoredEvent<Name extends EventName> {
-  /** Ascending; a string, because PostgreSQL's bigint exceeds JavaScript's safe integers. */
+  /** Ascending; a string, as PostgreSQL's bigint exceeds JavaScript's safe integers. */
   readonly id: string;
   readonly name: Name;
   readonly payload: EventTypes[Name];
@@ -41,7 +41,8 @@ export async function recordEvent<Name extends EventName>(
   dedupeKey: string,
 ): Promise<void> {
   const json = JSON.stringify(payload);
-  if (json.length > longestPayload) throw new Error(`the event ${name} is longer than ${longestPayload} characters`);
+  if (json.length > maxPayloadLength)
+    throw new Error(`the event ${name} is longer than ${maxPayloadLength} characters`);
   await transaction.execute(
     `with recorded as (
        insert into account_event (name, payload, dedupe_key) values (?, ?::jsonb, ?)

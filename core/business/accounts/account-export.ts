@@ -2,10 +2,9 @@ import type { Database } from '#core/platform/database/database.ts';
 
 type Queries = Pick<Database, 'query'>;
 
-/** Rows that are read at once. */
 const pageSize = 200;
 
-/** Rows that name the account by an order of it. */
+/** Queries for rows that refer to the account through an order. */
 const ofOrders: Readonly<Record<string, string>> = {
   payment_attempt: 'order_id in (select id from plan_order where account_id = ?)',
   payment: 'order_id in (select id from plan_order where account_id = ?)',
@@ -43,7 +42,7 @@ export async function* exportAccount(database: Queries, accountId: string): Asyn
   yield '}';
 }
 
-/** Tables with a column `account_id`; of partitioned tables the whole. */
+/** Tables with a column `account_id`; a partitioned table as a whole. */
 async function tablesOfAccounts(database: Queries): Promise<string[]> {
   const rows = await database.query<{ name: string }>(
     `select c.relname as name from pg_class c
@@ -54,7 +53,7 @@ async function tablesOfAccounts(database: Queries): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** @param table the name of a table that exists, never text of a user */
+/** @param table name of an existing table, never user input */
 async function* exportTable(
   database: Queries,
   table: string,
@@ -79,11 +78,11 @@ async function* exportTable(
 
 interface TableShape {
   readonly columns: string;
-  /** What its rows are ordered by. */
+  /** Column for ordering. */
   readonly key: string;
 }
 
-/** The columns of a table without digests, and its primary key. */
+/** Columns without digests, and the primary key. */
 async function readShape(database: Queries, table: string): Promise<TableShape> {
   const [shape] = await database.query<{ columns: string; key: string | null }>(
     `select string_agg(quote_ident(a.attname), ', ' order by a.attnum) filter (where a.atttypid <> 'bytea'::regtype) as columns,

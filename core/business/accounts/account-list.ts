@@ -28,7 +28,7 @@ export type AccountState = (typeof accountStates)[number];
 export const accountStates = ['active', 'inactive', 'blocked', 'deleted'] as const;
 
 interface AccountQuery {
-  /** A part of the name or the e-mail address in any case, an id, a key hint, or the id by which vendors know the account. */
+  /** Part of the name or e-mail address in any case, an id, a key hint, or the account's pseudonym at vendors. */
   readonly words?: string | undefined;
   readonly state?: AccountState | undefined;
   /** Id of the last account of the previous page. */

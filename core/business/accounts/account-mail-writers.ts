@@ -8,10 +8,10 @@ import type { Account, PlanPeriodSchema, Session } from './entities.ts';
 import { periodsInForce } from './periods-in-force.ts';
 import en from './texts/en.json' with { type: 'json' };
 
-/** Ms: a sign-in this soon after the account was made is its first. */
-const firstSignIn = 60_000;
-/** Ms: who has bought this recently knows when the plan ends. */
-const recentPurchase = 3_600_000;
+/** A sign-in this soon after the account was created is its first. */
+const firstSignInMs = 60_000;
+/** Such a recent buyer knows when the plan ends. */
+const recentPurchaseMs = 3_600_000;
 
 const mailReason = defineSentences(en);
 
@@ -38,7 +38,7 @@ async function isRecent({ host, account, createdAt }: MailContext): Promise<bool
     `select ${epoch('max(created_at)')} as created_at from plan_period where account_id = ?`,
     [account.id],
   );
-  return createdAt.getTime() - (row?.created_at ?? 0) < recentPurchase;
+  return createdAt.getTime() - (row?.created_at ?? 0) < recentPurchaseMs;
 }
 
 /**
@@ -75,7 +75,8 @@ export const planEnded: MailWriter<'plan.ended'> = {
 
 export const signIn: MailWriter<'session.created'> = {
   async write({ host, payload, createdAt, account, t, format, buttons }) {
-    if (createdAt.getTime() - account.createdAt.getTime() < firstSignIn) return mailReason('mail.reason.first_sign_in');
+    if (createdAt.getTime() - account.createdAt.getTime() < firstSignInMs)
+      return mailReason('mail.reason.first_sign_in');
     const [session] = await host.database.query<Row<typeof Session, 'user_agent'>>(
       'select user_agent from session where id::text = ?',
       [payload.sessionId],

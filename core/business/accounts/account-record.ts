@@ -54,7 +54,7 @@ export interface PeriodRecord {
 /** What accounts are looked up by. */
 export type AccountField = 'id' | 'digest' | 'hint' | 'email';
 
-/** Each takes one parameter, a JSON array of strings. Each has an index except the hint, which only operators use. */
+/** Each takes a JSON array of strings. Each has an index except the hint, which only operators use. */
 const conditions: Record<AccountField, string> = {
   id: 'a.id in (select value::uuid from json_array_elements_text(?::json))',
   digest: "k.sha256 in (select decode(value, 'hex') from json_array_elements_text(?::json))",

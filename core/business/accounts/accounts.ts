@@ -13,11 +13,11 @@ interface NewAccount {
   readonly email?: string | undefined;
   readonly avatarUrl?: string | undefined;
   readonly limits?: RateLimits | undefined;
-  /** The first period of paid time. */
+  /** First period of paid time. */
   readonly period?: NewPeriod | undefined;
-  /** Its key; default: a new one. */
+  /** Default: a new key. */
   readonly key?: string | undefined;
-  /** False: the key is never shown, and `revealKey` replaces it with one to show to the owner. */
+  /** False: the key is never shown; `revealKey` replaces it with one for the owner. */
   readonly isKeyShown?: boolean;
 }
 

@@ -56,7 +56,7 @@ export class BatchLoader<Value> {
     }
   }
 
-  /** Those who wait would get the same failure later. */
+  /** Waiting callers would get the same failure later. */
   #fail(error: unknown): void {
     const waiting = [...this.#waiting.values()];
     this.#waiting.clear();

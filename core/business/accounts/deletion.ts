@@ -5,7 +5,6 @@ import { everyPersonalTable, type PersonalColumn, type PersonalTable, quoteName 
 import type { Row } from '#core/platform/database/rows.ts';
 import type { Account } from './entities.ts';
 
-/** Rows that are cleaned in one statement. */
 const batchSize = 500;
 
 type Execute = (sql: string, parameters: readonly unknown[]) => Promise<readonly unknown[]>;
@@ -42,7 +41,7 @@ export async function cleanRecords(database: Pick<Database, 'fork' | 'query'>, a
   await removeUsage(database, accountId);
 }
 
-/** Rows that name their account through others are found, and may be removed, only before those. */
+/** Rows that reach their account through other rows must be found, and removed, before those. */
 async function childrenFirst(database: Pick<Database, 'fork' | 'query'>): Promise<PersonalTable[]> {
   return (await everyPersonalTable(database)).toSorted((one, other) => depthOf(other) - depthOf(one));
 }
@@ -72,7 +71,7 @@ function uncleanIn({ name, replacement }: PersonalColumn): string {
   return replacement === undefined ? `${column} is not null` : `${column} <> '${replacement}'`;
 }
 
-/** There was nothing to remove where there is nothing. */
+/** Empty stays empty: there was nothing to remove. */
 function replacementOf({ name, replacement }: PersonalColumn): string {
   return replacement === undefined ? 'null' : `case when ${quoteName(name)} is not null then '${replacement}' end`;
 }

@@ -7,10 +7,9 @@ import { insertAccount } from './accounts.ts';
 import { digestApiKey, generateApiKey, hintOfApiKey, isApiKey } from './api-key.ts';
 import { grantDays, type NewPeriod } from './ledger.ts';
 
-/** Number for pg_advisory_xact_lock, so that two instances cannot both find an empty database. */
+/** Key for pg_advisory_xact_lock, so that two instances cannot both find an empty database. */
 const demoLock = 4_071_001;
 
-/** Under the data folder. */
 const keyFile = 'demo-key';
 
 const period = { days: 30, reason: 'grant', label: 'Demo account', note: 'demo account' } as const satisfies NewPeriod;
@@ -66,7 +65,6 @@ async function readKey(path: string, prefix: string): Promise<string | undefined
   return isApiKey(text.trim(), prefix) ? text.trim() : undefined;
 }
 
-/** Readable by the owner only. */
 async function writeKey(folder: string, path: string, key: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   await using file = await open(path, 'w', 0o600);
@@ -74,7 +72,7 @@ async function writeKey(folder: string, path: string, key: string): Promise<void
   await file.sync();
 }
 
-/** Gives the key of a stored account its name, atomically, unless that has been done. */
+/** Renames atomically, so that the key file exists only with a stored account's key; the first file wins. */
 async function publish(draft: string, path: string): Promise<void> {
   await rename(draft, path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;

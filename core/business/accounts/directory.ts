@@ -19,26 +19,25 @@ export interface KnownAccount extends AccountRecord {
 interface DirectoryOptions {
   readonly database: Pick<Database, 'query' | 'notifications'>;
   readonly log: Logger;
-  /** Monotonic, ms. Tests set their own. */
+  /** Monotonic ms; tests inject their own. */
   readonly clock?: () => number;
 }
 
-/** Seconds for which an entry is fresh, unless the caller sets another value. */
-const defaultMaxAge = 60;
-/** Ms for which an entry is fresh while notifications cannot arrive. */
-const unwatchedMaxAge = 1_000;
-/** Ms for which an unknown key or id is rejected without another lookup. */
-const unknownMaxAge = 10_000;
-/** Ms for which cached accounts are used while the database does not answer, or reports no change. */
-const longestAge = 24 * 60 * 60 * 1_000;
-/** Ms for which lookups of suspects, and those that nobody waits for, are collected; also the longest delay of a valid key among suspects. */
-const pause = 250;
-/** Timeout of a lookup in ms. */
-const deadline = 2_000;
-/** Ms by which two look-ups may disagree about the database's clock, beside the time that they take: a busy event loop. */
-const clockTolerance = deadline;
-/** Ms between retries while the database does not answer. */
-const probeInterval = 1_000;
+/** The caller may set another value. */
+const defaultMaxAgeSeconds = 60;
+/** While notifications cannot arrive. */
+const unwatchedMaxAgeMs = 1_000;
+/** An unknown key or id is rejected this long without another lookup. */
+const unknownMaxAgeMs = 10_000;
+/** Cached accounts are used this long while the database is down or reports no change. */
+const longestAgeMs = 24 * 60 * 60 * 1_000;
+/** Collects lookups of suspects and background lookups; also the longest delay of a valid key among suspects. */
+const pauseMs = 250;
+const deadlineMs = 2_000;
+/** Two lookups may disagree this much about the database's clock, plus their own duration: a busy event loop. */
+const clockToleranceMs = deadlineMs;
+/** Retries while the database does not answer. */
+const probeIntervalMs = 1_000;
 
 /**
  * Cache of accounts, by key and by id, for `auth`, `plan` and `GET /v1/key`.
@@ -59,24 +58,24 @@ export class AccountDirectory implements AsyncDisposable {
   readonly #log: Logger;
   readonly #clock: () => number;
   readonly #accounts = new LRUCache<string, KnownAccount>({ max: bounds.knownKeys });
-  /** The account of a digest. Valid only while the account still has that digest. */
+  /** Account id by digest. Valid only while the account still has that digest. */
   readonly #idOfDigest = new LRUCache<string, string>({ max: bounds.knownKeys });
-  /** Unknown digests and ids, and until when they count as unknown. */
+  /** Unknown digests and ids, with the time until which they count as unknown. */
   readonly #unknown = new LRUCache<string, number>({ max: bounds.unknownKeys });
   readonly #byId: BatchLoader<KnownAccount>;
   readonly #byDigest: BatchLoader<KnownAccount>;
-  /** For keys that are probably invented. */
+  /** For keys that are probably guessed. */
   readonly #bySuspectDigest: BatchLoader<KnownAccount>;
-  /** By id, while callers get what is known. */
-  readonly #again: BatchLoader<KnownAccount>;
+  /** By id, while callers get the cached entry. */
+  readonly #refreshById: BatchLoader<KnownAccount>;
   readonly #listening: Promise<() => void>;
   #isListening = false;
   #gapAt = -Infinity; // ms, local clock
-  /** Incremented by every notification: a query that ran across one may have read the old state. */
-  #changes = 0;
+  /** A query during which it changed may have read the old state. */
+  #notificationCount = 0;
   #nextProbe: number | undefined; // ms, local clock; set while the database does not answer
-  /** The database's clock minus the local one, at the last look-up. */
-  #offset: number | undefined;
+  /** The database's clock minus the local one, at the last lookup. */
+  #clockOffset: number | undefined;
 
   constructor({ database, log, clock = () => performance.now() }: DirectoryOptions) {
     this.#database = database;
@@ -85,8 +84,8 @@ export class AccountDirectory implements AsyncDisposable {
     this.#byId = new BatchLoader((ids) => this.#read('id', ids, ({ id }) => id));
     const readDigests = (digests: readonly string[]) => this.#read('digest', digests, ({ key }) => key?.digest ?? '');
     this.#byDigest = new BatchLoader(readDigests);
-    this.#bySuspectDigest = new BatchLoader(readDigests, pause);
-    this.#again = new BatchLoader((ids) => this.#read('id', ids, ({ id }) => id), pause);
+    this.#bySuspectDigest = new BatchLoader(readDigests, pauseMs);
+    this.#refreshById = new BatchLoader((ids) => this.#read('id', ids, ({ id }) => id), pauseMs);
     this.#listening = this.#listen();
     this.#listening.catch(() => {}); // `ready` reports it
   }
@@ -106,7 +105,7 @@ export class AccountDirectory implements AsyncDisposable {
    */
   findByDigest(
     digest: string,
-    maxAge: number = defaultMaxAge,
+    maxAge: number = defaultMaxAgeSeconds,
     isSuspect: () => boolean = () => false,
   ): Awaitable<KnownAccount | undefined> {
     const id = this.#idOfDigest.get(digest);
@@ -127,11 +126,11 @@ export class AccountDirectory implements AsyncDisposable {
   knownById(id: string): Awaitable<KnownAccount | undefined> {
     const known = this.#accounts.get(id);
     if (known === undefined) return this.findById(id);
-    return this.#meanwhile(known, defaultMaxAge, this.#byId, id);
+    return this.#meanwhile(known, defaultMaxAgeSeconds, this.#byId, id);
   }
 
   /** The account of this id, not older than this. @throws GatewayError as `findByDigest` */
-  findById(id: string, maxAge: number = defaultMaxAge): Awaitable<KnownAccount | undefined> {
+  findById(id: string, maxAge: number = defaultMaxAgeSeconds): Awaitable<KnownAccount | undefined> {
     const known = this.#accounts.get(id);
     if (known !== undefined && this.#isFresh(known, maxAge)) return known;
     if (known === undefined && this.#isUnknown(id)) return undefined;
@@ -148,7 +147,7 @@ export class AccountDirectory implements AsyncDisposable {
     stop?.();
   }
 
-  /** The entry itself, where only its age asks for another look-up. */
+  /** Returns the cached entry if only its age requires another lookup. */
   #meanwhile(
     known: KnownAccount,
     maxAge: number,
@@ -156,14 +155,14 @@ export class AccountDirectory implements AsyncDisposable {
     key: string,
   ): Awaitable<KnownAccount | undefined> {
     if (this.#isFresh(known, maxAge)) return known;
-    if (maxAge === 0 || !this.#isWatched || !this.#isFresh(known, longestAge / 1_000))
+    if (maxAge === 0 || !this.#isWatched || !this.#isFresh(known, longestAgeMs / 1_000))
       return this.#lookUp(loader, key, known);
     if (this.#nextProbe === undefined || this.#mayProbe()) this.#readAgain(known.id);
     return known;
   }
 
   #readAgain(id: string): void {
-    this.#again.load(id).then(
+    this.#refreshById.load(id).then(
       (found) => found ?? this.#accounts.delete(id),
       // Logged where it is read; another call tries again.
       () => undefined,
@@ -175,7 +174,7 @@ export class AccountDirectory implements AsyncDisposable {
   }
 
   #isFresh({ seenAt }: KnownAccount, maxAge: number): boolean {
-    const limit = this.#isWatched ? maxAge * 1_000 : Math.min(maxAge * 1_000, unwatchedMaxAge);
+    const limit = this.#isWatched ? maxAge * 1_000 : Math.min(maxAge * 1_000, unwatchedMaxAgeMs);
     return seenAt > this.#gapAt && this.#clock() - seenAt < limit;
   }
 
@@ -200,16 +199,16 @@ export class AccountDirectory implements AsyncDisposable {
     return this.#fromMemory(known);
   }
 
-  /** Removes the entry of an account whose key, or which itself, no longer exists. */
+  /** Drops the entry of a deleted account or key. */
   #settle(key: string, known: KnownAccount | undefined, found: KnownAccount | undefined): KnownAccount | undefined {
     if (found !== undefined) return found;
     if (known !== undefined) this.#accounts.delete(known.id);
-    else this.#unknown.set(key, this.#clock() + unknownMaxAge);
+    else this.#unknown.set(key, this.#clock() + unknownMaxAgeMs);
     return undefined;
   }
 
   #fromMemory(known: KnownAccount | undefined, cause?: unknown): KnownAccount {
-    if (known !== undefined && this.#clock() - known.seenAt < longestAge) return known;
+    if (known !== undefined && this.#clock() - known.seenAt < longestAgeMs) return known;
     throw new GatewayError('unavailable', 'API keys cannot be verified at the moment. Try again in a few seconds.', {
       retryAfter: 2,
       cause,
@@ -222,17 +221,17 @@ export class AccountDirectory implements AsyncDisposable {
     valueOf: (account: KnownAccount) => string,
   ): Promise<Map<string, KnownAccount>> {
     const seenAt = this.#clock();
-    const changes = this.#changes;
+    const changes = this.#notificationCount;
     try {
       const records = await withDeadline(
         readAccounts(this.#database, field, values),
-        deadline,
-        `the database did not answer within ${deadline} ms`,
+        deadlineMs,
+        `the database did not answer within ${deadlineMs} ms`,
       );
       this.#endOutage();
       this.#compareClocks(records[0]?.readAt, seenAt);
       const found = records.map((record) => ({ ...record, seenAt }));
-      if (changes === this.#changes) for (const account of found) this.#keep(account);
+      if (changes === this.#notificationCount) for (const account of found) this.#keep(account);
       return new Map(found.map((account) => [valueOf(account), account]));
     } catch (error) {
       this.#beginOutage(error);
@@ -248,14 +247,14 @@ export class AccountDirectory implements AsyncDisposable {
   #compareClocks(readAt: number | undefined, sentAt: number): void {
     if (readAt === undefined) return;
     const offset = readAt - sentAt;
-    const tolerated = this.#clock() - sentAt + clockTolerance;
-    if (this.#offset !== undefined && Math.abs(offset - this.#offset) > tolerated) {
+    const tolerated = this.#clock() - sentAt + clockToleranceMs;
+    if (this.#clockOffset !== undefined && Math.abs(offset - this.#clockOffset) > tolerated) {
       this.#accounts.clear();
       this.#log.warn(
-        `the database's clock was set by ${((offset - this.#offset) / 1_000).toFixed(0)} s; accounts are read again`,
+        `the database's clock was set by ${((offset - this.#clockOffset) / 1_000).toFixed(0)} s; accounts are read again`,
       );
     }
-    this.#offset = offset;
+    this.#clockOffset = offset;
   }
 
   #keep(account: KnownAccount): void {
@@ -266,7 +265,7 @@ export class AccountDirectory implements AsyncDisposable {
   #mayProbe(): boolean {
     const now = this.#clock();
     if (this.#nextProbe !== undefined && now < this.#nextProbe) return false;
-    this.#nextProbe = now + probeInterval;
+    this.#nextProbe = now + probeIntervalMs;
     return true;
   }
 
@@ -274,7 +273,7 @@ export class AccountDirectory implements AsyncDisposable {
     if (this.#nextProbe === undefined) {
       logFailure(this.#log, 'accounts cannot be read; only callers with a cached account are served', error);
     }
-    this.#nextProbe = this.#clock() + probeInterval;
+    this.#nextProbe = this.#clock() + probeIntervalMs;
   }
 
   #endOutage(): void {
@@ -287,12 +286,12 @@ export class AccountDirectory implements AsyncDisposable {
     const stop = await this.#database.notifications.listen(
       'account',
       (id) => {
-        this.#changes++;
+        this.#notificationCount++;
         this.#accounts.delete(id);
         this.#unknown.delete(id);
       },
       () => {
-        this.#changes++;
+        this.#notificationCount++;
         this.#gapAt = this.#clock();
       },
     );

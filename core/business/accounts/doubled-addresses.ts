@@ -7,14 +7,13 @@ export interface DoubledAddress {
   readonly ids: readonly string[];
 }
 
-/** Addresses that are listed. */
-const listed = 10;
+const maxListed = 10;
 
 /** The unique index is missing only where there were some: otherwise no account is read. */
 export const doubledAddresses = `
   SELECT json_agg(id ORDER BY created_at, id) AS ids FROM account
   WHERE to_regclass('account_email_ascii') IS NULL AND email IS NOT NULL
-  GROUP BY lower(email COLLATE "C") HAVING count(*) > 1 ORDER BY min(created_at) LIMIT ${listed}`;
+  GROUP BY lower(email COLLATE "C") HAVING count(*) > 1 ORDER BY min(created_at) LIMIT ${maxListed}`;
 
 export function findDoubledAddresses(database: Pick<Database, 'query'>): Promise<DoubledAddress[]> {
   return database.query<DoubledAddress>(doubledAddresses);

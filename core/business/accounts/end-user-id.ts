@@ -11,8 +11,8 @@ import type { Account } from './entities.ts';
 type Queries = Pick<Database, 'query'>;
 
 const secretName = 'end-user-id';
-/** Bytes of a block of SHA-256, to which HMAC fills its key up. */
-const block = 64;
+/** SHA-256 block, to which HMAC pads its key. */
+const blockBytes = 64;
 
 /**
  * Names accounts to upstreams that are to know whom a request came from (`end_user: hash`): HMAC-SHA-256 of the account's id, 64
@@ -67,7 +67,7 @@ export function isEndUserId(text: string): boolean {
 
 /** The account that a vendor knows by this id; undefined when there is none. Reads all accounts. */
 export async function accountOfEndUser(database: Queries, id: string): Promise<string | undefined> {
-  const secret = Buffer.alloc(block);
+  const secret = Buffer.alloc(blockBytes);
   secret.write(await readSecret(database, secretName), 'utf8');
   const padded = (pad: number) => Buffer.from(secret.map((byte) => byte ^ pad)).toString('hex');
   const [found] = await database.query<Row<typeof Account, 'id'>>(

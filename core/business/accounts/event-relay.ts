@@ -2,8 +2,7 @@ import type { Host, Services } from '#core/gateway/host/host.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
 import { eventChannel, publishEvents } from './account-events.ts';
 
-/** Ms between two warnings. */
-const warnInterval = 60_000;
+const warnIntervalMs = 60_000;
 
 type RelayServices = Pick<Services, 'database' | 'events' | 'log'>;
 
@@ -11,7 +10,7 @@ type RelayServices = Pick<Services, 'database' | 'events' | 'log'>;
 export class EventRelay implements AsyncDisposable {
   readonly #services: RelayServices;
   readonly #listening: Promise<() => void>;
-  readonly #warning = new Throttle(warnInterval);
+  readonly #warning = new Throttle(warnIntervalMs);
   #running: Promise<void> | undefined;
   #isAskedAgain = false;
   #isClosed = false;

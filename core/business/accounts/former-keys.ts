@@ -5,20 +5,20 @@ import { epoch } from '#core/platform/database/rows.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { BatchLoader } from './batch-loader.ts';
 
-/** Days for which the digest of a replaced key is kept. */
+/** Retention of a replaced key's digest. */
 const keptDays = 90;
 
-/** Ms within which the database must answer; a caller whose key is refused waits no longer for the reason. */
-const deadline = 1_000;
+/** A caller whose key is rejected waits no longer for the reason. */
+const deadlineMs = 1_000;
 
-/** Ms for which the answer about a key counts: tools repeat a refused request. */
-const knownFor = 60_000;
+/** Tools repeat a rejected request. */
+const knownForMs = 60_000;
 
 /** Finds when keys were replaced: only the holder of the former key can ask for it. */
 export class FormerKeys {
   readonly #replacedAt: BatchLoader<Date>;
-  /** By digest; false for a key that was not replaced. */
-  readonly #known = new LRUCache<string, Date | false>({ max: bounds.unknownKeys, ttl: knownFor });
+  /** By digest; false if the key was not replaced. */
+  readonly #known = new LRUCache<string, Date | false>({ max: bounds.unknownKeys, ttl: knownForMs });
 
   constructor(database: Pick<Database, 'query'>) {
     this.#replacedAt = new BatchLoader((digests) => readReplacements(database, digests));
@@ -27,7 +27,7 @@ export class FormerKeys {
   /** When the first of these keys that was replaced was; undefined when none was, or the database does not answer. */
   async find(digests: readonly string[]): Promise<Date | undefined> {
     const found = Promise.all(digests.map((digest) => this.#find(digest)));
-    const dates: readonly (Date | false)[] = await withDeadline(found, deadline, 'the database did not answer').catch(
+    const dates: readonly (Date | false)[] = await withDeadline(found, deadlineMs, 'the database did not answer').catch(
       () => [],
     );
     return dates.find((date): date is Date => date !== false);

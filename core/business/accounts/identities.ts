@@ -24,14 +24,14 @@ export interface SignInProfile {
 /** Why a person is not signed in. */
 export type SignInRefusal = 'email_taken' | 'blocked';
 
-/** The account of a person, or why they are refused. */
+/** The account of a person, or the reason for rejecting the sign-in. */
 type SignInOutcome =
   | { readonly accountId: string; readonly isNew: boolean; readonly refused?: undefined }
   | { readonly refused: SignInRefusal };
 
 type AccountHost = Pick<Host, 'database' | 'section' | 'service'>;
 
-/** Local sign-in does not verify addresses: it takes over no account. */
+/** Local sign-in verifies no addresses, so it never takes over an existing account. */
 const unverified = 'local';
 
 /**
@@ -62,7 +62,6 @@ export async function signInWith(host: AccountHost, profile: SignInProfile): Pro
   }
 }
 
-/** The account of an identity. */
 interface IdentityOwner {
   readonly accountId: string;
   readonly isBlocked: boolean;
@@ -105,7 +104,7 @@ export async function insertIdentity(
   );
 }
 
-/** Selects the accounts that leave no room for an address, by either of the unique indexes. Takes it twice. */
+/** Accounts that conflict with an address under either unique index. Takes the address twice. */
 const ofAddress = `select from account where lower(email) = lower(?)
   union all select from account where lower(email collate "C") = lower(?::text collate "C")`;
 

@@ -25,7 +25,6 @@ export interface NewPeriod {
   readonly limits?: RateLimits | undefined;
 }
 
-/** An entry that was added. */
 type AddedPeriod = RecordOf<Row<typeof entities.PlanPeriodSchema, 'id' | 'days' | 'starts_at' | 'ends_at'>>;
 
 /**
@@ -76,7 +75,7 @@ export async function addDays(transaction: EntityManager, accountId: string, per
   return added;
 }
 
-/** Access begins with this period unless another one reaches up to it. */
+/** Access starts with this period unless another one reaches up to it. */
 async function recordStart(transaction: EntityManager, accountId: string, { id, endsAt }: AddedPeriod): Promise<void> {
   const [earlier] = await transaction.execute<unknown[]>(
     `select 1 from ${periodsInForce} p join plan_period new on new.id = ?
@@ -250,7 +249,7 @@ async function revoke(
   return taken?.seconds ?? 0;
 }
 
-/** An interval in hours and less: added to a time, a day of it would be a calendar day, which can have 23 hours. */
+/** An interval in hours or smaller units: a day of an interval is a calendar day, which can have 23 hours. */
 function elapsed(difference: string): string {
   return `make_interval(secs => extract(epoch from ${difference})::float8)`;
 }

@@ -1,4 +1,4 @@
-/** Currencies that are paid in whole units although ISO 4217 defines a minor unit. */
+/** Paid in whole units although ISO 4217 defines a minor unit. */
 const paidWhole = new Set(['IDR']);
 
 /**

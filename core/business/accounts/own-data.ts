@@ -5,16 +5,15 @@ import { everyPersonalTable, quoteName } from './personal-tables.ts';
 
 type Queries = Pick<Database, 'fork' | 'query'>;
 
-/** Rows that are read at once. */
 const pageSize = 200;
 
-/** Rows that concern an account, as far as they are its owner's business. */
+/** Rows that belong in the owner's export. */
 interface OwnTable {
   readonly name: string;
-  /** Condition on its rows, with the account's id as its only parameter. */
+  /** SQL condition whose only parameter is the account's id. */
   readonly ofAccount: string;
   readonly columns: readonly string[];
-  /** Text that is unique among the rows of an account; pages follow it. */
+  /** Unique text among an account's rows, for paging. */
   readonly key: string;
 }
 
@@ -33,7 +32,6 @@ const facts: Readonly<Record<string, readonly string[]>> = {
 const ofOrders = 'order_id in (select id from plan_order where account_id = ?)';
 const codeOfOrder = '(select code from plan_order o where o.id = t.order_id) as code';
 
-/** Tables without personal columns. */
 const salesTables: readonly OwnTable[] = [
   sales('plan_period', ['starts_at', 'ends_at', 'days', 'label', 'reason', 'limits', 'created_at']),
   sales('plan_order', [
@@ -66,10 +64,10 @@ function sales(
   return { name, ofAccount, columns, key };
 }
 
-/** Read in another way, or not given: `request_log` is what `describeRequests` reads, `request_content` is for the operator. */
+/** `request_log` is read by `describeRequests`; `request_content` is for the operator only. */
 const otherwise: ReadonlySet<string> = new Set(['request_log', 'request_content']);
 
-/** Tables with personal columns, of plugins too, also of those that are gone. */
+/** Tables with personal columns, including those of removed plugins. */
 async function ownTables(database: Queries): Promise<OwnTable[]> {
   return (await everyPersonalTable(database))
     .filter(({ name, columns }) => !otherwise.has(name) && columns.some(({ isHidden }) => !isHidden))
@@ -131,7 +129,7 @@ async function* describeRequests(database: Queries, accountId: string): AsyncGen
   for await (const record of readRequests(database, { accountId })) yield JSON.stringify(withoutRoutes(record));
 }
 
-/** Which routes served is the operator's to show or not. */
+/** The operator decides whether routes are shown. */
 function withoutRoutes(record: RequestRecord): object {
   const { route: _route, attempts: _attempts, account_id: _account, ...own } = record;
   return { ...own, started_at: new Date(record.started_at).toISOString() };

@@ -61,7 +61,7 @@ export async function everyPersonalTable(database: Pick<Database, 'fork' | 'quer
   return [...personalTables(database), ...tables.filter((_, index) => usable[index])];
 }
 
-/** False where a migration has renamed what says whose the rows are. */
+/** False if a migration has renamed the columns that name the rows' owner. */
 async function isAsDescribed(
   database: Pick<Database, 'query'>,
   { name, key, ofAccount }: PersonalTable,
@@ -77,7 +77,7 @@ async function isAsDescribed(
 }
 
 const noAccount = '00000000-0000-0000-0000-000000000000';
-/** Of PostgreSQL: a column, or a table, that does not exist. */
+/** PostgreSQL: undefined column, undefined table. */
 const missingCodes: ReadonlySet<unknown> = new Set(['42703', '42P01']);
 
 /** An identifier as SQL has it. */

@@ -6,23 +6,20 @@ import { periodsInForce } from './periods-in-force.ts';
 import { epochs, type Row } from '#core/platform/database/rows.ts';
 import type { PlanPeriodSchema } from './entities.ts';
 
-/** Time before the end of a plan at which `plan.ending` is due. */
-const notice = `interval '24 hours'`;
-/** How long ago an end may be that is still reported, after an outage. Less than events are kept. */
-const longestDelay = `interval '7 days'`;
-/** Ends that one sweep finds. */
-const sweepSize = 1_000;
+const endingNotice = `interval '24 hours'`;
+/** An end is still reported this late, after an outage. Shorter than the retention of events. */
+const maxDelay = `interval '7 days'`;
+const maxEndsPerSweep = 1_000;
 
-/** A plan whose end, or whose last 24 hours, are due. */
 interface DuePlanEnd {
   readonly accountId: string;
-  /** Names what is due: the same for each sweep that finds it. */
+  /** Identifies the due event: the same for each sweep that finds it. */
   readonly id: string;
-  /** Seconds by the database's clock; negative when it should have been reported already. */
+  /** Seconds by the database's clock; negative if overdue. */
   readonly dueIn: number;
 }
 
-/** Names the end of a plan to the microsecond: a plan that is extended and ends later is another end. */
+/** The end to the microsecond: an extended plan has another end, so another event. */
 const endKey = (endsAt: string) => `(extract(epoch from ${endsAt}) * 1000000)::bigint::text`;
 
 /**
@@ -34,12 +31,12 @@ export async function findDuePlanEnds(database: Pick<Database, 'query'>, seconds
     `with clock as materialized (select clock_timestamp() as now),
      last as (
        select p.account_id, p.ends_at from ${periodsInForce} p, clock
-       where p.ends_at between clock.now - ${longestDelay} and clock.now + ${notice} + make_interval(secs => ?)
+       where p.ends_at between clock.now - ${maxDelay} and clock.now + ${endingNotice} + make_interval(secs => ?)
          and not exists (select 1 from ${periodsInForce} l where l.account_id = p.account_id and l.ends_at > p.ends_at)
      ), due as (
        select account_id, ends_at, 'plan.ended' as name, ends_at as due_at from last
        union all
-       select account_id, ends_at, 'plan.ending', ends_at - ${notice} from last, clock where ends_at > clock.now
+       select account_id, ends_at, 'plan.ending', ends_at - ${endingNotice} from last, clock where ends_at > clock.now
      )
      select due.account_id, due.name || '-' || due.account_id || '-' || ${endKey('due.ends_at')} as id,
       extract(epoch from due.due_at - clock.now)::float8 as due_in
@@ -50,7 +47,7 @@ export async function findDuePlanEnds(database: Pick<Database, 'query'>, seconds
          select 1 from account_event e
          where e.dedupe_key = due.name || ':' || due.account_id || ':' || ${endKey('due.ends_at')}
        )
-     order by due.due_at limit ${sweepSize}`,
+     order by due.due_at limit ${maxEndsPerSweep}`,
     [seconds, seconds],
   );
   return rows.map(({ account_id: accountId, id, due_in: dueIn }) => ({ accountId, id, dueIn }));
@@ -85,7 +82,7 @@ interface PlanEnd extends Row<typeof PlanPeriodSchema, 'ends_at'> {
 async function readEnd(transaction: EntityManager, accountId: string): Promise<PlanEnd | undefined> {
   const [end] = await transaction.execute<PlanEnd[]>(
     `select ${epochs('ends_at')}, ${endKey('ends_at')} as key,
-       ends_at <= clock_timestamp() as is_over, ends_at <= clock_timestamp() + ${notice} as is_near
+       ends_at <= clock_timestamp() as is_over, ends_at <= clock_timestamp() + ${endingNotice} as is_near
      from ${periodsInForce} p where account_id = ? order by p.ends_at desc limit 1`,
     [accountId],
   );

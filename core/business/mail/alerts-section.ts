@@ -3,8 +3,8 @@ import { isLoopback } from '#core/platform/names/loopback.ts';
 import { mailSection } from './section.ts';
 import { integer, object, string } from '#core/platform/schema.ts';
 
-/** Characters of a secret: what an HMAC with SHA-256 can use. */
-const shortestSecret = 24;
+/** Characters; HMAC-SHA-256 gains nothing from less. */
+const minSecretLength = 24;
 
 /** `alerts` in gateway.yaml: how the operator hears of what needs a decision. */
 export const alertsSection = defineSection({
@@ -20,7 +20,7 @@ export const alertsSection = defineSection({
       webhook: object(['url', 'secret'], 'A URL that gets each alert as JSON, signed as Standard Webhooks describes.', {
         url: string({ pattern: '^https?://\\S+$' }, 'HTTPS, except on this machine.'),
         secret: string(
-          { writeOnly: true, minLength: shortestSecret },
+          { writeOnly: true, minLength: minSecretLength },
           'Key of the signature, at least 24 characters; whsec_… is decoded from base64.',
         ),
       }),

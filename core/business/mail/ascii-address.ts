@@ -14,7 +14,7 @@ export function domainOf(address: string): string {
   return asciiDomain(address.slice(address.lastIndexOf('@') + 1));
 }
 
-/** A domain that is not valid stays as it is: the mail server says so. */
+/** An invalid domain is returned unchanged: the mail server rejects it. */
 function asciiDomain(domain: string): string {
   // eslint-disable-next-line no-control-regex
   return /^[\x00-\x7f]*$/.test(domain) ? domain : domainToASCII(domain) || domain;

@@ -31,7 +31,7 @@ export interface CustomerMail {
   readonly finishedAt: Date | undefined;
 }
 
-/** Which mails: of an account, or of an order of it; those that did not arrive; one. */
+/** Mails of an account or of one of its orders; failed ones; or a single one. */
 interface MailFilter {
   readonly accountId?: string;
   readonly orderId?: string;

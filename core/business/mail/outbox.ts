@@ -21,26 +21,25 @@ export type Channel = 'customer' | 'operator' | 'webhook';
 /** Age after which a message is no longer retried: an alert outlasts a weekend without a receiver. */
 const longestAge = (channel: string) =>
   `case ${channel} when 'customer' then interval '1 day' else interval '3 days' end`;
-/** When a message was last wanted: by its event, or by an operator who sends it again. */
+/** When the message was requested: by its event, or by an operator who resends it. */
 const askedAt = 'coalesce(m.asked_at, e.created_at)';
 /** Seconds after which a sender counts as dead. Longer than a run with a mail that takes as long as it may (`smtpTimeouts`). */
 export const leaseSeconds = 20 * 60;
 const lease = `make_interval(secs => ${leaseSeconds})`;
 /** Tries of a mail about money of which nobody knows whether it arrived: after them, an operator decides. */
 export const uncertainTries = 3;
-/** Wait before the second try, doubled for each further one, at most an hour. */
+/** SQL: doubles with each try. */
 const retryPause = `least(interval '30 seconds' * power(2, tries - 1), interval '1 hour')`;
-/** Days for which sent messages are kept; longer than an event may be sent. */
+/** Longer than the age at which an event may still be sent. */
 const keptDays = 90;
 
-/** A message that this process has claimed: no other process sends it. */
+/** A message that this process has locked for sending. */
 interface Claimed<Event extends EventName> {
   readonly eventId: string;
   readonly event: Event;
-  /** Payload of the event. */
   readonly payload: Readonly<Record<string, string>>;
   readonly createdAt: Date;
-  /** Of earlier tries, those after which nobody knew whether it was taken. */
+  /** Earlier tries that ended without knowing whether the message was accepted. */
   readonly uncertainTries: number;
 }
 
@@ -51,13 +50,13 @@ export type ClaimedMessage = ClaimedMail | ClaimedAlert;
 /** The outcome of a try. `waiting`: it is retried until it is too old. */
 export type MailState = 'waiting' | 'sent' | 'skipped' | 'failed' | 'uncertain';
 
-/** Events whose messages are sent before all others, which may be thousands at once. */
+/** Sent before all other messages, which may be thousands at once. */
 function urgentEvents(sources: MessageSources): EventName[] {
   const urgent = sources.mailKinds?.values().filter(({ delivery }) => delivery === 'urgent') ?? [];
   return [...Array.from(urgent, ({ event }) => event), ...alertEvents(sources)];
 }
 
-/** Those of problems, and the report that tells of all of them. */
+/** Problem events and their summary report. */
 function alertEvents({ problems }: MessageSources): EventName[] {
   const told = problems?.values().flatMap(({ alert }) => (alert === undefined ? [] : [alert.event])) ?? [];
   return ['day.reported', ...told];
@@ -203,13 +202,11 @@ function isAboutMoney(event: EventName): boolean {
   return moneyEvents.some((one) => one === event);
 }
 
-/** What waits and what has failed on one channel. */
 interface MessageCounts {
   readonly channel: string;
   readonly waiting: number;
-  /** In the last 24 hours. */
   readonly failed: number;
-  /** Seconds since the oldest waiting message that this instance knows was made; 0 without any. */
+  /** Seconds since the oldest waiting message was made, of those that this instance can send; 0 without any. */
   readonly oldest: number;
 }
 

@@ -14,7 +14,7 @@ export interface DayStatus {
   readonly incidents: readonly Incident[];
 }
 
-/** Shares of answered requests below which a day is marked, and failures that it takes. */
+/** A day is marked below this share of successes and from this number of failures. */
 const limits = { warn: { share: 0.995, failed: 1 }, bad: { share: 0.95, failed: 3 } };
 
 /** The last days up to this one, the oldest first. @param today `2026-11-22` */
@@ -63,7 +63,7 @@ function shareOf(counts: readonly DailyAnswers[]): number | undefined {
   return all === 0 ? undefined : answered / all;
 }
 
-/** The first and the last day of an incident; one that is going on reaches as far as it was watched. */
+/** First and last day of an incident; an open one reaches to its last observation. */
 function spanOf(incident: Incident, timeZone: string) {
   const dayOf = (time: number) => localTime(new Date(time), timeZone).day;
   return { first: dayOf(incident.startedAt), last: dayOf(incident.endedAt ?? lastSeen(incident)) };

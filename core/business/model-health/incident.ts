@@ -36,12 +36,12 @@ export interface Observation extends Assessment {
   readonly answered: number | undefined; // share, 0 to 1
 }
 
-/** Ms that trouble must last, pauses included, before it is an incident. */
-const patience = { down: 30_000, degraded: 120_000 } as const;
-/** Ms without trouble that end an incident: a breaker that flaps makes one. */
-const calmTime = 5 * 60_000;
-/** Ms without any observation, after which an incident ended when it was last observed: no gateway was running. */
-const longestGap = 10 * 60_000;
+/** Trouble must last this long, pauses included, to open an incident. */
+const openAfterMs = { down: 30_000, degraded: 120_000 } as const;
+/** Without trouble; a flapping breaker thus makes one incident. */
+const closeAfterMs = 5 * 60_000;
+/** After a longer gap between observations no gateway was running: an incident ended at its last one. */
+const maxGapMs = 10 * 60_000;
 
 /**
  * Updates a model's current incident by an observation.
@@ -58,18 +58,18 @@ export function follow(
   const { at, trouble, isRemembered, isQuiet } = observation;
   if (current === undefined) return trouble && suspect(model, observation, trouble, createId());
   if (at < current.checkedAt) return follow(model, movedTo(at, current), observation, createId);
-  if (at - current.checkedAt > longestGap && !isRemembered && !isOfBreakers(current, observation))
+  if (at - current.checkedAt > maxGapMs && !isRemembered && !isOfBreakers(current, observation))
     return end(current, lastSeen(current));
   if (isQuiet) return { ...current, quietSince: current.quietSince ?? at, checkedAt: at };
   // Used again: what fails now is another incident.
   if (current.quietSince !== undefined) return end(current, lastSeen(current));
   if (trouble !== undefined) return worsen(current, observation, trouble);
   const calmSince = current.calmSince ?? at;
-  if (at - calmSince >= calmTime) return end(current, calmSince);
+  if (at - calmSince >= closeAfterMs) return end(current, calmSince);
   return { ...current, calmSince, checkedAt: at };
 }
 
-/** True where breakers alone show trouble, without a failure since: they remember it as an incident does, also over a pause. */
+/** True if only breakers still show trouble, without a failure since: like an incident, they remember it over a pause. */
 function isOfBreakers(current: Incident, { trouble, failedAt }: Observation): boolean {
   return trouble?.cause === 'routes_out' && failedAt !== undefined && failedAt === current.failedAt;
 }
@@ -91,7 +91,7 @@ export function lastSeen({ calmSince, quietSince, failedAt, checkedAt, startedAt
   return quietSince === undefined ? (calmSince ?? checkedAt) : Math.max(startedAt, failedAt ?? startedAt);
 }
 
-/** The clock was set back since it was observed: it lasts from now on, because times to come would delay it by as much. */
+/** If the clock was set back, the incident continues from now: future timestamps would delay its end. */
 function movedTo(
   at: number,
   { startedAt, calmSince, failedAt, servedAt, quietSince, ...incident }: Incident,
@@ -137,7 +137,7 @@ function suspect(model: string, observation: Observation, trouble: Trouble, id: 
   };
 }
 
-/** Without a failed request on record, breakers have seen one. */
+/** Without a failed request on record, a breaker has seen the failure. */
 function failureOf({ at, failedAt }: Observation, { cause }: Trouble): number | undefined {
   return cause === 'slow' ? undefined : (failedAt ?? at);
 }
@@ -147,7 +147,7 @@ function worsen(current: Incident, observation: Observation, trouble: Trouble): 
   const isWorse = trouble.kind === 'down' && current.kind === 'degraded';
   const { kind, cause } = isWorse ? trouble : current;
   // A few failed requests of one account are no incident yet.
-  const isOpen = trouble.cause !== 'last_failed' && at - current.startedAt >= patience[trouble.kind];
+  const isOpen = trouble.cause !== 'last_failed' && at - current.startedAt >= openAfterMs[trouble.kind];
   const failedAt = observation.failedAt ?? current.failedAt ?? failureOf(observation, trouble);
   const shares = [current.lowestAnswered, answered].filter((share) => share !== undefined);
   return {
@@ -164,7 +164,7 @@ function worsen(current: Incident, observation: Observation, trouble: Trouble): 
   };
 }
 
-/** What was only suspected leaves no trace. */
+/** A suspicion that was not confirmed leaves no incident. */
 function end(current: Incident, endedAt: number): Incident | undefined {
   return current.openedAt === undefined ? undefined : { ...current, calmSince: undefined, endedAt };
 }

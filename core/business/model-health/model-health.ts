@@ -72,9 +72,9 @@ export async function readModelStates(gateway: StatusReports, host: Host): Promi
 interface Known {
   readonly recent: RecentTraffic | undefined;
   readonly speed: ModelSpeed | undefined;
-  /** False when it answered no request in the last 90 days. */
+  /** Answered a request in the last 90 days. */
   readonly isUsed: boolean;
-  /** True when a request failed in the last 90 days. */
+  /** In the last 90 days. */
   readonly hasFailed: boolean;
   readonly current: Incident | undefined;
 }

@@ -6,27 +6,26 @@ import { listIncidents, readCurrentIncidents } from './incident-store.ts';
 import { readModelSpeed } from './model-speed.ts';
 import { readRecentTraffic } from './recent-traffic.ts';
 
-/** Ms for which a reading is used, and the timeout of a new one. */
-const ages = { now: 2_000, days: 30_000, speed: 60_000 };
-/** Ms more for which the slow ones are used while they are read again: no visitor waits for 90 days of usage. */
-const staleFor = 600_000;
+const maxAgesMs = { now: 2_000, days: 30_000, speed: 60_000 };
+/** Slow readings are served stale meanwhile: no visitor waits for 90 days of usage. */
+const staleForMs = 600_000;
 /** Days of which the answers are counted, and whose incidents are listed. */
 export const historyDays = 90;
 const longestList = 200;
-/** Ms that a reading may take, and that a page waits for it. */
-const deadline = 2_000;
+/** For a reading, and for a page that waits for it. */
+const deadlineMs = 2_000;
 const patience = 1_000;
-/** Ms for which incidents and history are shown as they were, while the database does not respond. */
-const knownFor = 3_600_000;
+/** Incidents and history stay on display this long while the database does not respond. */
+const knownForMs = 3_600_000;
 
-/** The sources of model states. The catalog maps names to models. */
+/** Sources of model states. The catalog maps names to models. */
 interface HealthReadings {
   readonly traffic: FreshValue<Awaited<ReturnType<typeof readRecentTraffic>>>;
   readonly speed: FreshValue<Awaited<ReturnType<typeof readModelSpeed>>>;
   readonly days: FreshValue<Awaited<ReturnType<typeof readDailyAnswers>>>;
-  /** Incidents of the last 90 days, including current ones. */
+  /** Last 90 days, current incidents included. */
   readonly incidents: FreshValue<Awaited<ReturnType<typeof listIncidents>>>;
-  /** Those without an end, suspected ones included. */
+  /** Open incidents, suspected ones included. */
   readonly current: FreshValue<Awaited<ReturnType<typeof readCurrentIncidents>>>;
 }
 
@@ -39,22 +38,31 @@ function createReadings(host: Host): HealthReadings {
   const { database, catalog } = host;
   const timeZone = host.section(service).time_zone;
   const now = () => host.now();
-  const current = { maxAge: ages.now, deadline, patience, now: () => host.monotonic() };
+  const current = { maxAge: maxAgesMs.now, deadline: deadlineMs, patience, now: () => host.monotonic() };
   return {
     traffic: new FreshValue({ ...current, read: () => readRecentTraffic(database, catalog, now()) }),
-    speed: new FreshValue({ ...current, maxAge: ages.speed, staleFor, read: () => readModelSpeed(database, now()) }),
+    speed: new FreshValue({
+      ...current,
+      maxAge: maxAgesMs.speed,
+      staleFor: staleForMs,
+      read: () => readModelSpeed(database, now()),
+    }),
     days: new FreshValue({
       ...current,
-      maxAge: ages.days,
-      staleFor,
-      knownFor,
+      maxAge: maxAgesMs.days,
+      staleFor: staleForMs,
+      knownFor: knownForMs,
       read: () => readDailyAnswers(database, { now: now(), timeZone, days: historyDays }),
     }),
     incidents: new FreshValue({
       ...current,
-      knownFor,
+      knownFor: knownForMs,
       read: () => listIncidents(database, { since: now() - historyDays * 86_400_000, limit: longestList }),
     }),
-    current: new FreshValue({ ...current, knownFor, read: async () => readCurrentIncidents(database.fork()) }),
+    current: new FreshValue({
+      ...current,
+      knownFor: knownForMs,
+      read: async () => readCurrentIncidents(database.fork()),
+    }),
   };
 }

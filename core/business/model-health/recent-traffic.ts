@@ -49,7 +49,7 @@ export async function readRecentTraffic(
   return byModel;
 }
 
-/** Requests by a former name are added to those by the present one; of two medians the one of more answers counts. */
+/** Adds requests under a former name to those under the current one; the median of more responses wins. */
 function add(sum: RecentTraffic | undefined, one: RecentTraffic): RecentTraffic {
   if (sum === undefined) return one;
   const lastFailedAt = latest(sum.lastFailedAt, one.lastFailedAt);

@@ -49,20 +49,19 @@ export const noTraffic: RecentTraffic = {
 /** Ms of traffic that show how a model is now. */
 export const trafficWindow = 5 * 60_000;
 
-/** Ms after the last failure from which on a model without any request counts as quiet: nobody knows whether it works. */
-const quietAfter = 15 * 60_000;
+const quietAfterMs = 15 * 60_000;
 
-/** From how many requests on, and at which share of failures, clients feel it. */
+/** Number of requests and share of failures from which clients notice. */
 const limits = {
   down: { requests: 10, failed: 5, share: 0.5 },
-  /** Few requests show it too, if those of several accounts failed one after the other. */
+  /** Few requests suffice if consecutive failures come from several accounts. */
   downOfFew: { inRow: 3, accounts: 2 },
   degraded: { failed: 3, share: 0.05 },
-  /** While a route is out, its breaker has already seen the failures: fewer of them count. */
+  /** The breaker of an open route has already seen the failures: fewer of them count. */
   routeOut: { failed: 2, share: 0.01 },
   /** Among so few requests, consecutive failures at the end count whatever their share. */
   few: { requests: 20, inRow: 2 },
-  /** Consecutive responses that show a recovery, as a share of the failures. */
+  /** Consecutive successes that show a recovery, as a share of the failures. */
   recovering: 0.1,
   slow: { answers: 10, factor: 2, leastMs: 500 },
 } as const;
@@ -122,7 +121,7 @@ export function assess(
   const trouble = known && isConfirmed(known, servedAt, remembered, now) ? failing : known;
   const isUsed = traffic === undefined || countOf(traffic) > 0;
   const wouldBeTried = routes.some((route) => route !== 'out');
-  const isOld = failedAt !== undefined && now - failedAt >= quietAfter;
+  const isOld = failedAt !== undefined && now - failedAt >= quietAfterMs;
   const isQuiet = trouble !== undefined && !isUsed && wouldBeTried && isOld;
   return { trouble, isRemembered, isQuiet, failedAt, servedAt };
 }
@@ -180,7 +179,6 @@ function findFailing(
   return isFew && failedInRow >= limits.few.inRow ? { kind: 'degraded', cause: 'last_failed' } : undefined;
 }
 
-/** Of traffic of which most failed. */
 function isDown(traffic: RecentTraffic): boolean {
   const { down, downOfFew } = limits;
   if (countOf(traffic) >= down.requests && traffic.failed >= down.failed) return true;

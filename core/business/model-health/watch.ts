@@ -11,7 +11,6 @@ import { healthReadings } from './readings.ts';
 import { readRecentTraffic } from './recent-traffic.ts';
 import { answeredShare, noTraffic } from './trouble.ts';
 
-/** What an observation of all models has changed. */
 interface IncidentChanges {
   readonly opened: readonly Incident[];
   readonly ended: readonly Incident[];
@@ -36,7 +35,7 @@ export async function watchModels(gateway: StatusReports, host: Host): Promise<I
 
 type Observe = (model: Model, current: Incident | undefined) => Observation;
 
-/** Reads what models are observed by. Without the usual speeds, which take longest to read, slowness alone is not found. */
+/** Slowness alone is not detected while the usual speeds, the slowest query, are missing. */
 async function readSources(gateway: StatusReports, host: Host): Promise<Observe> {
   const { database, catalog } = host;
   const at = host.now();
@@ -76,8 +75,7 @@ async function record(
   return { opened, ended };
 }
 
-/** Seconds between two observations. */
-const interval = 15;
+const intervalSeconds = 15;
 
 const endings = {
   recovered: 'has recovered',
@@ -90,7 +88,7 @@ export function watchJob(gateway: StatusReports, onChange: (host: Host) => void)
   return {
     name: 'watch-models',
     description: 'Observes every model, and opens and ends incidents.',
-    schedule: { every: interval },
+    schedule: { every: intervalSeconds },
     attempts: 1,
     async run(_data, host) {
       const { opened = [], ended = [] } = (await watchModels(gateway, host)) ?? {};

@@ -14,7 +14,7 @@ const recovery = () => import('../accounts/recovery.ts');
 const blocking = () => import('../accounts/blocking.ts');
 
 const signIn = text('Name of the provider, such as google.', 60);
-/** Without what separates or encloses the addresses of a mail. */
+/** Excludes the characters that separate or enclose addresses in a mail header. */
 const emailAddress = '^[^@\\s<>,;"]+@[^@\\s<>,;"]+$';
 
 async function findOther(host: Host, to: string): Promise<AccountRecord> {

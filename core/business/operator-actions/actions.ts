@@ -32,21 +32,19 @@ export function coreAction<const Name extends CoreAction['name']>(name: Name): E
 
 type Actions = ReadonlyMap<string, ActionKind>;
 
-/** Under which the services keep the actions that core and plugins have registered. */
-const keptAs = 'operator-actions';
+const serviceKey = 'operator-actions';
 const ownActions: Actions = new Map<string, ActionKind>(coreActions.map((action) => [action.name, action]));
 
 /** Makes the registered actions known to everything that gets a host. */
 export function keepActions(services: Pick<Services, 'keep'>, actions: Actions): void {
-  services.keep(keptAs, () => actions);
+  services.keep(serviceKey, () => actions);
 }
 
 /** All registered actions by name; core's own where no registry was kept. */
 export function actionsOf(host: Pick<Host, 'keep'>): Actions {
-  return host.keep(keptAs, () => ownActions);
+  return host.keep(serviceKey, () => ownActions);
 }
 
-/** @throws what `find` of the kind throws */
 async function findSubject(host: Host, kind: SubjectKind, handle: string): Promise<ActionSubject> {
   return (await kind.find?.(host, handle)) ?? { id: kind.name, recordedAt: kind.name };
 }
@@ -87,7 +85,7 @@ export async function runAction<Input extends object>(
   return { subject, result: result ?? {} };
 }
 
-/** Commands and pages may ask for less than the schema, and no type holds at run time. */
+/** Commands and pages may ask for less than the schema; the type does not hold at run time. */
 async function requireValid({ input: schema }: Pick<ActionKind, 'input'>, input: object): Promise<void> {
   // Ajv would slow the start of commands down.
   const { describeMistakes } = await import('./input-mistakes.ts');
@@ -95,7 +93,7 @@ async function requireValid({ input: schema }: Pick<ActionKind, 'input'>, input:
   if (mistakes !== undefined) throw new ActionRefused(mistakes, 'invalid');
 }
 
-/** Nobody locks an operator out by mistake, himself included: that takes a change of gateway.yaml. */
+/** Operators (oneself included) are not locked out by mistake: that takes a change of gateway.yaml. */
 async function requireCustomer(host: Host, accountId: string): Promise<void> {
   const { findAccount } = await import('../accounts/accounts.ts');
   const { email } = await findAccount(host.database, accountId);

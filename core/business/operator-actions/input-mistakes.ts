@@ -4,7 +4,7 @@ import type { JsonSchema } from '#core/platform/schema.ts';
 import { isDay, isInstant } from '#core/platform/timing/time-zone.ts';
 import { sentenceOf } from './query.ts';
 
-/** Mistakes of one input that are described; the remainder is counted. */
+/** The remaining mistakes are counted. */
 const mostDescribed = 5;
 
 const ajv = new Ajv({
@@ -42,7 +42,7 @@ export function describeMistakes(schema: JsonSchema, input: object): string | un
   ].join(' ');
 }
 
-/** A control character in a text, which a terminal or a table would obey. */
+/** Rejects control characters, which a terminal or a table would obey. */
 function describeControl({ properties }: JsonSchema, input: object): string | undefined {
   for (const [name, value] of Object.entries(input)) {
     const text = properties?.[name]?.isMultiline === true ? String(value).replace(/[\t\n\r]/g, '') : value;
@@ -52,7 +52,7 @@ function describeControl({ properties }: JsonSchema, input: object): string | un
   return undefined;
 }
 
-/** The values that a member may have, where only the most similar one is named. */
+/** The allowed values, where the validator names the most similar one only. */
 function allowedBeside(right: string, name: string, errors: readonly ErrorObject[]): string {
   if (!right.endsWith('?')) return '';
   const error = errors.find(

@@ -13,10 +13,9 @@ export interface Operator {
   readonly name: string;
 }
 
-/** What an operator does, on a page, by a command or over the API. */
 interface OperatorAction {
   readonly operator: Operator;
-  /** `SUBJECT.VERB`: of an action that is registered. */
+  /** `SUBJECT.VERB` of a registered action. */
   readonly action: string;
   /**
    * Id of an account or an order, or of a flag without one; a route; what an operator has named; for all of a kind its name:
@@ -46,8 +45,7 @@ export interface RecordedAction {
 /** Ms that an action may take: a comparison of books with many charges. */
 export const longestAction = 15 * 60_000;
 
-/** Characters kept of an error. */
-const longestError = 500;
+const maxErrorLength = 500;
 
 type Columns = Row<
   typeof OperatorActionRow,
@@ -83,7 +81,7 @@ export async function recordAction<T>(
 
 async function finish(database: Pick<Database, 'query'>, id: string, error: string | undefined): Promise<void> {
   await database.query('update operator_action set finished_at = clock_timestamp(), error = ? where id = ?', [
-    error?.slice(0, longestError) ?? null,
+    error?.slice(0, maxErrorLength) ?? null,
     id,
   ]);
 }
@@ -129,7 +127,7 @@ export async function removeOldActions(database: Pick<Database, 'query'>, days: 
   ]);
 }
 
-/** A note alone is stored as it is, anything else as JSON. */
+/** A lone note is stored as text, anything else as JSON. */
 function writeWords(words: ActionWords): string | null {
   const { note: given, ...details } = words;
   const note = String(given ?? '');

@@ -24,11 +24,10 @@ export function choiceOf<const T extends string>(
   throw new InvalidQuery(sentenceOf(name, `is ${JSON.stringify(given.slice(0, 60))}`, `${right}${allowed}`));
 }
 
-/** Characters of a name that the caller has made up. */
-const longestName = 60;
+const maxNameLength = 60;
 
 /** `"days" is 400; must be at most 365.` */
 export function sentenceOf(name: string, wrong: string, right: string): string {
-  const short = name.length > longestName ? `${name.slice(0, longestName - 1)}…` : name;
+  const short = name.length > maxNameLength ? `${name.slice(0, maxNameLength - 1)}…` : name;
   return `"${short}" ${wrong}; ${right}${/[.?]$/.test(right) ? '' : '.'}`;
 }

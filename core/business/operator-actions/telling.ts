@@ -51,7 +51,7 @@ export const whether =
   (isSo, { t }) =>
     isSo ? t(key) : '';
 
-/** An instant, or the value as it was written if it is not a time. @param key a text with `time` */
+/** A time, or the value as written if it is not one. @param key text with `time` */
 const instant =
   (key: string): Teller<string> =>
   (value, { t, format }) =>

@@ -12,17 +12,16 @@ import {
 } from './payment-provider.ts';
 import { paymentsSection } from './section.ts';
 
-/** Ms that one operation of a provider may take, once it has its turn. */
-const deadline = 10_000;
-/** Calls in a second to each endpoint of a provider that documents no limit. */
-const usualRate = 20;
+/** For one operation, once it has its turn. */
+const deadlineMs = 10_000;
+/** For each endpoint of a provider that documents no limit. */
+const defaultCallsPerSecond = 20;
 
 type Call<T> = (connection: PaymentConnection, signal: AbortSignal) => Promise<T>;
 
-/** How a call takes its turn. */
 interface Turn {
   readonly urgency: Urgency;
-  /** Runs once the call has its turn, right before it. What it rejects with ends the wait without a call. */
+  /** Runs right before the call. Its rejection ends the wait without a call. */
   readonly begin?: () => Promise<void>;
 }
 
@@ -68,9 +67,9 @@ function isRateLimited({ kind, isRateLimited: isStated }: PaymentError, statemen
 }
 
 async function perform<T>(host: Host, provider: string, connection: PaymentConnection, call: Call<T>): Promise<T> {
-  const late = `the provider ${provider} did not answer within ${deadline} ms`;
+  const late = `the provider ${provider} did not answer within ${deadlineMs} ms`;
   try {
-    const answer = await withDeadline(call(connection, AbortSignal.timeout(deadline)), deadline, late);
+    const answer = await withDeadline(call(connection, AbortSignal.timeout(deadlineMs)), deadlineMs, late);
     countCall(host, provider, 'ok');
     return answer;
   } catch (error) {
@@ -84,8 +83,8 @@ function asPaymentError(kind: PaymentError['kind'], error: unknown): PaymentErro
   return new PaymentError(kind, error instanceof Error ? error.message : String(error), { cause: error });
 }
 
-/** Calls a second: the operator's for the provider of new orders, the documented ones, or those of one without documented ones. */
-function rateOf(host: Host, provider: string, { callsPerSecond = usualRate }: PaymentConnection): number {
+/** Calls per second: configured for the provider of new orders, otherwise documented, otherwise the default. */
+function rateOf(host: Host, provider: string, { callsPerSecond = defaultCallsPerSecond }: PaymentConnection): number {
   const set = provider === providerName(host) ? host.section(paymentsSection).calls_per_second : undefined;
   return set ?? callsPerSecond;
 }

@@ -16,14 +16,13 @@ import type { Row } from '#core/platform/database/rows.ts';
 import type { Account } from '../accounts/entities.ts';
 import type { PaymentAttempt } from './entities.ts';
 
-/** Seconds before the next check of an attempt whose charge has failed. */
-const retryAfter = 5;
-/** Seconds for which an attempt belongs to the process that waits for its turn to charge it, which it does for 15 at most. */
-const waitingLease = 20;
+const retryAfterSeconds = 5;
+/** Held by the process that waits (15 s at most) for its turn to charge. */
+const waitingLeaseSeconds = 20;
 /** Seconds after which a charge request has completed or timed out: for so long, the attempt belongs to the process that charges it. */
 export const longestCharge = 15;
-/** Ms that a buyer waits for a charge before the page that says that it is being made. */
-const patience = 2_000;
+/** A buyer's page waits this long for a charge, then says that it is being made. */
+const responseDelayMs = 2_000;
 /** Attempts of one order. */
 export const mostAttempts = 10;
 
@@ -35,7 +34,7 @@ export async function insertAttempt(transaction: EntityManager, orderId: string)
        clock_timestamp() + make_interval(secs => ?)
      from plan_order o, lateral (select coalesce(max(number), 0) + 1 as n from payment_attempt where order_id = o.id) m
      where o.id = ? returning reference`,
-    [waitingLease, orderId],
+    [waitingLeaseSeconds, orderId],
   );
   if (attempt === undefined) throw new Error(`order ${orderId} not found`);
   return attempt.reference;
@@ -81,11 +80,11 @@ export async function chargeOrder(host: Host, orderId: string): Promise<Order> {
 export async function chargeSoon(host: Host, orderId: string): Promise<Order> {
   const { promise, resolve, reject } = Promise.withResolvers<Order>();
   chargeQueue(host).add(() => chargeOrder(host, orderId).then(resolve, reject));
-  const order = await firstOrTimeout([promise], patience);
+  const order = await firstOrTimeout([promise], responseDelayMs);
   return order === timedOut ? requireOrder(host, orderId) : order;
 }
 
-/** Makes this process the one that charges the attempt. @throws NotOurs */
+/** Claims the attempt for charging. @throws NotOurs */
 async function beginCharge({ database }: Host, reference: string): Promise<void> {
   const begun = await database.query<unknown>(
     `update payment_attempt a set charge = 'unknown', next_check_at = clock_timestamp() + make_interval(secs => ?)
@@ -124,13 +123,13 @@ async function requestCharge(host: Host, order: Order, reference: string): Promi
   });
 }
 
-/** ASCII, at most 60 characters: what every provider takes. */
+/** ASCII, at most 60 characters: accepted by every provider. */
 function describe(name: string, days: number): string {
   const plain = name.normalize('NFKD').replace(/[^\x20-\x7e]/g, '');
   return `${plain.slice(0, 45)} ${days === 1 ? '1 day' : `${days} days`}`.trim();
 }
 
-/** A charge that cannot be paid, or that would be paid wrongly, must not be shown. */
+/** An unpayable charge, or one with a wrong amount, must not be shown. */
 function checkTotal({ price, currency }: Order, { qr, paymentUrl, total }: Charge): void {
   if (qr === undefined && paymentUrl === undefined)
     throw new PaymentError('unknown', 'the charge has neither a QR code nor a page');
@@ -242,7 +241,7 @@ async function recordFailure(host: Host, orderId: string, reference: string, err
       `update payment_attempt set charge = ?, error = ?, failures = failures + 1,
          next_check_at = case when ? = 'rejected' then null else clock_timestamp() + make_interval(secs => ?) end
        where reference = ? and charge in ('unknown', 'none') and provider_reference is null`,
-      [charge, error.message.slice(0, 1_000), charge, Math.min(error.retryAfter ?? retryAfter, 300), reference],
+      [charge, error.message.slice(0, 1_000), charge, Math.min(error.retryAfter ?? retryAfterSeconds, 300), reference],
     );
     if (charge !== 'rejected') return;
     await transaction.execute(
@@ -253,7 +252,7 @@ async function recordFailure(host: Host, orderId: string, reference: string, err
   });
 }
 
-/** Nothing has failed: the charge waits for its turn, and the next check makes it. */
+/** Not a failure: the charge waits for its turn, and the next check makes it. */
 async function recordWait(
   { database }: Host,
   reference: string,

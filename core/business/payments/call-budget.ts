@@ -11,7 +11,7 @@ import { PaymentError } from './payment-provider.ts';
  */
 export type Urgency = 'notification' | 'charge' | 'buyer' | 'poll' | 'books';
 
-/** Place in the queue, and ms for which a call of this urgency waits for its turn. */
+/** Rank in the queue; ms that a call waits for its turn. */
 const urgencies: Readonly<Record<Urgency, { readonly rank: number; readonly patience: number }>> = {
   notification: { rank: 0, patience: 15_000 },
   charge: { rank: 1, patience: 15_000 },
@@ -19,20 +19,20 @@ const urgencies: Readonly<Record<Urgency, { readonly rank: number; readonly pati
   poll: { rank: 2, patience: 2_000 },
   books: { rank: 3, patience: 120_000 },
 };
-/** Seconds of the rate that may be used at once, and the part of the rate that remains: together 60 seconds' worth a minute. */
+/** Seconds of the rate available at once, and the share that remains as the rate: together 60 seconds' worth a minute. */
 const burst = { seconds: 4, remainder: 56 / 60 };
-/** Part of a burst that polls leave to more urgent calls, of all instances. */
-const reserve = 0.5;
-/** A 429 halves the rate, down to this part of it; it rises again by another part each second. */
+/** Share of a burst that polls of all instances leave to more urgent calls. */
+const reservedShare = 0.5;
+/** A 429 halves the rate, down to the share `least`; each second raises it by the share `rise`. */
 const adaptation = { factor: 0.5, least: 1 / 32, rise: 0.01 };
-/** Ms without calls after a 429 that names no time, and at most. */
+/** Ms without calls after a 429: without Retry-After, and at most. */
 const pauses = { unstated: 1_000, longest: 120_000 };
-/** Calls that wait in one process for one budget; more are refused at once, and tried again later. */
-const mostWaiting = 5_000;
+/** Per process and budget; further calls are rejected at once and tried again later. */
+const maxWaiting = 5_000;
 
 const channel = 'payments:rate';
 
-/** The rate of one endpoint as other instances are told of it. */
+/** An endpoint's rate as published to other instances. */
 interface Adapted {
   readonly key: string;
   readonly part: number;
@@ -56,7 +56,7 @@ export class CallBudget {
   #rate = 1; // calls a second
   #isServing = false;
   #wake = new AbortController();
-  /** Part of the rate, at the ms at which it was set. */
+  /** Share of the rate, and when it was set (ms). */
   #part = { value: 1, at: 0 };
   #resumesAt = 0; // ms
 
@@ -75,7 +75,7 @@ export class CallBudget {
   async turn(rate: number, urgency: Urgency, until: number): Promise<void> {
     this.#rate = rate;
     const now = performance.now();
-    if (this.#resumesAt > until || this.#waiting.length >= mostWaiting) throw this.#refusal(now);
+    if (this.#resumesAt > until || this.#waiting.length >= maxWaiting) throw this.#refusal(now);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const waiting: Waiting = { urgency, start: resolve };
     this.#insert(waiting);
@@ -153,7 +153,7 @@ export class CallBudget {
     }
   }
 
-  /** @returns 0 when a call has been taken out of the budget; ms until one may be otherwise */
+  /** @returns 0 if a call was taken out of the budget, otherwise ms until one may be */
   async #take(urgency: Urgency): Promise<number> {
     const now = performance.now();
     if (this.#resumesAt > now) return this.#resumesAt - now;
@@ -199,14 +199,13 @@ export class CallBudget {
 async function takeFrom(limiter: Shared['limiter'], key: string, limits: Limits, urgency: Urgency): Promise<number> {
   if (urgency === 'poll' || urgency === 'books') {
     const { remaining } = await limiter.peek(key, limits);
-    const missing = Math.floor(limits.burst * reserve) + 1 - remaining;
+    const missing = Math.floor(limits.burst * reservedShare) + 1 - remaining;
     if (missing > 0) return (missing * 1_000) / limits.limit;
   }
   const { refusedBy, retryAfter } = await limiter.take(key, limits);
   return refusedBy === undefined ? 0 : Math.max(1, retryAfter * 1_000);
 }
 
-/** The budgets of this process. */
 class CallBudgets implements AsyncDisposable {
   readonly #shared: Shared;
   readonly #budgets = new Map<string, CallBudget>();

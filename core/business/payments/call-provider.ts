@@ -37,11 +37,11 @@ export const rateListener = new AsyncLocalStorage<(statement: RateStatement) => 
 const deadline = 15_000; // ms
 const connectTimeout = 5_000; // ms
 
-/** A connection is used once: one that the provider has closed while it was idle would make the outcome of a charge unknown. */
+/** One call per connection: an idle connection that the provider has closed would leave the outcome of a charge unknown. */
 class SingleUseConnections {
   #agent: Agent | undefined;
 
-  /** Made at the first call. @param Class of undici, which is loaded then */
+  /** Created on the first call. @param Class from undici, which is loaded then */
   open(Class: typeof Agent): Agent {
     return (this.#agent ??= new Class({ connect: { timeout: connectTimeout }, pipelining: 0 }));
   }
@@ -49,7 +49,7 @@ class SingleUseConnections {
 
 const connections = new SingleUseConnections();
 
-/** Errors of connections that were never open: the provider has seen nothing. */
+/** Errors before a connection was open: the provider has seen nothing. */
 const unopened =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT_|ERR_TLS|DEPTH_|SELF_|UNABLE_)/;
 
@@ -120,7 +120,7 @@ function reasonOf(error: unknown): string {
 
 type Headers = Dispatcher.ResponseData['headers'];
 
-/** Of `Rate-Limit-Remaining` and `Rate-Limit-Reset` (Xendit), in any of their usual spellings. */
+/** Reads `Rate-Limit-Remaining` and `Rate-Limit-Reset` (Xendit) in any of their usual spellings. */
 function rateIn(status: number, headers: Headers, retryAfter: number | undefined): RateStatement {
   const isExceeded = status === 429;
   const isSpent = isExceeded || secondsIn(headers, /^(x-)?rate-?limit-remaining$/) === 0;
@@ -128,7 +128,7 @@ function rateIn(status: number, headers: Headers, retryAfter: number | undefined
   return { isExceeded, pause: isSpent ? (retryAfter ?? reset) : undefined };
 }
 
-/** A header with seconds, or with the time in seconds since 1970 at which they are over. */
+/** Seconds from a header of seconds, or of the Unix time at which they end. */
 function secondsIn(headers: Headers, name: RegExp): number | undefined {
   const [, value] = Object.entries(headers).find(([one]) => name.test(one)) ?? [];
   const number = value === undefined || value === '' ? Number.NaN : Number(value);

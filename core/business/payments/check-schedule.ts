@@ -1,21 +1,21 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Row } from '#core/platform/database/rows.ts';
 import type { PaymentAttempt } from './entities.ts';
-/** Seconds after a charge of its first checks. */
-const early = [20, 40, 60];
-/** Seconds between two checks until the order expires. */
-const usual = 60;
-/** Seconds after the expiry: a payer who scanned at the last moment may settle late. */
-const late = [60, 300, 900, 3_600, 21_600, 86_400];
-/** Part of a delay by which it may be shorter or longer, so that orders of one moment do not stay together. */
+/** After the charge. */
+const earlySeconds = [20, 40, 60];
+/** Until the order expires. */
+const intervalSeconds = 60;
+/** After the expiry: a payer who scanned at the last moment may settle late. */
+const lateSeconds = [60, 300, 900, 3_600, 21_600, 86_400];
+/** Share by which a delay varies, so that orders of one moment spread. */
 const jitter = 0.15;
-/** Seconds that a check may come before its time without being repeated. */
-const tolerance = 8;
+/** A check this much early is not repeated. */
+const toleranceSeconds = 8;
 
 /** Seconds before the first check of a new charge. */
 export const firstCheck = 20;
 
-/** How far an attempt is, by the database's clock. */
+/** Progress of an attempt, by the database's clock. */
 interface CheckProgress {
   readonly age: number; // seconds since it was charged
   readonly left: number; // seconds until the order expires; negative afterwards
@@ -26,27 +26,27 @@ interface CheckProgress {
  * minute after the charge. Undefined for a check that must not wait: a notification may be the one that is lost.
  */
 export function whileNotified({ age, left }: CheckProgress): number | undefined {
-  const delay = usual - age;
-  return delay > tolerance && delay < left ? delay : undefined;
+  const delay = intervalSeconds - age;
+  return delay > toleranceSeconds && delay < left ? delay : undefined;
 }
 
 /** Seconds until the next check; undefined after the last one. */
 export function nextCheck(progress: CheckProgress, random: () => number = Math.random): number | undefined {
   const delay = progress.left > 0 ? beforeExpiry(progress) : afterExpiry(-progress.left);
   if (delay === undefined) return undefined;
-  const shaken = delay * (1 - jitter + 2 * jitter * random());
+  const jittered = delay * (1 - jitter + 2 * jitter * random());
   const { left } = progress;
   // The check at the expiry decides on the order: it must not come before it.
-  return left > 0 && shaken + tolerance > left ? left + 1 : shaken;
+  return left > 0 && jittered + toleranceSeconds > left ? left + 1 : jittered;
 }
 
 function beforeExpiry({ age }: CheckProgress): number {
-  const next = early.find((time) => time > age + tolerance);
-  return next === undefined ? usual : next - age;
+  const next = earlySeconds.find((time) => time > age + toleranceSeconds);
+  return next === undefined ? intervalSeconds : next - age;
 }
 
 function afterExpiry(since: number): number | undefined {
-  const next = late.find((time) => time > since / (1 - jitter) + 5);
+  const next = lateSeconds.find((time) => time > since / (1 - jitter) + 5);
   return next === undefined ? undefined : next - since;
 }
 

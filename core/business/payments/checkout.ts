@@ -19,10 +19,10 @@ import { namesAtProvider, settle } from './settle.ts';
 import { epoch, type Row } from '#core/platform/database/rows.ts';
 import type { PlanOrder } from './entities.ts';
 
-/** Seconds between two status reads requested by a buyer. */
-const checkPause = 5;
+/** Between two status reads requested by a buyer. */
+const checkPauseSeconds = 5;
 
-/** What is for sale, as an order keeps it. */
+/** Terms of sale that an order keeps. */
 interface Offer {
   readonly days: number;
   readonly price: number;
@@ -33,15 +33,14 @@ interface Offer {
   readonly isGift: boolean;
 }
 
-/** How a plan is ordered. */
 interface OrderOptions {
-  /** Of the buyer, whose network is limited as well; left out for a program. */
+  /** The buyer's IP address, whose network is limited as well; omitted for a program. */
   readonly address?: string | undefined;
   /** The account that redeems the code gets the days, not the buyer. */
   readonly isGift?: boolean | undefined;
 }
 
-/** What a plan would bring, if it were paid now. */
+/** What buying a plan now would give. */
 interface Quote {
   readonly startsAt: Date;
   readonly endsAt: Date;
@@ -118,7 +117,7 @@ export async function cancelOrder(host: Host, orderId: string): Promise<Order> {
  *
  * @throws CheckoutError `not_found`
  */
-export async function checkNow(host: Host, orderId: string, pause = checkPause): Promise<Order> {
+export async function checkNow(host: Host, orderId: string, pause = checkPauseSeconds): Promise<Order> {
   const order = await findOrder(host, orderId);
   const { attempt, provider } = order;
   if (attempt === undefined || attempt.charge === 'rejected' || attempt.charge === 'none') return order;
@@ -158,7 +157,6 @@ export async function checkOrder(host: Host, orderId: string): Promise<Order> {
   return order;
 }
 
-/** The payments of an order, as their providers know them. */
 function chargesOf({ database }: Host, orderId: string) {
   return database.query<{
     provider: string;
@@ -173,7 +171,7 @@ function chargesOf({ database }: Host, orderId: string) {
   );
 }
 
-/** The buyer reads that the provider does not answer, rather than that nothing was paid. */
+/** The buyer then reads that the provider does not answer, rather than that nothing was paid. */
 async function recordError({ database }: Host, reference: string, error: string | null): Promise<void> {
   await database.query('update payment_attempt set error = ? where reference = ?', [error, reference]);
 }
@@ -229,7 +227,7 @@ async function requirePlace(
   throw new CheckoutError('sold_out', `All places for ${days} days are taken. ${advice}`);
 }
 
-/** An order that has received a payment is not offered again: its charge takes no second one. */
+/** A paid order is not offered again: its charge takes no second payment. */
 async function findOpenOrder(
   transaction: EntityManager,
   accountId: string,

@@ -15,16 +15,16 @@ import type { PaymentAttempt } from './entities.ts';
  * charge and reads again, each within 12 seconds, turn included.
  */
 const lease = 45;
-/** Seconds that a job may be earlier than the database's clock. */
-const tolerance = 2;
-/** Seconds between checks that fail. */
-const backoff = { first: 5, longest: 300 };
-/** Seconds after the expiry of an order during which failing checks are retried. */
-const longestFailing = 7 * 86_400;
-/** Seconds after a notification of a provider during which the next ones are expected too. */
-const news = 30;
+/** A job may be this much earlier than the database's clock. */
+const toleranceSeconds = 2;
+/** Between checks that fail. */
+const backoffSeconds = { first: 5, longest: 300 };
+/** Failing checks are retried this long after the order's expiry. */
+const maxFailingSeconds = 7 * 86_400;
+/** After a notification, further ones are expected this long. */
+const newsSeconds = 30;
 
-/** An attempt whose check has been claimed. */
+/** A claimed attempt. */
 interface ClaimedRow extends Fields<
   typeof PaymentAttempt,
   'provider' | 'reference' | 'providerReference' | 'charge' | 'failures'
@@ -52,7 +52,7 @@ const claim = (which: string) => `
     (a.qr is not null or a.payment_url is not null) as "canBePaid",
     exists (
       select 1 from payment_notification n
-      where n.next_try_at is null and n.received_at > clock_timestamp() - make_interval(secs => ${news}) and n.provider = a.provider
+      where n.next_try_at is null and n.received_at > clock_timestamp() - make_interval(secs => ${newsSeconds}) and n.provider = a.provider
     ) as "isNotified",
     not exists (select 1 from payment_attempt b where b.order_id = a.order_id and b.number > a.number) as "isLast",
     extract(epoch from clock_timestamp() - a.created_at)::float8 as age,
@@ -61,7 +61,7 @@ const claim = (which: string) => `
 /** Checks one payment if that is due, and schedules the next check. One worker at a time. */
 export async function checkPayment(host: Host, reference: string): Promise<void> {
   const [claimed] = await host.database.query<ClaimedRow>(
-    claim(`reference = ? and next_check_at <= clock_timestamp() + make_interval(secs => ${tolerance})`),
+    claim(`reference = ? and next_check_at <= clock_timestamp() + make_interval(secs => ${toleranceSeconds})`),
     [reference],
   );
   if (claimed !== undefined) await check(host, normalized(claimed));
@@ -83,7 +83,7 @@ function normalized(claimed: ClaimedRow): Claimed {
   return { ...claimed, providerReference: claimed.providerReference ?? undefined };
 }
 
-/** An error of the provider is never "not paid": it changes no order, and the check is repeated. */
+/** A provider's error is never "not paid": it changes no order, and the check is repeated. */
 async function check(host: Host, claimed: Claimed): Promise<void> {
   const pause = claimed.canBePaid && claimed.isNotified && claimed.failures === 0 ? whileNotified(claimed) : undefined;
   if (pause !== undefined) {
@@ -100,9 +100,9 @@ async function check(host: Host, claimed: Claimed): Promise<void> {
       await postpone(host, claimed, error);
       return enqueueCheck(host, claimed.reference);
     }
-    if (claimed.left < -longestFailing) return giveUp(host, claimed, error);
-    const delay = Math.max(error.retryAfter ?? 0, jitteredDelay(backoff, claimed.failures));
-    await schedule(host, claimed, Math.min(delay, backoff.longest), error.message);
+    if (claimed.left < -maxFailingSeconds) return giveUp(host, claimed, error);
+    const delay = Math.max(error.retryAfter ?? 0, jitteredDelay(backoffSeconds, claimed.failures));
+    await schedule(host, claimed, Math.min(delay, backoffSeconds.longest), error.message);
   }
   await enqueueCheck(host, claimed.reference);
 }
@@ -114,7 +114,7 @@ async function giveUp(host: Host, claimed: Claimed, { message }: PaymentError): 
   host.log.error(`payment ${claimed.reference} is no longer checked, a week after its order expired: ${message}`);
 }
 
-/** Reads the status. At the expiry, a charge that is not paid is cancelled and read again before the order expires. */
+/** Reads the status. At expiry, an unpaid charge is cancelled and read again before the order expires. */
 async function follow(host: Host, claimed: Claimed): Promise<void> {
   const { provider, isLast, left } = claimed;
   const evidence = await readStatus(host, provider, claimed, 'poll');
@@ -135,7 +135,7 @@ function isUnseen({ canBePaid, charge, age }: Claimed): boolean {
   return !canBePaid && (charge === 'unknown' || age >= longestCharge);
 }
 
-/** Never assumes success: settles by the provider's status afterwards. A charge that cannot be cancelled expires by itself. */
+/** Never assumes success: the provider's status settles it afterwards. A charge that cannot be cancelled expires by itself. */
 async function endCharge(host: Host, { provider, reference, providerReference, orderState }: Claimed): Promise<void> {
   if (orderState !== 'created' && orderState !== 'pending') return;
   const charge = { reference, providerReference };
@@ -155,12 +155,12 @@ async function endCharge(host: Host, { provider, reference, providerReference, o
   }
 }
 
-/** Not a failure: the gateway has ended the charge. */
+/** Not a failure: the gateway itself ended the charge. */
 function asEnded(evidence: PaymentEvidence): PaymentEvidence {
   return evidence.state === 'failed' ? { ...evidence, state: 'expired' } : evidence;
 }
 
-/** A charge that certainly does not exist is tried again under its reference, as long as the order can be paid. */
+/** A charge that certainly does not exist is tried again under its reference while the order can be paid. */
 async function chargeAgain(host: Host, claimed: Claimed): Promise<void> {
   if (claimed.left <= 0) return expireOrder(host.database, claimed.orderId);
   if (!claimed.isLast || claimed.orderState !== 'created') return;
@@ -186,7 +186,7 @@ async function addAttempt(host: Host, { orderId, reference }: Claimed): Promise<
   if (isAdded) await chargeSoon(host, orderId);
 }
 
-/** A payment that was settled in the meantime has no schedule. */
+/** A payment settled in the meantime has no schedule. */
 async function schedule(
   { database }: Host,
   { reference }: Claimed,
@@ -201,7 +201,7 @@ async function schedule(
   );
 }
 
-/** The call budget allows no polls at the moment, which is not a failure. */
+/** The call budget allows no polls at the moment; that is not a failure. */
 async function postpone({ database }: Host, { reference }: Claimed, { retryAfter = 1 }: PaymentError): Promise<void> {
   await database.query(
     `update payment_attempt set next_check_at = clock_timestamp() + make_interval(secs => ?)

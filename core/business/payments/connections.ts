@@ -5,19 +5,18 @@ import { defaultProvider, noProvider, paymentsSection } from './section.ts';
 
 type Providers = ReadonlyMap<string, PaymentProvider>;
 
-/** Under which the services keep the providers that plugins have registered. */
-const keptAs = 'payment-providers';
-/** Each loaded configuration has connections with its settings. */
+const serviceKey = 'payment-providers';
+/** One map per loaded configuration, as connections depend on its settings. */
 const connections = new WeakMap<Host, Map<string, PaymentConnection>>();
 
 /** Makes the registered providers known to everything that gets a host. */
 export function keepProviders(services: Pick<Services, 'keep'>, providers: Providers): void {
-  services.keep(keptAs, () => providers);
+  services.keep(serviceKey, () => providers);
 }
 
 /** All registered providers by name. */
 export function paymentProviders(host: Pick<Host, 'keep'>): Providers {
-  return host.keep<Providers>(keptAs, () => new Map());
+  return host.keep<Providers>(serviceKey, () => new Map());
 }
 
 /** The name of the provider of new orders; undefined when nothing is sold. */

@@ -1,16 +1,16 @@
 import type { FlagKind, OrderState, PaymentOutcome } from './order-types.ts';
 import type { Money, PaymentState } from './payment-provider.ts';
 
-/** The input of a decision about evidence, read under the lock of the order. */
+/** Input of a decision about evidence, read under the order's lock. */
 interface Situation {
   readonly order: OrderState;
-  /** False for evidence about a charge that another attempt has followed. */
+  /** False if another attempt has followed the charge of the evidence. */
   readonly isLastAttempt: boolean;
-  /** To be paid for this attempt. */
+  /** Price of this attempt. */
   readonly expected: Money;
   readonly evidence: PaymentState;
   readonly paid: Money | undefined;
-  /** What this payment did when it was recorded; undefined for one that is not on record. */
+  /** Recorded outcome of this payment; undefined if it is not recorded. */
   readonly recorded: PaymentOutcome | undefined;
 }
 

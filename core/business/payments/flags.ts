@@ -39,15 +39,15 @@ export async function flagOrder(
     );
 }
 
-/** Money of one side's books, for the operator. */
+/** Difference between the two books, for the operator. */
 interface FlagDetail {
   readonly kind?: 'payment' | 'refund';
   readonly amount?: number;
-  /** Of the provider, where it differs from ours. */
+  /** The provider's amount, if it differs from ours. */
   readonly statedAmount?: number;
   readonly currency?: string;
   readonly provider?: string;
-  /** The order's, as the provider lists it. */
+  /** The order reference that the provider lists. */
   readonly reference?: string;
   readonly at?: string; // RFC 3339
 }
@@ -115,7 +115,7 @@ export async function resolveFlags(
   );
 }
 
-/** The statement that resolves flags. Parameters: the resolution, then those of the outcome and of the condition. */
+/** SQL that resolves flags. Parameters: the resolution, then those of the outcome and the condition. */
 function resolving(condition: string, outcome = 'null'): string {
   return `with resolved as (
        update order_flag set resolved_at = clock_timestamp(), resolution = ?, outcome = ${outcome}
@@ -156,7 +156,7 @@ interface FlaggedOrder {
   readonly id: string;
   readonly code: string;
   readonly accountId: string;
-  /** E-mail address of the buyer, or the name of a buyer without one. */
+  /** E-mail address, or the buyer's name without one. */
   readonly buyer: string;
   readonly days: number;
   readonly price: number;
@@ -215,7 +215,6 @@ type FlagRow = Row<typeof OrderFlag, 'id' | 'kind' | 'subject' | 'created_at' | 
     readonly stated_amount: number | null;
   };
 
-/** Flags of orders, those of money at a provider that belongs to none, or both. */
 type FlagsAbout = 'orders' | 'no order' | 'both';
 
 const conditions: Readonly<Record<FlagsAbout, string>> = {

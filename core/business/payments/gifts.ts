@@ -19,11 +19,11 @@ export interface GiftCode {
 }
 
 interface GiftSteps {
-  /** Makes the code of a gift that has been paid. Core has locked the order, then the account of its buyer. */
+  /** Creates the code of a paid gift. Core has locked the order, then the buyer's account. */
   issueGift(transaction: EntityManager, orderId: string): Promise<void>;
-  /** The code of a gift that is open; undefined when it was made with a secret that has been replaced since. */
+  /** Code of an open gift; undefined if the secret that made it has been replaced since. */
   readGiftCode(database: Pick<Database, 'query'>, orderId: string): Promise<GiftCode | undefined>;
-  /** True while somebody may hold a code that can be redeemed, of a gift or another. */
+  /** True while a redeemable code may exist, of a gift or another. */
   hasOpenCodes(database: Pick<Database, 'query'>): Promise<boolean>;
 }
 

@@ -18,10 +18,10 @@ interface Waiting extends PromiseWithResolvers<string | undefined> {
   readonly notification: NewNotification;
 }
 
-/** Notifications of one statement, and those that wait; further ones are refused, and the provider repeats them. */
+/** Notifications per statement, and waiting; further ones are rejected, and the provider repeats them. */
 const bounds = { batch: 50, waiting: 5_000 };
-/** Seconds for the instance that stores a notification to process it, before a sweep does. */
-const lease = 10;
+/** A sweep processes the notification if the instance that stored it has not. */
+const leaseSeconds = 10;
 
 /**
  * Stores notifications, those that arrive together in one statement: a burst of a thousand needs twenty commits and one
@@ -70,7 +70,7 @@ export class InboxWriter {
         `insert into payment_notification
            (provider, event_key, reference, provider_reference, refund_key, payment_id, body, evidence, next_try_at)
          select provider, event_key, reference, provider_reference, refund_key, payment_id, body, evidence::json,
-           clock_timestamp() + interval '${lease} s'
+           clock_timestamp() + interval '${leaseSeconds} s'
          from json_to_recordset(?::json) as n(provider text, event_key text, reference text, provider_reference text,
            refund_key text, payment_id text, body text, evidence text)
          on conflict (provider, event_key) do nothing returning id::text, provider, event_key`,

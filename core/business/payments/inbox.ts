@@ -9,17 +9,16 @@ import { processNotification } from './process-notification.ts';
 import { toStoredJson } from './stored-json.ts';
 import type { Database } from '#core/platform/database/database.ts';
 
-/** How a provider's notification is answered. */
 interface NotificationReply {
   readonly status: number;
   readonly body: string;
   readonly contentType: string;
 }
 
-/** Ms that the database has to store a notification. */
-const storeDeadline = 2_000;
-/** Characters of texts that have an index. */
-const longestKey = 300;
+/** For the database to store a notification. */
+const storeDeadlineMs = 2_000;
+/** Characters of indexed texts. */
+const maxKeyLength = 300;
 
 const empty = (status: number): NotificationReply => ({ status, body: '', contentType: 'text/plain' });
 
@@ -40,8 +39,8 @@ export async function receiveNotification(
   try {
     const id = await withDeadline(
       store(host, providerName, notification, raw.body),
-      storeDeadline,
-      `the database did not take it within ${storeDeadline} ms`,
+      storeDeadlineMs,
+      `the database did not take it within ${storeDeadlineMs} ms`,
     );
     if (id !== undefined) inboxQueue(host).add(() => processNotification(host, id));
   } catch (error) {
@@ -51,11 +50,11 @@ export async function receiveNotification(
   return connection.acknowledgement ?? empty(200);
 }
 
-/** Ms between two lines of a kind: anyone can call these paths. */
-const logInterval = 60_000;
+/** Per kind of line: anyone can call these paths. */
+const logIntervalMs = 60_000;
 
 function complain(host: Host, what: string, error?: unknown): void {
-  const lines = host.keep('payments/inbox-lines', () => new LineThrottle(logInterval));
+  const lines = host.keep('payments/inbox-lines', () => new LineThrottle(logIntervalMs));
   const more = lines.pass(what, error);
   if (more !== undefined) host.log.error(`${what}${more}`, error);
 }
@@ -84,7 +83,7 @@ function read(
   }
 }
 
-/** @returns its id; undefined when the same event has been stored before */
+/** @returns id; undefined if the event is already stored */
 async function store(
   host: Host,
   provider: string,
@@ -104,12 +103,11 @@ async function store(
   });
 }
 
-/** PostgreSQL takes neither NUL nor half a character in a text. */
+/** PostgreSQL rejects NUL and lone surrogates in text. */
 function toText(text: string): string {
-  return text.replaceAll('\0', '').slice(0, longestKey).toWellFormed();
+  return text.replaceAll('\0', '').slice(0, maxKeyLength).toWellFormed();
 }
 
-/** Rows that are deleted in one statement. */
 const runToEnd = 1_000;
 
 /**

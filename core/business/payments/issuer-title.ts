@@ -1,4 +1,4 @@
-/** Wallets as they write themselves, by how providers name them. */
+/** Wallets' own spelling, by the providers' codes. */
 const titles: Readonly<Record<string, string>> = {
   'airpay shopee': 'ShopeePay',
   dana: 'DANA',

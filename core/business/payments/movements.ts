@@ -59,7 +59,7 @@ export const movementColumns: Readonly<
   gift: ({ isGift }) => (isGift ? 'yes' : 'no'),
 };
 
-/** Each page sorts all that the filter leaves, so that small ones would cost more than they save. */
+/** Each page sorts the whole filtered set: small pages would cost more than they save. */
 const pageSize = 2_000;
 
 /** Payments and finished refunds, the oldest first. `since` and `until` are times of the money, not of the order. */

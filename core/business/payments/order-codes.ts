@@ -5,7 +5,6 @@ import type { Order } from './order-types.ts';
  * What those read of the codes of orders who are not concerned with gifts otherwise.
  */
 
-/** Who reads, and in which language. */
 interface Reader {
   readonly t: (key: string, values?: TextValues) => string;
   readonly format: { time(at: Date): { readonly text: string } };

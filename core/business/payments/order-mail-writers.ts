@@ -39,7 +39,7 @@ export const receipt: MailWriter<'order.paid'> = {
   },
 };
 
-/** With the code, as long as the gift can be redeemed. */
+/** Includes the code while the gift can be redeemed. */
 async function giftReceipt(
   order: Order,
   facts: readonly (readonly [string, string])[],

@@ -15,7 +15,7 @@ export type OrderView =
   | 'paid'
   | 'refunded';
 
-/** Views that a payment may still change by itself. */
+/** Views that a payment may still change without the operator. */
 const open = new Set<OrderView>(['preparing', 'waiting', 'seen', 'expired', 'failed', 'cancelled']);
 
 export function isOpenView(view: OrderView): boolean {
@@ -35,7 +35,7 @@ export function viewOf(order: Order, isSeen = false): OrderView {
   return state === 'pending' && attempt?.charge === 'created' ? 'waiting' : 'preparing';
 }
 
-/** Money came that bought nothing, and what the operator said of it is all that follows. */
+/** A payment bought nothing, and the operator has resolved all its flags. */
 function isDecided({ state, flags, payments }: Order): boolean {
   if (state !== 'expired' && state !== 'failed' && state !== 'cancelled') return false;
   return flags.some(({ kind }) => isWrong(kind)) && payments.some(({ outcome }) => isWrong(outcome));
@@ -52,8 +52,7 @@ export async function readView(order: Order, database: Pick<Database, 'query'>):
   return isOpenView(view) ? viewOf(order, await isPaymentSeen(database, order.id)) : view;
 }
 
-/** Orders that are read to find an open one. */
-const recentOrders = 10;
+const maxRecentOrders = 10;
 
 /** An order that is not over for its buyer. */
 export interface OpenOrder {
@@ -66,12 +65,12 @@ export async function findOpenOrder(
   database: Pick<Database, 'query'>,
   accountId: string,
 ): Promise<OpenOrder | undefined> {
-  const { orders } = await listOrders(database, { accountId }, undefined, recentOrders);
+  const { orders } = await listOrders(database, { accountId }, undefined, maxRecentOrders);
   const found = orders.find((order) => ['waiting', 'preparing', 'wrong'].includes(viewOf(order)));
   return found && { order: found, view: await readView(found, database) };
 }
 
-/** True while a notification about this order has arrived and has not been decided on: buyers should not pay again. */
+/** A notification about this order is waiting to be processed: buyers should not pay again. */
 async function isPaymentSeen(database: Pick<Database, 'query'>, orderId: string): Promise<boolean> {
   const [row] = await database.query<{ is_seen: boolean }>(
     `select exists (

@@ -26,10 +26,9 @@ export interface OrderFilter {
   readonly isWorstFirst?: boolean | undefined;
 }
 
-/** Some orders. */
 interface OrderPage {
   readonly orders: readonly Order[];
-  /** Where the next page begins; undefined on the last one. */
+  /** Cursor of the next page; undefined on the last one. */
   readonly next: string | undefined;
 }
 
@@ -78,10 +77,10 @@ export async function listOrders(
   return { orders, next: rows.length > size ? orders.at(-1)?.id : undefined };
 }
 
-/** Minutes by which a buyer's memory of the time may be wrong. */
+/** Minutes by which a buyer may misremember the time. */
 const minuteTolerance = 5;
 
-/** `95.000`, `Rp 95.000` or `95000 20:14`: an amount in the smallest unit, and the minute of the day. */
+/** Parses `95.000`, `Rp 95.000` or `95000 20:14`: an amount in the smallest unit, and the minute of the day. */
 function readAmount(words: string): { readonly amount?: string; readonly minute?: number } {
   const [, amount = '', hour, minute] = /^(?:rp\.?\s*)?([\d.,]+)(?:\s+(\d{1,2})[:.](\d\d))?$/i.exec(words.trim()) ?? [];
   const digits = amount.replaceAll(/\D/g, '');

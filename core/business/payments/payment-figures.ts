@@ -46,7 +46,7 @@ export function countOpenFlags(database: Pick<Database, 'query'>): Promise<{ kin
   );
 }
 
-/** How calls to providers have ended since the start of this process, by provider and result. */
+/** Results of calls since the start of this process, by provider and result. */
 const callCounts = (host: Pick<Host, 'keep'>) =>
   host.keep('payments/call-counts', () => new Map<string, [provider: string, result: string, calls: number]>());
 

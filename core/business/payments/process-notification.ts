@@ -11,15 +11,14 @@ import type { PaymentAttempt, PaymentNotification } from './entities.ts';
 /** The job that processes one notification. */
 export const notificationJob = 'process-notification';
 
-/** Seconds for which a notification belongs to its worker. */
-const lease = 30;
-/** Seconds for which the order of a notification may not be committed yet. */
-const orderGrace = 600;
-/** Seconds after which a notification is dropped; the checks of its order continue. */
-const longestTry = 86_400;
+const leaseSeconds = 30;
+/** The order of a notification may not be committed yet. */
+const orderGraceSeconds = 600;
+/** Then the notification is dropped; the checks of its order continue. */
+const maxAgeSeconds = 86_400;
 /** A gateway that was off for a day has not tried yet. */
-const fewestTries = 20;
-/** Seconds between tries, while the order is not known, and while the provider does not respond. */
+const minTries = 20;
+/** Seconds between tries, for an unknown order and for a failing provider. */
 const pauses = { unknown: { first: 1, longest: 60 }, failed: { first: 5, longest: 300 } };
 
 interface Stored extends Fields<
@@ -33,7 +32,7 @@ interface Stored extends Fields<
 const claim = (which: string) => `
   with due as (select id from payment_notification where ${which} for update skip locked)
   update payment_notification n
-  set tries = tries + 1, next_try_at = clock_timestamp() + make_interval(secs => ${lease})
+  set tries = tries + 1, next_try_at = clock_timestamp() + make_interval(secs => ${leaseSeconds})
   from due where n.id = due.id
   returning n.id::text, provider, reference, provider_reference as "providerReference", refund_key as "refundKey",
     payment_id as "paymentId",
@@ -73,16 +72,16 @@ async function process(host: Host, stored: Stored): Promise<void> {
         `a notification from ${provider} is about ${stored.reference}, but its evidence is about another payment`,
       );
     await finish(host, stored, outcome);
-    if (evidence.state === 'pending' || evidence.state === 'unknown') await hasten(host, evidence.reference);
+    if (evidence.state === 'pending' || evidence.state === 'unknown') await checkSoon(host, evidence.reference);
   } catch (error) {
-    if (age > longestTry && tries >= fewestTries) return giveUp(host, stored, error);
+    if (age > maxAgeSeconds && tries >= minTries) return giveUp(host, stored, error);
     if (!(error instanceof PaymentError)) throw error;
     const delay = error.isRateLimited ? 0 : jitteredDelay(pauses.failed, tries - 1);
     await postpone(host, stored, Math.max(error.retryAfter ?? 0, delay));
   }
 }
 
-/** The evidence of the notification itself, otherwise of a status read. Undefined when the charge is unknown here. */
+/** From the notification itself, otherwise from a status read. Undefined if the charge is unknown here. */
 async function readEvidence(host: Host, stored: Stored): Promise<PaymentEvidence | undefined> {
   if (stored.evidence !== null) return reviveEvidence(JSON.parse(stored.evidence));
   const { provider, reference, providerReference, paymentId } = stored;
@@ -101,7 +100,7 @@ async function readEvidence(host: Host, stored: Stored): Promise<PaymentEvidence
   return readStatus(host, provider, asked, 'notification');
 }
 
-/** A charge that was never shown here. Undefined when the provider refuses to read it. */
+/** A charge that is not recorded here. Undefined if the provider refuses to read it. */
 async function readOther(host: Host, provider: string, asked: ChargeReference): Promise<PaymentEvidence | undefined> {
   try {
     return await readStatus(host, provider, asked, 'notification');
@@ -111,7 +110,7 @@ async function readOther(host: Host, provider: string, asked: ChargeReference): 
   }
 }
 
-/** Evidence out of JSON, in which times are texts. */
+/** Restores dates, which JSON holds as texts. */
 function reviveEvidence({ paidAt, refunds, ...rest }: PaymentEvidence): PaymentEvidence {
   return {
     ...rest,
@@ -120,16 +119,16 @@ function reviveEvidence({ paidAt, refunds, ...rest }: PaymentEvidence): PaymentE
   };
 }
 
-/** A notification can be faster than the commit of its order. One that stays unknown is not about an order of ours. */
+/** A notification can arrive before its order is committed. One that stays unknown is not about an order of ours. */
 async function awaitOrder(host: Host, stored: Stored): Promise<void> {
   const { provider, reference, age, tries } = stored;
-  if (age < orderGrace) return postpone(host, stored, jitteredDelay(pauses.unknown, tries - 1));
+  if (age < orderGraceSeconds) return postpone(host, stored, jitteredDelay(pauses.unknown, tries - 1));
   host.log.warn(`${provider} sent a notification about ${reference}, which is not an order of this gateway`);
   await flagForeign(host, stored);
   await finish(host, stored, 'unknown_order');
 }
 
-/** Money that it is about is for the operator. A charge that is not paid, or that the provider does not show, is not. */
+/** Flags foreign money for the operator, unless the charge is unpaid or the provider does not show it. */
 async function flagForeign(host: Host, stored: Stored): Promise<void> {
   const { provider, providerReference, paymentId } = stored;
   const reference = stored.reference ?? '';
@@ -173,8 +172,8 @@ async function finish({ database }: Host, { id }: Stored, outcome: string): Prom
   ]);
 }
 
-/** The provider has announced news that its status does not show yet. */
-async function hasten({ database }: Host, reference: string): Promise<void> {
+/** The provider has announced a change that its status does not show yet. */
+async function checkSoon({ database }: Host, reference: string): Promise<void> {
   await database.query(
     `update payment_attempt set next_check_at = least(next_check_at, clock_timestamp() + interval '5 s')
      where reference = ? and next_check_at is not null`,

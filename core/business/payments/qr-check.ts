@@ -2,10 +2,10 @@ import type { Order } from './order-types.ts';
 import type { Charge } from './payment-provider.ts';
 import { type Qris, QrisError, readQris } from './qris.ts';
 
-/** What is wrong with the QR code of a charge, for the operator. */
+/** A defect in a charge's QR code, for the operator. */
 interface QrProblem {
   readonly text: string;
-  /** True: it charges what the page says, so buyers may pay it. */
+  /** True: it charges the amount on the page, so buyers may pay it. */
   readonly isShown: boolean;
 }
 

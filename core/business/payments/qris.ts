@@ -9,7 +9,7 @@ import { readRupiah } from './amount.ts';
 /** Rupiah in one QRIS payment, as Bank Indonesia allows. */
 export const qrisAmounts = { least: 1, most: 10_000_000 };
 
-/** The GUID of the national repository, whose account carries the NMID. */
+/** GUID of the national repository, whose account carries the NMID. */
 const repository = 'ID.CO.QRIS.WWW';
 
 /** Two digits, and the text or the fields inside. */
@@ -44,8 +44,15 @@ export class QrisError extends Error {
 const maxPayload = 512; // characters; EMVCo's limit
 const isTemplate = (id: string) => (id >= '26' && id <= '51') || id === '62' || id === '64' || id >= '80';
 
-/** Most characters of a value; 99 for all others. */
-const caps: Readonly<Record<string, number>> = { '52': 4, '53': 3, '54': 13, '58': 2, '59': 25, '60': 15, '61': 10 };
+const maxLengths: Readonly<Record<string, number>> = {
+  '52': 4,
+  '53': 3,
+  '54': 13,
+  '58': 2,
+  '59': 25,
+  '60': 15,
+  '61': 10,
+};
 const maxAdditional = 25; // characters of each field inside 62
 
 /** Writes a payload with its checksum. @throws QrisError when a value is too long or not printable ASCII */
@@ -128,7 +135,7 @@ function writeField(id: string, value: QrisField[1], parent: string | undefined)
   if (!/^\d\d$/.test(id)) throw new QrisError(`"${id}" is not a field; ids have two digits`);
   const text = typeof value === 'string' ? value : writeFields(value, id);
   if (!/^[ -~]+$/.test(text)) throw new QrisError(`Field ${name} must be printable ASCII, and not empty`);
-  const cap = parent === '62' ? maxAdditional : parent === undefined ? (caps[id] ?? 99) : 99;
+  const cap = parent === '62' ? maxAdditional : parent === undefined ? (maxLengths[id] ?? 99) : 99;
   if (text.length > cap) throw new QrisError(`Field ${name} has ${text.length} characters; the limit is ${cap}`);
   return id + String(text.length).padStart(2, '0') + text;
 }
@@ -138,7 +145,7 @@ export function readFields(payload: string): QrisField[] {
   return splitFields(Array.from(payload), true);
 }
 
-/** @param characters code points: EMVCo counts those, not bytes of UTF-8 or units of UTF-16 */
+/** @param characters code points: EMVCo counts those, not UTF-8 bytes or UTF-16 units */
 function splitFields(characters: readonly string[], isTop: boolean): QrisField[] {
   const fields: QrisField[] = [];
   const text = (from: number, to: number) => characters.slice(from, to).join('');

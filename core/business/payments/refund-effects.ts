@@ -21,22 +21,22 @@ interface Finished
     Fields<typeof Refund, 'key' | 'days' | 'currency'>,
     Fields<typeof Payment, 'amount' | 'paymentId' | 'outcome'> {
   readonly payment: string;
-  /** Of this refund alone. */
+  /** This refund alone. */
   readonly refunded: number;
   readonly orderId: string;
   readonly accountId: string;
   readonly orderState: OrderState;
   readonly isGift: boolean;
-  /** Paid back of the payment, with this one. */
+  /** Total refunded of the payment, this refund included. */
   readonly back: number;
-  /** Another refund has taken back the days in full. */
+  /** Another refund has withdrawn all days. */
   readonly isTakenBack: boolean;
 }
 
-/** Providers state whole seconds. */
+/** Providers report whole seconds. */
 const askedAt = `date_trunc('second', created_at)`;
 
-/** What a payment has been flagged for, which needs no decision once all of it has gone back. */
+/** Flags that need no decision once the whole payment is refunded. */
 const decidedByRefund: readonly FlagKind[] = [
   'wrong_amount',
   'wrong_currency',
@@ -94,7 +94,7 @@ async function applyRefund(transaction: EntityManager, finished: Finished): Prom
   await resolveRefunded(transaction, finished, orderReason('orders.reason.refunded', { refund: key }));
 }
 
-/** From the account that has them: the buyer's, or the one that has redeemed the gift. One that nobody has redeemed is withdrawn. */
+/** Withdraws the days from their holder: the buyer or the gift's redeemer. An unredeemed gift's code is revoked. */
 async function takeDays(transaction: EntityManager, finished: Finished): Promise<void> {
   const { days, orderId, key, isTakenBack, isGift } = finished;
   if (days === 'none') return;
@@ -106,7 +106,7 @@ async function takeDays(transaction: EntityManager, finished: Finished): Promise
   else await endOrderPeriod(transaction, holder, orderId);
 }
 
-/** The account that the days of an order were added to; undefined for a gift that nobody has redeemed. */
+/** Account whose plan the order extended; undefined for an unredeemed gift. */
 async function findHolder(transaction: EntityManager, orderId: string): Promise<string | undefined> {
   const [entry] = await transaction.execute<{ account_id: string }[]>(
     `select account_id from plan_period where order_id = ? and reason in ('order', 'gift')`,
@@ -120,7 +120,7 @@ export async function recordRefunded(transaction: EntityManager, orderId: string
   await recordEvent(transaction, 'order.refunded', { orderId, accountId }, `order.refunded:${orderId}`);
 }
 
-/** Flags about the payment when all of it is back, and about refunds that have failed when as much has gone back since. */
+/** Flags about a fully refunded payment, and about failed refunds whose amount has been refunded since. */
 async function resolveRefunded(
   transaction: EntityManager,
   { orderId, key, payment, paymentId, amount, back, outcome }: Finished,
@@ -175,7 +175,7 @@ export async function leaveRefund(transaction: EntityManager, key: string, raw: 
   if (left !== undefined) await flagOrder(transaction, left, 'refund_unconfirmed', key);
 }
 
-/** @returns false when there is no such refund */
+/** @returns false if the refund does not exist */
 async function lockOrderOf(transaction: EntityManager, key: string): Promise<boolean> {
   const locked = await transaction.execute<unknown[]>(
     'select 1 from plan_order where id = (select order_id from refund where key = ?) for no key update',
@@ -184,7 +184,6 @@ async function lockOrderOf(transaction: EntityManager, key: string): Promise<boo
   return locked.length > 0;
 }
 
-/** A refund to enter. */
 interface NewRefund {
   /** Of the payment, here. */
   readonly payment: string;

@@ -8,12 +8,11 @@ import { toStoredJson } from './stored-json.ts';
 import type { Fields } from '#core/platform/database/rows.ts';
 import type { PaymentAttempt, Refund as RefundEntity } from './entities.ts';
 
-/** Seconds for which a refund belongs to its worker. */
-const lease = 60;
-/** Seconds between questions about a refund that is pending, a sixth of its age, and after failures. */
+const leaseSeconds = 60;
+/** Seconds between status reads: while pending (`ofAge` is a share of the refund's age), and after failures. */
 const pauses = { pending: { first: 600, longest: 21_600, ofAge: 1 / 6 }, failed: { first: 5, longest: 300 } };
-/** Seconds after which a refund that is neither done nor failed is for the operator. */
-const longestOpen = 7 * 86_400;
+/** After that, the refund is for the operator. */
+const maxPendingSeconds = 7 * 86_400;
 
 interface PendingRefund
   extends
@@ -25,7 +24,7 @@ interface PendingRefund
 }
 
 const claim = (which: string) => `
-  update refund r set next_check_at = clock_timestamp() + make_interval(secs => ${lease})
+  update refund r set next_check_at = clock_timestamp() + make_interval(secs => ${leaseSeconds})
   from payment p, payment_attempt a
   where ${which} and r.state in ('asked', 'sent') and not r.is_manual and p.id = r.payment_id and a.reference = p.reference
   returning r.key, p.provider, a.reference, ${namesAtProvider},
@@ -65,7 +64,7 @@ async function pursue(host: Host, refund: PendingRefund): Promise<void> {
     if (!(error instanceof PaymentError)) throw error;
     // One that was accepted is not undone by a read that is refused: the account's key may have changed.
     if (error.kind === 'rejected' && !refund.isAccepted) return fail(host, refund, { message: error.message });
-    if (refund.age > longestOpen) return leave(host, refund, { message: error.message });
+    if (refund.age > maxPendingSeconds) return leave(host, refund, { message: error.message });
     const delay = Math.max(error.retryAfter ?? 0, jitteredDelay(pauses.failed, refund.failures));
     await host.database.query(
       `update refund set failures = failures + 1, next_check_at = clock_timestamp() + make_interval(secs => ?)
@@ -142,7 +141,7 @@ async function record(host: Host, refund: PendingRefund, { state, raw, at }: Ref
     return host.database.fork().transactional((transaction) => finishRefund(transaction, refund.key, raw, { at }));
   }
   // One that is accepted so late has yet to be asked about.
-  if (refund.age > longestOpen && (refund.isAccepted || state === 'unknown'))
+  if (refund.age > maxPendingSeconds && (refund.isAccepted || state === 'unknown'))
     return state === 'unknown'
       ? fail(host, refund, { message: 'the provider has not listed it for a week', raw })
       : leave(host, refund, raw);

@@ -13,20 +13,18 @@ import type { Row } from '#core/platform/database/rows.ts';
 import type { Payment as PaymentEntity, Refund } from './entities.ts';
 
 interface RefundOptions {
-  /** In the smallest unit that the currency is paid in; default: all that is left of the payment. */
+  /** In the smallest unit the currency is paid in; default: the remainder of the payment. */
   readonly amount?: number | undefined;
   /**
    * The days that go back with it. Default: those that are not used, when all of a payment that gave days goes back; otherwise
    * none.
    */
   readonly days?: DaysBack | undefined;
-  /** For the provider and for bookkeeping. */
   readonly reason: string;
-  /** True when the operator has paid the money back outside of the provider. */
+  /** The operator has returned the money outside of the provider. */
   readonly isManual: boolean;
 }
 
-/** An order and one of its refunds. */
 interface Refunded {
   readonly order: Order;
   readonly refund: OrderRefund;
@@ -116,7 +114,7 @@ interface Refundable extends Row<typeof PaymentEntity, 'amount' | 'currency' | '
   readonly open_days: DaysBack;
 }
 
-/** @returns the key of the refund that is under way from now on */
+/** @returns key of the refund that is now in progress */
 async function enterRefund(
   host: Host,
   transaction: EntityManager,
@@ -161,7 +159,7 @@ function titleOf(host: Host, provider: string): string {
   return paymentProviders(host).get(provider)?.title ?? provider;
 }
 
-/** @throws CheckoutError when it is another refund than the one that is under way */
+/** @throws CheckoutError if it differs from the refund in progress */
 function sameRefund(
   { open_amount: openAmount, open_days: openDays, currency, left }: Refundable,
   key: string,

@@ -78,7 +78,7 @@ export const paymentsSection = defineSection({
       : [],
 });
 
-/** In the environment of production nothing is sold by default; a public URL alone says nothing of what is wanted. */
+/** In production, nothing is sold by default: a public URL does not show that payments are wanted. */
 function checkDefault({ production }: CheckContext, report: Report): void {
   if (production === undefined || production.unless === '') return;
   report(
@@ -88,7 +88,7 @@ function checkDefault({ production }: CheckContext, report: Report): void {
   );
 }
 
-/** Every plan would be shown, and none could be bought. */
+/** Otherwise plans would be shown that cannot be bought. */
 function checkOffers({ name, currencies, amounts }: ProviderTerms, all: CheckContext, report: Report): void {
   const plans = all.get(plansSection);
   const currency = all.get(currencySection);

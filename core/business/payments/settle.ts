@@ -28,7 +28,7 @@ interface Settlement {
 
 type SettlementOutcome = 'unknown_order' | 'foreign' | 'unchanged' | 'flagged' | Exclude<OrderState, 'created'>;
 
-/** An order and one of its attempts, read under the lock of the order. */
+/** An order and one of its attempts, read under the order's lock. */
 interface Subject
   extends
     Fields<typeof PlanOrder, 'state' | 'days' | 'label' | 'isGift'>,
@@ -62,10 +62,10 @@ async function settleWithin(
   const subject = await lockSubject(transaction, provider, evidence);
   if (subject === undefined) return { outcome: 'unknown_order' };
   const { orderId, accountId } = subject;
-  const charge = await whoseCharge(transaction, provider, subject, evidence);
+  const charge = await classifyReference(transaction, provider, subject, evidence);
   if (charge !== 'own') {
     if (charge === 'unshown' && evidence.paid !== undefined)
-      await enterUnshown(transaction, provider, subject, evidence);
+      await enterUnseenPayment(transaction, provider, subject, evidence);
     else if (evidence.state === 'paid')
       // Money may be missing at the order that it was meant for.
       await flagOrder(transaction, subject, 'wrong_reference', evidence.providerReference);
@@ -99,7 +99,7 @@ async function readState(transaction: EntityManager, orderId: string): Promise<E
   return order?.state as Exclude<OrderState, 'created'>;
 }
 
-/** Finds the attempt, locks its order, and reads both again. */
+/** Finds the attempt, locks its order and reads both again. */
 async function lockSubject(
   transaction: EntityManager,
   provider: string,
@@ -124,8 +124,8 @@ async function lockSubject(
   return subject;
 }
 
-/** Whether the provider's reference is that of this charge, of another one of ours, or of one that was never shown. */
-async function whoseCharge(
+/** The reference may be this attempt's charge, another one of ours, or a charge the buyer never saw. */
+async function classifyReference(
   transaction: EntityManager,
   provider: string,
   { reference, providerReference }: Subject,
@@ -140,8 +140,8 @@ async function whoseCharge(
   return providerReference === null ? 'own' : 'unshown';
 }
 
-/** Money of a charge that was never shown, as after a lost response: it is on record for the books, and buys nothing. */
-async function enterUnshown(
+/** Money of a charge that the buyer never saw, as after a lost response: recorded for the books, it buys nothing. */
+async function enterUnseenPayment(
   transaction: EntityManager,
   provider: string,
   subject: Subject,
@@ -157,22 +157,22 @@ async function enterUnshown(
   await enterStatedRefunds(transaction, payment, evidence);
 }
 
-/** The provider's name of the charge of evidence, where that is not the one of the attempt. */
-function unshownCharge(
+/** The provider's reference in the evidence, if the attempt has another one. */
+function unseenCharge(
   { providerReference: own }: Subject,
   { providerReference: stated }: PaymentEvidence,
 ): string | null {
   return own === null || stated === undefined || stated === own ? null : stated;
 }
 
-/** The payment as it was recorded; evidence without a payment id is about the charge as a whole. */
+/** Evidence without a payment id is about the charge as a whole. */
 async function readRecorded(
   transaction: EntityManager,
   provider: string,
   subject: Subject,
   evidence: PaymentEvidence,
 ): Promise<RecordedPayment | 'elsewhere' | undefined> {
-  const [paymentId, placeholder] = [paymentIdOf(subject, evidence), unnamed(subject, evidence)];
+  const [paymentId, placeholder] = [paymentIdOf(subject, evidence), placeholderId(subject, evidence)];
   const [row] = await transaction.execute<(RecordedPayment & Row<typeof Payment, 'payment_id'>)[]>(
     `select id, order_id as "orderId", outcome, amount::float8 as amount, payment_id from payment
      where provider = ? and (payment_id = ? or (
@@ -182,7 +182,7 @@ async function readRecorded(
       provider,
       paymentId,
       subject.reference,
-      unshownCharge(subject, evidence),
+      unseenCharge(subject, evidence),
       evidence.paymentId === undefined,
       placeholder,
       paymentId,
@@ -201,19 +201,19 @@ async function readRecorded(
 }
 
 function paymentIdOf(subject: Subject, evidence: PaymentEvidence): string {
-  return evidence.paymentId ?? unnamed(subject, evidence);
+  return evidence.paymentId ?? placeholderId(subject, evidence);
 }
 
-/** Placeholder for a payment id that the provider has not reported yet; the first reported id replaces it. */
-function unnamed(subject: Subject, evidence: PaymentEvidence): string {
-  return `charge:${unshownCharge(subject, evidence) ?? subject.reference}`;
+/** Used until the provider reports a payment id, which replaces it. */
+function placeholderId(subject: Subject, evidence: PaymentEvidence): string {
+  return `charge:${unseenCharge(subject, evidence) ?? subject.reference}`;
 }
 
 /** For statements: what the provider calls a payment `p` of an attempt `a`, and its charge. */
 export const namesAtProvider = `coalesce(p.provider_reference, a.provider_reference) as "providerReference",
   nullif(p.payment_id, 'charge:' || coalesce(p.provider_reference, a.reference)) as "paymentId"`;
 
-/** @returns the payment that it has recorded */
+/** @returns the recorded payment */
 async function apply(
   transaction: EntityManager,
   provider: string,
@@ -238,7 +238,7 @@ async function apply(
   return recorded;
 }
 
-/** Adds the days to the buyer's, also those of a gift where no plugin makes codes any more; otherwise makes its code. */
+/** Adds the days to the buyer's account (for a gift too, if no plugin makes codes any more); otherwise makes the gift's code. */
 async function activate(transaction: EntityManager, subject: Subject): Promise<void> {
   const { orderId, accountId, days, label, limits, isGift } = subject;
   const { deletedAt } = await lockAccount(transaction, accountId);
@@ -277,7 +277,7 @@ async function recordPayment(
       orderId,
       reference,
       provider,
-      unshownCharge(subject, evidence),
+      unseenCharge(subject, evidence),
       paymentId,
       amount,
       currency,
@@ -292,7 +292,7 @@ async function recordPayment(
   return { id, orderId, amount, outcome };
 }
 
-/** Stores the provider's report of the charge, which is refunded once all of its payments are. A paid charge needs no more checks. */
+/** Stores the provider's report of the charge, which is refunded once all its payments are. A paid charge needs no more checks. */
 async function noteStatement(
   transaction: EntityManager,
   { reference }: Subject,

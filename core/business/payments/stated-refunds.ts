@@ -12,7 +12,6 @@ type Known = Fields<typeof Refund, 'key' | 'amount' | 'state' | 'isManual' | 'pr
   readonly payment: string;
 };
 
-/** Of refunds that were made in the provider's dashboard. */
 const reason = orderReason('orders.reason.at_provider');
 
 /**
@@ -61,7 +60,7 @@ async function follow(transaction: EntityManager, { key, state }: Known, stated:
   else if (stated.state === 'failed') await failRefund(transaction, key, raw);
 }
 
-/** One that the operator has recorded by hand is the same money: made in the dashboard first, written down then. */
+/** A refund that the operator recorded by hand is the same money: made in the dashboard first, recorded here later. */
 async function enter(
   transaction: EntityManager,
   payment: RecordedPayment,
@@ -77,7 +76,7 @@ async function enter(
   await finishRefund(transaction, key, raw, { at, isAsked: false });
 }
 
-/** A provider that lists no refunds states that all is back: what is under way is done, and what is missing is entered. */
+/** A provider that lists no refunds reports a full refund: ours in progress complete, and the missing remainder is entered. */
 async function enterRemainder(transaction: EntityManager, payment: RecordedPayment, raw: unknown): Promise<void> {
   const known = (await readKnown(transaction, payment.orderId)).filter((one) => one.payment === payment.id);
   for (const { key } of known.filter(({ state }) => state === 'asked' || state === 'sent'))
@@ -87,7 +86,7 @@ async function enterRemainder(transaction: EntityManager, payment: RecordedPayme
   await finishRefund(transaction, await insertReturned(transaction, payment, payment.amount - back, undefined), raw);
 }
 
-/** The days end with the last of the money. Of a part, the operator decides: it can be anything from goodwill to a mistake. */
+/** The days end with a full refund. A partial one, from goodwill to a mistake, is for the operator to decide. */
 async function insertReturned(
   transaction: EntityManager,
   { id, amount: paid, orderId, outcome }: RecordedPayment,

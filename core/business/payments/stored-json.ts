@@ -1,10 +1,10 @@
-/** Characters of a provider's response that are stored. */
-const longest = 65_536;
+/** Characters of a provider's response. */
+const maxLength = 65_536;
 
 /** A provider's response as JSON for a column; one that is too long is replaced by its beginning. */
 export function toStoredJson(raw: unknown): string {
   const json = stringify(raw);
-  return json.length <= longest ? json : JSON.stringify({ truncated: json.slice(0, longest / 2) });
+  return json.length <= maxLength ? json : JSON.stringify({ truncated: json.slice(0, maxLength / 2) });
 }
 
 function stringify(raw: unknown): string {

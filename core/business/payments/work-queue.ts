@@ -1,22 +1,21 @@
 import type { Host, Services } from '#core/gateway/host/host.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 
-/** Work that runs at once, and that waits in memory; more waits in the database for a sweep. */
+/** Tasks running, and waiting in memory; further ones wait in the database for a sweep. */
 interface QueueBounds {
   readonly running: number;
   readonly waiting: number;
 }
 
-/** A notification mostly waits for the provider: at the usual rate, that many answers of a second are on their way. */
+/** A notification mostly waits for the provider: at the usual rate, this many responses are in flight. */
 const inboxBounds = { running: 24, waiting: 2_000 };
-/** A charge waits for its turn as well, which holds nothing but its place. */
+/** A charge also waits for its turn, which costs only its place. */
 const chargeBounds = { running: 1_000, waiting: 4_000 };
-/** Ms that running work has to finish on shutdown. */
-const closeTimeout = 5_000;
+const closeTimeoutMs = 5_000;
 
 type Work = () => Promise<void>;
 
-/** Work of this instance that nobody waits for. What it loses is in the database. */
+/** Background work of this instance. The database still holds the work that it loses. */
 class WorkQueue implements AsyncDisposable {
   readonly #waiting: Work[] = [];
   readonly #running = new Set<Promise<void>>();
@@ -35,7 +34,6 @@ class WorkQueue implements AsyncDisposable {
     this.#next();
   }
 
-  /** Resolves when nothing is waiting or running. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
@@ -43,7 +41,7 @@ class WorkQueue implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     this.#waiting.length = 0;
-    await withDeadline(this.idle(), closeTimeout, '').catch(() => undefined);
+    await withDeadline(this.idle(), closeTimeoutMs, '').catch(() => undefined);
   }
 
   #next(): void {

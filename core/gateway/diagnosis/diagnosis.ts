@@ -31,7 +31,7 @@ export type DiagnosisHost = Pick<
   Host,
   'section' | 'catalog' | 'service' | 'isProduction' | 'dataFolder' | 'log' | 'now' | 'monotonic' | 'keep'
 > & {
-  /** Undefined unless `doctor` has been asked to call it. */
+  /** Set only if `doctor` was asked to call the public address. */
   readonly publicAddress?: PublicAddress | undefined;
 };
 

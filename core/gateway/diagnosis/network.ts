@@ -5,11 +5,10 @@ import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
 import type { Finding } from './diagnosis.ts';
 
-/** Days before the end of a certificate from which it is a warning. */
-const certificateWarning = 14;
+const certificateWarningDays = 14;
 const day = 86_400_000;
 
-/** Ways in which a connection fails, by error code, with what helps. */
+/** Connection failures by error code, with a remedy. */
 const failures: readonly (readonly [RegExp, string, string])[] = [
   [
     /ENOTFOUND|EAI_AGAIN/,
@@ -81,7 +80,7 @@ export async function checkOrigin(url: string | URL, signal: AbortSignal): Promi
 function describeCertificate(socket: TLSSocket): Finding {
   const end = Date.parse(socket.getPeerCertificate().valid_to);
   const days = Math.floor((end - Date.now()) / day);
-  if (!(days < certificateWarning)) return { state: 'ok', text: `reachable, ${socket.getProtocol() ?? 'TLS'}` };
+  if (!(days < certificateWarningDays)) return { state: 'ok', text: `reachable, ${socket.getProtocol() ?? 'TLS'}` };
   return {
     state: 'warning',
     text: `its certificate ends in ${days} days`,

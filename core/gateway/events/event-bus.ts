@@ -7,10 +7,9 @@ import { EventQueue } from './event-queue.ts';
 import type { Events } from '#core/platform/shared/shared.ts';
 
 const channel = 'account-events';
-/** Bytes of one event as JSON. */
-const largestEvent = 16_384;
-/** Ms between attempts to subscribe. */
-const retries = { first: 500, longest: 30_000 };
+/** As JSON. */
+const maxEventBytes = 16_384;
+const retriesMs = { first: 500, longest: 30_000 };
 
 /** Publishes on the shared store, and gives what arrives to the handlers of this instance, each with its own queue. */
 export class EventBus<Context> implements EventPublisher, AsyncDisposable {
@@ -28,8 +27,8 @@ export class EventBus<Context> implements EventPublisher, AsyncDisposable {
 
   async publish<Name extends EventName>(name: Name, payload: EventTypes[Name]): Promise<void> {
     const message = JSON.stringify({ name, payload });
-    if (Buffer.byteLength(message) > largestEvent)
-      throw new Error(`the event ${name} is larger than ${largestEvent} bytes`);
+    if (Buffer.byteLength(message) > maxEventBytes)
+      throw new Error(`the event ${name} is larger than ${maxEventBytes} bytes`);
     await this.#events.publish(channel, message);
   }
 
@@ -42,7 +41,7 @@ export class EventBus<Context> implements EventPublisher, AsyncDisposable {
     const onFailure = (error: unknown, failures: number) => {
       if (failures === 0) logFailure(this.#log, 'cannot receive events from other instances; retrying', error);
     };
-    this.#subscription = retryUntilDone(subscribe, { range: retries, signal, onFailure });
+    this.#subscription = retryUntilDone(subscribe, { range: retriesMs, signal, onFailure });
     await first.promise;
   }
 

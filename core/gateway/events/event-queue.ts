@@ -2,12 +2,12 @@ import type { Logger } from '#core/platform/logger.ts';
 import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
 import type { EventHandler, EventName } from './event-handler.ts';
 
-/** Events that wait for one handler; later ones are dropped. */
-const longestQueue = 1_000;
-/** Ms that a handler may take for one event; after that the next event is handled in parallel. */
-const handlerTimeout = 30_000;
-/** Ms that stopping waits for the running handler. */
-const closeTimeout = 5_000;
+/** Per handler; later events are dropped. */
+const maxQueueLength = 1_000;
+/** For one event; after that, the next event is handled in parallel. */
+const handlerTimeoutMs = 30_000;
+/** For the running handler. */
+const closeTimeoutMs = 5_000;
 
 /** Calls one handler with one event after another. */
 export class EventQueue<Context> {
@@ -27,9 +27,9 @@ export class EventQueue<Context> {
   }
 
   add(payload: never): void {
-    if (this.#waiting.length >= longestQueue) {
+    if (this.#waiting.length >= maxQueueLength) {
       if (this.#dropped === 0)
-        this.#log.error(`${this.#name} is too slow: ${longestQueue} events are queued, later ones are dropped`);
+        this.#log.error(`${this.#name} is too slow: ${maxQueueLength} events are queued, later ones are dropped`);
       this.#dropped++;
       return;
     }
@@ -39,7 +39,7 @@ export class EventQueue<Context> {
 
   async close(): Promise<void> {
     this.#waiting.length = 0;
-    await firstOrTimeout([this.#running ?? Promise.resolve()], closeTimeout);
+    await firstOrTimeout([this.#running ?? Promise.resolve()], closeTimeoutMs);
   }
 
   get #name(): string {
@@ -50,8 +50,8 @@ export class EventQueue<Context> {
     // Handlers run after the publisher has continued, never inside its call.
     await Promise.resolve();
     for (let payload = this.#waiting.shift(); payload !== undefined; payload = this.#waiting.shift()) {
-      const result = await firstOrTimeout([this.#handle(payload)], handlerTimeout);
-      if (result === timedOut) this.#log.error(`${this.#name} has not finished after ${handlerTimeout / 1000} s`);
+      const result = await firstOrTimeout([this.#handle(payload)], handlerTimeoutMs);
+      if (result === timedOut) this.#log.error(`${this.#name} has not finished after ${handlerTimeoutMs / 1000} s`);
     }
     this.#running = undefined;
     if (this.#dropped > 0) this.#log.error(`${this.#name}: ${this.#dropped} events dropped`);

@@ -6,17 +6,15 @@ import type { Host } from '../host/host.ts';
 import type { HealthCheck } from './health-check.ts';
 import { healthReason } from './health-reason.ts';
 
-/** Share of the minimum that must be free beside it before a full disk passes again: files come and go on one. */
-const reserve = 0.1;
+/** Share of the minimum that must be free in addition before a full disk passes again: files come and go. */
+const recoveryMargin = 0.1;
 
-/** Files that fit on a disk, below which it counts as full: a journal and a database make new ones all the time. */
-const leastInodes = 1_000;
+/** A journal and a database create files all the time. */
+const minInodes = 1_000;
 
-/** What a disk has left. */
 interface DiskRoom {
-  /** Bytes. */
   readonly free: number;
-  /** Infinite on file systems that do not count them. */
+  /** Infinite on file systems without a count. */
   readonly inodes: number;
 }
 
@@ -28,7 +26,7 @@ export async function readRoom(folder: string): Promise<DiskRoom> {
 
 /** Whether it has no room for new files, however many bytes are free. */
 export function lacksInodes({ inodes }: DiskRoom): boolean {
-  return inodes < leastInodes;
+  return inodes < minInodes;
 }
 
 interface DiskState {
@@ -62,7 +60,7 @@ export const diskCheck: HealthCheck = {
     const { dataFolder: folder } = host;
     const room = state.room.read();
     if (!state.room.isKnown && !state.room.isSilent) return { ok: true };
-    const wanted = state.fullSince === undefined ? least : least * (1 + reserve);
+    const wanted = state.fullSince === undefined ? least : least * (1 + recoveryMargin);
     const reason = state.room.isSilent
       ? healthReason('health.reason.disk.silent', { folder })
       : room === undefined

@@ -21,7 +21,6 @@ export interface Gauge {
 }
 
 type Awaitable<T> = T | Promise<T>;
-/** The values of the labels, then the value. */
 type LabelledValue = readonly [...labels: string[], value: number];
 
 /** A gauge of one value, which is left out where it is undefined. A counter where the name ends with `_total`. */

@@ -3,8 +3,7 @@ import type { Host } from '../host/host.ts';
 import type { HealthChecks } from './health-check.ts';
 import { type CheckedHealth, readHealth } from './read-health.ts';
 
-/** Ms between two readings. */
-const interval = 5_000;
+const intervalMs = 5_000;
 
 /** Logs each change of a health check, and reports it to the operator pages. */
 export class HealthMonitor implements Disposable {
@@ -20,7 +19,10 @@ export class HealthMonitor implements Disposable {
     this.#registry = registry;
     this.#host = host;
     this.#onChange = onChange;
-    this.#timer = setInterval(() => inBackground(host().log, 'the health checks', () => this.read()), interval).unref();
+    this.#timer = setInterval(
+      () => inBackground(host().log, 'the health checks', () => this.read()),
+      intervalMs,
+    ).unref();
   }
 
   /** Reads all checks now, unless a reading is running. Never rejects. */

@@ -3,15 +3,15 @@ import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import type { QueueState } from '#core/platform/jobs/jobs.ts';
 import { gauge, gaugeBy } from './gauge.ts';
 
-/** Ms for which a reading serves the gauges of one scrape, and that it may take. */
-const maxAge = 1_000;
+/** A reading serves the gauges of one scrape; also its timeout. */
+const maxAgeMs = 1_000;
 const deadline = 3_000;
 
 /** The queue, read once for all gauges of a scrape, and for all who ask in a second. */
 export function queueState(host: Host): Promise<QueueState> {
   const read = () => host.jobs.state();
   const now = () => host.monotonic();
-  return host.keep('health/queue-state', () => new FreshValue({ maxAge, deadline, now, read })).get();
+  return host.keep('health/queue-state', () => new FreshValue({ maxAge: maxAgeMs, deadline, now, read })).get();
 }
 
 /** The queue of jobs; the same on every instance. */

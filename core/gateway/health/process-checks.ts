@@ -32,8 +32,8 @@ export const lostOutputGauge = gauge(
   lostWrites,
 );
 
-/** Ms that the queue may fail. */
-const queueTolerance = 300_000;
+/** The check passes while the queue fails for less. */
+const queueToleranceMs = 300_000;
 
 /** Fails while the queue does not work, and while repeated jobs do not run, although they were scheduled anew. */
 export const jobsCheck: HealthCheck = {
@@ -41,7 +41,7 @@ export const jobsCheck: HealthCheck = {
   runbook: 'jobs-late',
   check({ jobs: { schedules, failure }, now, monotonic }) {
     const failing = failure === undefined ? 0 : monotonic() - failure.since;
-    if (failure !== undefined && failing >= queueTolerance) {
+    if (failure !== undefined && failing >= queueToleranceMs) {
       const reason = healthReason('health.reason.jobs_stopped', { error: failure.reason });
       return { ok: false, reason, since: Math.round(now() - failing) };
     }

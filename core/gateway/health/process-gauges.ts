@@ -4,19 +4,19 @@ import { version } from '#core/platform/version.ts';
 import { stalledTime } from '#core/platform/timing/loop-lag.ts';
 import { gauge, gaugeBy } from './gauge.ts';
 
-/** Ms between two measurements of the event loop's lag. */
-const resolution = 20;
+/** Between two measurements of the event loop's lag. */
+const resolutionMs = 20;
 
-/** Ms of lag that a reading shows at least: as much as Prometheus sees of two scrapes. */
-const window = 60_000;
+/** Shortest span of a reading, so that no lag falls between two scrapes. */
+const windowMs = 60_000;
 
 /**
  * Measures from the first scrape on: a process that nobody watches has no timer for it. Of two measurements, the older one is read,
  * and starts anew as the younger one once that covers the window: no scrape takes anything from another.
  */
 class LagMonitor implements Disposable {
-  #older = monitorEventLoopDelay({ resolution });
-  #younger = monitorEventLoopDelay({ resolution });
+  #older = monitorEventLoopDelay({ resolution: resolutionMs });
+  #younger = monitorEventLoopDelay({ resolution: resolutionMs });
   #youngerSince: number; // monotonic ms
 
   constructor(now: number) {
@@ -25,16 +25,16 @@ class LagMonitor implements Disposable {
     this.#younger.enable();
   }
 
-  /** Seconds by quantile, of the last one to two minutes, or since the last call where that is longer ago. */
+  /** Seconds by quantile, over the last one to two minutes, or since the last call if longer ago. */
   read(now: number): [quantile: string, seconds: number][] {
-    if (now - this.#youngerSince >= window) {
+    if (now - this.#youngerSince >= windowMs) {
       [this.#older, this.#younger] = [this.#younger, this.#older];
       this.#younger.reset();
       this.#youngerSince = now;
     }
     return [50, 99, 100].map((percent) => [
       String(percent / 100),
-      Math.max(0, this.#older.percentile(percent) / 1e9 - resolution / 1e3),
+      Math.max(0, this.#older.percentile(percent) / 1e9 - resolutionMs / 1e3),
     ]);
   }
 

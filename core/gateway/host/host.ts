@@ -71,7 +71,7 @@ export interface Host extends Services {
   documentation(): readonly StageDocumentation[];
 }
 
-/** A stage that gateway.yaml lists, as far as its name, options and documentation go. */
+/** Name, options and documentation of a stage listed in gateway.yaml. */
 interface StageInForce {
   readonly definition: {
     readonly name: string;

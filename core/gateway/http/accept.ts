@@ -8,9 +8,9 @@ import net, { type AddressInfo, createServer, type Server as TcpServer } from 'n
  * drops their packets, and they come again after 1, 3, 7 and 15 s. So several sockets share the port, each with a queue.
  */
 
-/** Sockets that share the port, and so connections that are accepted in a turn. */
-const sockets = process.platform === 'linux' ? 8 : 1;
-const isShared = sockets > 1;
+/** Sockets that share the port, and so connections accepted per turn. */
+const socketCount = process.platform === 'linux' ? 8 : 1;
+const isShared = socketCount > 1;
 
 export interface ListenPlace {
   readonly host: string;
@@ -22,7 +22,7 @@ export interface GivenSockets {
   readonly descriptors: readonly number[];
 }
 
-/** What a machine without IPv6 says to `::`. */
+/** Errors of `::` on a machine without IPv6. */
 const withoutIpv6 = new Set(['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EPROTONOSUPPORT']);
 
 /**
@@ -56,7 +56,7 @@ export async function listenWidely(
   place: ListenPlace | GivenSockets,
   onError: (error: Error) => void,
 ): Promise<() => void> {
-  const count = 'descriptors' in place ? place.descriptors.length : sockets;
+  const count = 'descriptors' in place ? place.descriptors.length : socketCount;
   // As Node's HTTP server has them.
   const others = Array.from({ length: count - 1 }, () =>
     createServer({ allowHalfOpen: true, noDelay: true }, (socket) => listener.emit('connection', socket)),
@@ -99,7 +99,7 @@ export async function bindWidely({ host: wanted, port }: ListenPlace): Promise<B
   const { address } = await lookup(host);
   const bound: BoundSocket[] = [];
   try {
-    for (let own = port; bound.length < sockets; own = bound[0]?.address().port ?? port)
+    for (let own = port; bound.length < socketCount; own = bound[0]?.address().port ?? port)
       bound.push(new net.BoundSocket({ host: address, port: own, reusePort: isShared }));
     return bound;
   } catch (error) {
@@ -108,7 +108,7 @@ export async function bindWidely({ host: wanted, port }: ListenPlace): Promise<B
   }
 }
 
-/** Sockets that share a port do not notice another process that shares it too: one that does not share it does. */
+/** Sockets that share a port do not notice another process that shares it too; an exclusive one does. */
 async function checkPort(port: number, host: string): Promise<void> {
   const probe = createServer();
   await listenOn(probe, { port, host }, () => undefined);

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
-/** Bytes up to which a chunk is copied behind its size, which costs less than to hand the system several buffers. */
-const copied = 16_384;
+/** A chunk up to this size is copied after its size line, which costs less than several buffers in one write. */
+const maxCopiedBytes = 16_384;
 const lastChunk = '0\r\n\r\n';
 
 /**
@@ -15,7 +15,6 @@ export class BodyWriter {
   readonly #response: ServerResponse;
   readonly #isChunked: boolean;
   #hasBegun = false;
-  /** True while the socket is full, until it drains. */
   #isFull = false;
 
   /** @param response after `writeHead` @param hasTrailers Node writes them, behind chunks of its own */
@@ -36,7 +35,7 @@ export class BodyWriter {
     // An empty chunk would end the body. Without bytes, Node writes the head.
     if (!this.#isChunked || chunk.length === 0) return this.#response.write(chunk);
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
-    if (bytes.length <= copied) return this.#writeFrame(framed(bytes));
+    if (bytes.length <= maxCopiedBytes) return this.#writeFrame(framed(bytes));
     this.#hasBegun = true;
     this.#response.write(`${bytes.length.toString(16)}\r\n`, 'latin1');
     this.#response.write(bytes);
@@ -58,7 +57,7 @@ export class BodyWriter {
     return false;
   }
 
-  /** Node tells a response of this only after writes of the response. */
+  /** Node emits `drain` on a response only after writes of the response itself. */
   #drain(): void {
     this.#isFull = false;
     this.#response.emit('drain');
@@ -83,7 +82,7 @@ function framed(chunk: Buffer): Buffer {
   return bytes;
 }
 
-/** @returns the index behind it */
+/** @returns the index after it */
 function lineBreak(bytes: Buffer, index: number): number {
   bytes[index] = 0x0d;
   bytes[index + 1] = 0x0a;

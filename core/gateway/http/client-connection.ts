@@ -6,11 +6,11 @@ import type { Host } from '../host/host.ts';
 import { readForwarded } from './forwarded.ts';
 import { plainAddress } from '#core/platform/names/loopback.ts';
 
-/** The connection of a client, before all trusted proxies. */
+/** The client's own connection, in front of all trusted proxies. */
 interface ClientConnection {
   readonly address: string;
   readonly isSecure: boolean; // HTTPS
-  /** The host that the client asked for, with its port; undefined when it named none. */
+  /** Requested host with its port; undefined if the request named none. */
   readonly host: string | undefined;
 }
 
@@ -34,7 +34,7 @@ export function createConnectionReader(proxies: readonly string[]): ReadClientCo
   };
 }
 
-/** Addresses from the nearest hop to the client: the first that is not a trusted proxy. An unknown one ends the search. */
+/** From the nearest hop up to the first that is not a trusted proxy. An unknown address ends the search. */
 function knownHops(addresses: readonly string[], isTrusted: (address: string) => boolean): string[] {
   const known: string[] = [];
   for (const entry of addresses.toReversed()) {
@@ -46,12 +46,12 @@ function knownHops(addresses: readonly string[], isTrusted: (address: string) =>
   return known;
 }
 
-/** What the proxy that the client reached wrote. Proxies that replace a header instead of adding to it leave one entry. */
+/** The entry written by the outermost proxy. Proxies that replace a header instead of appending leave one entry. */
 function entryOf(entries: readonly string[], hop: number): string | undefined {
   return entries.at(-hop) ?? entries[0];
 }
 
-/** `192.0.2.7`, `192.0.2.7:80`, `2001:db8::7` and `[2001:db8::7]:80`; undefined for all else. */
+/** Accepts `192.0.2.7`, `192.0.2.7:80`, `2001:db8::7` and `[2001:db8::7]:80`; undefined otherwise. */
 function addressOf(entry: string): string | undefined {
   const bare = /^\[([^\]]+)\](?::\d+)?$/.exec(entry)?.[1] ?? entry.replace(/^([\d.]+):\d+$/, '$1');
   return isIP(bare) === 0 ? undefined : plainAddress(bare);
@@ -74,7 +74,7 @@ function addRange(list: BlockList, range: string): void {
   else list.addSubnet(address, Number(prefix), family);
 }
 
-/** One reader for each loaded configuration. */
+/** Per loaded configuration. */
 const readers = new WeakMap<readonly string[], ReadClientConnection>();
 
 /** The reader of a configuration. */

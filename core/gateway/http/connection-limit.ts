@@ -6,8 +6,8 @@ import type { HealthCheck, HealthVerdict } from '../health/health-check.ts';
 import { healthReason } from '../health/health-reason.ts';
 import type { ParserRefusals } from './parser-refusals.ts';
 
-/** Ms after a refusal for which the health check fails. */
-const remembered = 60_000;
+/** The health check fails this long after a rejected connection. */
+const unhealthyForMs = 60_000;
 
 const surplus = Symbol('connection over the limit');
 
@@ -90,7 +90,7 @@ export class ConnectionLimit {
     socket.once('close', () => this.#open--);
     if (this.#open <= this.#limit) return;
     const now = performance.now();
-    if (now - this.#refusedAt > remembered) this.#since = Date.now();
+    if (now - this.#refusedAt > unhealthyForMs) this.#since = Date.now();
     this.#refusedAt = now;
     if (this.#open > this.#limit + surplusFor(this.#openFiles)) return this.#refusals.refuseConnection(socket);
     socket[surplus] = true;
@@ -99,7 +99,7 @@ export class ConnectionLimit {
   }
 
   #check(): HealthVerdict {
-    if (performance.now() - this.#refusedAt > remembered) return { ok: true };
+    if (performance.now() - this.#refusedAt > unhealthyForMs) return { ok: true };
     const reason = healthReason('health.reason.connections', { limit: this.#limit, files: this.#openFiles });
     return { ok: false, reason, since: this.#since };
   }
@@ -121,7 +121,7 @@ function isHealthCheck(url: string | undefined): boolean {
   return url === '/livez' || url === '/readyz';
 }
 
-/** Infinite where the system has no limit. */
+/** Infinite if the system has no limit. */
 function readOpenFilesLimit(): number {
   // The report would look up the names of all peers.
   const report = Object.assign(process.report, { excludeNetwork: true });

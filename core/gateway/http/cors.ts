@@ -3,12 +3,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 /** Origins whose pages may call the API, as `listen.cors_origins`; `*` is any. */
 export type CorsOrigins = ReadonlySet<string>;
 
-/** Seconds for which a browser remembers the answer to a preflight; some limit it further. */
-const preflightAge = 7_200;
+/** Some browsers cap it lower. */
+const preflightMaxAgeSeconds = 7_200;
 
 const methods = 'GET, POST, DELETE';
 
-/** Names of headers. The list of the browser is returned, because SDKs add headers of their own. */
+/** The browser's own list is returned, because SDKs add headers. */
 const headerNames = /^[\w-]+(?: *, *[\w-]+)*$/;
 
 /**
@@ -36,6 +36,6 @@ export function allowOrigin(request: IncomingMessage, response: ServerResponse, 
 function allowRequest({ headers }: IncomingMessage, response: ServerResponse): void {
   const asked = headers['access-control-request-headers'] ?? '';
   response.setHeader('access-control-allow-methods', methods);
-  response.setHeader('access-control-max-age', preflightAge);
+  response.setHeader('access-control-max-age', preflightMaxAgeSeconds);
   if (headerNames.test(asked)) response.setHeader('access-control-allow-headers', asked);
 }

@@ -10,8 +10,8 @@ import type { Outcome } from '../pipeline/stage.ts';
 import type { Serving } from './open-exchange.ts';
 import { type SendProgress, sendReply } from './send.ts';
 
-/** Ms for which the remainder of a rejected body is read and discarded, so that the client reads the response. */
-const discardTime = 5_000;
+/** The rest of a rejected body is read and discarded this long, so that the client reads the response. */
+const discardTimeMs = 5_000;
 
 /** The way of a reply to its client. */
 export class ReplyDelivery implements ReplySender {
@@ -95,7 +95,7 @@ function outcomeKind(exchange: Exchange, status: number | undefined): Outcome['k
 export function discardBody(request: IncomingMessage): void {
   let bytes = 0;
   const stop = () => request.socket.destroy();
-  const timer = setTimeout(stop, discardTime);
+  const timer = setTimeout(stop, discardTimeMs);
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
     // Unless what still reads the body has it as well.

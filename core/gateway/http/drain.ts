@@ -3,19 +3,19 @@ import { wait } from '#core/platform/timing/wait.ts';
 import type { ExchangeHandler } from './exchange-handler.ts';
 
 const pollInterval = 20; // ms
-/** Seconds that idle connections have at least: one that was just accepted has a request under way. */
-const leastGrace = 5;
+/** For idle connections: a newly accepted one has a request on its way. */
+const minGraceSeconds = 5;
 
 interface DrainTimes {
-  /** Seconds for which new exchanges are served, because load balancers react late. */
+  /** Seconds during which new exchanges are served, because load balancers react late. */
   readonly notice: number;
-  /** Seconds from the beginning for exchanges to finish; not less than the notice period. */
+  /** Seconds from the start for exchanges to finish; at least the notice period. */
   readonly limit: number;
-  /** Ends the notice period when it aborts. */
+  /** Aborting it ends the notice period. */
   readonly hurry: AbortSignal;
 }
 
-/** The connections of a gateway that accepts no others, because other processes do. */
+/** Connections of a gateway that no longer accepts, because other processes do. */
 interface LastConnections {
   readonly open: number;
 }
@@ -45,7 +45,7 @@ export async function drainReplaced(
   connections: LastConnections,
 ): Promise<void> {
   const began = performance.now();
-  const grace = Math.max(notice, leastGrace) * 1000;
+  const grace = Math.max(notice, minGraceSeconds) * 1000;
   const isOver = () => hurry.aborted || performance.now() - began > grace;
   handler.close();
   handler.drainConversations();
@@ -60,7 +60,6 @@ export function stopping(): GatewayError {
   return new GatewayError('shutting_down', 'The gateway is stopping. Send the request again.', { retryAfter: 1 });
 }
 
-/** Resolves when nothing is in flight, or after the given time. */
 async function idle(handler: ExchangeHandler, milliseconds: number): Promise<void> {
   const until = performance.now() + milliseconds;
   while (handler.running > 0 && performance.now() < until) {

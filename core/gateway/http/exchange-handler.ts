@@ -14,8 +14,8 @@ import { allowOrigin } from './cors.ts';
 import { discardBody, outcomeOf, ReplyDelivery, reportStalled, statusOf } from './delivery.ts';
 import type { EndpointTable } from './paths.ts';
 
-/** Ms for which stages may keep running after their exchange is over. */
-const settleTime = 10_000;
+/** Stages may keep running this long after their exchange. */
+const settleTimeMs = 10_000;
 
 /** Runs the pipeline for the requests that hapi routes here, and tracks those in flight. */
 export class ExchangeHandler implements Conversations {
@@ -127,7 +127,7 @@ export class ExchangeHandler implements Conversations {
         return;
       }
       // The signal has reached the stages; what they report belongs in the record.
-      if (delivery.sent === undefined && answered !== undefined) await firstOrTimeout([answered], settleTime);
+      if (delivery.sent === undefined && answered !== undefined) await firstOrTimeout([answered], settleTimeMs);
       await pipeline.finish(exchange, outcomeOf(exchange, statusOf(res), delivery.sent, duration));
     } finally {
       exchange.body.release?.();
@@ -172,7 +172,7 @@ export class ExchangeHandler implements Conversations {
     return peer === undefined ? undefined : this.serving.readConnection(peer, headers).address;
   }
 
-  /** Which of the two configurations serves this exchange, from its begin to its end. Never rejects. */
+  /** Selects the configuration that serves the whole exchange. Never rejects. */
   async #choose(exchange: Exchange, variant: Variant): Promise<Serving> {
     try {
       const account = await this.serving.pipeline.accountOf?.(exchange);
@@ -187,7 +187,7 @@ export class ExchangeHandler implements Conversations {
     return this.serving;
   }
 
-  /** Resolves with the duration in ms when the answer has been delivered, or can no longer be. */
+  /** Resolves (ms) when the response is delivered or the connection is gone. */
   #untilClosed(
     exchange: Exchange,
     request: IncomingMessage,
@@ -208,7 +208,7 @@ export class ExchangeHandler implements Conversations {
     return promise;
   }
 
-  /** Runs the pipeline and starts to send the reply, unless the client has left. Never rejects. */
+  /** Runs the pipeline and starts sending the reply unless the client has disconnected. Never rejects. */
   async #answer(
     exchange: Exchange,
     request: IncomingMessage,
@@ -230,7 +230,7 @@ export class ExchangeHandler implements Conversations {
     }
   }
 
-  /** Ends only the exchange that has failed: with an answer if none has begun. */
+  /** Fails this exchange only, with an error response unless one has started. */
   #contain(exchange: Exchange, response: ServerResponse, { log }: Host, thrown: unknown): void {
     noteFailure(log, 'sending a response', thrown, exchange.id);
     const error = toGatewayError(thrown);

@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** What proxies say about the connection before them, the nearest proxy last. */
+/** The proxies' reports of the previous connection, the nearest proxy last. */
 interface ForwardedHops {
   readonly addresses: readonly string[];
   readonly schemes: readonly string[];
   readonly hosts: readonly string[];
 }
 
-/** Hops that are read, from the nearest one. */
+/** Hops read, from the nearest one. */
 const maxHops = 32;
 
 /**
@@ -32,7 +32,7 @@ function listOf(header: string | string[] | undefined): string[] {
     .map((entry) => entry.trim());
 }
 
-/** One element a hop; a parameter that a hop does not have is ''. */
+/** One element per hop; a missing parameter is ''. */
 function readStandard(header: string): ForwardedHops {
   const elements = (header.match(/(?:[^,"]|"[^"]*")+/g) ?? []).slice(-maxHops).map(parametersOf);
   const all = (name: string) => elements.map((parameters) => parameters.get(name) ?? '');

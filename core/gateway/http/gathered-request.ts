@@ -3,15 +3,15 @@ import { nextPacketTurn } from '#core/platform/timing/turn.ts';
 
 const { IncomingMessage } = process.getBuiltinModule('node:http'); // as in listener.ts
 
-/** Bytes below which a chunk is gathered with those after it, and at which what is gathered is passed on. */
-const small = 1_024;
+/** A smaller chunk is gathered with the next ones; the gathered bytes are passed on at this size. */
+const smallChunkBytes = 1_024;
 const enough = 65_536;
-/** Small chunks that are passed on as they come: most bodies have one. */
-const passedOn = 16;
+/** Small chunks passed on as they arrive: most bodies have one. */
+const maxUngathered = 16;
 /** Small chunks after which a client waits for a turn: one packet of 64 KB may hold 10,000, which take about 10 ms. */
-const atOnce = 4_096;
-/** Ms for which gathered bytes may wait for more while somebody reads, who sees by them that the body still arrives. */
-const longestWait = 100;
+const maxChunksPerTurn = 4_096;
+/** Gathered bytes wait at most this long while a reader is active, so that it sees the body still arriving. */
+const maxWaitMs = 100;
 
 /**
  * A request whose body comes in chunks of some size, however its client has cut it. Node makes an object of about 400 bytes
@@ -21,11 +21,12 @@ const longestWait = 100;
  */
 export class GatheredRequest extends IncomingMessage {
   #smallChunks = 0;
-  /** What comes after the first small chunks. */
+  /** Collects the chunks after the first small ones. */
   #gathering: Gathering | undefined;
 
   override push(chunk: Buffer | null): boolean {
-    if (chunk !== null && chunk.length < small && ++this.#smallChunks > passedOn) return this.#gather(chunk);
+    if (chunk !== null && chunk.length < smallChunkBytes && ++this.#smallChunks > maxUngathered)
+      return this.#gather(chunk);
     if (this.#gathering !== undefined) this.#pass(this.#gathering);
     return super.push(chunk);
   }
@@ -43,15 +44,15 @@ export class GatheredRequest extends IncomingMessage {
   #gather(chunk: Buffer): boolean {
     const gathering = (this.#gathering ??= new Gathering());
     gathering.bytes.add(chunk);
-    if (this.#smallChunks % atOnce === 0 && !gathering.isResting) this.#rest(gathering);
+    if (this.#smallChunks % maxChunksPerTurn === 0 && !gathering.isResting) this.#pauseClient(gathering);
     // False pauses the client until a reader asks for more.
     if (gathering.isResting) return false;
     if (gathering.bytes.size >= enough || this.#isAwaited(gathering)) return this.#pass(gathering);
     return this.#hasRoom(gathering);
   }
 
-  /** Pauses the client, with or without a reader: up to 32 packets would otherwise be parsed in one turn, for each connection. */
-  #rest(gathering: Gathering): void {
+  /** Pauses even without a reader: up to 32 packets per connection would otherwise be parsed in one turn. */
+  #pauseClient(gathering: Gathering): void {
     gathering.isResting = true;
     nextPacketTurn()
       .then(() => this.#goOn(gathering))
@@ -77,16 +78,15 @@ export class GatheredRequest extends IncomingMessage {
   }
 
   #isAwaited({ passedAt }: Gathering): boolean {
-    return this.readableFlowing === true && performance.now() - passedAt > longestWait;
+    return this.readableFlowing === true && performance.now() - passedAt > maxWaitMs;
   }
 }
 
-/** Small chunks of one body on their way to its reader. */
+/** Small chunks of one body, on their way to its reader. */
 class Gathering {
   readonly bytes = new CollectedBytes();
   passedAt = 0; // on the clock of performance.now()
-  /** The client waits. */
   isResting = false;
-  /** Somebody has asked for more while the client waited. */
+  /** More was requested while the client waited. */
   isAsked = false;
 }

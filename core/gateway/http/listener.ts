@@ -10,13 +10,13 @@ const { createServer } = process.getBuiltinModule('node:http');
 interface ListenerLimits {
   readonly headerTimeout: number; // seconds for the request line and the headers
   readonly keepAliveTimeout: number; // seconds an idle connection stays open
-  /** Seconds for a whole request, above what the reader of its body allows; 600 when left out. */
+  /** Seconds for a whole request, above the limit of the body's reader; default 600. */
   readonly requestTimeout?: number;
 }
 
 const defaultRequestTimeout = 600;
 
-/** Requests that expect `100 Continue` and have not got it yet. */
+/** Requests that expect `100 Continue` and have not received it. */
 const waiting = new WeakMap<IncomingMessage, ServerResponse>();
 
 /**
@@ -39,7 +39,7 @@ export function createListener(shouldUpgrade: (request: IncomingMessage) => bool
   return server;
 }
 
-/** Node keeps the peer's address once it was read. After a reset, the system no longer knows it. */
+/** Node caches the peer's address once read. After a reset, the system no longer knows it. */
 function keepAddress({ remoteAddress }: Socket): string | undefined {
   return remoteAddress;
 }

@@ -121,7 +121,7 @@ function explainMismatch(
   return new GatewayError('method_not_allowed', `${method} is not allowed here. Use ${allow}.`, { headers: { allow } });
 }
 
-/** Proxies drop `Upgrade` (RFC 9110, section 7.6.1) and pass on the headers of the handshake (RFC 6455, section 4.1). */
+/** Proxies drop `Upgrade` (RFC 9110 §7.6.1) and forward the headers of the handshake (RFC 6455 §4.1). */
 function asksForWebSocket({ method, headers }: IncomingMessage): boolean {
   if (headers.upgrade?.toLowerCase() === 'websocket') return true;
   return method === 'GET' && headers['sec-websocket-key'] !== undefined;

@@ -11,7 +11,7 @@ import { closeAfterRunning, closeGently, runningResponse, serveInTurn } from './
 
 const { STATUS_CODES } = process.getBuiltinModule('node:http'); // as in listener.ts
 
-/** Why Node's parser or listener has refused a request; the label of the metric. */
+/** Reason for rejection by Node's parser or listener; the label of the metric. */
 type Reason =
   | 'malformed'
   | 'timeout'
@@ -64,7 +64,7 @@ const tooMany: Refusal = {
   retryAfter: 2,
 };
 
-/** By the code of Node's error; all others are malformed requests. */
+/** By Node's error code; all others are malformed requests. */
 const refusals: Readonly<Record<string, Refusal>> = {
   ERR_HTTP_REQUEST_TIMEOUT: {
     reason: 'timeout',
@@ -86,8 +86,7 @@ const refusals: Readonly<Record<string, Refusal>> = {
   },
 };
 
-/** Ms between two lines in the log. */
-const logInterval = 60_000;
+const logIntervalMs = 60_000;
 
 /**
  * Answers requests that Node refuses before there is an exchange: no stage sees them and no record is written. They are
@@ -95,10 +94,10 @@ const logInterval = 60_000;
  */
 export class ParserRefusals {
   readonly #log: Logger;
-  readonly #throttle = new Throttle(logInterval);
+  readonly #throttle = new Throttle(logIntervalMs);
   readonly #counts = new Map<Reason, number>();
-  /** Since the last line in the log. */
-  #unlogged = 0;
+  /** Rejections that were not logged. */
+  #sinceLastLine = 0;
 
   constructor(log: Logger) {
     this.#log = log;
@@ -154,7 +153,7 @@ export class ParserRefusals {
     socket.end(write(tooMany), () => socket.destroy());
   }
 
-  /** Answers unless another answer is in flight on the connection, and closes the connection. */
+  /** Responds unless another response is in flight on the connection, and closes the connection. */
   #refuse(error: NodeJS.ErrnoException, socket: Socket): void {
     // The client has left.
     if (error.code === 'ECONNRESET') {
@@ -185,15 +184,15 @@ export class ParserRefusals {
 
   #count(reason: Reason, what: string): void {
     this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + 1);
-    this.#unlogged++;
+    this.#sinceLastLine++;
     if (!this.#throttle.pass()) return;
-    const others = this.#unlogged > 1 ? `; ${this.#unlogged} since the last such line` : '';
+    const others = this.#sinceLastLine > 1 ? `; ${this.#sinceLastLine} since the last such line` : '';
     this.#log.warn(`request from ${what}${others}`);
-    this.#unlogged = 0;
+    this.#sinceLastLine = 0;
   }
 }
 
-/** @param raw names and values in turn, as they arrived: `headers` keeps only the first of several */
+/** @param raw alternating names and values as received: `headers` keeps only the first of several */
 function countHosts(raw: readonly string[]): number {
   let count = 0;
   for (let index = 0; index < raw.length; index += 2) {
@@ -203,7 +202,7 @@ function countHosts(raw: readonly string[]): number {
   return count;
 }
 
-/** In the shape of OpenAI's errors: nothing is known about the client. */
+/** In the shape of OpenAI's errors: the client's format is unknown. */
 function render({ code, message, retryAfter }: Refusal): { headers: Record<string, string | number>; text: string } {
   const { headers, body } = renderError(
     new GatewayError(code, message, retryAfter === undefined ? {} : { retryAfter }),
@@ -218,7 +217,6 @@ function render({ code, message, retryAfter }: Refusal): { headers: Record<strin
   return { text, headers: { ...headers, 'cache-control': 'no-store', ...length, connection: 'close' } };
 }
 
-/** The bytes of an answer. */
 function write(refusal: Refusal): string {
   const { headers, text } = render(refusal);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);

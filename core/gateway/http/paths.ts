@@ -82,7 +82,7 @@ export const vendorSegments = ['anthropic', 'openai'] as const;
 const version = '/v1(?:beta)?';
 /** Google's OpenAI-compatible API is at `/v1beta/openai`. */
 const belowVendor = new RegExp(`^(?:${version})?/(${vendorSegments.join('|')})(?=/)`);
-/** What stands before the last version. */
+/** Prefix before the last version. */
 const misplaced = new RegExp(`${belowVendor.source}|^${version}(?=/v\\d)`);
 
 /** The vendor's name in a path such as `/anthropic/v1/messages`. */
@@ -104,7 +104,7 @@ export function canonicalPath(path: string): string {
   return /^\/v1(beta)?\//.test(plain) ? plain : `/v1${plain}`;
 }
 
-/** False for `…/models/x:verb` on `…/models/{id}`: it is a method that does not exist, not the model with a wrong one. */
+/** False for `…/models/x:verb` on `…/models/{id}`: an unknown method, not the model with a wrong one. */
 function isMethodOf(path: string, endpoint: Endpoint): boolean {
   return endpoint.path.includes(':') || !/:[^/]*$/.test(path);
 }

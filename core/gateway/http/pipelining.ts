@@ -9,10 +9,10 @@ import { bounds } from '#core/platform/bounds.ts';
  * has left.
  */
 
-/** Ms for which a connection that the gateway ends stays open, so that the client reads the response before a reset. */
-const lingering = 1_000;
+/** A connection that the gateway ends stays open this long, so that the client reads the response before a reset. */
+const lingerMs = 1_000;
 
-/** A request that waits for the previous ones of its connection. */
+/** A request that waits for earlier ones on its connection. */
 interface Waiting {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -23,9 +23,9 @@ const running = Symbol('running response');
 const pipeline = Symbol('waiting requests');
 
 interface ClientSocket extends Socket {
-  /** The running response, or else the last one. */
+  /** The running response, otherwise the last one. */
   [running]?: ServerResponse;
-  /** Only of clients that have pipelined. */
+  /** Set once a client has pipelined. */
   [pipeline]?: { readonly waiting: Waiting[]; isClosing: boolean };
   /** Node's parser of the connection, which has no types. `onIncoming` returns 2 to end parsing. */
   parser?: { onIncoming: (request: IncomingMessage, keepAlive: boolean) => number } | null;
@@ -84,14 +84,14 @@ export function closeAfterRunning(socket: ClientSocket): void {
 export function closeGently(socket: Socket, bytes = ''): void {
   if (socket.writableEnded) return;
   socket.end(bytes);
-  setTimeout(() => socket.destroy(), lingering).unref();
+  setTimeout(() => socket.destroy(), lingerMs).unref();
 }
 
 function queueOf(socket: ClientSocket): NonNullable<ClientSocket[typeof pipeline]> {
   return (socket[pipeline] ??= { waiting: [], isClosing: false });
 }
 
-/** False when the request cannot wait. */
+/** False if the request cannot wait. */
 function enqueue(socket: ClientSocket, previous: ServerResponse, next: Waiting): boolean {
   const { waiting } = queueOf(socket);
   if (waiting.length === bounds.pipelinedRequests || !isShort(next.request)) return false;
@@ -119,7 +119,6 @@ function startNext(socket: ClientSocket): void {
   next.start(next.request, next.response);
 }
 
-/** Reads on without a parser. */
 function discardInput(socket: Socket): void {
   let bytes = 0;
   // The listener takes the input from the parser; the other one would return it.

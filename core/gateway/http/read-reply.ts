@@ -6,11 +6,10 @@ import { abortGrace } from './send.ts';
 import { StallWatch } from './stall-watch.ts';
 
 interface BodyReader {
-  /** @returns false when the client is slower; then it calls `resume` of the reading */
+  /** @returns false if the client is slower; it then calls `resume` of the reading */
   take(chunk: Buffer): boolean;
-  /** True while the client is slower. */
   isFull(): boolean;
-  /** The body has stalled for that many seconds. Returns the error that ends it. */
+  /** Called when the body has stalled. @returns the error that ends it */
   onStalled(seconds: number): GatewayError;
 }
 

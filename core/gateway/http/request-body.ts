@@ -15,16 +15,16 @@ import { decoderFor, type OpenDecoder } from './body-decoder.ts';
 import { type BodyLimits, collect, takeBuffered, tooLarge, tooMuch, truncated } from './collect-body.ts';
 import { nextTurn, turnFor } from '#core/platform/timing/turn.ts';
 
-/** Bytes below which parsing all of a body costs as little as its outline. */
-const shortBody = 16_384;
+/** Parsing all of a smaller body costs as little as its outline. */
+const shortBodyBytes = 16_384;
 
-/** A body that has come with its request, as a message of a WebSocket. */
+/** A body that arrived complete, as a WebSocket message. */
 interface ReadyBody {
   readonly headers: IncomingHttpHeaders;
   readonly pieces: readonly Buffer[];
-  /** Releases the memory that was reserved for the bytes until they are read. */
+  /** Releases the memory reserved for the bytes until they are read. */
   readonly onRead?: (() => void) | undefined;
-  /** Pieces that have an outline, which others make of the same bytes. */
+  /** Outlines of pieces, which other readers computed from the same bytes. */
   readonly outlines?: ReadonlyMap<Buffer, OutlinedItems> | undefined;
 }
 
@@ -40,10 +40,10 @@ export class RequestBody implements BodySource {
   #reading: Promise<readonly Buffer[]> | undefined;
   #isReading = false;
   #waited = 0; // ms
-  /** The body as it has come, or as one piece since somebody has asked for that. */
+  /** The body as received, or as one piece once a caller has asked for that. */
   #pieces: readonly Buffer[] | undefined;
-  /** Somebody has the bytes, and may keep them for longer than the exchange. */
-  #isGiven = false;
+  /** A caller has the bytes and may keep them for longer than the exchange. */
+  #isShared = false;
   #text: Promise<string> | undefined;
   #json: Promise<JsonObject> | undefined;
 
@@ -60,7 +60,7 @@ export class RequestBody implements BodySource {
 
   get received(): Buffer | undefined {
     if (this.#pieces === undefined) return undefined;
-    this.#isGiven = true;
+    this.#isShared = true;
     if (this.#pieces.length !== 1) this.#pieces = [Buffer.concat(this.#pieces)];
     return this.#pieces[0];
   }
@@ -84,7 +84,7 @@ export class RequestBody implements BodySource {
   }
 
   release(): void {
-    if (this.#pieces === undefined || this.#isGiven) return;
+    if (this.#pieces === undefined || this.#isShared) return;
     freeBytes(this.#pieces);
     this.#pieces = undefined;
   }
@@ -101,14 +101,14 @@ export class RequestBody implements BodySource {
 
   outline(): Promise<BodyOutline | undefined> | undefined {
     const length = Number(this.#request.headers['content-length'] ?? Infinity);
-    return length < shortBody ? undefined : this.#outline();
+    return length < shortBodyBytes ? undefined : this.#outline();
   }
 
   async #outline(): Promise<BodyOutline | undefined> {
     requireJsonType(this.#request.headers['content-type']);
     const pieces = this.#pieces ?? (await this.#read());
     const length = sizeOf(pieces);
-    if (length < shortBody) return undefined;
+    if (length < shortBodyBytes) return undefined;
     await turnFor(length);
     const outline = outlineOf(pieces, 'outlines' in this.#request ? this.#request.outlines : undefined);
     if (outline === undefined || outline.escapes > bounds.jsonEscapes) return undefined;
@@ -133,7 +133,7 @@ export class RequestBody implements BodySource {
 
   async #decode(): Promise<string> {
     const isLong = sizeOf(this.#pieces ?? (await this.#read())) > bounds.stepwiseBody;
-    this.#isGiven = true; // not to be freed while this waits
+    this.#isShared = true; // not to be freed while this waits
     // Joining 30 MB of pieces takes 15 ms, and who asks may have looked for their outline in this turn.
     if (isLong) await nextTurn();
     const bytes = this.received as Buffer;
@@ -144,7 +144,6 @@ export class RequestBody implements BodySource {
     return text;
   }
 
-  /** @param perByte bytes to reserve for each byte */
   #read(perByte: number = footprint.request): Promise<readonly Buffer[]> {
     const request = this.#request;
     this.#reading ??= 'pieces' in request ? this.#accept(request, perByte) : this.#readPieces(request, perByte);
@@ -182,7 +181,7 @@ export class RequestBody implements BodySource {
     }
   }
 
-  /** In long pieces where there is room for one, which the bytes of the body replace. */
+  /** Into long pieces, if memory allows: the bytes of the body replace them. */
   async #decompress(request: IncomingMessage, open: OpenDecoder, perByte: number): Promise<readonly Buffer[]> {
     const reserved = this.#memory.grow(longPiece) ? longPiece : 0;
     const source = request.pipe(open(reserved === 0 ? {} : { chunkSize: longPiece }));
@@ -226,10 +225,10 @@ function requireUtf8(bytes: Buffer, text: string): void {
   throw new GatewayError('invalid_request', 'The body is not valid UTF-8. Send JSON in UTF-8.');
 }
 
-/** What invalid bytes are decoded to. A valid text may contain it too. */
+/** Result of decoding invalid bytes. A valid text may contain it too. */
 const replacement = '\uFFFD';
 
-/** @throws GatewayError `request_too_large` for a text that would take too long to parse */
+/** @throws GatewayError `request_too_large` if parsing the text would take too long */
 function requireReadable(text: string): void {
   const excess = findExcess(text, bounds.requestValues);
   if (excess === undefined) return;

@@ -188,7 +188,7 @@ function sendStream(
   });
 }
 
-/** Calls back when the gateway ends an exchange whose stages have not done so in time: plugins need not listen for it. */
+/** Called when the gateway ends an exchange whose stages are late, so that plugins need not listen for it. */
 function onEnding(exchange: Exchange, response: ServerResponse, end: (error: GatewayError) => void): void {
   const onAbort = (reason: ClientGone | GatewayError) => {
     if (reason instanceof ClientGone || response.destroyed) return;

@@ -13,11 +13,11 @@ import { ParserRefusals } from './parser-refusals.ts';
 import { canonicalPath, type EndpointTable, pathOf, vendorSegments } from './paths.ts';
 import { Upgrades } from './upgrades.ts';
 
-/** Ms between two lines about the same failure of a page. */
-const remindEvery = 60_000;
+/** Per failure of a page. */
+const reminderIntervalMs = 60_000;
 
-/** Ms that extensions of plugins may take when the server stops. */
-const extensionTimeout = 5_000;
+/** For plugins' extensions when the server stops. */
+const extensionTimeoutMs = 5_000;
 
 /** hapi on a listener of our own; the app decides when it listens. */
 export function createServer(log: Logger): {
@@ -42,7 +42,7 @@ export function createServer(log: Logger): {
   });
   shortcutHapi(listener);
   replaceHapiListeners(listener, refusals);
-  const lines = new LineThrottle(remindEvery);
+  const lines = new LineThrottle(reminderIntervalMs);
   server.events.on(
     { name: 'request', channels: ['error', 'internal'] },
     ({ path, route, info }, { error, channel }) => {
@@ -53,12 +53,12 @@ export function createServer(log: Logger): {
   return { server, listener, refusals, upgrades };
 }
 
-/** Takes a request that needs nothing of hapi. @returns false for one that does */
+/** Handles a request that does not need hapi. @returns false for one that does */
 type Shortcut = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 const shortcuts = new WeakMap<HttpServer, Shortcut>();
 
-/** What hapi makes of a request before it calls anybody takes a tenth of a small call. */
+/** hapi's work before it calls a handler takes a tenth of a small call. */
 function shortcutHapi(listener: HttpServer): void {
   const throughHapi = listener.listeners('request') as RequestListener[];
   listener.removeAllListeners('request');
@@ -68,7 +68,7 @@ function shortcutHapi(listener: HttpServer): void {
   });
 }
 
-/** True while no plugin has an extension that sees each request first. hapi does not publish that. */
+/** True while no plugin has an `onRequest` extension. hapi has no public way to ask. */
 function hasOnlyOurs(server: Server): boolean {
   const { _core: core } = server as Server & { _core?: { extensions?: { route?: { onRequest?: Extensions } } } };
   return core?.extensions?.route?.onRequest?.nodes?.length === 1;
@@ -89,7 +89,7 @@ export async function stopServer(server: Server, timeout: number): Promise<void>
   if (!listener.listening) return;
   try {
     const late = 'an extension of a plugin for the stop has not finished';
-    await withDeadline(server.stop({ timeout }), timeout + extensionTimeout, late);
+    await withDeadline(server.stop({ timeout }), timeout + extensionTimeoutMs, late);
   } finally {
     if (listener.listening) listener.close().closeAllConnections();
   }
@@ -162,7 +162,7 @@ export function routeExchanges(server: Server, handler: ExchangeHandler, endpoin
 
 function ignore(): void {}
 
-/** Renders errors of hapi itself on these paths, such as a malformed URL, in the client's dialect. */
+/** Renders hapi's own errors on these paths, such as a malformed URL, in the client's dialect. */
 function renderHostError(
   request: Request,
   h: ResponseToolkit,
@@ -189,7 +189,7 @@ function isExchangePath(path: string, endpoints: EndpointTable): boolean {
   return apiPath.test(path) || endpoints.aliases.includes(canonicalPath(path).split('/')[2] ?? '');
 }
 
-/** A cookie as RFC 6265 §4.1.1 has it, quoted or not. */
+/** A cookie by RFC 6265 §4.1.1, quoted or not. */
 const cookie =
   /^[!#$%&'*+.^`|~\w-]+=(?:[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*|"[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*")$/;
 

@@ -35,7 +35,7 @@ export class StallWatch {
     this.#timer.stop();
   }
 
-  /** True when other layers are open than at the last look. */
+  /** True if the open layers differ from the last check's. */
   #hasChanged(): boolean {
     const before = this.#patience;
     this.#patience = this.#layers.patience;

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Looks at a connection within the write timeout: a client is disconnected at most this part of the timeout too late. */
-const looks = 8;
+/** A client is disconnected at most this fraction of the write timeout too late. */
+const checksPerTimeout = 8;
 
-/** What Node knows of the bytes that the system has not taken yet. Its own socket timeout reads the same, but restarts with every write. */
+/** Node's view of bytes the system has not accepted yet. Its own socket timeout reads the same, but restarts with every write. */
 interface SystemQueue {
   readonly bytesWritten: number; // queued ones included
   readonly writeQueueSize: number;
@@ -27,14 +27,14 @@ export function watchClient(response: ServerResponse, seconds: number, onStalled
         idle = 0;
         return;
       }
-      if (++idle < looks) return;
+      if (++idle < checksPerTimeout) return;
       // What the client has read while the loop was blocked is noticed in this turn.
       setImmediate(() => {
         if (bytesTaken(response.socket) === taken) onStalled();
         else idle = 0;
       });
     },
-    (seconds * 1000) / looks,
+    (seconds * 1000) / checksPerTimeout,
   );
   response.once('close', () => clearInterval(timer));
 }

@@ -15,9 +15,9 @@ const defaultDelay = 1_000;
 interface StartingListenerOptions {
   readonly listener: Server;
   readonly place: ListenPlace | GivenSockets;
-  /** Called with later failures, of a connection that could not be accepted. */
+  /** Called with later failures to accept a connection. */
   readonly onError: (error: Error) => void;
-  /** Ms; infinite where other processes already accept from the same sockets. */
+  /** Ms; infinite if other processes already accept from the same sockets. */
   readonly delay?: number;
 }
 
@@ -79,7 +79,7 @@ export class StartingListener implements AsyncDisposable {
   }
 }
 
-/** @returns makes the listeners answer that were there before; may be called again */
+/** @returns makes the previous listeners answer; may be called again */
 function answerWhileStarting(listener: Server): () => void {
   const handlers = listener.listeners('request') as RequestListener[];
   listener.removeAllListeners('request');

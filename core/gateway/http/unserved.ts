@@ -1,4 +1,4 @@
-/** APIs of the vendors that need a state that this service does not keep, by their paths; with what to do instead. */
+/** Vendor APIs that need state this service does not keep, by path, with an alternative. */
 const unserved: readonly (readonly [path: RegExp, message: string])[] = [
   [
     /^\/(?:files|uploads|upload\/v1beta\/files)(?:[/:]|$)/,

@@ -115,7 +115,7 @@ function asksForWebSocket({ method, headers, socket, rawHeaders }: IncomingMessa
   return hosts === 1 && !isSurplus(socket) && runningResponse(socket) === undefined;
 }
 
-/** A response for a connection that Node has handed over. It closes behind it. */
+/** Response on a connection that Node has handed over; it closes the connection. */
 function responseOn(request: IncomingMessage, socket: Socket): ServerResponse {
   const response = new NodeResponse(request);
   response.shouldKeepAlive = false;

@@ -2,8 +2,8 @@ import { bounds } from '#core/platform/bounds.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import { findExcess } from '#core/platform/json-measure.ts';
 
-/** Characters of data that is parsed, once, rather than searched: that takes less time than two searches. */
-const long = 65_536;
+/** Characters of data from which parsing once is faster than searching twice. */
+const parsedLength = 65_536;
 
 /** One event of a streamed reply. */
 export class StreamEvent {
@@ -39,7 +39,7 @@ export class StreamEvent {
 
   /** True for an event that is long, such as an image: readers parse it, and do not search it for what may be in it. */
   get isLong(): boolean {
-    return this.data !== undefined && this.data.length > long;
+    return this.data !== undefined && this.data.length > parsedLength;
   }
 
   /** The bytes of `text`, exactly as they came. */

@@ -21,36 +21,36 @@ interface RawJson {
   readonly rawJSON: string;
 }
 
-/** Characters of a number that a double may not be able to say: up to 15 digits it can say all. */
-const fewest = 16;
+/** Characters of a number; a double holds all numbers of up to 15 digits. */
+const minInexactLength = 16;
 const longNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 /** Prefix of the string that replaces a number. Random, so that no input contains it. */
 const mark = `#${randomBytes(9).toString('base64url')}:`;
-/** Members of the formats' bodies that hold the input of a call, or an object that a tool has answered with. */
+/** Members of the formats' bodies that hold a tool call's input or a tool's result. */
 const inputNames = new Set(['input', 'args', 'arguments', 'response', 'numberValue']);
 const inputName = new RegExp(`"(?:${[...inputNames].join('|')})"`);
 
-/** Characters of a number that is kept; a longer one is no id, and takes long to read. */
-const longest = 1_024;
-/** Characters of a text in which strings are skipped: they may be full of digits. */
-const large = 1_048_576;
+/** Characters; a longer number is no id and is slow to read. */
+const maxKeptLength = 1_024;
+/** Characters from which strings are skipped: they may be full of digits. */
+const largeText = 1_048_576;
 
 /** True when parsing the text may change a number in it: when it has a digit and 15 more digits or dots behind it. */
 export function mayHoldLongNumbers(text: string): boolean {
-  if (text.length <= large) return hasManyDigits(text);
-  return someNumber(text, fewest, (begin, end) => hasManyDigits(text.slice(begin, end)));
+  if (text.length <= largeText) return hasManyDigits(text);
+  return someNumber(text, minInexactLength, (begin, end) => hasManyDigits(text.slice(begin, end)));
 }
 
 function hasManyDigits(text: string): boolean {
   // Of so many characters in a row, one is met by every step.
-  for (let index = fewest - 1; index < text.length; index += fewest) {
+  for (let index = minInexactLength - 1; index < text.length; index += minInexactLength) {
     if (!isDigitOrDot(text.charCodeAt(index))) continue;
     let begin = index;
     while (isDigitOrDot(text.charCodeAt(begin - 1))) begin--;
     let end = index + 1;
     while (isDigitOrDot(text.charCodeAt(end))) end++;
     while (text.charCodeAt(begin) === 0x2e) begin++;
-    if (end - begin >= fewest) return true;
+    if (end - begin >= minInexactLength) return true;
     index = end - 1;
   }
   return false;
@@ -88,8 +88,8 @@ function* parse(text: string, isKept: boolean): Generator<undefined, unknown> {
 function markNumbers(text: string): string {
   let marked = '';
   let copied = 0;
-  someNumber(text, fewest, (begin, end) => {
-    if (end - begin <= longest && isToBeMarked(text, begin, end)) {
+  someNumber(text, minInexactLength, (begin, end) => {
+    if (end - begin <= maxKeptLength && isToBeMarked(text, begin, end)) {
       marked += `${text.slice(copied, begin)}"${mark}${text.slice(begin, end)}"`;
       copied = end;
     }
@@ -98,12 +98,12 @@ function markNumbers(text: string): string {
   return marked + text.slice(copied);
 }
 
-/** What is malformed stays, so that the parser refuses it: a broken number, or a number for a name. */
+/** Malformed input stays unmarked, so that the parser rejects it: a broken number, or a number as a name. */
 function isToBeMarked(text: string, begin: number, end: number): boolean {
   return longNumber.test(text.slice(begin, end)) && text.charCodeAt(skipSpace(text, end)) !== 0x3a;
 }
 
-/** Puts numbers back, exact ones where they are kept. The value is ours alone, and changed in its place. */
+/** Restores marked numbers, exactly where they are kept. Changes the value in place. */
 function settle(value: unknown, isKept: boolean, isAllKept: boolean): unknown {
   if (typeof value === 'string') {
     if (!value.startsWith(mark)) return value;

@@ -1,18 +1,16 @@
-/** How a message names the room for output: its numbers, as one of the patterns has captured them. */
+/** Computes the room for output from the numbers that a pattern captured. */
 interface Wording {
   readonly words: RegExp;
-  /** Tokens that an answer may have. */
   room(first: number, second: number): number;
 }
 
 const most = (limit: number): number => limit;
-/** What the prompt leaves of the context. With less than an answer worth asking for, the prompt has filled it: NaN. */
+/** The remaining context. NaN if too little remains for a useful response: the prompt has filled it. */
 const windowLess = (window: number, prompt: number): number => {
   const room = window - prompt;
-  return room >= leastRoom ? room : Number.NaN;
+  return room >= minRoomTokens ? room : Number.NaN;
 };
-/** Tokens. */
-const leastRoom = 256;
+const minRoomTokens = 256;
 
 /**
  * Messages that refuse the requested number of output tokens, not the prompt. The first matching one counts: the later ones

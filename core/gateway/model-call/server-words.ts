@@ -1,14 +1,14 @@
 import type { ErrorMeaning } from '#core/platform/errors/table.ts';
 
-/** Words with which a server refuses a request that another one may serve. */
+/** A server's rejection of a request that another server may accept. */
 interface ServerWords {
   readonly server: string;
-  /** In which they were seen, first. */
+  /** First version with this wording. */
   readonly version: string;
   readonly words: RegExp;
-  /** Where the words say so little that they count only for upstreams of this preset. */
+  /** Preset to which vague wording is limited. */
   readonly vendor?: string;
-  /** `unsupported`: the request needs something that this server lacks; `setup`: the server runs without a flag. */
+  /** `unsupported`: the request needs a feature that this server lacks; `setup`: the server runs without a flag. */
   readonly meaning: Extract<ErrorMeaning, 'unsupported' | 'setup'>;
 }
 

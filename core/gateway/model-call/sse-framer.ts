@@ -7,12 +7,12 @@ const CR = 0x0d;
 const COLON = 0x3a;
 const SPACE = 0x20;
 const none: readonly StreamEvent[] = [];
-/** Bytes of an event with an image or a whole answer, rather than with a piece of one. */
-const long = 65_536;
+/** An event with an image or a whole response, rather than a delta. */
+const longEventBytes = 65_536;
 /** A line end followed by an empty line, in any of the three spellings. */
 const blankLine = /(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n))/g;
 const otherLineEnds = /\r\n?/g;
-/** The end mark of OpenAI's streams, which some vendors send without a blank line: nothing can follow it. */
+/** End mark of OpenAI's streams, which some vendors send without a blank line: nothing can follow it. */
 const endMark = /^\s*data: ?\[DONE\]\s*$/;
 const endMarkBytes = { least: 'data:[DONE]'.length, most: 'data: [DONE]\r\n'.length };
 
@@ -23,11 +23,11 @@ const endMarkBytes = { least: 'data:[DONE]'.length, most: 'data: [DONE]\r\n'.len
  * Source: HTML Living Standard, section 9.2.6 "Interpreting an event stream".
  */
 export class SseFramer implements EventFramer {
-  /** The beginning of an event whose blank line has not come yet. */
+  /** Start of an incomplete event. */
   readonly #pending = new CollectedBytes();
   #hasBegun = false;
   #hasExcess = false;
-  /** True when the last event ended with a CR, to which an LF at the beginning of the next chunk belongs. */
+  /** The last event ended with a CR; an LF at the start of the next chunk belongs to it. */
   #endedWithCr = false;
 
   get isOverfull(): boolean {
@@ -84,7 +84,7 @@ export class SseFramer implements EventFramer {
   }
 }
 
-/** Index in `chunk` behind its last blank line, which may have begun in `tail`; 0 when there is none. */
+/** Index in `chunk` after its last blank line, which may have begun in `tail`; 0 if there is none. */
 function endOfLastEvent(chunk: Buffer, tail: Buffer): number {
   // Most chunks: one event, or several.
   if (chunk.length > 1 && chunk[chunk.length - 1] === LF && chunk[chunk.length - 2] === LF) return chunk.length;
@@ -99,12 +99,11 @@ function endOfLastEvent(chunk: Buffer, tail: Buffer): number {
   return 0;
 }
 
-/** Index of the last such byte before `end`; -1 when there is none. */
 function lastBefore(chunk: Buffer, byte: number, end: number): number {
   return end > 0 ? chunk.lastIndexOf(byte, end - 1) : -1;
 }
 
-/** True when the line that ends just before `end` is empty, that is when another line end comes right before it. */
+/** True if the line that ends just before `end` is empty: another line end comes right before it. */
 function isBlankBefore(chunk: Buffer, end: number, tail: Buffer): boolean {
   const at = (index: number) => (index >= 0 ? chunk[index] : tail[tail.length + index]);
   const isCrLf = at(end - 1) === LF && at(end - 2) === CR;
@@ -127,12 +126,12 @@ function split(bytes: Buffer): readonly StreamEvent[] {
   return events;
 }
 
-/** One character a byte, so that positions are those of the bytes; long ones themselves, of which a copy takes longer than the search. */
+/** One character per byte, so that positions are byte offsets; long events stay buffers, as a copy takes longer than the search. */
 function searchable(bytes: Buffer): string | Buffer {
-  return bytes.length > long && !bytes.includes(CR) ? bytes : bytes.toString('latin1');
+  return bytes.length > longEventBytes && !bytes.includes(CR) ? bytes : bytes.toString('latin1');
 }
 
-/** Index behind the next blank line of a text without CR; the text's length when there is none. */
+/** Index after the next blank line of a text without CR; the text's length if there is none. */
 function behindLineFeeds(text: string | Buffer, begin: number): number {
   const at = text.indexOf('\n\n', begin);
   return at === -1 ? text.length : at + 2;
@@ -158,7 +157,7 @@ function fieldsOf(event: string): Pick<StreamEvent, 'name' | 'data'> {
   return { name: name === '' ? undefined : name, data };
 }
 
-/** The value of the line from `begin` to `end`; undefined when it is not one of this field. */
+/** Value of the line from `begin` to `end`; undefined if it has another field. */
 function valueOf(lines: string, field: string, begin: number, end: number): string | undefined {
   if (!lines.startsWith(field, begin)) return undefined;
   const at = begin + field.length;

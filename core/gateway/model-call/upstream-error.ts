@@ -39,7 +39,7 @@ export function readReportedError(body: JsonValue | undefined): ReportedError | 
   return { message: text(status['status_msg']), type, code, param: undefined, isRejection };
 }
 
-/** Codes of MiniMax, which come with status 200. Source: MiniMax API docs, "Error Codes". */
+/** MiniMax sends these with status 200. Source: MiniMax API docs, "Error Codes". */
 const minimaxTypes: ReadonlyMap<string, string> = new Map([
   ['1001', 'DEADLINE_EXCEEDED'],
   ['1002', 'rate_limit_error'],
@@ -49,9 +49,8 @@ const minimaxTypes: ReadonlyMap<string, string> = new Map([
   ['1041', 'rate_limit_error'],
   ['2049', 'authentication_error'],
 ]);
-/** The one of forbidden content. */
 const minimaxForbidden = '1026';
-/** Those of forbidden content, unreadable characters and wrong parameters. */
+/** Forbidden content, unreadable characters and wrong parameters. */
 const minimaxRejections: ReadonlySet<string> = new Set([minimaxForbidden, '1042', '2013']);
 
 /** The same for a body with an error status, where a bare `message` or `detail` counts as well. */
@@ -62,7 +61,7 @@ export function readRefusal(body: JsonObject | undefined): ReportedError {
 /** Vendor messages for a prompt that exceeds the model's context. */
 const overflowWords =
   /prompt is too long|maximum context length|exceed context limit|context (length|window)|input token count.*exceed|too many (input )?tokens|range of input length|exceeds? the available context size|larger than the max context size|too large to process\b.{0,40}batch size|context size has been exceeded|`inputs` (must have less than|tokens \+ `max_new_tokens` must be <=) \d/i;
-/** Types and codes of the same: OpenAI's, llama.cpp's. */
+/** OpenAI's and llama.cpp's. */
 const overflowCodes = new Set(['context_length_exceeded', 'exceed_context_size_error']);
 
 /** True when the prompt does not fit the context: another route may have a larger one. */
@@ -72,10 +71,10 @@ export function isContextOverflow({ type, code, message }: Pick<ReportedError, '
   return overflowWords.test(message ?? '') && outputLimitOf(message) === undefined && !outputWords.test(message ?? '');
 }
 
-/** Messages about the limit of output tokens alone. Their windows are not exceeded by the prompt. */
+/** Messages about the output limit alone: the prompt fits into the context. */
 const outputWords = /cannot be greater than max_model_len/;
 
-/** How servers name the tokens of the context in a refusal of a prompt: the first number is that of the context. */
+/** How servers name the context's tokens when a prompt is too long: the first number is the context size. */
 const windowWords =
   /(?:context size \(|maximum context length (?:is|of) |context length \(|batch size: |context window of |must have less than |must be <= )(\d+)/i;
 
@@ -85,10 +84,10 @@ export function contextWindowOf({ contextSize, message }: ReportedError): number
   return named > 0 ? named : undefined;
 }
 
-/** How vendors and resellers report a lack of capacity, with whatever status. */
+/** Reports of missing capacity, with any status. */
 const capacityWords =
   /\b(currently|temporarily|is) (overloaded|unavailable|busy|at capacity|out of capacity)|\boverloaded_error|server_is_overloaded|\bslow_down\b|no (available|healthy) (channel|account|provider|upstream|server|capacity)|(insufficient|not enough|exceeded) capacity|capacity (exceeded|reached)|负载(已饱和|过高|较高)|(服务|系统|服务器|模型|当前)[^，。]{0,8}(繁忙|过载)/i;
-/** The same at the beginning of a message; later in a sentence the words may be the client's. */
+/** Matched at the start of a message only; later the words may be the client's. */
 const plainCapacityWords =
   /^(the |our )?(engine|model|server|service|system)?s?( is| are)?( currently| temporarily| too)* ?(overloaded|busy|at capacity)\b|^we( are|['’]re) (currently )?experiencing high (demand|load|traffic)/i;
 const capacityCodes = /overloaded|\bslow_down\b/i;
@@ -96,17 +95,17 @@ const capacityCodes = /overloaded|\bslow_down\b/i;
 /** Text in quotation marks may be the client's. An apostrophe inside a word is not a quotation mark. */
 const quoted = /"[^"]*"|`[^`]*`|“[^”]*”|‘[^’]*’|「[^」]*」|(?<!\w)'[^']*'(?!\w)/g;
 
-/** True for a lack of capacity: the same request would be served later, or elsewhere. */
+/** True for missing capacity: the same request could succeed later, or at another upstream. */
 function isOutOfCapacity({ type, code, message }: Pick<ReportedError, 'type' | 'code' | 'message'>): boolean {
   if (isContextOverflow({ type, code, message })) return false;
   if ([type, code].some((word) => capacityCodes.test(word ?? '') || capacityWords.test(word ?? ''))) return true;
   return [capacityWords, plainCapacityWords].some((words) => words.test(message ?? ''));
 }
 
-/** How vendors report an unknown model. The client named a model of the catalog, which exists. */
+/** Reports of an unknown model. The client named a model of the catalog, which exists. */
 const modelWords =
   /\bmodel\b.*(not found|not exist|not supported|not available|no access|not have access)|no such model|have access to model/i;
-/** The same with a 400, whose message may be about parameters as well. A name may contain a period. */
+/** The same for status 400, whose message may be about parameters as well. A name may contain a period. */
 const certainModelWords =
   /^[^.]{0,20}\bmodel\b([^.]|\.(?=\S)){0,100}(not exist|not found)|no such model|is not a valid model|model identifier is invalid|^server is pinned to\b/i;
 const modelCodes = new Set(['model_not_found', 'model_not_supported', 'unknown_model']);
@@ -116,7 +115,7 @@ export function isUnknownModel({ code, message }: Pick<ReportedError, 'code' | '
   return modelCodes.has(code ?? '') || modelWords.test(message ?? '');
 }
 
-/** Client objects that a request may reference and an upstream may not have. */
+/** Client objects that a request may reference and an upstream may lack. */
 const clientThings =
   /\b(file|thread|previous[ _]response|resp|item|conv|conversation|container|cntr|vector[ _]?store|vs|skill|prompt|pmpt|cached ?contents?)(\b|[_-])/i;
 
@@ -125,7 +124,7 @@ export function isClientObjectMissing({ code, message }: Pick<ReportedError, 'co
   return clientThings.test(`${code ?? ''} ${message ?? ''}`);
 }
 
-/** How vendors report an invalid key or spent credit, where the status does not. */
+/** Reports of an invalid key or exhausted credit, where the status does not show it. */
 const keyCodes = new Set([
   'authentication_error',
   'billing_error',
@@ -138,7 +137,7 @@ const keyCodes = new Set([
 const keyWords =
   /^(your )?(api key (is )?(not valid|not found|invalid|expired)|(invalid|incorrect) (x-)?api[- ]key|credit balance is too low|(insufficient|not enough|out of) (balance|credits?|quota|funds))/i;
 
-/** How vendors report too many requests, with whatever status. */
+/** Reports of rate limiting, with any status. */
 const throttleCodes = new Set([
   'rate_limit_error',
   'rate_limit_exceeded',
@@ -149,12 +148,12 @@ const throttleCodes = new Set([
 const throttleWords =
   /^(you have )?(rate limit (exceeded|reached)|too many (concurrent )?requests|request was rejected due to rate|concurrency limit (exceeded|reached)|throttlingexception|resource has been exhausted|quota exceeded for (quota )?metric)|请求(过于|太)?频繁|(速率|频率|并发)[^，。]{0,6}(限制|超限|上限)/i;
 
-/** Codes inside an answer, Google's or statuses, for a service that is unavailable and for a timeout. */
+/** Codes inside a body, Google's or statuses: service unavailable, timeout. */
 const unavailableCodes = new Set(['UNAVAILABLE', '503', '529']);
 const timeoutCodes = new Set(['DEADLINE_EXCEEDED', '504']);
 const timeoutWords = /^(upstream|gateway) (request )?(timeout|timed out)/i;
 
-/** How vendors and resellers report forbidden content of the client. */
+/** Vendors' and resellers' reports of forbidden content from the client. */
 const moderationCodes = new Set([
   'content_policy_violation',
   'content_filter',
@@ -199,7 +198,7 @@ export function meaningOf(reported: ReportedError): ErrorMeaning | undefined {
 const secrets =
   /\b(sk|rk|pk|xai|gsk|org|proj|acct)[-_][\w*.-]{4,}|\bAIza[\w-]{8,}|\bBearer\s+\S+|https?:\/\/\S+|\b\d{1,3}(\.\d{1,3}){3}(:\d+)?\b|(?<!\w)(?=[\da-f:]*::|([\da-f]{1,4}:){7})[\da-f:]{3,45}|[\w.+-]{1,64}@[\w-]{1,63}(\.[\w-]{1,63}){1,8}|\b([\w-]{1,63}\.){1,8}[a-z]{2,63}:\d{2,5}\b/gi;
 /** Characters of a vendor's message that are searched for secrets; the rest is dropped, which bounds the time. */
-const longestWords = 16_384;
+const maxSearchedLength = 16_384;
 
 /**
  * A vendor's message without secrets, cut to so many characters.
@@ -208,7 +207,7 @@ const longestWords = 16_384;
  */
 export function withoutSecrets(message: string, length: number, own: readonly string[] = []): string {
   // Before cutting: half a secret is not found.
-  return withoutOwn(message.slice(0, longestWords), own).replace(secrets, '[…]').slice(0, length);
+  return withoutOwn(message.slice(0, maxSearchedLength), own).replace(secrets, '[…]').slice(0, length);
 }
 
 /** Removes the known secrets only: for codes and names, which may look like secrets. */

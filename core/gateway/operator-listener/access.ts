@@ -2,10 +2,10 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isLoopback, plainAddress } from '#core/platform/names/loopback.ts';
 
-/** What a request to the operator's listener must satisfy. */
+/** Conditions for a request to the operator's listener. */
 interface OperatorAccess {
   readonly token?: string | undefined;
-  /** Names in the Host header besides loopback names and the listener's own address. `*.` stands for any beginning. */
+  /** Additional names for the Host header, besides loopback names and the listener's own address. `*.` is a wildcard. */
   readonly names: readonly string[];
 }
 
@@ -16,7 +16,6 @@ export interface OperatorRequest {
   readonly localAddress: string | undefined;
 }
 
-/** Why a request is refused. */
 interface AccessRefusal {
   readonly status: 401 | 403 | 421;
   readonly message: string;

@@ -5,7 +5,7 @@ import type { SectionValue } from '#core/config/section.ts';
 /** Where the operator's listener is: a Unix socket, or host and port. */
 export type OperatorAddress = { readonly path: string } | { readonly host: string; readonly port: number };
 
-/** Added to the port of `listen`, so that two gateways on one machine have two operator's ports. */
+/** Added to the port of `listen`, so that two gateways on one machine get different operator ports. */
 const portDistance = 1_000;
 
 /**
@@ -18,11 +18,13 @@ export function operatorAddress(
   dataFolder: string,
 ): OperatorAddress | undefined {
   if (!enabled) return undefined;
-  return socket === undefined ? { host, port: port ?? besides(publicPort) } : { path: resolve(dataFolder, socket) };
+  return socket === undefined
+    ? { host, port: port ?? operatorPort(publicPort) }
+    : { path: resolve(dataFolder, socket) };
 }
 
-/** A port for any free one stays that. */
-function besides(port: number): number {
+/** Port 0 (any free port) stays 0. */
+function operatorPort(port: number): number {
   if (port === 0) return 0;
   return port + portDistance <= 65_535 ? port + portDistance : port - portDistance;
 }

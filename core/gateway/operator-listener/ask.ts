@@ -6,8 +6,8 @@ import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import type { Host } from '../host/host.ts';
 import { describeAddress, type OperatorAddress, operatorAddress } from './address.ts';
 
-/** Ms in which the running gateway must respond. */
-const askTimeout = 5_000;
+/** For the running gateway to respond. */
+const askTimeoutMs = 5_000;
 
 /** No gateway has answered, or not with its state; the message says why and where. */
 export class OperatorUnavailable extends Error {
@@ -15,9 +15,9 @@ export class OperatorUnavailable extends Error {
 }
 
 interface OperatorInquiry {
-  /** Of the listener, instead of the one in gateway.yaml. */
+  /** URL of the listener, instead of the one in gateway.yaml. */
   readonly url?: string | undefined;
-  /** Of a route that responds with JSON. */
+  /** Path of a route that responds with JSON. */
   readonly path?: string;
 }
 
@@ -42,7 +42,6 @@ export async function askOperator(
   throw new OperatorUnavailable(`The server at ${place} is not the operator listener of a gateway${why}`);
 }
 
-/** @returns status and body */
 async function read(
   place: string,
   path: string,
@@ -55,7 +54,7 @@ async function read(
   const agent = new Agent(isSocket ? { connect: { socketPath: address.path } } : {});
   try {
     const url = new URL(path, isSocket ? 'http://localhost' : place);
-    const response = await outgoingFetch(url, { headers, signal: AbortSignal.timeout(askTimeout) }, { agent });
+    const response = await outgoingFetch(url, { headers, signal: AbortSignal.timeout(askTimeoutMs) }, { agent });
     return [response.status, await response.text()];
   } catch (error) {
     const code =

@@ -14,8 +14,8 @@ import { canClose, openListener } from './socket.ts';
 
 /** Seconds; Prometheus and curl need a fraction of them. */
 const limits = { headerTimeout: 10, keepAliveTimeout: 75 };
-/** Headers of an answer that another process sends. */
-const passedOn = new Set(['content-type', 'cache-control', 'x-content-type-options', 'www-authenticate']);
+/** Of a response from another process. */
+const forwardedHeaders = new Set(['content-type', 'cache-control', 'x-content-type-options', 'www-authenticate']);
 
 /** A GET that reached another process of this gateway. */
 export interface OperatorQuestion extends OperatorRequest {
@@ -70,7 +70,7 @@ export class OperatorServer implements AsyncDisposable {
   async answer({ url, headers, localAddress }: OperatorQuestion): Promise<OperatorAnswer> {
     const asked = { url, headers: headers as Record<string, string>, app: { localAddress } };
     const { statusCode: status, headers: answered, payload: body } = await this.#server.inject(asked);
-    const kept = Object.entries(answered).filter(([name]) => passedOn.has(name));
+    const kept = Object.entries(answered).filter(([name]) => forwardedHeaders.has(name));
     return { status, headers: Object.fromEntries(kept), body };
   }
 
@@ -92,7 +92,7 @@ function authorize({ raw, info, app }: Request, h: ResponseToolkit, host: Host):
   return answer.takeover();
 }
 
-/** What is read here is current, and for one reader. */
+/** Responses are current and meant for one reader. */
 function protect({ response }: Request, h: ResponseToolkit): symbol {
   const headers = response instanceof Error ? response.output.headers : response.headers;
   headers['cache-control'] = 'no-store';

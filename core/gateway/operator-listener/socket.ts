@@ -8,11 +8,11 @@ import { hungWork } from '#core/platform/hung-work.ts';
 import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
 import { describeAddress, type OperatorAddress } from './address.ts';
 
-/** Permissions that a new socket does not get: only the user of the gateway may connect. */
+/** Permissions removed from a new socket: only the gateway's user may connect. */
 const privateMask = 0o177;
 
-/** Ms for the disk of a socket file to answer at the end. */
-const diskPatience = 500;
+/** For the disk of the socket file to answer on shutdown. */
+const diskTimeoutMs = 500;
 
 /**
  * Opens the listener. A socket file that a killed gateway has left is replaced; one of a running process is not.
@@ -45,7 +45,7 @@ export async function canClose(address: OperatorAddress): Promise<boolean> {
   const touched = utimes(address.path, now, now)
     .catch(() => undefined)
     .finally(() => hungWork.delete(work));
-  return (await firstOrTimeout([touched], diskPatience)) !== timedOut;
+  return (await firstOrTimeout([touched], diskTimeoutMs)) !== timedOut;
 }
 
 async function tryToListen(server: Server, address: OperatorAddress): Promise<void> {
@@ -60,7 +60,7 @@ async function tryToListen(server: Server, address: OperatorAddress): Promise<vo
   await listening;
 }
 
-/** True for a socket on which no process listens. */
+/** True if no process listens on the socket. */
 async function isAbandoned(path: string): Promise<boolean> {
   if (!(await lstat(path)).isSocket()) return false;
   const socket = connect(path);

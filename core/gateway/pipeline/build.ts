@@ -11,8 +11,8 @@ export interface ConfiguredStage {
   readonly options: unknown;
 }
 
-/** Ms that `create` of a stage may take: a start or a reload waits for it. */
-const createTimeout = 30_000;
+/** For `create` of a stage: a start or a reload waits for it. */
+const createTimeoutMs = 30_000;
 
 /**
  * Creates the stages of a configuration in order. If one cannot be created, those before it are released.
@@ -45,7 +45,11 @@ export async function buildPipeline(
 async function create(definition: AnyStageDefinition, options: unknown, host: Host): Promise<Stage> {
   const creating = Promise.resolve(definition.create(options, host));
   try {
-    return await withDeadline(creating, createTimeout, `\`create\` has not finished after ${createTimeout / 1000} s`);
+    return await withDeadline(
+      creating,
+      createTimeoutMs,
+      `\`create\` has not finished after ${createTimeoutMs / 1000} s`,
+    );
   } catch (error) {
     if (error instanceof DeadlineExceeded) {
       const release = (stage: Stage) => new Pipeline([{ name: definition.name, stage }], host.log).retire();

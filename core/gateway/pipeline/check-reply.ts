@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { Reply } from './reply.ts';
 import { StageFault, type StageMoment } from './stage-fault.ts';
 
-/** As Node checks names and values of headers: a token, and no control characters but the tab. RFC 9110, section 5. */
+/** Node's own check of header names and values: a token, and no control characters but the tab (RFC 9110 §5). */
 const isPlainName = /^[\^_`a-zA-Z\-0-9!#$%&'*+.|~]+$/;
 const isPlainValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 

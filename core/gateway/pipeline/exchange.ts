@@ -100,7 +100,7 @@ export interface ReplySender {
   send(early: Reply): void;
 }
 
-/** Takes the reply of an exchange that continues without its client. Must read or discard its body. */
+/** Takes the reply of an exchange that continues without its client. Must read or discard the body. */
 type ReplyTaker = (reply: Reply) => Promise<void>;
 
 /** Request and reply together: what travels through the pipeline. */

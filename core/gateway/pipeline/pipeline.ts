@@ -12,14 +12,14 @@ import { firstOrTimeout, timedOut, withDeadline } from '#core/platform/timing/de
 import { LineThrottle } from '#core/platform/timing/throttle.ts';
 import { Watchdog } from './watchdog.ts';
 
-/** Ms between two lines about the same failure of a stage. */
-const remindEvery = 60_000;
+/** Per failure of a stage. */
+const reminderIntervalMs = 60_000;
 
-/** Ms for exchanges to end when the stages that they wait for are given up. */
-const giveUpTimeout = 1_000;
+/** For exchanges to end once the stages that they wait for are abandoned. */
+const giveUpTimeoutMs = 1_000;
 
-/** Ms that a stage may take to release what it holds. */
-const releaseTimeout = 5_000;
+/** For a stage to release its resources. */
+const releaseTimeoutMs = 5_000;
 
 /** A stage, by the name that gateway.yaml lists. */
 export interface NamedStage {
@@ -27,7 +27,7 @@ export interface NamedStage {
   readonly stage: Stage;
 }
 
-/** The owner of the code that is waited for, and its timeout. */
+/** Owner of the awaited code, and its timeout. */
 interface Watched {
   readonly owner: string; // `stage "cache"`
   readonly timeout: number; // seconds
@@ -54,7 +54,7 @@ export class Pipeline {
   readonly #ending: readonly WatchedStage[];
   readonly #stageTimeout: number;
   readonly #watchdog = new Watchdog();
-  readonly #lines = new LineThrottle(remindEvery);
+  readonly #lines = new LineThrottle(reminderIntervalMs);
   #running = 0;
   #retired: PromiseWithResolvers<void> | undefined;
 
@@ -171,12 +171,12 @@ export class Pipeline {
     if (this.#running > 0 && (await firstOrTimeout([this.#retired.promise], within)) === timedOut) {
       this.#log.error(`${this.#running} requests have not ended; their stages are given up`);
       this.#watchdog.giveUpAll();
-      await firstOrTimeout([this.#retired.promise], giveUpTimeout);
+      await firstOrTimeout([this.#retired.promise], giveUpTimeoutMs);
     }
     for (const { name, stage } of this.#stages.toReversed()) {
       try {
         const released = Promise.resolve(stage[Symbol.asyncDispose]?.());
-        await withDeadline(released, releaseTimeout, `not finished after ${releaseTimeout / 1000} s`);
+        await withDeadline(released, releaseTimeoutMs, `not finished after ${releaseTimeoutMs / 1000} s`);
       } catch (error) {
         this.#log.error(`stage "${name}" failed to release its resources`, error);
       }
@@ -210,8 +210,8 @@ export class Pipeline {
     return this.#accept(exchange, reply, watched, 'answer');
   }
 
-  /** What a stage wants to be done before a reply is sent. Never rejects. */
-  #held(exchange: Exchange, watched: WatchedStage): Promise<void> | undefined {
+  /** Never rejects. */
+  #runBeforeSend(exchange: Exchange, watched: WatchedStage): Promise<void> | undefined {
     const onFailure = (error: unknown) => {
       if (!exchange.isAborted) this.#logFailure(`${watched.owner} failed in hold`, error);
     };
@@ -226,7 +226,7 @@ export class Pipeline {
 
   async #leave(exchange: Exchange, first: Reply, entered: number): Promise<Reply> {
     for (const watched of this.#holding) {
-      const held = this.#held(exchange, watched);
+      const held = this.#runBeforeSend(exchange, watched);
       if (held === undefined) continue;
       // Its stream may break before anybody reads it.
       tolerateErrors(first);
@@ -259,7 +259,7 @@ export class Pipeline {
     return this.#watchdog.wait(work, { owner, moment }, timeout, exchange, discardLate);
   }
 
-  /** Checks a reply, and notes the owner of its body on the exchange. @throws StageFault */
+  /** Checks a reply and notes its body's owner on the exchange. @throws StageFault */
   #accept(
     exchange: Exchange,
     value: unknown,
@@ -275,7 +275,7 @@ export class Pipeline {
     return reply;
   }
 
-  /** The reply itself or, when its stream has broken while nothing of it was sent, the error. */
+  /** The reply or, if its stream broke before anything was sent, the error. */
   #unbroken(exchange: Exchange, reply: Reply, came = reply): Reply {
     tolerateErrors(reply);
     const broken = bodyErrorOf(reply, came);
@@ -284,7 +284,7 @@ export class Pipeline {
     return this.#refuse(exchange, exchange.abortReason ?? broken, exchange.bodyLayers.broken);
   }
 
-  /** @param owner the stage that threw; named in the log for values without a stack */
+  /** @param owner the stage that threw; logged for values without a stack */
   #refuse(exchange: Exchange, thrown: unknown, owner = 'the pipeline'): Reply {
     const error = toGatewayError(thrown);
     if (error.code === 'internal_error' && !exchange.isClientGone) {

@@ -28,7 +28,7 @@ function retryHeaders({ retryAfter }: ErrorDetails): Record<string, string> {
   return retryAfter === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(retryAfter))) };
 }
 
-/** The error object of the caller's dialect. Shapes: OpenAI, Anthropic and Gemini API references, "Errors". */
+/** Shapes: OpenAI, Anthropic and Gemini API references, "Errors". */
 function errorBody(error: GatewayError, { dialect, id, format }: Caller, message: string): object {
   const status = error.status(format);
   const { type, code } = error.wording(dialect, status);

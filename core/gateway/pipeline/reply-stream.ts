@@ -4,7 +4,7 @@ import { bounds } from '#core/platform/bounds.ts';
 interface ReplyStreamOptions {
   /** Called when the reader requests more. */
   readonly read: () => void;
-  /** The stream is over: read to its end, truncated, or abandoned by its reader. */
+  /** The stream ended: fully read, truncated, or abandoned by its reader. */
   readonly close: () => void;
 }
 

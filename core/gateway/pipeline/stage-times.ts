@@ -4,7 +4,7 @@ import type { NamedStage } from './pipeline.ts';
 import type { DeferredAnswer, Stage } from './stage.ts';
 import type { Reply } from './reply.ts';
 
-/** The time that a stage took to enter; ms, `startedAt` since the exchange began. */
+/** Ms that a stage took to enter; `startedAt` counts from the exchange's start. */
 interface StageTime {
   readonly stage: string;
   readonly startedAt: number;

@@ -11,10 +11,10 @@ export interface TextMapper {
 /** A function of whole words, or something that creates a mapper for each text. */
 export type TextMap = ((words: string) => string) | { create(): TextMapper };
 
-/** The longest word, in characters: text in languages without spaces must not be held back for long. */
-const longestWord = 64;
+/** Characters: text in languages without spaces must not be held back for long. */
+const maxWordLength = 64;
 
-/** Calls a function with whole words, and the white space between them. */
+/** Calls a function with whole words and the white space between them. */
 class WordMapper implements TextMapper {
   readonly #map: (words: string) => string;
   #held = '';
@@ -26,7 +26,7 @@ class WordMapper implements TextMapper {
   push(text: string): string {
     const all = this.#held + text;
     const behindLastSpace = all.search(/\S*$/);
-    const end = all.length - behindLastSpace > longestWord ? all.length : behindLastSpace;
+    const end = all.length - behindLastSpace > maxWordLength ? all.length : behindLastSpace;
     this.#held = all.slice(end);
     return end === 0 ? '' : this.#map(all.slice(0, end));
   }

@@ -3,8 +3,8 @@ import type { Exchange } from './exchange.ts';
 import { type Link, LinkedList } from './linked-list.ts';
 import { type StageMoment, StageFault } from './stage-fault.ts';
 
-/** Ms between two checks of all waits. */
-const interval = 1_000;
+/** One timer checks all waits. */
+const intervalMs = 1_000;
 
 interface Wait {
   readonly moment: StageMoment;
@@ -12,7 +12,7 @@ interface Wait {
   readonly exchange: Exchange;
   readonly reject: (fault: StageFault | GatewayError) => void;
   readonly discardLate: (result: unknown) => void;
-  /** The number of the last check before it began. */
+  /** Number of the last check before the wait began. */
   since: number;
   link: Link<Wait> | undefined;
 }
@@ -43,7 +43,7 @@ export class Watchdog {
     exchange: Exchange,
     discardLate: (result: unknown) => void,
   ): Promise<T> {
-    this.#timer ??= setInterval(() => this.#check(), interval).unref();
+    this.#timer ??= setInterval(() => this.#check(), intervalMs).unref();
     return new Promise((resolve, reject) => {
       const wait: Wait = { moment, seconds, exchange, reject, discardLate, since: this.#checks, link: undefined };
       wait.link = this.#waits.add(wait);
@@ -80,7 +80,7 @@ export class Watchdog {
     this.#timer = undefined;
   }
 
-  /** @returns false when it had ended before */
+  /** @returns false if it had already ended */
   #end(wait: Wait): boolean {
     if (wait.link === undefined) return false;
     this.#waits.remove(wait.link);
@@ -91,7 +91,7 @@ export class Watchdog {
   }
 }
 
-/** Waiting for something other than its stage. */
+/** Waiting for something other than its stage, with a limit of its own. */
 function hasOwnLimit({ body, isQueued }: Exchange): boolean {
   return isQueued || body.isReading === true;
 }

@@ -1,7 +1,7 @@
 /** How a column is stored, read from what the gateway knows of a request, and bounded in a line of the journal. */
 export type Column<Source> = ColumnShape<Source> & (Content | Measure);
 
-/** A column of free content states whether it is personal data, which is removed with the account. */
+/** A column of free content declares whether it is personal data, which is removed with the account. */
 interface Content {
   readonly type: 'text' | 'text[]' | 'jsonb';
   readonly isPersonal: boolean;
@@ -13,17 +13,17 @@ interface Measure {
 }
 
 interface ColumnShape<Source> {
-  /** The value: epoch ms for `timestamptz`, a list of objects for `jsonb`. The column is null for undefined. */
+  /** Epoch ms for `timestamptz`, a list of objects for `jsonb`. Undefined is stored as null. */
   read(source: Source): unknown;
-  /** True when no record lacks the value. */
+  /** True if every record has the value. */
   readonly isRequired?: true;
-  /** Maximum characters of a text, or of each text in a list. Omitted for values of the gateway's own vocabulary. */
+  /** Characters of a text, or of each text in a list. Omitted for values of the gateway's own vocabulary. */
   readonly maxLength?: number;
-  /** Larger numbers are left out. */
+  /** Larger numbers are omitted. */
   readonly maximum?: number;
-  /** Entries kept of a list: the first ones; the last ones where the number is negative. */
+  /** Entries kept of a list: the first ones; the last ones if negative. */
   readonly entries?: number;
-  /** The members of each object in a `jsonb` column, as separate columns. */
+  /** Members of each object in a `jsonb` column, as separate columns. */
   readonly members?: Columns<never>;
 }
 

@@ -17,7 +17,7 @@ import { type Columns, columnsOf, type RecordRow } from './column.ts';
 /** Characters of `upstream/model`. */
 const routeLength = 300;
 
-/** Known when a request arrives. */
+/** Known on arrival. */
 const requestColumns = columnsOf<Exchange>()({
   id: { type: 'text', isPersonal: false, isRequired: true, read: ({ id }) => id },
   started_at: { type: 'timestamptz', isRequired: true, read: ({ receivedAt }) => receivedAt },
@@ -33,19 +33,19 @@ const requestColumns = columnsOf<Exchange>()({
   user_agent: { type: 'text', isPersonal: true, read: ({ headers }) => headers['user-agent'], maxLength: 256 },
 });
 
-/** Known once every stage before `upstream` has let the request pass. */
+/** Known once every stage before `upstream` has passed the request. */
 const principalColumns = columnsOf<Principal>()({
   account_id: { type: 'uuid', read: ({ accountId }) => accountId },
   key_hint: { type: 'text', isPersonal: false, read: ({ keyHint }) => keyHint, maxLength: 200 },
 });
 const callColumns = columnsOf<CachedCall>()({
   model: { type: 'text', isPersonal: false, read: ({ modelName }) => modelName, maxLength: 200 },
-  /** Public name of the model, where the client used another one. */
+  /** Public name of the model, if the client used an alias. */
   alias_of: { type: 'text', isPersonal: false, read: aliasOf, maxLength: 200 },
   is_stream: { type: 'boolean', read: ({ isStream }) => isStream },
 });
 
-/** Known when the exchange is over. */
+/** Known at the end of the exchange. */
 const outcomeColumns = columnsOf<Outcome>()({
   // Requests that were in flight when a gateway was killed have no outcome: they are `interrupted`.
   outcome: {
@@ -70,7 +70,7 @@ const cacheColumns = columnsOf<'hit' | 'miss'>()({
   cache: { type: 'text', isPersonal: false, read: (status) => status },
 });
 
-/** One attempt on one route; times in ms, `started_ms` since the request arrived. */
+/** An attempt on a route; times in ms, `started_ms` from the request's arrival. */
 const attemptColumns = columnsOf<AttemptRecord>()({
   route: { type: 'text', isPersonal: false, isRequired: true, read: ({ route }) => route, maxLength: routeLength },
   outcome: { type: 'text', isPersonal: false, isRequired: true, read: ({ outcome }) => outcome },
@@ -85,7 +85,7 @@ const deliveryColumns = columnsOf<Delivery>()({
   route: { type: 'text', isPersonal: false, read: ({ servedBy }) => servedBy, maxLength: routeLength },
   has_failover: { type: 'boolean', read: hasFailover },
   first_content_ms: { type: 'bigint', read: ({ firstContentAfter }) => firstContentAfter },
-  /** Waited for free slots of upstreams. */
+  /** Wait for free slots of upstreams. */
   queue_ms: { type: 'bigint', read: ({ queuedFor }) => queuedFor },
   attempts: {
     type: 'jsonb',
@@ -147,7 +147,7 @@ function aliasOf({ model, modelName }: CachedCall): string | undefined {
   return modelName === model.publicName ? undefined : model.publicName;
 }
 
-/** Paths without an endpoint can contain anything, such as a key that was pasted into the base URL. */
+/** Unknown paths can contain anything, such as a key that was pasted into the base URL. */
 function safePath({ path, endpoint }: Exchange): string {
   return endpoint.name === 'unknown' ? redactKeys(path) : path;
 }

@@ -68,7 +68,7 @@ async function countUpTo(database: Queries, filter: RequestFilter, limit: number
   return { count: Math.min(count, limit), isCapped: count > limit };
 }
 
-/** The start of the oldest partition, because usage outlives records. `min(started_at)` would be planned over all partitions. */
+/** Start of the oldest partition, because usage outlives records. `min(started_at)` would be planned over all partitions. */
 async function oldestRecord(database: Queries): Promise<number | undefined> {
   const [row] = await database.query<{ oldest: number | null }>(
     String.raw`SELECT ${epoch(String.raw`min((regexp_match(bound, 'FROM \(''([^'']+)'))[1]::timestamptz)`)} AS oldest

@@ -5,7 +5,7 @@ import { notable } from './filter.ts';
 import { laterCounts, speedCounts, storedCounts } from './usage.ts';
 import { impersonal, personal } from '#core/platform/database/personal.ts';
 
-/** Indexes of rare requests of one account; they include status and model, so that two filters read no other requests. */
+/** Indexes for rare requests of one account; they include status and model, so that two filters read no other rows. */
 const rareRequests = {
   request_log_failovers: 'has_failover',
   request_log_hits: `cache = 'hit'`,

@@ -31,7 +31,7 @@ export interface Conditions {
 /** A part of a statement and its parameters. */
 export type Condition = [sql: string, ...parameters: unknown[]];
 
-/** The model of the catalog that was called, by its public name. */
+/** Public name of the catalog model. */
 const servedModel = 'coalesce(alias_of, model)';
 
 /**
@@ -62,7 +62,7 @@ export function conditionsOf(filter: RequestFilter): Conditions {
  */
 export const notable = `coalesce(status <> 200 OR outcome <> 'answered' OR has_failover, false)`;
 
-/** True when the filter matches none but notable requests. */
+/** True if the filter matches only notable requests. */
 function isNotable({ outcome, errors, status, hasFailover }: RequestFilter): boolean {
   const isOtherStatus = status !== undefined && (status[0] > 200 || status[1] < 200);
   return errors === true || hasFailover === true || isOtherStatus || (outcome !== undefined && outcome !== 'answered');

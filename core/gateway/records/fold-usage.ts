@@ -2,15 +2,15 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '#core/platform/database/database.ts';
 import { speedCounts, storedCounts } from './usage.ts';
 
-/** Deltas that one transaction folds, in less than a second. A queue that was down for a day leaves many. */
-const deltasAtOnce = 20_000;
+/** Folded in less than a second. A day without folding leaves many. */
+const maxDeltasPerTransaction = 20_000;
 
 const histogram = 'first_content_buckets, first_content_counts';
 
 const moved = (table: string) =>
-  `moved AS (DELETE FROM ${table} WHERE ctid IN (SELECT ctid FROM ${table} LIMIT ${deltasAtOnce}) RETURNING *)`;
+  `moved AS (DELETE FROM ${table} WHERE ctid IN (SELECT ctid FROM ${table} LIMIT ${maxDeltasPerTransaction}) RETURNING *)`;
 
-/** Adds the moved deltas to the hours in `table`, which have this key. */
+/** Adds the moved deltas to the hours in `table`, whose key is `key`. */
 function addToHours(table: string, key: string, counts: readonly string[] = storedCounts): string {
   const sums = counts.map((name) => `sum(${name}) AS ${name}`).join(', ');
   return `
@@ -79,7 +79,7 @@ async function fold(transaction: EntityManager): Promise<boolean> {
   let isFull = false;
   for (const statement of [foldRequests, foldAttempts]) {
     const [result] = await transaction.execute<{ deltas: number }[]>(statement);
-    isFull ||= result?.deltas === deltasAtOnce;
+    isFull ||= result?.deltas === maxDeltasPerTransaction;
   }
   return isFull;
 }

@@ -15,8 +15,8 @@ export interface KeyUse {
   readonly requests: number;
 }
 
-/** The latest requests of an account that are looked at, so that the busiest costs no more than others. */
-const looked = 500;
+/** Latest requests of an account, so that the busiest account costs no more than others. */
+const maxScanned = 500;
 const listedPrograms = 5;
 
 /**
@@ -35,7 +35,7 @@ export async function readKeyUse(
        SELECT account.id, call.* FROM unnest(?::uuid[]) AS account (id), LATERAL (
          SELECT remote_address, user_agent, started_at, coalesce(duration_ms, 0) * interval '1 ms' AS took
          FROM request_log WHERE account_id = account.id AND started_at >= ? AND is_metered
-         ORDER BY started_at DESC LIMIT ${looked}
+         ORDER BY started_at DESC LIMIT ${maxScanned}
        ) AS call
      ), edges AS (
        SELECT id, started_at AS at, 1 AS step FROM recent UNION ALL SELECT id, started_at + took, -1 FROM recent

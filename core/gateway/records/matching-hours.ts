@@ -3,8 +3,8 @@ import { counterOf } from './count-requests.ts';
 import type { RequestFilter } from './filter.ts';
 import { countUsage, usageHour } from './usage.ts';
 
-/** Hours that are read one by one; with more of them, most hours have something. */
-const mostHours = 60;
+/** Read one by one; with more, most hours match anyway. */
+const maxHours = 60;
 
 /**
  * The hours whose requests make up a page, for requests of all accounts that are rare and have no index over all accounts: those of
@@ -34,7 +34,7 @@ export async function findMatchingHours(
     const isWhole = hour >= since && (end === undefined || hour + usageHour <= end);
     if (isWhole) count += matching;
     if (count >= size) break;
-    if (found.length > mostHours) return undefined;
+    if (found.length > maxHours) return undefined;
   }
   return found;
 }

@@ -3,9 +3,8 @@ import type { RequestRecord } from './columns.ts';
 import { conditionsOf, type RequestFilter, timestamp } from './filter.ts';
 import { recordColumns } from './read-requests.ts';
 
-/** Ms before now within which the request of a new record must have started: records that a journal held longer are not found. */
-const window = 3_600_000;
-/** Records that are read at once. */
+/** A new record's request started within this time; records that a journal held longer are not found. */
+const windowMs = 3_600_000;
 const pageSize = 500;
 
 type Cursor = Pick<RequestRecord, 'id' | 'started_at'>;
@@ -19,9 +18,9 @@ export class NewRequests {
   readonly #database: Pick<Database, 'query'>;
   readonly #filter: RequestFilter;
   readonly #now: () => number;
-  /** The oldest running transaction before the last query. */
+  /** Oldest running transaction before the last query. */
   #position: string | undefined;
-  /** Read at that position or the one before. */
+  /** Ids read at that position or the one before. */
   #known = new Set<string>();
 
   constructor(database: Pick<Database, 'query'>, filter: RequestFilter, now: () => number) {
@@ -61,7 +60,7 @@ export class NewRequests {
   }
 
   async #readPage(after: Cursor | undefined): Promise<RequestRecord[]> {
-    const since = Math.max(this.#now() - window, this.#filter.since ?? 0);
+    const since = Math.max(this.#now() - windowMs, this.#filter.since ?? 0);
     const { sql, parameters } = conditionsOf({ ...this.#filter, since });
     const behind = after === undefined ? '' : 'AND (started_at, id) > (?, ?)';
     return this.#database.query<RequestRecord>(

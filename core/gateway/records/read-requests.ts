@@ -76,20 +76,20 @@ export async function listRequests(
     return pageOf(records, size);
   }
   const { since = -Infinity } = filter;
-  const recent = (timeOfBefore(before) ?? filter.until ?? Date.now()) - recentTime;
+  const recent = (timeOfBefore(before) ?? filter.until ?? Date.now()) - recentTimeMs;
   // Most pages lie within a day, and planning a query over a month of partitions takes ten times as long as reading a page.
   let found = recent > since ? await read(recent) : [];
   if (found.length <= size) found = await read(filter.since);
   return pageOf(found, size);
 }
 
-/** @param found one record more than the page, where there are as many */
+/** @param found one record more than the page, if there are as many */
 function pageOf(found: readonly RequestRecord[], size: number): RequestPage {
   const records = found.slice(0, size);
   return { records, next: found.length > size ? records.at(-1)?.id : undefined };
 }
 
-/** Of these hours alone, each read from the index of times. @param hours their starts, the newest first */
+/** Reads each hour separately from the index of times. @param hours starts, newest first */
 async function readHours(
   database: Queries,
   filter: RequestFilter,
@@ -119,8 +119,7 @@ async function readHours(
   );
 }
 
-/** Ms of the days that are tried first. */
-const recentTime = 86_400_000;
+const recentTimeMs = 86_400_000;
 
 function timeOfBefore(before: string | undefined): number | undefined {
   return before === undefined ? undefined : timeOfRequestId(before);

@@ -6,10 +6,10 @@ import { randomUUIDv7 } from 'node:crypto';
  */
 const form = /^req_([\da-f]{12})7[\da-f]{19}$/;
 
-/** The last millisecond of the year 9999, after which ISO 8601 needs more digits. */
+/** Last millisecond of the year 9999: ISO 8601 needs more digits after it. */
 const latest = 253_402_300_799_999;
 
-/** Digits of the latest time: many requests share a millisecond. */
+/** Cached digits of the latest time: many requests share a millisecond. */
 const stamp = { time: Number.NaN, digits: '' };
 
 /** @param receivedAt epoch ms; exactly the time that is stored with the record */

@@ -35,8 +35,8 @@ interface Row {
   readonly error: string | null;
 }
 
-/** Faults that say nothing about the route. */
-const notOfTheRoute: ReadonlySet<string> = new Set(['client', 'overflow', 'unsupported', 'gone', ...ownFaults]);
+/** Faults that do not count against the route. */
+const unrelatedFaults: ReadonlySet<string> = new Set(['client', 'overflow', 'unsupported', 'gone', ...ownFaults]);
 
 /**
  * Counts attempts by route, in the order of their names: exactly the attempts on record of the hours in this time, of each
@@ -65,7 +65,7 @@ export async function readRouteUsage(
 function usageOf(route: string, rows: readonly Row[]): RouteUsage {
   const sum = (some: readonly Row[]) => some.reduce((total, { attempts }) => total + attempts, 0);
   const failed = rows.filter(({ outcome }) => outcome === 'failed');
-  const ofRoute = failed.filter(({ fault }) => !notOfTheRoute.has(fault ?? ''));
+  const ofRoute = failed.filter(({ fault }) => !unrelatedFaults.has(fault ?? ''));
   const served = rows.filter(({ outcome }) => outcome === 'served');
   const last = ofRoute.at(-1);
   return {

@@ -74,7 +74,7 @@ const expressions: Readonly<Record<UsageBy, string>> = {
   route: 'route',
 };
 
-/** Columns that add up to all requests. */
+/** Each request counts in exactly one of them. */
 const outcomes = ['answered', 'refused', 'failed', 'aborted', 'interrupted'] as const;
 
 /** Columns of counts that came later: instances of earlier versions write rows without them. */
@@ -181,7 +181,7 @@ export async function usageReach(database: Queries): Promise<{ since: number | u
   return { since: reach?.since ?? undefined, until: reach?.until ?? 0 };
 }
 
-/** The smallest table that has every filtered and grouped column. */
+/** Smallest table with every filtered and grouped column. */
 function tableFor({ accountId, model, route }: UsageFilter, by: readonly UsageBy[]): string {
   if (accountId === undefined && !by.includes('account')) return 'usage_total';
   const hasModel = model !== undefined || route !== undefined || by.includes('model') || by.includes('route');

@@ -96,7 +96,7 @@ export async function assembleForCommand(
   return { registry };
 }
 
-/** With all that core registers itself, except what belongs to a server. */
+/** Contains core's own registrations, except those of a server. */
 function createRegistry(): Registry {
   const registry = new Registry();
   for (const section of [...coreSections, workersSection, operatorSection, ...catalogSections, operatorsSection])
@@ -124,7 +124,7 @@ function createRegistry(): Registry {
   return registry;
 }
 
-/** Read before anything is validated, because the schema depends on them. */
+/** Reads them before validation, because the schema depends on them. */
 async function registerForeignPlugins(document: GatewayDocument, server: Server, registry: Registry): Promise<void> {
   registry.unloaded.push(...document.mistakes.filter(({ path: [section] }) => section === 'plugins'));
   const listed = document.values()['plugins'];

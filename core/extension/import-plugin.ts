@@ -8,13 +8,12 @@ import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { acceptModuleSyntax } from './module-format.ts';
 import { isOwnSource, placesOf, readPlaces, type SourcePlace } from './origin.ts';
 
-/** Ms that a module may take to be evaluated, its top-level awaits included. */
-const importTimeout = 10_000;
+/** Includes top-level awaits. */
+const importTimeoutMs = 10_000;
 
-/** What a plugin's module exports, and where it was found. */
 interface ImportedPlugin {
   readonly exports: Readonly<Record<string, unknown>>;
-  /** The module's file, symbolic links resolved. */
+  /** Symbolic links resolved. */
   readonly file: string;
 }
 
@@ -32,7 +31,7 @@ export class PluginMissing extends Error {
 export async function importPlugin(
   specifier: string,
   configFile: string,
-  timeout: number = importTimeout,
+  timeout: number = importTimeoutMs,
 ): Promise<ImportedPlugin> {
   const isFile = /^\.{0,2}\//.test(specifier);
   try {
@@ -63,14 +62,13 @@ async function importFile(file: string): Promise<ImportedPlugin> {
   return { exports: (await import(pathToFileURL(file).href)) as Record<string, unknown>, file };
 }
 
-/** Node imports files, not folders. */
 function explainFolder(folder: string): string {
   const found = readdirSync(folder).find((name) => /^index\.[cm]?[jt]s$/.test(name));
   if (found !== undefined) return `${folder} is a folder; name its file ${found} as well`;
   return `${folder} is a folder without an index.ts or index.js; name the file that exports the plugin`;
 }
 
-/** Imports a package as gateway.yaml would if it were a module: from the node_modules next to it, or above. */
+/** Resolves a package like a module in gateway.yaml: from the node_modules next to the file, or above. */
 async function importPackage(name: string, importer: string): Promise<ImportedPlugin> {
   let file = name;
   const hooks = registerHooks({
@@ -108,7 +106,7 @@ async function explainImport(error: unknown, configFile: string, specifier: stri
   return place === undefined ? error.message : `${error.message} (${place.file}:${place.line})`;
 }
 
-/** Node reports the position of a syntax error only when a process exits with it, so a child process imports the plugin. */
+/** Node reports the position of a syntax error only on exit, so a child process imports the plugin. */
 async function findSyntaxError(configFile: string, specifier: string): Promise<SourcePlace | undefined> {
   const run = promisify(execFile);
   const hooks = JSON.stringify(import.meta.resolve('#core/extension/self-reference.ts'));

@@ -1,8 +1,8 @@
 import type { Services } from '#core/gateway/host/host.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 
-/** Ms that one of them may take to be released. */
-const releaseTimeout = 10_000;
+/** For one object. */
+const releaseTimeoutMs = 10_000;
 
 /**
  * Holds what outlives a configuration: connection pools, breakers, journals. The first caller creates it, later callers
@@ -10,7 +10,7 @@ const releaseTimeout = 10_000;
  */
 export class Keeper implements AsyncDisposable {
   readonly #kept = new Map<string, object>();
-  /** Keys that only the configuration being built has asked for. */
+  /** Keys requested only by the configuration being built. */
   #tentative = new Set<string>();
 
   /**
@@ -40,7 +40,7 @@ export class Keeper implements AsyncDisposable {
     await this.#release([...this.#kept.keys()]);
   }
 
-  /** @throws AggregateError with what failed, once the others have been released */
+  /** @throws AggregateError of all failures, once every object was released */
   async #release(keys: readonly string[]): Promise<void> {
     const errors: unknown[] = [];
     for (const key of keys.toReversed()) {
@@ -58,6 +58,6 @@ export class Keeper implements AsyncDisposable {
 }
 
 async function released(key: string, kept: AsyncDisposable): Promise<void> {
-  const late = `${key} was not released within ${releaseTimeout / 1000} s`;
-  await withDeadline(Promise.resolve(kept[Symbol.asyncDispose]()), releaseTimeout, late);
+  const late = `${key} was not released within ${releaseTimeoutMs / 1000} s`;
+  await withDeadline(Promise.resolve(kept[Symbol.asyncDispose]()), releaseTimeoutMs, late);
 }

@@ -9,8 +9,8 @@ import type { GatewayPlugin } from './plugin.ts';
 
 const ownFolder = join(import.meta.dirname, '..', '..', 'plugins');
 
-/** Ms that `register` of a plugin may take: it only fills the registry. */
-const registerTimeout = 10_000;
+/** A plugin's `register` only fills the registry. */
+const registerTimeoutMs = 10_000;
 
 /** Registers the plugins that come with the gateway: every folder in `plugins/`. */
 export async function registerOwnPlugins(server: Server): Promise<void> {
@@ -25,8 +25,8 @@ export async function registerOwnPlugins(server: Server): Promise<void> {
 async function register(server: Server, plugin: GatewayPlugin): Promise<void> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(
-    () => reject(new Error(`\`register\` has not finished after ${registerTimeout / 1000} s`)),
-    registerTimeout,
+    () => reject(new Error(`\`register\` has not finished after ${registerTimeoutMs / 1000} s`)),
+    registerTimeoutMs,
   );
   try {
     await server.gateway.registering(nameOf(plugin), () => Promise.race([server.register(plugin), late]));

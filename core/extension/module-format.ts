@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-/** A statement that only modules have. */
+/** Matches syntax that only modules have. */
 const moduleSyntax = /^\s*(?:import\s*["'{*\w]|export\s*[{*\w])/m;
 
 let isInstalled = false;
@@ -24,7 +24,7 @@ export function acceptModuleSyntax(): void {
   });
 }
 
-/** The formats of modules instead of those of CommonJS. */
+/** Module format for each CommonJS format. */
 const formats: Readonly<Record<string, string>> = { commonjs: 'module', 'commonjs-typescript': 'module-typescript' };
 
 function hasModuleSyntax(url: string): boolean {

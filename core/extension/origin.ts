@@ -23,7 +23,7 @@ export function isForeignRejection(error: unknown, plugins: ForeignPlugins): boo
   return plugins.size > 0 && (innermost === undefined || !isOwnSource(innermost));
 }
 
-/** The folder of a package, or the folder of a file that is not in one. */
+/** Folder of the package, or of a file outside of any package. */
 function rootOf(file: string): string {
   return /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+[\\/]/.exec(file)?.[0] ?? dirname(file) + sep;
 }
@@ -50,13 +50,13 @@ export function readPlaces(text: string): SourcePlace[] {
     .filter(({ file }) => !isOfDependency(file));
 }
 
-/** Of a checkout, or the root of a package, whose built files are in `dist`. */
+/** Root of the checkout or package; built files are in its `dist`. */
 const packageFolder = gatewayFolder.replace(/(?<=[\\/])dist[\\/]$/, '');
-/** Where npm installs the dependencies of a package: inside of it, or beside it, among packages of others. */
+/** npm installs a package's dependencies inside of it, or next to it among other packages. */
 const ownPackages = join(packageFolder, 'node_modules') + sep;
 const packagesBeside = dirname(packageFolder) + sep;
 
-/** True for packages that the gateway depends on, as far as its package.json names them or their scope. */
+/** True for the gateway's dependencies, by name or scope in its package.json. */
 function isOfDependency(file: string): boolean {
   if (file.startsWith(ownPackages)) return true;
   if (!packagesBeside.endsWith(`node_modules${sep}`) || !file.startsWith(packagesBeside)) return false;
@@ -64,7 +64,7 @@ function isOfDependency(file: string): boolean {
   return dependencies().has(name);
 }
 
-/** Names of packages, or their scopes. Read only where an error is explained. */
+/** Names of packages, or their scopes. Read only to explain an error. */
 function dependencies(): ReadonlySet<string> {
   const text = readFileSync(join(packageFolder, 'package.json'), 'utf8');
   const { dependencies: all = {} } = JSON.parse(text) as { readonly dependencies?: Record<string, string> };

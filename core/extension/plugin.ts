@@ -6,7 +6,7 @@ declare module '@hapi/hapi' {
   interface Server {
     /** What a plugin registers with: stages, sections, endpoints, pages, tables, jobs and more. */
     readonly gateway: Registry;
-    /** The host of the current configuration, for handlers. Throws before the gateway has started. */
+    /** Host of the current configuration, for handlers. Throws before the gateway has started. */
     host(): Host;
   }
 }

@@ -128,7 +128,7 @@ export class Registry {
   variantSource: VariantSource | undefined;
   /** Reads how much time customers got back; undefined where no plugin gives any. */
   creditReader: ReadCredits | undefined;
-  /** The plugin that is registering; `core` for everything else. */
+  /** Plugin that is registering; otherwise `core`. */
   #plugin = 'core';
 
   /** Runs `register`; what it adds belongs to the plugin of this name. Plugins register one after another. */

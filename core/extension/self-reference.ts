@@ -1,6 +1,6 @@
 import { registerHooks } from 'node:module';
 
-/** What plugins import, and the modules of this gateway behind it: a checkout's sources, or what a package was built from them. */
+/** Modules that plugins import, and this gateway's files: a checkout's sources, or a package's built files. */
 const modules: Readonly<Record<string, string>> = {
   daypass: '#core/index.ts',
   'daypass/testing': '#core/extension/testing/index.ts',

@@ -67,13 +67,12 @@ const nothing: ModelAbilities = {
   maxOutputTokens: undefined,
 };
 
-/** Models never change; a reload makes others. */
-const known = new WeakMap<Model, ModelAbilities>();
+const abilitiesByModel = new WeakMap<Model, ModelAbilities>();
 
 /** The abilities of a model; empty when no plugin implements formats. */
 export function readAbilities({ abilityReader }: { readonly abilityReader?: AbilityReader | undefined }, model: Model) {
-  const abilities = known.get(model) ?? abilityReader?.(model) ?? nothing;
-  known.set(model, abilities);
+  const abilities = abilitiesByModel.get(model) ?? abilityReader?.(model) ?? nothing;
+  abilitiesByModel.set(model, abilities);
   return abilities;
 }
 

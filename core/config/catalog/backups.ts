@@ -8,7 +8,7 @@ export function modelsWithoutBackup(models: readonly Model[]): Model[] {
   return models.filter((model) => !hasBackup(model) && model.routes.some(({ upstream }) => !upstream.isDemo));
 }
 
-/** True when a model has routes on two upstreams that do not fail together: two keys or formats of one endpoint do. */
+/** True if a model has routes on two upstreams that fail independently; two keys or formats of one endpoint do not. */
 function hasBackup({ routes }: Pick<Model, 'routes'>): boolean {
   return new Set(routes.map(({ upstream }) => hostOf(upstream))).size > 1;
 }

@@ -1,6 +1,6 @@
 import type { Model } from './catalog.ts';
 
-/** Names of models that Claude Code lists; it drops all others. */
+/** Claude Code lists these only and drops all other models. */
 const claudeNames = /^(?:claude|anthropic)/i;
 const pickerPrefix = 'anthropic/';
 

@@ -1,6 +1,6 @@
 import { array, boolean, integer, object, string, type Infer, type JsonSchema } from '#core/platform/schema.ts';
 
-/** A member of a request: `store`, or `messages.name` for that of each entry of a list. */
+/** Path of a request member: `store`, or `messages.name` for each entry of a list. */
 const memberPaths = array({ items: string({ pattern: '^[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*$' }) });
 
 const properties = {

@@ -97,14 +97,13 @@ function* parseInSteps(
   return yield* reader.read(parsed, text, refused, environment);
 }
 
-/** A value with variables, as written in the file. */
 interface Written {
   readonly text: string;
   readonly filled: Interpolated['filled'];
   readonly isUnfilled: boolean;
 }
 
-/** Turns offsets into lines, and YAML's errors into our messages. */
+/** Maps offsets to lines, and YAML's errors to our messages. */
 class Reader {
   readonly #file: string;
   readonly #lines: LineCounter;
@@ -238,8 +237,8 @@ function withoutVariables(words: string, written: Written | undefined): string {
   return written === undefined ? words : hideVariables(words, written.text, written.filled);
 }
 
-/** Lexemes of one step, some milliseconds. */
-const stepLength = 4_000;
+/** Takes some milliseconds. */
+const lexemesPerStep = 4_000;
 
 /**
  * Parses YAML in steps, so that a file of thousands of models keeps the event loop for one of them only.
@@ -255,7 +254,7 @@ export function* parseYaml(text: string, lines: LineCounter): Generator<undefine
   lines.addNewLine(0);
   for (const lexeme of new Lexer().lex(text)) {
     for (const token of parser.next(lexeme)) documents.push(...composer.next(token));
-    if (++lexemes % stepLength === 0) yield;
+    if (++lexemes % lexemesPerStep === 0) yield;
   }
   for (const token of parser.end()) documents.push(...composer.next(token));
   documents.push(...composer.end());
@@ -264,7 +263,7 @@ export function* parseYaml(text: string, lines: LineCounter): Generator<undefine
   return documents;
 }
 
-/** @param first offset of the key that was there before */
+/** @param first offset of the earlier key */
 class DuplicateKey extends YAMLParseError {
   readonly first: number;
 
@@ -274,7 +273,7 @@ class DuplicateKey extends YAMLParseError {
   }
 }
 
-/** Keys that a map has already, as the errors that the library makes of them. */
+/** Duplicate keys, as the errors that the library makes of them. */
 function findDuplicates(document: Document.Parsed): YAMLParseError[] {
   const found: YAMLParseError[] = [];
   visit(document, {

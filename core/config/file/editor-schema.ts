@@ -1,11 +1,11 @@
 import type { JsonSchema } from '#core/platform/schema.ts';
 
-/** A value that is filled in when the file is loaded, unknown to an editor. */
+/** A variable, filled in when the file is loaded; editors do not know its value. */
 const variable: JsonSchema = { type: 'string', pattern: '\\$\\{[A-Za-z_]', description: 'A variable.' };
 
 /** The schema for editors, where `${NAME}` is allowed wherever a number, a choice or a constrained string is. */
 export function allowVariables(schema: JsonSchema): JsonSchema {
-  if (isNarrow(schema)) return besideVariable(schema);
+  if (isNarrow(schema)) return orVariable(schema);
   const { properties, additionalProperties, items, anyOf, oneOf } = schema;
   return {
     ...schema,
@@ -25,7 +25,7 @@ export function allowNull(schema: JsonSchema): JsonSchema {
 }
 
 /** Descriptions stay outside the alternatives, where editors look for them. */
-function besideVariable({ description, default: fallback, examples, ...rest }: JsonSchema): JsonSchema {
+function orVariable({ description, default: fallback, examples, ...rest }: JsonSchema): JsonSchema {
   return {
     ...(description !== undefined && { description }),
     ...(fallback !== undefined && { default: fallback }),

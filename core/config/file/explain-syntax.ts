@@ -48,11 +48,11 @@ function at(offset: number, [wrong, right]: Words): TextMistake {
   return { offset, wrong, right };
 }
 
-/** The braces of a variable inside a flow map or list. */
+/** For the braces of a variable inside a flow map or list. */
 const unquotedVariable: Words = ['has an unquoted variable inside braces or brackets', 'put it in quotes: "${NAME}"'];
 const unquotedStar: Words = ['begins with *, which refers to an anchor in YAML', 'put it in quotes, such as "*-mini"'];
 
-/** The start of a line with //, at the error or on the line above: the parser stumbles over the one that follows. */
+/** Start of a line with //, at the error or on the line above: the parser fails on the line after it. */
 function slashCommentBefore(text: string, lineStart: number): number | undefined {
   const above = text.lastIndexOf('\n', lineStart - 2) + 1;
   for (const start of [above, lineStart]) {
@@ -62,7 +62,7 @@ function slashCommentBefore(text: string, lineStart: number): number | undefined
   return undefined;
 }
 
-/** Messages of the YAML parser that need no other look at the text. */
+/** Parser messages that need no look at the text. */
 const knownMessages: readonly (readonly [RegExp, (character: string) => Words])[] = [
   [/^Unexpected flow-(map|seq)-end/, (end) => [`has a ${end} that closes nothing`, 'remove it']],
   [
@@ -104,7 +104,7 @@ function nested(text: string, offset: number, lineStart: number, line: string): 
   };
 }
 
-/** A list or map in brackets that ends before it is closed: at its opening, or at the wrong closing bracket. */
+/** A list or map in brackets that ends before it is closed: reported at its opening, or at the wrong closing bracket. */
 function unclosed(document: Document | undefined, text: string, offset: number, closer: string): TextMistake {
   const found = text[offset] ?? '';
   if (found === ']' || found === '}')
@@ -129,7 +129,7 @@ function misaligned(line: string, lineStart: number, text: string): Words {
   return ['has inconsistent indentation', 'align it with its neighbours'];
 }
 
-/** The start of the quoted text that spans lines and ends where an error is, if there is one. */
+/** Start of the quoted text that spans lines and ends at the error, if any. */
 function openQuote(document: Document | undefined, text: string, offset: number): number | undefined {
   return nodesAt(document, offset)
     .filter((node) => isScalar(node) && isOneOf(node.type ?? '', [Scalar.QUOTE_DOUBLE, Scalar.QUOTE_SINGLE]))
@@ -142,7 +142,7 @@ function isClosedOnLine(text: string, start: number): boolean {
   return quoted.test(text.slice(start));
 }
 
-/** The nodes that contain an offset or end there, outer ones first. */
+/** Nodes that contain an offset or end there, outermost first. */
 function nodesAt(document: Document | undefined, offset: number): Node[] {
   const found: Node[] = [];
   visit(document ?? null, {

@@ -11,7 +11,7 @@ interface Explained {
   readonly path: YamlPath;
   readonly wrong: string;
   readonly right: string;
-  /** The key is at fault, not its value. */
+  /** The key is wrong, not its value. */
   readonly atKey: boolean;
 }
 
@@ -25,7 +25,7 @@ const typeNames: Readonly<Record<string, string>> = {
   object: 'a map',
 };
 
-/** A pattern that only URLs match, and perhaps the empty string. */
+/** Matches patterns that accept only URLs, and perhaps the empty string. */
 const urlPattern = /^\^\(?https\?:\/\/(?!\|)/;
 
 /**
@@ -67,7 +67,7 @@ export function withoutOtherBranches(errors: readonly ErrorObject[]): ErrorObjec
   return kept;
 }
 
-/** Without missing members that are there under a similar name, which is reported. */
+/** Drops missing members that exist under a similar name: that is reported separately. */
 function withoutMisspelled(errors: readonly ErrorObject[]): ErrorObject[] {
   return errors.filter(
     ({ keyword, params, instancePath }) =>
@@ -81,7 +81,6 @@ function withoutMisspelled(errors: readonly ErrorObject[]): ErrorObject[] {
   );
 }
 
-/** The members that an object may have. */
 function namesIn({ parentSchema }: ErrorObject): string[] {
   return Object.keys((parentSchema?.['properties'] as object | undefined) ?? {});
 }
@@ -98,7 +97,7 @@ function explain(error: ErrorObject, isHidden: (path: YamlPath) => boolean): Exp
   };
 }
 
-/** What is wrong, what is expected, and the member at fault when it is not the value itself. */
+/** [wrong, right], and the wrong member if it is not the value itself. */
 function describe(error: ErrorObject, mayShow: boolean): [string, string, string?] {
   const { keyword, params, data, schema, parentSchema } = error;
   const given = mayShow ? show(data) : kindOf(data);
@@ -162,7 +161,7 @@ function describe(error: ErrorObject, mayShow: boolean): [string, string, string
   }
 }
 
-/** What stands for the numbers that may be there in place of a word. */
+/** Words for the numbers that are allowed in place of a string. */
 function numberNames(schema: JsonSchema | undefined): string[] {
   if (schema === undefined) return [];
   const { type = 'number', minimum, maximum } = schema;
@@ -170,7 +169,7 @@ function numberNames(schema: JsonSchema | undefined): string[] {
   return [`${typeNames[type as string] ?? 'a number'}${span}`];
 }
 
-/** The type that is expected, and how this value is written in it where that is certain. */
+/** The expected type, and this value written in it where that is certain. */
 function rightType(error: ErrorObject, mayShow: boolean): string {
   const { schema, parentSchema, data } = error;
   const types = new Set([schema].flat());
@@ -198,13 +197,11 @@ function withExample(error: ErrorObject, expected: string, types: ReadonlySet<un
   return types.has('object') ? expected + exampleOf(error) : expected;
 }
 
-/** A member that a map may have, the first required one where there is one. */
 function exampleOf(error: ErrorObject): string {
   const [name] = [...((error.parentSchema?.['required'] as string[] | undefined) ?? []), ...namesIn(error)];
   return name === undefined ? '' : `, such as { ${name}: … }`;
 }
 
-/** How a value is written as a list. */
 function asList(data: unknown, mayShow: boolean): string {
   if (typeof data === 'object' && data !== null) return 'begin each entry with "- "';
   if (data === null) return 'write [a, b]';
@@ -226,7 +223,6 @@ function typeList(types: unknown): string {
   return [...new Set(names)].join(' or ');
 }
 
-/** A short name of a value. */
 function show(value: unknown): string {
   if (value === null || value === undefined) return 'empty';
   if (Array.isArray(value)) return 'a list';
@@ -236,7 +232,7 @@ function show(value: unknown): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 57)}…` : text);
 }
 
-/** The kind of a value that must not be shown. */
+/** Describes a secret value by its type only. */
 function kindOf(value: unknown): string {
   return typeof value === 'string' ? 'a string' : typeof value === 'number' ? 'a number' : show(value);
 }

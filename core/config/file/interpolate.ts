@@ -18,7 +18,7 @@ export interface Interpolated {
 const reference =
   /\$\$\{|\$\{(?:([A-Za-z_][A-Za-z0-9_]*)|file:((?:(?!\$\{|:-)[^}])+))(?::-((?:(?!\$\{)[^}])*))?\}|\$\{[^}]{0,40}\}?/g;
 
-/** A variable as programs read it: `process.env.NAME`, `os.environ["NAME"]`, `os.getenv("NAME")`, `ENV["NAME"]`. */
+/** Variables as programs read them: `process.env.NAME`, `os.environ["NAME"]`, `os.getenv("NAME")`, `ENV["NAME"]`. */
 const inPrograms =
   /^(?:(?:process|import\.meta)\.env\.(\w+)|(?:process\.env|os\.environ|os\.[gG]etenv|getenv|ENV|env)[[(]["']?(\w+)["']?[)\]])$/;
 

@@ -47,14 +47,14 @@ export function suggest(name: string, names: readonly string[]): string {
   return names.length === 0 ? 'there are none' : `use one of: ${names.join(', ')}`;
 }
 
-/** Characters of a name that is compared with others; a longer one is no typo, and would cost milliseconds with thousands of names. */
-const longestCompared = 200;
+/** Characters of a name; a longer one is no typo, and would cost milliseconds with thousands of names. */
+const maxComparedLength = 200;
 
 /** The most similar name, if it is similar enough. */
 export function closestName(name: string, names: readonly string[]): string | undefined {
   // Fewer than all characters of a short name must differ.
   const bound = Math.min(Math.max(2, Math.floor(name.length / 3)), name.length - 1);
-  return names.length === 0 || bound < 1 || name.length > longestCompared
+  return names.length === 0 || bound < 1 || name.length > maxComparedLength
     ? undefined
     : closestMatch(name.slice(0, 100), [...names], { maxDistance: bound });
 }

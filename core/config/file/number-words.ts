@@ -2,8 +2,8 @@
 
 const durations: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400 };
 const bytes: Readonly<Record<string, number>> = { b: 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
-/** Seconds of a unit that the options of the gateway count in. */
-const secondsOf: Readonly<Record<string, number>> = {
+/** Units of the gateway's options. */
+const secondsPerUnit: Readonly<Record<string, number>> = {
   milliseconds: 0.001,
   ms: 0.001,
   seconds: 1,
@@ -46,7 +46,7 @@ function byteSize(word: string): number | undefined {
 }
 
 function durationIn(word: string, unit: string | undefined): number | undefined {
-  const inSeconds = unit === undefined ? undefined : secondsOf[unit];
+  const inSeconds = unit === undefined ? undefined : secondsPerUnit[unit];
   const name = /^(ms|millis|milliseconds?)$/i.test(word)
     ? 'ms'
     : /^(s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)$/i.exec(word)?.[0].charAt(0).toLowerCase();

@@ -12,7 +12,7 @@ async function readBytes(file: string): Promise<Buffer> {
     return await readFile(file);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    const words = unreadable[String(code)] ?? {
+    const words = mistakesByErrorCode[String(code)] ?? {
       wrong: `cannot be read (${String(code)})`,
       right: 'give the gateway read permission',
     };
@@ -20,8 +20,7 @@ async function readBytes(file: string): Promise<Buffer> {
   }
 }
 
-/** Messages for files that cannot be read, by error code. */
-const unreadable: Readonly<Record<string, Pick<Mistake, 'wrong' | 'right'>>> = {
+const mistakesByErrorCode: Readonly<Record<string, Pick<Mistake, 'wrong' | 'right'>>> = {
   ENOENT: { wrong: 'does not exist', right: 'pass another file with --config FILE' },
   EISDIR: { wrong: 'is a folder', right: 'pass a file with --config FILE' },
 };
@@ -41,7 +40,7 @@ function decode(bytes: Buffer, file: string): string {
   }
 }
 
-/** The first byte at which decoding fails. The decoder replaces it, and would keep a replacement character of the file. */
+/** First byte at which decoding fails. The decoder replaces it, but keeps a replacement character of the file. */
 function placeOfInvalidByte(bytes: Buffer): { offset: number; line: number; column: number } {
   const decoded = bytes.toString('utf8');
   for (let from = 0; ;) {

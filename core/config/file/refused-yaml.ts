@@ -4,7 +4,7 @@ import type { YamlPath } from '../section.ts';
 import type { TextMistake } from './source-mistakes.ts';
 import { pathOf } from './yaml-places.ts';
 
-/** A mistake in a value, before variables are filled in. */
+/** A mistake in the raw value, before variables are filled in. */
 interface NodeMistake extends TextMistake {
   readonly path: YamlPath;
 }
@@ -87,7 +87,7 @@ function plainMistake({ source = '', value, range }: Scalar, text: string): Text
   return { offset: start + lineEnd + (rest.length - rest.trimStart().length), wrong, right };
 }
 
-/** Numbers in a flow map whose thousands are separated by commas: YAML takes the rest for keys without a value. */
+/** Numbers in a flow map with commas between thousands: YAML takes the rest for keys without a value. */
 function findSplitNumbers(map: YAMLMap): { pair: Pair; node: Node; digits: string }[] {
   return map.items.flatMap((pair, index) => {
     if (!isScalar(pair.value) || typeof pair.value.value !== 'number') return [];

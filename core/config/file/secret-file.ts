@@ -27,7 +27,7 @@ export function readSecretFile(path: string, configFile: string): SecretFile {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
     const isMissing = code === 'ENOENT' || code === 'ENOTDIR';
-    const [wrong, right] = reasons[code] ?? [`cannot be read (${code})`, 'give the gateway read permission'];
+    const [wrong, right] = reasonsByCode[code] ?? [`cannot be read (${code})`, 'give the gateway read permission'];
     return { wrong: `the file ${file} ${wrong}`, right, isMissing };
   }
 }
@@ -62,8 +62,7 @@ function readText(file: string): SecretFile {
   }
 }
 
-/** By error code. */
-const reasons: Readonly<Record<string, readonly [wrong: string, right: string]>> = {
+const reasonsByCode: Readonly<Record<string, readonly [wrong: string, right: string]>> = {
   ENOENT: ['does not exist', 'create it, or give a default: ${file:…:-…}'],
   ENOTDIR: ['does not exist', 'create it, or give a default: ${file:…:-…}'],
   EACCES: ['cannot be read (permission denied)', 'give the user of the gateway read permission'],

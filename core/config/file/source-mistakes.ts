@@ -5,9 +5,9 @@ export interface TextMistake {
   readonly right: string;
 }
 
-/** Spaces that look like the one of the keyboard, and characters that are not visible at all. */
+/** Spaces other than U+0020, and invisible characters. */
 const lookalike = '[\\u00A0\\u2000-\\u200B\\u202F\\u205F\\u3000\\uFEFF]';
-/** Where YAML needs an ordinary space or nothing: in the indentation, after a dash or a key, and at the end of a line. */
+/** Places where YAML needs an ordinary space or nothing: in the indentation, after a dash or a key, and at the end of a line. */
 const misplaced = [
   new RegExp(`^[ \\t]*(?:- *)?(${lookalike})`),
   new RegExp(`^[ \\t]*(?:- +)*["']?[\\w.*/-]+["']?[ \\t]*:[ \\t]*(${lookalike})`),
@@ -43,7 +43,7 @@ export function findSourceMistakes(text: string): TextMistake[] {
   return conflicts.length > 0 ? conflicts : spaces;
 }
 
-/** The first one of a line; comments may have any. */
+/** Comments may contain any. */
 function findLookalike(line: string): TextMistake | undefined {
   // Nearly all lines: nothing but ASCII.
   if (!/[^\0-\x7f]/.test(line)) return undefined;

@@ -44,7 +44,7 @@ function isMapOfEntries({ properties, additionalProperties }: JsonSchema): boole
   return properties === undefined && typeof additionalProperties === 'object';
 }
 
-/** The validated value is a member of a box, which the path begins with. */
+/** The validated value is wrapped in an object, whose key the path begins with. */
 function pathInSection(instancePath: string): YamlPath {
   return parsePointer(instancePath).slice(1);
 }

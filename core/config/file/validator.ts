@@ -21,11 +21,10 @@ const ajv = new Ajv({
 /** Ajv keeps everything it compiles, so a schema is compiled once, not with every reload. */
 const compiled = new WeakMap<JsonSchema, ValidateFunction>();
 
-/** The result of validating a value. */
 interface Evaluation {
-  /** With defaults; undefined when it is invalid. */
+  /** With defaults; undefined if invalid. */
   readonly value: unknown;
-  /** The part to which rules apply in spite of mistakes. */
+  /** The part that satisfies its schema; rules still apply to it. */
   readonly validPart: ValidPart;
 }
 
@@ -67,14 +66,14 @@ export class Validator {
     return { value: errors.length === 0 ? box.value : undefined, validPart };
   }
 
-  /** A value that is not shown, because it comes from a variable. */
+  /** Does not show the value, because it comes from a variable. */
   #explainVariable(path: YamlPath, right: string): [string, string] {
     const written = JSON.stringify(this.document.written(path));
     if (!this.document.isEmptied(path)) return [`does not accept the value of ${written}`, right];
     return [`is ${written}, which is set to nothing`, `set the variable to a value, or give it a default: \${NAME:-…}`];
   }
 
-  /** `${PORT}` is a string unless the schema requires a number. In braces it must be in quotes, so they do not matter. */
+  /** `${PORT}` is a string unless the schema requires a number. Inside braces it must be quoted, so quotes do not matter. */
   #convert(errors: readonly ErrorObject[], box: object, path: YamlPath): boolean {
     let hasConverted = false;
     for (const { keyword, instancePath, schema, data } of errors) {

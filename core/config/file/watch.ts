@@ -3,12 +3,11 @@ import { type FSWatcher, watch } from 'node:fs';
 import { readFile, readlink } from 'node:fs/promises';
 import { dirname, isAbsolute, join, parse, resolve, sep } from 'node:path';
 
-/** Ms without a change after which a file counts as complete, because editors write in several steps. */
-const settleTime = 100;
+/** Without a change; editors write in several steps. */
+const settleTimeMs = 100;
 
-/** Watches files until it is disposed. */
 interface FileWatch extends Disposable {
-  /** Looks whether other files are to be watched now. */
+  /** Updates the set of watched files. */
   refresh(): void;
 }
 
@@ -33,7 +32,7 @@ export function watchFiles(
 
   const refresh = () => {
     clearTimeout(timer);
-    timer = setTimeout(lookNext, settleTime);
+    timer = setTimeout(lookNext, settleTimeMs);
   };
   const watchFolder = (folder: string, file: string) => {
     const watcher = watch(folder, refresh);
@@ -87,13 +86,13 @@ export function watchFiles(
   };
 }
 
-/** Secrets are not kept. Undefined for a file that cannot be read. */
+/** Keeps no secrets in memory. Undefined for an unreadable file. */
 async function digestOf(file: string): Promise<string | undefined> {
   const content = await readFile(file).catch(() => undefined);
   return content && createHash('sha256').update(content).digest('base64');
 }
 
-/** Linux follows as many links before it gives up (path_resolution(7)). */
+/** Linux's own limit (path_resolution(7)). */
 const maxLinks = 40;
 
 /**

@@ -23,7 +23,7 @@ export class EffectiveDocuments {
   readonly #schemas: SecretSchemas;
   readonly #environment: NodeJS.ProcessEnv;
   readonly #log: Logger;
-  /** As the database said last. */
+  /** From the last successful query. */
   #last: { readonly rollback: Rollback; readonly served: Served; readonly secret: string } | undefined;
 
   constructor(

@@ -6,9 +6,8 @@ import type { GatewayDocument } from '../file/document.ts';
 import type { ConfigurationRollback, ServedConfiguration } from './entities.ts';
 import { findLiterals, maskLiterals, type SecretSchemas } from './literals.ts';
 
-/** Configurations that are kept, the newest. */
-const keptConfigurations = 500;
-/** Times that a number is tried which another instance takes first. */
+const maxConfigurations = 500;
+/** Tries in case another instance takes a number first. */
 const numberTries = 5;
 
 /** The channel of the database on which a change of the rollback, or of the variant, is announced. */
@@ -89,7 +88,7 @@ export class ConfigHistory {
     }
     await this.#database.query(
       'delete from served_configuration where id <= (select max(id) from served_configuration) - ?',
-      [keptConfigurations],
+      [maxConfigurations],
     );
   }
 

@@ -4,10 +4,9 @@ import type { GatewayDocument } from '../file/document.ts';
 import { maskSecrets } from '../file/hide-secrets.ts';
 import type { YamlPath } from '../section.ts';
 
-/** A secret that the file has itself, not in a variable. */
+/** A secret written in the file itself, not in a variable. */
 interface Literal {
   readonly value: string;
-  /** Offsets in the text of the file. */
   readonly begin: number;
   readonly end: number;
 }

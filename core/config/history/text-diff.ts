@@ -1,7 +1,6 @@
 import { diff } from 'node:util';
 
-/** Lines of context before and after a change. */
-const context = 3;
+const contextLines = 3;
 
 interface Line {
   readonly mark: ' ' | '+' | '-';
@@ -12,7 +11,7 @@ interface Line {
 export function diffLines(before: string, after: string): string[] {
   const lines = linesOf(before, after);
   const isNear = (index: number) =>
-    lines.slice(Math.max(0, index - context), index + context + 1).some(({ mark }) => mark !== ' ');
+    lines.slice(Math.max(0, index - contextLines), index + contextLines + 1).some(({ mark }) => mark !== ' ');
   const shown: string[] = [];
   let isGap = false;
   for (const [index, { mark, text }] of lines.entries()) {
@@ -29,7 +28,7 @@ function same(lines: readonly string[]): Line[] {
   return lines.map((text) => ({ mark: ' ', text }));
 }
 
-/** Lines in common at both ends are left out of the comparison, whose time grows with the square of what differs. */
+/** Skips common lines at both ends: the comparison is quadratic in the rest. */
 function linesOf(before: string, after: string): Line[] {
   const [old, now] = [before.split('\n'), after.split('\n')];
   const most = Math.min(old.length, now.length);

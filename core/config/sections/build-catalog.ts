@@ -14,15 +14,15 @@ import { runToEnd } from '#core/platform/timing/turn.ts';
 import type { SectionValue, SectionValues } from '../section.ts';
 import { type ProfileSettings, SharedProfiles } from '../catalog/profile.ts';
 
-/** Cached names that patterns matched; without a limit, clients could fill the memory. */
-const rememberedNames = 10_000;
+/** Names that patterns matched; without a limit, clients could fill the memory. */
+const maxCachedNames = 10_000;
 
-/** Models that are read in one step, some milliseconds. */
-const modelsOfStep = 1_000;
+/** Takes some milliseconds. */
+const modelsPerStep = 1_000;
 
-/** A catalog that serves at the same time, and the name of this one beside it. */
+/** A catalog that serves at the same time, and this one's name beside it. */
 interface Beside {
-  /** Undefined where nothing can be shared with it. */
+  /** Undefined if nothing can be shared with it. */
   readonly catalog: Catalog | undefined;
   readonly name: string; // of a variant
 }
@@ -62,13 +62,13 @@ export function* buildCatalogInSteps(
   };
   const all: Model[] = [];
   for (const [id, value] of Object.entries(config.get(models))) {
-    if (all.push(readModel(id, value, parts)) % modelsOfStep === 0) yield;
+    if (all.push(readModel(id, value, parts)) % modelsPerStep === 0) yield;
   }
   yield;
   return new FixedCatalog([...upstreamsByName.values()], all, config.get(aliases), parts.prefix);
 }
 
-/** The equal one of those with its name beside it, or this one with its health apart. */
+/** Returns the equal object of the other catalog, or this one with separate health. */
 function share<T extends Upstream | Route>(
   made: T,
   known: readonly T[] | undefined,
@@ -92,12 +92,11 @@ export function catalogNotices({ upstreams: all, models: offered, unavailable }:
   ];
 }
 
-/** The most names that a notice lists. */
-const listedNames = 20;
+const maxListedNames = 20;
 
 function listNames(names: readonly string[]): string {
-  const more = names.length - listedNames;
-  return names.slice(0, listedNames).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  const more = names.length - maxListedNames;
+  return names.slice(0, maxListedNames).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 class FixedCatalog implements Catalog {
@@ -110,7 +109,7 @@ class FixedCatalog implements Catalog {
   readonly #byAlias: ReadonlyMap<string, Model>;
   readonly #patterns: readonly { readonly matches: (name: string) => boolean; readonly model: Model }[];
   readonly #remembered = new Map<string, Model | undefined>();
-  /** Every name of models whose upstreams are all off; aliases with wildcards are apart. */
+  /** Every name of models whose upstreams are all off; aliases with wildcards are separate. */
   readonly #off: ReadonlySet<string>;
   readonly #offPatterns: readonly ((name: string) => boolean)[];
 
@@ -149,7 +148,7 @@ class FixedCatalog implements Catalog {
     if (exact !== undefined || this.#patterns.length === 0 || name.length > 256) return exact;
     if (this.#remembered.has(name)) return this.#remembered.get(name);
     const model = this.#patterns.find(({ matches }) => matches(name) || (alias !== undefined && matches(alias)))?.model;
-    if (this.#remembered.size < rememberedNames) this.#remembered.set(name, model);
+    if (this.#remembered.size < maxCachedNames) this.#remembered.set(name, model);
     return model;
   }
 
@@ -222,7 +221,6 @@ function lowerCased(headers: Readonly<Record<string, string>>): Record<string, s
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** What models are made of, besides their own values. */
 interface Parts {
   readonly prefix: string;
   readonly upstreams: ReadonlyMap<string, Upstream>;
@@ -230,7 +228,7 @@ interface Parts {
   readonly formats: WireFormats;
   readonly profiles: SharedProfiles;
   readonly beside: Beside | undefined;
-  /** The routes beside, by their ids. */
+  /** The other catalog's routes by id. */
   readonly known: ReadonlyMap<string, readonly Route[]>;
 }
 
@@ -287,7 +285,7 @@ function readRoute(
 
 type RouteSettings = Exclude<SectionValue<typeof models>[string]['routes'][number], string>;
 
-/** The profile settings of a vendor's preset for a model, general ones first. */
+/** The vendor preset's profile settings for a model, general ones first. */
 function vendorProfiles(vendor: Vendor | undefined, model: string): ProfileSettings[] {
   if (vendor === undefined) return [];
   const particular = vendor.models?.filter(({ match }) => glob(match)(model)) ?? [];

@@ -8,7 +8,7 @@ import { array, boolean, integer, number, object, string } from '#core/platform/
 /** Seconds; the default of `listen.stage_timeout`. */
 export const defaultStageTimeout = 60;
 
-/** Of the included gateway.yaml. */
+/** In the included gateway.yaml. */
 const exampleContact = 'mailto:you@example.com';
 
 /** The section `service`. */
@@ -192,7 +192,7 @@ function isRange(text: string): boolean {
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 6 ? 128 : 32));
 }
 
-/** A URL without user, password, query and fragment. */
+/** Without user, password, query and fragment. */
 function isBaseUrl(text: string): boolean {
   const url = URL.parse(text);
   return url !== null && url.username === '' && url.password === '' && !/[?#]/.test(text);

@@ -19,7 +19,7 @@ import { checkCost, upstreams } from './upstreams-section.ts';
 import { array, boolean, integer, number, object, string } from '#core/platform/schema.ts';
 
 const timeout = number({ minimum: 0.1, maximum: 3600 });
-/** A name that needs no quotes or escapes in requests and routes. */
+/** A name without quoting or escaping in requests and routes. */
 const nameSchema = string(
   { pattern: '^[A-Za-z0-9][^\\s]*$' },
   'A letter or digit, followed by any characters except spaces.',
@@ -129,7 +129,7 @@ export const models = defineSection({
   },
 });
 
-/** Limits that clients are shown although no route can serve them. */
+/** Advertised limits that no route can serve. */
 function modelNotices(name: string, model: ModelValue): string[] {
   const { routes, max_input_tokens: input, max_tokens: output, quirks } = model;
   const own = routes.map((route) => (typeof route === 'string' ? undefined : route));
@@ -177,14 +177,14 @@ export const aliases = defineSection({
   },
 });
 
-/** `gpt-.*`, `^gpt`, `(a|b)`; in `gpt-4.*` the dot is one of the name. */
+/** `gpt-.*`, `^gpt`, `(a|b)`; the dot in `gpt-4.*` belongs to the name. */
 function isRegularExpression(alias: string): boolean {
   return /(?:^|[^A-Za-z0-9])\.[*+]|\.\+|^\^|\$$|[|\\()[\]]/.test(alias);
 }
 
 export const catalogSections: readonly Section[] = [upstreams, models, aliases];
 
-/** The prefix of public names. That of an invalid section is missing and matches nothing. */
+/** Prefix of public names. An invalid section has none, which matches nothing. */
 function prefixOf(all: CheckContext): string {
   const { prefix = '' }: Partial<SectionValue<typeof service>> = all.get(service);
   return prefix;
@@ -192,7 +192,7 @@ function prefixOf(all: CheckContext): string {
 
 type ModelValue = SectionValue<typeof models>[string];
 
-/** Its public name would have the prefix twice, and it could be that of another model. */
+/** The public name would repeat the prefix, and could be that of another model. */
 function checkName(name: string, publicPrefix: string, report: Report): void {
   if (name.includes('*')) {
     const right = 'name one model here, and put patterns such as "gpt-*" under aliases';
@@ -276,7 +276,6 @@ function checkReasoningStyle(
   );
 }
 
-/** The formats of a route's upstream; undefined when unknown. */
 function formatsOf(to: string, all: CheckContext): readonly string[] | undefined {
   const upstream = all.get(upstreams)?.[splitRoute(to)[0]];
   if (upstream === undefined) return undefined;

@@ -20,7 +20,7 @@ export function isOperatorAddress(
   return section(operatorsSection).some((operator) => foldAscii(operator) === sought);
 }
 
-/** Only ASCII: Unicode maps other letters to ASCII ones, such as the Kelvin sign (U+212A) to `k`, and their mailbox is another one. */
+/** ASCII only: Unicode folds other letters to ASCII ones, such as the Kelvin sign (U+212A) to `k`, which is another mailbox. */
 function foldAscii(address: string): string {
   return address.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }

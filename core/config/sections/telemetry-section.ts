@@ -4,7 +4,7 @@ import { array, boolean, integer, number, object, string } from '#core/platform/
 export const telemetrySignals = ['traces', 'metrics', 'records'] as const;
 export type TelemetrySignal = (typeof telemetrySignals)[number];
 
-/** `name=value,name=value`, the form of OTEL_EXPORTER_OTLP_HEADERS and OTEL_RESOURCE_ATTRIBUTES; values are percent-encoded. */
+/** `name=value,name=value`, as in OTEL_EXPORTER_OTLP_HEADERS and OTEL_RESOURCE_ATTRIBUTES; values are percent-encoded. */
 const pairs = '^\\s*([^=,\\s]+=[^,]*(,\\s*[^=,\\s]+=[^,]*)*)?\\s*$';
 
 /** The section `telemetry`: what goes to an OpenTelemetry collector. */

@@ -96,7 +96,6 @@ function capacityNotices(
   ];
 }
 
-/** Formats and vendors that plugins have registered. */
 interface Known {
   readonly formats: ReadonlyMap<string, unknown>;
   readonly vendors: ReadonlyMap<string, unknown>;
@@ -148,7 +147,7 @@ function checkUpstream(
     checkCredentials(upstream.credentials, { base_url, preset }, [...path, 'credentials'], report);
   if (hasAllPlugins) checkFormats(format, [...path, 'format'], formats, report);
   if (vendor !== undefined) {
-    if (preset !== undefined && base_url === undefined) checkSpoken(upstream, preset, path, formats, report);
+    if (preset !== undefined && base_url === undefined) checkVendorFormat(upstream, preset, path, formats, report);
     if (preset !== undefined && preset.baseUrl === undefined && preset.start === undefined && base_url === undefined)
       report(
         path,
@@ -171,7 +170,7 @@ function checkFormats(format: UpstreamValue['format'], path: YamlPath, known: Wi
 }
 
 /** The vendor's own endpoint answers only in its formats; another URL of the vendor may have others. */
-function checkSpoken(
+function checkVendorFormat(
   { format }: UpstreamValue,
   { title, formats }: Vendor,
   path: YamlPath,
@@ -208,14 +207,14 @@ function checkHeaders({ api_keys, headers }: UpstreamValue, path: YamlPath, repo
   }
 }
 
-/** RFC 9110, 5.6.2: the characters of a header name. */
+/** Characters of a header name (RFC 9110 §5.6.2). */
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** RFC 9110, 5.5: one line of visible characters of Latin-1, spaces and tabs. */
+/** One line of visible Latin-1 characters, spaces and tabs (RFC 9110 §5.5). */
 const line = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** Headers of one connection, which the HTTP client sets: others would break the framing of the request. */
+/** Connection headers that the HTTP client sets: other values would break the request's framing. */
 const framing = new Set(['connection', 'content-length', 'expect', 'keep-alive', 'te', 'transfer-encoding', 'upgrade']);
 
-/** The mistake in a header and its correction, without its value; undefined for a valid one. */
+/** The mistake in a header and its correction, without the value; undefined for a valid header. */
 function headerMistake(name: string, value: string): readonly [wrong: string, right: string] | undefined {
   if (!token.test(name)) return ['is not a valid header name', 'use letters, digits and hyphens'];
   if (framing.has(name.toLowerCase())) return ['is set by the gateway', 'remove it'];
@@ -223,7 +222,7 @@ function headerMistake(name: string, value: string): readonly [wrong: string, ri
   return ['has a line break or a character that headers cannot carry', 'use printable ASCII on one line'];
 }
 
-/** The same for an API key. Keys have no spaces; one with spaces was pasted or read with surrounding text. */
+/** Keys have no spaces; one with spaces was pasted or read with surrounding text. */
 function keyMistake(key: string): readonly [wrong: string, right: string] | undefined {
   const variable = foreignVariable(key);
   if (variable !== undefined) return ['is a variable in the notation of another program', `write "\${${variable}}"`];
@@ -259,7 +258,7 @@ function baseUrlMistake(text: string): readonly [wrong: string, right: string] |
 const endpoints =
   /\/(?:chat\/completions|images\/generations|api\/chat|api\/generate|models\/[^/]+:\w+|(?<=\/v\d\w*\/)(?:completions|embeddings|responses|messages))\/*$/;
 
-/** The path of the format would follow the one that is there already, and every request would fail. */
+/** The format's path would be appended to an existing one, and every request would fail. */
 function endpointMistake(path: string): readonly [wrong: string, right: string] | undefined {
   const [endpoint] = endpoints.exec(path) ?? [];
   if (endpoint === undefined) return undefined;

@@ -4,10 +4,10 @@ import { memoryLimits } from '#core/platform/memory/limits.ts';
 import { memory } from './core-sections.ts';
 import { defineSection, type SectionValue } from '../section.ts';
 
-/** False where sockets cannot be bound for other processes: before Node.js 26.4, except 24.21, and on Windows. */
+/** Sockets cannot be bound for other processes before Node.js 26.4, except 24.21, and on Windows. */
 const canShareSockets = 'BoundSocket' in net && process.platform !== 'win32';
-/** Bytes for each worker of `auto` at least. */
-const bytesEach = 512 * 1024 * 1024;
+/** For `auto`. */
+const minBytesPerWorker = 512 * 1024 * 1024;
 
 /** The section `workers`: processes that serve on one machine. */
 export const workersSection = defineSection({
@@ -39,5 +39,8 @@ export const workersSection = defineSection({
 /** @param maxBytes `memory.max_bytes` */
 export function workerCount(workers: SectionValue<typeof workersSection>, maxBytes: number | undefined): number {
   if (workers !== 'auto') return workers;
-  return Math.max(1, Math.min(64, availableParallelism(), Math.floor(memoryLimits(maxBytes).process / bytesEach)));
+  return Math.max(
+    1,
+    Math.min(64, availableParallelism(), Math.floor(memoryLimits(maxBytes).process / minBytesPerWorker)),
+  );
 }

@@ -13,11 +13,11 @@ import { zoneOf, zoneOption } from './days.ts';
 import { explainErrors } from './explain-errors.ts';
 import { type CommandSubject, type Output, printOne } from './show-command.ts';
 
-/** What an action is done to, and with which input. */
-interface Wish {
+/** An action with its subject and input. */
+interface ActionRequest {
   readonly handle: string;
   readonly input: ActionWords;
-  /** The question before it acts; by default a confirmation below the facts of the subject. */
+  /** Prompt before the action; default: a confirmation below the facts of the subject. */
   readonly question?: readonly string[];
 }
 
@@ -39,7 +39,7 @@ export interface ActionCommandWords {
   readonly help?: string;
   readonly examples?: readonly string[];
   /** @param handle '' where it is left out @throws CommandFailed */
-  wish?(host: Host, handle: string, options: ActionWords): Wish | Promise<Wish>;
+  wish?(host: Host, handle: string, options: ActionWords): ActionRequest | Promise<ActionRequest>;
   /** What is printed when it is done and nothing is shown. */
   done?(id: string): string;
   /** Prints what came of it, without `--json`; default: all of it. */
@@ -100,7 +100,7 @@ async function questionOf(
   host: Host,
   { name, subject, summary }: ActionKind,
   about: CommandSubject | undefined,
-  { handle, question }: Wish,
+  { handle, question }: ActionRequest,
   output: Output,
 ): Promise<readonly string[]> {
   if (question !== undefined) return question;

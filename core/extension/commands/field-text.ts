@@ -5,12 +5,11 @@ import { recordedActions } from '#core/web/actions/action-table.ts';
 import type { FieldValues, ShownField } from '#core/web/resources/field.ts';
 import { formatFields, formatSection, formatTable, formatTime, type TableOptions } from './table-text.ts';
 
-/** How fields are printed. */
 interface FieldText {
   readonly timeZone: string;
   /** Epoch ms. */
   readonly now: number;
-  /** Of accounts, by id. */
+  /** Account names by id. */
   readonly names?: ReadonlyMap<string, string>;
 }
 

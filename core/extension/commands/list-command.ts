@@ -12,7 +12,6 @@ interface ListOptions extends ZoneOptions {
   readonly json?: true;
 }
 
-/** Names and help of a command that lists. */
 interface ListNames {
   /** Default: `list`. */
   readonly verb?: string;

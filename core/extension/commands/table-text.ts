@@ -2,8 +2,8 @@ import { styleText } from 'node:util';
 import { printable } from '#core/platform/logger.ts';
 import { localTime } from '#core/platform/timing/time-zone.ts';
 
-/** Characters of a cell; the rest is cut. */
-const usualLongest = 60;
+/** Characters; the rest is cut. */
+const defaultCellLength = 60;
 
 /** Colours and weights of a terminal, by their names in `util.styleText`. */
 export type TextStyle = Parameters<typeof styleText>[0];
@@ -24,10 +24,10 @@ export interface TableOptions {
 export function formatTable(
   heading: readonly string[],
   rows: readonly (readonly TextCell[])[],
-  { numbers = [], widths: least = [], longest = usualLongest }: TableOptions = {},
+  { numbers = [], widths: least = [], longest = defaultCellLength }: TableOptions = {},
 ): string[] {
   const cells = [heading, ...rows].map((row) =>
-    row.map((cell, column) => toCell(cell, column === heading.length - 1 ? longest : usualLongest)),
+    row.map((cell, column) => toCell(cell, column === heading.length - 1 ? longest : defaultCellLength)),
   );
   const widths = heading.map((_, column) =>
     Math.max(least[column] ?? 0, ...cells.map((row) => [...(row[column]?.text ?? '')].length)),

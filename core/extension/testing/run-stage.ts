@@ -108,7 +108,6 @@ function createExchange(options: StageRunOptions, host: TestHost): Exchange {
   });
 }
 
-/** @throws Error when the gateway has no such endpoint */
 function findEndpoint(method: string, path: string): Match {
   const match = endpoints.find(method, path);
   if (match !== undefined && 'endpoint' in match) return match;

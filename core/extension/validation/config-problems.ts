@@ -2,7 +2,7 @@ import { variantName } from '#core/config/history/history.ts';
 import { inBrackets, type ProblemKind, readEmphasis, shorten } from '#core/web/problems/problem.ts';
 import { configLoadState } from './load-state.ts';
 
-/** gateway.yaml has mistakes, and the version before it serves. */
+/** gateway.yaml has mistakes, so the previous version serves. */
 const refused: ProblemKind = {
   name: 'config_refused',
   order: 40,
@@ -23,7 +23,7 @@ const refused: ProblemKind = {
   },
 };
 
-/** An operator has taken a change back, or a variant serves everybody, and gateway.yaml is behind. */
+/** After a rollback or a promoted variant, gateway.yaml is behind. */
 const rolledBack: ProblemKind = {
   name: 'config_rolled_back',
   order: 42,

@@ -3,11 +3,11 @@ import type { Config } from './load.ts';
 import type { Mistake } from '#core/config/file/mistake.ts';
 import type { Section } from '#core/config/section.ts';
 
-/** A reloaded configuration as a running gateway can apply it. */
+/** The part of a reloaded configuration that a running gateway can apply. */
 interface Applicable {
-  /** The new values, except for the fixed ones: those are the running ones. */
+  /** New values, except for fixed ones, which keep the running values. */
   readonly config: Config;
-  /** Fixed paths that differ: `data`, `listen.port`. They take effect at the next start. */
+  /** Changed fixed paths: `data`, `listen.port`. They take effect at the next start. */
   readonly postponed: readonly string[];
 }
 

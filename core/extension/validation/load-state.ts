@@ -4,15 +4,14 @@ import type { Rollback, Served } from '#core/config/history/history.ts';
 import { gauge } from '#core/gateway/health/gauge.ts';
 import type { Services } from '#core/gateway/host/host.ts';
 
-/** How gateway.yaml was loaded, for operators. Times are epoch ms. */
+/** State of gateway.yaml for operators; times in epoch ms. */
 interface ConfigLoadState {
-  /** When the running configuration was loaded. */
   loadedAt: number;
-  /** Why a later version of the file was refused; undefined when the file runs as it is. */
+  /** Reason for rejecting a later version of the file; undefined if the file is in effect. */
   refusal: { readonly at: number; readonly reason: string } | undefined;
-  /** Paths that have changed, and take effect at the next start. */
+  /** Changed paths that take effect at the next start. */
   postponed: readonly string[];
-  /** Set while a configuration before the file's serves, because an operator has taken a change back. */
+  /** Set while an earlier configuration serves because an operator has rolled back. */
   rollback: Rollback | undefined;
   /** Undefined before the first configuration serves, and in commands. */
   changes: ConfigChanges | undefined;

@@ -133,20 +133,20 @@ function refuseUnknownSections(
   }
 }
 
-/** The plugin of the gateway that an unknown section would belong to; `npm run docs:configuration` writes the list. */
+/** The gateway's plugin that owns an unknown section; `npm run docs:configuration` writes the list. */
 function absentPlugin(section: string): string | undefined {
   return Object.hasOwn(pluginsOfSections, section)
     ? pluginsOfSections[section as keyof typeof pluginsOfSections]
     : undefined;
 }
 
-/** True for a section that is there under a similar name, which is reported. */
+/** True if the section exists under a similar name: that is reported separately. */
 function isMisspelled(section: string, values: Record<string, unknown>, registry: Registry): boolean {
   const known = [...registry.sections.keys(), 'pipeline'];
   return Object.keys(values).some((name) => !known.includes(name) && closestName(name, known) === section);
 }
 
-/** What belongs to the environment, under the names that other programs give it in their configuration. */
+/** Settings that belong in the environment, by their names in other programs' configuration. */
 const environmentKeys: readonly (readonly [RegExp, string])[] = [
   [/^(?:database|db|postgres|postgresql|pg)(?:_?ur[il])?$/i, 'DATABASE_URL'],
   [/^(?:redis|valkey)(?:_?ur[il])?$/i, 'REDIS_URL'],
@@ -185,7 +185,6 @@ function pathKey(path: YamlPath): string {
   return JSON.stringify(path.map(String));
 }
 
-/** Reports the problems that plugins find in the catalog as a whole. */
 function* reviewCatalog(values: SectionValues, registry: Registry, validator: Validator): Generator<undefined, void> {
   if (registry.catalogReviews.length === 0) return;
   yield;
@@ -208,13 +207,13 @@ function readerOf(sections: ReadonlyMap<string, unknown>): SectionValues {
 
 const frozenDefaults = new WeakMap<JsonSchema, unknown>();
 
-/** What a section is that nobody has registered, or that is invalid. */
+/** Defaults of a section that is not registered or is invalid. */
 function defaultsOf(schema: JsonSchema): unknown {
   if (!frozenDefaults.has(schema)) frozenDefaults.set(schema, deepFreeze(readDefaults(schema)));
   return frozenDefaults.get(schema);
 }
 
-/** Freezes a value made of plain objects and lists, without circles, with everything in it. Returns the value. */
+/** Freezes plain objects and lists, without cycles, recursively. Returns the value. */
 function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   for (const inner of Object.values(value)) deepFreeze(inner);

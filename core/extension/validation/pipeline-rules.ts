@@ -8,9 +8,9 @@ import type { Validator } from '#core/config/file/validator.ts';
 import { allowNull } from '#core/config/file/editor-schema.ts';
 import { array } from '#core/platform/schema.ts';
 
-/** A stage of the list, as an entry of it. */
+/** A listed stage with its entry. */
 interface Entry extends ListedStage {
-  /** `log: false`: turned off explicitly. */
+  /** Turned off explicitly: `log: false`. */
   readonly isOff: boolean;
 }
 
@@ -105,7 +105,7 @@ export function pipelineNotices(listed: readonly ListedStage[], registry: Regist
   ];
 }
 
-/** The stages that write a fact: `, such as auth`. */
+/** Names the stages that write a fact: `, such as auth`. */
 function exampleOf(fact: AnyFact, registry: Registry): string {
   const names = writersOf(fact, registry);
   return names.length === 0 ? '' : `, such as ${names.join(' or ')}`;
@@ -115,7 +115,7 @@ function writersOf(fact: AnyFact, registry: Registry): string[] {
   return [...registry.stages.values()].filter(({ writes }) => writes?.includes(fact)).map(({ name }) => name);
 }
 
-/** The stage of an entry; undefined when it names none or several. */
+/** Undefined if the entry names no stage or several. */
 function nameOf(entry: unknown): string | undefined {
   if (typeof entry === 'string') return entry;
   if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return undefined;
@@ -175,7 +175,6 @@ function requireExpected(listed: readonly Entry[], registry: Registry, validator
   }
 }
 
-/** Every fact that a stage reads must be written by an earlier one. */
 function checkOrder(listed: readonly ListedStage[], registry: Registry, validator: Validator): void {
   for (const [index, { definition, path }] of listed.entries()) {
     const before = listed.slice(0, index).map((stage) => stage.definition);

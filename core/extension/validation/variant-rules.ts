@@ -29,7 +29,6 @@ export function requireDivisible(next: Config, base: Config, sections: Iterable<
   refuse(sized.map((name) => `upstreams.${name}.capacity`));
 }
 
-/** What requests run on. */
 interface Stages {
   readonly config: Pick<Config, 'stages'>;
   readonly pipeline: Pick<Pipeline, 'activating' | 'accountOf'>;
@@ -81,7 +80,7 @@ function optionsOf({ stages }: Config): object[] {
   return stages.map(({ definition: { name }, options }) => ({ name, options }));
 }
 
-/** As JSON: fixed members that are kept may be undefined, and the order of members means nothing. */
+/** Compared as JSON: fixed members that are kept may be undefined, and the order of members is irrelevant. */
 function isSame(one: unknown, other: unknown): boolean {
   return isDeepStrictEqual(plain(one), plain(other));
 }

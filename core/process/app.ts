@@ -130,7 +130,7 @@ export class Gateway {
     return gateway;
   }
 
-  /** Serves the first configuration, and lets requests in last. */
+  /** Serves the first configuration, and accepts requests last. */
   async #begin(
     { document, endpoints, opened, starting }: StartParts,
     beforeListening: GatewayOptions['beforeListening'],
@@ -155,7 +155,7 @@ export class Gateway {
     this.#monitor = new HealthMonitor(registry, host, () => publishLive(host(), 'health'));
   }
 
-  /** Where the operator asks, once `#listen` has opened it. */
+  /** Serves the operator's listener, once `#listen` has opened it. */
   #openOperator(config: Config, health: HealthSource, opened: AsyncDisposableStack): OperatorServer | undefined {
     const { dataFolder } = this.#parts.services.services;
     const address = operatorAddress(config.get(operatorSection), config.get(listen).port, dataFolder);
@@ -307,7 +307,6 @@ export class Gateway {
   }
 }
 
-/** Of one start. */
 interface StartParts {
   readonly document: GatewayDocument;
   readonly endpoints: EndpointTable;

@@ -23,7 +23,7 @@ interface BuildParts {
   readonly vendors: VendorServers;
 }
 
-/** A configuration that is to serve beside another. */
+/** A second configuration to serve. */
 interface BuiltVariant {
   readonly number: number;
   readonly base: { readonly config: Config; readonly catalog: Catalog };

@@ -97,7 +97,7 @@ async function definePluginCommands(parser: Parser, context: CoreCommandContext)
   return problems;
 }
 
-/** Prints what went wrong; only errors of the gateway itself have a stack. */
+/** Only the gateway's own bugs are printed with a stack. */
 function report(error: unknown): number {
   // The parser has already printed the usage error.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;

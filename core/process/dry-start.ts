@@ -15,7 +15,6 @@ import { MemoryShared } from '#core/platform/shared/memory.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { routePages } from '#core/web/serve.ts';
 
-/** What a dry start is made from. */
 interface DryStartParts {
   readonly document: GatewayDocument;
   readonly config: Config;
@@ -23,16 +22,16 @@ interface DryStartParts {
   readonly server: Server;
   readonly catalog: Catalog;
   readonly log: Logger;
-  /** Makes `server.host()` return the host of the dry start. */
+  /** Makes `server.host()` return this host. */
   useHost(host: Host): void;
 }
 
-/** A plugin has asked for something that is open only in a running gateway. */
+/** A plugin has used a resource that is open only in a running gateway. */
 class NotOpen extends Error {
   override readonly name = 'NotOpen';
 }
 
-/** Members of a host that need the database, another service or the disk. */
+/** Host members that need the database, another service or the disk. */
 const closed: ReadonlySet<string | symbol> = new Set<keyof Host>(['database', 'dataFolder']);
 
 /**
@@ -99,7 +98,7 @@ function noteOf(what: string, { message }: NotOpen): string {
   return `${what} was checked up to its use of ${message}, which only a running gateway has`;
 }
 
-/** The error of the plugin, which those of the gateway wrap; NotOpen wherever it is in the chain. */
+/** The plugin's own error, unwrapped; NotOpen wherever it is in the chain. */
 async function failureOf(work: () => Promise<void>): Promise<unknown> {
   try {
     await work();

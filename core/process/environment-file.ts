@@ -3,8 +3,7 @@ import { loadEnvFile } from 'node:process';
 import { CommandFailed } from '#core/extension/commands/command.ts';
 import { exitCodes } from '#core/platform/exit-codes.ts';
 
-/** Names of the variables that the file has added. */
-let added: readonly string[] = [];
+let addedNames: readonly string[] = [];
 
 /**
  * Adds the variables of the file `.env` beside gateway.yaml, if there is one, to the environment. Those that are set already win:
@@ -18,7 +17,7 @@ export function loadEnvironmentFile(file: string): void {
   const before = { ...process.env };
   try {
     loadEnvFile(path);
-    added = Object.keys(process.env).filter((name) => !(name in before));
+    addedNames = Object.keys(process.env).filter((name) => !(name in before));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return;
@@ -31,5 +30,5 @@ export function loadEnvironmentFile(file: string): void {
 
 /** The environment without the variables of the file, for a process that reads the file itself. */
 export function environmentWithoutFile(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !added.includes(name)));
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !addedNames.includes(name)));
 }

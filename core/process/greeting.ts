@@ -3,13 +3,12 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { isLoopback } from '#core/platform/names/loopback.ts';
 import { version } from '#core/platform/version.ts';
 
-/** The part of a gateway that its greeting names. */
 interface Greeted {
   readonly host: { readonly catalog: Pick<Catalog, 'upstreams'>; readonly service: Host['service'] };
-  /** Of this machine, with the port that was chosen. */
+  /** With the port that was chosen. */
   readonly url: string;
   readonly notices: readonly string[];
-  /** Models that Chat Completions can call. */
+  /** Models for Chat Completions. */
   readonly chatModels: readonly Model[];
 }
 
@@ -43,7 +42,7 @@ export function greeting(gateway: Greeted, operatorUrl: string | undefined, demo
   ];
 }
 
-/** A model of the demo upstream is free to try. */
+/** Prefers a model of the demo upstream, which is free to try. */
 function curlLines({ chatModels }: Greeted, url: string, key: string): string[] {
   const model = chatModels.find(({ routes }) => routes.some(({ upstream }) => upstream.isDemo)) ?? chatModels[0];
   if (model === undefined) return [];

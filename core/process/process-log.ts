@@ -50,7 +50,7 @@ export function openProcessLog(
   };
 }
 
-/** True where stderr leads to journald: systemd gives the device and the inode of that stream, systemd.exec(5). */
+/** True if stderr leads to journald: systemd passes the stream's device and inode (systemd.exec(5)). */
 function isJournal({ JOURNAL_STREAM: stream }: NodeJS.ProcessEnv): boolean {
   if (stream === undefined) return false;
   const { dev, ino } = fstatSync(2, { bigint: true });

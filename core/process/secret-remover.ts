@@ -3,7 +3,7 @@ import type { Config } from '#core/extension/validation/load.ts';
 import type { Registry } from '#core/extension/registry.ts';
 
 /** Characters; shorter values are parts of ordinary words. */
-const shortest = 6;
+const minLength = 6;
 const replacement = '***';
 
 /**
@@ -15,7 +15,7 @@ export function secretRemover(environment: NodeJS.ProcessEnv, configured: readon
     /key|secret|token|password|passwd|credential/i.test(name) ? [value] : passwordsIn(value),
   );
   const secrets = [...new Set([...named, ...configured, ...configured.flatMap(passwordsIn)])]
-    .filter(({ length }) => length >= shortest)
+    .filter(({ length }) => length >= minLength)
     .toSorted((one, other) => other.length - one.length);
   return (text) =>
     secrets
@@ -28,7 +28,7 @@ export function configuredSecrets(config: Config, registry: Registry): string[] 
   return [...registry.sections.values()].flatMap((section) => secretsIn(config.get(section), section.schema));
 }
 
-/** The password of a URL, as written and decoded. */
+/** As written and decoded. */
 function passwordsIn(value: string): string[] {
   const password = URL.parse(value)?.password ?? '';
   return password === '' ? [] : [password, decodeURIComponent(password)];

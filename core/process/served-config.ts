@@ -28,8 +28,7 @@ import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
 import { inTurns } from '#core/platform/timing/turn.ts';
 import type { WorkerSettings } from './workers/settings.ts';
 
-/** Ms for which a stop waits for a running reload. */
-const reloadTimeout = 10_000;
+const reloadTimeoutMs = 10_000;
 
 /** What a gateway is made of; stays when its configuration is replaced. */
 export interface GatewayParts {
@@ -50,12 +49,12 @@ export class ServedConfig {
   readonly #parts: GatewayParts;
   readonly #documents: EffectiveDocuments;
   #config: Config;
-  /** As it was read last. */
+  /** The file as last read. */
   #file: GatewayDocument | undefined;
-  /** Of what serves, which differs from the file after a rollback. */
+  /** For the configuration in effect, which differs from the file after a rollback. */
   #secretFiles: readonly string[] = [];
   #kept: Effective['kept'];
-  /** Undefined where no plugin tries second configurations. */
+  /** Undefined if no plugin tries second configurations. */
   #variants: VariantRun | undefined;
   #changing: Promise<unknown> = Promise.resolve();
   #isClosed = false;
@@ -113,7 +112,7 @@ export class ServedConfig {
     await this.host.database.notifications.listen(rollbackChannel, onChange, onChange);
   }
 
-  /** A file that was taken back serves all the same where what it went back to cannot: nothing else is known to be better. */
+  /** A rolled-back file still serves if the rollback target cannot: no other configuration is known to work. */
   async #resolveFirst(file: GatewayDocument): Promise<Effective> {
     try {
       const effective = await this.#documents.resolve(file);
@@ -128,7 +127,7 @@ export class ServedConfig {
     }
   }
 
-  /** An operator has taken a change back, or released it again. */
+  /** Applies a rollback, or the release of one, by an operator. */
   async #follow(): Promise<void> {
     try {
       await this.reload();
@@ -154,7 +153,7 @@ export class ServedConfig {
     await this.#follow();
   }
 
-  /** Tells the history and the operator pages what serves now, and what may serve beside it. */
+  /** Publishes to the history and the operator pages which configurations serve now and may serve next to them. */
   async #noteServed(effective: Effective): Promise<void> {
     const { rollback, kept } = effective;
     const { log } = this.#parts;
@@ -176,7 +175,7 @@ export class ServedConfig {
     }
   }
 
-  /** Builds a configuration beside the one that serves. @throws why it cannot serve */
+  /** Builds a second configuration. @throws the reason why it cannot serve */
   async #prepareVariant(number: number, text: string): Promise<Serving> {
     const { handler, assembly } = this.#parts;
     if (this.#file === undefined) throw new Error('the gateway has not started yet');
@@ -199,7 +198,7 @@ export class ServedConfig {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#variants?.close();
-    this.#isOver = (await firstOrTimeout([this.#changing], reloadTimeout)) === timedOut;
+    this.#isOver = (await firstOrTimeout([this.#changing], reloadTimeoutMs)) === timedOut;
   }
 
   /**
@@ -231,7 +230,7 @@ export class ServedConfig {
     });
   }
 
-  /** Notes for the operator pages why the file was refused. */
+  /** Records the rejection of the file for the operator pages. */
   #refuse(error: unknown): never {
     const { now } = this.host;
     const reason = error instanceof Error ? error.message : String(error);
@@ -268,7 +267,7 @@ export class ServedConfig {
     return true;
   }
 
-  /** A plugin that the file adds is loaded at the next start, so its names are not refused as unknown. */
+  /** Plugins that the file adds are loaded at the next start, so their names are not rejected as unknown. */
   async #validate(document: GatewayDocument): Promise<Config> {
     const { registry } = this.#parts.assembly;
     try {
@@ -293,7 +292,7 @@ export class ServedConfig {
     return previous;
   }
 
-  /** Builds a configuration. @param check refuses it by throwing */
+  /** @param check rejects the configuration by throwing */
   #prepare(config: Config, check?: (made: Serving) => void, variant?: number): Promise<Serving> {
     const refuse = (made: Serving) => {
       check?.(made);

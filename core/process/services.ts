@@ -27,20 +27,19 @@ interface ServicesOptions {
   readonly environment: NodeJS.ProcessEnv;
   readonly log: Logger;
   readonly registry: Registry;
-  /** `serve`: owns the embedded database. `command`: does not when a gateway is running. */
+  /** `serve`: owns the embedded database. `command`: uses a running gateway's. */
   readonly mode: 'serve' | 'command';
-  /** Returns the host for a job or event handler, when it runs. */
+  /** Returns the current host for a job or event handler. */
   readonly host: () => Host;
-  /** What the process may use. Without it nothing is limited: commands hold no bodies. */
+  /** Memory limits. Default: none, as commands hold no bodies. */
   readonly limits?: MemoryLimits;
-  /** Processes of this machine that are one gateway. Default: 1. */
+  /** Processes of this machine that form one gateway. Default: 1. */
   readonly processes?: number | undefined;
-  /** Ends the opening when it aborts. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Ms that each service has to close after a failed start. */
-const abandonTimeout = 1_000;
+/** For each service to close after a failed start. */
+const abandonTimeoutMs = 1_000;
 
 /** The open services of a process. They are closed in reverse order. */
 export class OpenServices implements AsyncDisposable {
@@ -151,7 +150,7 @@ export class OpenServices implements AsyncDisposable {
       };
       return new OpenServices(services, keeper, events, jobs, database, open);
     } catch (error) {
-      await closeAll(open, log, abandonTimeout);
+      await closeAll(open, log, abandonTimeoutMs);
       throw error;
     }
   }
@@ -173,11 +172,11 @@ export class OpenServices implements AsyncDisposable {
 
   /** The same after a start that has failed: a service that takes longer than a second is left to the end of the process. */
   async abandon(): Promise<void> {
-    await closeAll(this.#open, this.services.log, abandonTimeout);
+    await closeAll(this.#open, this.services.log, abandonTimeoutMs);
   }
 }
 
-/** A gateway starts even if Redis does not respond; the log tells the operator the consequences. */
+/** A gateway starts even if Redis does not respond; the log states the consequences. */
 async function reportMissing(shared: Shared, log: Logger): Promise<void> {
   try {
     await shared.ping();
@@ -188,7 +187,7 @@ async function reportMissing(shared: Shared, log: Logger): Promise<void> {
   }
 }
 
-/** @param timeout ms for each */
+/** @param timeout ms per service */
 async function closeAll(open: AsyncDisposable[], log: Logger, timeout = Infinity): Promise<void> {
   for (const part of open.toReversed()) {
     try {

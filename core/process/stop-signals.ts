@@ -1,6 +1,6 @@
 import { isatty } from 'node:tty';
 
-/** Signals that mean to stop: by a supervisor, Ctrl-C, a failing power supply, a limit of processor time. */
+/** Sent by a supervisor, Ctrl-C, a failing power supply, a limit of processor time. */
 const stopping: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGPWR', 'SIGXCPU'];
 
 /**
@@ -17,8 +17,8 @@ const ignored: readonly NodeJS.Signals[] = [
   'SIGXFSZ',
 ];
 
-/** Ms in which signals count as one: `timeout`, npm and shells send a signal more than once. */
-const sameSignal = 2_000;
+/** Signals this close count as one: `timeout`, npm and shells send a signal more than once. */
+const sameSignalMs = 2_000;
 
 /** What ended a process that serves: a signal, or what became of its supervisor or of its place. */
 export type StopCause = NodeJS.Signals | 'replaced' | 'supervisor lost';
@@ -33,9 +33,9 @@ interface SignalSource {
 interface StopSignalsOptions {
   readonly source?: SignalSource;
   readonly now?: () => number; // ms
-  /** True where Ctrl-C comes from a person. */
+  /** True if Ctrl-C comes from a person. */
   readonly isTerminal?: boolean;
-  /** Ends a process that has nothing open yet. */
+  /** Exits a process that has opened nothing yet. */
   readonly exit?: () => void;
 }
 
@@ -108,7 +108,7 @@ export class StopSignals {
   #stop(name: NodeJS.Signals): void {
     const { now, isTerminal, exit } = this.#options;
     if (this.#isLoading) return exit();
-    if (now() - this.#countedAt < sameSignal) return;
+    if (now() - this.#countedAt < sameSignalMs) return;
     this.#countedAt = now();
     this.#count++;
     if (this.#count > 1 || (name === 'SIGINT' && isTerminal)) this.#hurry.abort();

@@ -57,7 +57,7 @@ export function defineCheck(parser: Parser, { file, load, log, print }: CoreComm
     });
 }
 
-/** What plugins would do at a start; with those of the gateway alone, which are tested, only their pages. */
+/** Dry-starts foreign plugins; without any, the pages alone are checked, as the gateway's own plugins are tested. */
 async function checkPlugins({ server, ...loaded }: Loaded, catalog: Catalog, log: Logger): Promise<string[]> {
   if (server !== undefined && loaded.registry.foreignPlugins.size > 0) {
     const { dryStart } = await import('../dry-start.ts');
@@ -67,7 +67,7 @@ async function checkPlugins({ server, ...loaded }: Loaded, catalog: Catalog, log
   return [];
 }
 
-/** Those of plugins of gateway.yaml; the others are tested. */
+/** Only foreign plugins' migrations; the others are tested. */
 async function checkMigrations({ foreignTables }: Registry): Promise<void> {
   if (foreignTables.length === 0) return;
   const { listMigrations, loadMigrations } = await import('#core/platform/database/migration-files.ts');
@@ -84,13 +84,13 @@ function describePipeline(config: Config, document: GatewayDocument): string[] {
   ];
 }
 
-/** What plugins say of their sections: sign-in, payments. */
+/** The plugins' summaries of their sections: sign-in, payments. */
 function describeService(reviews: readonly { readonly name: string; readonly value: string }[]): string[] {
   if (reviews.length === 0) return [];
   return ['', 'service', ...reviews.map(({ name, value }) => `  ${name.padEnd(12)} ${value}`)];
 }
 
-/** The shortest first, with what a day costs: the longer the plan, the less it should be. */
+/** Shortest plan first, with its price per day, which should fall with the length. */
 function describePlans(config: Config): string[] {
   const currency = config.get(currencySection);
   const money = (amount: number) => inText(amount, currency);
@@ -110,7 +110,7 @@ function describeOptions(options: unknown, path: YamlPath, document: GatewayDocu
     .join(', ');
 }
 
-/** The value of a variable may be a secret, so values with variables are shown as written in gateway.yaml. */
+/** A variable may hold a secret, so values with variables are shown as written in gateway.yaml. */
 function asWritten(value: unknown, path: YamlPath, document: GatewayDocument): unknown {
   if (Array.isArray(value)) return value.map((item, index) => asWritten(item, [...path, index], document));
   if (typeof value !== 'object' || value === null) return document.written(path) ?? value;
@@ -119,7 +119,6 @@ function asWritten(value: unknown, path: YamlPath, document: GatewayDocument): u
   );
 }
 
-/** The catalog with URLs and routes as written in gateway.yaml. */
 function catalogAsWritten(catalog: Catalog, config: Config, document: GatewayDocument): Catalog {
   return {
     upstreams: catalog.upstreams.map((upstream) => ({
@@ -169,7 +168,7 @@ const periodNames = new Map([
   [86_400_000, 'day'],
 ]);
 
-/** " [20 at once, 600 per minute]"; '' where nothing is declared. */
+/** " [20 at once, 600 per minute]"; '' if nothing is declared. */
 function describeCapacity(capacity: Capacity | undefined): string {
   if (capacity === undefined) return '';
   const { concurrent, requests, period } = capacity;

@@ -101,7 +101,6 @@ async function rollBack(context: CoreCommandContext, id: number | undefined, opt
   });
 }
 
-/** What commands about the history work with. */
 interface HistoryParts {
   readonly history: ConfigHistory;
   readonly host: Host;

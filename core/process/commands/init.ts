@@ -3,10 +3,9 @@ import { basename, join, resolve } from 'node:path';
 import type { Command as Parser } from 'commander';
 import { type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
 
-/** The gateway.yaml that comes with the gateway. */
 const sample = new URL('../../../gateway.yaml', import.meta.url);
 
-/** Models that show what a gateway does; a shop would delete them first. */
+/** Demo models, which a shop would delete first. */
 const showcase = /^ {2}demo-[a-z]+: .*\n(?: {4,}#.*\n)*/gm;
 
 const environment = `# Read by daypass from the folder of gateway.yaml; variables of the environment come first. Holds secrets: keep it private.
@@ -46,7 +45,7 @@ export function defineInit(parser: Parser, { print }: Pick<CommandContext, 'prin
     });
 }
 
-/** Creates the files. Those that exist are kept, but for the first: a folder with a gateway.yaml is somebody's gateway. */
+/** Creates the files. Existing ones are kept, except that an existing gateway.yaml is an error: the folder is in use. */
 async function createAll(folder: string, files: readonly (readonly [name: string, text: string])[]): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });

@@ -24,7 +24,7 @@ export function defineMigrate(parser: Parser, { load, log, print, withHost }: Co
     });
 }
 
-/** The versions that brought migrations, by name. Those of plugins count their own. */
+/** Product version of each migration, by name; plugins count their own. */
 async function readVersions(sets: readonly MigrationFiles[]): Promise<Map<string, string>> {
   const loaded = await Promise.all(sets.map(loadMigrations));
   return new Map(

@@ -9,9 +9,9 @@ import { postmasterPid } from '#core/platform/database/postmaster.ts';
 import { version } from '#core/platform/version.ts';
 import type { CoreCommandContext } from './context.ts';
 
-/** Beside what it replaces, on the same disk: it is renamed when it is complete. */
+/** Suffix next to the replaced file, on the same disk; renamed when complete. */
 const halfDone = '.restoring';
-/** Where what it replaces is kept. */
+/** The replaced data is kept under this prefix. */
 const replacedPrefix = 'before-restore-';
 
 export function defineRestore(parser: Parser, context: CoreCommandContext): void {
@@ -62,7 +62,7 @@ function describe({ version: made, created_at, rows, tables, journalFiles }: Bac
   return `backup of ${created_at}, made by version ${made}: ${rows} rows in ${tables} tables, ${journalFiles} files of waiting records; its checksum is right`;
 }
 
-/** The migrations that the backup was made with. @throws CommandFailed when this version lacks some */
+/** Requires the backup's migrations. @throws CommandFailed if this version lacks some */
 function requireKnown({ migrations, version: made }: BackupSummary, sets: readonly MigrationFiles[]): MigrationFiles[] {
   const known = new Set(sets.flatMap(({ files }) => [...files.keys()]));
   const unknown = migrations.filter((name) => !known.has(name));
@@ -83,7 +83,7 @@ interface RestoreParts {
   readonly tables: Parameters<typeof listMigrations>[0];
 }
 
-/** Makes a data folder inside the one of the gateway, which may be a volume, and moves it into place when it is complete. */
+/** Builds the data folder inside the gateway's, which may be a volume, and moves it into place when complete. */
 async function restoreFolder(parts: RestoreParts, dataFolder: string, overwrite: boolean): Promise<void> {
   const { log } = parts.context;
   await mkdir(dataFolder, { recursive: true });
@@ -111,7 +111,7 @@ async function restoreFolder(parts: RestoreParts, dataFolder: string, overwrite:
   await replace(parts.context, dataFolder, temporary, present);
 }
 
-/** @throws CommandFailed while a server runs in the folder: a gateway uses it, or one was killed */
+/** @throws CommandFailed while a server runs in the folder, of a gateway or left by a killed one */
 async function requireStopped(dataFolder: string): Promise<void> {
   const { readAccess } = await import('#core/platform/database/server-access.ts');
   const access = await readAccess(join(dataFolder, 'postgres.json'), join(dataFolder, 'postgres'));
@@ -119,7 +119,7 @@ async function requireStopped(dataFolder: string): Promise<void> {
   throw new CommandFailed(`PostgreSQL runs in ${dataFolder}. Stop the gateway first: it stops PostgreSQL as well.`);
 }
 
-/** What a restore has left that was killed. */
+/** Removes the remains of a killed restore. */
 async function discard(temporary: string): Promise<void> {
   const { readAccess } = await import('#core/platform/database/server-access.ts');
   const access = await readAccess(join(temporary, 'postgres.json'), join(temporary, 'postgres'));

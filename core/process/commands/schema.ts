@@ -30,7 +30,7 @@ export function defineSchema(parser: Parser, { file, log, print }: CoreCommandCo
     });
 }
 
-/** Completion helps most while a file has mistakes, so all that is needed here is YAML with a list of plugins. */
+/** Completion helps most while a file has mistakes, so only the YAML and its list of plugins must be readable. */
 async function readForPlugins(file: string): Promise<GatewayDocument | undefined> {
   try {
     return await readDocument(file, process.env);
@@ -41,7 +41,7 @@ async function readForPlugins(file: string): Promise<GatewayDocument | undefined
   }
 }
 
-/** On stderr: the schema itself may go to stdout. */
+/** Uses stderr: the schema itself may go to stdout. */
 function warn(error: ConfigError): void {
   console.error(`${error.message}\nnote: the schema does not cover plugins that could not be loaded`);
 }
@@ -51,13 +51,12 @@ async function writeSchema(target: string, text: string): Promise<void> {
     await writeFile(target, text);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    const reason = unwritable[code] ?? code;
+    const reason = reasonsByCode[code] ?? code;
     throw new CommandFailed(`${target} cannot be written: ${reason}; choose another file with --output FILE`);
   }
 }
 
-/** Reasons for a failed write, by error code. */
-const unwritable: Readonly<Record<string, string>> = {
+const reasonsByCode: Readonly<Record<string, string>> = {
   ENOENT: 'its folder does not exist',
   ENOTDIR: 'its folder is a file',
   EISDIR: 'it is a folder',

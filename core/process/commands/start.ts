@@ -99,7 +99,7 @@ async function serve(
   finish(cause, isClean);
 }
 
-/** Reloads gateway.yaml, and logs what came of it. Returns false when it was refused. */
+/** Reloads gateway.yaml and logs the result. Returns false if it was rejected. */
 function reloader(
   gateway: Gateway,
   file: string,
@@ -126,7 +126,7 @@ function reloader(
   };
 }
 
-/** True when everything has been closed; otherwise at least the embedded database is. */
+/** True if everything was closed; the embedded database always is. */
 async function stop(gateway: Gateway, hurry: AbortSignal, isReplaced: boolean, log: Logger): Promise<boolean> {
   try {
     await gateway.stop(hurry, isReplaced);
@@ -138,7 +138,7 @@ async function stop(gateway: Gateway, hurry: AbortSignal, isReplaced: boolean, l
   }
 }
 
-/** Never returns: a person or a supervisor has lost patience. */
+/** Never returns: exits at the third stop signal. */
 async function endAtThird(gateway: Gateway, signals: StopSignals, log: Logger): Promise<never> {
   await signals.third;
   log.warn('third signal: ending at once');
@@ -150,7 +150,7 @@ async function abandon(gateway: Gateway, log: Logger): Promise<void> {
   await gateway.abandon().catch((error: unknown) => log.error('the database could not be stopped', error));
 }
 
-/** Undefined when the gateway was stopped before it had started. */
+/** Undefined if the gateway was stopped before it had started. */
 async function startUnless(signals: StopSignals, options: GatewayOptions): Promise<Gateway | undefined> {
   const { log } = options;
   const stopping = new AbortController();
@@ -168,12 +168,12 @@ async function startUnless(signals: StopSignals, options: GatewayOptions): Promi
   }
 }
 
-/** Exits: a timer of a plugin, say, may still hold the process, and everything that matters is closed. */
+/** Exits explicitly: a plugin's timer may keep the process alive, and all resources are closed. */
 function finish(cause: StopCause | Error, isClean = true): never {
   exitAtOnce(isClean && !(cause instanceof Error) ? 0 : 1, !isClean);
 }
 
-/** The key of the demo account, which is created where there is no account yet. */
+/** Key of the demo account, which is created if there is no account yet. */
 async function readDemoKey(host: Host, log: Logger): Promise<IssuedKey | undefined> {
   const { ensureDemoAccount } = await import('#core/business/accounts/demo-account.ts');
   return ensureDemoAccount(host).catch((error: unknown) => {

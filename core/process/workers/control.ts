@@ -9,14 +9,13 @@ import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
 
 const { createServer, request } = process.getBuiltinModule('node:http');
 
-/** What commands ask of a supervisor. */
 const actions = ['restart', 'reload', 'stop'] as const;
 export type Action = (typeof actions)[number];
 
-/** Ms for the ends of answers at a stop. */
-const lastWords = 1_000;
+/** For responses to end on stop. */
+const closeTimeoutMs = 1_000;
 
-/** The last line of what has succeeded. */
+/** Last line after success. */
 const done = 'done';
 
 /** Does it, and tells its progress. @throws Error with what went wrong */
@@ -59,7 +58,7 @@ export class ControlSocket {
   async close(): Promise<void> {
     if (!(await canClose({ path: socketOf(this.#dataFolder) }))) return this.#server.closeAllConnections();
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    await firstOrTimeout([closed], lastWords);
+    await firstOrTimeout([closed], closeTimeoutMs);
     this.#server.closeAllConnections();
   }
 }
@@ -68,7 +67,7 @@ function socketOf(dataFolder: string): string {
   return join(dataFolder, 'supervisor.sock');
 }
 
-/** Lines of text; the last one is `done`, or the error. */
+/** Responds with lines of text; the last one is `done` or the error. */
 async function answer({ method, url }: IncomingMessage, response: ServerResponse, perform: Perform): Promise<void> {
   const action = actions.find((name) => url === `/${name}`);
   if (method !== 'POST' || action === undefined) {

@@ -7,20 +7,19 @@ import type { OperatorAnswer, OperatorQuestion } from '#core/gateway/operator-li
 import type { StopSignals } from '../stop-signals.ts';
 import type { WorkerCrash, WorkerOrder, WorkerReport } from './settings.ts';
 
-/** Ms after a crash for which the health check fails. */
-const remembered = 600_000;
-/** Ms between two reports of the load. */
-const reportEvery = 2_000;
+/** The health check fails this long after a crash. */
+const unhealthyForMs = 600_000;
+const reportIntervalMs = 2_000;
 
 interface Worker {
-  /** Requests in flight. */
+  /** Number of requests in flight. */
   running(): number;
-  /** Lets as many of the next answers close their connections. */
+  /** Closes the connections of this many further responses. */
   shed(connections: number): void;
   answerOperator(question: OperatorQuestion): Promise<OperatorAnswer> | undefined;
-  /** Loads gateway.yaml again. @returns false when it was refused, which is logged */
+  /** Reloads gateway.yaml. @returns false if it was rejected, which is logged */
   reload(): Promise<boolean>;
-  /** Says where the gateway serves. */
+  /** Prints where the gateway serves. */
   greet(operatorUrl: string | undefined): Promise<void>;
 }
 
@@ -47,7 +46,7 @@ export class SupervisorLink {
   serve(worker: Worker): void {
     this.#worker = worker;
     this.#report({ kind: 'ready' });
-    setInterval(() => this.#report({ kind: 'load', running: worker.running() }), reportEvery).unref();
+    setInterval(() => this.#report({ kind: 'load', running: worker.running() }), reportIntervalMs).unref();
   }
 
   async #follow(order: Exclude<WorkerOrder, { kind: 'stop' }>): Promise<void> {
@@ -62,14 +61,14 @@ export class SupervisorLink {
     }
   }
 
-  /** What cannot be sent is for a supervisor that has gone, which `disconnect` reports. */
+  /** A failed send means that the supervisor has gone, which `disconnect` reports. */
   #report(report: WorkerReport): void {
     if (process.connected) process.send?.(report, undefined, undefined, () => undefined);
   }
 
   /** @param now epoch ms */
   #check(now: number): HealthVerdict {
-    if (this.#crash === undefined || now - this.#crash.at > remembered) return { ok: true };
+    if (this.#crash === undefined || now - this.#crash.at > unhealthyForMs) return { ok: true };
     const { worker, how, at } = this.#crash;
     return { ok: false, reason: healthReason('health.reason.worker', { worker, how }), since: at };
   }

@@ -1,4 +1,4 @@
-/** Metrics in the text format of Prometheus, and the worker that has them. */
+/** A worker's metrics in Prometheus text format. */
 interface WorkerMetrics {
   readonly worker: number;
   readonly text: string;
@@ -39,9 +39,8 @@ function labelled(line: string, worker: number): string[] {
   return [`${name}{worker="${worker}"${rest}`];
 }
 
-/** A metric of the supervisor about each worker. */
+/** The supervisor's metric about each worker. */
 interface MetricOfWorkers {
-  /** Without the common prefix. */
   readonly name: string;
   readonly type: 'gauge' | 'counter';
   readonly help: string;

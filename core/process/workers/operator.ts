@@ -13,11 +13,10 @@ import type { WorkerProcess } from './worker-process.ts';
 /** Not imported: that would read every export of the module, and one of them loads all of Node's own undici. */
 const { createServer } = process.getBuiltinModule('node:http');
 
-/** Of the supervisor. */
 interface Workers {
-  /** Those that serve. */
+  /** The serving workers. */
   ready(): readonly WorkerProcess[];
-  /** Its own metrics, in the text format of Prometheus. */
+  /** The supervisor's own metrics in Prometheus text format. */
   metrics(answered: readonly number[]): string;
   describe(): readonly WorkerStatus[];
 }
@@ -94,7 +93,7 @@ export class WorkersOperator {
     return { status, headers, body: merged + this.#workers.metrics(answered.map(({ worker }) => worker)) };
   }
 
-  /** Of one worker that is ready, with what fails in any of them. */
+  /** One ready worker's health, with the failures of all workers. */
   #health(answered: readonly Answered[], first: OperatorAnswer): OperatorAnswer {
     const own = answered.find(({ answer }) => answer.status === 200)?.answer ?? first;
     const body = parseObject(own.body);

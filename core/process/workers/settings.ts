@@ -41,14 +41,13 @@ export type WorkerReport =
   /** To `reload`: false when gateway.yaml was refused. */
   | { readonly kind: 'answer'; readonly id: number; readonly answer: OperatorAnswer | boolean | undefined };
 
-/** The variable that makes a process a worker. */
-const variable = 'DAYPASS_WORKER';
-/** The descriptor of the first socket: after stdio and the channel of the messages. */
+const workerVariable = 'DAYPASS_WORKER';
+/** First socket: after stdio and the IPC channel. */
 const firstDescriptor = 4;
 
 /** Undefined in a process that no supervisor has started. */
 export function readWorkerSettings(environment: NodeJS.ProcessEnv = process.env): WorkerSettings | undefined {
-  const [number, count, sockets, alone] = environment[variable]?.split('/').map(Number) ?? [];
+  const [number, count, sockets, alone] = environment[workerVariable]?.split('/').map(Number) ?? [];
   if (!process.connected || number === undefined || count === undefined || sockets === undefined) return undefined;
   const descriptors = Array.from({ length: sockets }, (_, index) => firstDescriptor + index);
   return { number, count, descriptors, isAlone: alone === 1 };
@@ -61,5 +60,5 @@ export function workerEnvironment({
   sockets,
   isAlone,
 }: Omit<WorkerSettings, 'descriptors'> & { readonly sockets: number }): Record<string, string> {
-  return { [variable]: [number, count, sockets, isAlone ? 1 : 0].join('/') };
+  return { [workerVariable]: [number, count, sockets, isAlone ? 1 : 0].join('/') };
 }

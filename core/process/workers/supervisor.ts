@@ -19,16 +19,16 @@ import { describeSlots, type WorkerSlot, writeSlotMetrics } from './worker-slot.
  */
 const timeouts = { start: 600_000, drain: 3_700_000, end: 7_000 };
 
-/** Ms before a worker that has ended is started again. */
-const retries = { first: 200, longest: 30_000 };
+/** Before a worker that exited is started again. */
+const retriesMs = { first: 200, longest: 30_000 };
 
-/** Ms of serving after which a crash counts as the first again. */
-const settled = 60_000;
+/** Uptime after which a crash counts as the first again. */
+const settledAfterMs = 60_000;
 
-/** Ms between two checks that the workers report, and checks without a report after which one hangs. */
+/** Ms between two checks of the workers' reports, and checks without a report until a worker counts as hung. */
 const watch = { every: 10_000, limit: 6 };
 
-/** By how much more requests than the mean a worker may have in flight before clients are sent to the others. */
+/** Excess of requests in flight over the mean, beyond which clients are sent to other workers. */
 const tolerance = { factor: 1.25, requests: 2 };
 
 interface SupervisorParts {
@@ -56,7 +56,7 @@ class Supervisor {
   readonly #plan: WorkerPlan;
   readonly #parts: SupervisorParts;
   readonly #slots: readonly WorkerSlot[];
-  /** All processes, those included that end. */
+  /** All processes, including those that are stopping. */
   readonly #running = new Set<WorkerProcess>();
   readonly #control: ControlSocket;
   readonly #operator: WorkersOperator | undefined;
@@ -72,7 +72,7 @@ class Supervisor {
     this.#parts = parts;
     this.#slots = Array.from({ length: plan.count }, (_, index) => ({
       number: index + 1,
-      backoff: new Backoff(retries),
+      backoff: new Backoff(retriesMs),
       worker: undefined,
       timer: undefined,
       crashes: 0,
@@ -120,7 +120,7 @@ class Supervisor {
     }
   }
 
-  /** The first worker alone: it migrates the database, and finds out whether the configuration can start. */
+  /** Starts one worker alone first: it migrates the database and shows whether the configuration can start. */
   async #start(): Promise<void> {
     const [first, ...others] = this.#slots as [WorkerSlot, ...WorkerSlot[]];
     const worker = this.#spawn(first);
@@ -162,7 +162,7 @@ class Supervisor {
     worker.tell({ kind: 'shed', connections: Math.round(worker.running - mean) });
   }
 
-  /** Health checks reach the other workers, so nobody else would notice. */
+  /** Only reports show a hung worker: health checks reach the others. */
   #killHanging(): void {
     for (const worker of this.#ready) {
       if (++worker.missed < watch.limit) continue;
@@ -173,7 +173,7 @@ class Supervisor {
     }
   }
 
-  /** @returns false when it has ended */
+  /** @returns false if it has exited */
   async #waitForStart(worker: WorkerProcess, isFirst = false): Promise<boolean> {
     // As without workers, the first start takes the time that it needs.
     const started = await firstOrTimeout([worker.served], isFirst ? Infinity : timeouts.start);
@@ -198,7 +198,7 @@ class Supervisor {
     slot.worker = undefined;
     slot.crashes++;
     const now = Date.now();
-    if (now - worker.startedAt > settled) backoff.reset();
+    if (now - worker.startedAt > settledAfterMs) backoff.reset();
     const delay = backoff.next();
     const then = slot.isReplacing ? 'its successor starts already' : `starting it again in ${Math.ceil(delay)} ms`;
     log.error(`worker ${number} (process ${worker.pid}) ${how}; ${then}`);
@@ -226,13 +226,13 @@ class Supervisor {
     }
   }
 
-  /** @throws Error when a worker has refused gateway.yaml */
+  /** @throws Error if a worker has rejected gateway.yaml */
   async #reload(): Promise<void> {
     const reloaded = await Promise.all(this.#ready.map((worker) => worker.reload()));
     if (!reloaded.every(Boolean)) throw new Error('gateway.yaml was not reloaded by every worker; the log says why');
   }
 
-  /** One at a time. @throws Error when one does not start: it and those after it keep their processes */
+  /** Replaces one worker at a time. @throws Error if a new one does not start: it and the following keep their old processes */
   async #replaceAll(tell: (line: string) => void): Promise<void> {
     if (this.#replacing !== undefined) throw new Error('the workers are already being replaced');
     const replace = async () => {
@@ -275,7 +275,7 @@ class Supervisor {
     tell(line);
   }
 
-  /** @returns true when every worker has ended with 0 */
+  /** @returns true if every worker exited with 0 */
   async #stop(): Promise<boolean> {
     const { signals } = this.#parts;
     this.#isStopping = true;
@@ -299,7 +299,7 @@ class Supervisor {
     return this.#ended.promise;
   }
 
-  /** Pages and health checks are of the workers. */
+  /** The workers serve the pages and health checks, so they need the supervisor's state. */
   #announce(): void {
     const order = { kind: 'workers', workers: describeSlots(this.#slots), crash: this.#crash } as const;
     for (const worker of this.#ready) worker.tell(order);

@@ -7,8 +7,8 @@ import { environmentWithoutFile } from '../environment-file.ts';
 import type { StopOrder } from '../stop-signals.ts';
 import { type WorkerOrder, type WorkerReport, type WorkerSettings, workerEnvironment } from './settings.ts';
 
-/** Ms until an answer counts as missing: for the operator, and after a reload, which may build thousands of models. */
-const timeouts = { ask: 5_000, reload: 30_000 };
+/** A reload may build thousands of models. */
+const timeoutsMs = { ask: 5_000, reload: 30_000 };
 
 /** How a worker has ended. */
 export interface WorkerExit {
@@ -111,12 +111,14 @@ export class WorkerProcess {
 
   /** Undefined when it does not answer in time, or its operator listener is off. */
   ask(question: OperatorQuestion): Promise<OperatorAnswer | undefined> {
-    return this.#request((id) => ({ kind: 'ask', id, question }), timeouts.ask) as Promise<OperatorAnswer | undefined>;
+    return this.#request((id) => ({ kind: 'ask', id, question }), timeoutsMs.ask) as Promise<
+      OperatorAnswer | undefined
+    >;
   }
 
   /** True when gateway.yaml was loaded, or had not changed. */
   async reload(): Promise<boolean> {
-    return (await this.#request((id) => ({ kind: 'reload', id }), timeouts.reload)) === true;
+    return (await this.#request((id) => ({ kind: 'reload', id }), timeoutsMs.reload)) === true;
   }
 
   async #request(order: (id: number) => WorkerOrder, timeout: number): Promise<unknown> {

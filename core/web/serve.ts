@@ -16,10 +16,9 @@ import { securityHeaders } from './serving/security-headers.ts';
 import type { Texts } from './texts/texts.ts';
 import { Translator } from './texts/translator.ts';
 
-/** Ms between two lines about the same failure of a page. */
-const remindEvery = 60_000;
+/** Per failure of a page. */
+const reminderIntervalMs = 60_000;
 
-/** The part of the registry that pages are made from. */
 interface PageRegistry {
   readonly pages: readonly Page[];
   readonly assetSources: ReadonlyMap<string, AssetSource>;
@@ -62,7 +61,7 @@ export async function routePages(server: Server, registry: PageRegistry, host: (
   const { translator, assets } = await loadPages(registry);
   const renderer = new Renderer(server, registry.pages, assets);
   const routes = new PageRoutes(host, renderer, translator);
-  const lines = new LineThrottle(remindEvery);
+  const lines = new LineThrottle(reminderIntervalMs);
   routeAssets(server, assets);
   routeSiteFiles(server, registry.pages, assets, host);
   for (const page of registry.pages) routes.add(server, page);
@@ -105,14 +104,14 @@ export async function routePages(server: Server, registry: PageRegistry, host: (
   }
 }
 
-/** Reads the session for an address that no route has, so that nobody who is signed in is offered to sign in. */
+/** Reads the session for unknown addresses, so that a signed-in reader is not offered to sign in. */
 async function recogniseReader(request: Request): Promise<void> {
   if (request.auth.isAuthenticated) return;
   const session = await request.server.auth.test('session', request).catch(() => undefined);
   if (session !== undefined) Object.assign(request.auth, { isAuthenticated: true, credentials: session.credentials });
 }
 
-/** hapi sets the header `content-type` later; the getter already knows it. */
+/** hapi sets the `content-type` header later; the getter already knows it. */
 function isHtml(response: ResponseObject & { readonly contentType?: string | null }): boolean {
   return response.contentType?.startsWith('text/html') === true;
 }

@@ -38,14 +38,11 @@ export interface ActionQuestion {
   readonly route?: string;
 }
 
-/** What was entered. */
 interface ActionInput {
   readonly note: string;
   readonly days: number;
   readonly amount: number | undefined;
-  /** The value of the chosen option; empty without a choice. */
   readonly choice: string;
-  /** What the line of text has; empty without one. */
   readonly line: string;
   readonly isManual: boolean;
   readonly route: string;
@@ -76,8 +73,7 @@ export function describeDone({ query, t }: Pick<PageRequest, 'query' | 't'>): st
   return told === action ? '' : t('operator.done_now', { action: told });
 }
 
-/** Characters of a note. */
-const longestNote = 500;
+const maxNoteLength = 500;
 
 /** A page that asks whether, and a form that does it and records who has. */
 export function actionPage(definition: ActionPage): Page {
@@ -89,7 +85,7 @@ export function actionPage(definition: ActionPage): Page {
   const needsNote = required.includes('note');
   const form = defineForm({
     fields: object(needsNote ? ['note'] : [], {
-      note: string({ minLength: needsNote ? 1 : 0, maxLength: longestNote, pattern: needsNote ? '\\S' : '' }),
+      note: string({ minLength: needsNote ? 1 : 0, maxLength: maxNoteLength, pattern: needsNote ? '\\S' : '' }),
       days: integer({ minimum: -365, maximum: 365 }),
       amount: string({ maxLength: 40 }),
       choice: string({ maxLength: 40 }),
@@ -120,7 +116,7 @@ export function actionPage(definition: ActionPage): Page {
   };
 }
 
-/** @throws FieldErrors for what is no amount of money, or none of it: only commands and the API take nothing for all */
+/** @throws FieldErrors for invalid amounts and for zero: only commands and the API read an omitted amount as all */
 function requireAmount(text: string): number {
   if (text.trim() === '') throw new FieldErrors({ amount: 'form.required' });
   const amount = readTypedAmount(text) ?? 0;
@@ -151,7 +147,7 @@ export function slugOf(action: string): string {
   return action.slice(action.indexOf('.') + 1).replaceAll('_', '-');
 }
 
-/** The members that the one line of text and the one choice of a form are for. */
+/** Input members that share the form's one line of text and one choice. */
 const lines = ['to', 'confirm', 'label'] as const;
 const choices = ['sign_in', 'as', 'outcome'] as const;
 

@@ -4,18 +4,16 @@ import type { Host, Services } from '#core/gateway/host/host.ts';
 import { retryUntilDone } from '#core/platform/timing/backoff.ts';
 import { type LiveTopic, liveTopics } from '../pages/page.ts';
 
-/** News of all accounts, for every instance. */
+/** For every instance: news of all accounts. */
 const channel = 'live';
-/** That an account, whichever, has news: for instances with pages that follow all accounts. */
+/** For instances with pages that follow all accounts: some account has news. */
 const anyChannel = 'live/any';
-/** News of one account: for instances with pages that follow it. */
+/** For instances with pages that follow the account. */
 const accountChannel = (accountId: string) => `live/account/${accountId}`;
-/** Ms between two messages to the other instances. */
-const interval = 1_000;
-/** Accounts with news in one interval; more than these count as all. */
+const intervalMs = 1_000;
+/** Per interval; more accounts with news count as all. */
 const maxAccounts = 500;
-/** Ms between attempts to subscribe. */
-const retries = { first: 500, longest: 30_000 };
+const retriesMs = { first: 500, longest: 30_000 };
 
 /** A topic has news, of some accounts or of all. Those of an empty set are of accounts that this instance does not follow. */
 export interface LiveChange {
@@ -23,13 +21,13 @@ export interface LiveChange {
   readonly accounts: ReadonlySet<string> | undefined;
 }
 
-/** One message to the other instances: by topic the accounts, null for all. */
+/** A message between instances: accounts by topic, null for all. */
 interface LiveMessage {
   readonly instance: string;
   readonly changes: Partial<Record<LiveTopic, readonly string[] | null>>;
 }
 
-/** A channel that this instance listens on while somebody follows it. */
+/** A channel that this instance listens on while one of its pages follows it. */
 interface Followed {
   followers: number;
   isSubscribed: boolean;
@@ -48,12 +46,11 @@ export class LiveBus implements AsyncDisposable {
   readonly #services: BusServices;
   readonly #listeners = new Set<(change: LiveChange) => void>();
   readonly #closing = new AbortController();
-  /** Accounts with changes not yet sent to other instances, by topic; undefined for all accounts. */
+  /** By topic, accounts with changes not yet sent to other instances; undefined for all accounts. */
   readonly #unsent = new Map<LiveTopic, Set<string> | undefined>();
   #subscription: Promise<(() => void) | undefined> | undefined;
   #isSubscribed = false;
-  /** By channel. */
-  readonly #followed = new Map<string, Followed>();
+  readonly #followedByChannel = new Map<string, Followed>();
   #timer: NodeJS.Timeout | undefined;
   #sentAt = Number.NEGATIVE_INFINITY;
 
@@ -93,11 +90,11 @@ export class LiveBus implements AsyncDisposable {
   follow(accountId: string | undefined): () => void {
     if (!this.#isShared) return () => {};
     const name = accountId === undefined ? anyChannel : accountChannel(accountId);
-    const followed = this.#followed.get(name) ?? this.#openChannel(name, accountId);
+    const followed = this.#followedByChannel.get(name) ?? this.#openChannel(name, accountId);
     followed.followers++;
     return () => {
-      if (--followed.followers > 0 || this.#followed.get(name) !== followed) return;
-      this.#followed.delete(name);
+      if (--followed.followers > 0 || this.#followedByChannel.get(name) !== followed) return;
+      this.#followedByChannel.delete(name);
       endFollowing(followed);
     };
   }
@@ -105,18 +102,21 @@ export class LiveBus implements AsyncDisposable {
   /** False while changes of this account may be missed. */
   hears(accountId: string): boolean {
     if (!this.#isShared) return true;
-    return this.isConnected && this.#followed.get(accountChannel(accountId))?.isSubscribed === true;
+    return this.isConnected && this.#followedByChannel.get(accountChannel(accountId))?.isSubscribed === true;
   }
 
   /** Resolves once changes of other instances arrive. */
   async ready(): Promise<void> {
-    await Promise.all([this.#subscription, ...this.#followed.values().map(({ subscription }) => subscription)]);
+    await Promise.all([
+      this.#subscription,
+      ...this.#followedByChannel.values().map(({ subscription }) => subscription),
+    ]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
     clearTimeout(this.#timer);
-    for (const followed of this.#followed.values()) endFollowing(followed);
+    for (const followed of this.#followedByChannel.values()) endFollowing(followed);
     const unsubscribe = await this.#subscription;
     unsubscribe?.();
   }
@@ -130,7 +130,7 @@ export class LiveBus implements AsyncDisposable {
   }
 
   #sendSoon(): void {
-    const delay = Math.max(0, this.#sentAt + interval - performance.now());
+    const delay = Math.max(0, this.#sentAt + intervalMs - performance.now());
     this.#timer ??= setTimeout(
       () => inBackground(this.#services.log, 'telling other instances of news for open pages', () => this.#send()),
       delay,
@@ -153,7 +153,6 @@ export class LiveBus implements AsyncDisposable {
     if (this.#unsent.size > 0 && !this.#closing.signal.aborted) this.#sendSoon();
   }
 
-  /** The messages about these changes, by channel. */
   #messages(unsent: ReadonlyMap<LiveTopic, ReadonlySet<string> | undefined>): Map<string, string> {
     const changes = new Map<string, LiveMessage['changes']>();
     const add = (name: string, topic: LiveTopic, accounts: readonly string[] | null) =>
@@ -187,14 +186,14 @@ export class LiveBus implements AsyncDisposable {
         return unsubscribe;
       }),
     };
-    this.#followed.set(name, followed);
+    this.#followedByChannel.set(name, followed);
     return followed;
   }
 
   #listenOn(name: string, signal: AbortSignal, onGap: () => void): Promise<(() => void) | undefined> {
     const { shared, log } = this.#services;
     return retryUntilDone(() => shared.events.subscribe(name, (text) => this.#receive(text), onGap), {
-      range: retries,
+      range: retriesMs,
       signal,
       onFailure: (error, failures) => {
         if (failures === 0 && name === channel)
@@ -212,7 +211,7 @@ export class LiveBus implements AsyncDisposable {
     }
   }
 
-  /** Everything of these accounts counts as changed. */
+  /** Marks everything of these accounts as changed. */
   #deliverAll(accounts: ReadonlySet<string> | undefined): void {
     for (const topic of liveTopics) this.#deliver({ topic, accounts });
   }

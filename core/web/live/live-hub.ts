@@ -10,12 +10,12 @@ import { type LiveSource, LiveView } from './live-view.ts';
 import { type RenderBudget, RenderQueue, CpuShareBudget } from './render-queue.ts';
 import type { Database } from '#core/platform/database/database.ts';
 
-/** Ms between comments that keep streams open. */
-const beatInterval = 15_000;
-/** Ms between checks whether sessions have ended. */
-const sessionInterval = 3_000;
-/** Ms for one check. */
-const sessionTimeout = 5_000;
+/** Comments keep streams open. */
+const beatIntervalMs = 15_000;
+/** Between checks for ended sessions. */
+const sessionIntervalMs = 3_000;
+/** For one check. */
+const sessionTimeoutMs = 5_000;
 
 /** Who reads a stream, and what. */
 export interface LiveReader {
@@ -36,13 +36,13 @@ export type FilterSessions = (ids: readonly string[]) => Promise<ReadonlyMap<str
 
 type HubHost = Pick<Host, 'keep' | 'log' | 'instance' | 'shared' | 'database'>;
 
-/** A view with what marks it. */
+/** A view with its key and account. */
 interface Followed {
   readonly view: LiveView;
   readonly topics: ReadonlySet<LiveTopic>;
-  /** Undefined for pages that follow all accounts. */
+  /** Undefined for a page that follows all accounts. */
   readonly accountId: string | undefined;
-  /** Ends following them on other instances. */
+  /** Stops following on other instances. */
   unfollow(): void;
 }
 
@@ -61,7 +61,6 @@ export class LiveHub implements AsyncDisposable {
   readonly #timers: readonly NodeJS.Timeout[];
   readonly #stops: readonly (() => void)[];
   #isChecking = false;
-  /** Sessions could not be read at the last check. */
   #isStopped = false;
   #isClosed = false;
 
@@ -74,11 +73,11 @@ export class LiveHub implements AsyncDisposable {
     this.#timers = [
       setInterval(
         guarded(host.log, 'a beat of open pages', () => this.#beat()),
-        beatInterval,
+        beatIntervalMs,
       ),
       setInterval(
         guarded(host.log, 'the check of open pages’ sessions', () => this.#checkSessions()),
-        sessionInterval,
+        sessionIntervalMs,
       ),
     ];
     for (const timer of this.#timers) timer.unref();
@@ -174,7 +173,7 @@ export class LiveHub implements AsyncDisposable {
     const ids = new Set([...this.#readers.values()].flatMap(({ sessionId }) => sessionId ?? []));
     if (ids.size === 0 || this.#isChecking) return;
     this.#isChecking = true;
-    const check = withDeadline(this.#filterSessions([...ids]), sessionTimeout, 'sessions cannot be checked');
+    const check = withDeadline(this.#filterSessions([...ids]), sessionTimeoutMs, 'sessions cannot be checked');
     const open = await check.catch(() => undefined);
     this.#isChecking = false;
     if (open === undefined) return this.#stop(ids);
@@ -190,7 +189,7 @@ export class LiveHub implements AsyncDisposable {
     }
   }
 
-  /** Readers would not notice otherwise: while the database is away, nothing changes on their pages. */
+  /** Without this, readers would not notice: while the database is down, their pages do not change. */
   #stop(ids: ReadonlySet<string>): void {
     this.#isStopped = true;
     for (const [stream, { sessionId }] of this.#readers)
@@ -208,7 +207,7 @@ function ownerOf({ accountId, address }: LiveReader): string {
   return accountId === undefined ? `address ${address}` : `account ${accountId}`;
 }
 
-/** Channels on which triggers name an account at commit, with the topics that have news then. */
+/** Channels whose triggers name an account at commit, with the topics that they affect. */
 const channels: Readonly<Record<string, readonly LiveTopic[]>> = {
   // A key, a period, a block.
   account: ['account'],

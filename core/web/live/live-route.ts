@@ -15,7 +15,6 @@ import { LiveStream } from './live-stream.ts';
 import type { LiveSource } from './live-view.ts';
 import { Visit } from '../serving/visit.ts';
 
-/** What the routes of live streams need. */
 interface LiveRouteParts {
   readonly host: () => Host;
   readonly renderer: Renderer;
@@ -23,8 +22,8 @@ interface LiveRouteParts {
   readonly translator: Translator;
 }
 
-/** Ms after which a page reconnects: each its own time, so that those of a process that ends do not come back at once. */
-const retries = { least: 1_000, spread: 2_000 };
+/** A page reconnects after a random delay, so that the pages of an ended process spread. */
+const retriesMs = { least: 1_000, spread: 2_000 };
 
 /**
  * `GET <path>/live` for each page with live parts: the parts as server-sent events, with the access rules of the page. Events
@@ -78,7 +77,7 @@ function answer(
     .header('x-accel-buffering', 'no');
   if (request.method === 'head') return response;
   const { account, sessionId, address, language, format } = visit();
-  stream.open(assets.build, retries.least + Math.random() * retries.spread);
+  stream.open(assets.build, retriesMs.least + Math.random() * retriesMs.spread);
   hub.add(stream, {
     page,
     live,
@@ -105,9 +104,9 @@ function sourceOf(createVisit: () => LiveVisit, live: LiveParts, renderer: Rende
   };
 }
 
-/** A visit whose page is rendered again and again, long after its head was sent. */
+/** A visit whose page is rendered repeatedly, long after its head was sent. */
 class LiveVisit extends Visit {
-  /** @throws Error for a visitor: visitors share what is rendered, and a token is for one browser */
+  /** @throws Error for a visitor: visitors share a rendering, but a token is for one browser */
   override formToken(path: string): string {
     if (this.account === undefined)
       throw new Error(`a live part of "${this.path}" has a form that visitors would share`);

@@ -8,7 +8,7 @@ export interface RenderedPart {
   readonly event: string;
 }
 
-/** Why a stream ends permanently; the page's script shows it. */
+/** Reason for a permanent end; the page's script shows it. */
 type LiveEnd = 'signed_out' | 'too_many' | 'gone';
 
 /** An event of one stream, its data on as many lines as it needs. */

@@ -8,15 +8,15 @@ import { Redirect } from '../pages/page.ts';
 import { PageError } from '../pages/page-error.ts';
 import { formatEvent, type LiveStream, type RenderedPart } from './live-stream.ts';
 
-/** Ms between two renderings, at least. */
-const interval = 1_000;
-/** Ms for the values of one rendering. */
-const renderTimeout = 10_000;
-/** Ms between attempts while a page cannot be rendered. */
-const retries = { first: 1_000, longest: 10_000 };
+/** Between two renderings. */
+const minIntervalMs = 1_000;
+/** For the values of one rendering. */
+const renderTimeoutMs = 10_000;
+/** While a page cannot be rendered. */
+const retriesMs = { first: 1_000, longest: 10_000 };
 const failureLog = new Throttle(60_000);
 
-/** The values of a page, or the page to show instead. */
+/** A page's values, or a redirect to another page. */
 type LiveValues = Redirect | object;
 
 /** What a view needs of its page, for one of its streams. */
@@ -27,30 +27,27 @@ export interface LiveSource {
 }
 
 interface LiveViewOptions {
-  /** Path of the page, for the log. */
   readonly path: string;
   readonly live: LiveParts;
   readonly log: Logger;
-  /** Puts a rendering into the queue of the process; a routine one waits for those that show news. */
+  /** A routine rendering waits for those with news. */
   readonly enqueue: (render: () => Promise<void>, isRoutine: boolean) => void;
-  /** Takes it out again. */
   readonly dequeue: (render: () => Promise<void>) => void;
 }
 
 /** One rendering of a page for all streams with the same content, at most once per interval. */
 export class LiveView {
   readonly #options: LiveViewOptions;
-  /** In the order in which they were opened. */
+  /** In opening order. */
   readonly #streams = new Map<LiveStream, LiveSource>();
-  /** Those that could not take the last rendering. */
+  /** Streams that could not take the last rendering. */
   readonly #behind = new Set<LiveStream>();
-  readonly #backoff = new Backoff(retries);
-  /** Ms until the next attempt; 0 unless the last one has failed. */
+  readonly #backoff = new Backoff(retriesMs);
+  /** Ms until the next attempt; 0 unless the last one failed. */
   #retryAfter = 0;
   #timer: NodeJS.Timeout | undefined;
   #everySeconds: NodeJS.Timeout | undefined;
   #renderedAt = Number.NEGATIVE_INFINITY;
-  /** Something has changed since the last rendering began. */
   #isDirty = false;
   #isRendering = false;
 
@@ -87,7 +84,7 @@ export class LiveView {
     this.#schedule();
   }
 
-  /** Time alone may have changed something; a rendering that is due anyway shows it. */
+  /** Renders because time alone may have changed the page; skipped if a rendering is due anyway. */
   #look(): void {
     if (this.#isDirty || this.#timer !== undefined || this.#isRendering || !this.#hasReader()) return;
     this.#options.enqueue(this.#render, true);
@@ -102,17 +99,16 @@ export class LiveView {
 
   #schedule(): void {
     if (this.#timer !== undefined || this.#isRendering || !this.#hasReader()) return;
-    const pause = Math.max(this.#retryAfter, interval);
+    const pause = Math.max(this.#retryAfter, minIntervalMs);
     const delay = Math.max(0, this.#renderedAt + pause - performance.now());
     this.#timer = setTimeout(() => this.#options.enqueue(this.#render, false), delay).unref();
   }
 
-  /** True if a stream can take a rendering. Otherwise, the first stream that can requests one. */
+  /** True if a stream can take a rendering; otherwise, the first stream that can requests one. */
   #hasReader(): boolean {
     return this.#streams.keys().some((stream) => stream.isReady);
   }
 
-  /** Never rejects. */
   readonly #render = async (): Promise<void> => {
     this.#timer = undefined;
     const [, source] = this.#streams.entries().find(([stream]) => stream.isReady) ?? [];
@@ -132,7 +128,7 @@ export class LiveView {
   };
 
   async #send(source: LiveSource): Promise<void> {
-    const values = await withDeadline(source.values(), renderTimeout, `no values within ${renderTimeout} ms`);
+    const values = await withDeadline(source.values(), renderTimeoutMs, `no values within ${renderTimeoutMs} ms`);
     if (values instanceof Redirect) return this.#each((stream) => stream.redirect(values.path));
     const rendered = source.render(this.#options.live.parts, values);
     const parts = new Map([...rendered].map(([name, html]) => [name, renderedPart(name, html)]));

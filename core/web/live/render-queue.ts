@@ -1,19 +1,18 @@
 import { inBackground } from '#core/platform/background.ts';
 import type { Logger } from '#core/platform/logger.ts';
 
-/** Concurrent renderings; few, because requests need the database connections. */
+/** Few, because requests need the database connections. */
 const concurrency = 2;
 
-/** Renderings per second of all views. The minimum, enough for four busy pages, takes a sixtieth of a core. */
+/** Renderings per second, over all views. The minimum, enough for four busy pages, takes a sixtieth of a core. */
 const rates = { most: 25, least: 4 };
-/** Consecutive urgent renderings after which a routine one is due. */
+/** Consecutive urgent renderings until a routine one is due. */
 const urgentInRow = 4;
-/** CPU time of one rendering with its queries, in ms, as `npm run bench -- --dashboards` measures it. */
-const cost = 4;
-/** Share of the CPU time of other work that renderings may use. */
-const share = 0.03;
-/** Ms between two measurements of the CPU time. */
-const sampleInterval = 2_000;
+/** CPU time of one rendering with its queries, as `npm run bench -- --dashboards` measures it. */
+const renderCostMs = 4;
+/** Renderings may use this share of the CPU time of other work. */
+const cpuShare = 0.03;
+const sampleIntervalMs = 2_000;
 
 /** Limits the rate of renderings. */
 export interface RenderBudget {
@@ -32,9 +31,9 @@ export class CpuShareBudget implements RenderBudget {
 
   get spacing(): number {
     const now = performance.now();
-    if (now - this.#sampledAt < sampleInterval) return this.#spacing;
+    if (now - this.#sampledAt < sampleIntervalMs) return this.#spacing;
     const { user, system } = process.cpuUsage(this.#cpu);
-    const others = (user + system) / 1_000 - this.#renderings * cost;
+    const others = (user + system) / 1_000 - this.#renderings * renderCostMs;
     this.#spacing = 1_000 / rateFor((others / (now - this.#sampledAt)) * 1_000);
     this.#cpu = process.cpuUsage();
     this.#sampledAt = now;
@@ -49,7 +48,7 @@ export class CpuShareBudget implements RenderBudget {
 
 /** @param load CPU time of everything but renderings, in ms a second @returns renderings a second */
 export function rateFor(load: number): number {
-  return Math.min(rates.most, Math.max(rates.least, (load * share) / cost));
+  return Math.min(rates.most, Math.max(rates.least, (load * cpuShare) / renderCostMs));
 }
 
 /** Runs renderings in the order in which they were requested, within the budget; routine ones mostly after urgent ones. */
@@ -109,7 +108,6 @@ export class RenderQueue {
     this.#next();
   }
 
-  /** Routine renderings wait, but not indefinitely. */
   #isRoutineNext(): boolean {
     return this.#routine.size > 0 && (this.#urgent.size === 0 || this.#urgentInRow >= urgentInRow);
   }

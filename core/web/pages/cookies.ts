@@ -33,12 +33,12 @@ export function isSecure(request: Pick<Request, 'info' | 'raw'>, host: Pick<Host
   return host.service.baseUrl.startsWith('https:') || clientConnection(request, host).isSecure;
 }
 
-/** `dp_session`; with HTTPS `__Host-dp_session`, which no other host of the domain can plant. */
+/** `dp_session`; over HTTPS `__Host-dp_session`, which other hosts of the domain cannot set. */
 function nameOf(cookie: CookieName, prefix: string, isHttps: boolean): string {
   return cookie === 'session' && isHttps ? `__Host-${prefix}_session` : `${prefix}_${cookie}`;
 }
 
-/** The cookies of each request, so that cookies set by one part are visible to the others. */
+/** Per request, so that a cookie set by one part is visible to the others. */
 const known = new WeakMap<Request, Cookies>();
 
 export function cookiesOf(request: Request, host: Pick<Host, 'section' | 'service'>): Cookies {
@@ -52,7 +52,7 @@ export class Cookies {
   readonly #request: Request;
   readonly #prefix: string;
   readonly #isHttps: boolean;
-  /** What this answer sets: it counts at once. */
+  /** Set by this response; reads see it at once. */
   readonly #changed = new Map<CookieName, string | undefined>();
 
   /**

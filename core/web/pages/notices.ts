@@ -4,8 +4,8 @@ import { withDeadline } from '#core/platform/timing/deadline.ts';
 import type { Language } from '../texts/texts.ts';
 import type { PageRequest } from './page.ts';
 
-/** Ms for what is shown beside something else. */
-const readTimeout = 3_000;
+/** For notices next to other content. */
+const readTimeoutMs = 3_000;
 
 /** `all`: also visitors, on the status page and in its JSON. `customers`: accounts that are signed in, on their home page. */
 export type NoticeReaders = 'all' | 'customers';
@@ -31,7 +31,6 @@ export interface NoticeSource {
   readonly toJson?: (host: Host, language: Language) => Promise<readonly object[]>;
 }
 
-/** Sources by name. */
 type NoticeSources = ReadonlyMap<string, NoticeSource>;
 
 /** The notices of all sources. */
@@ -47,14 +46,14 @@ export async function showNotices(
   return (await Promise.all(shown)).flat();
 }
 
-/** What a plugin cannot read takes no page down. */
+/** A plugin's failed reading does not break the page. */
 async function orNone<T>(
   { log }: Pick<Host, 'log'>,
   { name }: NoticeSource,
   read: () => Promise<readonly T[]>,
 ): Promise<readonly T[]> {
   try {
-    return await withDeadline(read(), readTimeout, `no answer within ${readTimeout} ms`);
+    return await withDeadline(read(), readTimeoutMs, `no answer within ${readTimeoutMs} ms`);
   } catch (error) {
     noteFailure(log, `reading the notices "${name}"`, error);
     return [];

@@ -1,8 +1,8 @@
 import { addAbortSignal, Readable } from 'node:stream';
 import type { Logger } from '#core/platform/logger.ts';
 
-/** Ms that a download may take, however slowly the client reads. */
-const longest = 15 * 60_000;
+/** For a download, however slow the client. */
+const maxDurationMs = 15 * 60_000;
 
 /**
  * The body of a file that is made while the client reads it. A failure, or the end of the time, is logged and closes the connection
@@ -14,5 +14,5 @@ export function streamFile(log: Pick<Logger, 'error'>, what: string, pieces: Asy
   const stream = Readable.from(pieces, { objectMode: false });
   // hapi destroys the stream of a client that has left without an error.
   stream.on('error', (error) => log.error(`${what} failed`, error));
-  return addAbortSignal(AbortSignal.timeout(longest), stream);
+  return addAbortSignal(AbortSignal.timeout(maxDurationMs), stream);
 }

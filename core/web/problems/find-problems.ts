@@ -9,20 +9,19 @@ import type { Language, Texts } from '../texts/texts.ts';
 import { Translator } from '../texts/translator.ts';
 import { type Problem, type ProblemKind, type ProblemKinds, type ProblemReader, severities } from './problem.ts';
 
-/** Ms that each kind has to find its problems: more than a ping of a dependency, which is one of them. */
-const deadline = 2_500;
-/** Ms for which programs share a reading. */
-const maxAge = 10_000;
+/** Per kind; longer than the ping of a dependency, which is one of them. */
+const deadlineMs = 2_500;
+/** Monitoring programs share a reading. */
+const maxAgeMs = 10_000;
 
-/** In place of each kind that cannot be read: a page that lists nothing would say that all is well. */
+/** Replaces each kind that cannot be read: an empty page would suggest that all is well. */
 const unread: ProblemKind = { name: 'unread', order: 20, find: () => [] };
 
-/** A problem with its kind. */
 interface FoundProblem extends Problem {
   readonly kind: ProblemKind;
 }
 
-/** What is wrong now, and how many problems there are: of money, the worst are listed. */
+/** Current problems and their total number; of money problems, the worst are listed. */
 interface FoundProblems {
   readonly found: readonly FoundProblem[];
   readonly total: number;
@@ -44,7 +43,7 @@ function isDatabase({ kind, subject }: FoundProblem): boolean {
   return kind.name === 'check' && subject === 'database';
 }
 
-/** One for all kinds that the database would have told of. */
+/** Merges unread kinds into one entry, as they fail together with the database. */
 function joinUnread(found: readonly FoundProblem[], { t }: ProblemReader): readonly FoundProblem[] {
   const [some, others] = [found.filter(({ kind }) => kind === unread), found.filter(({ kind }) => kind !== unread)];
   if (some.length === 0) return others;
@@ -67,7 +66,7 @@ function rank({ severity }: Problem): number {
 async function findOfKind(kind: ProblemKind, reader: ProblemReader): Promise<FoundProblems> {
   try {
     const finding = (async () => kind.find(reader))();
-    const problems = await withDeadline(finding, deadline, 'no response in time');
+    const problems = await withDeadline(finding, deadlineMs, 'no response in time');
     return { found: problems.map((problem) => ({ ...problem, kind })), total: problems.total ?? problems.length };
   } catch (error) {
     return { found: [describeUnread(kind, error, reader)], total: 1 };
@@ -132,7 +131,7 @@ export function textOf({ pieces }: Problem): string {
   return pieces.flatMap(({ isPersonal, text }) => (isPersonal === true ? [] : [text])).join('');
 }
 
-/** The readings of programs: otherwise each scrape and each probe asks the database. */
+/** Readings for programs: otherwise each scrape and each probe would query the database. */
 const readings = new WeakMap<Host, FreshValue<readonly ToldProblem[]>>();
 
 /** All problems in English, as they were at most ten seconds ago. Never rejects. */
@@ -145,7 +144,7 @@ export function tellProblems(
     return found.map(tellProblem);
   };
   // Each kind has its own deadline.
-  const options = { maxAge, deadline: Infinity, now: () => host.monotonic(), read };
+  const options = { maxAge: maxAgeMs, deadline: Infinity, now: () => host.monotonic(), read };
   const reading = readings.get(host) ?? new FreshValue(options);
   readings.set(host, reading);
   return reading.get();

@@ -25,8 +25,7 @@ export const failedJobs: ProblemKind = {
   },
 };
 
-/** Models that are listed by name. */
-const listed = 10;
+const maxListed = 10;
 
 /**
  * Models with only one upstream: nothing is wrong yet, and customers were promised a backup. It is so as long as gateway.yaml says so,
@@ -38,8 +37,8 @@ export const missingBackups: ProblemKind = {
   find({ host, t }) {
     const alone = modelsWithoutBackup(host.catalog.models).map(({ publicName }) => publicName);
     if (alone.length === 0) return [];
-    const more = alone.length - listed;
-    const models = [...alone.slice(0, listed), ...(more > 0 ? [t('problem.no_backup.more', { count: more })] : [])];
+    const more = alone.length - maxListed;
+    const models = [...alone.slice(0, maxListed), ...(more > 0 ? [t('problem.no_backup.more', { count: more })] : [])];
     return [
       {
         severity: 'info',

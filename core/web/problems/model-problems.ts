@@ -6,10 +6,10 @@ import { describeFaultText } from '../pages/fault-text.ts';
 import { describeModelState } from '../pages/model-state.ts';
 import { inBrackets, type Problem, type ProblemKind, type ProblemReader, readEmphasis } from './problem.ts';
 
-/** Models, and upstreams with open breakers, that are listed one by one; a line tells how many more models there are. */
-const listed = 10;
-/** Routes of a model whose breakers are explained in its line. */
-const explained = 2;
+/** Models, and upstreams with open breakers; a line counts the remaining models. */
+const maxListed = 10;
+/** Routes whose breakers are explained in the model's line. */
+const maxExplained = 2;
 
 /** Models in trouble, the worst first, each kind the oldest first. */
 export const modelProblems = (gateway: StatusReports): ProblemKind => ({
@@ -23,9 +23,9 @@ export function describeModels(health: readonly ModelHealth[], reader: ProblemRe
   const models = findTroubled(health).toSorted(
     (one, other) => severityOf(one.state) - severityOf(other.state) || (one.since ?? 0) - (other.since ?? 0),
   );
-  const more = models.slice(listed);
+  const more = models.slice(maxListed);
   return [
-    ...models.slice(0, listed).map((model) => describeModel(model, reader)),
+    ...models.slice(0, maxListed).map((model) => describeModel(model, reader)),
     ...(more.length > 0 ? [describeMore(more, reader)] : []),
   ];
 }
@@ -58,11 +58,11 @@ function describeModel(model: ModelHealth, reader: ProblemReader): Problem {
   };
 }
 
-/** Why its routes take no requests: " openai/gpt-6-sol: Open, next probe in 22 s (503 overloaded)." */
+/** Why the routes take no requests: " openai/gpt-6-sol: Open, next probe in 22 s (503 overloaded)." */
 function describeRoutesOf({ routes }: ModelHealth, reader: ProblemReader): string {
   return routes
     .filter(({ state }) => state !== 'closed')
-    .slice(0, explained)
+    .slice(0, maxExplained)
     .map((status) => ` ${status.route}: ${describeBreaker(status, reader).text}${reasonOf(status, reader)}.`)
     .join('');
 }
@@ -105,7 +105,7 @@ export function describeBreakers(
     .filter(({ route, state }) => state !== 'closed' && !told.has(route))
     .toSorted((one, other) => openedAt(one) - openedAt(other));
   const byUpstream = Map.groupBy(open, ({ route }) => route.slice(0, route.indexOf('/')));
-  return [...byUpstream].slice(0, listed).flatMap(([upstream, [oldest, ...others]]) => {
+  return [...byUpstream].slice(0, maxListed).flatMap(([upstream, [oldest, ...others]]) => {
     if (oldest === undefined) return [];
     const name = others.length === 0 ? oldest.route : upstream;
     return describeOpen(name, others.length + 1, oldest, new Date(openedAt(oldest)), reader);

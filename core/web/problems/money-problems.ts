@@ -4,10 +4,10 @@ import { nameOfPerson } from '../pages/account-name.ts';
 import { flaggedAlert, foreignAlert, unconfirmedAlert } from './money-alerts.ts';
 import { type Problem, type ProblemKind, type ProblemReader, readEmphasis } from './problem.ts';
 
-/** Flags that are listed; the others are on their page. */
-const listed = 10;
+/** The other flags are on their own page. */
+const maxListed = 10;
 
-/** Payments that were reported and stay unconfirmed: their buyers wait. */
+/** Reported payments that stay unconfirmed, with waiting buyers. */
 const unconfirmed: ProblemKind = {
   name: 'payments_unconfirmed',
   order: 120,
@@ -28,7 +28,7 @@ const unconfirmed: ProblemKind = {
   },
 };
 
-/** Money at providers that belongs to no order, as one entry: it may be that of another system with the same account. */
+/** Money at providers without an order, as one entry: it may belong to another system with the same account. */
 const foreign: ProblemKind = {
   name: 'foreign_money',
   order: 130,
@@ -50,14 +50,14 @@ const foreign: ProblemKind = {
   },
 };
 
-/** Orders with money that waits for a decision. */
+/** Orders with a payment that needs a decision. */
 const flagged: ProblemKind = {
   name: 'order_flagged',
   order: 140,
   runbook: 'flags-open',
   alert: flaggedAlert,
   async find(reader) {
-    const { flags, total } = await listOpenFlags(reader.host.database, listed, 'orders');
+    const { flags, total } = await listOpenFlags(reader.host.database, maxListed, 'orders');
     const problems = flags.map((flag) => describeFlag(flag, reader));
     return Object.assign(problems, { total });
   },
@@ -104,7 +104,7 @@ function describeMoney({ kind, order, money }: OpenFlag, { t, format }: Pick<Pro
   return t(`operator.flag_text.${variantOf(kind, money)}`, values);
 }
 
-/** Money that only one side's books have, or each with another amount, may be a payment or a refund. */
+/** A payment on one side's books only, or with different amounts, may be a payment or a refund. */
 function variantOf(kind: OpenFlag['kind'], money: OpenFlag['money']): string {
   if (money === undefined) return 'without_amount';
   if (kind !== 'not_in_books' && kind !== 'not_at_provider') return kind;

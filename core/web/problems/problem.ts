@@ -22,9 +22,8 @@ export interface Problem {
   readonly runbook?: string | undefined;
 }
 
-/** What a kind has found. */
 interface Problems extends ReadonlyArray<Problem> {
-  /** How many there are, where not all are listed. */
+  /** Total number if not all are listed. */
   readonly total?: number;
 }
 
@@ -68,7 +67,7 @@ export type ProblemAlert = AlertComposer &
   );
 
 interface AlertComposer {
-  /** @param payload of the event @returns what the operator reads, or the reason for sending nothing */
+  /** @param payload of the event @returns the message for the operator, or the reason for sending none */
   compose(payload: Readonly<Record<string, string>>, reader: ProblemReader): Promise<Alert | string>;
 }
 
@@ -96,13 +95,13 @@ export function readEmphasis(text: string): TextPiece[] {
     .filter((piece) => piece.text !== '');
 }
 
-/** Characters of a message of an upstream, a file or a job. */
-const longestReason = 120;
+/** Characters of a foreign message: an upstream's, a file's or a job's. */
+const maxReasonLength = 120;
 
 /** The words of others on one line, at most 120 characters. */
 export function shorten(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
-  return line.length > longestReason ? `${line.slice(0, longestReason - 1)}…` : line;
+  return line.length > maxReasonLength ? `${line.slice(0, maxReasonLength - 1)}…` : line;
 }
 
 /** The words of others, shortened, after a sentence: in brackets, or after a colon where they have brackets already. '' for none. */

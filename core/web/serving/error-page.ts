@@ -14,13 +14,12 @@ import type { Translator } from '../texts/translator.ts';
 import { wellKnownPaths } from '../pages/paths.ts';
 import type { Visit } from './visit.ts';
 
-/** Statuses with their own text on error pages; the others use that of 400 or 500. */
+/** Statuses with a text of their own; the others use that of 400 or 500. */
 const described = new Set([400, 401, 403, 404, 405, 413, 429, 500, 503]);
 
-/** Retry-After of a page that is unavailable, in seconds. */
-const retryAfter = 5;
+const retryAfterSeconds = 5;
 
-/** Error codes in JSON, for paths that are not model calls. */
+/** For JSON responses on paths that are not model calls. */
 const codes: Readonly<Record<number, ErrorCode>> = {
   401: 'forbidden',
   403: 'forbidden',
@@ -81,7 +80,7 @@ export function errorAsJson(
 }
 
 function waitFor({ status }: PageError): ErrorDetails {
-  return status === 503 ? { retryAfter } : {};
+  return status === 503 ? { retryAfter: retryAfterSeconds } : {};
 }
 
 function codeFor(status: number): ErrorCode {
@@ -104,7 +103,7 @@ export async function errorAsPage(
   { renderer, translator, log }: { renderer: Renderer; translator: Translator; log: Logger },
 ): Promise<ResponseObject> {
   const { t } = visit;
-  const { values = {}, action = wayOn(error, visit, renderer) } = error.details;
+  const { values = {}, action = nextLink(error, visit, renderer) } = error.details;
   const title = titleFor(error, translator);
   let html: string;
   try {
@@ -123,12 +122,12 @@ export async function errorAsPage(
     html = barePage(visit, t(title, values));
   }
   const response = h.response(html).code(error.status);
-  if (error.status === 503) response.header('retry-after', String(retryAfter));
+  if (error.status === 503) response.header('retry-after', String(retryAfterSeconds));
   return asPage(response, visit, 'no-store');
 }
 
-/** A temporary failure offers another try; any other error links to the front page or dashboard. */
-function wayOn({ status }: PageError, visit: Visit, renderer: Renderer): { path: string; label: string } {
+/** A temporary failure offers a retry; any other error links to the front page or dashboard. */
+function nextLink({ status }: PageError, visit: Visit, renderer: Renderer): { path: string; label: string } {
   if (status === 503 && visit.isRead) return { path: visit.path, label: 'error.again' };
   const hasDashboard = visit.account !== undefined && renderer.has(wellKnownPaths.dashboard);
   return hasDashboard

@@ -4,7 +4,7 @@ import { FieldErrors } from '../pages/page.ts';
 import { formTokenField } from '../sessions/form-token.ts';
 import { withoutNul } from '../pages/without-nul.ts';
 
-/** Validators by schema: forms are registered once. */
+/** Cached by schema: forms are registered once. */
 const validators = new WeakMap<JsonSchema, ValidateFunction>();
 
 const ajv = new Ajv({
@@ -54,7 +54,7 @@ interface Bounds {
   readonly maximum: number;
 }
 
-/** Of a whole number; undefined for anything else. */
+/** Of a whole number; undefined for other types. */
 function boundsOf({ type, minimum, maximum }: JsonSchema = {}): Bounds | undefined {
   return type === 'integer' && minimum !== undefined && maximum !== undefined ? { minimum, maximum } : undefined;
 }

@@ -5,10 +5,10 @@ import { languages } from '../texts/texts.ts';
 import { themes, type Visit } from './visit.ts';
 import { wellKnownPaths } from '../pages/paths.ts';
 
-/** Entries that fit beside "Account" in the bar at the bottom of phones. */
-const barEntries = 4;
+/** Fits next to "Account" in the bottom bar of phones. */
+const maxBarEntries = 4;
 
-/** Layouts with a header and a footer, and whose pages they list. */
+/** Layouts with a header and a footer, and the role whose pages they list. */
 const rolesOfLayouts: Readonly<Record<string, Role>> = { site: 'public', account: 'account', operator: 'operator' };
 
 /** The layout of a page that names none. */
@@ -27,7 +27,7 @@ export function describeShell(pages: readonly Page[], visit: Visit, layout: NonN
   const at = (name: keyof typeof wellKnownPaths, isShown = true) => (isShown && has(name) ? wellKnownPaths[name] : '');
   const main = listed('main');
   const menu = account === undefined ? [] : listed('menu', 'account');
-  const bar = layout === 'operator' ? main : main.filter(({ isInBar }) => isInBar).slice(0, barEntries);
+  const bar = layout === 'operator' ? main : main.filter(({ isInBar }) => isInBar).slice(0, maxBarEntries);
   const rest = main.filter((entry) => !bar.includes(entry));
   return {
     navigation: main,

@@ -15,10 +15,10 @@ import type { Translator } from '../texts/translator.ts';
 import { viewsFolder } from '../pages/views.ts';
 import type { Visit } from './visit.ts';
 
-/** What pages with live parts load, in this order. */
+/** Scripts of pages with live parts, in loading order. */
 const liveScripts = ['htmx.js', 'htmx-sse.js', 'live.js'];
 
-/** Missing values print nothing: a form that has not been sent has no values and no errors. */
+/** Missing values print nothing: a new form has no values and no errors. */
 const printValue = (value: unknown) => String(value ?? '');
 
 /** Makes eta the engine of hapi's views: everything that a template prints is escaped, except for `<%~ … %>`: parts and icons. */
@@ -41,7 +41,7 @@ function createEta(): Eta {
   return new Eta({ views: viewsFolder, cache: true, autoFilter: true, filterFunction: printValue });
 }
 
-/** What the layout needs to know of the page inside. */
+/** What the layout needs from the inner page. */
 interface View {
   readonly title: string;
   readonly description?: string;
@@ -50,7 +50,7 @@ interface View {
   readonly template: string;
   readonly styles?: readonly string[] | undefined;
   readonly scripts?: readonly string[] | undefined;
-  /** Address of the stream that keeps its parts up to date; '' for a page without. */
+  /** Address of the stream that updates its live parts; '' without any. */
   readonly live?: string;
   readonly values: object;
 }
@@ -86,7 +86,6 @@ export class Renderer {
     return new Map(Object.entries(templates).map(([name, file]) => [name, this.#compiled(file)(context)]));
   }
 
-  /** The template as a function, compiled once. */
   #compiled(file: string): (context: object) => string {
     const known = this.#parts.get(file);
     if (known !== undefined) return known;
@@ -146,7 +145,7 @@ export class Renderer {
 
 const roles: readonly Role[] = ['public', 'account', 'operator'];
 
-/** Paths that are not for pages. */
+/** Paths that pages may not use. */
 const reserved = /^\/(v1|v1beta|v2|anthropic|openai|assets)(\/|$)/;
 
 /** @throws Error for a page that cannot be rendered, so that it is found at the start */
@@ -178,7 +177,6 @@ async function checkTemplate(path: string, refuse: (why: string) => Error): Prom
   }
 }
 
-/** Eta's error message about a template, without the generated code. */
 function explainSyntax(error: string): string {
   const [place = '', what = ''] = error.replace(/^.*?: /, '').split(/\n+/);
   return place === 'Bad template syntax' ? what : place.replace(/:$/, '');

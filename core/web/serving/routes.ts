@@ -11,8 +11,8 @@ import type { Renderer } from './renderer.ts';
 import type { Translator } from '../texts/translator.ts';
 import { Visit } from './visit.ts';
 
-/** Ms within which the body of a form must arrive. */
-const formTimeout = 10_000;
+/** For the body of a form to arrive. */
+const formTimeoutMs = 10_000;
 
 /** hapi routes for one page and its forms. */
 export class PageRoutes {
@@ -42,7 +42,7 @@ export class PageRoutes {
           payload: {
             allow: 'application/x-www-form-urlencoded',
             maxBytes: bounds.formBody,
-            timeout: formTimeout,
+            timeout: formTimeoutMs,
           },
         },
         handler: (request, h) => this.#submit(page, form, request, h),
@@ -94,7 +94,7 @@ export class PageRoutes {
     }
   }
 
-  /** @returns the id of the form */
+  /** @returns the form's id */
   #requireOwnForm(page: Page, visit: Visit, request: Request): string {
     try {
       requireSameOrigin(request, visit.host);
@@ -105,7 +105,7 @@ export class PageRoutes {
     }
   }
 
-  /** Claims the form before it is answered, and releases the claim when that fails: the sender may try again. */
+  /** Claims the form before the submit, and releases the claim if that fails: the sender may try again. */
   async #once<T>(page: Page, form: PageForm, visit: Visit, id: string, submit: () => Promise<T>): Promise<T> {
     if (form.once !== true) return submit();
     const { cache } = visit.host.shared;
@@ -128,7 +128,7 @@ export class PageRoutes {
   }
 }
 
-/** URL of the page, also after a form that was submitted to another path. */
+/** URL of the page, even if the form was submitted to another path. */
 function addressOf({ path }: Page, { params }: Pick<Visit, 'params'>): string {
   return path.replace(/\{(\w+)[^}]*\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
 }
@@ -158,7 +158,7 @@ function send(h: ResponseToolkit, { fileName, type, body }: Download): ResponseO
   return h.response(body).type(type).header('content-disposition', disposition).header('cache-control', 'no-store');
 }
 
-/** htmx would follow a redirect inside of its request, and put the whole page where it wanted a part. */
+/** htmx would follow a redirect within its request, and insert the whole page into a part. */
 function reload(h: ResponseToolkit, path: string): ResponseObject {
   return h.response('').header('hx-redirect', ownPath(path)).header('cache-control', 'no-store');
 }

@@ -19,7 +19,7 @@ const pagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** For responses that are not pages: opened directly, they may load nothing. */
+/** For files: opened directly, they may load nothing. */
 const filePolicy = "default-src 'none'; frame-ancestors 'none'";
 
 const always: Readonly<Record<string, string>> = {
@@ -31,14 +31,14 @@ const always: Readonly<Record<string, string>> = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=()',
 };
 
-/** Two years, as the preload lists require; without subdomains, which may not be the operator's. */
-const httpsOnly = 'max-age=63072000';
+/** Two years, as the preload lists require; without subdomains, which may belong to others. */
+const strictTransport = 'max-age=63072000';
 
 /** The headers that tell browsers what an answer may do. */
 export function securityHeaders(request: Request, host: Host, isPage: boolean): Record<string, string> {
   return {
     ...always,
     'content-security-policy': isPage ? pagePolicy : filePolicy,
-    ...(isSecure(request, host) && { 'strict-transport-security': httpsOnly }),
+    ...(isSecure(request, host) && { 'strict-transport-security': strictTransport }),
   };
 }

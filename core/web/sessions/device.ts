@@ -1,4 +1,4 @@
-/** Names that browsers have in their user agents, the more special ones first: Edge and Opera call themselves Chrome too. */
+/** As in user agents, the more specific ones first: Edge and Opera also claim to be Chrome. */
 const browsers = [
   ['Edg(?:A|iOS)?/', 'Edge'],
   ['OPR/|Opera', 'Opera'],

@@ -11,14 +11,12 @@ import { withoutNul } from '../pages/without-nul.ts';
 import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { Account, Session } from '#core/business/accounts/entities.ts';
 
-/** Days after which a session ends, however it is used. */
-const maxDays = 90;
-/** Days without a request after which it ends. */
+/** However active the session is. */
+const maxAgeDays = 90;
 const maxIdleDays = 14;
-/** Ms after which a query for sessions counts as failed. */
-const readTimeout = 2_000;
-/** Seconds between updates of the last use, so that not every page view is a write. */
-const lastUseStep = 60;
+const readTimeoutMs = 2_000;
+/** Updates of the last use are this far apart, so that not every page view is a write. */
+const lastUseStepSeconds = 60;
 
 /** A session that has just been made. Only the browser keeps the token; the database has its SHA-256. */
 export interface IssuedSession {
@@ -44,7 +42,7 @@ export interface OpenSession {
   readonly account: SignedInAccount;
 }
 
-/** Sessions that have not ended; the database's clock decides. */
+/** SQL for sessions that have not ended, by the database's clock. */
 const live = `s.expires_at > now() and s.last_used_at > now() - interval '${maxIdleDays} days'`;
 
 /**
@@ -53,13 +51,13 @@ const live = `s.expires_at > now() and s.last_used_at > now() - interval '${maxI
  */
 export class Sessions {
   readonly #database: Pick<Database, 'fork' | 'query'>;
-  /** By the digest of their tokens: hundreds of pages that reconnect at once are a few queries. */
+  /** By token digest; hundreds of pages that reconnect at once take a few queries. */
   readonly #byDigest: BatchLoader<OpenSession>;
 
   constructor(database: Pick<Database, 'fork' | 'query'>) {
     this.#database = database;
     this.#byDigest = new BatchLoader((digests) =>
-      withDeadline(this.#readBatch(digests), readTimeout, `no answer within ${readTimeout} ms`),
+      withDeadline(this.#readBatch(digests), readTimeoutMs, `no answer within ${readTimeoutMs} ms`),
     );
   }
 
@@ -71,7 +69,7 @@ export class Sessions {
   async create(accountId: string, userAgent: string | undefined, language?: Language): Promise<IssuedSession> {
     const token = createToken('s');
     const id = randomUUIDv7();
-    const expiresAt = new Date(Date.now() + maxDays * 24 * 60 * 60 * 1000);
+    const expiresAt = new Date(Date.now() + maxAgeDays * 24 * 60 * 60 * 1000);
     return this.#database.fork().transactional(async (transaction) => {
       await transaction.execute(
         `insert into session (id, account_id, token_sha256, user_agent, expires_at)
@@ -99,7 +97,7 @@ export class Sessions {
     return this.#byDigest.load(digest(token).toString('hex'));
   }
 
-  /** Skips rows that another instance is updating: two instances that wait for each other would deadlock. */
+  /** Skips rows that another instance is updating: two instances waiting for each other would deadlock. */
   async #readBatch(digests: readonly string[]): Promise<Map<string, OpenSession>> {
     const rows = await this.#database.query<SessionRow>(
       `with found as (
@@ -109,7 +107,7 @@ export class Sessions {
        ), used as (
          update session set last_used_at = now() where id in (
            select id from session
-           where id in (select id from found where last_used_at < now() - interval '${lastUseStep} seconds')
+           where id in (select id from found where last_used_at < now() - interval '${lastUseStepSeconds} seconds')
            for update skip locked)
        )
        select * from found`,

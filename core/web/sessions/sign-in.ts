@@ -16,7 +16,7 @@ export const signInPath = '/sign-in';
 /** Where a plugin's form ends the session, if it has one; the layout has a button for it. */
 export const signOutPath = '/sign-out';
 
-/** Methods that change nothing, as hapi writes them. */
+/** In hapi's spelling. */
 const safeMethods = new Set(['get', 'head', 'options']);
 
 /** A session with the roles of its account. */

@@ -23,7 +23,7 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** Units are followed by no period, and have no plural. */
+/** Without periods and plurals. */
 const units = {
   en: { ms: 'ms', second: 's', minute: 'min', hour: 'h', day: 'd' },
   id: { ms: 'ms', second: 'dtk', minute: 'mnt', hour: 'jam', day: 'hari' },
@@ -85,7 +85,7 @@ function keep<T>(kept: Map<string, T>, key: string, make: () => T): T {
   return known;
 }
 
-/** Steps of `relative`, each up to the next. */
+/** Units of `relative`, each up to the next. */
 const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['day', day],
   ['hour', hour],

@@ -53,7 +53,7 @@ export interface FormattedTime {
   readonly text: string;
 }
 
-/** 24 hours and the day before the month, as everywhere that English is read outside of the United States. */
+/** 24 hours and day before month, as in most English outside the United States. */
 const locales: Readonly<Record<Language, string>> = { en: 'en-GB', id: 'id-ID' };
 
 const formatters = new Map<string, Formatter>();
@@ -96,7 +96,7 @@ function createFormatter(language: Language, timeZone: string): Formatter {
     clock: time({ ...minutes, second: '2-digit' }),
     shortTime,
     dayTime: (value, now) => {
-      const isFar = now !== undefined && Math.abs(+value - +now) > far;
+      const isFar = now !== undefined && Math.abs(+value - +now) > farMs;
       return {
         iso: value.toISOString(),
         text: `${(isFar ? shortDayOfYear : shortDay)(value).text}, ${shortTime(value).text}`,
@@ -114,8 +114,8 @@ function createFormatter(language: Language, timeZone: string): Formatter {
 }
 
 const week = 7 * 86_400_000;
-/** Ms from which on a day without its year could be one of another year. */
-const far = 300 * 86_400_000;
+/** From this distance on, a date without a year is ambiguous. */
+const farMs = 300 * 86_400_000;
 
 type TimeFormat = (value: Date) => FormattedTime;
 
@@ -146,7 +146,7 @@ function canonicalZone(name: string | undefined): string | undefined {
   }
 }
 
-/** Names alone: offsets such as `+07:00`, which Intl accepts too, have no canonical form. */
+/** IANA names only: offsets such as `+07:00`, which Intl accepts too, have no canonical form. */
 const zoneName = /^[A-Za-z][\w+-]*(\/[A-Za-z][\w+-]*){0,2}$/;
 
 function ownTimeZone(): string {
@@ -179,7 +179,7 @@ function formatLimit(value: number, language: Language, locale: string): string 
   return `${formatNumber(Math.floor(value / 100_000) / 10, locale, { most: 1 })}\u00A0${millions}`;
 }
 
-/** Of the digits of all percentages of its page; 0 % and 100 % only for exactly that. */
+/** @param digits the same for all percentages of a page; 0 % and 100 % only for exact values */
 function formatPercent(share: number, locale: string, digits: number): string {
   const percent = Math.min(100, Math.max(0, share * 100));
   if (percent === 0 || percent === 100) return formatNumber(percent / 100, locale, { most: 0, share: true });
@@ -188,7 +188,7 @@ function formatPercent(share: number, locale: string, digits: number): string {
   return formatNumber(shown / 100, locale, { least: digits, most: digits, share: true });
 }
 
-/** `0 – 412 ms`, `412 ms – 4.28 s`: one unit where both have the same. */
+/** `0 – 412 ms`, `412 ms – 4.28 s`: the unit is written once if both share it. */
 function formatSpan(from: number, to: number, language: Language, locale: string): string {
   const start = formatDuration(from, language, locale, { fine: true });
   const end = formatDuration(to, language, locale, { fine: true });

@@ -36,7 +36,7 @@ export function chooseLanguage(chosen: string | undefined, header: string | unde
   return languages.find((language) => language === preferred(header)) ?? languages[0];
 }
 
-/** @returns '' for a header that names none of ours, or is malformed */
+/** @returns '' if the header is malformed or names no supported language */
 function preferred(header: string): string {
   try {
     // The region, as in `id-ID`, is ignored.

@@ -7,12 +7,9 @@ import { tokenReader } from './credentials/read-token.ts';
 import { readRefusal, withoutSecrets } from '#core/gateway/model-call/upstream-error.ts';
 import { authHeaders, secretsOf } from './routing/credentials.ts';
 
-/** Bytes of a list of models, at most. */
-const longestList = 8_388_608;
-/** Characters of an upstream's message, at most. */
-const longestWords = 200;
-/** Models that are named in a message. */
-const listed = 5;
+const maxListBytes = 8_388_608;
+const maxWordsLength = 200;
+const maxListedModels = 5;
 
 const inUse = ({ upstreams }: Catalog) => upstreams.filter(({ isEnabled, isDemo }) => isEnabled && !isDemo);
 
@@ -39,7 +36,7 @@ function checksOf(upstream: Upstream, catalog: Catalog): DiagnosticCheck[] {
   }));
 }
 
-/** A token, not a call: what a token may do differs between the clouds' models. */
+/** Fetches a token instead of calling: what a token may do differs between the clouds' models. */
 async function checkCredentials({ credentials = {} }: Upstream): Promise<Finding> {
   const read = tokenReader(credentials);
   if (credentials.aws !== undefined)
@@ -103,18 +100,18 @@ function describeRefusal(status: number): Finding {
   };
 }
 
-/** What the upstream says about its refusal is often all that an operator needs to know. */
+/** The upstream's own message is often all that an operator needs. */
 function withWords(finding: Finding, words: string): Finding {
   return words === '' ? finding : { ...finding, text: `${finding.text}: ${words}` };
 }
 
-/** The message of a refusal on one line, without secrets; '' where there is none, as in the page of a proxy. */
+/** The error message on one line, without secrets; '' if there is none, as in a proxy's page. */
 async function readWords(response: Response, secrets: readonly string[]): Promise<string> {
   const { message } = readRefusal(await readList(response));
-  return withoutSecrets((message ?? '').replace(/\s+/g, ' ').trim(), longestWords, secrets);
+  return withoutSecrets((message ?? '').replace(/\s+/g, ' ').trim(), maxWordsLength, secrets);
 }
 
-/** The ids in a list of OpenAI, Anthropic, Gemini or Ollama; undefined where the list may have another page, or is none. */
+/** Ids from a model list of OpenAI, Anthropic, Gemini or Ollama; undefined if it is invalid or may have another page. */
 function describeModels({ name }: Upstream, body: JsonObject | undefined, { models }: Catalog): Finding {
   const ids = body && idsOf(body);
   if (ids === undefined || ids.length === 0) return { state: 'ok', text: 'accepted' };
@@ -125,7 +122,7 @@ function describeModels({ name }: Upstream, body: JsonObject | undefined, { mode
   if (missing.length === 0) return { state: 'ok', text: `accepted; ${ids.length} models` };
   return {
     state: 'warning',
-    text: `accepted, but its list lacks ${missing.slice(0, listed).join(', ')}${missing.length > listed ? ', …' : ''}`,
+    text: `accepted, but its list lacks ${missing.slice(0, maxListedModels).join(', ')}${missing.length > maxListedModels ? ', …' : ''}`,
     advice:
       'Some vendors do not list all models. If requests fail with "model not found", correct the name in `routes`.',
   };
@@ -142,12 +139,12 @@ function idsOf(body: JsonObject): string[] | undefined {
 }
 
 async function readList(response: Response): Promise<JsonObject | undefined> {
-  if (Number(response.headers.get('content-length') ?? 0) > longestList) return undefined;
+  if (Number(response.headers.get('content-length') ?? 0) > maxListBytes) return undefined;
   const pieces: Uint8Array[] = [];
   let size = 0;
   for await (const piece of response.body ?? []) {
     size += piece.length;
-    if (size > longestList) return undefined;
+    if (size > maxListBytes) return undefined;
     pieces.push(piece);
   }
   return parseObject(Buffer.concat(pieces).toString());

@@ -51,7 +51,7 @@ export function resetKeys(id: string, host: Host): void {
   if (route !== undefined) keysOf(route.upstream, host).reset();
 }
 
-/** The routes of a catalog, each once. */
+/** Each route of a catalog once. */
 const routesIn = new WeakMap<Catalog, readonly Route[]>();
 
 function routesOf({ catalog }: Host): readonly Route[] {
@@ -76,7 +76,7 @@ export function routeStatus(host: Host): RouteStatus[] {
 
 const stateNumbers: Readonly<Record<RouteStatus['state'], number>> = { closed: 0, half_open: 1, open: 2, no_model: 3 };
 
-/** Counts the keys of each upstream that is on. */
+/** Counts the keys of each enabled upstream. */
 function keyGauge(name: string, description: string, count: (keys: KeyPool, now: number) => number): Gauge {
   return {
     name,

@@ -7,7 +7,7 @@ import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { isJsonObject } from '#core/platform/json.ts';
 import { authHeaders } from './routing/credentials.ts';
 
-/** Presets of servers that need flags to call tools. */
+/** Presets of servers that need flags for tool calls. */
 const flagged: ReadonlySet<string | undefined> = new Set(['vllm']);
 
 /**
@@ -20,7 +20,6 @@ export const toolDiagnosis: Diagnosis = {
     routesWithTools(catalog).map((route) => ({ subject: route.id, run: (signal) => checkTools(route, signal) })),
 };
 
-/** One route of each server. */
 function routesWithTools({ models }: Catalog): Route[] {
   const talking = models.filter(({ kind }) => kind === 'chat').flatMap(({ routes }) => routes);
   const declared = talking.filter(

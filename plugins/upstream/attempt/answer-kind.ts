@@ -1,14 +1,14 @@
-/** Content types that servers use for anything, and a missing one. */
+/** Content types that servers use for anything, or omit. */
 const vagueTypes = new Set(['', 'text/plain', 'application/octet-stream']);
 
-/** Content types of event streams: server-sent events, and JSON lines. */
+/** Server-sent events, and JSON lines. */
 const streamTypes = new Set(['text/event-stream', 'application/x-ndjson']);
 
-/** Beginnings of lines of an event stream. */
+/** How lines of an event stream begin. */
 const beginnings = ['data:', 'event:', 'id:', 'retry:', ':'];
 
-/** Bytes within which the first line must begin. */
-const lookedAt = 1024;
+/** The first line must begin within these. */
+const searchedBytes = 1024;
 
 const brace = 0x7b;
 
@@ -21,11 +21,11 @@ export function isEventStream(contentType: string): boolean {
 export function looksLikeEvents(bytes: Buffer): boolean | undefined {
   if (bytes[0] === brace) return false;
   const text = bytes
-    .toString('utf8', 0, lookedAt)
+    .toString('utf8', 0, searchedBytes)
     .replace(/^\u{FEFF}/u, '')
     .trimStart();
   if (beginnings.some((beginning) => text.startsWith(beginning))) return true;
-  const isTooShort = bytes.length < lookedAt && beginnings.some((beginning) => beginning.startsWith(text));
+  const isTooShort = bytes.length < searchedBytes && beginnings.some((beginning) => beginning.startsWith(text));
   return isTooShort ? undefined : false;
 }
 
@@ -34,7 +34,7 @@ export function jsonType(contentType: string): string {
   return vagueTypes.has(mediaType(contentType)) ? 'application/json' : contentType;
 }
 
-/** Without parameters, in lower case (RFC 9110 §8.3.1). */
+/** Lower case, without parameters (RFC 9110 §8.3.1). */
 function mediaType(contentType: string): string {
   const end = contentType.indexOf(';');
   return (end === -1 ? contentType : contentType.slice(0, end)).trim().toLowerCase();

@@ -17,11 +17,11 @@ import {
 import { openBody } from './open-body.ts';
 import type { AttemptRequest } from './contract.ts';
 
-/** Bytes that wait in a stream for a slow client, in the four places that they pass. */
+/** Bytes of a stream buffered for a slow client, in the four buffers that they pass. */
 const unread = 4 * bounds.slowReader;
 
-/** Ms that reading an answer may take before other exchanges run. */
-const longestWork = 10;
+/** Time for reading a response before other exchanges run. */
+const maxTurnMs = 10;
 
 /**
  * One request to one route with one key.
@@ -136,7 +136,7 @@ export class Attempt implements CallHandler, Answer {
       this.#fail(error);
     }
     this.#work += performance.now() - began;
-    if (this.#work > longestWork && !this.#isYielding) this.#yieldTurn().catch((error: unknown) => this.#fail(error));
+    if (this.#work > maxTurnMs && !this.#isYielding) this.#yieldTurn().catch((error: unknown) => this.#fail(error));
   }
 
   onResponseEnd(): void {
@@ -210,7 +210,7 @@ export class Attempt implements CallHandler, Answer {
     if (!this.#isPaused && !this.#isOver) this.#controller?.resume();
   }
 
-  /** Releases the memory of a failed answer at once. A reply that was handed over keeps it until the exchange is over. */
+  /** Releases a failed response's memory at once. A reply that was handed over keeps it until the exchange ends. */
   #releaseMemory(): void {
     this.request.memory.shrink(this.#held);
     this.#held = 0;
@@ -226,7 +226,7 @@ export class Attempt implements CallHandler, Answer {
     }
   }
 
-  /** Ends only this attempt: thrown into the timer or connection that called, the error would end the process. */
+  /** Ends only this attempt: thrown into the calling timer or connection, the error would end the process. */
   #fail(error: unknown): void {
     this.request.onFailure?.(error);
     try {

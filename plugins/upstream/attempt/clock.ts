@@ -1,16 +1,16 @@
 import { stalledTime } from '#core/platform/timing/loop-lag.ts';
 import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
 
-/** Ms of backpressure after which the duration of a response measures its client, not its route. */
-const heldBackAfter = 200;
+/** Backpressure after which a response's duration measures its client, not its route. */
+const heldBackAfterMs = 200;
 
 /** Why an attempt timed out: no bytes, bytes without progress, or the deadline. */
 export type TimeoutCause = 'silence' | 'no progress' | 'deadline';
 
 interface AttemptClockOptions {
-  /** Seconds until the awaited content must have arrived, whatever arrives before it. */
+  /** Seconds until the awaited content must arrive, regardless of other data. */
   readonly deadline: number;
-  /** Seconds without a byte that are allowed at first. */
+  /** Seconds without a byte allowed before the first one. */
   readonly silence: number;
   readonly onTimeout: (cause: TimeoutCause) => void;
 }
@@ -51,7 +51,7 @@ export class AttemptClock {
 
   /** True when backpressure of the client delayed the answer: its duration does not measure the route. */
   get wasHeldBack(): boolean {
-    return this.#heldBack + this.#pause > heldBackAfter;
+    return this.#heldBack + this.#pause > heldBackAfterMs;
   }
 
   /** True when this process was stalled for part of the time: its durations do not measure the route. */
@@ -112,13 +112,12 @@ export class AttemptClock {
     this.#timer.stop();
   }
 
-  /** Restarts the time without a byte and without progress. */
+  /** Restarts the timers for idle time and progress. */
   #restart(): void {
     this.noteByte();
     this.noteProgress();
   }
 
-  /** Ms of the current pause. */
   get #pause(): number {
     return this.#pausedSince === undefined ? 0 : performance.now() - this.#pausedSince;
   }

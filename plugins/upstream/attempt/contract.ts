@@ -5,7 +5,7 @@ import type { ConnectionPool } from '../connections/connection-pool.ts';
 import type { AttemptClock } from './clock.ts';
 import type { Fault } from './fault.ts';
 
-/** How long an attempt may take. Seconds. */
+/** Timeouts of an attempt, in seconds. */
 interface AttemptLimits {
   readonly firstByteTimeout: number; // until the head of the answer, and without a byte until its first content
   readonly idleTimeout: number; // without a byte

@@ -13,10 +13,10 @@ import { decodesBrotli } from '#core/platform/node-release.ts';
 import type { Answer, AnswerBody } from './contract.ts';
 import { type Fault, interruptedFault } from './fault.ts';
 
-/** Window that HTTP allows for zstd, as a power of 2 (RFC 9659). */
+/** Window size that HTTP allows for zstd, as a power of 2 (RFC 9659). */
 const zstdWindow = 23;
 
-/** By name of the content coding (RFC 9110 §8.4.1, RFC 9659), for a body that begins with this byte. */
+/** By content coding (RFC 9110 §8.4.1, RFC 9659), for a body that begins with this byte. */
 const decoders: Readonly<Record<string, (first: number, options: { readonly chunkSize?: number }) => Transform>> = {
   gzip: (_first, options) => createGunzip(options),
   'x-gzip': (_first, options) => createGunzip(options),
@@ -96,7 +96,7 @@ export class DecodedBody implements AnswerBody {
     return decoder;
   }
 
-  /** Long ones for a whole answer where there is room: a stream is read in the small parts in which it is flushed. */
+  /** Long chunks for a whole response if memory allows: a stream is read in the small parts in which it is flushed. */
   #pieces(): { readonly chunkSize?: number } {
     const { isStream, memory } = this.#answer.request;
     if (isStream || !memory.grow(longPiece)) return {};

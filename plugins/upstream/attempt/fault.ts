@@ -13,7 +13,7 @@ interface FaultEffects {
    * count. After `last` and `release` another probe may be sent.
    */
   readonly breaker: 'fail' | 'last' | 'release';
-  /** What is tried next: another key of the route, another route, only routes with a larger context window, or nothing. */
+  /** What to try next: another key of the route, another route, only routes with a larger context window, or nothing. */
   readonly next: 'key' | 'route' | 'wider' | 'stop';
 }
 
@@ -33,15 +33,15 @@ export const faultEffects: Readonly<Record<FaultKind, FaultEffects>> = {
 };
 
 interface FaultDetails {
-  /** Status of the upstream's response. */
+  /** Of the upstream's response. */
   readonly status?: number | undefined;
-  /** True when a reused connection turned out to be closed by the upstream. */
+  /** The upstream had closed the reused connection. */
   readonly isStaleConnection?: boolean;
-  /** True when a reused connection delivered nothing in time: the peer may be gone. */
+  /** A reused connection delivered nothing in time: the peer may be gone. */
   readonly isSilentConnection?: boolean;
-  /** True when the request itself may have caused the fault, and would again. */
+  /** The request itself may have caused the fault, and would again. */
   readonly mayBeCausedByRequest?: boolean;
-  /** True for a 404 that names no model: the base URL may be wrong. */
+  /** A 404 without a model name: the base URL may be wrong. */
   readonly isUnclear404?: boolean;
 }
 
@@ -69,12 +69,12 @@ export class Fault extends Error {
   }
 }
 
-/** Codes of our connections and the system for timeouts. */
+/** Timeout codes of our connections and of the system. */
 const timeouts = new Set(['UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']);
-/** Codes of an open connection that was closed. */
+/** An open connection was closed. */
 const closed = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
-/** Codes of the system when the gateway has no descriptor, buffer or port left for a connection. */
+/** The gateway has no file descriptor, buffer or port left. */
 const lacking = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'EADDRNOTAVAIL']);
 
 /** Translates an error of a connection. No address and no vendor text reaches the client. */
@@ -93,7 +93,7 @@ export function connectionFault(thrown: unknown, hasAnswered: boolean): Fault {
   });
 }
 
-/** True when no address could be tried. One that was tried counts: a machine without IPv6 lacks addresses as well. */
+/** True if no address could be tried. A tried one counts: a machine without IPv6 lacks addresses as well. */
 function isLocal(thrown: unknown): boolean {
   const tried = thrown instanceof AggregateError ? thrown.errors : [thrown];
   return tried.length > 0 && tried.every((error) => lacking.has(errorCode(error)));
@@ -189,7 +189,6 @@ export function answerFault(error: GatewayError, status: number, secrets: readon
   return new Fault(kind, redactedError(error, secrets), { status, mayBeCausedByRequest: true });
 }
 
-/** The same error without the upstream's secrets. */
 function redactedError(error: GatewayError, secrets: readonly string[]): GatewayError {
   const { meaning, retryAfter } = error.details;
   if (meaning === 'key') return keyRefused(withoutOwn(upstreamMessage(error), secrets));
@@ -199,7 +198,7 @@ function redactedError(error: GatewayError, secrets: readonly string[]): Gateway
   return message === error.message ? error : new GatewayError(error.code, message, error.details);
 }
 
-/** Characters that distinguish the name of a model from an ordinary word. */
+/** Characters that distinguish a model's name from an ordinary word. */
 const distinctive = /[\d/:.-]/;
 
 /**

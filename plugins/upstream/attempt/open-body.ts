@@ -26,12 +26,12 @@ function openPlainBody(answer: Answer): AnswerBody {
   return isEventStream(contentTypeOf(answer)) ? openBodyOf(answer, true) : new UnlabelledBody(answer);
 }
 
-/** Some vendors stream when the request did not ask for it, or the reverse; both are accepted. */
+/** Some vendors stream without being asked to, or the reverse; both are accepted. */
 function openBodyOf(answer: Answer, isStream: boolean): AnswerBody {
   return isStream && answer.request.isStream ? new StreamBody(answer) : new WholeBody(answer, isStream);
 }
 
-/** A body whose first bytes tell how to read it: its content type does not say that it is a stream. */
+/** A body whose content type does not show whether it is a stream; its first bytes decide. */
 class UnlabelledBody implements AnswerBody {
   readonly #answer: Answer;
   readonly #collected = new CollectedBytes();

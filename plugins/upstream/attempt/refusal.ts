@@ -23,11 +23,11 @@ import {
 } from '#core/gateway/model-call/upstream-error.ts';
 import { Fault, kindOf } from './fault.ts';
 
-/** Statuses that mean an invalid request, unless the message means something else. */
+/** An invalid request, unless the message means something else. */
 const clientStatuses = new Set([400, 404, 413, 415, 422]);
-/** Statuses of an upstream that is out of service, whatever the request. */
+/** The upstream is out of service, whatever the request. */
 const overloadStatuses = new Set([503, 529]);
-/** Statuses of an upstream, or a proxy before it, that took too long. */
+/** The upstream, or a proxy in front of it, took too long. */
 const timeoutStatuses = new Set([408, 504, 524]);
 /** Types and codes of a 409 about the request. */
 const conflictWords = new Set([
@@ -114,12 +114,12 @@ function kindOfRefusal(status: number, reported: ReportedError, isPage: boolean)
   return isKeyStatus && !(status === 403 && isModeration(reported)) ? 'key' : 'client';
 }
 
-/** Statuses of a failure with which servers also answer what they do not support. Others are of an upstream out of service. */
+/** Statuses of a failure with which servers also reject unsupported requests. Others mean that the upstream is out of service. */
 function isMistakenStatus(status: number): boolean {
   return status >= 500 && !overloadStatuses.has(status) && !timeoutStatuses.has(status);
 }
 
-/** True for a meaning that blames the request, or the server's flags, and not the state of the server. */
+/** True if the error concerns the request or the server's flags, and not the server's state. */
 function isOfRequest(meaning: ErrorMeaning | undefined): meaning is ErrorMeaning {
   return meaning === 'overflow' || meaning === 'limit' || meaning === 'unsupported' || meaning === 'setup';
 }
@@ -129,7 +129,7 @@ function isConflict(status: number, { type, code, param }: ReportedError): boole
   return status === 409 && (param !== undefined || [type, code].some((word) => conflictWords.has(word ?? '')));
 }
 
-/** @param wait seconds, where the upstream asked for some */
+/** @param wait seconds that the upstream asked for */
 function routeRefusal(status: number, reported: ReportedError, wait: number | undefined): Fault {
   const code = failureCode(unavailabilityOf(status) ?? meaningOf(reported));
   const error = new GatewayError(code, statusMessage(status), wait === undefined ? {} : { retryAfter: wait });
@@ -148,7 +148,7 @@ function statusMessage(status: number): string {
   return upstreamReason('upstream.reason.status', { status });
 }
 
-/** A short body that is not JSON, as its server's only words. */
+/** A short body that is not JSON is the server's message. */
 function wordsIn(body: Buffer): string | undefined {
   return body.length <= 256 ? body.toString().trim() : undefined;
 }

@@ -6,12 +6,12 @@ import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import { type Answer, type AnswerBody, finishGrace } from './contract.ts';
 import { answerFault, interruptedFault, type Fault } from './fault.ts';
 
-/** Characters that a reader keeps of an answer before memory is reserved for more: most answers are shorter. */
-const keptStep = 65_536;
-/** Characters of an answer that is not given up for what others hold: 64,000 tokens. */
-const usualReply = 262_144;
-/** Bytes that one read of a socket brings at most. */
-const longestPacket = 65_536;
+/** Characters of a response read without reserving memory: most responses are shorter. */
+const unreservedLength = 65_536;
+/** Characters of a response that is not aborted in favour of others: 64,000 tokens. */
+const protectedLength = 262_144;
+/** One read of a socket. */
+const maxPacketBytes = 65_536;
 
 /**
  * A stream of events that was requested, or of bytes. Gated until its first content: events are buffered here, and the client has
@@ -19,7 +19,7 @@ const longestPacket = 65_536;
  */
 export class StreamBody implements AnswerBody {
   readonly #answer: Answer;
-  /** Content type of bytes; undefined for events. */
+  /** Content type of a binary body; undefined for events. */
   readonly #bytesType: string | undefined;
   readonly #gated = new CollectedBytes();
   #received = 0; // bytes before the first content
@@ -76,17 +76,17 @@ export class StreamBody implements AnswerBody {
    */
   #reserve(chunk: Buffer): boolean {
     const { held = 0 } = this.#answer.reader;
-    const hasKept = held - this.#kept >= keptStep;
+    const hasKept = held - this.#kept >= unreservedLength;
     if (hasKept) this.#kept = held;
     // Of a long one, the end is reserved, too: some formats write all of it again there.
-    const kept = this.#kept * (this.#kept > usualReply ? footprint.reply : footprint.kept);
+    const kept = this.#kept * (this.#kept > protectedLength ? footprint.reply : footprint.kept);
     const before = this.#unfinished;
     this.#unfinished += chunk.length;
     if (this.#unfinished > bounds.smallBody) return this.#answer.hold(kept + this.#unfinished * footprint.event);
-    return (before > 0 && !hasKept) || this.#answer.hold(kept, this.#kept > usualReply);
+    return (before > 0 && !hasKept) || this.#answer.hold(kept, this.#kept > protectedLength);
   }
 
-  /** The upstream sends nothing more. @param fault for an answer that has not finished; without one, it was closed */
+  /** The upstream has ended. @param fault of an unfinished response; default: closed early */
   #endUnlessComplete(fault?: Fault): void {
     const { reader } = this.#answer;
     const remainder = reader.end();
@@ -113,7 +113,7 @@ export class StreamBody implements AnswerBody {
     else this.#limitGrace();
   }
 
-  /** Events that arrived together with the first content are read first: a stream that ends among them can still fail over. */
+  /** Events that arrived with the first content are read first: a stream that ends among them can still fail over. */
   #openSoon(): void {
     if (this.#isOpening) return;
     this.#isOpening = true;
@@ -132,9 +132,9 @@ export class StreamBody implements AnswerBody {
     );
   }
 
-  /** What comes later than the packet of the first content is not waited for: a fast upstream lets others run all the time. */
+  /** Only the first content's packet is awaited: a fast upstream could delay other exchanges forever. */
   get #isInPacketOfContent(): boolean {
-    return this.#received - this.#receivedAtContent < longestPacket;
+    return this.#received - this.#receivedAtContent < maxPacketBytes;
   }
 
   #open(): void {
@@ -169,7 +169,7 @@ export class StreamBody implements AnswerBody {
     this.#limitGrace();
   }
 
-  /** Starts the grace period of a finished answer, and ends it when content follows: some vendors finish in every chunk. */
+  /** Starts the grace period of a finished response, and ends it if content follows: some vendors send a finish reason in every chunk. */
   #limitGrace(): void {
     const { clock, reader } = this.#answer;
     if (reader.isFinished === this.#isInGrace) return;
@@ -178,7 +178,7 @@ export class StreamBody implements AnswerBody {
     else clock.liftLimit();
   }
 
-  /** Ends the attempt when the upstream has reported an error inside the stream. */
+  /** Ends the attempt if the upstream reported an error inside the stream. */
   #endOnFailure(): boolean {
     const { reader, status, request } = this.#answer;
     if (reader.failure === undefined) return false;
@@ -187,7 +187,7 @@ export class StreamBody implements AnswerBody {
   }
 }
 
-/** Made only when it is needed: an error collects its stack. */
+/** Created on demand: an error collects its stack. */
 function closedEarly(): Fault {
   return interruptedFault('upstream_failed', upstreamReason('upstream.reason.cut'));
 }

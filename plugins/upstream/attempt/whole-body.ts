@@ -11,8 +11,8 @@ import { jsonType } from './answer-kind.ts';
 import { answerFault, interruptedFault, type Fault } from './fault.ts';
 import { refusalFault } from './refusal.ts';
 
-/** Ms to wait for the body of a refusal: status and first bytes are enough to try another route. */
-const refusalTime = 2_000;
+/** Status and first bytes of an error are enough to try another route. */
+const errorBodyTimeoutMs = 2_000;
 
 /** The body of a 3xx, 4xx or 5xx: becomes a fault, explained by the part of the body that arrives in time. */
 export class RefusalBody implements AnswerBody {
@@ -21,7 +21,7 @@ export class RefusalBody implements AnswerBody {
 
   constructor(answer: Answer) {
     this.#answer = answer;
-    answer.clock.limit(refusalTime);
+    answer.clock.limit(errorBodyTimeoutMs);
   }
 
   take(chunk: Buffer): void {

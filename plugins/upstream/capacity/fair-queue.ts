@@ -6,25 +6,25 @@ import {
   type SlotResult,
 } from '#core/platform/shared/slots.ts';
 
-/** An account that uses slots, waits for some, or did lately. Virtual times are ms of a slot. */
+/** An account that uses, awaits or recently used slots. Virtual times are ms of a slot. */
 interface Account {
   weight: number;
-  /** Virtual time at which what it was granted is paid for. */
+  /** Virtual time up to which its grants are charged. */
   finish: number;
   /** Decaying sum of the ms for which it occupied slots, at `usedAt`. */
   use: number;
   usedAt: number;
-  /** Ms that its requests take; undefined before the first. */
+  /** Mean duration of its requests in ms; undefined before the first. */
   mean: number | undefined;
   running: number;
-  /** Ids that wait, in their order. */
+  /** Waiting ids in order. */
   readonly waiting: string[];
 }
 
 interface Running {
   readonly account: string;
   readonly startedAt: number;
-  /** Ms that were charged in advance, and virtual ms for each. */
+  /** Ms charged in advance; `price` is virtual ms per ms. */
   readonly charged: number;
   readonly price: number;
 }
@@ -39,14 +39,14 @@ interface Running {
  */
 export class FairQueue {
   readonly #accounts = new Map<string, Account>();
-  /** Start tags of the accounts that wait; equal ones in the order in which they came. */
+  /** Start tags of waiting accounts; equal ones in order of arrival. */
   readonly #ready = new Map<string, number>();
   readonly #accountOf = new Map<string, string>();
   readonly #running = new Map<string, Running>();
   #virtual = 0;
   #lastFinish = 0;
   #mean: number | undefined;
-  /** Decaying sum of the use of all accounts, each divided by its weight. */
+  /** Decaying sum of all accounts' use, each divided by its weight. */
   #use = 0;
   #usedAt = 0;
   #arrival = 0; // theoretical arrival time of the rate, see gcra.ts
@@ -132,7 +132,7 @@ export class FairQueue {
     this.#left--;
   }
 
-  /** How much dearer a slot is for an account that used more than the mean of all known ones. */
+  /** Factor by which a slot costs more for an account with above-average use. */
   #burdenOf({ use, usedAt, weight }: Account, now: number): number {
     const all = decayed(this.#use, this.#usedAt, now);
     if (all <= 0) return 1;
@@ -167,7 +167,7 @@ export class FairQueue {
     }
   }
 
-  /** One refusal lowers the limit once for all that were sent before; requests served at the limit raise it slowly. */
+  /** A rejection lowers the limit once for all requests sent before it; requests served at the limit raise it slowly. */
   #learn(refused: number, isServed: boolean, inUse: number, startedAt: number, limits: SlotLimits, now: number): void {
     const limit = this.limit(limits, now);
     if (refused > 0) {
@@ -209,7 +209,7 @@ export class FairQueue {
     return best;
   }
 
-  /** Ms until another request may start: 0 for now, Infinity when a slot has to become free first. */
+  /** Ms until another request may start: 0 for now, Infinity if a slot has to become free first. */
   #roomIn(limits: SlotLimits, now: number): number {
     if (this.#running.size >= this.limit(limits, now)) return Infinity;
     const { requests, period } = limits;
@@ -244,7 +244,6 @@ export class FairQueue {
     };
   }
 
-  /** Forgets accounts whose use no longer counts. */
   #sweep(now: number): void {
     if (now - this.#sweptAt < fairness.sweepInterval) return;
     this.#sweptAt = now;

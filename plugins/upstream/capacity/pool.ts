@@ -13,8 +13,7 @@ import {
 import { Throttle } from '#core/platform/timing/throttle.ts';
 import { FairQueue } from './fair-queue.ts';
 
-/** Ms between two warnings. */
-const warnInterval = 60_000;
+const warnIntervalMs = 60_000;
 
 export interface PoolParts {
   readonly log: Logger;
@@ -53,7 +52,7 @@ export class CapacityPool implements Disposable {
   readonly #places = new Map<string, Place>();
   #timer: NodeJS.Timeout | undefined;
   #wakesAt = 0; // on the clock of performance.now()
-  readonly #warning = new Throttle(warnInterval);
+  readonly #warning = new Throttle(warnIntervalMs);
   /** Decides while there is no store, or it is unavailable. */
   #local: FairQueue | undefined;
   #isBeating = false;
@@ -114,7 +113,7 @@ export class CapacityPool implements Disposable {
     clearTimeout(this.#timer);
   }
 
-  /** What this instance grants by itself. */
+  /** Limits of what this instance may grant by itself. */
   get #share(): SlotLimits {
     const instances = Math.max(1, this.#parts.store?.instances ?? 1);
     const { concurrent, requests, ...rest } = this.limits;
@@ -138,7 +137,7 @@ export class CapacityPool implements Disposable {
     this.#settle(place, local.enter({ ...place, mayWait }, limits, this.#parts.monotonic()));
   }
 
-  /** Applies what was decided about a place that asked. */
+  /** Applies the decision about a waiting place. */
   #settle(place: Place, reply: SlotReply): void {
     this.#follow(reply);
     // A grant by another instance may be faster than the reply.
@@ -181,7 +180,7 @@ export class CapacityPool implements Disposable {
     inBackground(this.#parts.log, `freeing a slot of ${this.name}`, () => this.#end(id, unused));
   }
 
-  /** @returns undefined while the store is unavailable: it is told by a later beat, or frees what an instance has that is silent */
+  /** @returns undefined while the store is unavailable; a later heartbeat reports the end, or the lease expires */
   async #end(id: string, result: SlotResult): Promise<SlotReply | undefined> {
     let reply: SlotReply | undefined;
     if (this.#local !== undefined) reply = this.#local.end(id, result, this.#share, this.#parts.monotonic());
@@ -195,7 +194,7 @@ export class CapacityPool implements Disposable {
     return reply;
   }
 
-  /** Until the store is back, this instance decides. @throws anything that is not about the store */
+  /** This instance decides until the store is back. @throws errors that do not concern the store */
   #leaveStore(error: unknown): void {
     if (!(error instanceof SharedUnavailable)) throw error;
     if (this.#local !== undefined) return;
@@ -216,7 +215,7 @@ export class CapacityPool implements Disposable {
     return { running: of('running'), waiting: of('waiting') };
   }
 
-  /** Looks again after so many ms, or sooner. */
+  /** Checks again after this many ms, or sooner. */
   #rest(milliseconds: number): void {
     if (this.#isClosed || this.#isBeating || this.#places.size === 0) return;
     const at = performance.now() + milliseconds;
@@ -289,5 +288,5 @@ export class CapacityPool implements Disposable {
   }
 }
 
-/** Who waits already may go on waiting. */
+/** A request that already waits may continue to wait. */
 const boundless = { waitingByAccount: Infinity, waiting: Infinity };

@@ -2,7 +2,7 @@ import type { SlotResult } from '#core/platform/shared/slots.ts';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Headers with the requests that are left, and when they are more again: of OpenAI and most others, of Anthropic, of the IETF's draft. */
+/** Headers with remaining requests and their reset: OpenAI's and most others', Anthropic's, the IETF draft's. */
 const pairs = [
   ['x-ratelimit-remaining-requests', 'x-ratelimit-reset-requests'],
   ['anthropic-ratelimit-requests-remaining', 'anthropic-ratelimit-requests-reset'],
@@ -27,7 +27,7 @@ export function readRateHeaders(headers: Headers, now: number): SlotResult['left
   return undefined;
 }
 
-/** Ms: of `6m0s` or `120ms` (OpenAI, Groq), a time of RFC 3339 (Anthropic), seconds, or seconds or ms since the epoch. */
+/** Ms from `6m0s` or `120ms` (OpenAI, Groq), an RFC 3339 time (Anthropic), seconds, or seconds or ms since the epoch. */
 function readReset(text: string, now: number): number | undefined {
   if (/^\d+(\.\d+)?$/.test(text)) {
     const value = Number(text);

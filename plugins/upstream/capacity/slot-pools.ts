@@ -12,8 +12,7 @@ export interface QueueOptions {
   readonly prefer_backup: boolean;
 }
 
-/** Ms between attempts to subscribe to grants. */
-const retries = { first: 500, longest: 30_000 };
+const retriesMs = { first: 500, longest: 30_000 };
 
 /** The slots of all upstreams that declare a capacity. Outlives reloads, and with it the requests that wait. */
 export class SlotPools implements AsyncDisposable {
@@ -73,7 +72,7 @@ export class SlotPools implements AsyncDisposable {
       const reason = error instanceof Error ? error.message : String(error);
       if (failures === 0) log.warn(`cannot receive slots that other instances free; retrying: ${reason}`);
     };
-    return retryUntilDone(subscribe, { range: retries, signal: this.#closing.signal, onFailure });
+    return retryUntilDone(subscribe, { range: retriesMs, signal: this.#closing.signal, onFailure });
   }
 }
 

@@ -53,7 +53,7 @@ export class Slot {
   }
 }
 
-/** How a wait has ended: with a slot, without one when its time was over, or because the exchange is over. */
+/** Result of a wait: a slot's pool, or the reason for ending without one. */
 type WaitEnd = CapacityPool | 'again' | 'late' | 'gone';
 
 /** One request that may have to wait for slots: where it stands in line, and how long it may wait in all. */
@@ -66,7 +66,7 @@ export class Turn {
   #wake: ((end: WaitEnd) => void) | undefined;
   #waited = 0; // ms
   #since: number | undefined; // ms since the exchange began
-  /** How the request stands, or would if it asked again. */
+  /** The request's place in the queue, or the one it would get by asking again. */
   #outlook: { readonly position: number; readonly expected: number } | undefined;
   #isCrowded = false;
 

@@ -1,27 +1,27 @@
 import { type Link, LinkedList } from '#core/gateway/pipeline/linked-list.ts';
 
-/** Attempts that wait for their connection until the connect timeout, to find out whether the upstream is dead. */
-const scouts = 10;
-/** Ms after which a connection counts as doubtful; opening one takes two round trips and a handshake. */
-const doubtTime = 300;
+/** Wait until the connect timeout, to find out whether the upstream is dead. */
+const probingAttempts = 10;
+/** A connection that takes longer is suspect; opening one takes two round trips and a handshake. */
+const slowAfterMs = 300;
 
 /** An attempt that waits for a connection. */
 export interface Waiting {
   /**
-   * Ms until another route should be asked as well; undefined for a scout, and once it does not wait any more. Counted
+   * Ms until another route should be asked as well; undefined for a probing attempt, and once it does not wait any more. Counted
    * from the start of the longest wait in the queue, since all wait for the same.
    */
-  readonly doubtAfter: number | undefined;
+  readonly hedgeAfter: number | undefined;
   /** Called when the attempt has its connection or has ended. */
   leave(): void;
 }
 
 /**
- * Attempts that wait for a connection to one origin. If the origin is dead, a few scouts wait until the connect timeout,
+ * Attempts that wait for a connection to one origin. If the origin is dead, a few attempts keep probing until the connect timeout,
  * and the others ask another route meanwhile.
  */
 export class ConnectQueue {
-  /** When each wait began, on the clock of performance.now(). */
+  /** Start of each wait (performance.now()). */
   readonly #since = new LinkedList<number>();
 
   /** Adds an attempt. */
@@ -32,18 +32,18 @@ export class ConnectQueue {
 
 class QueuedAttempt implements Waiting {
   readonly #queue: LinkedList<number>;
-  readonly #isScout: boolean;
+  readonly #isProbing: boolean;
   readonly #link: Link<number>;
 
   constructor(queue: LinkedList<number>) {
     this.#queue = queue;
-    this.#isScout = queue.size < scouts;
+    this.#isProbing = queue.size < probingAttempts;
     this.#link = queue.add(performance.now());
   }
 
-  get doubtAfter(): number | undefined {
-    if (this.#isScout || !this.#link.isListed) return undefined;
-    return Math.max(0, (this.#queue.first ?? 0) + doubtTime - performance.now());
+  get hedgeAfter(): number | undefined {
+    if (this.#isProbing || !this.#link.isListed) return undefined;
+    return Math.max(0, (this.#queue.first ?? 0) + slowAfterMs - performance.now());
   }
 
   leave(): void {

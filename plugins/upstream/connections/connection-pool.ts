@@ -2,22 +2,22 @@ import { type CallHandler, Connection, type ConnectionOwner } from './connection
 import { type Connect, createConnector } from './connector.ts';
 import { requestPieces, type UpstreamCall } from './request-head.ts';
 
-/** Answers after which an upstream is trusted to send no bytes behind them; of later answers, one in 16 is checked. */
+/** Responses after which an upstream is trusted to send no surplus bytes; of later responses, one in 16 is checked. */
 const proof = { answers: 1_000, oneIn: 16 };
 
-/** Ms after which an idle connection is closed, unless the upstream has said how long it keeps it. */
-const idleTime = { usual: 10_000, longest: 60_000, reserve: 2_000, check: 500 };
+/** Until an idle connection is closed, unless the upstream has announced its own limit. */
+const idleTimeMs = { usual: 10_000, longest: 60_000, reserve: 2_000, check: 500 };
 
 interface ConnectionPoolOptions {
-  /** Ms for which a connection takes no request after an answer that is checked, until its socket was read once more; 0: none. */
+  /** Ms that a connection rests after a checked response, until its socket was read once more; 0: none. */
   readonly rest: number;
   /** Ms after which a connection takes no further request; a running one finishes. */
   readonly longestAge: number;
-  /** Seconds; 10 without it. */
+  /** Seconds; default 10. */
   readonly connectTimeout?: number;
-  /** Of the upstream's certificate; without it, the host of the origin. */
+  /** Expected in the upstream's certificate; default: the origin's host. */
   readonly serverName?: string | undefined;
-  /** False when each request gets a connection of its own. */
+  /** False: each request gets its own connection. */
   readonly isReused?: boolean;
   readonly onSurplus?: () => void;
 }
@@ -32,15 +32,14 @@ export class ConnectionPool implements ConnectionOwner {
   readonly #isReused: boolean;
   readonly #connect: Connect;
   readonly #connections = new Set<Connection>();
-  /** Answered in this turn of the event loop. */
+  /** Connections whose response ended in this turn of the event loop. */
   #answered: Connection[] = [];
-  /** Idle connections that rest, longest first. */
+  /** Idle connections still resting, longest first. */
   readonly #resting: Connection[] = [];
-  /** Idle connections that have rested, the most recently used last. */
+  /** Idle connections that may be used, most recently used last. */
   readonly #rested: Connection[] = [];
   #answers = 0;
   #isClosed = false;
-  /** Called when the last connection has closed. */
   #onEmpty: (() => void) | undefined;
   #restTimer: NodeJS.Timeout | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
@@ -104,7 +103,7 @@ export class ConnectionPool implements ConnectionOwner {
     return connection;
   }
 
-  /** In the next turn, since an upstream that closes a connection behind its answer does so at once. */
+  /** Deferred by a turn, since an upstream that closes a connection after its response does so at once. */
   #release(): void {
     const answered = this.#answered;
     this.#answered = [];
@@ -119,7 +118,7 @@ export class ConnectionPool implements ConnectionOwner {
       const rests = isChecked && this.#options.rest > 0;
       (rests ? this.#resting : this.#rested).push(connection);
       if (rests && this.#restTimer === undefined) this.#awaitRest(this.#options.rest);
-      this.#idleTimer ??= setTimeout(() => this.#closeIdle(), idleTime.check).unref();
+      this.#idleTimer ??= setTimeout(() => this.#closeIdle(), idleTimeMs.check).unref();
     }
   }
 
@@ -135,7 +134,7 @@ export class ConnectionPool implements ConnectionOwner {
     this.#restTimer = setTimeout(check, milliseconds).unref();
   }
 
-  /** @param before connections that became idle before this time have rested */
+  /** @param before connections idle since an earlier time have rested */
   #endRest(before: number): void {
     while (this.#resting[0] !== undefined && this.#resting[0].idleSince <= before)
       this.#rested.push(this.#resting.shift() as Connection);
@@ -149,7 +148,7 @@ export class ConnectionPool implements ConnectionOwner {
     for (const connection of [...this.#resting, ...this.#rested])
       if (isIdleTooLong(connection, now)) connection.destroy();
     const isIdle = this.#resting.length + this.#rested.length > 0;
-    this.#idleTimer = isIdle ? setTimeout(() => this.#closeIdle(), idleTime.check).unref() : undefined;
+    this.#idleTimer = isIdle ? setTimeout(() => this.#closeIdle(), idleTimeMs.check).unref() : undefined;
   }
 
   #isTooOld({ openedAt }: Connection, now: number): boolean {
@@ -160,7 +159,9 @@ export class ConnectionPool implements ConnectionOwner {
 /** The upstream closes an idle connection by itself some time after that. */
 function isIdleTooLong({ idleSince, idleSeconds }: Connection, now: number): boolean {
   const allowed =
-    idleSeconds === undefined ? idleTime.usual : Math.min(idleSeconds * 1000 - idleTime.reserve, idleTime.longest);
+    idleSeconds === undefined
+      ? idleTimeMs.usual
+      : Math.min(idleSeconds * 1000 - idleTimeMs.reserve, idleTimeMs.longest);
   return now - idleSince >= allowed;
 }
 

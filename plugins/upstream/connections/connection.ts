@@ -3,11 +3,11 @@ import { lendBytes, takeBack } from '#core/platform/memory/freed-bytes.ts';
 import type { Connect } from './connector.ts';
 import { ResponseParser, type ResponseHeaders, type ResponseSink } from './response-parser.ts';
 
-/** What a request has brought on its connection. */
+/** Counters of a request's connection. */
 interface ConnectionUse {
   /** Requests sent on it, including the current one. */
   readonly requests: number;
-  /** Bytes received, in all and before the current request. */
+  /** Bytes received, in total and before the current request. */
   readonly bytesRead: number;
   readonly bytesBefore: number;
 }
@@ -42,7 +42,7 @@ export interface ConnectionOwner {
   onSurplus(): void;
 }
 
-/** The upstream has closed a connection. The code is that of undici, as in the errors of other clients. */
+/** The upstream has closed a connection. The code is undici's, as in other clients' errors. */
 class ClosedError extends Error {
   readonly code = 'UND_ERR_SOCKET';
 
@@ -51,7 +51,7 @@ class ClosedError extends Error {
   }
 }
 
-/** What all connections read into, one after the other. */
+/** Shared by all connections' reads, one after the other. */
 const buffer = Buffer.allocUnsafeSlow(65_536);
 
 /**
@@ -73,9 +73,9 @@ export class Connection implements ConnectionUse {
   #isClosed = false;
   #isExecuting = false;
   #exchange: Exchange | undefined;
-  /** Bytes that arrived before or during a pause. */
+  /** Bytes received before or during a pause. */
   #unread: Buffer | undefined;
-  /** The upstream has closed its side while bytes were unread. */
+  /** The upstream closed its side while bytes were unread. */
   #hasEnded = false;
 
   /** Opens the connection. @param isReused false when it serves one request */
@@ -187,7 +187,7 @@ export class Connection implements ConnectionUse {
     this.bytesRead += count;
     if (this.#isClosed) return true;
     const exchange = this.#exchange;
-    if (exchange?.isSent !== true) this.#surprise(buffer.subarray(0, count));
+    if (exchange?.isSent !== true) this.#handleSurplus(buffer.subarray(0, count));
     // TLS may have decrypted more than was asked for.
     else if (this.#unread !== undefined) this.#unread = Buffer.concat([this.#unread, buffer.subarray(0, count)]);
     else this.#execute(exchange, buffer, count);
@@ -212,13 +212,13 @@ export class Connection implements ConnectionUse {
     else if (rest !== undefined) this.#unread = bytes === buffer ? Buffer.from(rest) : rest;
   }
 
-  /** The response is complete. @param surplus bytes behind it */
+  /** @param surplus bytes after the response */
   #finish(surplus?: Buffer): void {
     const exchange = this.#exchange as Exchange;
     this.#exchange = undefined;
     // A request that is still being sent would be followed by the next one.
     const isReusable = this.#parser.isReusable && this.#isReused && this.#socket.writableLength === 0;
-    if (surplus !== undefined) this.#surprise(surplus);
+    if (surplus !== undefined) this.#handleSurplus(surplus);
     this.#free(isReusable);
     exchange.handler.onResponseEnd(exchange);
   }
@@ -233,14 +233,14 @@ export class Connection implements ConnectionUse {
     this.#owner.onIdle(this);
   }
 
-  /** Bytes that no request asked for. */
-  #surprise(bytes: Buffer): void {
+  /** Bytes that belong to no request. */
+  #handleSurplus(bytes: Buffer): void {
     if (isBlank(bytes)) return;
     if (!isIdleTimeout(bytes)) this.#owner.onSurplus();
     this.#close(new ClosedError());
   }
 
-  /** The upstream has closed its side. */
+  /** Handles the upstream closing its side. */
   #end(): void {
     this.#hasEnded = true;
     if (this.#unread !== undefined || this.#isClosed) return;
@@ -273,7 +273,7 @@ class Exchange implements CallControl, ResponseSink {
   readonly hasBody: boolean;
   readonly handler: CallHandler;
   #request: readonly Buffer[] | undefined;
-  /** What the current read has brought of the body. */
+  /** Start of the current read's body bytes. */
   #from = 0;
   #to = 0;
 
@@ -288,7 +288,7 @@ class Exchange implements CallControl, ResponseSink {
     return this.#request === undefined;
   }
 
-  /** The request to be sent now, which is not kept for the time of the response. */
+  /** Hands over the request to send; it is not kept during the response. */
   takeRequest(): readonly Buffer[] {
     const request = this.#request ?? [];
     this.#request = undefined;
@@ -311,7 +311,7 @@ class Exchange implements CallControl, ResponseSink {
     this.handler.onResponseStart(this, status, headers);
   }
 
-  /** Chunks of one read move together over the sizes between them, and are delivered at once. */
+  /** Compacts the chunks of one read over the sizes between them, to deliver them at once. */
   data(bytes: Buffer, start: number, end: number): void {
     if (this.#to === 0) this.#from = start;
     else bytes.copyWithin(this.#to, start, end);
@@ -333,7 +333,7 @@ class Exchange implements CallControl, ResponseSink {
   }
 }
 
-/** Load balancers announce with a 408 that they close an idle connection. */
+/** Load balancers send a 408 before they close an idle connection. */
 function isIdleTimeout(bytes: Buffer): boolean {
   return /^HTTP\/1\.\d 408/.test(bytes.toString('latin1', 0, 12));
 }

@@ -16,8 +16,8 @@ const longestAge = 60_000;
  */
 const defaultRest = 20;
 
-/** Ms for which each request to an upstream gets its own connection after the upstream has sent an unrequested answer. */
-const suspicion = 3_600_000;
+/** After an unrequested response, each request to the upstream gets its own connection this long. */
+const suspicionMs = 3_600_000;
 
 export interface ConnectionsOptions {
   readonly log?: Pick<Logger, 'warn'>;
@@ -31,12 +31,12 @@ export interface ConnectionsOptions {
  */
 export class Connections implements AsyncDisposable {
   readonly #options: ConnectionsOptions;
-  /** By origin, connect timeout and server name. */
+  /** Keyed by origin, connect timeout and server name. */
   readonly #pools = new Map<string, ConnectionPool>();
   /** Replaced pools whose last requests are still running. */
   readonly #retired = new Set<ConnectionPool>();
   readonly #queues = new Map<string, ConnectQueue>();
-  /** Origins that have sent an unrequested answer, with the time until which they are suspected. */
+  /** Origins that sent an unrequested response, with the timer that clears them. */
   readonly #suspects = new Map<string, NodeJS.Timeout>();
 
   constructor(options: ConnectionsOptions = {}) {
@@ -83,7 +83,7 @@ export class Connections implements AsyncDisposable {
     retired.close().then(forget, forget);
   }
 
-  /** A late answer could be taken for the answer to another request, with another customer's text. */
+  /** A late response could be taken for that of another request, with another customer's text. */
   #suspect(origin: string): void {
     if (this.#suspects.has(origin)) return;
     this.#options.log?.warn(
@@ -92,7 +92,7 @@ export class Connections implements AsyncDisposable {
     const end = setTimeout(() => {
       this.#suspects.delete(origin);
       this.#replaceAll(origin);
-    }, suspicion);
+    }, suspicionMs);
     this.#suspects.set(origin, end.unref());
     this.#replaceAll(origin);
   }
@@ -109,9 +109,9 @@ export class Connections implements AsyncDisposable {
 
 interface Target {
   readonly origin: string;
-  /** Path of the base URL, without a trailing slash: `/v1`. */
+  /** Of the base URL, without a trailing slash: `/v1`. */
   readonly path: string;
-  /** Name that the upstream's certificate must have, where a configured Host header names another than the URL. */
+  /** Name that the upstream's certificate must have, if a configured Host header differs from the URL's host. */
   readonly serverName?: string;
 }
 

@@ -1,13 +1,13 @@
 import { connect as connectTcp, isIP, type OnReadOpts, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { doubtName } from '#core/platform/names/install.ts';
+import { expireName } from '#core/platform/names/install.ts';
 import { NameError } from '#core/platform/names/names.ts';
 import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
 
-/** Ms without traffic after which the system asks whether the other side is there, how often, and how many times. */
-const keepAlive = { initialDelay: 10_000, interval: 5_000, count: 3 };
+/** TCP keep-alive: idle time before the first probe, interval, and number of probes (`count`). */
+const keepAliveMs = { initialDelay: 10_000, interval: 5_000, count: 3 };
 
-/** A connection that was not open in time; the code is that of undici, which other parts know. */
+/** A connection that was not open in time; the code is undici's, which other modules expect. */
 class ConnectTimeoutError extends Error {
   readonly code = 'UND_ERR_CONNECT_TIMEOUT';
 
@@ -41,7 +41,7 @@ export function createConnector(origin: string, timeout: number, serverName?: st
       if (isReported) return;
       isReported = true;
       timer.stop();
-      if (error !== undefined) doubtName(hostname);
+      if (error !== undefined) expireName(hostname);
       report(error);
     };
     const timer = new LagTolerantTimer(() =>
@@ -58,7 +58,7 @@ export function createConnector(origin: string, timeout: number, serverName?: st
       : connectTcp(address);
     socket.once('lookup', (error) => (isResolved = error === null));
     socket.once(isTls ? 'secureConnect' : 'connect', () => {
-      socket.setKeepAlive(true, keepAlive.initialDelay, keepAlive.interval, keepAlive.count);
+      socket.setKeepAlive(true, keepAliveMs.initialDelay, keepAliveMs.interval, keepAliveMs.count);
       finish();
     });
     // Also of a socket that nobody listens to any more.

@@ -8,14 +8,14 @@ export interface UpstreamCall {
   readonly body: Buffer | string | readonly Buffer[];
 }
 
-/** Bytes of a body up to which it is copied behind its head, which costs less than to hand the system several buffers. */
-const copied = 16_384;
+/** A body up to this size is copied after its head, which costs less than several buffers in one write. */
+const maxCopiedBytes = 16_384;
 
 const token = /^[\w!#$%&'*+\-.^`|~]+$/;
 const value = /^[\t\x20-\x7e\x80-\xff]*$/;
 const target = /^\/[\x21-\x7e\x80-\xff]*$/;
 
-/** Headers by which a message is sent; the connection sets or does not use them (RFC 9110, section 7.6.1). */
+/** Headers of message framing; the connection sets or omits them (RFC 9110 §7.6.1). */
 const ofConnection = new Set([
   'connection',
   'content-length',
@@ -56,7 +56,7 @@ export function requestPieces(call: UpstreamCall, host: string, isReused: boolea
   const pieces = typeof body === 'string' ? [Buffer.from(body)] : Buffer.isBuffer(body) ? [body] : body;
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
   const head = requestHead(call, host, length, isReused);
-  if (length > copied) return [Buffer.from(head, 'latin1'), ...pieces];
+  if (length > maxCopiedBytes) return [Buffer.from(head, 'latin1'), ...pieces];
   const bytes = Buffer.allocUnsafe(head.length + length);
   let at = bytes.write(head, 'latin1');
   for (const piece of pieces) at += piece.copy(bytes, at);

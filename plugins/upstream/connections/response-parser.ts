@@ -12,11 +12,11 @@ export interface ResponseSink {
   end(): void;
 }
 
-/** A response that does not follow HTTP/1.1, or is too long around its body. */
+/** A response that violates HTTP/1.1, or has too much framing around its body. */
 class FramingError extends Error {
   override readonly name = 'FramingError';
 
-  /** @param problem for the log and the operator */
+  /** @param problem shown in the log and to the operator */
   constructor(problem: string) {
     super(`not a valid HTTP/1.1 response: ${problem}`);
   }
@@ -39,17 +39,17 @@ const lf = 0x0a;
 const semicolon = 0x3b;
 const emptyLine = Buffer.from('\r\n\r\n');
 
-/** Hexadecimal digits of the size of a chunk: less than 2 ** 48. */
-const longestSize = 12;
-/** Decimal digits of a length that is a safe integer. */
-const longestLength = 15;
-/** Bytes around each byte of a body: in chunks of one byte there are five. */
-const framingRatio = 16;
+/** Hexadecimal digits of a chunk's size: less than 2 ** 48. */
+const maxSizeDigits = 12;
+/** Decimal digits of a safe integer. */
+const maxLengthDigits = 15;
+/** Bytes of framing per byte of the body: chunks of one byte have five. */
+const maxFramingRatio = 16;
 
 const beginning = 'HTTP/1.';
 const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?\r\n/;
 const fieldLines = /^(?:[\w!#$%&'*+\-.^`|~]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/;
-/** A line break that is half of one, or a byte that no head contains. */
+/** Half of a line break, or a byte that no head contains. */
 const misplaced = /\r[^\n]|[^\r]\n|\0/;
 
 /**
@@ -68,10 +68,10 @@ export class ResponseParser {
   #sink: ResponseSink | undefined;
   #hasBody = true;
   #state: State = 'head';
-  /** Of the body or the chunk; while a size is read, the size so far. */
+  /** Bytes left of the body or chunk; while a size is read, the size so far. */
   #left = 0;
   #digits = 0;
-  /** Head or trailers whose end has not come. */
+  /** Incomplete head or trailers. */
   #partial: Buffer | undefined;
   #partialLength = 0;
   #framing = 0; // bytes
@@ -114,7 +114,7 @@ export class ResponseParser {
       return this.#readData(sink, bytes, at, end);
     const next = this.#readFraming(sink, bytes, at, end);
     this.#framing += next - at;
-    if (this.#framing > bounds.upstreamFraming + framingRatio * this.#delivered)
+    if (this.#framing > bounds.upstreamFraming + maxFramingRatio * this.#delivered)
       throw new FramingError('interim responses or chunk extensions without end');
     return next;
   }
@@ -167,7 +167,7 @@ export class ResponseParser {
     return next;
   }
 
-  /** Bytes up to an empty line, and where they end; without a text when the end has not come. */
+  /** Reads up to an empty line; without a text if the end has not arrived. */
   #readBlock(bytes: Buffer, at: number, end: number): [text: string | undefined, next: number] {
     if (this.#partial === undefined) {
       // Behind `end` are bytes of earlier reads.
@@ -201,7 +201,7 @@ export class ResponseParser {
     return [room.toString('latin1', 0, used), at + used - before];
   }
 
-  /** Not only when the head is complete, which something else than HTTP may never be. */
+  /** Rejects before the head is complete: a response that is not HTTP may never complete one. */
   #refuseEarly(room: Buffer, from: number, length: number): void {
     if (misplaced.test(room.toString('latin1', from, length))) throw new FramingError('a misplaced line break');
     if (this.#state !== 'head') return;
@@ -229,7 +229,7 @@ export class ResponseParser {
     return this.#state === 'counted' && this.#left === 0;
   }
 
-  /** Decides where the body ends (RFC 9112, section 6.3). */
+  /** Determines where the body ends (RFC 9112 §6.3). */
   #frame(status: number, headers: ResponseHeaders, isCurrent: boolean): void {
     const { 'content-length': length, 'transfer-encoding': coding, connection } = headers;
     const options =
@@ -241,7 +241,10 @@ export class ResponseParser {
     this.isReusable = !options.includes('close') && (isCurrent || options.includes('keep-alive'));
     this.idleSeconds = readTimeout(headers['keep-alive']);
     if (length !== undefined && coding !== undefined) throw new FramingError('two lengths of the body');
-    if (length !== undefined && (typeof length !== 'string' || length.length > longestLength || !/^\d+$/.test(length)))
+    if (
+      length !== undefined &&
+      (typeof length !== 'string' || length.length > maxLengthDigits || !/^\d+$/.test(length))
+    )
       throw new FramingError('a malformed length of the body');
     const isChunked = String(coding).toLowerCase() === 'chunked';
     // What earlier versions of HTTP/1.1 called no coding at all. The body ends with the connection.
@@ -272,7 +275,6 @@ export class ResponseParser {
     this.#digits = 0;
   }
 
-  /** The line with the size of a chunk. */
   #readSize(bytes: Buffer, from: number, end: number): number {
     let at = from;
     while (at < end) {
@@ -293,7 +295,7 @@ export class ResponseParser {
 
   #addDigit(byte: number): void {
     const digit = hexDigit(byte);
-    if (digit === -1 || ++this.#digits > longestSize) throw new FramingError('a malformed size of a chunk');
+    if (digit === -1 || ++this.#digits > maxSizeDigits) throw new FramingError('a malformed size of a chunk');
     this.#left = this.#left * 16 + digit;
   }
 
@@ -308,7 +310,7 @@ export class ResponseParser {
     this.#partialLength = this.#partial.write('\r\n', 'latin1');
   }
 
-  /** The line break behind a chunk. */
+  /** Reads the line break after a chunk. */
   #readChunkEnd(bytes: Buffer, at: number, end: number): number {
     if (this.#state === 'chunk end') {
       if (bytes[at] !== cr) throw new FramingError('a chunk that is longer than its size');
@@ -343,7 +345,7 @@ function readFields(lines: string): ResponseHeaders {
   return headers;
 }
 
-/** Only spaces and tabs surround a value: `trim` would remove others, too (RFC 9110, section 5.6.3). */
+/** Only spaces and tabs surround a value; `trim` would remove other characters too (RFC 9110 §5.6.3). */
 function withoutSpaces(text: string, from: number, to: number): string {
   let [begin, end] = [from, to];
   while (begin < end && isSpace(text.charCodeAt(begin))) begin++;

@@ -17,8 +17,8 @@ export function tokenReader({ aws, google, entra }: CloudCredentials): ReadToken
   return () => requestGoogleToken(google ?? {});
 }
 
-/** Seconds; the longest that AWS accepts. */
-const bedrockLifetime = 43_200;
+/** AWS's maximum. */
+const bedrockLifetimeSeconds = 43_200;
 
 /**
  * A short-term API key of Amazon Bedrock: a URL that is signed with Signature Version 4, without any request. Source: AWS,
@@ -33,7 +33,7 @@ export async function signBedrockKey(
   const { AwsV4Signer } = await import('aws4fetch');
   const signer = new AwsV4Signer({
     method: 'POST',
-    url: `https://bedrock.amazonaws.com/?Action=CallWithBearerToken&X-Amz-Expires=${bedrockLifetime}`,
+    url: `https://bedrock.amazonaws.com/?Action=CallWithBearerToken&X-Amz-Expires=${bedrockLifetimeSeconds}`,
     service: 'bedrock',
     region,
     accessKeyId,
@@ -44,15 +44,14 @@ export async function signBedrockKey(
   });
   const { url } = await signer.sign();
   const signed = `${url.href.slice('https://'.length)}&Version=1`;
-  return { value: `bedrock-api-key-${Buffer.from(signed).toString('base64')}`, lifetime: bedrockLifetime };
+  return { value: `bedrock-api-key-${Buffer.from(signed).toString('base64')}`, lifetime: bedrockLifetimeSeconds };
 }
 
-/** Of Microsoft's models and those of others in Foundry. */
+/** For Microsoft's and other vendors' models in Foundry. */
 const entraScope = 'https://cognitiveservices.azure.com/.default';
-/** Ms for the answer of Entra. */
-const entraTimeout = 8_000;
+const entraTimeoutMs = 8_000;
 
-/** By the secret of an application, or the token of a federated workload. Source: Microsoft identity platform, "Client credentials". */
+/** With an application's secret or a federated workload's token. Source: Microsoft identity platform, "Client credentials". */
 async function requestEntraToken(entra: Entra): Promise<Token> {
   const { tenant_id: tenant, client_id, client_secret, token_file: file, authority, scope = entraScope } = entra;
   const proof =
@@ -66,7 +65,7 @@ async function requestEntraToken(entra: Entra): Promise<Token> {
   const response = await outgoingFetch(`${base}/${encodeURIComponent(tenant)}/oauth2/v2.0/token`, {
     method: 'POST',
     body: new URLSearchParams({ grant_type: 'client_credentials', client_id, scope, ...proof }),
-    signal: AbortSignal.timeout(entraTimeout),
+    signal: AbortSignal.timeout(entraTimeoutMs),
     redirect: 'error',
   });
   const answer = parseObject(await response.text());
@@ -77,7 +76,7 @@ async function requestEntraToken(entra: Entra): Promise<Token> {
 
 type GoogleLibrary = typeof googleAuth;
 
-/** Google's library decodes Brotli by itself unless it requests no compression and decodes none. */
+/** Google's library decodes Brotli itself unless it requests no compression and decodes none. */
 class GoogleAuthLibrary {
   #loading: Promise<GoogleLibrary> | undefined;
 
@@ -94,7 +93,7 @@ class GoogleAuthLibrary {
 
 const google = new GoogleAuthLibrary();
 
-/** In all of its clients, some of which it makes where no option reaches. `compress` is an option of node-fetch, which it calls. */
+/** Covers all its clients, some of which take no options. `compress` is an option of node-fetch, which it calls. */
 function decodeNoBrotli({ prototype }: GoogleLibrary['gaxios']['Gaxios']): void {
   const { request } = prototype;
   prototype.request = function requestPlain(this: typeof prototype, options = {}) {
@@ -103,8 +102,8 @@ function decodeNoBrotli({ prototype }: GoogleLibrary['gaxios']['Gaxios']): void 
 }
 
 const googleScope = 'https://www.googleapis.com/auth/cloud-platform';
-/** Seconds that a token of Google is taken to live where the library does not say. */
-const googleLifetime = 1_800;
+/** Used if the library reports no expiry. */
+const defaultGoogleLifetimeSeconds = 1_800;
 
 /**
  * By the key of a service account, workload identity federation or the metadata server, as Google's library finds them. A client of
@@ -117,6 +116,6 @@ async function requestGoogleToken({ key_file: keyFile }: Google): Promise<Token>
   const { token } = await client.getAccessToken();
   if (typeof token !== 'string') throw new Error('Google has handed out no token');
   const end = client.credentials.expiry_date;
-  const left = typeof end === 'number' ? (end - Date.now()) / 1_000 : googleLifetime;
+  const left = typeof end === 'number' ? (end - Date.now()) / 1_000 : defaultGoogleLifetimeSeconds;
   return { value: token, lifetime: Math.max(1, left) };
 }

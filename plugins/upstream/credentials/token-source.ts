@@ -16,12 +16,12 @@ interface TokenClock {
   monotonic(): number; // ms
 }
 
-/** Ms in which a cloud must hand out a token. */
-const deadline = 10_000;
-/** Ms before the end of a token from which the next one is fetched, at most; a quarter of its life where that is less. */
+/** For a cloud to issue a token. */
+const deadlineMs = 10_000;
+/** Ms before a token's expiry at which the next one is fetched; a quarter of its lifetime if that is less. */
 const longestLead = 300_000;
-/** Ms between two attempts to renew a token that is still valid. */
-const pause = 10_000;
+/** Between attempts to renew a token that is still valid. */
+const retryPauseMs = 10_000;
 
 /** The token of an upstream, renewed before it ends. One request for a token is in flight at a time, and none per call. */
 export class TokenSource {
@@ -42,7 +42,7 @@ export class TokenSource {
     const now = this.#clock.monotonic();
     if (now >= this.#validUntil) return this.#renew();
     if (now >= this.#renewAt) {
-      this.#renewAt = now + pause;
+      this.#renewAt = now + retryPauseMs;
       inBackground(this.#clock.log, 'renewing the token of an upstream', () => this.#renew());
     }
     return this.#value;
@@ -62,7 +62,7 @@ export class TokenSource {
 
   async #fetch(): Promise<string> {
     const asked = this.#clock.monotonic();
-    const { value, lifetime } = await withDeadline(this.#read(), deadline, 'no token within 10 seconds');
+    const { value, lifetime } = await withDeadline(this.#read(), deadlineMs, 'no token within 10 seconds');
     const ms = lifetime * 1_000;
     this.#value = value;
     this.#validUntil = asked + ms;

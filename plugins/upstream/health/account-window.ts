@@ -7,11 +7,11 @@ interface Tally {
   failures: number;
 }
 
-/** How many accounts have used the route lately, and how many of them it fails. */
+/** Number of recent accounts on the route, and of those that it fails. */
 interface AccountShares {
   readonly all: number;
   readonly failing: readonly string[];
-  /** Failures of those. */
+  /** Failures of the failing accounts. */
   readonly failures: number;
 }
 

@@ -2,8 +2,7 @@ import { inBackground } from '#core/platform/background.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { Backoff } from '#core/platform/timing/backoff.ts';
 
-/** Ms between attempts. */
-const retries = { first: 500, longest: 30_000 };
+const retriesMs = { first: 500, longest: 30_000 };
 
 /** Work in the background, retried until it succeeds, and repeated when it is requested while it runs. */
 export class BackgroundWork implements Disposable {
@@ -44,7 +43,7 @@ export class BackgroundWork implements Disposable {
 
   async #run(): Promise<void> {
     this.#isRunning = true;
-    const backoff = new Backoff(retries);
+    const backoff = new Backoff(retriesMs);
     while (this.#isWanted && !this.#isOver) {
       this.#isWanted = false;
       this.#pause = new AbortController();

@@ -26,12 +26,12 @@ export const defaultBreaker: BreakerOptions = {
 
 type BreakerState = 'closed' | 'open' | 'half_open';
 
-/** An account that a breaker treats differently. */
+/** An account that the breaker treats differently. */
 interface AccountMark {
   readonly account: string; // digest
-  /** Its failures have opened the breaker. */
+  /** Its failures opened the breaker. */
   readonly hasOpened: boolean;
-  /** Ms for which the upstream asked it to wait; 0 for none. */
+  /** Ms of the upstream's Retry-After for the account; 0 for none. */
   readonly waits: number;
   /** Ms for which its failures do not count; 0 if they do. */
   readonly disproved: number;
@@ -70,20 +70,20 @@ const ordinaryAdmission: Admission = { isProbe: false };
 export class Breaker {
   readonly #options: BreakerOptions;
   readonly #evidence: Evidence;
-  /** Accounts that the upstream asked to wait, and until when. */
+  /** Accounts with a Retry-After, and its end. */
   readonly #waiting = new Map<string, number>();
-  /** Accounts whose failures have opened it. */
+  /** Accounts whose failures opened the breaker. */
   #openedBy = new Set<string>();
   #openings = 0;
   #opensUntil = 0;
-  /** Ms of the last cooldown. */
-  #pause = 0;
+  /** Ms. */
+  #lastCooldown = 0;
   #isOpen = false;
   #openedAt = 0;
   /** The latest probe while half-open, and until when no other request becomes one. */
   #probe: Admission | undefined;
   #probeUntil = 0;
-  /** The probes whose outcome decides: the latest, and earlier ones that were only slow. */
+  /** Probes whose outcome decides: the latest, and earlier ones that were only slow. */
   #probes = new WeakSet<Admission>();
   #reason: string | undefined;
 
@@ -185,7 +185,7 @@ export class Breaker {
     if (!this.#isOpen) this.#openedAt = now - openFor;
     this.#isOpen = true;
     this.#opensUntil = Math.max(this.#opensUntil, now + Math.min(opensFor, this.#options.longestCooldown));
-    this.#pause = Math.max(0, Math.min(opensFor, this.#options.longestCooldown));
+    this.#lastCooldown = Math.max(0, Math.min(opensFor, this.#options.longestCooldown));
     this.#reason = reason;
     this.#openings = Math.max(this.#openings, openings);
     this.adoptAccounts(accounts, now);
@@ -223,13 +223,13 @@ export class Breaker {
     return now < this.#opensUntil ? 'open' : 'half_open';
   }
 
-  /** When it admits the account while it is open: those that have opened it come after the others. */
+  /** When the open breaker admits the account: accounts that opened it come after the others. */
   #admitsFrom(account: string): number {
-    const preference = Math.min(this.#pause, this.#options.cooldown);
+    const preference = Math.min(this.#lastCooldown, this.#options.cooldown);
     return this.#openedBy.has(account) ? this.#opensUntil + preference : this.#opensUntil;
   }
 
-  /** Until when the upstream asked the account to wait; 0 for not at all. */
+  /** End of the account's Retry-After; 0 for none. */
   #waitUntil(account: string, now: number): number {
     if (this.#waiting.size === 0) return 0;
     const until = this.#waiting.get(account) ?? 0;
@@ -237,7 +237,7 @@ export class Breaker {
     return until;
   }
 
-  /** A failure while it is open counts if it is that of a probe. */
+  /** A failure while open counts if it is a probe's. */
   #probeFailed(now: number, { reason, requester, mayBeCausedByRequest }: RouteFailure, admission: Admission): boolean {
     // A conversation that failed before proves nothing as a probe: the next request becomes it.
     if (mayBeCausedByRequest && this.#evidence.isKnown(requester.conversation, now)) this.released(admission);
@@ -245,7 +245,7 @@ export class Breaker {
       // Nor does an account that opened it, but its failure may be no accident: another cooldown, and no longer one.
       const proves = !mayBeCausedByRequest || !this.#openedBy.has(requester.account);
       if (proves) return this.#open(now, reason, mayBeCausedByRequest ? [requester.account] : []);
-      this.#opensUntil = now + this.#pause;
+      this.#opensUntil = now + this.#lastCooldown;
       this.released(admission);
       return true;
     }
@@ -255,7 +255,7 @@ export class Breaker {
   #open(now: number, reason: string, accounts: readonly string[], pause = this.#cooldown): true {
     if (!this.#isOpen) this.#openedAt = now;
     this.#isOpen = true;
-    this.#pause = pause;
+    this.#lastCooldown = pause;
     this.#opensUntil = now + pause;
     this.#openings++;
     this.#reason = reason;
@@ -264,7 +264,7 @@ export class Breaker {
     return true;
   }
 
-  /** Ms of the next cooldown. */
+  /** Ms. */
   get #cooldown(): number {
     const { cooldown, longestCooldown } = this.#options;
     return doubledDelay({ first: cooldown, longest: longestCooldown }, this.#openings);

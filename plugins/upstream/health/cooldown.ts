@@ -1,7 +1,6 @@
 import { doubledDelay } from '#core/platform/timing/backoff.ts';
 
-/** Ms. */
-const range = { first: 60_000, longest: 3_600_000 };
+const rangeMs = { first: 60_000, longest: 3_600_000 };
 
 /** A cooldown as instances report it to each other. */
 export interface CooldownStatus {
@@ -34,7 +33,7 @@ export class Cooldown {
   /** @returns false during a cooldown: results of requests in flight do not extend it */
   begin(now: number, reason: string): boolean {
     if (now < this.#until) return false;
-    this.#until = now + doubledDelay(range, this.#times);
+    this.#until = now + doubledDelay(rangeMs, this.#times);
     this.#times++;
     this.#reason = reason;
     return true;
@@ -46,7 +45,7 @@ export class Cooldown {
 
   /** Takes over the cooldown of another instance, for no longer than its own would last. */
   adopt({ left, times, reason }: CooldownStatus, now: number): void {
-    this.#until = now + Math.min(left, range.longest);
+    this.#until = now + Math.min(left, rangeMs.longest);
     this.#times = times;
     this.#reason = reason;
   }

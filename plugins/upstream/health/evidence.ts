@@ -21,8 +21,8 @@ export interface RouteFailure {
   readonly retryAfter?: number;
 }
 
-/** Accounts without which nothing that requests may have caused opens a breaker: one customer cannot take a route from the others. */
-const leastAccounts = 2;
+/** Failures that requests may have caused open a breaker only from several accounts: one customer cannot block a route for others. */
+const minAccounts = 2;
 
 /**
  * What speaks against a route whose breaker is closed: a run of failures without a success, and shares of a window.
@@ -36,7 +36,7 @@ export class Evidence {
   readonly #options: EvidenceOptions;
   readonly #calls: CallWindow;
   readonly #accounts: AccountWindow;
-  /** Conversations that failed in the window, and when they were counted. */
+  /** Failed conversations in the window, with the time of counting. */
   readonly #conversations = new Map<string, number>();
   #run = 0;
   /** Failures of the run that no request can have caused. */
@@ -44,7 +44,7 @@ export class Evidence {
   /** Conversations of the run; each counts once, however late it fails again. */
   readonly #conversationsOfRun = new Set<string>();
   readonly #accountsOfRun = new Set<string>();
-  /** Until when accounts do not count. */
+  /** Accounts whose failures do not count, with the end of that time. */
   readonly #disproved = new Map<string, number>();
 
   constructor(options: EvidenceOptions) {
@@ -133,7 +133,7 @@ export class Evidence {
   get #isRunEnough(): boolean {
     const { failures } = this.#options;
     if (this.#uncaused >= failures) return true;
-    return this.#run >= failures && this.#accountsOfRun.size >= leastAccounts;
+    return this.#run >= failures && this.#accountsOfRun.size >= minAccounts;
   }
 
   #isShareEnough(now: number): boolean {
@@ -142,7 +142,7 @@ export class Evidence {
     if (this.#calls.failureRatio(now) >= failureRatio) return true;
     const { failing, failures: failed, all } = this.#accounts.counts(now, failureRatio);
     // The odd request of two accounts that send little says less than a run.
-    return failing.length >= leastAccounts && failed >= failures && failing.length >= failureRatio * all;
+    return failing.length >= minAccounts && failed >= failures && failing.length >= failureRatio * all;
   }
 }
 

@@ -9,8 +9,8 @@ import { RouteState } from './route-state.ts';
 import { RouteSync, type RouteSyncParts } from './route-sync.ts';
 import type { Timing } from './throughput.ts';
 
-/** Ms between two claims of a probe that another instance has: each request would ask the store otherwise. */
-const claimInterval = 1_000;
+/** Between two claims of a probe that another instance has: otherwise each request would query the store. */
+const claimIntervalMs = 1_000;
 
 /** The health of all routes: a breaker for each upstream and model, and its usual throughput. Outlives reloads. */
 export class RouteHealth implements AsyncDisposable {
@@ -59,7 +59,7 @@ export class RouteHealth implements AsyncDisposable {
     if (admission?.isProbe !== true) return admission;
     const settle = (isClaimed: boolean) => {
       if (isClaimed) return admission;
-      breaker.postponeProbe(admission, this.#parts.monotonic() + claimInterval);
+      breaker.postponeProbe(admission, this.#parts.monotonic() + claimIntervalMs);
       return undefined;
     };
     const claimed = this.#sync.claimProbe(id, this.options.cooldown / 1000);
@@ -204,7 +204,7 @@ export class RouteHealth implements AsyncDisposable {
   }
 }
 
-/** What the health of a route is kept by. */
+/** Key of the route's health. */
 function nameOf({ id, healthName = id }: Route): string {
   return healthName;
 }

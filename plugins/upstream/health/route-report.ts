@@ -17,8 +17,8 @@ export interface RouteReport {
   readonly throughput?: TypicalThroughput | undefined;
 }
 
-/** Seconds that a report outlives its cooldown, so that the next one is longer and a disconnected instance can catch up. */
-const memory = 3600;
+/** A report outlives its cooldown, so that the next one is longer and a disconnected instance can catch up. */
+const retentionSeconds = 3600;
 
 const keyOf = (id: string) => `upstream/routes/${id}`;
 
@@ -31,7 +31,7 @@ export async function readReport({ cache }: Shared, id: string, now: number): Pr
 /** @throws SharedUnavailable */
 export async function storeReport({ cache }: Shared, id: string, report: RouteReport, now: number): Promise<void> {
   const longest = Math.max(0, report.breaker.opensFor, report.cooldown.left);
-  const seconds = Math.ceil(longest / 1000) + memory;
+  const seconds = Math.ceil(longest / 1000) + retentionSeconds;
   await cache.set(keyOf(id), Buffer.from(JSON.stringify(withTimes(report, now))), seconds);
 }
 
@@ -48,7 +48,6 @@ export async function storeReset(shared: Shared, id: string, now: number): Promi
   await storeReport(shared, id, { at: Math.max(now, known.at + 1), breaker, cooldown }, now);
 }
 
-/** A report as an event. */
 interface RouteMessage {
   readonly instance: string;
   readonly id: string;
@@ -69,7 +68,7 @@ export function parseMessage(text: string, now: number): RouteMessage | undefine
   return { instance, id, report };
 }
 
-/** Adds the times by the sender's clock, which is all that earlier versions read. */
+/** Adds absolute times by the sender's clock, which is all that earlier versions read. */
 function withTimes(report: RouteReport, now: number): object {
   const { breaker, cooldown } = report;
   return {
@@ -90,7 +89,7 @@ function parseReport(value: unknown, now: number, age: number): RouteReport | un
   return { ...value, breaker: { ...breaker, opensFor }, cooldown: { ...cooldown, left } } as unknown as RouteReport;
 }
 
-/** Ms left of a pause; of one that an earlier version reports, by the clocks of both. */
+/** Ms left of a pause; for a report of an earlier version, by the clocks of both. */
 function timeLeft(left: unknown, age: number, until: unknown, now: number): number {
   return left === undefined ? Number(until) - now : Number(left) - age;
 }

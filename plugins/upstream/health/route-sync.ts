@@ -13,11 +13,11 @@ export interface RouteSyncParts {
   monotonic(): number; // ms
 }
 
-/** The routes of this instance, by id. */
+/** Route states of this instance, by id. */
 interface RouteStates {
   of(id: string): RouteState;
   readonly all: ReadonlyMap<string, RouteState>;
-  /** This instance has changed one, and has sent it. */
+  /** Called after this instance has changed and sent a state. */
   onChange(): void;
 }
 
@@ -28,12 +28,11 @@ const channel = 'upstream/breakers';
  * each would send its report to each, and all but one of them report the same.
  */
 const spreadPerInstance = 0.25;
-/** Instances up to which all may send at once. */
-const fewInstances = 20;
-/** Ms over which instances spread the corrections of an older report, so that the first one is enough. */
-const correctionSpread = 1_000;
-/** Ms between attempts to subscribe to the other instances. */
-const retries = { first: 500, longest: 30_000 };
+/** Up to this many instances may send at once. */
+const maxSimultaneous = 20;
+/** Instances spread their corrections of an older report, so that the first one suffices. */
+const correctionSpreadMs = 1_000;
+const retriesMs = { first: 500, longest: 30_000 };
 
 /**
  * Synchronizes the routes of all instances: sends changes to the others as events, stores them for instances that start
@@ -46,7 +45,7 @@ export class RouteSync implements AsyncDisposable {
   readonly #closing = new AbortController();
   readonly #catchUp: BackgroundWork;
   readonly #subscription: Promise<() => void>;
-  /** What waits for its moment, by route. */
+  /** Scheduled work, by route. */
   readonly #openings = new Map<string, NodeJS.Timeout>();
   readonly #corrections = new Map<string, NodeJS.Timeout>();
 
@@ -68,7 +67,7 @@ export class RouteSync implements AsyncDisposable {
   /** Sends that a route has failed, unless another instance reports it first. */
   announceOpening(id: string): void {
     const { instances } = this.#parts.shared.limiter;
-    if (!this.#isShared || instances <= fewInstances) return this.announce(id);
+    if (!this.#isShared || instances <= maxSimultaneous) return this.announce(id);
     const state = this.#states.of(id);
     const known = state.changedAt;
     schedule(this.#openings, id, instances * spreadPerInstance, () => {
@@ -125,7 +124,7 @@ export class RouteSync implements AsyncDisposable {
       const reason = error instanceof Error ? error.message : String(error);
       if (failures === 0) log.warn(`cannot receive route states of other instances; retrying: ${reason}`);
     };
-    const unsubscribe = await retryUntilDone(subscribe, { range: retries, signal: this.#closing.signal, onFailure });
+    const unsubscribe = await retryUntilDone(subscribe, { range: retriesMs, signal: this.#closing.signal, onFailure });
     this.catchUp(true);
     return unsubscribe ?? (() => undefined);
   }
@@ -145,13 +144,13 @@ export class RouteSync implements AsyncDisposable {
     const state = this.#states.of(id);
     // The sender did not know the newer change, and has overwritten it in the store.
     if (report.at < state.changedAt)
-      schedule(this.#corrections, id, correctionSpread, () => {
+      schedule(this.#corrections, id, correctionSpreadMs, () => {
         this.#compare(id, state).catch(() => this.catchUp());
       });
     else state.adopt(report, this.#parts.monotonic());
   }
 
-  /** Reads what the store has, and stores what is newer here. @throws SharedUnavailable */
+  /** Reads the store's states and stores newer local ones. @throws SharedUnavailable */
   async #compareAll(): Promise<void> {
     await Promise.all([...this.#states.all].map(([id, state]) => this.#compare(id, state)));
   }
@@ -164,7 +163,7 @@ export class RouteSync implements AsyncDisposable {
   }
 }
 
-/** Does the work once after up to so many ms, however often it is scheduled meanwhile. */
+/** Runs the work once, within `spread` ms, however often it is scheduled meanwhile. */
 function schedule(timers: Map<string, NodeJS.Timeout>, id: string, spread: number, work: () => void): void {
   if (timers.has(id)) return;
   const run = () => {

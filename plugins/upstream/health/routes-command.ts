@@ -38,7 +38,7 @@ async function resetKnownRoute(host: Host, route: string): Promise<string> {
   return `route ${route} reset`;
 }
 
-/** @throws CommandFailed when no gateway answers */
+/** @throws CommandFailed if no gateway answers */
 async function askRoutes(host: Host, url: string | undefined): Promise<RouteStatus[]> {
   const { routes } = await askOperator(host, { url }).catch((error: unknown) => {
     throw error instanceof OperatorUnavailable ? new CommandFailed(error.message) : error;
@@ -47,7 +47,7 @@ async function askRoutes(host: Host, url: string | undefined): Promise<RouteStat
   throw new CommandFailed('The gateway reports no routes. Check that its pipeline has the stage upstream.');
 }
 
-/** "Closed" does not read like the healthy state, so the output explains it. */
+/** Explains "closed", which does not read like the healthy state. */
 const legend = [
   'closed: requests are sent; open: the route is skipped until the time shown; half_open: one request tries it;',
   'no_model: the upstream does not have the model, so its other routes are asked first',

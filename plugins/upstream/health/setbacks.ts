@@ -3,17 +3,17 @@ import { doubledDelay } from '#core/platform/timing/backoff.ts';
 import type { Requester } from './requester.ts';
 import { remember } from './evidence.ts';
 
-/** Ms for which the route comes last. */
-const range = { first: 30_000, longest: 600_000 };
-/** Failures of the route in a conversation, and conversations of an account with so many, after which it comes last for them. */
-const enough = 2;
+/** How long the route comes last. */
+const rangeMs = { first: 30_000, longest: 600_000 };
+/** Failures of a conversation, and failing conversations of an account, after which the route comes last for them. */
+const threshold = 2;
 
 interface Setback {
   faults: number;
-  /** Pauses since it was last served. */
+  /** Pauses since the route last served. */
   times: number;
   until: number;
-  /** When it was failed last. */
+  /** Time of the last failure. */
   at: number;
 }
 
@@ -58,10 +58,10 @@ export class Setbacks {
     return now < (this.#entries.get(name)?.until ?? 0);
   }
 
-  /** The entry as the latest; a new one where the last failure was long ago. */
+  /** Makes the entry the latest; a new one if the last failure is old. */
   #of(name: string, now: number): Setback {
     const known = this.#entries.get(name);
-    const isRecent = known !== undefined && now - Math.max(known.at, known.until) < range.longest;
+    const isRecent = known !== undefined && now - Math.max(known.at, known.until) < rangeMs.longest;
     const entry = isRecent ? known : { faults: 0, times: 0, until: 0, at: now };
     entry.at = now;
     remember(this.#entries, name, entry, bounds.setbacks);
@@ -69,10 +69,10 @@ export class Setbacks {
   }
 }
 
-/** Begins a pause after enough failures; after the first pause, one is. @returns false when it did not */
+/** Starts a pause after enough failures; after the first pause, one is enough. @returns false if none started */
 function begin(entry: Setback, now: number): boolean {
-  if (entry.times === 0 && entry.faults < enough) return false;
-  entry.until = now + doubledDelay(range, entry.times);
+  if (entry.times === 0 && entry.faults < threshold) return false;
+  entry.until = now + doubledDelay(rangeMs, entry.times);
   entry.times++;
   return true;
 }

@@ -1,12 +1,12 @@
-/** Answers after which a route's usual throughput is known. */
-const minimumSamples = 20;
-/** A route is slow when it takes this many times longer than usual, and at least `leastTime`. */
+/** Responses until a route's usual throughput is known. */
+const minSamples = 20;
+/** A route is slow if it takes this many times longer than usual, and at least `leastTime`. */
 const factor = 10;
 const leastTime = 2_000; // ms
-/** Tokens below which an answer is too short to measure. */
-const leastTokens = 50;
-/** An answer that comes within so many ms was generated before and buffered: its duration measures nothing. */
-const burst = 500;
+/** A shorter response is not measured. */
+const minTokens = 50;
+/** A response that arrives faster was generated before and buffered: its duration measures nothing. */
+const burstMs = 500;
 /**
  * Upper bound of a route's usual rate, in tokens per second. Whole answers, cached answers and hidden reasoning come at
  * thousands; any answer of a healthy route reaches a tenth of this.
@@ -38,7 +38,7 @@ export class Throughput {
 
   /** @returns why this answer was slow for this route; undefined when it was not */
   observe(timing: Timing): string | undefined {
-    const reason = this.#samples < minimumSamples ? undefined : this.#slowness(timing);
+    const reason = this.#samples < minSamples ? undefined : this.#slowness(timing);
     this.#samples++;
     // Slow answers do not lower the bar.
     if (reason === undefined) this.#learn(timing);
@@ -51,7 +51,7 @@ export class Throughput {
 
   /** Takes over the measurements of another instance while this one has too few. */
   adopt({ samples, firstContent, rate }: TypicalThroughput): void {
-    if (this.#samples >= minimumSamples || samples < minimumSamples) return;
+    if (this.#samples >= minSamples || samples < minSamples) return;
     this.#samples = samples;
     this.#firstContent = firstContent;
     this.#rate = rate;
@@ -67,9 +67,9 @@ export class Throughput {
   }
 
   #learn(timing: Timing): void {
-    const share = this.#samples <= minimumSamples ? 1 / this.#samples : 1 / minimumSamples;
+    const share = this.#samples <= minSamples ? 1 / this.#samples : 1 / minSamples;
     this.#firstContent += (timing.firstContentAfter - this.#firstContent) * share;
-    const isBurst = streamingTime(timing) < burst;
+    const isBurst = streamingTime(timing) < burstMs;
     // The tokens were generated between request and end at the latest: a lower bound of the rate.
     const rate = rateOf(timing, isBurst ? timing.duration : streamingTime(timing));
     if (rate !== undefined) this.#rate += (Math.min(fastest, rate) - this.#rate) * (this.#rate === 0 ? 1 : share);
@@ -81,7 +81,7 @@ function streamingTime({ firstContentAfter, duration }: Timing): number {
   return duration - firstContentAfter;
 }
 
-/** Tokens per second over so many ms; undefined for answers too short to tell. */
+/** Tokens per second; undefined for responses too short to measure. */
 function rateOf({ tokens }: Timing, time: number): number | undefined {
-  return tokens === undefined || tokens < leastTokens ? undefined : (tokens * 1000) / Math.max(burst, time);
+  return tokens === undefined || tokens < minTokens ? undefined : (tokens * 1000) / Math.max(burstMs, time);
 }

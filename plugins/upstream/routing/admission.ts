@@ -32,11 +32,11 @@ export class RouteAdmission {
   readonly #parts: AdmissionParts;
   readonly #allowance: Allowance;
   readonly #requester: Requester;
-  /** Routes whose breaker was open. */
-  readonly #skipped: Route[] = [];
-  /** Faults of routes that were not asked, because all their keys are throttled or no slot became free. */
+  /** Routes that were not asked. */
+  readonly #openCircuits: Route[] = [];
+  /** Faults of routes not asked, because all their keys are throttled or no slot became free. */
   readonly #throttlings: Fault[] = [];
-  /** True when the retry budget did not allow to ask a route. */
+  /** The retry budget prevented asking a route. */
   #isOverBudget = false;
 
   constructor(parts: AdmissionParts, allowance: Allowance, requester: Requester) {
@@ -67,7 +67,7 @@ export class RouteAdmission {
 
   /** Notes a route that is not asked because its breaker is open. */
   skip(route: Route): void {
-    this.#skipped.push(route);
+    this.#openCircuits.push(route);
   }
 
   /** Notes why a route is not asked that may serve later. */
@@ -92,7 +92,7 @@ export class RouteAdmission {
   /** A failover to a healthy route is free: hundreds of requests may be on a route when it dies, and none is lost. */
   #charge(route: Route, admission: Admission | undefined, isHealthy: boolean): AdmittedRoute | undefined {
     if (admission === undefined) {
-      this.#skipped.push(route);
+      this.#openCircuits.push(route);
       return undefined;
     }
     if (isHealthy || this.#allowance.mayRetry()) return { route, admission, keys: this.#parts.keys(route) };
@@ -106,11 +106,11 @@ export class RouteAdmission {
     return summarize([...this.#throttlings, ...failed.map(({ fault }) => fault)], this.#waitFor(failed, hasOthers));
   }
 
-  /** Ms until a route, or another key of a route, that was not tried may serve. */
+  /** Ms until an untried route, or an untried key of a route, may serve. */
   #waitFor(failed: readonly FailedRoute[], hasOthers: boolean): number | undefined {
     const hasKeys = failed.some(({ route, fault }) => fault.kind === 'key' && this.#isReady(route));
     if (hasKeys || this.#isOverBudget || hasOthers) return 0;
-    return this.#skipped.length > 0 ? this.#parts.health.waitFor(this.#skipped, this.#requester) : undefined;
+    return this.#openCircuits.length > 0 ? this.#parts.health.waitFor(this.#openCircuits, this.#requester) : undefined;
   }
 
   #isReady(route: Route): boolean {

@@ -68,8 +68,8 @@ export class Allowance {
   }
 }
 
-/** Retries in reserve, so that a quiet gateway can fail over too. */
-const reserve = 20;
+/** So that a quiet gateway can fail over too. */
+const reservedRetries = 20;
 
 /**
  * Bounds the load that failover adds: when everything fails, three attempts for each request make it worse. Each request
@@ -78,7 +78,7 @@ const reserve = 20;
 export class RetryBudget {
   /** Retries that one request earns: 0.1 for a tenth. */
   share: number;
-  #left = reserve;
+  #left = reservedRetries;
 
   constructor(share: number) {
     this.share = share;
@@ -86,7 +86,7 @@ export class RetryBudget {
 
   /** Counts a request. */
   earn(): void {
-    this.#left = Math.min(reserve, this.#left + this.share);
+    this.#left = Math.min(reservedRetries, this.#left + this.share);
   }
 
   /** Takes one retry. @returns false when none is left */

@@ -9,7 +9,7 @@ import { secretsOf } from './credentials.ts';
 import type { RouteFailure } from '../health/evidence.ts';
 import type { RelayParts } from './relay-parts.ts';
 
-/** What an attempt uses on its route. */
+/** Resources that an attempt uses on its route. */
 interface AttemptChoice {
   readonly key: string;
   readonly format: string;
@@ -70,7 +70,6 @@ export class AttemptReport {
     this.#parts.health.served(route, admission, timing, this.#choice.requester);
   }
 
-  /** Applies the effects of a fault to the key and the route. */
   #applyEffects(fault: Fault): void {
     const { health } = this.#parts;
     const { route, keys, admission } = this.#admitted;
@@ -89,7 +88,7 @@ export class AttemptReport {
     else health.failed(route, admission, routeFailure(fault, requester));
   }
 
-  /** Only the operator can fix a key that is not accepted: the log has a line for each cooldown. */
+  /** Only the operator can fix a rejected key: the log has a line for each cooldown. */
   #refuse(fault: Fault): void {
     const { log, monotonic } = this.#parts;
     const { route, keys } = this.#admitted;
@@ -117,14 +116,14 @@ export class AttemptReport {
     });
   }
 
-  /** For the record, which customers read: the system's messages name hosts and addresses of upstreams. */
+  /** For the record, which customers read: system messages contain hosts and addresses of upstreams. */
   #describe(fault: Fault): string {
     const text = describeFault(fault);
     return withoutSecrets(text, text.length, secretsOf(this.#admitted.route.upstream));
   }
 }
 
-/** What a fault of the route says about it. */
+/** The part of a fault that concerns the route's health. */
 function routeFailure(fault: Fault, requester: Requester): RouteFailure {
   const { mayBeCausedByRequest, error } = fault;
   const retryAfter = (error.details.retryAfter ?? 0) * 1000;

@@ -15,7 +15,7 @@ export class Candidates {
   readonly #allowance: Allowance;
   readonly #admission: RouteAdmission;
   readonly #left: RoutesLeft;
-  /** Undefined where no upstream has a capacity. */
+  /** Undefined if no upstream has a capacity. */
   readonly #search: SlotSearch | undefined;
   #isOrdered = false;
 

@@ -4,9 +4,8 @@ import { adapter, principal } from '#core/gateway/facts.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Requester } from '../health/requester.ts';
 
-/** Characters of the digest of an account; 96 bits. */
+/** Characters of an account's digest: 96 bits. */
 const digestLength = 16;
-/** Digests of the accounts seen lately. */
 const digests = new Map<string, string>();
 
 /** The session that the client names, unique across accounts; undefined when it names none. */
@@ -47,7 +46,7 @@ export class ExchangeRequester implements Requester {
   }
 }
 
-/** The same string for the same account: a map that looks up a new one has to hash it. */
+/** Returns the same string object for the same account: a map has to hash a new one. */
 function digestOf(account: string): string {
   let digest = digests.get(account);
   if (digest === undefined) {

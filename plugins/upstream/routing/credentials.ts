@@ -1,7 +1,7 @@
 import type { AuthScheme, Upstream } from '#core/config/catalog/catalog.ts';
 
 /** Characters; shorter values would match inside other words. */
-const shortest = 6;
+const minLength = 6;
 const secretHeaders = /auth|key|token|secret|cookie/i;
 
 /** The header that carries a key to an upstream. An empty key is not sent. */
@@ -14,7 +14,7 @@ export function authHeaders(scheme: AuthScheme, key: string): Record<string, str
 export function secretsOf({ apiKeys, baseUrl, headers }: Upstream): readonly string[] {
   const { host, hostname } = new URL(baseUrl);
   const credentials = Object.entries(headers).filter(([name]) => secretHeaders.test(name));
-  const values = [...apiKeys, ...credentials.map(([, value]) => value)].filter(({ length }) => length >= shortest);
+  const values = [...apiKeys, ...credentials.map(([, value]) => value)].filter(({ length }) => length >= minLength);
   // A host name without a dot may be an ordinary word.
   const hosts = hostname.includes('.') ? [host, hostname] : [host].filter((name) => name !== hostname);
   return [...values, ...hosts].toSorted((a, b) => b.length - a.length);

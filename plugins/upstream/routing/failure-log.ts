@@ -1,12 +1,12 @@
 import type { Logger } from '#core/platform/logger.ts';
 import { type Fault, faultEffects, describeFault } from '../attempt/fault.ts';
 
-/** Ms in which a route has at most one line. */
-const interval = 60_000;
+/** At most one line per route. */
+const intervalMs = 60_000;
 
 interface LoggedRoute {
   readonly loggedAt: number; // ms, monotonic
-  /** Failures since then. */
+  /** Failures since the last line. */
   unlogged: number;
 }
 
@@ -31,7 +31,7 @@ export class FailureLog {
     if (!isLogged(fault)) return;
     const now = this.#now();
     const logged = this.#routes.get(route);
-    if (logged !== undefined && now - logged.loggedAt < interval) {
+    if (logged !== undefined && now - logged.loggedAt < intervalMs) {
       logged.unlogged++;
       return;
     }

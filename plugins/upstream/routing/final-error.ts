@@ -21,7 +21,7 @@ function isUnsupported(kind: FaultKind): boolean {
   return kind === 'unsupported' || kind === 'setup';
 }
 
-/** The error where no route that was asked could serve the request now or later: the client's words before the operator's. */
+/** If no asked route can ever serve the request: errors about the request come before the operator's. */
 function unsupportedBy(faults: readonly Fault[]): GatewayError | undefined {
   if (!faults.every(({ kind }) => isUnsupported(kind) || kind === 'no_model')) return undefined;
   return (faults.find(({ kind }) => kind === 'unsupported') ?? faults.find(({ kind }) => kind === 'setup'))?.error;
@@ -48,7 +48,7 @@ function summarizeFailures(faults: readonly Fault[], wait: number | undefined): 
   return wait === undefined ? refused.error : unavailable(wait);
 }
 
-/** The error with the shortest wait for any route, where its own route asked for one. */
+/** The error with the shortest wait for any route, if its own route asked for a wait. */
 function withShortestWait(error: GatewayError, faults: readonly Fault[], wait: number | undefined): GatewayError {
   const { code, message, details } = error;
   if (details.retryAfter === undefined) return error;

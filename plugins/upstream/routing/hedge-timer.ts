@@ -3,7 +3,7 @@ import type { Waiting } from '../connections/connect-queue.ts';
 
 /**
  * Decides when another route is asked as well: when the current one has had no content for `hedge_after`, or its
- * connection is doubtful.
+ * connection is slow to open.
  */
 export class HedgeTimer {
   readonly #hedgeAfter: number; // ms
@@ -43,9 +43,9 @@ export class HedgeTimer {
     }
   }
 
-  /** Ms; Infinity when no other route is to be asked. */
+  /** Ms; Infinity if no other route should be asked. */
   get #left(): number {
     const untilHedge = this.#since === Infinity ? Infinity : this.#since + this.#hedgeAfter - performance.now();
-    return Math.max(0, Math.min(untilHedge, this.#connecting?.doubtAfter ?? Infinity));
+    return Math.max(0, Math.min(untilHedge, this.#connecting?.hedgeAfter ?? Infinity));
   }
 }

@@ -2,16 +2,15 @@ import type { Upstream } from '#core/config/catalog/catalog.ts';
 import { doubledDelay } from '#core/platform/timing/backoff.ts';
 import { pickBySession } from './route-order.ts';
 
-/** An API key of an upstream. Times are ms of a monotonic clock, as every `now` here. */
+/** Times are ms of a monotonic clock, like every `now` here. */
 interface PooledKey {
   readonly value: string;
-  /** End of the cooldown after the upstream refused it; for all models. */
+  /** End of the cooldown after a rejection; for all models. */
   refusedUntil: number;
-  /** Consecutive refusals. */
   refusals: number;
-  /** By the upstream's model: vendors limit each separately. */
+  /** By upstream model: vendors limit each separately. */
   readonly throttles: Map<string, Throttle>;
-  /** Number of the use of the pool that was its last. */
+  /** Value of the pool's use counter at this key's last use. */
   lastUse: number;
 }
 
@@ -23,10 +22,9 @@ interface Throttle {
 /** The keys of an upstream, by their value. */
 export type KnownKeys = Map<string, PooledKey>;
 
-/** Seconds for which a key that the upstream did not accept is not used. */
-const refusalCooldown = { first: 60, longest: 3_600 };
-/** Ms after which a throttling no longer affects the order of keys. */
-const throttleMemory = 3_600_000;
+const refusalCooldownSeconds = { first: 60, longest: 3_600 };
+/** A throttling affects the order of keys this long. */
+const throttleMemoryMs = 3_600_000;
 
 /**
  * The API keys of one upstream. A session stays with its key, because vendors cache prompts per account. Other requests
@@ -118,7 +116,7 @@ export class KeyPool {
   refuse(value: string, now: number): number {
     const key = this.#find(value);
     if (key === undefined || key.refusedUntil > now) return 0;
-    const seconds = doubledDelay(refusalCooldown, key.refusals);
+    const seconds = doubledDelay(refusalCooldownSeconds, key.refusals);
     key.refusals++;
     key.refusedUntil = now + seconds * 1000;
     return seconds;
@@ -143,9 +141,9 @@ export class KeyPool {
 
   #choose(now: number, model: string, session: string | undefined): PooledKey {
     const ready = this.#keys.filter((key) => cooldownEnd(key, model) <= now);
-    if (ready.length === 0) return least(this.#keys, (key) => [cooldownEnd(key, model)]);
+    if (ready.length === 0) return minBy(this.#keys, (key) => [cooldownEnd(key, model)]);
     if (session !== undefined) return pickBySession(ready, ({ value }) => value, session);
-    return least(ready, (key) => [throttledAt(key, model, now), key.lastUse]);
+    return minBy(ready, (key) => [throttledAt(key, model, now), key.lastUse]);
   }
 
   #find(value: string): PooledKey | undefined {
@@ -157,19 +155,18 @@ function unknownKey(value: string): PooledKey {
   return { value, refusedUntil: 0, refusals: 0, throttles: new Map(), lastUse: 0 };
 }
 
-/** When the key is available again for a model. */
 function cooldownEnd({ refusedUntil, throttles }: PooledKey, model: string): number {
   return Math.max(refusedUntil, throttles.get(model)?.until ?? 0);
 }
 
-/** When it was throttled last; 0 for never, or too long ago to matter. */
+/** Time of the last throttling; 0 for none, or one too long ago to matter. */
 function throttledAt({ throttles }: PooledKey, model: string, now: number): number {
   const at = throttles.get(model)?.at ?? 0;
-  return now - at < throttleMemory ? at : 0;
+  return now - at < throttleMemoryMs ? at : 0;
 }
 
-/** The first candidate with the lowest ranks, compared from left to right. */
-function least<T>(candidates: readonly T[], ranksOf: (candidate: T) => readonly number[]): T {
+/** The first candidate with the lowest ranks, compared lexicographically. */
+function minBy<T>(candidates: readonly T[], ranksOf: (candidate: T) => readonly number[]): T {
   return candidates.reduce((best, one) => (isBefore(ranksOf(one), ranksOf(best)) ? one : best));
 }
 

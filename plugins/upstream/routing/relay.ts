@@ -23,7 +23,7 @@ interface RouteResult {
   readonly result: RouteAnswer | Fault;
 }
 
-/** With the number of attempts before it. */
+/** `order`: number of attempts before it. */
 type OrderedFailure = FailedRoute & { readonly order: number };
 
 /**
@@ -36,13 +36,13 @@ type OrderedFailure = FailedRoute & { readonly order: number };
  */
 export class Relay {
   readonly #context: RelayContext;
-  /** The requested result: an answer or, while resuming, the continuation of one. */
+  /** The requested result: a response or, while resuming, the continuation of one. */
   #calls: RouteCalls;
   readonly #running = new Map<RouteAttempts, Promise<RouteResult>>();
-  /** With the route that serves: its stream is stopped when the exchange is over. */
+  /** Includes the serving route, whose stream is stopped at the end of the exchange. */
   readonly #started = new Set<RouteAttempts>();
   #isOver = false;
-  /** Where the request waits for slots; undefined where no upstream has a capacity. */
+  /** The request's place in queues for slots; undefined if no upstream has a capacity. */
   readonly #turn: Turn | undefined;
 
   constructor(parts: RelayParts, exchange: Exchange) {
@@ -93,7 +93,7 @@ export class Relay {
     return { ...resumedReply(answer, (broken) => this.#resume(broken)), trailers: notes.trailers };
   }
 
-  /** A session is free again once its request has failed; one that is served, once it has its answer. */
+  /** A session is free again once its request has failed, and occupied by a served one until its response. */
   async #askWithSeat(seat: SessionSeat): Promise<RouteAnswer> {
     seat.take();
     try {
@@ -104,7 +104,7 @@ export class Relay {
     }
   }
 
-  /** Asks the next routes to continue a truncated answer. @returns undefined when none does */
+  /** Asks the next routes to continue a truncated response. @returns undefined if none does */
   async #resume({ reader, ending: { fault } }: RouteAnswer): Promise<RouteAnswer | undefined> {
     const { adapter: call, allowance, exchange } = this.#context;
     allowance.startClock();
@@ -126,7 +126,7 @@ export class Relay {
     return this.#calls !== this.#context.adapter;
   }
 
-  /** @throws GatewayError when no route served */
+  /** @throws GatewayError if no route served */
   async #ask(): Promise<RouteAnswer> {
     const { candidates } = this.#context;
     const failed: OrderedFailure[] = [];
@@ -159,7 +159,7 @@ export class Relay {
     throw candidates.summarize(failed);
   }
 
-  /** Logs the failure of a route, with the route that is asked now. */
+  /** Logs a route's failure with the route that is asked next. */
   #report({ route, fault }: FailedRoute): void {
     const { parts, exchange } = this.#context;
     const [next] = this.#running.keys();
@@ -187,7 +187,7 @@ export class Relay {
     );
   }
 
-  /** The next route to serve or fail; `late` when it is time to ask another one as well. */
+  /** The next route to serve or fail; `late` when another one should be asked as well. */
   #nextResult(): Promise<RouteResult | 'late'> {
     const running = [...this.#running.values()];
     // Two routes cannot continue one answer.
@@ -225,7 +225,7 @@ export class Relay {
   }
 }
 
-/** The error for a client whose request is at fault: the refusal by the route that was asked first. */
+/** Error for a client whose request is wrong: the rejection by the route asked first. */
 function firstRefusal(failed: readonly OrderedFailure[]): Fault | undefined {
   return failed.toSorted((a, b) => a.order - b.order).find(({ fault }) => isRefusal(fault))?.fault;
 }

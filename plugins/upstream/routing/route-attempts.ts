@@ -31,7 +31,7 @@ export class RouteAttempts {
   readonly #context: RelayContext;
   readonly #admitted: AdmittedRoute;
   readonly #calls: RouteCalls;
-  /** The route as requests are written for it: with a lower limit of output tokens once the upstream has named one. */
+  /** The route as requests are prepared for it: with a lower output limit once the upstream has reported one. */
   #target: Route;
   #attempt: Attempt | undefined;
   #isStopped = false;
@@ -58,7 +58,7 @@ export class RouteAttempts {
     }
   }
 
-  /** Frees the slot of an upstream with a capacity, in the background. @param isServed true when an answer has ended well */
+  /** Frees the slot of an upstream with a capacity, in the background. @param isServed true after a complete response */
   #release(isServed: boolean): void {
     const { slot } = this.#admitted;
     if (slot !== undefined) inBackground(this.#context.parts.log, 'freeing a slot', () => slot.release(isServed));
@@ -82,7 +82,7 @@ export class RouteAttempts {
     this.#attempt?.end(fault);
   }
 
-  /** The last attempt is left to another route, where there is one. */
+  /** The last attempt is reserved for another route, if there is one. */
   #mayTryAgain(): boolean {
     const { allowance, candidates } = this.#context;
     if (this.#isStopped || !allowance.hasAttempts) return false;
@@ -184,7 +184,7 @@ export class RouteAttempts {
     }
   }
 
-  /** The token of a cloud, or why there is none. */
+  /** The cloud's token, or the fault of fetching it. */
   async #token(): Promise<string | Fault> {
     const { parts } = this.#context;
     try {
@@ -199,7 +199,7 @@ export class RouteAttempts {
     }
   }
 
-  /** The client has a part of the answer. */
+  /** The client has received part of the response. */
   #reportBreak(fault: Fault): void {
     const { parts, exchange, isResumable } = this.#context;
     const effect = isResumable ? 'inside an answer that another route may continue' : 'ending an answer with an error';

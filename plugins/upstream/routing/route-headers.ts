@@ -11,7 +11,7 @@ export const routeExposures = ['hidden', 'numbers', 'names'] as const;
 export type RouteExposure = (typeof routeExposures)[number];
 
 /** Characters of one route in a header. */
-const longestName = 120;
+const maxRouteLength = 120;
 
 /** Response headers that report which route served and which were tried: `x-daypass-route` and `x-daypass-attempts`. */
 export class RouteHeaders {
@@ -49,7 +49,7 @@ export class RouteHeaders {
     };
   }
 
-  /** The route with its status or, where none came or it was a 2xx, the kind of its fault. */
+  /** The route with its status or, without one or after a 2xx, the kind of its fault. */
   #describe(model: Model, { route, status = 0, fault, outcome }: AttemptRecord): string {
     return `${this.#nameOf(model, route)} ${status >= 300 ? status : (fault ?? outcome)}`;
   }
@@ -57,7 +57,7 @@ export class RouteHeaders {
   #nameOf({ routes }: Model, id: string): string {
     if (this.#exposure === 'numbers') return String(routes.findIndex((route) => route.id === id) + 1);
     // Only what a header may carry, and the separators of the list.
-    return id.replace(/[^\x21-\x7e]|[,;]/g, '?').slice(0, longestName);
+    return id.replace(/[^\x21-\x7e]|[,;]/g, '?').slice(0, maxRouteLength);
   }
 }
 

@@ -54,7 +54,7 @@ function scoreOf(name: string, weight: number, session: string | undefined): num
   return -weight / Math.log(session === undefined ? 1 - Math.random() : drawOf(name, session));
 }
 
-/** In (0, 1), the same for the same name and session. */
+/** In (0, 1); stable for the same name and session. */
 function drawOf(name: string, session: string): number {
   const digest = hash('sha256', `${session}\n${name}`, 'buffer');
   return (digest.readUIntBE(0, 6) + 1) / (2 ** 48 + 1);

@@ -5,8 +5,8 @@ import type { Logger } from '#core/platform/logger.ts';
 import { BackgroundWork } from '../health/background-work.ts';
 
 const secretName = 'session';
-/** Ms that the start waits for it: without it, sessions without a name are only spread. */
-const patience = 2_000;
+/** How long the start waits for the secret: without it, sessions without a name are only spread. */
+const startTimeoutMs = 2_000;
 
 /** The secret by which sessions without a name are hashed, the same for all instances on the database. */
 export class SessionSecret implements Disposable {
@@ -26,7 +26,7 @@ export class SessionSecret implements Disposable {
   /** Waits for a while until it is known. */
   async ready(): Promise<void> {
     if (this.value === undefined)
-      await withDeadline(this.#read, patience, 'the database is slow').catch(() => undefined);
+      await withDeadline(this.#read, startTimeoutMs, 'the database is slow').catch(() => undefined);
   }
 
   [Symbol.dispose](): void {

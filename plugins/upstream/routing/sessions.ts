@@ -6,10 +6,10 @@ import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { accountOf, accountSession } from './conversation.ts';
 import { orderRoutes, pickBySession } from './route-order.ts';
 
-/** Seconds without a request after which vendors have dropped a prompt, by their own word; Anthropic's and OpenAI's shortest. */
-const cached = { usual: 300, byVendor: new Map([['deepseek', 3_600]]) } as const;
+/** Idle time after which vendors document that a prompt is dropped; Anthropic's and OpenAI's shortest. */
+const cachedForSeconds = { usual: 300, byVendor: new Map([['deepseek', 3_600]]) } as const;
 
-/** A route and key whose vendor has the prompt of a session. */
+/** The route and key whose vendor has a session's prompt cached. */
 interface SessionPlace {
   readonly routeId: string;
   readonly key: string;
@@ -20,7 +20,7 @@ interface Moved extends SessionPlace {
 }
 
 interface SessionsParts {
-  /** Of the installation; undefined until it has been read. */
+  /** The installation's secret; undefined until it has been read. */
   secret(): string | undefined;
   monotonic(): number; // ms
 }
@@ -67,7 +67,7 @@ export class CallSessions {
     const isUsual = order[0]?.id === route.id && pickBySession(keysOf(route), (one) => one, session) === key;
     if (this.#moved.size > 0) this.#moved.delete(id);
     if (isUsual) return;
-    const seconds = cached.byVendor.get(route.upstream.vendor ?? '') ?? cached.usual;
+    const seconds = cachedForSeconds.byVendor.get(route.upstream.vendor ?? '') ?? cachedForSeconds.usual;
     this.#moved.set(id, { routeId: route.id, key, until: this.#parts.monotonic() + seconds * 1000 });
     if (this.#moved.size > bounds.movedSessions) this.#moved.delete(this.#moved.keys().next().value as string);
   }
@@ -80,7 +80,7 @@ export class CallSessions {
     if (this.#running.get(id) === seat) this.#running.delete(id);
   }
 
-  /** @param isBound true for a request that nothing else can serve than what serves its session */
+  /** @param isBound true if only the session's own place can serve the request */
   #seat(session: string | undefined, model: Model, isBound = false): SessionSeat | undefined {
     if (session === undefined) return undefined;
     const id = `${model.id}\n${session}`;
@@ -140,7 +140,7 @@ export class SessionSeat {
   }
 }
 
-/** True where requests may go to several routes, or be sent with several keys. */
+/** True if requests may go to several routes or use several keys. */
 function hasChoice({ routes }: Model): boolean {
   return routes.length > 1 || (routes[0]?.upstream.apiKeys.length ?? 0) > 1;
 }

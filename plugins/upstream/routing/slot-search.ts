@@ -7,17 +7,17 @@ import type { Allowance } from './allowance.ts';
 import { waitOf } from './final-error.ts';
 import type { RoutesLeft } from './route-order.ts';
 
-/** A route with the slot that it needs. */
+/** A route with its slot, if it needs one. */
 interface FoundRoute {
   readonly route: Route;
   readonly slot: Slot | undefined;
 }
 
-/** What one look at the routes has found. */
+/** Result of one pass over the routes. */
 interface Look {
   readonly found: FoundRoute | undefined;
   readonly isFull: boolean;
-  /** Ms after which a throttled route is worth another look. */
+  /** Ms until a throttled route should be checked again. */
   readonly retryIn: number;
 }
 
@@ -83,7 +83,7 @@ export class SlotSearch {
     return undefined;
   }
 
-  /** One look at the routes in their order. */
+  /** One pass over the routes in their order. */
   async #lookFor(calls: RouteCalls, waits: boolean): Promise<Look> {
     const turn = this.#turn;
     let isFull = false;
@@ -121,7 +121,7 @@ export class SlotSearch {
     return { found: undefined, isFull, retryIn };
   }
 
-  /** A look at the routes goes on with those from before. The place in a line is given up with the last route for it. */
+  /** The next pass starts with the routes before it. The place in a queue is given up with its last route. */
   async #drop(route: Route): Promise<void> {
     this.#left.routes = this.#left.routes.filter((one) => one !== route);
     const pool = this.#turn.poolOf(route);
@@ -129,7 +129,7 @@ export class SlotSearch {
       await this.#turn.leave(pool);
   }
 
-  /** The first route of the upstream that has granted a slot. */
+  /** First route of the upstream that granted a slot. */
   #withPool(pool: CapacityPool, calls: RouteCalls, slot: Slot): FoundRoute | undefined {
     const route = this.#left.routes.find((one) => this.#turn.poolOf(one) === pool && calls.canServe(one));
     return route && { route, slot };

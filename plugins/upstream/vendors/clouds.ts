@@ -21,7 +21,7 @@ const claude = {
   },
 } as const satisfies Partial<Vendor>;
 
-/** The same with a prefix, such as `anthropic.` or `us.anthropic.`. */
+/** With a prefix, such as `anthropic.` or `us.anthropic.`. */
 const prefixed: readonly VendorModels[] = claudeModels.map((model) => ({ ...model, match: `*${model.match}` }));
 
 /**

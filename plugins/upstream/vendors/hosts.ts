@@ -1,10 +1,10 @@
 import type { Vendor } from '#core/config/catalog/catalog.ts';
 import { routerMembers } from './origins.ts';
 
-/** Members of a history from OpenAI or another vendor. */
+/** Members in histories from OpenAI or other vendors. */
 const foreignReasoning = ['messages.reasoning_content', 'messages.reasoning_details'];
 
-/** Answered with 400. Models that do not reason refuse `reasoning` too. Source: Groq docs, "OpenAI Compatibility". */
+/** Rejected with 400. Models without reasoning reject `reasoning` too. Source: Groq docs, "OpenAI Compatibility". */
 const groqRefusals = [
   ...foreignReasoning,
   'messages.reasoning',
@@ -23,7 +23,7 @@ const groqRefusals = [
   ...routerMembers,
 ];
 
-/** Answered with 400. Source: Cerebras docs, "OpenAI Compatibility". */
+/** Rejected with 400. Source: Cerebras docs, "OpenAI Compatibility". */
 const cerebrasRefusals = [...foreignReasoning, 'frequency_penalty', 'presence_penalty', 'logit_bias', ...routerMembers];
 
 /** Kimi reads the ids of its calls in the prompt. Source: MoonshotAI/K2-Vendor-Verifier; vLLM recipes, "Kimi K2". */

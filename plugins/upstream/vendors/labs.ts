@@ -8,7 +8,7 @@ const grokPlain: ProfileSettings = { quirks: { stop: 4, refuses: [] } };
 /** Models before M3 take no images. Source: MiniMax API docs, "Compatible OpenAI API", "Compatible Anthropic API". */
 const minimaxText: ProfileSettings = { capabilities: { images: false } };
 
-/** Mistral answers any other member with 422. Source: Mistral API reference, "Chat Completion". */
+/** Mistral rejects any other member with 422. Source: Mistral API reference, "Chat Completion". */
 const mistralMembers = [
   'model',
   'messages',

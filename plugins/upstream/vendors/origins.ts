@@ -6,12 +6,12 @@ import type { Vendor, VendorModels } from '#core/config/catalog/catalog.ts';
  */
 export const compatibleMessages = { reasoning: 'budget', signed_thinking: false, strict_calls: true } as const;
 
-/** OpenAI's reasoning models: sampling is fixed, stop sequences and audio are refused. */
+/** OpenAI's reasoning models: sampling is fixed; stop sequences and audio are rejected. */
 const openaiReasoning = {
   capabilities: { audio: false },
   quirks: { sampling: false, stop: 0, system_role: 'developer' },
 } as const;
-/** Claude from 4.7 on: decides how long to think; refuses budgets, sampling and prefilled answers. */
+/** Claude from 4.7 on: chooses its thinking budget; rejects budgets, sampling and prefilled answers. */
 const claudeAdaptive = { quirks: { reasoning: 'adaptive', sampling: false, prefill: false } } as const;
 /** Efforts of models whose thinking cannot be turned off. */
 export const alwaysThinking = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
@@ -30,7 +30,7 @@ const openaiFormats = [
   'moderations',
 ];
 
-/** Models of OpenAI that are not for conversations, by name. */
+/** OpenAI's models that are not for conversations, by name. */
 const openaiKinds = [
   { match: 'gpt-image*', kind: 'image' },
   { match: 'chatgpt-image*', kind: 'image' },
@@ -61,7 +61,6 @@ export const claudeModels: readonly VendorModels[] = [
 /** Members that only OpenRouter and gateways like it know: which provider serves, and what is done to prompt and answer. */
 export const routerMembers = ['provider', 'plugins', 'models', 'fallbacks', 'route', 'preset', 'transforms'];
 
-/** OpenAI's models, wherever they are served. */
 const openaiModels = {
   capabilities: { video: false },
   quirks: {
@@ -98,7 +97,7 @@ const openaiModels = {
 const bothRetentions: Pick<VendorModels, 'quirks'> = { quirks: { cache_retention: ['in_memory', '24h'] } };
 const longRetention: Pick<VendorModels, 'quirks'> = { quirks: { cache_retention: ['24h'] } };
 
-/** Source: OpenAI docs, "Prompt caching". Azure answers for some of the models: "prompt_cache_retention is not supported on this model". */
+/** Source: OpenAI docs, "Prompt caching". Azure rejects it for some models: "prompt_cache_retention is not supported on this model". */
 const openaiRetention: readonly VendorModels[] = [
   { match: 'gpt-4.1*', ...bothRetentions },
   { match: 'gpt-5*', ...bothRetentions },
@@ -110,7 +109,7 @@ const openaiRetention: readonly VendorModels[] = [
   { match: 'gpt-6*', ...longRetention },
 ];
 
-/** Google answers any member that it does not know with 400: "Unknown name: Cannot find field". */
+/** Google rejects unknown members with 400: "Unknown name: Cannot find field". */
 const geminiRefusals = [
   'store',
   'frequency_penalty',

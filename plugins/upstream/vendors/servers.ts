@@ -12,7 +12,7 @@ const servedMessages = {
   schema_subset: 'any',
 } as const;
 
-/** What transformers serve 5.24.0 uses. It ignores other members of OpenAI's with 200, and answers any unknown one with 422. */
+/** Members that transformers serve 5.24.0 uses. It ignores OpenAI's other members with 200, and rejects unknown ones with 422. */
 const transformersMembers = [
   'model',
   'messages',

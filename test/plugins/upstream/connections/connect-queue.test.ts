@@ -13,7 +13,7 @@ const enter = (queue: ConnectQueue, count: number) => Array.from({ length: count
 describe('attempts that wait for a connection', () => {
   it('wait until the connect timeout when they are few', () => {
     const queue = new ConnectQueue();
-    expect(enter(queue, 10).map(({ doubtAfter }) => doubtAfter)).toEqual(Array(10).fill(undefined));
+    expect(enter(queue, 10).map(({ hedgeAfter }) => hedgeAfter)).toEqual(Array(10).fill(undefined));
   });
 
   it('over that number count it as doubtful once the first has waited too long', () => {
@@ -21,9 +21,9 @@ describe('attempts that wait for a connection', () => {
     enter(queue, 10);
     vi.advanceTimersByTime(200);
     const late = queue.enter();
-    expect(late.doubtAfter).toBe(100);
+    expect(late.hedgeAfter).toBe(100);
     vi.advanceTimersByTime(200);
-    expect(queue.enter().doubtAfter).toBe(0);
+    expect(queue.enter().hedgeAfter).toBe(0);
   });
 
   it('are not doubtful any more once they are connected', () => {
@@ -31,7 +31,7 @@ describe('attempts that wait for a connection', () => {
     enter(queue, 10);
     const late = queue.enter();
     late.leave();
-    expect(late.doubtAfter).toBeUndefined();
+    expect(late.hedgeAfter).toBeUndefined();
   });
 
   it('count from those that still wait', () => {
@@ -40,6 +40,6 @@ describe('attempts that wait for a connection', () => {
     vi.advanceTimersByTime(200);
     const late = queue.enter();
     for (const waiting of first) waiting.leave();
-    expect(late.doubtAfter).toBe(300);
+    expect(late.hedgeAfter).toBe(300);
   });
 });

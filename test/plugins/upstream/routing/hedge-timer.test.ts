@@ -10,7 +10,7 @@ function connectionDoubtedAfter(ms: number): Waiting {
   const doubtAt = performance.now() + ms;
   let isOpen = false;
   return {
-    get doubtAfter() {
+    get hedgeAfter() {
       return isOpen ? undefined : Math.max(0, doubtAt - performance.now());
     },
     leave: () => (isOpen = true),

@@ -3,8 +3,8 @@ import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { startOf } from './record-line.ts';
 
-/** Bytes read past the limit, so that a key is recognised before truncation splits it. */
-const slack = 128;
+/** Read past the limit, so that a key is recognised before truncation splits it. */
+const slackBytes = 128;
 
 /** Digits after the prefix: of a whole key, and of the shortest fragment that is redacted. */
 const keyDigits = { whole: 49, fewest: 16 };
@@ -16,7 +16,7 @@ export class Excerpt {
   #isOver = false;
 
   constructor(maxBytes: number) {
-    this.#room = maxBytes + slack;
+    this.#room = maxBytes + slackBytes;
   }
 
   readonly add = (chunk: string | Buffer): void => {
@@ -54,8 +54,8 @@ export class ContentLines {
 
   of(exchange: Exchange, answer: Excerpt): string[] {
     const { received } = exchange.body;
-    const isOver = received !== undefined && received.length > this.#maxBytes + slack;
-    const asked = this.#line(exchange, 'request', received?.subarray(0, this.#maxBytes + slack), isOver);
+    const isOver = received !== undefined && received.length > this.#maxBytes + slackBytes;
+    const asked = this.#line(exchange, 'request', received?.subarray(0, this.#maxBytes + slackBytes), isOver);
     const { bytes, isOver: isAnswerOver } = answer.read();
     return [...asked, ...this.#line(exchange, 'reply', bytes, isAnswerOver)];
   }
@@ -69,7 +69,7 @@ export class ContentLines {
     return [`${startOf.content}${head},"body":"${kept.toString('base64')}"}`];
   }
 
-  /** A text that PostgreSQL can store, with keys redacted. A character that truncation splits is left out. */
+  /** Text that PostgreSQL can store, with keys redacted. A character that truncation splits is dropped. */
   #clean(bytes: Buffer, isOver: boolean): string {
     const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: isOver });
     const clean = text.replaceAll('\0', '\ufffd').replace(this.#key, (found, index: number) => {
@@ -81,7 +81,7 @@ export class ContentLines {
   }
 }
 
-/** The largest index up to `limit` that is not inside a character of this UTF-8 text. */
+/** The largest index up to `limit` that is not inside a UTF-8 character. */
 function endOfCharacter(text: Buffer, limit: number): number {
   if (text.length <= limit) return text.length;
   let end = limit;

@@ -15,10 +15,10 @@ export interface FinishedSegment {
   readonly firstAt: number;
 }
 
-/** Ms between log lines about files that are written again. */
-const noteEvery = 10_000;
-/** Ms for which the end of a process waits for a disk that does not answer, when the database is away as well. */
-const lastPatience = 3_000;
+/** Between log lines about files that are rewritten. */
+const noteIntervalMs = 10_000;
+/** On shutdown, for a disk that does not answer while the database is down as well. */
+const diskTimeoutMs = 3_000;
 
 /** The segments of this instance that wait for the database, oldest first. They stay open until shipped, up to a bound. */
 export class FinishedSegments {
@@ -27,10 +27,10 @@ export class FinishedSegments {
   readonly #log: Logger;
   readonly #losses: Losses;
   readonly #segments: FinishedSegment[] = [];
-  /** Segments whose files another instance has shipped while this process was paused. */
+  /** Segments whose files another instance shipped while this process was paused. */
   #takenOver: readonly OwnSegment[] = [];
   #bytes = 0;
-  readonly #restoreNotes = new Throttle(noteEvery);
+  readonly #restoreNotes = new Throttle(noteIntervalMs);
 
   constructor(disk: Disk, folder: JournalFolder, log: Logger, losses: Losses) {
     this.#disk = disk;
@@ -108,7 +108,7 @@ export class FinishedSegments {
   /** Closes all segments, and counts the records that cannot be left for the next start. */
   async close(): Promise<void> {
     // What only memory has is worth a wait.
-    if (this.#segments.some(({ segment }) => segment.isInMemory)) await this.#disk.answers(lastPatience);
+    if (this.#segments.some(({ segment }) => segment.isInMemory)) await this.#disk.answers(diskTimeoutMs);
     for (const { segment, records } of this.#segments.splice(0)) {
       const failure = await this.#leave(segment);
       if (failure !== undefined && !this.#takenOver.includes(segment)) this.#losses.add(failure, records);
@@ -116,7 +116,7 @@ export class FinishedSegments {
     }
   }
 
-  /** @returns why its records are not on disk */
+  /** @returns reason why its records are not on disk */
   async #leave(segment: OwnSegment): Promise<string | undefined> {
     const isInMemory = segment.isInMemory;
     try {
@@ -128,7 +128,7 @@ export class FinishedSegments {
     }
   }
 
-  /** @returns whether it has written the segment, or why that was not possible */
+  /** @returns true if the segment was rewritten, or the reason for a failure */
   async #restore(segment: OwnSegment): Promise<boolean | string> {
     try {
       return await segment.restore(() => this.#folder.ensure(this.#disk), this.#folder.underlying);

@@ -1,5 +1,5 @@
-/** Ms for which lines may wait for others. */
-const patience = 5;
+/** Lines wait this long for others. */
+const maxDelayMs = 5;
 
 /** Calls a function at the end of a turn of the event loop or, where that is not urgent, with the next call or some milliseconds later. */
 export class FlushSchedule {
@@ -11,7 +11,7 @@ export class FlushSchedule {
   constructor(flush: () => void) {
     this.#flush = flush;
     // One for all requests.
-    this.#timer = setTimeout(() => this.#isLater && this.#run(), patience).unref();
+    this.#timer = setTimeout(() => this.#isLater && this.#run(), maxDelayMs).unref();
   }
 
   soon(): void {

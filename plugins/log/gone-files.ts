@@ -3,15 +3,14 @@ import { Throttle } from '#core/platform/timing/throttle.ts';
 import type { Disk } from './disk/contract.ts';
 import type { OwnSegment } from './own-segment.ts';
 
-/** Ms between log lines about files that were removed. */
-const noteEvery = 10_000;
+const noteIntervalMs = 10_000;
 
 /** Notices files that were removed or replaced while they were written. */
 export class GoneFiles {
   readonly #disk: Disk;
   readonly #log: Logger;
-  readonly #notes = new Throttle(noteEvery);
-  /** Left while the disk did not answer. */
+  readonly #notes = new Throttle(noteIntervalMs);
+  /** Closed while the disk did not answer, so its state is unknown. */
   #unknown: OwnSegment | undefined;
   #wereGone = false;
 

@@ -5,13 +5,13 @@ import type { Outcome } from '#core/gateway/pipeline/stage.ts';
 import { callerMembers, requestMembers, resultMembers, startOf } from './record-line.ts';
 import { isUnauthenticated } from './unauthenticated-counts.ts';
 
-/** A recorded request, with the members of its lines so far. */
+/** A recorded request with the lines written so far. */
 interface Running {
   readonly exchange: Exchange;
   readonly request: string;
   caller: string;
   isOnFile: boolean;
-  /** Behind its `begin` line on its way to the disk; undefined while it has none there. */
+  /** Position after its queued `begin` line; undefined before. */
   position: number | undefined;
 }
 
@@ -20,7 +20,7 @@ const runningFact = defineFact<Link<Running>>('log_running');
 /** The recorded requests in flight, and the lines of the journal that they need. */
 export class RequestsInFlight {
   readonly #running = new LinkedList<Running>();
-  /** Requests whose `begin` line is not on its way; emptied within the current turn of the event loop. */
+  /** Requests without a queued `begin` line; emptied within the current turn of the event loop. */
   readonly #fresh: Running[] = [];
 
   begin(exchange: Exchange): void {

@@ -22,7 +22,7 @@ const deadAfter = 30_000; // ms
 
 interface Owner {
   readonly pid: number;
-  /** Distinguishes processes that had the same pid. */
+  /** Distinguishes processes with the same pid. */
   readonly startedAt: number;
   /** The machine and its pid namespace. */
   readonly pidSpace: string;
@@ -57,7 +57,7 @@ export class InstanceLock implements AsyncDisposable {
   #isFailing = false;
   #isKeeping = false;
   #isReleased = false;
-  /** When it was last touched or taken. */
+  /** Time of the last touch. */
   #keptAt = performance.now();
 
   /** Takes it. Waits for the disk, as a start does. @throws Error when the folder cannot be written */
@@ -160,7 +160,7 @@ export function instanceOfLock(name: string): string | undefined {
   return /^(.+)\.lock$/.exec(name)?.[1];
 }
 
-/** True when the owner's process ran on this machine and no longer exists; false when that is unknown. */
+/** True if the owner ran on this machine and no longer exists; false if that is unknown. */
 function isGone(lock: string): boolean {
   // Undefined when the owner has not finished writing it.
   const owner = parseJson(lock) as Owner | undefined;

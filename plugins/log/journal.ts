@@ -30,14 +30,14 @@ export interface JournalOptions {
   readonly calmAfter?: number;
 }
 
-/** Finished segments that can be shipped above which age no longer finishes another one, only size. */
+/** With this many finished segments waiting, age no longer finishes another one, only size. */
 const maxAgedSegments = 2;
 
-/** Ms for which an intact file may exceed its size while the next one cannot be opened. */
-const stayFor = 10_000;
+/** An intact file may exceed its size this long while the next one cannot be opened. */
+const overrunMs = 10_000;
 
-/** Ms that records wait for the database before those in memory or in removed files are written to the folder again. */
-const restoreAfter = 3_000;
+/** Wait for the database until records in memory or in removed files are written to the folder again. */
+const restoreAfterMs = 3_000;
 
 /**
  * The records of this instance on their way to the database: an append-only file, split into segments.
@@ -77,7 +77,7 @@ export class Journal implements AsyncDisposable {
   #ageTimer: NodeJS.Timeout | undefined;
   #rolling: Promise<boolean> | undefined;
   #isClosed = false;
-  /** Its last segment is finished, and what waits for the disk is copied. */
+  /** The last segment is finished, and lines still waiting for the disk are copied. */
   #isFinished = false;
 
   constructor(options: JournalOptions) {
@@ -92,7 +92,7 @@ export class Journal implements AsyncDisposable {
     this.#current = this.#opener.createFirst();
     this.#writer = new LineWriter(this.#current, (error) => this.#replace(error));
     disk.onSilent = () => this.#leaveFile(new DiskSilent());
-    disk.onFailure = (error, unwritten) => this.#takeBack(error, unwritten);
+    disk.onFailure = (error, unwritten) => this.#keepUnwritten(error, unwritten);
     disk.onAnswer = () => this.#noteAnswer();
   }
 
@@ -193,7 +193,7 @@ export class Journal implements AsyncDisposable {
         if (isIntact) this.#opener.noteIntact();
         else await this.#move(segment);
       }
-      if (this.oldestAge > restoreAfter && this.#opener.trouble === undefined) await this.finished.restoreOldest();
+      if (this.oldestAge > restoreAfterMs && this.#opener.trouble === undefined) await this.finished.restoreOldest();
     } catch (error) {
       if (!(error instanceof DiskSilent)) throw error;
     }
@@ -232,7 +232,7 @@ export class Journal implements AsyncDisposable {
     return this.waitingBytes >= this.maxBytes || this.#isClosed;
   }
 
-  /** @param carried records of the writer's buffer, which belong to the next segment */
+  /** @param carried records in the writer's buffer, which belong to the next segment */
   #finish(carried: number): void {
     const segment = this.#current;
     const records = this.#records - carried;
@@ -297,7 +297,7 @@ export class Journal implements AsyncDisposable {
     return this.#continueIn(file ?? this.#opener.openMemory());
   }
 
-  /** The sink for lines that the current segment refuses; undefined when memory is full. */
+  /** The sink for lines that the current segment rejects; undefined if memory is full. */
   #replace(error: unknown): LineSink | undefined {
     const { isInMemory, bytes } = this.#current;
     if (isInMemory && bytes === 0) return undefined;
@@ -307,7 +307,7 @@ export class Journal implements AsyncDisposable {
     return next;
   }
 
-  /** Continues in memory: the file cannot be written now. */
+  /** Continues in memory because the file cannot be written. */
   #leaveFile(error: Error): void {
     if (this.#isClosed || this.#current.isInMemory) return;
     this.#opener.beginTrouble(error);
@@ -319,8 +319,8 @@ export class Journal implements AsyncDisposable {
     this.onFinished();
   }
 
-  /** Keeps the lines that could not be written to a file in memory. */
-  #takeBack(error: Error, unwritten: readonly Unwritten[]): void {
+  /** Keeps in memory the lines that could not be written to a file. */
+  #keepUnwritten(error: Error, unwritten: readonly Unwritten[]): void {
     if (this.#isFinished) return;
     const own = unwritten.filter(({ file }) => file === this.#current.file).map(({ lines }) => lines);
     this.#current.retract(own.reduce((sum, { length }) => sum + length, 0));
@@ -345,7 +345,7 @@ export class Journal implements AsyncDisposable {
     this.#ageTimer ??= this.#startAging();
   }
 
-  /** At the end, what is not in its file goes to the database as well. */
+  /** On shutdown, lines missing from their file go to the database as well. */
   #copyUnwritten(): void {
     const lines = this.#disk.unwritten().map((each) => each.lines);
     if (lines.length === 0) return;
@@ -359,7 +359,7 @@ export class Journal implements AsyncDisposable {
     this.onFinished();
   }
 
-  /** @returns false when lines wait that the current segment refuses */
+  /** @returns false if waiting lines do not fit the current segment */
   #continueIn(next: OwnSegment): boolean {
     if (this.#isClosed || !this.#writer.flush()) {
       next.discard();
@@ -371,25 +371,25 @@ export class Journal implements AsyncDisposable {
     return true;
   }
 
-  /** @param carried records of the current segment that belong to the next one, besides those of the writer's buffer */
+  /** @param carried records of the current segment that belong to the next one, besides those in the writer's buffer */
   #change(next: OwnSegment, carried = 0): void {
     this.#gone.look(this.#current);
     this.#finish(this.#writer.countWaiting(startOf.end) + carried);
     this.#current = next;
   }
 
-  /** Leaves a file that is not at its path, or memory. */
+  /** Leaves memory, or a file that is no longer at its path. */
   async #move(segment: OwnSegment): Promise<void> {
     const file = await this.#opener.openFile();
     if (segment !== this.#current || (file === undefined && segment.isInMemory)) return file?.discard();
     this.#continueIn(file ?? this.#opener.openMemory());
   }
 
-  /** True for a file in which lines may go on for a while although the next one cannot be opened. */
+  /** True if lines may be appended to the file for a while although the next one cannot be opened. */
   async #canStay(): Promise<boolean> {
     const segment = this.#current;
     const failingFor = performance.now() - (this.#opener.trouble?.since ?? 0);
-    if (segment.isInMemory || this.#disk.isSilent || failingFor >= stayFor) return false;
+    if (segment.isInMemory || this.#disk.isSilent || failingFor >= overrunMs) return false;
     return segment.isIntact().catch(() => false);
   }
 }

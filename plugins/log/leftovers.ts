@@ -23,15 +23,14 @@ interface FoundSegment {
   readonly bytes: number;
 }
 
-/** Obstacles that are logged. */
-const maxObstacles = 100;
+const maxLoggedObstacles = 100;
 
 const idOf = /^\{"at":"\w+","id":"([^"]+)"/;
 
-/** Why records of a dead instance wait. */
+/** Reason why a dead instance's records wait. */
 interface LeftoverObstacle {
   readonly reason: string;
-  /** On the clock of performance.now(). */
+  /** performance.now() */
   readonly since: number;
 }
 
@@ -42,7 +41,6 @@ export class Leftovers {
   readonly #self: string;
   readonly #log: Logger;
   readonly #watch: InstanceWatch;
-  /** Obstacles that are logged. */
   readonly #logged = new Set<string>();
   #obstacle: LeftoverObstacle | undefined;
   #isFoundAgain = false;
@@ -98,12 +96,12 @@ export class Leftovers {
   reportObstacle(reason: string): void {
     this.#obstacle = { reason, since: this.#obstacle?.since ?? performance.now() };
     this.#isFoundAgain = true;
-    if (this.#logged.has(reason) || this.#logged.size >= maxObstacles) return;
+    if (this.#logged.has(reason) || this.#logged.size >= maxLoggedObstacles) return;
     this.#logged.add(reason);
     this.#log.error(`in the journal, ${reason}`);
   }
 
-  /** Gives the files that dead instances were writing again their names. @returns true where there were any */
+  /** Restores the names of files that dead instances were rewriting. @returns true if there were any */
   async #adopt(parts: ReadonlyMap<string, readonly string[]>): Promise<boolean> {
     let isAnyDead = false;
     for (const [instance, paths] of parts) {
@@ -120,7 +118,7 @@ export class Leftovers {
     this.reportObstacle(logReason('log.reason.unnamed', { path: partOf(path), error: error.message }));
   }
 
-  /** The segments of other instances, those that were being written again, and the instances that have a lock. */
+  /** Other instances' segments, those being rewritten, and the instances that hold a lock. */
   async #files() {
     const byInstance = new Map<string, FoundSegment[]>();
     const locked: string[] = [];

@@ -1,7 +1,6 @@
 import type { Logger } from '#core/platform/logger.ts';
 
-/** Ms between two log lines about losses. */
-const reportEvery = 10_000;
+const reportIntervalMs = 10_000;
 
 /** Counts records that could not be written, and logs them: at once, then every ten seconds while losses continue. */
 export class Losses implements Disposable {
@@ -50,6 +49,6 @@ export class Losses implements Disposable {
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       if (this.#unreported > 0) this.#report();
-    }, reportEvery).unref();
+    }, reportIntervalMs).unref();
   }
 }

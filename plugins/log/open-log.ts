@@ -4,11 +4,11 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { JournalStatus } from '#core/gateway/records/journal-status.ts';
 import type { RequestLog } from './request-log.ts';
 
-/** The log of this process, with the options in force. */
+/** This process's log, with the current options. */
 interface OpenLog {
-  /** Undefined until a stage has opened it: gauges and checks do not. */
+  /** Undefined until a stage opens it: gauges and checks do not. */
   requestLog: RequestLog | undefined;
-  /** Ms. */
+  /** Ms after which waiting records count as late. */
   lateAfter: number;
 }
 

@@ -12,10 +12,10 @@ import { openToRead, readFrom, readLines, type Segment } from './segment.ts';
 export class OwnSegment implements Segment, LineSink {
   readonly path: string;
   readonly #disk: Disk;
-  /** Open for appending and reading. */
+  /** Descriptor, open for appending and reading. */
   #file: number | undefined;
   #memory: MemoryBlocks | undefined;
-  /** Of its file; undefined while it has none. */
+  /** Undefined while it has no file. */
   #identity: FileIdentity | undefined;
   #bytes = 0;
   #readers = 0;

@@ -9,7 +9,7 @@ type Day = number;
 /** The tables of records, and of the bodies of requests and replies. */
 export type Table = 'request_log' | 'request_content';
 
-/** In the order in which old partitions are dropped: bodies before their records. */
+/** In dropping order: bodies before their records. */
 const tables: readonly Table[] = ['request_content', 'request_log'];
 
 const day = 86_400_000; // ms

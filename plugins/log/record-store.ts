@@ -24,7 +24,7 @@ export interface RecordStore {
   probe(): Promise<void>;
 }
 
-/** Epoch ms of a line as a time. */
+/** SQL: a line's epoch ms as a timestamp. */
 const startedAt = "timestamptz 'epoch' + started_at * interval '1 millisecond'";
 
 const names = Object.keys(columns);

@@ -4,10 +4,10 @@ import { openLog } from './open-log.ts';
 import { logReason } from './log-reason.ts';
 import type { RequestLog } from './request-log.ts';
 
-/** Ms for which a lost record makes the check fail; it stays in the metric and on the operator pages. */
-const lossShown = 300_000;
+/** A lost record fails the check this long; it stays in the metric and on the operator pages. */
+const lossShownMs = 300_000;
 
-/** A failure, with its time on the clock of performance.now(). */
+/** A failure and its time (performance.now()). */
 interface Wrong {
   readonly reason: string;
   readonly since: number;
@@ -29,7 +29,7 @@ export const recordsCheck: HealthCheck = {
 
 function findLoss({ journal: { losses } }: RequestLog): Wrong | undefined {
   const { latest, total } = losses;
-  if (latest === undefined || performance.now() - latest.at > lossShown) return undefined;
+  if (latest === undefined || performance.now() - latest.at > lossShownMs) return undefined;
   return {
     reason: logReason('log.reason.loss', { count: total, why: latest.reason }),
     since: latest.at,

@@ -4,8 +4,7 @@ import type { Logger } from '#core/platform/logger.ts';
 import type { Disk } from './disk/contract.ts';
 import { listFolder } from './disk/list-folder.ts';
 
-/** Ms between two looks at the size of the folder. */
-const measureEvery = 60_000;
+const measureIntervalMs = 60_000;
 
 /** Keeps the lines that cannot become records for the operator, in one file per segment. */
 export class Rejected {
@@ -13,7 +12,7 @@ export class Rejected {
   readonly #folder: string;
   readonly #log: Logger;
   readonly #onDropped: (reason: string) => void;
-  /** In the folder, without what others have added or removed since it was measured. */
+  /** Size of the folder, ignoring others' changes since it was measured. */
   #bytes = 0;
   #measuredAt = Number.NEGATIVE_INFINITY;
 
@@ -29,7 +28,7 @@ export class Rejected {
   async add(segment: string, line: string, reason: string): Promise<void> {
     const path = join(this.#folder, basename(segment));
     try {
-      if (performance.now() - this.#measuredAt > measureEvery) await this.#measure();
+      if (performance.now() - this.#measuredAt > measureIntervalMs) await this.#measure();
       if (this.#bytes + line.length > bounds.rejectedRecords)
         throw new Error(`the folder has reached its limit of ${bounds.rejectedRecords} bytes`);
       await this.#disk.ask('appendLine', path, line);

@@ -16,8 +16,7 @@ import { Shipper, type ShippingFailure } from './shipper.ts';
 import { FileSpool } from './spool.ts';
 import { UnauthenticatedCounts } from './unauthenticated-counts.ts';
 
-/** Ms; the default of `stopDeadline`. */
-const defaultStopDeadline = 5_000;
+const defaultStopDeadlineMs = 5_000;
 
 export interface RequestLogOptions extends Omit<JournalOptions, 'folder' | 'disk'> {
   /** Default: a thread of its own. */
@@ -54,7 +53,7 @@ export class RequestLog implements AsyncDisposable {
     store,
     spoolBytes,
     checkEvery = 1_000,
-    stopDeadline = defaultStopDeadline,
+    stopDeadline = defaultStopDeadlineMs,
     now = Date.now,
     disk = new ThreadedDisk(),
     ...options

@@ -8,12 +8,11 @@ import { MemoryBudget } from './memory-blocks.ts';
 import { OwnSegment } from './own-segment.ts';
 import { segmentName } from './segment.ts';
 
-/** Ms between attempts to open a file. */
-const retryAfter = 1_000;
-/** Ms without a failure after which the trouble counts as over: a full disk accepts a few lines now and then. */
-const usualCalm = 10_000;
-/** Bytes that the disk must take before files are used again. */
-const provenRoom = 64 * 1024;
+const retryAfterMs = 1_000;
+/** Time without a failure that ends a trouble: a full disk accepts a few lines now and then. */
+const defaultCalmMs = 10_000;
+/** The disk must accept this much before files are used again. */
+const requiredRoomBytes = 64 * 1024;
 
 /** Why the journal is not in files. */
 export interface JournalTrouble {
@@ -60,11 +59,11 @@ export class SegmentOpener {
   /** The next segment in a file; undefined when it cannot be created now. */
   async openFile(): Promise<OwnSegment | undefined> {
     const { disk, folder } = this.#parts;
-    if (disk.isSilent || performance.now() < this.#failedAt + retryAfter) return undefined;
+    if (disk.isSilent || performance.now() < this.#failedAt + retryAfterMs) return undefined;
     try {
       await folder.ensure(disk);
       const path = this.#nextPath();
-      const room = this.#trouble === undefined ? 0 : provenRoom;
+      const room = this.#trouble === undefined ? 0 : requiredRoomBytes;
       const opened = await disk.ask('create', path, room, folder.underlying);
       this.#openedAt = performance.now();
       return OwnSegment.inFile(disk, path, opened);
@@ -89,7 +88,7 @@ export class SegmentOpener {
 
   /** Called when the current segment is an intact file. The trouble ends once nothing has failed for a while. */
   noteIntact(): void {
-    const { calmAfter = usualCalm } = this.#parts;
+    const { calmAfter = defaultCalmMs } = this.#parts;
     if (this.#trouble === undefined || this.#openedAt <= this.#failedAt) return;
     if (performance.now() - this.#failedAt < calmAfter) return;
     this.#parts.log.info('the journal is written again');

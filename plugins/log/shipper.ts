@@ -18,30 +18,27 @@ interface ShipperParts {
   readonly leftovers: Leftovers;
   readonly store: RecordStore;
   readonly rejected: Rejected;
-  /** Gets what the database has; undefined when no collector wants it. */
+  /** Receives stored records; undefined without a collector. */
   readonly spool?: FileSpool | undefined;
-  /** True while the disk does not answer. */
   isSilent(): boolean;
   readonly log: Logger;
 }
 
-/** Inserts lines of the segment at this path. */
 type Insert = (path: string, lines: readonly string[]) => Promise<void>;
 
 /** Records per statement. */
 const batchSize = 500;
 
-/** Ms between searches for dead instances. */
-const searchEvery = 10_000;
+/** Between searches for dead instances. */
+const searchIntervalMs = 10_000;
 
-/** Ms without a record after which a probe checks that the database could still store one. */
-const probeAfter = 15_000;
+/** Idle time after which a probe checks that the database could still store a record. */
+const probeAfterMs = 15_000;
 
-/** Ms between attempts while the database is unavailable: short enough to resume within seconds. */
-const retries = { first: 200, longest: 3_000 };
+/** While the database is unavailable; short enough to resume within seconds. */
+const retriesMs = { first: 200, longest: 3_000 };
 
-/** Ms between log lines while the database is unavailable. */
-const remindEvery = 60_000;
+const reminderIntervalMs = 60_000;
 
 /** Why records do not reach the database. */
 export interface ShippingFailure {
@@ -63,18 +60,17 @@ export class Shipper {
   readonly #parts: ShipperParts;
   readonly #loop: Promise<void>;
   #isStopping = false;
-  /** True while it pauses after a failure. */
   #isBackingOff = false;
   /** A wake-up arrived after the last pause. */
   #isWoken = false;
   #endPause: () => void = () => {};
   #leftovers: Leftover[] = [];
   #searchedAt = Number.NEGATIVE_INFINITY;
-  /** Time of the last record or probe. */
+  /** Of the last record or probe. */
   #storedAt = performance.now();
   #failure: ShippingFailure | undefined;
-  readonly #backoff = new Backoff(retries);
-  readonly #reminder = new Throttle(remindEvery);
+  readonly #backoff = new Backoff(retriesMs);
+  readonly #reminder = new Throttle(reminderIntervalMs);
 
   constructor(parts: ShipperParts) {
     this.#parts = parts;
@@ -114,7 +110,7 @@ export class Shipper {
           if (journal.finished.next === undefined) return;
         } else {
           await this.#probe();
-          await this.#pause(searchEvery);
+          await this.#pause(searchIntervalMs);
         }
       } catch (error) {
         if (error instanceof DiskSilent) continue;
@@ -127,7 +123,7 @@ export class Shipper {
     }
   }
 
-  /** Returns false when there is nothing to do. @throws DiskSilent, when only what is in memory can be shipped */
+  /** False if there is nothing to do. @throws DiskSilent if only records in memory can be shipped */
   async #shipNext(): Promise<boolean> {
     const { journal, isSilent } = this.#parts;
     const own = journal.finished.next;
@@ -164,14 +160,14 @@ export class Shipper {
 
   /** Detects that records cannot be stored before the next record has to wait. */
   async #probe(): Promise<void> {
-    if (this.#isStopping || performance.now() - this.#storedAt < probeAfter) return;
+    if (this.#isStopping || performance.now() - this.#storedAt < probeAfterMs) return;
     await this.#parts.store.probe();
     this.#noteSuccess();
   }
 
   async #findDeadInstances(): Promise<void> {
     const { journal, leftovers } = this.#parts;
-    if (this.#leftovers.length > 0 || performance.now() - this.#searchedAt < searchEvery) return;
+    if (this.#leftovers.length > 0 || performance.now() - this.#searchedAt < searchIntervalMs) return;
     this.#searchedAt = performance.now();
     this.#leftovers = await leftovers.find();
     journal.leftoverBytes = this.#leftovers.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -234,7 +230,7 @@ export class Shipper {
   readonly #insertRecords: Insert = (path, records) =>
     this.#parts.store.insert(parseSegmentName(path)?.instance ?? '', records);
 
-  /** Halves a refused batch until the refused record is isolated. */
+  /** Halves a rejected batch until the rejected record is isolated. */
   async #insert(path: string, records: readonly string[], insert: Insert = this.#insertRecords): Promise<void> {
     if (records.length === 0) return;
     try {
@@ -292,7 +288,7 @@ function isKnown(line: string): boolean {
   return line === '' || Object.values(startOf).some((start) => line.startsWith(start));
 }
 
-/** The first line of an error; statements and values, which can follow, do not belong in the log. */
+/** First line of an error; the following statements and values do not belong in the log. */
 function firstLine(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split('\n', 1).join().slice(0, 200);
 }

@@ -9,16 +9,16 @@ import { listFolder } from './disk/list-folder.ts';
 import { InstanceWatch } from './instance-lock.ts';
 import { parseSegmentName, readSegment, segmentName } from './segment.ts';
 
-/** Ms between two searches for what dead instances have left. */
-const searchEvery = 10_000;
-/** Ms between two log lines about records that are not kept. */
-const remindEvery = 60_000;
+/** For what dead instances have left. */
+const searchIntervalMs = 10_000;
+/** Between log lines about records that are not kept. */
+const reminderIntervalMs = 60_000;
 
-/** What waits for the collector together: in a file or, while none can be written, in memory. */
+/** Records that wait for the collector together: in a file or, if none can be written, in memory. */
 interface Part {
   readonly path: string;
   readonly bytes: number;
-  /** 0 for those of a dead instance, which are not counted again. */
+  /** 0 for a dead instance's records, which are not counted again. */
   readonly records: number;
   /** Undefined once they are in their file. */
   lines: readonly string[] | undefined;
@@ -26,7 +26,7 @@ interface Part {
 
 interface SpoolOptions {
   readonly disk: Disk;
-  /** Of the journal, with the locks of its instances. */
+  /** The journal's folder, with the instances' locks. */
   readonly journal: string;
   readonly instance: string;
   readonly maxBytes: number;
@@ -43,7 +43,7 @@ export class FileSpool implements RecordSpool, AsyncDisposable {
   readonly #options: SpoolOptions;
   readonly #watch: InstanceWatch;
   readonly #parts: Part[] = [];
-  readonly #reminder = new Throttle(remindEvery);
+  readonly #reminder = new Throttle(reminderIntervalMs);
   #number = 0;
   #dropped = 0;
   #searchedAt = Number.NEGATIVE_INFINITY;
@@ -105,7 +105,7 @@ export class FileSpool implements RecordSpool, AsyncDisposable {
     return this.#parts.filter(({ lines }) => lines !== undefined);
   }
 
-  /** @returns why something is still in memory */
+  /** @returns reason why something is still in memory */
   async #writeHeld(): Promise<string | undefined> {
     for (const part of this.#held) {
       const failure = await this.#write(part);
@@ -116,7 +116,7 @@ export class FileSpool implements RecordSpool, AsyncDisposable {
     return undefined;
   }
 
-  /** @returns why it was not possible */
+  /** @returns reason for a failure */
   async #write(part: Part): Promise<string | undefined> {
     const { disk } = this.#options;
     const isAsked = !disk.isSilent;
@@ -137,9 +137,9 @@ export class FileSpool implements RecordSpool, AsyncDisposable {
     this.#options.log.warn(`request records are not sent to the collector: ${reason}; the database has them`);
   }
 
-  /** Tells when it has found something. */
+  /** Wakes the collector if it has found something. */
   #search(): void {
-    if (performance.now() - this.#searchedAt < searchEvery) return;
+    if (performance.now() - this.#searchedAt < searchIntervalMs) return;
     this.#searchedAt = performance.now();
     inBackground(this.#options.log, 'searching records for the collector', async () => {
       try {

@@ -8,16 +8,15 @@ import { addressBlockOf } from '#core/gateway/http/network.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { startOfMinute, type UnauthenticatedCount } from '#core/gateway/records/unauthenticated.ts';
 
-/** Counts that one statement adds. */
+/** Counts per statement. */
 const batchSize = 1_000;
-/** Ms between two log lines about counts that are not stored, and between two attempts to store them. */
-const remindEvery = 60_000;
+/** Between log lines about counts that are not stored, and between attempts to store them. */
+const reminderIntervalMs = 60_000;
 const retryEvery = 3_000;
 
 type Counting = { -readonly [Member in keyof UnauthenticatedCount]: UnauthenticatedCount[Member] };
 
 interface UnauthenticatedCountsOptions {
-  /** Adds counts to those in the database. */
   readonly add: (counts: readonly UnauthenticatedCount[]) => Promise<void>;
   readonly log: Logger;
   /** Epoch ms. */
@@ -38,14 +37,13 @@ export class UnauthenticatedCounts {
   #minute = 0;
   readonly #current = new Map<string, Counting>();
   #recorded = 0; // in this minute
-  /** Of minutes that are over, oldest first. */
+  /** Of past minutes, oldest first. */
   readonly #waiting: UnauthenticatedCount[] = [];
-  /** Requests. */
-  #counted = 0;
+  #requestCount = 0;
   #stored = 0;
   #storing: Promise<void> | undefined;
   readonly #attempts = new Throttle(retryEvery);
-  readonly #reminder = new Throttle(remindEvery);
+  readonly #reminder = new Throttle(reminderIntervalMs);
 
   constructor(options: UnauthenticatedCountsOptions) {
     this.#options = options;
@@ -56,7 +54,7 @@ export class UnauthenticatedCounts {
     this.#turn();
     const counting = this.#countOf(addressBlockOf(address), status);
     counting.requests++;
-    this.#counted++;
+    this.#requestCount++;
     const { alike, all } = bounds.unauthenticatedRecords;
     if (counting.requests > alike || this.#recorded >= all) return false;
     this.#recorded++;
@@ -80,11 +78,11 @@ export class UnauthenticatedCounts {
     // What is being stored may have begun before the last minute was over.
     const isStored = Promise.resolve(this.#storing).then(() => this.#storeWaiting());
     await firstOrTimeout([isStored], deadline);
-    const lost = this.#counted - this.#stored;
+    const lost = this.#requestCount - this.#stored;
     if (lost > 0) this.#options.log.warn(`${lost} requests without an account are missing in the counts of them`);
   }
 
-  /** Once at a time. */
+  /** Runs once at a time. */
   #storeWaiting(): Promise<void> {
     return (this.#storing ??= this.#storeAll().finally(() => {
       this.#storing = undefined;
@@ -131,7 +129,7 @@ export class UnauthenticatedCounts {
     return counting;
   }
 
-  /** Ends the minute: its largest counts wait alone, the others together. */
+  /** Ends the minute: its largest counts are kept apart, the others are merged. */
   #close(): void {
     const counts = [...this.#current.values()].toSorted((a, b) => b.requests - a.requests);
     this.#current.clear();

@@ -5,10 +5,10 @@ import { Backoff } from '#core/platform/timing/backoff.ts';
 import type { Ring } from './ring.ts';
 import type { Failure, ThreadAnswer, ThreadQuestion } from './thread.ts';
 
-/** Small: the thread has a few short functions and little state. */
+/** The thread has a few short functions and little state. */
 const resourceLimits = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1, stackSizeMb: 1 };
-/** Ms until a thread that has ended is started again: longer each time, until one has lasted for `steadyAfter`. */
-const restarts = { first: 200, longest: 60_000 };
+/** Longer each time, until a thread has lasted for `steadyAfter`. */
+const restartDelaysMs = { first: 200, longest: 60_000 };
 const steadyAfter = 60_000;
 
 interface DiskThreadEvents {
@@ -22,8 +22,8 @@ export class DiskThread {
   readonly #script: URL;
   readonly #ring: Ring;
   readonly #events: DiskThreadEvents;
-  readonly #backoff = new Backoff(restarts);
-  /** Questions that no thread could get. */
+  readonly #backoff = new Backoff(restartDelaysMs);
+  /** Messages that wait for a running thread. */
   readonly #held: ThreadQuestion[] = [];
   #worker: Worker | undefined;
   #restart: NodeJS.Timeout | undefined;

@@ -7,20 +7,17 @@ import { makesFile, type OpenFile, type Operations } from './operations.ts';
 import { Ring, type Unwritten, word } from './ring.ts';
 import type { ThreadAnswer, Failure } from './thread.ts';
 
-/** Ms that somebody waits for a line to be written. */
-const linePatience = 200;
-/** Ms between two looks at who waits. */
-const lookEvery = 40;
-/** Ms between two looks at whether there is room. */
-const roomEvery = 5;
-/** Ms that somebody waits for the result of an operation. */
-const operationPatience = 2_000;
-/** Ms for which a thread may wait for the processor while there is no room for lines. */
-const processorPatience = 2_000;
-/** Ms that the thread may take to start, on a busy machine. */
-const startPatience = 20_000;
-/** Ms that the thread may take to end. */
-const endPatience = 1_000;
+/** For a line to be written. */
+const lineTimeoutMs = 200;
+const lookIntervalMs = 40;
+/** Between checks for room. */
+const roomIntervalMs = 5;
+const operationTimeoutMs = 2_000;
+/** The thread may wait this long for the processor while there is no room for lines. */
+const processorTimeoutMs = 2_000;
+/** On a busy machine. */
+const startTimeoutMs = 20_000;
+const endTimeoutMs = 1_000;
 
 interface Waiting {
   readonly position: number;
@@ -31,7 +28,7 @@ interface Waiting {
 interface Asked {
   since: number;
   readonly name: keyof Operations;
-  /** Of its file. */
+  /** First argument: the path of the operation's file. */
   readonly path: unknown;
   readonly resolve: (result: never) => void;
   readonly reject: (error: Error) => void;
@@ -46,20 +43,17 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
   readonly #thread: DiskThread;
   readonly #waiting: Waiting[] = [];
   readonly #asked = new Map<number, Asked>();
-  /** Paths of files that nobody waits for any more, by the operation that makes them. */
+  /** Paths of files that are no longer wanted, by the operation that creates them. */
   readonly #unwanted = new Map<number, string>();
-  /** One for all waits. */
   readonly #timer: NodeJS.Timeout;
   #isWatching = false;
-  /** When the next look is due. */
   #lookDue = 0;
   #isListening = false;
   #isSilent = false;
-  /** Ms that may still be spent on waits for room in this turn of the event loop. */
-  #roomLeft = linePatience;
+  /** Ms left for waits for room in this turn of the event loop. */
+  #roomLeft = lineTimeoutMs;
   #lastId = 0;
-  /** Operations whose results are due. */
-  #due = 0;
+  #pendingResults = 0;
   #answer = Promise.withResolvers<void>();
 
   /** @param script of the thread; tests have their own */
@@ -68,7 +62,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
       onAnswer: (answer) => this.#hear(answer),
       onEnd: (error) => this.#noteEnd(error),
     });
-    this.#timer = setTimeout(() => this.#look(), lookEvery).unref();
+    this.#timer = setTimeout(() => this.#look(), lookIntervalMs).unref();
   }
 
   get isSilent(): boolean {
@@ -138,25 +132,25 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     clearTimeout(this.#timer);
     if (hungWork.has(this)) return;
-    const result = await firstOrTimeout([this.#thread.end()], endPatience);
+    const result = await firstOrTimeout([this.#thread.end()], endTimeoutMs);
     if (result === timedOut) hungWork.add(this);
   }
 
-  /** Waits here for room: lines come faster than the disk takes them. */
+  /** Blocks until there is room: lines arrive faster than the disk writes them. */
   #appendLater(file: number, bytes: Buffer, offset: number, length: number): number {
     const { control } = this.#ring;
-    const busy = this.#hasStarted ? processorPatience : startPatience;
+    const busy = this.#hasStarted ? processorTimeoutMs : startTimeoutMs;
     // A failed write frees no room: what it has left is taken back in another turn.
     const mayWait = () =>
       !this.#is(word.hasFailed) && (this.#roomLeft > 0 || (!this.#isAtWork && this.#roomLeft > -busy));
     // Many lines may be appended in one turn, each of which could wait: together they wait as long as one.
-    if (this.#roomLeft === linePatience) setImmediate(() => (this.#roomLeft = linePatience));
+    if (this.#roomLeft === lineTimeoutMs) setImmediate(() => (this.#roomLeft = lineTimeoutMs));
     while (mayWait()) {
       const began = performance.now();
       const { done } = this.#ring;
       Atomics.store(control, word.isAwaited, 1);
       this.wake();
-      Atomics.wait(control, word.done, done, roomEvery);
+      Atomics.wait(control, word.done, done, roomIntervalMs);
       const taken = this.#ring.append(file, bytes, offset, length);
       // What the turn does between waits is not for the disk to answer.
       this.#roomLeft -= performance.now() - began;
@@ -167,13 +161,13 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
 
   #send(name: keyof Operations, values: readonly unknown[]): number {
     const id = ++this.#lastId;
-    this.#due++;
+    this.#pendingResults++;
     this.#thread.send({ id, name, values });
     this.wake();
     return id;
   }
 
-  /** Hears of the next change of what is written. */
+  /** Subscribes to the next change of the written position. */
   #listen(): void {
     if (this.#isListening) return;
     const { done } = this.#ring;
@@ -199,7 +193,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
   }
 
   #hear(answer: ThreadAnswer): void {
-    if (answer.kind === 'result') this.#due--;
+    if (answer.kind === 'result') this.#pendingResults--;
     this.#noteAnswer();
     if (answer.kind === 'failed') this.#fail(errorOf(answer.failure));
     else if (answer.kind === 'result') this.#resolve(answer.id, answer.result, answer.failure);
@@ -209,13 +203,13 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     const asked = this.#asked.get(id);
     this.#asked.delete(id);
     if (this.#asked.size === 0) this.#thread.hold(false);
-    if (asked === undefined) this.#giveBack(id, failure === undefined, result as Partial<OpenFile> | undefined);
+    if (asked === undefined) this.#removeLate(id, failure === undefined, result as Partial<OpenFile> | undefined);
     else if (failure === undefined) asked.resolve(result as never);
     else asked.reject(errorOf(failure));
   }
 
-  /** A file that was opened or made too late. */
-  #giveBack(id: number, isDone: boolean, late: Partial<OpenFile> | undefined): void {
+  /** Closes, and if it is new removes, a file that was opened too late. */
+  #removeLate(id: number, isDone: boolean, late: Partial<OpenFile> | undefined): void {
     const path = this.#unwanted.get(id);
     this.#unwanted.delete(id);
     if (isDone && path !== undefined) this.post('removeOwn', path, late as FileIdentity);
@@ -232,7 +226,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
   #watch(): void {
     if (this.#isWatching) return;
     this.#isWatching = true;
-    this.#lookDue = performance.now() + lookEvery;
+    this.#lookDue = performance.now() + lookIntervalMs;
     this.#timer.refresh();
   }
 
@@ -246,10 +240,10 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     if (asked === undefined && line === undefined) return;
     // While the event loop stood still, the thread may not have been woken.
     const stall = now - this.#lookDue;
-    if (stall > lookEvery) for (const wait of [...this.#waiting, ...this.#asked.values()]) wait.since += stall;
-    const isLineLate = ({ since }: Waiting) => now - since > linePatience - lookEvery;
+    if (stall > lookIntervalMs) for (const wait of [...this.#waiting, ...this.#asked.values()]) wait.since += stall;
+    const isLineLate = ({ since }: Waiting) => now - since > lineTimeoutMs - lookIntervalMs;
     const isLate =
-      (line !== undefined && isLineLate(line)) || (asked !== undefined && now - asked.since >= operationPatience);
+      (line !== undefined && isLineLate(line)) || (asked !== undefined && now - asked.since >= operationTimeoutMs);
     if (isLate && this.#isAtWork) this.#fallSilent();
     else this.#watch();
     if (!isLate || !this.#hasStarted) return;
@@ -259,10 +253,10 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
 
   /** True also for a thread that has not started in time. */
   get #hasStarted(): boolean {
-    return this.#is(word.hasStarted) || performance.now() - this.#thread.startedAt > startPatience;
+    return this.#is(word.hasStarted) || performance.now() - this.#thread.startedAt > startTimeoutMs;
   }
 
-  /** False while it waits for the processor, or is being started: that is not for the disk to answer. */
+  /** False while the thread waits for the processor or is starting: then the disk is not to blame. */
   get #isAtWork(): boolean {
     return this.#is(word.isAtWork) || (this.#hasStarted && !this.#is(word.hasStarted));
   }
@@ -271,7 +265,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     return Atomics.load(this.#ring.control, state) === 1;
   }
 
-  /** @param reason why nothing is to be expected of the disk for now */
+  /** @param reason why the disk is not expected to answer for now */
   #fallSilent(reason = new DiskSilent()): void {
     if (this.#isSilent) return;
     this.#isSilent = true;
@@ -294,7 +288,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
   }
 
   get #isIdle(): boolean {
-    return this.#ring.isEmpty && this.#due === 0 && this.#is(word.hasStarted);
+    return this.#ring.isEmpty && this.#pendingResults === 0 && this.#is(word.hasStarted);
   }
 
   #noteAnswer(): void {
@@ -305,12 +299,12 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     this.onAnswer();
   }
 
-  /** Takes back the lines that the thread has not written, and rejects all that wait for it. */
+  /** Takes over the lines that the thread has not written, and rejects all pending operations. */
   #noteEnd(error: Error): void {
     const { control } = this.#ring;
     Atomics.store(control, word.hasStarted, 0);
     Atomics.store(control, word.hasFailed, 1);
-    this.#due = 0;
+    this.#pendingResults = 0;
     this.#fallSilent(new DiskSilent(error.message));
     hungWork.delete(this);
     this.#unwanted.clear();

@@ -41,10 +41,9 @@ export interface FolderEntry {
   readonly bytes: number;
 }
 
-/** Ms that one step of a listing may take, and its entries: lines wait meanwhile, and the thread has little memory. */
+/** Limits of one step of a listing, as lines wait meanwhile and the thread has little memory. */
 const listing = { ms: 20, entries: 1_000 };
-/** Folders that are being listed. */
-const listed = new Map<number, Dir>();
+const openListings = new Map<number, Dir>();
 
 /**
  * What the journal does in its folder besides appending lines. Each returns when the disk has answered, which may be never, so a
@@ -168,9 +167,9 @@ export const operations = {
    */
   list(id: number, folder: string): { readonly entries: FolderEntry[]; readonly isOver: boolean } {
     const entries: FolderEntry[] = [];
-    const opened = listed.get(id) ?? openFolder(folder);
+    const opened = openListings.get(id) ?? openFolder(folder);
     if (opened === undefined) return { entries, isOver: true };
-    listed.set(id, opened);
+    openListings.set(id, opened);
     const until = performance.now() + listing.ms;
     do {
       const entry = opened.readSync();
@@ -186,8 +185,8 @@ export const operations = {
 
   /** Ends a listing early. */
   endList(id: number): void {
-    listed.get(id)?.closeSync();
-    listed.delete(id);
+    openListings.get(id)?.closeSync();
+    openListings.delete(id);
   },
 
   /** The text of a file and when it was touched, in ms; undefined where there is none. */
@@ -244,7 +243,7 @@ function openFolder(path: string): Dir | undefined {
   }
 }
 
-/** @throws Error where another file has the name */
+/** @throws Error if another file has the name */
 function giveName(part: string, path: string): void {
   const own = identityOf(statSync(part));
   try {

@@ -31,9 +31,9 @@ export const word = {
 const controlBytes = 64;
 const headBytes = 8;
 
-/** Bytes of lines that wait for the thread. A power of two, and more than the longest line. */
-const capacity = 512 * 1024;
-const mask = capacity - 1;
+/** A power of two, and more than the longest line. */
+const capacityBytes = 512 * 1024;
+const mask = capacityBytes - 1;
 const newline = 0x0a;
 
 /** Lines of a frame that are not in their file. */
@@ -48,11 +48,11 @@ export class Ring {
   readonly #heads: Int32Array<SharedArrayBuffer>;
   readonly #bytes: Buffer;
 
-  constructor(shared: SharedArrayBuffer = new SharedArrayBuffer(controlBytes + capacity)) {
+  constructor(shared: SharedArrayBuffer = new SharedArrayBuffer(controlBytes + capacityBytes)) {
     this.shared = shared;
     this.control = new Int32Array(shared, 0, controlBytes / 4);
-    this.#heads = new Int32Array(shared, controlBytes, capacity / 4);
-    this.#bytes = Buffer.from(shared, controlBytes, capacity);
+    this.#heads = new Int32Array(shared, controlBytes, capacityBytes / 4);
+    this.#bytes = Buffer.from(shared, controlBytes, capacityBytes);
   }
 
   get head(): number {
@@ -70,21 +70,21 @@ export class Ring {
   /** True when everything before this position, which was once the head, is in its file. */
   hasWritten(position: number): boolean {
     // Only the last bytes can be unwritten. Without this, a position would lie ahead again once 2 GiB have followed it.
-    const isFarBehind = (this.head - position) >>> 0 > capacity;
+    const isFarBehind = (this.head - position) >>> 0 > capacityBytes;
     return isFarBehind || ((this.done - position) | 0) >= 0;
   }
 
   /** Adds the whole lines that have room. @returns how many bytes that are; 0 without room */
   append(file: number, bytes: Buffer, offset: number, length: number): number {
     const { head } = this;
-    const room = capacity - ((head - this.done) | 0) - headBytes;
+    const room = capacityBytes - ((head - this.done) | 0) - headBytes;
     const taken = length <= room ? length : bytes.subarray(offset, offset + Math.max(room, 0)).lastIndexOf(newline) + 1;
     if (taken === 0) return 0;
     const at = head & mask;
     this.#heads[at / 4] = file;
     this.#heads[at / 4 + 1] = taken;
     const start = (at + headBytes) & mask;
-    const first = Math.min(taken, capacity - start);
+    const first = Math.min(taken, capacityBytes - start);
     bytes.copy(this.#bytes, start, offset, offset + first);
     bytes.copy(this.#bytes, 0, offset + first, offset + taken);
     Atomics.store(this.control, word.head, (head + sizeOf(taken)) | 0);
@@ -125,7 +125,7 @@ export class Ring {
       for (let written = 0; written < length;) {
         this.control[word.written] = written;
         const from = (start + written) & mask;
-        written += write(file, this.#bytes, from, Math.min(length - written, capacity - from));
+        written += write(file, this.#bytes, from, Math.min(length - written, capacityBytes - from));
       }
       done = (done + sizeOf(length)) | 0;
       this.control[word.written] = 0;
@@ -141,7 +141,7 @@ export class Ring {
     const hasFailed = this.control[word.hasFailed] === 1;
     for (let at = this.done; at !== head;) {
       const { file, start, length } = this.#frameAt(at);
-      const first = Math.min(length, capacity - start);
+      const first = Math.min(length, capacityBytes - start);
       const lines = Buffer.concat([
         this.#bytes.subarray(start, start + first),
         this.#bytes.subarray(0, length - first),
@@ -177,7 +177,7 @@ export class Ring {
   }
 }
 
-/** Of a frame with this many bytes of lines. */
+/** Size of a frame for lines of this many bytes. */
 function sizeOf(length: number): number {
   return headBytes + Math.ceil(length / 8) * 8;
 }

@@ -1,4 +1,4 @@
-/** The thread that writes the journal. It loads nothing of the gateway, and waits for the disk with calls that block. */
+/** The thread that writes the journal. It imports nothing of the gateway, and uses blocking calls. */
 import { writeSync } from 'node:fs';
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { operations } from './operations.ts';

@@ -26,7 +26,7 @@ export const retentionJob: JobDefinition = {
   },
 };
 
-/** Days for which records of requests may arrive after their account was deleted: a journal waits for the database. */
+/** Records of requests may arrive this late after their account was deleted: a journal waits for the database. */
 const days = 7;
 
 export const cleanDeletedJob: JobDefinition = {
@@ -38,12 +38,11 @@ export const cleanDeletedJob: JobDefinition = {
   },
 };
 
-/** Seconds between two sweeps. */
-const interval = 60;
-/** Seconds ahead for which a sweep enqueues jobs, so that each end is reported on time. */
-const ahead = 2 * interval;
-/** Seconds after the due time at which a job runs: the clocks of queue and database may run at different speeds. */
-const slack = 0.1;
+const intervalSeconds = 60;
+/** A sweep enqueues jobs this far ahead, so that each end is reported on time. */
+const aheadSeconds = 2 * intervalSeconds;
+/** A job runs this much after the due time: the clocks of queue and database may differ. */
+const slackSeconds = 0.1;
 
 /** At the end of a plan, and 24 hours before it. */
 export const planEndJob: JobDefinition<{ accountId: string }> = {
@@ -59,12 +58,12 @@ export const planEndJob: JobDefinition<{ accountId: string }> = {
 export const planEndSweep: JobDefinition = {
   name: 'plan-end-sweep',
   description: 'Finds plans that have ended, or end within 24 hours.',
-  schedule: { every: interval },
+  schedule: { every: intervalSeconds },
   attempts: 1,
   async run(_data, host) {
-    for (const { accountId, id, dueIn } of await findDuePlanEnds(host.database, ahead)) {
+    for (const { accountId, id, dueIn } of await findDuePlanEnds(host.database, aheadSeconds)) {
       if (dueIn <= 0) await recordPlanEnd(host.database, accountId);
-      else await host.jobs.add('plan-end', { accountId }, { id, delay: dueIn + slack });
+      else await host.jobs.add('plan-end', { accountId }, { id, delay: dueIn + slackSeconds });
     }
   },
 };

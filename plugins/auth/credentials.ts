@@ -28,7 +28,7 @@ export function presentedAccessToken(headers: IncomingHttpHeaders, prefix: strin
   return token !== undefined && isAccessToken(token, prefix) ? token : undefined;
 }
 
-/** The scheme is case-insensitive, and more than one space may follow it (RFC 9110, 11.1 and 11.4). */
+/** The scheme is case-insensitive, and several spaces may follow it (RFC 9110 §11.1, §11.4). */
 function bearerOf(header: string | undefined): string | undefined {
   if (header === undefined) return undefined;
   if (header.slice(0, 7).toLowerCase() !== 'bearer ') return undefined;

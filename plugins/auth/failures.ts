@@ -4,7 +4,6 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { capArrival, debtOf, intervalOf, waitOf } from '#core/platform/shared/gcra.ts';
 import { networkOf } from '#core/gateway/http/network.ts';
 
-/** Failures that one network may cause. */
 interface FailureLimits {
   readonly limit: number;
   readonly period: number; // seconds

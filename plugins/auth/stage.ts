@@ -156,7 +156,7 @@ export const auth = defineStage({
   },
 });
 
-/** What records say in place of the hint of a key. */
+/** Recorded instead of a key's hint. */
 const playgroundHint = 'playground';
 
 function admit(exchange: Exchange, account: AccountRecord, key: KeyRecord, hint: string = key.hint): void {
@@ -170,7 +170,7 @@ function admit(exchange: Exchange, account: AccountRecord, key: KeyRecord, hint:
   });
 }
 
-/** The same for a key that is missing, misspelt, unknown or in the URL, so that a stranger learns nothing from it. */
+/** Identical for a key that is missing, misspelt, unknown or in the URL, so that it reveals nothing. */
 function invalidKey({ name, prefix, baseUrl }: Service, setup: string): GatewayError {
   return keyError(
     `The ${name} API key is missing or invalid. Send yours as "Authorization: Bearer ${prefix}-…", never in the URL. Get it at ${baseUrl}${keyPath}, or set up your tools with: ${setup}`,
@@ -193,10 +193,10 @@ function blocked(service: Service, date: Date): GatewayError {
   return new GatewayError('account_blocked', message);
 }
 
-/** The page of the key. */
+/** The customer's page of the key. */
 const keyPath = '/account/key';
 
-/** In UTC. */
+/** UTC. */
 function dayOf(date: Date): string {
   return date.toISOString().slice(0, 10);
 }

@@ -6,8 +6,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { sessionsOf } from '#core/web/sessions/sign-in.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 
-/** Ms within which the database must answer. */
-const deadline = 2_000;
+const deadlineMs = 2_000;
 
 type TokenHolder = (token: string) => Promise<AccountRecord | undefined>;
 
@@ -34,7 +33,7 @@ export function createTokenHolder(
   };
   return async (token) => {
     try {
-      return await withDeadline(find(token), deadline, `the database did not answer within ${deadline} ms`);
+      return await withDeadline(find(token), deadlineMs, `the database did not answer within ${deadlineMs} ms`);
     } catch (error) {
       if (error instanceof GatewayError) throw error;
       throw new GatewayError('unavailable', 'Sessions cannot be verified at the moment. Try again in a few seconds.', {

@@ -50,7 +50,7 @@ export async function calledModel(
   return model && { model, modelName: nameInReply(model, requested) };
 }
 
-/** The model and its name in answers; the value itself when it names no model. */
+/** The model and its public name; the value itself if it names no model. */
 function identify(requested: unknown, catalog: Catalog): unknown {
   const model = typeof requested === 'string' ? catalog.resolve(requested) : undefined;
   if (model === undefined) return requested;
@@ -59,19 +59,18 @@ function identify(requested: unknown, catalog: Catalog): unknown {
   return [model.id, nameInReply(model, requested as string), served];
 }
 
-/** Characters of a body that are hashed in one turn. */
-const slice = 4 * 1024 * 1024;
+const sliceLength = 4 * 1024 * 1024;
 
 async function hashOf(text: string): Promise<string> {
   const hash = createHash('sha256');
-  for (let begin = 0; begin < text.length; begin += slice) {
+  for (let begin = 0; begin < text.length; begin += sliceLength) {
     if (begin > 0) await nextTurn();
-    hash.update(text.slice(begin, begin + slice));
+    hash.update(text.slice(begin, begin + sliceLength));
   }
   return hash.digest('hex');
 }
 
-/** Sorted members without white space, and texts behind their length: equal objects are equal texts, and no others. */
+/** Canonical JSON: sorted members, no white space, texts prefixed by their length, so that only equal objects give equal texts. */
 function canonical(value: unknown): string {
   if (typeof value === 'string') return value.isWellFormed() ? `${value.length}"${value}` : JSON.stringify(value);
   if (typeof value !== 'object' || value === null) return String(value);

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { CacheEntry, Shared } from '#core/platform/shared/shared.ts';
 import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
 
-/** Seconds until the claim of a dead leader expires, and between extensions by a live one. */
-const claimLifetime = 15;
+/** Until a dead leader's claim expires, and between extensions by a live one. */
+const claimLifetimeSeconds = 15;
 const extendInterval = 5;
-/** Ms between polls of the followers, in case the leader's signal is lost, and the longest that they wait. */
+/** Ms between the followers' polls, in case the leader's signal is lost, and their longest wait. */
 const pollInterval = 500;
 const maxWait = 120_000;
 
@@ -22,7 +22,7 @@ export interface FlightLead {
   free(): Promise<void>;
 }
 
-/** A leader's signal to its followers: look again, or make your own call. */
+/** A leader's signal to its followers: check the store, or make your own call. */
 type LeaderSignal = 'look' | 'go';
 
 /**
@@ -63,7 +63,7 @@ async function lookUp(shared: Shared, key: string, owner: string): Promise<Cache
   const entry = await shared.cache.get(key);
   if (entry !== undefined) return entry;
   try {
-    if (!(await shared.cache.claim(key, owner, claimLifetime))) return undefined;
+    if (!(await shared.cache.claim(key, owner, claimLifetimeSeconds))) return undefined;
     // Another leader may have stored a reply between the lookup and the claim.
     const late = await shared.cache.get(key);
     if (late === undefined) return takeLead(shared, key, owner);
@@ -79,7 +79,7 @@ async function lookUp(shared: Shared, key: string, owner: string): Promise<Cache
 function takeLead(shared: Shared, key: string, owner: string): FlightLead {
   // Another exchange takes a claim that could not be extended. Two leaders cost one more call, nothing else.
   const extend = () => {
-    shared.cache.extend(key, owner, claimLifetime).catch(() => undefined);
+    shared.cache.extend(key, owner, claimLifetimeSeconds).catch(() => undefined);
   };
   const timer = setInterval(extend, extendInterval * 1000).unref();
   const giveUp = (sent: LeaderSignal) => {
@@ -101,7 +101,6 @@ function takeLead(shared: Shared, key: string, owner: string): FlightLead {
   };
 }
 
-/** Releases the claim and signals the followers. */
 async function endLead({ cache, events }: Shared, key: string, owner: string, sent: LeaderSignal): Promise<void> {
   await cache.release(key, owner);
   await events.publish(channel(key), sent);

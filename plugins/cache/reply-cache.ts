@@ -15,11 +15,10 @@ interface ReplyCacheOptions {
   readonly shared: Shared;
   readonly catalog: Catalog;
   readonly log: Logger;
-  /** Bytes of the largest reply that is cached. */
   readonly maxBytes: number;
 }
 
-/** The lead of an exchange for whose reply others wait. */
+/** Leadership of an exchange on whose reply others wait. */
 interface HeldLead {
   readonly lead: FlightLead;
   readonly seconds: number;
@@ -27,8 +26,7 @@ interface HeldLead {
 }
 
 const heldLead = defineFact<HeldLead>('cache_lead');
-/** Ms between warnings about a store that fails. */
-const warnInterval = 60_000;
+const warnIntervalMs = 60_000;
 
 /**
  * The cached replies. An exchange that finds none takes the lead: identical ones wait for its reply until it has stored it
@@ -36,7 +34,7 @@ const warnInterval = 60_000;
  */
 export class ReplyCache {
   readonly #options: ReplyCacheOptions;
-  readonly #warning = new Throttle(warnInterval);
+  readonly #warning = new Throttle(warnIntervalMs);
 
   constructor(options: ReplyCacheOptions) {
     this.#options = options;
@@ -91,12 +89,12 @@ export class ReplyCache {
     if (held !== undefined) this.#endLead(exchange, held);
   }
 
-  /** A disconnected client says nothing about the reply, so only then do followers wait for another leader. */
+  /** A disconnected client does not affect the reply, so only then do followers wait for another leader. */
   #endLead(exchange: Exchange, held: HeldLead): void {
     this.#settle(held, (lead) => (exchange.isClientGone ? lead.handOver() : lead.free()));
   }
 
-  /** Settles the lead, once. A store that fails costs no client its reply. */
+  /** Settles the lead once. A store failure costs no client its reply. */
   #settle(held: HeldLead, work: (lead: FlightLead) => Promise<void>): void {
     if (held.isSettled) return;
     held.isSettled = true;

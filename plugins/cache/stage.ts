@@ -7,8 +7,8 @@ import { ReplyCache } from './reply-cache.ts';
 import { integer, object } from '#core/platform/schema.ts';
 
 const header = 'x-service-cache';
-/** Seconds: identical requests wait up to two minutes for the first, and then for the store. */
-const longestWait = 150;
+/** Identical requests wait up to two minutes for the first, and then for the store. */
+const maxWaitSeconds = 150;
 
 /**
  * Caches replies for clients that ask for it with `X-Service-Cache: SECONDS`, for each account separately. Identical
@@ -42,7 +42,7 @@ export const cacheStage = defineStage({
   create({ max_age: maxAge, max_bytes: maxBytes }, { shared, catalog, log }) {
     const cache = new ReplyCache({ shared, catalog, log, maxBytes });
     return {
-      timeout: longestWait,
+      timeout: maxWaitSeconds,
       enter(exchange) {
         const asked = exchange.headers[header];
         if (asked === undefined || exchange.endpoint.isPublic) return;

@@ -84,7 +84,7 @@ function readMessages(messages: readonly JsonObject[]): DemoMessage[] {
   });
 }
 
-/** Joins the text parts of a content; pictures appear as what is seen of them, other parts as their type. */
+/** Joins the text parts of a content; images appear as their description, other parts as their type. */
 function textOf(content: JsonValue | undefined): string {
   if (typeof content === 'string') return content;
   return objectsIn(content)

@@ -11,8 +11,8 @@ const page =
 const eventStream = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' } as const;
 const json = { 'content-type': 'application/json; charset=utf-8' } as const;
 const retryAfter = 2; // seconds
-/** Ms of work before a chunk, as a model would take: a pause to think, then some 65 tokens a second. */
-const durations = { start: 250, thinking: 900, token: 15 } as const satisfies Record<ModelWork, number>;
+/** Simulated work before a chunk: a pause to think, then some 65 tokens a second. */
+const durationsMs = { start: 250, thinking: 900, token: 15 } as const satisfies Record<ModelWork, number>;
 const slowStart = 5_000; // ms
 
 /** Sends one answer at the throughput of a model, or the requested fault. Ends early when the client leaves. */
@@ -42,7 +42,7 @@ export class DemoDelivery {
   async sendOther(type: string, body: string | Buffer, fault: DemoFault | undefined): Promise<void> {
     if (fault?.kind === 'status') return this.#refuse(fault.status);
     if (fault?.kind === 'html') return this.#body(502, { 'content-type': 'text/html' }, page);
-    await this.#wait(durations.start).catch(() => undefined);
+    await this.#wait(durationsMs.start).catch(() => undefined);
     if (!this.#gone.signal.aborted) this.#body(200, { 'content-type': type }, body);
   }
 
@@ -94,7 +94,6 @@ export class DemoDelivery {
     if (!this.#response.write(chunk)) await once(this.#response, 'drain', { signal: this.#gone.signal });
   }
 
-  /** Closes the connection once everything written has been sent. */
   #cut(): void {
     this.#response.socket?.destroySoon();
   }
@@ -105,10 +104,10 @@ export class DemoDelivery {
 }
 
 function durationOf(after: TimedChunk['after']): number {
-  return after === undefined ? 0 : durations[after];
+  return after === undefined ? 0 : durationsMs[after];
 }
 
-/** The number of chunks to send: none for an immediate error, half of the content for a break, else all. */
+/** Number of chunks to send: none for an immediate error, half of the content for a break, otherwise all. */
 function endOf(chunks: readonly TimedChunk[], fault: DemoFault['kind'] | undefined): number {
   if (fault === 'error-event') return 0;
   if (fault !== 'cut' && fault !== 'error-midway' && fault !== 'stall-midway') return chunks.length;

@@ -1,4 +1,4 @@
-/** The ways in which the demo fails on request; README.md describes each. */
+/** Failures on request; README.md describes each. */
 const faultNames = ['slow', 'stall', 'stall-midway', 'cut', 'error-event', 'error-midway', 'html', 'empty'] as const;
 
 export type DemoFault =

@@ -72,7 +72,7 @@ function embed({ model, input, dimensions, encoding_format: encoding }: JsonObje
   return json({ object: 'list', data, model, usage: { prompt_tokens: tokens, total_tokens: tokens } });
 }
 
-/** Texts with the same words are close to each other. */
+/** Texts with common words get similar vectors. */
 function vectorOf(text: string, length: number): Float32Array {
   const vector = new Float32Array(length);
   for (const word of wordsIn(text)) {
@@ -145,7 +145,7 @@ function moderate({ model, input }: JsonObject): OtherAnswer {
   return json({ id: createId('modr-'), model, results });
 }
 
-/** By the words that document and query share. */
+/** Ranks by words that document and query share. */
 function rerank({ model, query, documents, top_n: most }: JsonObject): OtherAnswer {
   if (typeof query !== 'string') throw new ChatRequestError('`query` must be a text.', 'query');
   const sought = new Set(wordsIn(query));
@@ -164,7 +164,7 @@ export function textsIn(value: JsonValue | undefined): string[] {
   return entriesOf(value).flatMap((entry) => textOf(entry) ?? []);
 }
 
-/** @throws ChatRequestError unless all entries are texts, or parts with one; what a picture shows counts as no text */
+/** @throws ChatRequestError unless every entry is a text, or has a text part; the description of an image does not count */
 function requireTexts(value: JsonValue | undefined, name: string): string[] {
   const texts = entriesOf(value).map((entry) =>
     isJsonObject(entry) && entry['type'] === 'image_url' ? '' : textOf(entry),
@@ -182,7 +182,7 @@ function textOf(entry: JsonValue): string | undefined {
   return isJsonObject(entry) && typeof entry['text'] === 'string' ? entry['text'] : undefined;
 }
 
-/** Of a member that is a number, or the text of one as forms have it; undefined for 0 and for anything else. */
+/** A number, or its text as in forms; undefined for 0 and for anything else. */
 function numberIn(value: JsonValue | undefined): number | undefined {
   return typeof value === 'number' || typeof value === 'string' ? Number(value) || undefined : undefined;
 }

@@ -1,7 +1,7 @@
 import { inflateSync } from 'node:zlib';
 import type { JsonValue } from '#core/platform/json.ts';
 
-/** Red, green and blue of the colours that are named. */
+/** RGB of the named colours. */
 const colours: Readonly<Record<string, readonly number[]>> = {
   red: [255, 0, 0],
   green: [0, 128, 0],
@@ -11,8 +11,7 @@ const colours: Readonly<Record<string, readonly number[]>> = {
   white: [255, 255, 255],
 };
 
-/** Bytes of pixels, at most. */
-const longest = 4_194_304;
+const maxPixelBytes = 4_194_304;
 
 /**
  * The colours in the middle of the four quarters of a picture, row by row. Undefined for what is not a plain PNG in a data URL: 8 bits
@@ -37,7 +36,7 @@ export function describePicture(url: JsonValue | undefined): string | undefined 
 
 function unpack(data: Buffer): Buffer | undefined {
   try {
-    return inflateSync(data, { maxOutputLength: longest });
+    return inflateSync(data, { maxOutputLength: maxPixelBytes });
   } catch {
     return undefined;
   }

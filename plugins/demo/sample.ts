@@ -1,16 +1,16 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 
-/** Values found in the prompt, so that samples repeat what the user wrote. */
+/** Values found in the prompt, so that samples repeat the user's words. */
 interface Hints {
   readonly text: string;
   readonly strings: readonly string[];
   readonly numbers: readonly number[];
 }
 
-/** From this depth on only required members are made; from the next on nothing is, since schemas may be recursive. */
+/** From this depth on, only required members are made; one deeper, none, since schemas may be recursive. */
 const plainDepth = 5;
 const maxDepth = 40;
-/** Subschemas that are resolved: a short schema can unfold into millions. */
+/** Subschemas that are resolved: a short schema can expand to millions. */
 const maxSteps = 5_000;
 const maxStringLength = 1_000;
 const maxItems = 100;
@@ -147,7 +147,7 @@ class Sampler {
     return candidates.find((value) => isWithin(value, schema, step)) ?? 0;
   }
 
-  /** A value that the prompt names, or the first. */
+  /** A value named by the prompt, or the first. */
   #choose(values: readonly JsonValue[]): JsonValue {
     const isNamed = (value: JsonValue) =>
       typeof value === 'string' && value !== '' && this.#hints.text.toLowerCase().includes(value.toLowerCase());
@@ -165,7 +165,7 @@ function typeOf(schema: JsonObject): string {
   return 'string';
 }
 
-/** Members of the second win; properties and required names are united. */
+/** The second's members win; properties and required names are united. */
 function merge(first: JsonObject, second: JsonObject): JsonObject {
   const properties = [first['properties'], second['properties']].filter(isJsonObject);
   const required = [first['required'], second['required']].filter(Array.isArray).flat();

@@ -10,7 +10,7 @@ export interface DemoScript {
   readonly usage: { readonly input: number; readonly output: number; readonly reasoning: number };
 }
 
-/** The joined `tokens` are the reasoning, the text, or the arguments of a call as JSON. */
+/** The joined `tokens` are the reasoning, the text, or a call's arguments as JSON. */
 type ScriptStep = { readonly type: 'reasoning' | 'text'; readonly tokens: readonly string[] } | ToolCallStep;
 
 export interface ToolCallStep {
@@ -21,8 +21,8 @@ export interface ToolCallStep {
 
 const maxCalls = 4;
 const maxWords = 20_000;
-/** Characters of a prompt that are searched for instructions and values. */
-const maxSearched = 5_000;
+/** Characters of a prompt searched for instructions and values. */
+const maxSearchedLength = 5_000;
 /** Coding tools put their own notes into the user's message. */
 const toolTags = ['system-reminder', 'environment_context'] as const;
 const filler = 'This sentence only makes the answer longer, so that there is more to stream.';
@@ -69,7 +69,7 @@ function count(steps: readonly ScriptStep[]): number {
   return steps.reduce((sum, { tokens }) => sum + tokens.length, 0);
 }
 
-/** Keeps what the limit allows. A tool call is kept whole or dropped: half a call is useless. */
+/** A tool call is kept whole or dropped: half a call is useless. */
 function truncate(written: readonly ScriptStep[], limit: number): { steps: ScriptStep[]; isTruncated: boolean } {
   const steps: ScriptStep[] = [];
   let left = limit;
@@ -86,7 +86,7 @@ function truncate(written: readonly ScriptStep[], limit: number): { steps: Scrip
 
 /** The user's last message without the notes of tools. */
 function promptOf(request: DemoRequest): string {
-  return toolTags.reduce(removeTag, lastUserText(request)).trim().slice(0, maxSearched);
+  return toolTags.reduce(removeTag, lastUserText(request)).trim().slice(0, maxSearchedLength);
 }
 
 /** Removes everything between `<tag>` and `</tag>`; an unclosed tag stays. */
@@ -118,7 +118,7 @@ function answerText(request: DemoRequest): string {
   return `${answer}${fillerText(prompt)}`;
 }
 
-/** What a prompt asks for that needs no model: to count, to find codes in a text, to name what a picture has. */
+/** Follows instructions that need no model: to count, to find codes in a text, to describe an image. */
 function follow(prompt: string): string | undefined {
   const [, from, to] = /\bnumbers from (\d{1,4}) to (\d{1,4})\b/i.exec(prompt) ?? [];
   if (from !== undefined && to !== undefined)
@@ -146,7 +146,7 @@ function shorten(text: string, length: number): string {
   return line.length <= length ? line : `${line.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-/** The tools to call, each as often as it is called. Empty when their results have come. */
+/** The tools to call, repeated as often as they are called. Empty once their results are present. */
 function chooseTools(request: DemoRequest): DemoTool[] {
   const { tools, toolMode, allowedTools, allowsParallelCalls } = request;
   const allowed = tools.filter(({ name }) => allowedTools?.includes(name) ?? true);
@@ -161,7 +161,7 @@ function chooseTools(request: DemoRequest): DemoTool[] {
   return isRepeated ? [...chosen, ...chosen] : chosen.slice(0, maxCalls);
 }
 
-/** The tools that the prompt names; or, when it speaks of calling a tool, those whose name resembles its words. */
+/** The tools that the prompt names or, if it speaks of calling a tool, those with similar names. */
 function findNamedTools(tools: readonly DemoTool[], prompt: string): DemoTool[] {
   const words = new Set(prompt.match(/[\p{L}\p{N}_-]+/gu));
   const exact = tools.filter(({ name }) => words.has(name));

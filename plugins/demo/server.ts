@@ -19,20 +19,20 @@ export interface DemoUpstream extends AsyncDisposable {
 }
 
 interface DemoOptions {
-  /** Multiplies every wait: 1 is as slow as a model, 0 answers at once. */
+  /** Factor on every delay: 1 is as slow as a model, 0 answers at once. */
   readonly delayFactor?: number;
   readonly log?: Pick<Logger, 'error'>;
 }
 
 const maxBodyBytes = 64 * 1024 * 1024;
-/** Ms; longer than clients keep idle connections, so that none is closed under a request in flight. */
-const keepAliveTimeout = 60_000;
+/** Longer than clients keep idle connections, so that none is closed under a request in flight. */
+const keepAliveTimeoutMs = 60_000;
 
 /** Starts the demo on a free port of 127.0.0.1. It needs no key and keeps no state. */
 export async function startDemoUpstream({ delayFactor = 1, log }: DemoOptions = {}): Promise<DemoUpstream> {
   const secret = `/${randomBytes(16).toString('hex')}`;
   const server = createListener();
-  server.keepAliveTimeout = keepAliveTimeout;
+  server.keepAliveTimeout = keepAliveTimeoutMs;
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     response.on('error', () => response.destroy());
     if (!isOwn(request, secret)) return refuse(response);
@@ -59,14 +59,14 @@ export async function startDemoUpstream({ delayFactor = 1, log }: DemoOptions = 
   };
 }
 
-/** Removes the secret from its path. */
+/** Checks the path's secret, and removes it. */
 function isOwn(request: IncomingMessage, secret: string): boolean {
   const { url = '' } = request;
   request.url = url.slice(secret.length);
   return url.startsWith(`${secret}/`);
 }
 
-/** For other processes of this machine, without reading their bodies: no limits and no keys protect the demo. */
+/** Rejects other processes of this machine without reading their bodies: the demo has no limits and no keys. */
 function refuse(response: ServerResponse): void {
   response.setHeader('connection', 'close');
   sendJson(response, 404, writeChatError(404, 'Only the gateway itself can use the demo upstream.'));
@@ -91,7 +91,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, delayFa
   }
 }
 
-/** Of the faults, these endpoints have statuses and HTML. */
+/** These endpoints support only the faults with a status or HTML. */
 async function answerOther(
   request: IncomingMessage,
   body: string,
@@ -106,7 +106,7 @@ async function answerOther(
   await delivery.sendOther(type, content, fault);
 }
 
-/** Reads even an oversized body to its end, so that its sender sees the answer. */
+/** Reads even an oversized body to its end, so that the client reads the response. */
 async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;

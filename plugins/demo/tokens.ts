@@ -6,7 +6,7 @@ export function splitIntoTokens(text: string): string[] {
 }
 
 const charactersPerToken = 4;
-/** A string of this length without a space can only be an encoded file, and costs as much as a picture. */
+/** A string of this length without a space is an encoded file, and costs as much as an image. */
 const encodedFile = { length: 2_000, tokens: 256 };
 
 /** A plausible token count of any part of a request, from the length of its strings. */

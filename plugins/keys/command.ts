@@ -34,7 +34,7 @@ export const keyCommand: Command = {
   },
 };
 
-/** What the commands do, loaded when one of them runs: MikroORM would slow all other commands down. */
+/** Implementation of the commands, loaded on demand: MikroORM would slow all other commands down. */
 async function accounts() {
   const [keys, all, ledger] = await Promise.all([
     import('#core/business/accounts/account-key.ts'),
@@ -158,7 +158,7 @@ async function shown(host: Host, handle: string): Promise<ShownAccount> {
   return showAccount(await (await accounts()).findAccount(host.database, handle));
 }
 
-/** Does the work and prints the account. */
+/** Runs the work and prints the account. */
 async function run(
   context: CommandContext,
   { json }: Output,

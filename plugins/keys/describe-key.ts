@@ -13,8 +13,8 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 
-/** Seconds by which the request count may lag the database. */
-const countMaxAge = 1;
+/** The request count may lag the database this much. */
+const countMaxAgeSeconds = 1;
 
 /** `GET /v1/key`: the caller's plan, limits and request count. The balance is time. */
 export async function describeKey(host: Host, exchange: Exchange): Promise<Reply> {
@@ -46,7 +46,7 @@ export async function describeKey(host: Host, exchange: Exchange): Promise<Reply
 
 async function readRequestCount(host: Host, caller: Principal): Promise<number> {
   try {
-    const account = await accountDirectory(host).findById(caller.accountId, countMaxAge);
+    const account = await accountDirectory(host).findById(caller.accountId, countMaxAgeSeconds);
     return account?.requestCount ?? caller.requestCount;
   } catch (error) {
     if (error instanceof GatewayError && error.code === 'unavailable') return caller.requestCount;
@@ -60,7 +60,7 @@ function describePeriod(current: Entitlement | undefined): object | null {
   return { active: true, starts_at: startsAt.toISOString(), ends_at: endsAt.toISOString() };
 }
 
-/** The limits of model calls, and of other requests. Null when no stage limits requests. */
+/** Limits of model calls, and of other requests. Null if no stage limits requests. */
 function describeLimit(state: RateLimitState | undefined): object | null {
   if (state === undefined) return null;
   const { concurrent, other } = state;

@@ -60,7 +60,7 @@ function isOptional({ delivery }: MailKind): boolean {
   return delivery === 'optional' || delivery === 'reminder';
 }
 
-/** Why a mail of this kind is not wanted. */
+/** Reason for not sending a mail of this kind. */
 async function refusal({ database, section }: Host, kind: MailKind, mail: ClaimedMail): Promise<string | undefined> {
   if (isOptional(kind) && !(await isSubscribed(database, mail.accountId)))
     return mailReason('mail.reason.unsubscribed');
@@ -94,7 +94,7 @@ function contextOf(host: Host, { texts }: MailKind, mail: ClaimedMail & Reader):
   };
 }
 
-/** Adds greeting and closing, and to an optional mail where its reader unsubscribes. */
+/** Adds greeting and closing, and an unsubscribe link to an optional mail. */
 async function finishDraft(
   host: Host,
   draft: MailDraft,
@@ -146,7 +146,7 @@ export async function composeAlertMail(
   return { to, content };
 }
 
-/** The language of an account; English for an address without an account. */
+/** English for an address without an account. */
 async function languageOf({ database }: Host, field: 'id' | 'email', value: string): Promise<Language> {
   const where = field === 'id' ? 'id = ?' : 'lower(email collate "C") = lower(?::text collate "C")';
   const [row] = await database.query<Row<typeof Account, 'language'>>(`select language from account where ${where}`, [

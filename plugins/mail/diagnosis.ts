@@ -31,14 +31,14 @@ async function checkServer({ section }: DiagnosisHost, signal: AbortSignal): Pro
   return { state: 'ok', text: `${taken}, ${signIn}` };
 }
 
-/** A refusal for now, such as greylisting, passes by itself. */
+/** A temporary rejection, such as greylisting, resolves by itself. */
 function describeFailedProbe(failure: ProbeFailure, server: SmtpServer): Finding {
   const { step, error, code = 0 } = failure;
   const isForNow = code >= 400 && code < 500 && (step === 'sender' || step === 'recipient');
   return { state: isForNow ? 'warning' : 'failed', text: `${step}: ${error}`, advice: adviceFor(failure, server) };
 }
 
-/** @returns what to do, for the step at which it failed */
+/** @returns remedy for the failed step */
 function adviceFor({ step, code = 0, cause, tls }: ProbeFailure, { port, user, host }: SmtpServer): string {
   if (tls === 'certificate')
     return `The certificate of ${host} is not trusted. Name the host as the certificate does, or give the gateway its authority in NODE_EXTRA_CA_CERTS.`;

@@ -8,17 +8,17 @@ import { inBackground } from '#core/platform/background.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 
-/** Ms for which the mails are not read again: checks run every few seconds, on every instance. */
-const rereadAfter = 30_000;
-/** Ms after which a mail that waits is a failure, as in the alert `DaypassMailFailing`. */
-const longestWait = 15 * 60_000;
+/** Checks run every few seconds, on every instance. */
+const maxAgeMs = 30_000;
+/** A mail that waits longer is a failure, as in the alert `DaypassMailFailing`. */
+const maxWaitMs = 15 * 60_000;
 
-/** What is wrong with mails. Times are epoch ms. */
+/** Times are epoch ms. */
 interface MailTrouble {
-  /** The oldest mail that waits and that this instance knows, with the last error of one. */
+  /** The oldest waiting mail that this instance can send, with the last error of any mail. */
   readonly waitingSince: number | undefined;
   readonly error: string | undefined;
-  /** Mails about money that did not arrive in the last day. */
+  /** Mails about money that failed in the last day. */
   readonly undelivered: number;
   readonly undeliveredSince: number | undefined;
 }
@@ -57,7 +57,7 @@ export function evaluateMails(
   { waitingSince, error, undelivered, undeliveredSince }: MailTrouble,
   now: number,
 ): HealthVerdict {
-  if (waitingSince !== undefined && now - waitingSince > longestWait) {
+  if (waitingSince !== undefined && now - waitingSince > maxWaitMs) {
     const minutes = Math.floor((now - waitingSince) / 60_000);
     const reason =
       error === undefined
@@ -70,14 +70,14 @@ export function evaluateMails(
   return { ok: false, reason, since: undeliveredSince ?? now };
 }
 
-/** What this instance knows of the mails, read again in the background. */
+/** Cached state of the mails, read again in the background. */
 class MailHealth {
   #trouble: MailTrouble | undefined;
   #readAt = -Infinity;
 
-  /** Reads the mails if what is known is old, for the next caller. */
+  /** Rereads an old state for the next caller. */
   verdict(host: Host, gateway: MessageSources): HealthVerdict {
-    if (host.monotonic() - this.#readAt >= rereadAfter) {
+    if (host.monotonic() - this.#readAt >= maxAgeMs) {
       this.#readAt = host.monotonic();
       inBackground(host.log, 'reading the state of mails', async () => {
         this.#trouble = await readMailTrouble(host.database, gateway);

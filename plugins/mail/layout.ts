@@ -10,7 +10,7 @@ export interface MailContent extends MailDraft {
   readonly closing: readonly string[];
 }
 
-/** Everything that is printed is escaped. No pictures and no other files: nothing is loaded when the mail is read. */
+/** All output is escaped. No images or other files: reading the mail loads nothing. */
 const template = `<!doctype html>
 <html lang="<%= it.language %>">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title><%= it.subject %></title></head>
@@ -36,7 +36,7 @@ export function renderHtml(content: MailContent): string {
   return eta.render(compiled, { ...content, link: (text: string) => linkIn(text, content.links ?? []) });
 }
 
-/** HTML of a text, with these links where it has their texts. */
+/** HTML of a text, with the links in place of their texts. */
 function linkIn(text: string, links: readonly MailLink[]): string {
   const [first, ...others] = links;
   if (first === undefined) return escapeHtml(text);

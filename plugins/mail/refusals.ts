@@ -1,21 +1,21 @@
 import type { SmtpOutcome } from './smtp.ts';
 
-/** Different domains in a row whose recipients are refused in the same way: then it is the server that refuses. */
+/** Consecutive domains with identically rejected recipients: then it is the server that rejects. */
 const domainsInARow = 3;
 
 interface Held<Mail> {
   readonly mail: Mail;
   readonly error: string;
   readonly cause: 'recipient' | 'unclear';
-  /** Number of the streak that it belongs to. */
+  /** Number of its streak. */
   readonly streak: number;
 }
 
-/** A refused mail at the end of a run. */
+/** A rejected mail at the end of a run. */
 interface DecidedRefusal<Mail> {
   readonly mail: Mail;
   readonly error: string;
-  /** `waiting`: the refusal is about the server. */
+  /** `waiting`: the rejection is about the server. */
   readonly state: 'failed' | 'waiting';
 }
 

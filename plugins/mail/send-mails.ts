@@ -21,12 +21,11 @@ import { Refusals } from './refusals.ts';
 import { type SmtpOutcome, sendMail } from './smtp.ts';
 import { type SmtpTimeouts, smtpTimeouts } from './smtp-session.ts';
 
-/** Ms after which a run starts no further mails. */
-const longestRun = 20_000;
-/** Ms between two warnings about the mail server. */
-const warnInterval = 60_000;
-/** Runs of one process at once: each holds a worker of the job queue, for minutes when a server is slow. */
-const mostRuns = 2;
+/** A run starts no further mails after this. */
+const maxRunMs = 20_000;
+const warnIntervalMs = 60_000;
+/** Per process: each holds a worker of the job queue, for minutes if a server is slow. */
+const maxRuns = 2;
 
 /**
  * Sends what is due, one mail after another. A server may take minutes for a mail, so a second run beside the first sends the urgent
@@ -40,7 +39,7 @@ export async function sendDueMails(
   const server = mailServer(host.section);
   if (server === undefined) return;
   const runs = host.keep('mail.runs', () => ({ count: 0 }));
-  if (runs.count >= mostRuns) return;
+  if (runs.count >= maxRuns) return;
   runs.count++;
   try {
     await sendAll(host, gateway, { server, timeouts, isUrgentOnly: runs.count > 1 });
@@ -65,7 +64,7 @@ async function sendAll(host: Host, gateway: MailSources, run: Run): Promise<void
   const refusals = new Refusals<ClaimedMessage>();
   try {
     const begun = performance.now();
-    while (performance.now() - begun < longestRun) {
+    while (performance.now() - begun < maxRunMs) {
       const mail = await claimMessage(host.database, channels, gateway, run.isUrgentOnly);
       if (mail === undefined || (await sendClaimed(host, gateway, mail, run, refusals))) return;
     }
@@ -74,7 +73,7 @@ async function sendAll(host: Host, gateway: MailSources, run: Run): Promise<void
   }
 }
 
-/** @returns true when others need not be tried now, because the server would refuse them too */
+/** @returns true if the server would reject other mails too, so that they need not be tried now */
 async function sendClaimed(
   host: Host,
   gateway: MailSources,
@@ -116,7 +115,7 @@ async function finish(host: Host, message: ClaimedMessage, tried: MailState, err
 }
 
 function warning(host: Host): Throttle {
-  return host.keep('mail.warning', () => new Throttle(warnInterval));
+  return host.keep('mail.warning', () => new Throttle(warnIntervalMs));
 }
 
 async function deliver(

@@ -20,10 +20,10 @@ export interface SmtpFailure extends Error {
  */
 export type RefusalCause = 'recipient' | 'server' | 'unclear';
 
-/** Codes about the session: not implemented, bad sequence, authentication (RFC 5321, section 4.2.3; RFC 4954, section 6). */
+/** About the session: not implemented, bad sequence, authentication (RFC 5321 §4.2.3; RFC 4954 §6). */
 const sessionCodes = new Set([500, 502, 503, 504, 530, 534, 535, 538]);
 
-/** What enhanced status codes are about (RFC 3463 and the IANA registry), by class and detail; the first match counts. */
+/** Causes by class and detail of enhanced status codes (RFC 3463 and the IANA registry); the first match counts. */
 const statuses: readonly (readonly [pattern: RegExp, cause: RefusalCause])[] = [
   [/^7\./, 'server'], // security or policy
   [/^1\.[78]$/, 'server'], // the sender's address
@@ -36,17 +36,17 @@ const statuses: readonly (readonly [pattern: RegExp, cause: RefusalCause])[] = [
   [/^5\./, 'server'],
 ];
 
-/** Words of servers without such a status, which name the mailbox. */
+/** Words about the mailbox, from servers without such a status. */
 const recipientWords =
   /\b(user|recipient|mailbox|address|account)\b[^.;]{0,40}\b(unknown|not found|no longer|disabled|inactive|full|over quota|does ?n['o]t exist)|\b(unknown|no such|nonexistent)\b[^.;]{0,20}\b(user|recipient|mailbox|address|account|person)|\b(user|mailbox|quota)\b[^.;]{0,20}\b(exceeded|full)|message (size|too (big|large))/i;
-/** Words about what every mail of this sender meets. */
+/** Words about the sender, which affect its every mail. */
 const serverWords =
   /authenti|\bauth\b|log ?in\b|credential|relay|\bsender\b|\blimit|\brate\b|too (many|fast)|exceed|spam|junk|block|blacklist|listed|reputation|policy|polic(y|ies)|denied|not (allowed|permitted|authori[sz]ed)|prohibit|suspend|\b(tls|ssl|encrypt\w*|dmarc|spf|dkim|ptr|rdns|helo|ehlo)\b|client host|(your|this) (ip|host|server|account)/i;
 
 /** @param code 5xx @param reply the whole one */
 export function causeOf(code: number, reply: string): RefusalCause {
   if (sessionCodes.has(code)) return 'server';
-  const words = reply.slice(0, longestReply);
+  const words = reply.slice(0, maxReplyLength);
   const status = statusOf(words);
   const known = statuses.find(([pattern]) => status !== undefined && pattern.test(status))?.[1];
   // 501 is about the argument of the command, the address, whatever its status says.
@@ -72,13 +72,13 @@ export function describeFailure({ message }: Error): string {
   return withoutAddresses(message.replace(/^.*:SSL routines:[^:]*:([^:]*):.*$/s, 'TLS: $1')).slice(0, 300);
 }
 
-/** Characters of a reply that are looked at. */
-const longestReply = 1_000;
+/** Characters of a reply that are examined. */
+const maxReplyLength = 1_000;
 
-/** Also without one that a server echoes in pieces, such as `<jC<rgen@example.com>`. */
+/** Also removes addresses that a server echoes in pieces, such as `<jC<rgen@example.com>`. */
 function withoutAddresses(text: string): string {
   return text
-    .slice(0, longestReply)
+    .slice(0, maxReplyLength)
     .replace(/\s+/g, ' ')
     .replace(/(<|(?<=[\s"'(:]|^))[^\s"'(:]*@[^\s<>"'),;]*>?/g, '…')
     .trim();

@@ -28,8 +28,8 @@ export const smtpTimeouts: SmtpTimeouts = {
   mail: 16 * 60_000,
 };
 
-/** Ms to wait for the reply to QUIT. */
-const longestGoodbye = 2_000;
+/** For the reply to QUIT. */
+const quitTimeoutMs = 2_000;
 
 /** How far a conversation has come. */
 export interface SmtpProgress {
@@ -91,7 +91,7 @@ export class SmtpSession {
     if (this.connection.destroyed) return;
     const ended = once(this.connection, 'end').catch(() => undefined);
     this.connection.quit();
-    await firstOrTimeout([ended], longestGoodbye);
+    await firstOrTimeout([ended], quitTimeoutMs);
   }
 
   [Symbol.dispose](): void {

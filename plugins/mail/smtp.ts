@@ -88,7 +88,7 @@ function compile({ from, replyTo, to, subject, text, html, messageId, unsubscrib
   return composer.compile().build();
 }
 
-/** RFC 2369, and RFC 8058 for one click, which needs HTTPS. */
+/** RFC 2369, and RFC 8058 for one-click, which requires HTTPS. */
 function unsubscribe(url: string): Record<string, string> {
   return {
     'list-unsubscribe': `<${url}>`,

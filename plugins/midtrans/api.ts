@@ -8,14 +8,14 @@ import {
 import { PaymentError } from '#core/business/payments/payment-provider.ts';
 import { type MidtransSettings, originOf, requireKey } from './section.ts';
 
-/** A request below the origin of the API. */
+/** `path` is relative to the API's origin. */
 interface MidtransCall extends Pick<ProviderCall, 'method' | 'body' | 'signal' | 'headers'> {
   readonly path: string;
-  /** Codes over 399 that are answers here: 404 and 407 of a status. */
+  /** Codes over 399 that are valid results: 404 and 407 of a status. */
   readonly accepts?: readonly number[];
 }
 
-/** Idempotency keys that are longer are ignored without a word. */
+/** Midtrans silently ignores longer keys. */
 const maxIdempotencyKey = 46;
 
 /**

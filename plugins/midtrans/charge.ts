@@ -47,7 +47,7 @@ function expiryOf(expiresAt: Date, now: number) {
   return { order_time: writeLocalTime(start), expiry_duration: seconds, unit: 'second' };
 }
 
-/** Notifications of this charge arrive here, whatever is set in the dashboard. Midtrans reaches public HTTPS only. */
+/** Directs this charge's notifications here, whatever is set in the dashboard. Midtrans reaches public HTTPS only. */
 function overridden({ notificationUrl }: ChargeRequest, { base_url }: MidtransSettings): Record<string, string> {
   const isReachable = notificationUrl.startsWith('https:') || base_url !== undefined;
   return isReachable ? { 'x-override-notification': notificationUrl } : {};
@@ -71,7 +71,7 @@ function readCharge(body: JsonObject, { reference, amount }: ChargeRequest): Cha
   };
 }
 
-/** The image of the code, where there is no payload; v2 has the frame that Indonesian payers know. */
+/** The code's image if there is no payload; v2 has the frame that Indonesian payers know. */
 function imageOf(body: JsonObject): string | undefined {
   const actions = Array.isArray(body['actions']) ? body['actions'].filter(isJsonObject) : [];
   const url = ['generate-qr-code-v2', 'generate-qr-code']

@@ -36,7 +36,7 @@ async function readStatus(
   return readEvidence(body, charge, settings);
 }
 
-/** Whether it worked, the status says: the buyer may have paid at the same moment. */
+/** The status shows the result: the buyer may have paid at the same moment. */
 async function cancel(
   settings: MidtransSettings,
   charge: ChargeReference,

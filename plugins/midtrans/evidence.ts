@@ -12,7 +12,7 @@ import { readLocalTime } from './local-time.ts';
 import { refundsIn } from './refund.ts';
 import type { MidtransSettings } from './section.ts';
 
-/** Texts of QRIS are in lower case; the status API has shown others in capitals. */
+/** QRIS texts are in lower case; the status API has shown others in capitals. */
 const states: Readonly<Record<string, PaymentState>> = {
   pending: 'pending',
   authorize: 'pending',
@@ -54,7 +54,7 @@ export function readEvidence(body: JsonObject, asked: ChargeReference, settings:
   };
 }
 
-/** A list of refunds says how much is back, and what the bank has confirmed of it; chargebacks are not in it. */
+/** A list of refunds shows the refunded amount and the part that the bank has confirmed; it omits chargebacks. */
 function stateWith(
   refunds: readonly StatedRefund[] | undefined,
   paid: number,
@@ -83,7 +83,7 @@ function readIdentity(body: JsonObject, asked: ChargeReference, settings: Midtra
   );
 }
 
-/** Paid is a settlement with code 200 that no fraud check has stopped. */
+/** Paid: a settlement with code 200 that no fraud check has stopped. */
 function stateOf(body: JsonObject, code: number | undefined): PaymentState {
   const status = (textOf(body, 'transaction_status') ?? '').toLowerCase();
   const state = Object.hasOwn(states, status) ? states[status] : undefined;

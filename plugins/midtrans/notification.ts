@@ -38,7 +38,6 @@ function isSigned(content: JsonObject, serverKey: string): boolean {
   return isSameSecret(signature, expected);
 }
 
-/** The key of the newest refund. */
 function refundKeyOf(content: JsonObject): string | undefined {
   const refunds = Array.isArray(content['refunds']) ? content['refunds'].filter(isJsonObject) : [];
   const newest = refunds.at(-1);

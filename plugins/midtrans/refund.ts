@@ -28,7 +28,7 @@ export async function readMidtransRefund(
   return readRefund(await callMidtrans(settings, { method: 'GET', path, signal }), key, 'unknown');
 }
 
-/** @param unlisted the state of one that is not listed, which may be on its way */
+/** @param unlisted state of a refund that is not listed, which may be in progress */
 function readRefund(body: JsonObject, key: string, unlisted: Refund['state']): Refund {
   const refund = refundsIn(body)?.find((one) => one.key === key);
   return { state: refund?.state ?? unlisted, at: refund?.at, raw: body };

@@ -9,7 +9,7 @@ export interface ApiAnswer {
   readonly body: object;
 }
 
-/** An earlier call with the same key. */
+/** Result of finding an earlier call with the same key. */
 type Repeated = 'other call' | 'not finished' | ApiAnswer;
 
 /**

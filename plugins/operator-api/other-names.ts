@@ -1,7 +1,7 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import type { JsonSchema } from '#core/platform/schema.ts';
 
-/** What commands and gateway.yaml call members of bodies: `--days`, `from`. */
+/** Names in commands and gateway.yaml for body members: `--days`, `from`. */
 const otherNames: Readonly<Record<string, string>> = { days: 'days_back', from: 'since' };
 
 /** The body of a call under the names of its schema. Whoever knows the command or gateway.yaml may use theirs, `text: { en, id }` too. */

@@ -16,11 +16,9 @@ import { mails } from '#core/web/resources/mails.ts';
 import { openFlags, orders } from '#core/web/resources/orders.ts';
 import { readingOf } from '#core/web/resources/resource.ts';
 
-/** Entries of one page of a list. */
 const pageSize = 100;
 const usageHours = 30 * 24;
-/** Ms. */
-const unauthenticatedSpan = 86_400_000;
+const unauthenticatedSpanMs = 86_400_000;
 
 /** What the API reads of accounts, orders, and what core knows of the shop. */
 export const readings: readonly OperatorReading[] = [
@@ -42,7 +40,7 @@ export const readings: readonly OperatorReading[] = [
     summary: 'list who sends requests without an account, by block of addresses, in the last 24 hours',
     query: {},
     async read(host) {
-      const since = host.now() - unauthenticatedSpan;
+      const since = host.now() - unauthenticatedSpanMs;
       const { requests, blocks } = await readUnauthenticated(host.database, since, pageSize);
       return {
         requests,

@@ -14,8 +14,7 @@ import { withOwnNames } from './other-names.ts';
 import { operatorApiSection } from './section.ts';
 import { type Scope, useToken } from './tokens.ts';
 
-/** Bytes of a body. */
-const longestBody = 16_384;
+const maxBodyBytes = 16_384;
 
 interface Caller {
   readonly id: string;
@@ -25,7 +24,7 @@ interface Caller {
 
 interface Call {
   readonly method: string;
-  /** Segments below the root. */
+  /** Path segments below the root. */
   readonly segments: readonly string[];
   readonly query: URLSearchParams;
   readonly body: string;
@@ -41,7 +40,7 @@ export function operatorApiRoutes(host: () => Host, readings: Readings): ServerR
   const payload = {
     parse: false,
     output: 'data',
-    maxBytes: longestBody,
+    maxBytes: maxBodyBytes,
     override: 'application/octet-stream',
   } as const;
   const handler: ServerRoute['handler'] = (request, h) => respond(host(), readings, request, h);
@@ -140,7 +139,7 @@ async function act(host: Host, caller: Caller, call: Call): Promise<ApiAnswer> {
   return answer;
 }
 
-/** Repetitions are told that the call has not finished when this fails: what was done is not done again, and its caller learns of it. */
+/** If this fails, repeated calls get "not finished": the action is not repeated, and the caller learns why. */
 async function keepAnswer(host: Host, { id }: Caller, key: string, answer: ApiAnswer): Promise<void> {
   await finishKey(host.database, id, key, answer).catch((error: unknown) => {
     host.log.error('the answer of a call with an Idempotency-Key could not be kept', error);
@@ -163,7 +162,7 @@ async function perform(
 
 const statuses: Readonly<Record<string, number>> = { not_found: 404, invalid: 400 };
 
-/** An action that was not done; 409 unless the kind of its error says more. */
+/** The action was not done: 409, unless the error's kind is more specific. */
 function refuse({ kind, message }: ActionError): ApiAnswer {
   return fail(statuses[kind] ?? 409, kind, message);
 }

@@ -5,10 +5,9 @@ import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { markPath, readMark } from './qr-image/mark.ts';
 
-/** A charge that no gateway makes: its references have another form. */
+/** A charge that no gateway makes: real references have another form. */
 const noCharge = { reference: 'DAYPASS-DOCTOR', providerReference: undefined };
-/** Ms of the provider's books that are read. */
-const span = 60_000;
+const spanMs = 60_000;
 
 /** Whether the payment provider takes the credentials: reads its latest movements, or a charge that does not exist. */
 export function paymentDiagnosis({
@@ -51,7 +50,7 @@ async function checkProvider(provider: PaymentProvider, host: DiagnosisHost, sig
     const connection = provider.connect(host as Host);
     const until = new Date(host.now());
     if (connection.listMovements === undefined) await connection.status(noCharge, signal);
-    else await connection.listMovements({ since: new Date(until.getTime() - span), until }, undefined, signal);
+    else await connection.listMovements({ since: new Date(until.getTime() - spanMs), until }, undefined, signal);
     return { state: 'ok', text: 'takes the credentials' };
   } catch (error) {
     return explainFailure(error, provider);

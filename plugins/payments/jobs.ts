@@ -7,8 +7,7 @@ import { paymentsSection } from '#core/business/payments/section.ts';
 import { sweepPayments } from '#core/business/payments/sweep.ts';
 import { object, string } from '#core/platform/schema.ts';
 
-/** Seconds between sweeps. */
-const sweepInterval = 15;
+const sweepIntervalSeconds = 15;
 
 const check: JobDefinition<{ reference: string }> = {
   name: checkJob,
@@ -29,7 +28,7 @@ const notification: JobDefinition<{ id: string }> = {
 const sweep: JobDefinition = {
   name: 'sweep-payments',
   description: 'Finds notifications, checks and refunds that are overdue, whatever the queue has lost.',
-  schedule: { every: sweepInterval },
+  schedule: { every: sweepIntervalSeconds },
   attempts: 1,
   run: (_, host) => sweepPayments(host),
 };

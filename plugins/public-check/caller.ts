@@ -25,8 +25,8 @@ interface PublicCall {
   readonly signal: AbortSignal;
 }
 
-/** Bytes of a response that are kept: proxies may answer with anything. */
-const mostKept = 100_000;
+/** Proxies may answer with anything. */
+const maxKeptBytes = 100_000;
 
 /** Calls the public address as clients do, over HTTP/1.1 and on a new connection for each call. Follows no redirects. */
 export class PublicCaller {
@@ -48,7 +48,7 @@ export class PublicCaller {
     let kept = 0;
     response.on('data', (chunk: Buffer) => {
       kept += chunk.length;
-      if (kept <= mostKept) pieces.push({ at: performance.now(), text: chunk.toString() });
+      if (kept <= maxKeptBytes) pieces.push({ at: performance.now(), text: chunk.toString() });
     });
     // A body that is cut off is an error of the response, which is seen by `complete`.
     response.on('error', () => undefined);
@@ -88,7 +88,7 @@ export class PublicCaller {
   }
 }
 
-/** True for a response of the gateway, as opposed to one of a proxy. */
+/** False for a proxy's response. */
 function isOfGateway({ headers }: PublicAnswer): boolean {
   return headers['x-request-id'] !== undefined && headers['request-id'] !== undefined;
 }

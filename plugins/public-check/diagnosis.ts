@@ -17,10 +17,10 @@ import { checkStream } from './checks/stream.ts';
 import { checkWebSocket } from './checks/web-socket.ts';
 import { passPath } from './paths.ts';
 
-/** Bytes of the body that is sent: a long conversation with pictures. */
-const longBody = 10_000_000;
-/** Seconds for a check that waits for nothing, and for the body on a slow line (1 Mbit/s). */
-const timeouts = { usual: 30, body: 120, departure: 60, beyondWait: 30 };
+/** A long conversation with pictures. */
+const longBodyBytes = 10_000_000;
+/** `usual`: without waiting; `body`: on a slow line (1 Mbit/s). */
+const timeoutsSeconds = { usual: 30, body: 120, departure: 60, beyondWait: 30 };
 
 type Check = (caller: PublicCaller, signal: AbortSignal) => Promise<Finding>;
 
@@ -39,45 +39,45 @@ function* checksOf(host: DiagnosisHost, { url, seconds }: PublicAddress): Iterab
     run: async (signal) => check(await caller(), signal),
   });
   const isSecure = new URL(url).protocol === 'https:';
-  const bytes = Math.min(longBody, host.section(listen).max_body_bytes);
+  const bytes = Math.min(longBodyBytes, host.section(listen).max_body_bytes);
   yield { subject: 'encryption', run: async () => describeEncryption(url) };
   // The others would delay its events.
-  yield define('stream', timeouts.usual, (to, signal) => checkStream(to, signal).finally(endStream));
+  yield define('stream', timeoutsSeconds.usual, (to, signal) => checkStream(to, signal).finally(endStream));
   const later =
     (check: Check): Check =>
     async (to, signal) => {
       await streamed;
       return check(to, signal);
     };
-  const beyond = seconds + timeouts.beyondWait;
+  const beyond = seconds + timeoutsSeconds.beyondWait;
   yield define('silence in a stream', beyond, (to, signal) => checkSilence(to, seconds, signal));
   yield define('slow call', beyond, (to, signal) => checkSlowCall(to, seconds, signal));
   yield define(
     'client leaves a stream',
-    timeouts.departure,
+    timeoutsSeconds.departure,
     later((to, signal) => checkDeparture(to, true, signal)),
   );
   yield define(
     'client leaves a call',
-    timeouts.departure,
+    timeoutsSeconds.departure,
     later((to, signal) => checkDeparture(to, false, signal)),
   );
-  yield define('encoded slash', timeouts.usual, later(checkEncodedSlash));
-  yield define('long header', timeouts.usual, later(checkLongHeader));
-  yield define('WebSocket', timeouts.usual, later(checkWebSocket));
+  yield define('encoded slash', timeoutsSeconds.usual, later(checkEncodedSlash));
+  yield define('long header', timeoutsSeconds.usual, later(checkLongHeader));
+  yield define('WebSocket', timeoutsSeconds.usual, later(checkWebSocket));
   yield define(
     'address of the client',
-    timeouts.usual,
+    timeoutsSeconds.usual,
     later((to, signal) => checkForwarded(to, isSecure, signal)),
   );
   yield define(
     'long body',
-    timeouts.body,
+    timeoutsSeconds.body,
     later((to, signal) => checkLongBody(to, bytes, signal)),
   );
 }
 
-/** Asks the running gateway for a pass. @throws OperatorUnavailable */
+/** Requests a pass from the running gateway. @throws OperatorUnavailable */
 async function openCaller(host: DiagnosisHost, url: string): Promise<PublicCaller> {
   const { pass } = await askOperator(host, { path: passPath });
   if (typeof pass !== 'string') throw new Error('The running gateway is of another version: it issues no pass.');

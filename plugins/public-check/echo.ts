@@ -5,7 +5,7 @@ import { toGatewayError } from '#core/platform/errors/table.ts';
 import { echoEndpoint } from './paths.ts';
 import { requirePass } from './passes.ts';
 
-/** Ms for which a WebSocket is open, and bytes of a message. */
+/** Ms that a WebSocket stays open; bytes of a message. */
 const limits = { open: 30_000, message: 1_000 };
 
 /** Sends each message back, so that doctor sees whether a proxy carries WebSockets. @param host of the running configuration */

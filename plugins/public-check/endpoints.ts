@@ -9,12 +9,11 @@ import { ClientGone, GatewayError } from '#core/platform/errors/table.ts';
 import { type Arrival, type Departure, echoEndpoint, longestWait, pace, publicPaths } from './paths.ts';
 import { requirePass } from './passes.ts';
 
-/** Calls that wait, of all passes; a run of doctor needs five. */
-const mostWaiting = 64;
-/** Seconds for which a call waits for its client to leave. */
-const departureWait = 60;
-/** Seconds for which the departure of a client is remembered. */
-const departureMemory = 300;
+/** Waiting calls of all passes; a run of doctor needs five. */
+const maxWaiting = 64;
+/** A call waits this long for its client to leave. */
+const departureWaitSeconds = 60;
+const departureMemorySeconds = 300;
 
 type Answer = (exchange: Exchange, host: Host, pass: string) => Reply | Promise<Reply>;
 
@@ -44,11 +43,11 @@ export function publicCheckEndpoints(host: () => Host): Endpoint[] {
     define(publicPaths.wait, (exchange, at) => waited(exchange, at, secondsOf(exchange))),
     define(publicPaths.leaveSilence, async (exchange, at, pass) => {
       await watchDeparture(exchange, at, pass);
-      return streamed(exchange, at, silent(departureWait));
+      return streamed(exchange, at, silent(departureWaitSeconds));
     }),
     define(publicPaths.leaveWait, async (exchange, at, pass) => {
       await watchDeparture(exchange, at, pass);
-      return waited(exchange, at, departureWait);
+      return waited(exchange, at, departureWaitSeconds);
     }),
     define(publicPaths.left, readDeparture),
   ];
@@ -68,7 +67,7 @@ function describeArrival({ path, remoteAddress = '', headers }: Exchange): Reply
   return json(arrival);
 }
 
-/** An upgrade that has not arrived, or is not accepted. */
+/** Response to an upgrade that has not arrived or is not accepted. */
 function describeUpgrade(exchange: Exchange): Reply {
   return { ...describeArrival(exchange), status: 426 };
 }
@@ -96,13 +95,13 @@ const silent = (seconds: number): Events =>
     yield 'data: [DONE]\n\n';
   };
 
-/** An event stream, kept alive as those of models are. */
+/** An event stream with keep-alives, like a model's. */
 function streamed(exchange: Exchange, host: Host, events: Events): Reply {
   const headers = { 'content-type': 'text/event-stream; charset=utf-8' };
   return { status: 200, headers, body: waiting(exchange, host, events), isAwaited: true };
 }
 
-/** A response of which nothing is sent before its time: the head goes with the first bytes. */
+/** A response that sends nothing before its time: the head goes with the first bytes. */
 function waited(exchange: Exchange, host: Host, seconds: number): Reply {
   const body = waiting(exchange, host, async function* (signal) {
     await setTimeout(seconds * 1000, undefined, { signal });
@@ -114,7 +113,7 @@ function waited(exchange: Exchange, host: Host, seconds: number): Reply {
 /** @throws GatewayError `rate_limited` while too many calls wait */
 function waiting(exchange: Exchange, host: Host, events: Events): Readable {
   const running = host.keep('public-check', () => new Set<Exchange>());
-  if (running.size >= mostWaiting)
+  if (running.size >= maxWaiting)
     throw new GatewayError('rate_limited', 'Too many checks of the public address run at once.', { retryAfter: 10 });
   running.add(exchange);
   const abandoned = new AbortController();
@@ -124,10 +123,10 @@ function waiting(exchange: Exchange, host: Host, events: Events): Readable {
   return body;
 }
 
-/** Notes that a call has arrived, and when its client leaves. */
+/** Records a call's arrival, and its client's departure. */
 async function watchDeparture(exchange: Exchange, { shared, log }: Host, pass: string): Promise<void> {
   const key = departureKey(exchange, pass);
-  const note = (state: Departure['state']) => shared.cache.set(key, Buffer.from(state), departureMemory);
+  const note = (state: Departure['state']) => shared.cache.set(key, Buffer.from(state), departureMemorySeconds);
   await note('waiting');
   exchange.onAbort((reason) => {
     if (!(reason instanceof ClientGone)) return;

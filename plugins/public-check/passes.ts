@@ -3,11 +3,11 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 
-/** Seconds for which a pass is valid: the longest check and its preparation. */
-const validity = 900;
+/** The longest check and its preparation. */
+const validitySeconds = 900;
 const form = /^Bearer (check_[\w-]{32})$/;
 
-/** Opens the paths of the public listener to one run of `daypass doctor --url`. */
+/** Grants one run of `daypass doctor --url` access to the public listener's paths. */
 interface Pass {
   readonly pass: string;
   readonly seconds: number; // for which it is valid
@@ -20,8 +20,8 @@ interface Pass {
  */
 export async function issuePass({ shared }: Pick<Host, 'shared'>): Promise<Pass> {
   const pass = `check_${randomBytes(24).toString('base64url')}`;
-  await shared.cache.set(keyOf(pass), Buffer.from('1'), validity);
-  return { pass, seconds: validity };
+  await shared.cache.set(keyOf(pass), Buffer.from('1'), validitySeconds);
+  return { pass, seconds: validitySeconds };
 }
 
 /** @returns the digest of the valid pass @throws GatewayError `not_found`, as for a path that does not exist */

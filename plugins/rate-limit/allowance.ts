@@ -5,7 +5,7 @@ import { LocalFallback } from './local-fallback.ts';
 import { SlotQueue } from './slot-queue.ts';
 import { limitsOfCalls, type RateLimitOptions } from './options.ts';
 
-/** The options of the stage that serves; undefined while gateway.yaml lists none. */
+/** Options of the active stage; undefined if gateway.yaml lists none. */
 interface Serving {
   options: RateLimitOptions | undefined;
 }

@@ -56,7 +56,7 @@ export function describeLimits(options: RateLimitOptions): StageDocumentation {
 /** In the order in which `limitHeaders` writes them. */
 const texts = ['limit', 'remaining', 'reset'];
 
-/** Clients of Google get those of OpenAI. */
+/** Google's clients get OpenAI's headers. */
 function describeHeaders(dialect: Dialect, { limit, period, burst }: RateLimitOptions): DocumentedHeader[] {
   const example = { limit, period, burst, remaining: Math.max(0, burst - 1), resetAfter: period / limit };
   const written = limitHeaders(dialect, example, Date.UTC(2026, 0, 1));

@@ -2,10 +2,9 @@ import { plansSection } from '#core/business/accounts/plans.ts';
 import type { SectionValues } from '#core/config/section.ts';
 import { type CallLimits, limitsOfCalls, type RateLimitOptions } from './options.ts';
 
-/** Seconds: shorter periods state a rate, and a burst above it is a pause of seconds. */
-const longPeriod = 60;
-/** Seconds that a request may take. */
-const longestRequest = 3_600;
+/** Shorter periods express a rate, and a burst above it is a pause of seconds. */
+const longPeriodSeconds = 60;
+const maxRequestSeconds = 3_600;
 
 /** Limits of rate-limit and of plans of which one contradicts another. */
 export function limitNotices(options: RateLimitOptions, all: SectionValues): string[] {
@@ -22,9 +21,9 @@ export function limitNotices(options: RateLimitOptions, all: SectionValues): str
 }
 
 function contradictions(of: string, { limit, period, burst, concurrent }: CallLimits): string[] {
-  const most = Math.floor(burst + (limit * longestRequest) / period);
+  const most = Math.floor(burst + (limit * maxRequestSeconds) / period);
   return [
-    ...(burst > limit && period >= longPeriod
+    ...(burst > limit && period >= longPeriodSeconds
       ? [`${of}: after a pause, the burst lets ${burst} requests pass at once, and limit says ${limit} in ${period} s`]
       : []),
     ...(concurrent > most

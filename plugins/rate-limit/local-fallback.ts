@@ -3,8 +3,7 @@ import { MemoryLimiter } from '#core/platform/shared/memory.ts';
 import { type Limiter, type Limits, SharedUnavailable, type Take } from '#core/platform/shared/shared.ts';
 import { Throttle } from '#core/platform/timing/throttle.ts';
 
-/** Ms between two warnings. */
-const warnInterval = 60_000;
+const warnIntervalMs = 60_000;
 
 /**
  * Limits by the shared store, and by this instance alone while the store is unavailable. Each instance then grants its
@@ -15,8 +14,8 @@ export class LocalFallback implements Limiter {
   readonly #shared: Limiter;
   readonly #local: MemoryLimiter;
   readonly #log: Logger;
-  readonly #warning = new Throttle(warnInterval);
-  /** Requests whose fate the store decides, by key. */
+  readonly #warning = new Throttle(warnIntervalMs);
+  /** Requests awaiting the store's decision, by key. */
   readonly #waiting = new Map<string, number>();
   #isWarned = false;
 
@@ -102,7 +101,7 @@ export class LocalFallback implements Limiter {
     this.#isWarned = false;
   }
 
-  /** @throws anything that is not about the store */
+  /** @throws errors that do not concern the store */
   #warn(error: unknown): void {
     if (!(error instanceof SharedUnavailable)) throw error;
     if (!this.#warning.pass()) return;
@@ -111,7 +110,7 @@ export class LocalFallback implements Limiter {
   }
 }
 
-/** What each of so many instances may grant, so that together they grant the limit; at least one request each. */
+/** Share of each instance, so that together they grant the limit; at least one request each. */
 function shareOf(limits: Limits, instances: number): Limits {
   if (instances <= 1) return limits;
   const part = (whole: number) => Math.max(1, Math.floor(whole / instances));

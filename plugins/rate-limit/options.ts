@@ -4,7 +4,6 @@ import type { Limits } from '#core/platform/shared/shared.ts';
 
 const atMost = 1_000_000_000;
 
-/** An allowance: requests per period, with a burst. */
 function allowance(limit: number, burst: number) {
   return {
     limit: integer({ minimum: 1, maximum: atMost, default: limit }, 'Requests per period.'),

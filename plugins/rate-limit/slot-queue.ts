@@ -2,8 +2,8 @@ import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Limiter, Limits, Take } from '#core/platform/shared/shared.ts';
 import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
 
-/** Ms between two attempts of the request that has waited longest: other instances release slots without notice. */
-const retryEvery = 500;
+/** Of the request that has waited longest: other instances release slots without notice. */
+const retryIntervalMs = 500;
 
 /**
  * The requests that wait for a slot of their key, in the order in which they came. Only the first one of a key asks for a slot: when this
@@ -42,7 +42,7 @@ export class SlotQueue {
       for (;;) {
         const left = Math.max(0, end - this.#now());
         exchange.isQueued = true;
-        await waiter.pause(firstOf(queue) === waiter ? Math.min(left, retryEvery) : left);
+        await waiter.pause(firstOf(queue) === waiter ? Math.min(left, retryIntervalMs) : left);
         // From here on the store is waited for.
         exchange.isQueued = false;
         if (exchange.isAborted) throw exchange.abortReason;
@@ -80,7 +80,7 @@ class Waiter {
     this.#woken.resolve();
   }
 
-  /** Resolves when it is woken, or was since the last pause. */
+  /** Resolves on a wake-up, including one since the last pause. */
   async pause(milliseconds: number): Promise<void> {
     await firstOrTimeout([this.#woken.promise], milliseconds);
     this.#woken = Promise.withResolvers();

@@ -17,7 +17,7 @@ import { describeLimits, limitHeaders } from './headers.ts';
 import { limitNotices } from './limit-notices.ts';
 import { type CallLimits, limitsOfCalls, limitsOfOthers, optionsSchema } from './options.ts';
 
-/** The concurrency slot of an exchange, released when the exchange is over. */
+/** Released at the end of the exchange. */
 const heldSlot = defineFact<{ readonly key: string; readonly lease: string }>('held_slot');
 
 /**
@@ -115,7 +115,7 @@ function leftOf({ remaining, resetAfter }: Take): Pick<AllowanceState, 'remainin
   return { remaining, resetAfter };
 }
 
-/** The message of a refused request. @param isModelCall false for a request of the other allowance */
+/** @param isModelCall false for a request of the other allowance */
 function explainRefusal(
   { refusedBy, retryAfter }: Take,
   limits: Limits,

@@ -8,7 +8,7 @@ import {
 import { PaymentError } from '#core/business/payments/payment-provider.ts';
 import { originOf, requireSecret, type XenditSettings } from './section.ts';
 
-/** A request below the origin of the API. */
+/** `path` is relative to the API's origin. */
 interface XenditCall extends Pick<ProviderCall, 'method' | 'body' | 'signal' | 'headers'> {
   readonly path: string;
 }
@@ -46,7 +46,7 @@ function isRateLimit(status: number, code: string | undefined): boolean {
   return status === 429 || code === 'PAYMENT_REQUEST_RATE_LIMITED';
 }
 
-/** 409: it exists already, or is being created. */
+/** 409: the object exists already, or is being created. */
 function kindOf(status: number, code: string | undefined, call: XenditCall): PaymentError['kind'] {
   if (isRateLimit(status, code)) return 'temporary';
   if (status === 409) return 'unknown';

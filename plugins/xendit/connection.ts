@@ -32,7 +32,7 @@ export function connectXendit(host: Host): PaymentConnection {
   };
 }
 
-/** Test mode has no wallets: Xendit takes a payment request for paid when it is told to. */
+/** Test mode has no wallets: Xendit marks a payment request as paid on request. */
 function simulationWith(settings: XenditSettings): NonNullable<PaymentConnection['simulation']> {
   return ({ providerReference = 'ID', amount }) =>
     [
@@ -41,7 +41,7 @@ function simulationWith(settings: XenditSettings): NonNullable<PaymentConnection
     ].join(' ');
 }
 
-/** The result is read from the status: the buyer may have paid at the same moment. */
+/** The status shows the result: the buyer may have paid at the same moment. */
 async function cancel(
   settings: XenditSettings,
   charge: ChargeReference,

@@ -26,7 +26,7 @@ export function readXenditNotification(
   return { eventKey: eventKey.slice(0, 200), ...(isRefund ? refundIn(data) : paymentIn(data)) };
 }
 
-/** The object of the event. Examples of refunds have it one level deeper. */
+/** The event's object. Documented examples of refunds have it one level deeper. */
 function dataOf(content: JsonObject | undefined): JsonObject | undefined {
   const data = content?.['data'];
   if (!isJsonObject(data)) return undefined;
@@ -41,7 +41,7 @@ function paymentIn(data: JsonObject) {
   };
 }
 
-/** Its reference is the key of the refund; the reference of the charge is in our metadata. */
+/** The reference is the refund's key; the charge's reference is in our metadata. */
 function refundIn(data: JsonObject) {
   const metadata = isJsonObject(data['metadata']) ? data['metadata'] : undefined;
   const refundKey = textOf(data, 'reference_id');

@@ -69,7 +69,7 @@ export async function listRefunds(
   }
 }
 
-/** A refund without a payment id belongs to the only payment of the request. */
+/** A refund without a payment id belongs to the request's only payment. */
 function isOf(refund: JsonObject, paymentId: string | undefined): boolean {
   const of = textOf(refund, 'payment_id');
   return of === undefined || paymentId === undefined || of === paymentId;

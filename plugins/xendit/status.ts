@@ -46,7 +46,7 @@ export async function readXenditStatus(
   return { ...asked, state, raw: request };
 }
 
-/** The payment that succeeded, among the one of the notification and the newest of the request. */
+/** The successful payment, of the notification's and the request's newest one. */
 async function findPayment(
   settings: XenditSettings,
   charge: ChargeReference,
@@ -90,14 +90,14 @@ async function readPaid(
   };
 }
 
-/** The sum of all captures; undefined unless it is whole rupiah. */
+/** Sum of all captures; undefined unless it is whole rupiah. */
 function amountOf(captures: readonly JsonObject[], payment: JsonObject): number | undefined {
   if (captures.length === 0) return readRupiah(payment['request_amount']);
   const amounts = captures.map(({ capture_amount }) => readRupiah(capture_amount));
   return amounts.every((amount) => amount !== undefined) ? amounts.reduce((sum, amount) => sum + amount, 0) : undefined;
 }
 
-/** @throws PaymentError when it is about another charge */
+/** @throws PaymentError if it is about another charge */
 function checkIdentity(body: JsonObject, { reference, providerReference }: ChargeReference): void {
   const [ours, theirs] = [textOf(body, 'reference_id'), textOf(body, 'payment_request_id')];
   if (ours === reference && theirs === providerReference) return;

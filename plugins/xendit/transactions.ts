@@ -10,7 +10,7 @@ import { callXendit, readTime, textOf } from './api.ts';
 import type { XenditSettings } from './section.ts';
 
 const pageSize = 50;
-/** As the gateway names refunds. */
+/** The gateway's own refund keys. */
 const ownKey = /-R\d+$/;
 const kinds: Readonly<Record<string, StatedMovement['kind']>> = { PAYMENT: 'payment', REFUND: 'refund' };
 
@@ -45,7 +45,7 @@ export async function listXenditMovements(
   };
 }
 
-/** The key of a refund contains the reference of its charge. A refund from the dashboard has no key, and is read by its id. */
+/** A refund's key contains its charge's reference. A refund from the dashboard has no key and is read by its id. */
 async function withCharge(
   settings: XenditSettings,
   movement: StatedMovement,
@@ -69,7 +69,7 @@ function toMovement(row: JsonObject): StatedMovement {
   return kind === 'refund' ? { ...known, key: reference } : { ...known, reference };
 }
 
-/** Xendit's fee and the tax on it. */
+/** Xendit's fee plus the tax on it. */
 function feeOf(row: JsonObject): number | undefined {
   const fee = isJsonObject(row['fee']) ? row['fee'] : undefined;
   const parts = [fee?.['xendit_fee'], fee?.['value_added_tax']].map((part) => readRupiah(part ?? 0));

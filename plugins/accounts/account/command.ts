@@ -31,7 +31,7 @@ const account: CommandSubject<AccountDetails> = {
 const ledgerHelp = `Days are added at the end of the last period, or from now if it has ended. They are taken back from the end, never from time that
 has passed. Both are entries of the ledger: nothing in it is changed.`;
 
-/** How its actions are asked for, by their names. `asks: false`: they never did. */
+/** Command names of the actions. `asks: false`: without confirmation, as ever. */
 const actions = [
   [
     'account.block',

@@ -75,7 +75,7 @@ export function describeAccount({ record, blockedReason, ...more }: AccountDetai
   ];
 }
 
-/** The end of the last period; undefined when there never was one. */
+/** End of the last period; undefined without any. */
 function endOf({ periods }: AccountRecord): Date | undefined {
   return periods.at(-1)?.endsAt;
 }

@@ -1,4 +1,4 @@
-/** What the commands do, loaded when one of them runs: MikroORM would slow all other commands down. */
+/** Implementation of the commands, loaded on demand: MikroORM would slow all other commands down. */
 import { findAccountByHandle } from '#core/business/accounts/account-list.ts';
 import { listIdentities } from '#core/business/accounts/identity-links.ts';
 import { listLedger } from '#core/business/accounts/ledger-entries.ts';
@@ -11,8 +11,8 @@ import type { Row } from '#core/platform/database/rows.ts';
 
 export { exportAccount } from '#core/business/accounts/account-export.ts';
 
-/** Actions of operators that are shown, the newest. */
-const listedActions = 50;
+/** Newest first. */
+const maxListedActions = 50;
 
 /** @throws AccountError `not_found`, `ambiguous` */
 export async function readDetails(host: Host, handle: string): Promise<AccountDetails> {
@@ -29,6 +29,6 @@ export async function readDetails(host: Host, handle: string): Promise<AccountDe
     identities: await listIdentities(database, record.id),
     sessions: await new Sessions(database).list(record.id),
     ledger: await listLedger(database, record.id),
-    actions: await listActions(database, { subject: record.id, limit: listedActions }),
+    actions: await listActions(database, { subject: record.id, limit: maxListedActions }),
   };
 }

@@ -9,10 +9,10 @@ import { object, string } from '#core/platform/schema.ts';
 
 const path = '/account/delete';
 const deletedPath = '/account-deleted';
-/** Orders that are read to find the open ones, of which an account has a few. */
-const recentOrders = 50;
+/** Searched for open ones, of which an account has a few. */
+const maxRecentOrders = 50;
 
-/** The text that the owner types to confirm: the e-mail address, or the name if there is none. */
+/** The text that the owner types to confirm: the e-mail address, or the name without one. */
 function phraseOf(request: PageRequest): string {
   const { email, name } = accountOf(request);
   return email ?? name;
@@ -62,7 +62,7 @@ export const deletedPage: Page = {
   show: () => ({}),
 };
 
-/** What is left of the paid time; undefined when nothing is. */
+/** Undefined if no paid time is left. */
 async function describeTimeLeft(request: PageRequest): Promise<string | undefined> {
   const { host, t, format } = request;
   const [account] = await readAccounts(host.database, 'id', [accountOf(request).id]);
@@ -75,14 +75,14 @@ async function describeTimeLeft(request: PageRequest): Promise<string | undefine
 
 async function readOrders(request: PageRequest): Promise<readonly Order[]> {
   const { database } = request.host;
-  return (await listOrders(database, { accountId: accountOf(request).id }, undefined, recentOrders)).orders;
+  return (await listOrders(database, { accountId: accountOf(request).id }, undefined, maxRecentOrders)).orders;
 }
 
 function isOpen({ state, expiresAt, readAt }: Order): boolean {
   return (state === 'created' || state === 'pending') && expiresAt > readAt;
 }
 
-/** Money of an order that nobody has decided about, that it is cancelled, or that its code is out of sight; nothing for one that is over. */
+/** Consequences of deleting an open order: undecided money, cancellation, or loss of its gift code; empty for a closed order. */
 function describeLoss(order: Order, { t, format, host }: PageRequest): string[] {
   const { code, price, currency, flags, payments } = order;
   const undecided = payments.flatMap((payment) => {

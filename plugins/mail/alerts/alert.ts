@@ -27,10 +27,10 @@ export async function composeAlert(
   return kind?.alert?.compose(payload, reader) ?? 'nothing tells of such events any more';
 }
 
-/** The report counts flags and says since when payments wait. */
+/** The report's figures count flags and show since when payments wait. */
 const inFigures = new Set<ProblemKind>(moneyProblems);
 
-/** The day before, and all that needs the operator, as the overview counts it: without hints. */
+/** Yesterday's figures, and everything that needs the operator, as counted by the overview: without hints. */
 async function reportDay(day: string, gateway: ProblemKinds, reader: ProblemReader): Promise<Alert> {
   const { host, format, language } = reader;
   const t = mailTexts.in(language);

@@ -13,22 +13,22 @@ import { mailReason } from '../mail-reason.ts';
 import { type AlertSource, composeAlert } from './alert.ts';
 import { alertsSection } from '#core/business/mail/alerts-section.ts';
 
-/** Ms within which the receiver must answer. */
-const usualDeadline = 10_000;
-/** Ms after which a run starts no further calls. */
-const longestRun = 20_000;
+/** For the receiver to answer. */
+const defaultDeadlineMs = 10_000;
+/** A run starts no further calls after this. */
+const maxRunMs = 20_000;
 
 /** Sends the alerts that are due to the operator's webhook, one after another. @param deadline ms for each answer */
 export async function sendDueWebhooks(
   host: Host,
   gateway: HealthChecks & AlertSource,
-  deadline = usualDeadline,
+  deadline = defaultDeadlineMs,
 ): Promise<void> {
   if (host.section(alertsSection).webhook === undefined) return;
   await collectMessages(host.database, ['webhook'], gateway);
   await closeAbandoned(host.database, mailReason('mail.reason.gateway_stopped'));
   const begun = performance.now();
-  while (performance.now() - begun < longestRun) {
+  while (performance.now() - begun < maxRunMs) {
     const alert = await claimMessage(host.database, ['webhook'], gateway);
     if (alert === undefined || alert.channel === 'customer') return;
     // A receiver that fails is not asked again in this run.
@@ -59,7 +59,7 @@ async function sendOne(
   }
 }
 
-/** The one shape of all alerts. */
+/** All alerts share this shape. */
 async function writeBody(
   host: Host,
   gateway: HealthChecks & AlertSource,
@@ -79,7 +79,7 @@ async function writeBody(
   });
 }
 
-/** @throws Error unless the receiver answers with 2xx. Redirects are not followed: they would take the alert elsewhere. */
+/** @throws Error unless the receiver answers with 2xx. Redirects are not followed: they would send the alert to another host. */
 async function post(host: Host, id: string, body: string, deadline: number): Promise<void> {
   const { url = '', secret = '' } = host.section(alertsSection).webhook ?? {};
   const timestamp = String(Math.floor(host.now() / 1000));
@@ -110,7 +110,7 @@ export function signWebhook(secret: string, id: string, timestamp: string, body:
   return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
 }
 
-/** Without the URL, which may contain a secret. */
+/** Omits the URL, which may contain a secret. */
 function describe(error: unknown, deadline: number): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError') return `no answer within ${deadline / 1000} s`;

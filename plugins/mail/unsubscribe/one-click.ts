@@ -2,7 +2,7 @@ import type { ServerRoute } from '@hapi/hapi';
 import type { Host } from '#core/gateway/host/host.ts';
 import { readToken, setSubscribed, unsubscribePath } from './link.ts';
 
-/** Below the page's path, because forms of pages are sent only from this gateway's own pages. */
+/** Below the page's path, because pages accept forms only from this gateway's own pages. */
 const oneClickPath = '/one-click';
 
 /** The address in `List-Unsubscribe`, of the page's address. */

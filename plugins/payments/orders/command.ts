@@ -13,7 +13,6 @@ const exitCodes = `
 
 Exit codes: 0 success, 1 failure, 2 invalid usage, 3 order or account not found.`;
 
-/** Loaded when a command runs. */
 const operations = () => import('./operations.ts');
 
 const order: CommandSubject<OrderDetails> = {
@@ -27,7 +26,7 @@ const order: CommandSubject<OrderDetails> = {
   describe: describeOrder,
 };
 
-/** Money that belongs to no order has only its flag. */
+/** Money without an order has only its flag. */
 const orderOfFlag: CommandSubject<OrderDetails> = {
   ...order,
   read: (host, handle) =>
@@ -37,7 +36,7 @@ const orderOfFlag: CommandSubject<OrderDetails> = {
     }),
 };
 
-/** How its actions are asked for, by their names. `asks: false`: they never did. */
+/** Command names of the actions. `asks: false`: without confirmation, as ever. */
 const actions = [
   [
     'flag.resolve',
@@ -76,7 +75,7 @@ const actions = [
   ],
 ] as const satisfies readonly (readonly [Parameters<typeof coreAction>[0], ActionCommandWords])[];
 
-/** The payment may be named by its id at the provider too. */
+/** The payment may also be given by its id at the provider. */
 async function askRefund(host: Host, handle: string, input: { readonly [member: string]: unknown }) {
   const { paymentToPayBack } = await operations();
   const { payment: id, ...rest } = input as { payment?: string; amount?: number; manual?: true };

@@ -9,7 +9,6 @@ import { ledger } from '#core/web/resources/ledger.ts';
 import { attempts, flagsOf, notifications, paymentsOf, refundsOf } from '#core/web/resources/order-parts.ts';
 import { orderView } from '#core/web/resources/orders.ts';
 
-/** Whose order it is. */
 interface OrderOwner {
   readonly name: string;
   readonly email: string | undefined;
@@ -70,7 +69,7 @@ export function describeOrder(
   ];
 }
 
-/** What has become of a gift, and who has its days. */
+/** State of a gift, and the account that has its days. */
 function describeGift({ isGift, gift, paidAt }: Order, time: (value: Date) => string): string | undefined {
   if (!isGift) return undefined;
   if (gift === undefined) return paidAt === undefined ? 'not paid yet' : 'no code: its days went to the buyer';

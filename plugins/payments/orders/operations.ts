@@ -1,4 +1,4 @@
-/** What the commands do, loaded when one of them runs: MikroORM would slow all other commands down. */
+/** Implementation of the commands, loaded on demand: MikroORM would slow all other commands down. */
 import { readAccounts } from '#core/business/accounts/account-record.ts';
 import { listLedger } from '#core/business/accounts/ledger-entries.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';
@@ -9,8 +9,8 @@ import { findOrderOfPayment, paymentToRefund } from '#core/business/payments/ref
 import { listAttempts, listNotifications } from '#core/business/payments/order-trail.ts';
 import type { OrderDetails } from './describe.ts';
 
-/** Actions of operators that are shown, the newest. */
-const listedActions = 50;
+/** Newest first. */
+const maxListedActions = 50;
 
 /** @param handle id or code of an order @throws CommandFailed with code 3 */
 export async function findOrder({ database }: Host, handle: string): Promise<Order> {
@@ -49,6 +49,6 @@ export async function detailsOf(host: Host, order: Order): Promise<OrderDetails>
     attempts: await listAttempts(database, order.id),
     notifications: await listNotifications(database, order.id),
     ledger: await listLedger(database, order.gift?.redeemedBy ?? order.accountId, order.id),
-    actions: await listActions(database, { subject: order.id, limit: listedActions }),
+    actions: await listActions(database, { subject: order.id, limit: maxListedActions }),
   };
 }

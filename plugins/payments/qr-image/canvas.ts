@@ -4,7 +4,7 @@ import { glyphOf, lineHeight } from './glyphs.ts';
 
 const compress = promisify(deflate);
 
-/** Grey values of an image, row by row; 0 is black. */
+/** Grey values, row by row; 0 is black. */
 interface GreyImage {
   readonly width: number;
   readonly height: number;
@@ -58,7 +58,7 @@ export class Canvas {
     }
   }
 
-  /** A line with round ends and smooth edges. */
+  /** Round ends and smooth edges. */
   #stroke(x1: number, y1: number, x2: number, y2: number, radius: number): void {
     const [left, right] = [Math.floor(Math.min(x1, x2) - radius - 1), Math.ceil(Math.max(x1, x2) + radius + 1)];
     const [top, bottom] = [Math.floor(Math.min(y1, y2) - radius - 1), Math.ceil(Math.max(y1, y2) + radius + 1)];
@@ -90,7 +90,7 @@ export class Canvas {
   }
 }
 
-/** The mean of the pixels of a square, of one at least. */
+/** Mean over a square of at least one pixel. */
 function meanOf({ width, height, pixels }: GreyImage, left: number, top: number, side: number): number {
   const [fromX, fromY] = [Math.floor(left), Math.floor(top)];
   const toX = Math.min(width, Math.max(fromX + 1, Math.floor(left + side)));
@@ -100,7 +100,7 @@ function meanOf({ width, height, pixels }: GreyImage, left: number, top: number,
   return Math.round(sum / ((toX - fromX) * (toY - fromY)));
 }
 
-/** Width of a text in units of its glyphs. */
+/** In units of its glyphs. */
 function widthOf(text: string): number {
   return [...text].reduce((sum, character) => sum + (glyphOf(character)?.width ?? 0), 0);
 }

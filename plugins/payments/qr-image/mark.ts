@@ -13,9 +13,9 @@ export interface Mark {
   readonly dataUrl: string;
 }
 
-/** Bytes of the file, which a page holds, and px of a side. */
+/** Limits of the file, which a page embeds. */
 const most = { bytes: 100_000, side: 2_000 };
-/** What a byte of the header of a PNG is, behind signature, length and `IHDR`. */
+/** Offsets in a PNG header, counted from the signature. */
 const place = { width: 16, height: 20, depth: 24, end: 33 };
 
 const kept = perCatalog((host) => ({ mark: load(host) }));

@@ -2,12 +2,12 @@ import { Canvas } from './canvas.ts';
 import type { Mark } from './mark.ts';
 import { modulesOf } from './modules.ts';
 
-/** The texts of the image, in ASCII, and the mark above them. */
+/** The image's texts, in ASCII, and the logo above them. */
 interface QrImageTexts {
-  /** Above the code: the receiver. */
+  /** The receiver, above the code. */
   readonly title: string;
   readonly amount: string;
-  /** Below the code: the order, and until when it can be paid. */
+  /** The order and its expiry, below the code. */
   readonly lines: readonly string[];
   readonly mark?: Mark | undefined;
 }

@@ -1,8 +1,8 @@
 import { modulesOf } from './modules.ts';
 
-/** A QR code as the path of an SVG, in units of one module. */
+/** A QR code as an SVG path, in units of one module. */
 interface QrPath {
-  /** Modules of a side, with the quiet zone of four on each. */
+  /** Modules per side, including the quiet zone of four on each. */
   readonly side: number;
   readonly path: string;
 }

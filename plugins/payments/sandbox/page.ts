@@ -51,7 +51,7 @@ async function perform(
   }
 }
 
-/** Notifications take the route that those of every provider take, without leaving the process. */
+/** Notifications use the same route as every provider's, without leaving the process. */
 function sendInside(server: Server): Send {
   return async (_charge, payload, headers) => {
     const { statusCode } = await server.inject({ method: 'POST', url: '/hooks/sandbox', payload, headers });

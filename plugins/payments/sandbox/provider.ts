@@ -47,7 +47,7 @@ function connectSandbox(host: Host): PaymentConnection {
   };
 }
 
-/** A field of the merchant that no acquirer has, and a number that no bank has issued. */
+/** A merchant field that no acquirer has, and a number that no bank has issued. */
 const accounts = [
   [
     '26',
@@ -95,7 +95,7 @@ async function refund({ database }: Host, { reference, key, amount }: RefundRequ
   throw new PaymentError('rejected', `${reference} has no Rp ${amount} to return`);
 }
 
-/** A database that does not respond is a provider that does not. */
+/** A database that does not respond acts as a provider that does not. */
 async function asProvider<T>(work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => {
     throw error instanceof PaymentError

@@ -3,8 +3,8 @@ import { parseObject } from '#core/platform/json.ts';
 import { describeUnexpected, type PublicAnswer, type PublicCaller } from '../caller.ts';
 import { type Arrival, publicPaths } from '../paths.ts';
 
-/** Bytes of a long header: cookies and tokens of companies; the gateway takes 16 KB for all of them. */
-const longHeader = 12_000;
+/** Such as cookies and tokens of companies; the gateway takes 16 KB for all headers. */
+const longHeaderBytes = 12_000;
 
 /** Whether `%2F` reaches the gateway: SDKs put the name of a model into the path. */
 export async function checkEncodedSlash(caller: PublicCaller, signal: AbortSignal): Promise<Finding> {
@@ -33,10 +33,10 @@ export async function checkLongBody(caller: PublicCaller, bytes: number, signal:
 }
 
 export async function checkLongHeader(caller: PublicCaller, signal: AbortSignal): Promise<Finding> {
-  const answer = await caller.call(publicPaths.arrived, { headers: { 'x-long': 'x'.repeat(longHeader) }, signal });
+  const answer = await caller.call(publicPaths.arrived, { headers: { 'x-long': 'x'.repeat(longHeaderBytes) }, signal });
   const advice = 'Raise the limits of the proxy for headers; docs/proxies.md has them.';
   const length = arrivalOf(answer)?.headers['x-long']?.length;
-  if (length === longHeader) return { state: 'ok', text: `${longHeader / 1000} KB arrive` };
+  if (length === longHeaderBytes) return { state: 'ok', text: `${longHeaderBytes / 1000} KB arrive` };
   return { ...describeUnexpected(answer, advice), state: 'warning' };
 }
 

@@ -2,8 +2,8 @@ import type { Finding } from '#core/gateway/diagnosis/diagnosis.ts';
 import { describeUnexpected, type PublicAnswer, type PublicCaller } from '../caller.ts';
 import { pace, publicPaths } from '../paths.ts';
 
-/** Ms without an arrival that separate two pieces. */
-const gap = pace.interval * 0.4;
+/** A pause this long separates two pieces. */
+const pieceGapMs = pace.interval * 0.4;
 const unbuffered =
   'Turn off the buffering of responses in the proxy (nginx: proxy_buffering off). docs/proxies.md has whole files.';
 
@@ -24,7 +24,7 @@ export function describePieces({ pieces, text, isWhole }: PublicAnswer): Finding
   }
   const delays = events.map(({ at, sent }) => at - sent);
   const held = Math.max(...delays) - Math.min(...delays);
-  const count = events.filter(({ at }, index) => index === 0 || at - (events[index - 1]?.at ?? 0) > gap).length;
+  const count = events.filter(({ at }, index) => index === 0 || at - (events[index - 1]?.at ?? 0) > pieceGapMs).length;
   const arrival = `${events.length} events in ${count} pieces, held back for up to ${Math.round(held)} ms`;
   if (count <= 3) return { state: 'failed', text: `is buffered: ${arrival}`, advice: unbuffered };
   if (count >= pace.events * 0.75) return { state: 'ok', text: arrival };

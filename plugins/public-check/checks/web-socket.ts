@@ -28,7 +28,6 @@ export async function checkWebSocket(caller: PublicCaller, signal: AbortSignal):
   return promise.finally(() => socket.terminate());
 }
 
-/** A response in place of the WebSocket. */
 async function describeRefusal(response: IncomingMessage): Promise<Finding> {
   const began = performance.now();
   const text = await readText(response);

@@ -1,8 +1,7 @@
-import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { pathOn } from '../reader.ts';
-import type { SettingTree } from '../tool.ts';
-import { quoteAlways, writeSettings } from '../writers.ts';
+import { quoteAlways } from '../writers.ts';
 import type { FileAction, ScriptAction } from './describe-actions.ts';
+import { withoutPresent } from './edit/json.mjs';
 import type { ScriptData, ScriptModel, ScriptTool } from './script-data.ts';
 
 /**
@@ -125,18 +124,7 @@ function fileOf(action: FileAction) {
 
 /** The settings without members that depend on other files, which nothing here can read. */
 function certainText({ text, initial = [], elsewhere }: FileAction): string {
-  if (elsewhere === undefined) return text;
-  const settings = JSON.parse(text) as JsonObject;
-  return writeSettings(
-    'json',
-    initial.reduce((rest, path) => withoutMember(rest, path.split('.')), settings) as SettingTree,
-  );
-}
-
-function withoutMember(settings: JsonObject, [name = '', ...inner]: readonly string[]): JsonObject {
-  const { [name]: member, ...others } = settings;
-  const left = inner.length > 0 && isJsonObject(member) ? withoutMember(member, inner) : {};
-  return Object.keys(left).length > 0 ? { ...others, [name]: left } : others;
+  return elsewhere === undefined ? text : withoutPresent(text, text, initial);
 }
 
 /** A value as one line of JSON in ASCII, which cannot end a here-document or here-string. */

@@ -3,6 +3,16 @@
 /** A file that cannot be read exactly or changed safely. The message is for the user and never contains a value. */
 export class Refusal extends Error {}
 
+/** What an action gives, or else what `otherwise` makes of its Refusal. */
+export function unlessRefused(action, otherwise) {
+  try {
+    return action();
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return otherwise(error);
+  }
+}
+
 /** @param text the whole file @param offset where in it, as an index of `text` @param what what was found there */
 export function refuse(text, offset, what) {
   const before = text.slice(0, offset);
@@ -35,42 +45,63 @@ function hasOnly(lineEnd, text) {
   return text.includes('\n') && withLineEnds(text, lineEnd) === text;
 }
 
-/** The text of a file without settings. Where nothing is left and the file had no content before either, the text of before. */
-export function restoreEmpty(text, before) {
-  return isEmpty(text) && isEmpty(before) ? before || '' : text;
-}
-
 /** Whether a file has no content: absent, empty or whitespace. */
 export function isEmpty(text) {
   return text === undefined || /^\ufeff?[ \t\r\n]*$/.test(text);
 }
 
-/**
- * The text with its edits made. Those at the same place follow each other in their order, insertions first.
- *
- * @param edits replacements, and removals that may overlap
- */
-export function applyEdits(text, edits) {
-  const parts = [];
-  let pos = 0;
-  for (const edit of [...edits].sort((one, other) => one.start - other.start || one.end - other.end)) {
-    parts.push(text.slice(pos, edit.start), edit.text);
-    pos = Math.max(pos, edit.end);
+/** Changes of a file, of which each format prints the others. `former` is the tree of the file without the settings. */
+export class Edits {
+  list = [];
+
+  constructor(tree, former) {
+    Object.assign(this, { tree, text: tree.text, former });
   }
-  return parts.join('') + text.slice(pos);
+
+  replace(start, end, text) {
+    this.list.push({ start, end, text });
+  }
+
+  /** Adds whole lines at the start of a line, or after a last line that has no end. */
+  insertLines(offset, lines) {
+    this.replace(offset, offset, linesAt(this.text, offset, lines));
+  }
+
+  formerText(start, end) {
+    return adaptLineEnds(this.former.text.slice(start, end), this.former.text, this.text);
+  }
+
+  /** A value of a file that a setting is to replace, or to be put into. @throws Refusal where that would lose something */
+  requireFit() {}
+
+  /** The changed text. Edits at the same place follow each other in their order, insertions first; removals may overlap. */
+  result() {
+    const parts = [];
+    let pos = 0;
+    for (const edit of [...this.list].sort((one, other) => one.start - other.start || one.end - other.end)) {
+      parts.push(this.text.slice(pos, edit.start), edit.text);
+      pos = Math.max(pos, edit.end);
+    }
+    return parts.join('') + this.text.slice(pos);
+  }
+
+  /** The text without the settings: where nothing is left, and nothing was there before, that of before. */
+  finish() {
+    const text = this.result();
+    return isEmpty(text) && isEmpty(this.former.text) ? this.former.text : text;
+  }
 }
 
-/** The edit that adds whole lines at the start of a line, or after a last line that has no end. */
-export function insertLines(text, offset, lines) {
+/** Lines as they are added at the start of a line, or after a last line that has no end. */
+export function linesAt(text, offset, lines) {
   const lineEnd = lineEndOf(text);
   const isOpen = offset > 0 && text[offset - 1] !== '\n' && text[offset - 1] !== '\ufeff';
-  return { start: offset, end: offset, text: (isOpen ? lineEnd : '') + withLineEnds(lines, lineEnd) };
+  return (isOpen ? lineEnd : '') + withLineEnds(lines, lineEnd);
 }
 
 /** The settings as the text of a file that had no content. */
-export function fillEmpty(current, wanted) {
-  const mark = current !== undefined && current.startsWith('\ufeff') ? '\ufeff' : '';
-  return mark + wanted + (wanted.endsWith('\n') ? '' : '\n');
+export function fillEmpty({ text }, wanted) {
+  return (text.startsWith('\ufeff') ? '\ufeff' : '') + wanted + (wanted.endsWith('\n') ? '' : '\n');
 }
 
 /** Where the line begins that holds the character at an offset. */

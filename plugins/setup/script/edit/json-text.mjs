@@ -1,26 +1,18 @@
 // Changes the text of a JSON file and leaves every other byte where it is.
-import { applyEdits, lineEndOf } from './common.mjs';
+import { Edits, lineEndOf, refuse } from './common.mjs';
+
+const kindNames = { map: 'an object', list: 'a list', string: 'a string', number: 'a number' };
+const nameOfKind = (kind) => kindNames[kind] ?? 'a value';
 
 /** Changes of one text, and the style in which the text is written. */
-export class Edits {
-  constructor(tree) {
-    this.text = tree.text;
-    this.lineEnds = tree.lineEnds;
+export class JsonEdits extends Edits {
+  constructor(tree, former) {
+    super(tree, former);
     this.eol = lineEndOf(tree.text);
     const first = tree.root && firstMember(tree.root);
     this.colon = first && /^[ \t]*:[ \t]*$/.test(first.colon) ? first.colon : ': ';
     this.space = this.colon.slice(-1) === ':' ? '' : ' ';
     this.unit = (tree.root && this.findUnit(tree.root)) ?? '  ';
-    this.list = [];
-  }
-
-  replace(start, end, text) {
-    this.list.push({ start, end, text });
-  }
-
-  /** The changed text. */
-  result() {
-    return applyEdits(this.text, this.list);
   }
 
   /** The indentation of one level: that of the first container with a line for each child. */
@@ -44,10 +36,22 @@ export class Edits {
     return indent;
   }
 
-  /** Whether the children of a container share its line. Without children, its parent decides. */
-  isFlat({ children }, isParentFlat) {
-    const last = children[children.length - 1];
-    return last ? !last.startsLine : isParentFlat;
+  /** A value of another kind is a mistake of somebody, or a form that this does not know: to replace it would lose it. */
+  requireFit({ node: { kind, start } }, { name, node: want }) {
+    const isLost =
+      kind !== want.kind && kind !== 'null' && [kind, want.kind].some((one) => one === 'map' || one === 'list');
+    if (isLost) refuse(this.text, start, `${name} is ${nameOfKind(kind)} here, but must be ${nameOfKind(want.kind)}.`);
+  }
+
+  set(child, setting, source) {
+    const text = this.render(source, setting.node, this.indentAt(child.start), isOnOneLine(child.node.parent));
+    this.replace(child.node.start, child.node.end, text);
+  }
+
+  /** In place of what was changed inside. */
+  restore({ node }, former) {
+    this.list = this.list.filter(({ start, end }) => start < node.start || end > node.end);
+    this.replace(node.start, node.end, this.formerText(former.node.start, former.node.end));
   }
 
   /**
@@ -59,14 +63,14 @@ export class Edits {
     const { kind, children, start, end } = node;
     const raw = source.text.slice(start, end);
     const [first] = children;
-    if (!first) return kind === 'object' ? '{}' : kind === 'array' ? '[]' : raw;
-    const isFlat = isParentFlat || (kind === 'array' && !raw.includes('\n'));
+    if (!first) return kind === 'map' ? '{}' : kind === 'list' ? '[]' : raw;
+    const isFlat = isParentFlat || (kind === 'list' && !raw.includes('\n'));
     const inner = indent + this.unit;
     const parts = children.map((child) => this.renderChild(source, child, inner, isFlat));
     const text = isFlat
       ? parts.join(`,${this.space}`)
       : this.eol + inner + parts.join(`,${this.eol}${inner}`) + this.eol + indent;
-    return kind === 'object' ? `{${text}}` : `[${text}]`;
+    return kind === 'map' ? `{${text}}` : `[${text}]`;
   }
 
   renderChild(source, { start, name, colon, node }, indent, isFlat) {
@@ -74,11 +78,12 @@ export class Edits {
     return name === undefined ? value : source.text.slice(start, node.start - colon.length) + this.colon + value;
   }
 
-  /** Adds children at the end of a container. */
-  append(node, source, added, isParentFlat) {
+  /** Adds children at the end of a container, or at its start. */
+  add(node, added, source, { at }) {
+    if (at === 'start' && node.kind === 'list' && node.children.length > 0) return this.prepend(node, added, source);
     const last = node.children[node.children.length - 1];
     // Behind a `//` comment only a new line is safe.
-    const isFlat = this.isFlat(node, isParentFlat) && !this.lineEnds.has(node.tail);
+    const isFlat = isOnOneLine(node) && !this.tree.lineEnds.has(node.tail);
     const indent = last && last.startsLine ? this.indentAt(last.start) : this.indentAt(node.start) + this.unit;
     const parts = added.map((child) => this.renderChild(source, child, indent, isFlat));
     const lead = isFlat ? this.space : this.eol + indent;
@@ -97,10 +102,9 @@ export class Edits {
     return this.replace(tail, end - 1, lead + text + (rest.includes('\n') ? rest : this.eol + this.indentAt(start)));
   }
 
-  /** Adds entries at the start of an array. A comment on the line of its bracket stays there. */
-  prepend(node, source, added, isParentFlat) {
+  /** A comment on the line of the bracket stays there. */
+  prepend(node, added, source) {
     const [first] = node.children;
-    if (!first) return this.append(node, source, added, isParentFlat);
     const isFlat = !first.startsLine;
     const indent = this.indentAt(first.start);
     const parts = added.map((child) => this.renderChild(source, child, indent, isFlat));
@@ -114,10 +118,11 @@ export class Edits {
   /**
    * Takes children out of a container, with their commas and the whitespace in front of them.
    *
-   * @param inside what stood in the container when it had no children
-   * @returns whether neither a child nor a comment is left that was not inside then
+   * @param former the container at the same place before
+   * @returns whether neither a child nor a comment is left that was not inside when it had no children
    */
-  cut(node, gone, inside) {
+  cut(node, gone, former) {
+    const inside = former?.children.length === 0 ? this.formerText(former.start + 1, former.end - 1) : '';
     const ranges = joined(this.rangesOf(node, gone));
     const isEmpty = gone.size === node.children.length;
     if (isEmpty && commentsOf(this.remainder(node, ranges)) === commentsOf(inside)) {
@@ -125,7 +130,7 @@ export class Edits {
       return true;
     }
     for (const [start, end] of ranges) {
-      const isJoining = this.lineEnds.has(start) && !/[\r\n]/.test(this.text.charAt(end));
+      const isJoining = this.tree.lineEnds.has(start) && !/[\r\n]/.test(this.text.charAt(end));
       this.replace(start, end, isJoining ? this.eol : '');
     }
     return false;
@@ -165,10 +170,25 @@ export class Edits {
     }
     return [...parts, this.text.slice(done, end - 1)].join('\n');
   }
+
+  /** Comments that were alone in the file get its line ends of now. */
+  finish(isGone) {
+    const { root } = this.tree;
+    if (!isGone || this.former.root) return this.result();
+    const outside = this.text.slice(0, root.start) + this.text.slice(root.end);
+    const isSame = commentsOf(outside) === commentsOf(this.former.text);
+    return isSame ? this.formerText(0, this.former.text.length) : outside;
+  }
+}
+
+/** Whether the children of a container share its line. Without children, its parent decides. */
+function isOnOneLine(node) {
+  const last = node?.children[node.children.length - 1];
+  return last ? !last.startsLine : node !== undefined && isOnOneLine(node.parent);
 }
 
 /** The comments of a text without anything else, for comparison. */
-export function commentsOf(text) {
+function commentsOf(text) {
   return (text.match(/\/\/[^\r\n]*|\/\*[^]*?\*\//g) || []).join('\n');
 }
 

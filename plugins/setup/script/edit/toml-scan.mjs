@@ -1,4 +1,4 @@
-// The statements of a TOML file and the tables they make, with their places in the text.
+// The statements of a TOML file and the tables they make, with their places in the text, see settings.mjs.
 import { isEmpty, memoize } from './common.mjs';
 import { TomlReader } from './toml-values.mjs';
 
@@ -9,23 +9,48 @@ import { TomlReader } from './toml-values.mjs';
  *   value: string | undefined}} Statement
  */
 
-/**
- * `how` says what defined it: a header, headers of inner tables only, dotted keys, `[[header]]`, or a value.
- * @typedef {{how: 'header' | 'implied' | 'dotted' | 'array' | 'value', children: Map<string, Node>,
- *   statement: Statement | undefined, pairs: Statement[], value: string | undefined}} Node
- */
+/** A value, an array of tables (`array`), or a table: `how` says what defined it. */
+class Node {
+  members = new Map();
+
+  /**
+   * @param {'header' | 'implied' | 'dotted' | 'array' | 'value'} how a header, headers of inner tables only, dotted keys,
+   *   `[[header]]`, or a value
+   * @param {Statement} [statement]
+   */
+  constructor(how, statement) {
+    Object.assign(this, { how, statement });
+    this.kind = how === 'value' || how === 'array' ? how : 'map';
+    this.value = (how === 'value' && statement.value) || '?';
+  }
+
+  get children() {
+    return [...this.members.values()];
+  }
+
+  /** Where the first statement is that made it. An implied table is in the file only by the tables inside. */
+  get first() {
+    return this.statement ?? this.children[0].node.first;
+  }
+
+  inner(name) {
+    return this.members.get(name)?.node;
+  }
+
+  put(name, node) {
+    this.members.set(name, { name, node });
+    return node;
+  }
+}
 
 /**
- * @returns the tables with headers, without
- *   those in arrays; where the first line with a header of any kind starts, -1 without one
+ * @returns `firstHeader` is where the first line with a header of any kind starts, -1 without one; tables in arrays are not among
+ *   the children
  */
-export const scan = memoize(scanText);
-
-function scanText(text) {
+export const scan = memoize((text) => {
   // A lone CR is no line end in TOML, but a file of whitespace holds nothing to be misread.
   const reader = new TomlReader(isEmpty(text) ? '' : text);
-  const root = newNode('header');
-  const tables = [];
+  const root = new Node('header');
   let firstHeader = -1;
   let table = root;
   while (reader.pos < reader.text.length) {
@@ -36,40 +61,16 @@ function scanText(text) {
     } else if (text[reader.pos] === '[') {
       const { statement, isArray } = readHeader(reader, start);
       table = isArray ? openArray(reader, root, statement) : openTable(reader, root, statement);
-      if (!isArray) tables.push({ path: statement.keys, table });
       if (firstHeader < 0) firstHeader = start;
     } else {
-      const pair = readPair(reader, start);
-      define(reader, table, pair);
-      table.pairs.push(pair);
+      define(reader, table, readPair(reader, start));
     }
   }
-  return { root, tables, firstHeader };
-}
-
-/**
- * The node at a path. Without one, `isBlocked` says that a value, an array or dotted keys stand on the path.
- *
- * @returns `last` is the innermost node that is there
- */
-export function find(root, path) {
-  let last = root;
-  let isBlocked = false;
-  for (const key of path) {
-    const next = last.children.get(key);
-    if (next === undefined) return { node: undefined, isBlocked, last };
-    last = next;
-    isBlocked = isBlocked || last.how === 'value' || last.how === 'array' || last.how === 'dotted';
-  }
-  return { node: last, isBlocked, last };
-}
+  return { text, root, firstHeader };
+});
 
 function isBlank(character) {
   return character === undefined || character === '#' || character === '\n' || character === '\r';
-}
-
-function newNode(how, statement) {
-  return { how, children: new Map(), statement, pairs: [], value: how === 'value' ? statement.value : undefined };
 }
 
 function readPair(reader, start) {
@@ -99,8 +100,7 @@ function readHeader(reader, start) {
 function parentOf(reader, root, { keys, keyStart }) {
   let node = root;
   for (const key of keys.slice(0, -1)) {
-    if (!node.children.has(key)) node.children.set(key, newNode('implied'));
-    node = node.children.get(key);
+    node = node.inner(key) ?? node.put(key, new Node('implied'));
     if (node.how === 'value') reader.refuse('A part of the table name is a value elsewhere.', keyStart);
     if (node.how === 'array') node = node.last;
   }
@@ -108,38 +108,32 @@ function parentOf(reader, root, { keys, keyStart }) {
 }
 
 function openTable(reader, root, statement) {
-  const { children } = parentOf(reader, root, statement);
+  const parent = parentOf(reader, root, statement);
   const key = statement.keys[statement.keys.length - 1];
-  const present = children.get(key);
-  if (present !== undefined && present.how !== 'implied') refuseTwice(reader, statement);
-  const table = present === undefined ? newNode('header') : present;
-  table.how = 'header';
-  table.statement = statement;
-  children.set(key, table);
-  return table;
+  const table = parent.inner(key) ?? parent.put(key, new Node('implied'));
+  if (table.how !== 'implied') refuseTwice(reader, statement);
+  return Object.assign(table, { how: 'header', statement });
 }
 
 /** An array has no children: what follows belongs to its last element. */
 function openArray(reader, root, statement) {
-  const { children } = parentOf(reader, root, statement);
+  const parent = parentOf(reader, root, statement);
   const key = statement.keys[statement.keys.length - 1];
-  if (!children.has(key)) children.set(key, newNode('array', statement));
-  const array = children.get(key);
+  const array = parent.inner(key) ?? parent.put(key, new Node('array', statement));
   if (array.how !== 'array') refuseTwice(reader, statement);
-  array.last = newNode('header', statement);
+  array.last = new Node('header', statement);
   return array.last;
 }
 
 function define(reader, table, pair) {
   let node = table;
   for (const key of pair.keys.slice(0, -1)) {
-    if (!node.children.has(key)) node.children.set(key, newNode('dotted', pair));
-    node = node.children.get(key);
+    node = node.inner(key) ?? node.put(key, new Node('dotted', pair));
     if (node.how !== 'dotted') refuseTwice(reader, pair);
   }
   const last = pair.keys[pair.keys.length - 1];
-  if (node.children.has(last)) refuseTwice(reader, pair);
-  node.children.set(last, newNode('value', pair));
+  if (node.inner(last)) refuseTwice(reader, pair);
+  node.put(last, new Node('value', pair));
 }
 
 function refuseTwice(reader, { keyStart }) {

@@ -22,7 +22,7 @@ export class FlowReader extends YamlReader {
       return newNode('scalar', start, 0, `s${JSON.stringify(this.quoted(parent))}`);
     }
     if (next === '[' || next === '{') return newNode('flow', start, 0, this.flow(parent, depth));
-    if (this.takeAlias()) return { ...newNode('alias', start, 0, '?'), isOpaque: true };
+    if (this.takeAlias()) return newNode('opaque', start, 0, '?');
     return this.plain(parent);
   }
 

@@ -33,28 +33,18 @@ const escaped = {
   L: '\u2028',
   P: '\u2029',
 };
+
 /**
- * A node of a file. `end` is behind its last character; `isOpaque` says that an anchor, an alias or a tag belongs to it,
- * `isOpen` that its value changes when a line end is added behind it.
- * @typedef {{kind: 'scalar' | 'block' | 'null' | 'flow' | 'map' | 'seq' | 'alias', start: number, end: number,
- *   value: string, isOpaque: boolean, isOpen: boolean, entries: Entry[], items: Node[], lineStart: number, indent: number}} Node
- * @typedef {{key: string, name: string, start: number, lineStart: number, colonEnd: number, isOpaque: boolean,
- *   node: Node}} Entry
+ * A node of a file, see settings.mjs. `end` is behind its last character, `at` behind the colon or dash in front of it; `isOpen`
+ * says that its value changes when a line end is added behind it, `indent` is the column of a list's dashes. An anchor, an alias
+ * or a tag belongs to an `opaque` one.
+ * @typedef {{kind: 'scalar' | 'block' | 'null' | 'flow' | 'map' | 'list' | 'opaque', start: number, end: number, at: number,
+ *   isOpen: boolean, indent: number}} Node
+ * @typedef {{lineStart: number, indent: number}} Child
  */
 
 export function newNode(kind, start, end, value) {
-  return {
-    kind,
-    start,
-    end,
-    value,
-    isOpaque: false,
-    isOpen: false,
-    entries: [],
-    items: [],
-    lineStart: start,
-    indent: 0,
-  };
+  return { kind, start, end, value, isOpen: false, children: [] };
 }
 
 /** Reads what a node has in or from its first line. */

@@ -1,4 +1,4 @@
-// The block structure of a YAML file with its places in the text: maps and lists by their indentation.
+// The block structure of a YAML file with its places in the text, see settings.mjs: maps and lists by their indentation.
 import { isEmpty, memoize } from './common.mjs';
 import { FlowReader } from './yaml-flow.mjs';
 import { cannotBePlain, newNode, plainValue, restOfLine, space, trimEnd } from './yaml-scalars.mjs';
@@ -10,11 +10,11 @@ const quotedKey = /(?:"[^"\\\r\n]*(?:\\[^\r\n][^"\\\r\n]*)*"|'[^'\r\n]*(?:''[^'\
 const marker = /(?:---|\.\.\.)(?=[ \t\r\n]|$)/y;
 
 /**
- * @returns `root` has the kind `null` when there is no content; `end` is where lines can be added
+ * @returns `end` is where lines can be added
  * @throws Refusal when the text is not YAML, has several documents, or is written in a way that is not read exactly
  */
 // Tabs and a lone CR are refused elsewhere, but a file of whitespace holds nothing to be misread.
-export const scan = memoize((text) => new Scanner(isEmpty(text) ? '' : text).document());
+export const scan = memoize((text) => ({ ...new Scanner(isEmpty(text) ? '' : text).document(), text }));
 
 class Scanner extends FlowReader {
   /** The next line with content begins at `first`, after `indent` spaces: -1 at the end of the document. */
@@ -29,7 +29,7 @@ class Scanner extends FlowReader {
       this.nextLine();
     }
     if (this.indent > 0) this.refuse('The first line is indented.');
-    const root = this.indent < 0 ? newNode('null', this.first, this.first, 'null') : this.blockNode(-1, 0);
+    const root = this.indent < 0 ? undefined : this.blockNode(-1, 0);
     if (this.indent >= 0) this.refuse('The line does not fit to the one before.', this.first);
     return { root, end: this.endDocument() };
   }
@@ -110,25 +110,29 @@ class Scanner extends FlowReader {
       this.pos = this.first;
       if (!this.isKey()) this.refuse('A key is missing.');
       const entry = this.entry(indent, depth);
-      if (keys.has(entry.key)) this.refuse('The key is there twice.', entry.start);
-      keys.add(entry.key);
-      map.entries.push(entry);
+      if (keys.has(entry.name)) this.refuse('The key is there twice.', entry.start);
+      keys.add(entry.name);
+      map.children.push(entry);
     } while (this.indent === indent && !this.startsList());
     if (this.indent >= indent) this.refuse('The line does not fit to the one before.', this.first);
-    const isKnown = map.entries.every(({ node, isOpaque }) => !isOpaque && node.value !== '?');
-    map.value = isKnown ? `{${map.entries.map(({ name, node }) => `${name}:${node.value}`).sort()}}` : '?';
-    map.end = map.entries[map.entries.length - 1].node.end;
-    return map;
+    const values = map.children.map(({ keyValue, node }) => `${keyValue}:${node.value}`);
+    return this.close(map, `{${values.sort()}}`);
+  }
+
+  /** Completes a map or list, which is not known in full when a value in it is not. */
+  close(node, value) {
+    const isKnown = node.children.every((child) => child.node.value !== '?');
+    return Object.assign(node, { value: isKnown ? value : '?', end: node.children[node.children.length - 1].node.end });
   }
 
   entry(indent, depth) {
     const start = this.pos;
     const hasProperties = this.takeProperties();
-    const { key, name } = this.key();
+    const { key: name, value: keyValue } = this.key();
     if (!this.has(':')) this.refuse('A colon is missing.');
-    const colonEnd = this.pos;
     const node = this.value(indent, depth, true);
-    return { key, name, start, lineStart: start - indent, colonEnd, isOpaque: hasProperties || key === '<<', node };
+    const isClear = !hasProperties && name !== '<<';
+    return { name, keyValue, start, lineStart: start - indent, node: isClear ? node : opaque(node) };
   }
 
   /** A key, up to its colon: as it is, and as a value. */
@@ -138,29 +142,26 @@ class Scanner extends FlowReader {
     if (quote === '"' || quote === "'") {
       const key = this.quoted(Infinity);
       this.take(space);
-      return { key, name: `s${JSON.stringify(key)}` };
+      return { key, value: `s${JSON.stringify(key)}` };
     }
     const found = colon.exec(this.take(restOfLine));
     if (found === null) this.refuse('A colon is missing.', start);
     this.pos = start + found.index;
     const key = trimEnd(this.text.slice(start, this.pos));
     if (cannotBePlain(key)) this.refuse('A key cannot begin like this.', start);
-    return { key, name: plainValue(key) };
+    return { key, value: plainValue(key) };
   }
 
   /** @returns a list whose first dash is at `first`, in the column `indent` */
   list(indent, depth) {
-    const list = { ...newNode('seq', this.first, 0, ''), indent };
+    const list = { ...newNode('list', this.first, 0, ''), indent };
     do {
-      const lineStart = this.first - indent;
-      this.pos = this.first + 1;
-      list.items.push({ ...this.value(indent, depth, false), lineStart });
+      const start = this.first;
+      this.pos = start + 1;
+      list.children.push({ start, lineStart: start - indent, indent, node: this.value(indent, depth, false) });
     } while (this.indent === indent && this.startsList());
     if (this.indent > indent) this.refuse('The line does not fit to the one before.', this.first);
-    const isKnown = list.items.every(({ value }) => value !== '?');
-    list.value = isKnown ? `[${list.items.map(({ value }) => value)}]` : '?';
-    list.end = list.items[list.items.length - 1].end;
-    return list;
+    return this.close(list, `[${list.children.map(({ node }) => node.value)}]`);
   }
 
   startsList() {
@@ -178,7 +179,7 @@ class Scanner extends FlowReader {
     const node = this.hasOnlyComment()
       ? this.below(indent, depth, isOfMap, at)
       : this.beside(indent, depth, isOfMap, at);
-    return hasProperties ? { ...node, isOpaque: true, value: '?' } : node;
+    return { ...(hasProperties ? opaque(node) : node), at };
   }
 
   /** A value in the lines below; without any, null. */
@@ -196,4 +197,9 @@ class Scanner extends FlowReader {
     this.indent = indent + 1 + this.pos - at;
     return this.blockNode(indent, depth + 1);
   }
+}
+
+/** What merge keys, anchors, aliases and tags make of a value is not followed. */
+function opaque(node) {
+  return { ...node, kind: 'opaque', value: '?' };
 }

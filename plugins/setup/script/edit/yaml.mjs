@@ -1,209 +1,137 @@
 // Settings in YAML files: scalars of the root map, a list of maps under a key of the root, or a list as the root. Lines are
 // changed or added; all others keep their bytes.
-import { applyEdits, adaptLineEnds, restoreEmpty, fillEmpty, insertLines, isEmpty, refuse } from './common.mjs';
-import { finderIn, introductionOf, lineAfter, linesOf, reindent, replaceItem } from './yaml-items.mjs';
+import { Edits, fillEmpty, isEmpty, linesAt, lineEndOf, refuse, startOfLine, withLineEnds } from './common.mjs';
+import { editorOf } from './settings.mjs';
 import { scan } from './yaml-scan.mjs';
 
-/**
- * @typedef {{identity?: string[], at?: string, replaces?: boolean}} Options `identity`: the fields that identify an entry of a
- *   list; `at`: `start` to add entries at the front of a list; `replaces`: changed entries are taken out as well
- */
+class YamlEdits extends Edits {
+  /** Lines for the end of the file. */
+  added = '';
 
-/**
- * The file with the wanted settings in it.
- *
- * @param current undefined when there is no file
- * @param wanted YAML
- * @throws Refusal when the file cannot be read exactly, or has a setting in a form that cannot be changed safely
- */
-export function merge(current, wanted, options = {}) {
-  const want = readWanted(wanted, options);
-  if (current === undefined || isEmpty(current)) return fillEmpty(current, wanted);
-  const file = scan(current);
-  if (file.root.kind !== 'null' && file.root.kind !== want.root.kind) {
-    refuse(current, file.root.start, `The file is not a ${want.root.kind === 'map' ? 'map' : 'list'}.`);
+  requireFit({ start, name, node: { kind, value } }, { node: want }) {
+    if (kind === 'opaque') refuse(this.text, start, `${name} has an anchor, an alias or a tag.`);
+    if (want.kind === 'list' && kind !== 'list' && value !== 'null' && value !== '[]')
+      refuse(this.text, start, `${name} is not a list with dashes here.`);
+    if (want.kind !== 'list' && !/^(null|scalar|block)$/.test(kind))
+      refuse(this.text, start, `${name} is a list or map here.`);
   }
-  if (want.root.kind === 'seq') {
-    if (file.root.kind === 'null') return addLines(current, current, file, linesOf(wanted, want.root));
-    return applyEdits(current, mergeItems(current, file.root, wanted, want.root, options));
-  }
-  const edits = [];
-  let added = '';
-  for (const entry of want.root.entries) {
-    const present = entryOf(file, entry.key);
-    refuseUnclear(current, file, present);
-    if (present === undefined) added += linesOf(wanted, entry);
-    else if (entry.node.kind === 'seq') edits.push(...mergeList(current, present, wanted, entry.node, options));
-    else edits.push(...setScalar(current, present, wanted, entry));
-  }
-  return addLines(applyEdits(current, edits), current, file, added);
-}
 
-/**
- * The file without the wanted settings, where they have not been changed since.
- *
- * @param wanted what was merged
- * @param before the file before that, undefined when there was none
- * @returns `left` names the settings that others have changed
- * @throws Refusal when the file cannot be read exactly
- */
-export function remove(current, wanted, before, options = {}) {
-  if (merge(before, wanted, options) === current) return { text: before === undefined ? '' : before, left: [] };
-  const [file, want, formerFile] = [scan(current), scan(wanted), scan(before === undefined ? '' : before)];
-  const removal = { current, before, options, edits: [], left: [] };
-  if (want.root.kind === 'seq') {
-    removeItems(removal, file.root, want.root, formerFile.root, '');
-  } else {
-    for (const entry of want.root.entries) {
-      const present = entryOf(file, entry.key);
-      const former = entryOf(formerFile, entry.key);
-      if (present === undefined) continue;
-      if (entry.node.kind === 'seq') removeList(removal, present, entry, former);
-      else removeScalar(removal, present, entry, former);
+  set(child, setting, source) {
+    const { node } = child;
+    const text = source.text.slice(setting.node.start, setting.node.end);
+    if (child.name === undefined) this.setEntry(child, setting, source);
+    else if (setting.node.kind === 'list') {
+      if (node.kind !== 'null') this.replace(node.at, node.end, '');
+      this.insertLines(lineAfter(this.text, node.end), textOf(setting.node.children, source));
+    } else if (node.kind === 'null') this.replace(node.at, node.at, ` ${text}`);
+    else this.replace(node.start, node.end, text);
+  }
+
+  setEntry(child, { indent, ...entry }, source) {
+    const lines = reindent(linesOf(source.text, entry), indent, child.indent);
+    this.replace(child.lineStart, lineAfter(this.text, child.node.end), withLineEnds(lines, lineEndOf(this.text)));
+  }
+
+  restore(child, former) {
+    const { node } = child;
+    if (child.name === undefined) return this.setEntry(child, former, this.former);
+    // The entries of a list are taken out one by one.
+    const isList = node.kind === 'list';
+    const start = isList || former.node.kind === 'null' ? node.at : node.start;
+    const text = this.formerText(isList ? former.node.at : former.node.start, former.node.end);
+    this.replace(start, isList ? start : node.end, text);
+  }
+
+  add(node, added, source, { want, at }) {
+    if (node.kind === 'map') this.added += textOf(added, source);
+    else {
+      const lines = reindent(textOf(added, source), want.indent, node.indent);
+      if (at === 'start') return this.insertLines(introductionOf(this.text, node), lines);
+      const last = lastOf(node);
+      if (last.isOpen && !this.text.endsWith('\n')) refuse(this.text, last.start, 'The last value has no line end.');
+      this.insertLines(lineAfter(this.text, node.end), lines);
     }
   }
-  return { text: restoreEmpty(applyEdits(current, removal.edits), before), left: removal.left };
+
+  /** With settings added at the end, or at the front where a new line end would change the last value. */
+  result() {
+    const text = super.result();
+    if (this.added === '') return text;
+    const { root, end } = this.tree;
+    const isOpen = root && lastOf(root).isOpen && !text.endsWith('\n');
+    const offset = isOpen ? root.start : end + text.length - this.text.length;
+    return text.slice(0, offset) + linesAt(text, offset, this.added) + text.slice(offset);
+  }
+
+  cut(node, gone, former) {
+    for (const { lineStart, node: value } of gone) {
+      const end = value.kind === 'list' && node.kind === 'map' ? value.at : value.end;
+      this.replace(lineStart, lineAfter(this.text, end), '');
+    }
+    const isGone = gone.size === node.children.length;
+    if (isGone && node.kind === 'list' && former && node.at !== undefined) this.replace(node.at, node.at, ' []');
+    return isGone;
+  }
 }
 
-/** The names of the wanted settings that the file does not have, or not with these values. */
-export function missing(current, wanted, options = {}) {
-  const [file, want] = [scan(current === undefined ? '' : current), scan(wanted)];
-  if (want.root.kind === 'seq') return missingItems(file.root, want.root, options, '');
-  return want.root.entries.flatMap(({ key, node }) => {
-    const present = entryOf(file, key);
-    if (node.kind === 'seq') return missingItems(present && present.node, node, options, key);
-    return present !== undefined && !present.isOpaque && present.node.value === node.value ? [] : [key];
-  });
+function lastOf(node) {
+  const last = node.children[node.children.length - 1];
+  return last ? lastOf(last.node) : node;
+}
+
+/** Where the comments begin that stand directly above the first entry. */
+function introductionOf(text, { children: [{ lineStart }] }) {
+  let start = lineStart;
+  while (start > 0 && /^\ufeff?[ \t]*#/.test(text.slice(startOfLine(text, start - 1), start))) {
+    start = Math.max(startOfLine(text, start - 1), text.startsWith('\ufeff') ? 1 : 0);
+  }
+  return start;
+}
+
+/** The whole lines of a member or entry. */
+function linesOf(text, { lineStart, node }) {
+  const lines = text.slice(lineStart, lineAfter(text, node.end));
+  return lines.endsWith('\n') ? lines : `${lines}\n`;
+}
+
+const textOf = (children, { text }) => children.map((child) => linesOf(text, child)).join('');
+
+/** Where the line behind an offset begins. */
+function lineAfter(text, offset) {
+  const end = text.indexOf('\n', offset);
+  return end < 0 ? text.length : end + 1;
+}
+
+/** Lines with a list's dash in another column. */
+function reindent(lines, from, to) {
+  if (from === to) return lines;
+  if (from < to) return lines.replace(/^(?=[^\r\n])/gm, ' '.repeat(to - from));
+  return lines.replace(new RegExp(`^ {1,${from - to}}`, 'gm'), '');
+}
+
+function fill(tree, wanted) {
+  if (isEmpty(tree.text)) return fillEmpty(tree, wanted);
+  const edits = new YamlEdits(tree);
+  edits.added = fillEmpty({ text: '' }, wanted);
+  return edits.result();
+}
+
+function requireRoot({ text, root }, { kind }) {
+  if (root.kind !== kind) refuse(text, root.start, `The file is not a ${kind}.`);
 }
 
 /** Maps inside maps, and lists whose entries nothing identifies, are not among the settings that can be merged. */
-function readWanted(wanted, { identity = [] }) {
-  const want = scan(wanted);
-  const nodes = want.root.kind === 'map' ? want.root.entries.map(({ node }) => node) : [want.root];
-  for (const { kind, start } of nodes) {
-    const isFit = (kind === 'scalar' && want.root.kind === 'map') || (kind === 'seq' && identity.length > 0);
-    if (!isFit) refuse(wanted, start, 'This setting cannot be merged into YAML.');
-  }
-  return want;
+function check({ text, root }, source, { identity = [] }) {
+  const isFit = ({ name, node: { kind } }) =>
+    name === undefined || kind === 'scalar' || (kind === 'list' && identity.length > 0);
+  const unfit = source.root.children.find((child) => !isFit(child));
+  if (unfit) refuse(source.text, unfit.start, 'This setting cannot be merged into YAML.');
+  const merged = root?.children.find(({ name }) => name === '<<');
+  if (merged) refuse(text, merged.start, 'A merge key is used here.');
 }
 
-function missingItems(node, want, options, key) {
-  const items = node === undefined ? [] : node.items;
-  const itemLike = finderIn(items, options);
-  return want.items.flatMap((item, index) => (itemLike(item).isSame ? [] : [`${key}[${index}]`]));
-}
-
-function entryOf({ root }, key) {
-  return root.entries.find((entry) => entry.key === key);
-}
-
-/** What merge keys, anchors, aliases and tags make of a value is not followed. */
-function refuseUnclear(current, file, present) {
-  const merged = entryOf(file, '<<');
-  if (merged !== undefined) refuse(current, merged.start, 'A merge key is used here.');
-  if (present === undefined) return;
-  const { start, isOpaque, node, key } = present;
-  if (isOpaque || node.isOpaque) refuse(current, start, `${key} has an anchor, an alias or a tag.`);
-}
-
-/** The text with settings added at the end, or at the front where a new line end would change the last value. */
-function addLines(text, current, { root, end }, lines) {
-  if (lines === '') return text;
-  const isOpen = lastNode(root).isOpen && !text.endsWith('\n');
-  return applyEdits(text, [insertLines(text, isOpen ? root.start : end + text.length - current.length, lines)]);
-}
-
-function lastNode(node) {
-  let last = node;
-  while (last.kind === 'map' || last.kind === 'seq') {
-    last = last.kind === 'map' ? last.entries[last.entries.length - 1].node : last.items[last.items.length - 1];
-  }
-  return last;
-}
-
-/** The edits that give a scalar that is there its wanted value. */
-function setScalar(current, { key, start, colonEnd, node }, wanted, entry) {
-  if (node.value === entry.node.value) return [];
-  const text = wanted.slice(entry.node.start, entry.node.end);
-  if (node.kind === 'null') return [{ start: colonEnd, end: colonEnd, text: ` ${text}` }];
-  if (node.kind !== 'scalar' && node.kind !== 'block') refuse(current, start, `${key} is a list or map here.`);
-  return [{ start: node.start, end: node.end, text }];
-}
-
-/** The edits that put entries into a list under a key, which may be empty. */
-function mergeList(current, { key, start, colonEnd, node }, wanted, want, options) {
-  if (node.kind === 'seq') return mergeItems(current, node, wanted, want, options);
-  if (node.value !== 'null' && node.value !== '[]') refuse(current, start, `${key} is not a list with dashes here.`);
-  const gone = node.kind === 'null' ? [] : [{ start: colonEnd, end: node.end, text: '' }];
-  const below = lineAfter(current, node.end);
-  return [...gone, insertLines(current, below, want.items.map((item) => linesOf(wanted, item)).join(''))];
-}
-
-function mergeItems(current, list, wanted, want, options) {
-  const edits = [];
-  const added = [];
-  const itemLike = finderIn(list.items, options);
-  for (const item of want.items) {
-    const lines = reindent(linesOf(wanted, item), want.indent, list.indent);
-    const { found, isSame } = itemLike(item);
-    if (found === undefined) added.push(lines);
-    else if (!isSame) edits.push(replaceItem(current, found, lines));
-  }
-  if (added.length === 0) return edits;
-  if (options.at === 'start') return [insertLines(current, introductionOf(current, list), added.join('')), ...edits];
-  const last = lastNode(list);
-  if (last.isOpen && !current.endsWith('\n')) refuse(current, last.start, 'The last value has no line end.');
-  return [...edits, insertLines(current, lineAfter(current, list.end), added.join(''))];
-}
-
-function removeScalar({ current, before, edits, left }, present, entry, former) {
-  if (present.isOpaque || present.node.value !== entry.node.value) {
-    if (former === undefined || former.node.value !== present.node.value) left.push(entry.key);
-  } else if (former === undefined) {
-    edits.push({ start: present.lineStart, end: lineAfter(current, present.node.end), text: '' });
-  } else if (former.node.value !== entry.node.value) {
-    const start = former.node.kind === 'null' ? present.colonEnd : present.node.start;
-    const text = adaptLineEnds(before.slice(former.node.start, former.node.end), before, current);
-    edits.push({ start, end: present.node.end, text });
-  }
-}
-
-function removeList(removal, present, entry, former) {
-  const { current, before, edits } = removal;
-  const { node } = present;
-  if (node.kind !== 'seq') return;
-  const count = removeItems(removal, node, entry.node, former && former.node, entry.key);
-  if (count < node.items.length) return;
-  const wasList = former !== undefined && former.node.kind === 'seq';
-  if (former === undefined) {
-    edits.push({ start: present.lineStart, end: lineAfter(current, present.colonEnd), text: '' });
-  } else {
-    const text = wasList ? ' []' : adaptLineEnds(before.slice(former.colonEnd, former.node.end), before, current);
-    edits.push({ start: present.colonEnd, end: present.colonEnd, text });
-  }
-}
-
-/**
- * Takes the wanted items out of a list, or puts the former ones back.
- *
- * @returns how many were taken out
- */
-function removeItems({ current, before, options, edits, left }, list, want, formerList, key) {
-  let count = 0;
-  const itemLike = finderIn(list.items, options);
-  const formerLike = finderIn(formerList === undefined ? [] : formerList.items, options);
-  for (const [index, item] of want.items.entries()) {
-    const { found, isSame } = itemLike(item);
-    if (found === undefined) continue;
-    const { found: former, isSame: wasSame } = formerLike(item);
-    if (!isSame && (former === undefined || former.value !== found.value)) left.push(`${key}[${index}]`);
-    if (former === undefined && (isSame || options.replaces)) {
-      // With the members that were added to it since: they belong to a model that the file no longer has.
-      count += 1;
-      edits.push({ start: found.lineStart, end: lineAfter(current, found.end), text: '' });
-    } else if (isSame && !wasSame) {
-      edits.push(replaceItem(current, found, reindent(linesOf(before, former), formerList.indent, list.indent)));
-    }
-  }
-  return count;
-}
+const editor = editorOf({ scan, Edits: YamlEdits, fill, requireRoot, check });
+export const merge = editor.merge;
+export const remove = editor.remove;
+export const missing = editor.missing;
+export const withoutPresent = editor.withoutPresent;

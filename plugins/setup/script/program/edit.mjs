@@ -2,7 +2,7 @@
 import * as json from '../edit/json.mjs';
 import * as toml from '../edit/toml.mjs';
 import * as yaml from '../edit/yaml.mjs';
-import { Refusal } from '../edit/common.mjs';
+import { Refusal, unlessRefused } from '../edit/common.mjs';
 import { decode, encode } from './machine.mjs';
 
 const formats = { json, toml, yaml };
@@ -44,7 +44,7 @@ const commands = {
     const { current, wanted, previous } = texts;
     // A changed entry of ours would else count as the user's own from now on, with the key in it.
     const clean = withoutPrevious(format, texts, { ...options, replaces: true });
-    const added = withoutInitial(format, wanted, clean.text || '', options);
+    const added = format.withoutPresent(wanted, clean.text ?? '', options.initial);
     const isSame = current !== undefined && previous === wanted && format.merge(current, added, options) === current;
     // Entries at the start of a list stand in the order of the settings, and so none may keep its place.
     const keeping = options.at === 'start' ? options : { ...options, keep: wanted };
@@ -62,30 +62,16 @@ const commands = {
   },
 
   check(format, { current = '', wanted }, options) {
-    return { missing: format.missing(current, withoutInitial(format, wanted, current, options), options) };
+    return { missing: format.missing(current, format.withoutPresent(wanted, current, options.initial), options) };
   },
 };
 
 /** A value that kept its place may be of another kind than the new one: then it has to go first. */
-function mergeAnew(format, base = '', clean = '', added, options) {
-  try {
-    return format.merge(base, added, options);
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    return format.merge(clean, added, options);
-  }
-}
-
-/** The settings without the initial members that the file has already. In YAML, they are lines that begin with `name:`. */
-function withoutInitial(format, wanted, text, { initial }) {
-  if (format === json) return json.withoutPresent(wanted, text, initial);
-  const present = initial.filter((name) => hasMember(text, name));
-  const lines = wanted.split('\n').filter((line) => !present.some((name) => line.startsWith(`${name}:`)));
-  return lines.join('\n');
-}
-
-function hasMember(text, name) {
-  return new RegExp(`(^|\\n)\\uFEFF?(["']?)${name}\\2[ \\t]*:`).test(text);
+function mergeAnew(format, base, clean, added, options) {
+  return unlessRefused(
+    () => format.merge(base, added, options),
+    () => format.merge(clean, added, options),
+  );
 }
 
 /** The file without the settings of the last run; no text where the file then would not exist. */

@@ -45,7 +45,7 @@ const { value, object } = fc.letrec<{ value: string; object: string; array: stri
 const odd = fc.tuple(gap, object, gap).map((parts) => parts.join(''));
 const plain = fc
   .tuple(object, fc.constantFrom<(number | string | undefined)[]>(undefined, 1, 2, 4, '\t'))
-  .map(([text, indent]) => JSON.stringify(valueOf(parse(text).root), undefined, indent) + (indent ? '\n' : ''));
+  .map(([text, indent]) => JSON.stringify(readJson(text), undefined, indent) + (indent ? '\n' : ''));
 const files = fc.oneof(
   { weight: 8, arbitrary: odd },
   { weight: 8, arbitrary: plain },
@@ -86,14 +86,14 @@ export const wantedList = fc.tuple(list, indents).map(([value_, indent]) => JSON
 
 /** The parsed value of a file; undefined for one without a value. */
 export function readJson(text: string): unknown {
-  return valueOf(parse(text).root);
+  const { root } = parse(text);
+  return root && valueOf(root, text);
 }
 
-function valueOf(node: Node | undefined): unknown {
-  if (!node) return undefined;
-  if (node.kind === 'array') return node.children.map((child) => valueOf(child.node));
-  if (node.kind !== 'object') return node.kind === 'string' ? node.value : JSON.parse(node.value);
-  return Object.fromEntries(node.children.map((child) => [child.name, valueOf(child.node)]));
+function valueOf({ kind, children, start, end }: Node, text: string): unknown {
+  if (kind === 'list') return children.map((child) => valueOf(child.node, text));
+  if (kind !== 'map') return JSON.parse(text.slice(start, end)) as unknown;
+  return Object.fromEntries(children.map((child) => [child.name, valueOf(child.node, text)]));
 }
 
 function isUnique(text: string): boolean {
@@ -102,6 +102,6 @@ function isUnique(text: string): boolean {
 }
 
 function hasUniqueNames({ kind, children }: Node): boolean {
-  if (kind === 'object' && new Set(children.map((child) => child.name)).size < children.length) return false;
+  if (kind === 'map' && new Set(children.map((child) => child.name)).size < children.length) return false;
   return children.every((child) => hasUniqueNames(child.node));
 }

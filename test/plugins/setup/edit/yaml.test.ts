@@ -246,8 +246,8 @@ describe.each([
         // The package loses the line end of a blank line behind an escaped one.
         if (/\\\r?\n[ \t]*\r?\n/.test(text)) return;
         const document = parse(text.replace('\ufeff', ''), { logLevel: 'silent' }) as Record<string, unknown>;
-        for (const { key, isOpaque, node } of scanned.root.entries) {
-          if (!isOpaque && node.value.startsWith('s')) {
+        for (const { name: key, node } of scanned.root?.children ?? []) {
+          if (key !== undefined && node.value.startsWith('s')) {
             expect({ text, value: JSON.parse(node.value.slice(1)) as unknown }).toEqual({ text, value: document[key] });
           }
         }

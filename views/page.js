@@ -1,9 +1,20 @@
 // For every page: the reader's zone, copying, countdowns, dialogs, menus, relative times. Pages work without it.
-const { prefix } = document.documentElement.dataset;
+const { prefix, notCopied } = document.documentElement.dataset;
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const secure = location.protocol === 'https:' ? '; secure' : '';
 // The server writes times in this zone from the next page on.
 document.cookie = `${prefix}_zone=${zone}; path=/; max-age=31536000; samesite=lax${secure}`;
+
+// Systems with the locale POSIX name a language that Intl refuses, and libraries of pages pass it on.
+if (!isLanguage(navigator.language)) Object.defineProperty(navigator, 'language', { value: document.documentElement.lang });
+
+function isLanguage(name) {
+  try {
+    return Intl.getCanonicalLocales(name).length > 0;
+  } catch {
+    return false;
+  }
+}
 
 const second = 1000;
 const hour = 3600 * second;
@@ -24,8 +35,8 @@ document.addEventListener('click', async ({ target }) => {
   const { copy, copied, open } = button.dataset;
   if (copy !== undefined) {
     const source = document.querySelector(copy);
-    await navigator.clipboard.writeText(source.dataset.value ?? source.value ?? source.textContent);
-    toast(copied);
+    const text = source.dataset.value ?? source.value ?? source.textContent;
+    toast(await navigator.clipboard.writeText(text).then(() => copied, () => notCopied));
   } else if (open !== undefined) openDialog(document.querySelector(open));
   else if ('print' in button.dataset) print();
   else button.closest('dialog')?.close();

@@ -157,6 +157,19 @@ describe('the home page', () => {
     await window.page.getByText('You were signed out. Sign in to continue.').waitFor();
   });
 
+  it('draws its chart in a browser that names a language which Intl does not know', async () => {
+    const { accountId, key } = await newAccount(1);
+    const openai = new OpenAI({ apiKey: key, baseURL: `${gateway.url}/v1` });
+    await openai.chat.completions.create({ model: 'dp/plain', messages: [{ role: 'user', content: 'x' }] });
+    await using window = await openHome(accountId);
+    const { page } = window;
+    await page.addInitScript(`Object.defineProperty(Navigator.prototype, 'language', { get: () => 'en-US@posix' })`);
+    await page.reload();
+    await rows(page).first().waitFor();
+    await page.locator('#chart-plot canvas').waitFor();
+    expect(window.complaints).toEqual([]);
+  });
+
   it('shows its figures as a table without JavaScript', async () => {
     const { accountId, key } = await newAccount(1);
     const openai = new OpenAI({ apiKey: key, baseURL: `${gateway.url}/v1` });

@@ -332,6 +332,21 @@ describe('without JavaScript the playground', () => {
 const results = (page: Page) => page.locator('#results .answer').first();
 
 describe('a model of another kind', () => {
+  it('is not left in the form of the first one by going back', async () => {
+    await using opened = await openWindow();
+    const { page } = opened;
+    await openPlayground(page);
+    const model = page.getByLabel('Model', { exact: true });
+    await model.selectOption('dp/painter');
+    await page.getByText('Makes images from a description.').waitFor();
+    await page.goBack();
+    await page.getByLabel('Message').waitFor();
+    await expect.poll(() => model.inputValue(), patience).toBe('dp/demo');
+    await send(page, 'Hello');
+    await openLink(page).waitFor();
+    expect(await answer(page).textContent()).toContain('dp/demo');
+  });
+
   it('makes an image, which the page shows, and has its request as code', async () => {
     await using opened = await openWindow();
     const { page, window } = opened;

@@ -17,7 +17,7 @@ export interface Formatter {
   money(amount: number, currency: string): string;
   /** `1,284` or `1.284`. */
   number(value: number): string;
-  /** Day and time with the name of the zone: `25 Nov 2026, 21:40 GMT+7`. */
+  /** Day and time with the name of the zone: `25 Nov 2026, 21:40 WIB`. */
   time(value: Date): FormattedTime;
   /** The day alone: `25 Nov 2026`. */
   day(value: Date): FormattedTime;
@@ -91,7 +91,10 @@ function createFormatter(language: Language, timeZone: string): Formatter {
     limit: (value) => formatLimit(value, language, locale),
     percent: (share, digits = 1) => formatPercent(share, locale, digits),
     bytes: (count) => formatBytes(count, locale),
-    time: time({ day: 'numeric', month: 'short', year: 'numeric', ...minutes, timeZoneName: 'short' }),
+    time: withZoneName(
+      time({ day: 'numeric', month: 'short', year: 'numeric', ...minutes, timeZoneName: 'short' }),
+      timeZone,
+    ),
     day,
     clock: time({ ...minutes, second: '2-digit' }),
     shortTime,
@@ -129,6 +132,17 @@ function withoutComma(format: TimeFormat): TimeFormat {
   return (value) => {
     const { iso, text } = format(value);
     return { iso, text: text.replace(',', '') };
+  };
+}
+
+/** With `WIB`, `WITA` and `WIT` in every language: Intl knows these names in Indonesian alone. */
+function withZoneName(format: TimeFormat, timeZone: string): TimeFormat {
+  const [name] =
+    new Intl.DateTimeFormat('id-ID', { timeZone, timeZoneName: 'short' }).format(0).match(/WI(?:B|TA|T)$/) ?? [];
+  if (name === undefined) return format;
+  return (value) => {
+    const { iso, text } = format(value);
+    return { iso, text: text.replace(/GMT\+\d$/, name) };
   };
 }
 

@@ -248,7 +248,7 @@ describe('the plans of the front page', () => {
     const all = new Map(plans.map(({ days }) => [days, { freeAt }]));
     expect(describeSoldOut(request, all)).toMatchObject({
       title: 'landing.sold_out',
-      text: expect.stringMatching(/^landing\.free_at 28 Nov 2026, 09:00 GMT\+7/),
+      text: expect.stringMatching(/^landing\.free_at 28 Nov 2026, 09:00 WIB/),
     });
     const cards = describePlans(request, true, all, true);
     expect(cards.map(({ buy }) => buy)).toEqual(['landing.wait', 'landing.wait']);
@@ -257,7 +257,7 @@ describe('the plans of the front page', () => {
   });
 
   it.each([
-    ['en', 'Next place 28 Nov 2026, 09:00 GMT+7 at the latest, unless renewed'],
+    ['en', 'Next place 28 Nov 2026, 09:00 WIB at the latest, unless renewed'],
     ['id', 'Tempat berikutnya paling lambat 28 Nov 2026, 09.00 WIB, kalau tidak diperpanjang'],
   ] as const)('are said to have a place earlier where an open order frees one: %s', (language, text) => {
     const reader = { ...request, t: texts.in(language), format: formatterFor(language, 'Asia/Jakarta'), language };

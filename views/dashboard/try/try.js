@@ -359,6 +359,17 @@
     choose('one');
   }
 
-  if (form !== null) form.elements.model.addEventListener('change', followModel);
+  /** Back shows the form as it was left, with a model whose form this may not be. */
+  function restoreModel() {
+    const model = select(0);
+    if (model.selectedOptions[0]?.dataset.kind !== form.dataset.kind)
+      model.selectedIndex = [...model.options].findIndex(({ defaultSelected }) => defaultSelected);
+    if (isTalking) follow();
+  }
+
+  if (form !== null) {
+    form.elements.model.addEventListener('change', followModel);
+    addEventListener('pageshow', restoreModel);
+  }
   if (isTalking) start();
 }

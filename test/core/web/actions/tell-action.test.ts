@@ -115,7 +115,7 @@ it('of a capability that is gone still reads', () => {
     note: 'asked by chat',
   };
   expect(plain(tell('parade.begin', Object.keys(values), 'en', new Map(), values))).toBe(
-    'reach: all, sent at: 22 Nov 2026, 20:00 GMT+7, is loud – asked by chat',
+    'reach: all, sent at: 22 Nov 2026, 20:00 WIB, is loud – asked by chat',
   );
   expect(tell('mail.send_again', ['mailed'], 'en', new Map(), { mailed: 'parade.begun' })).toBe('parade.begun');
   expect(tellDone('parade.begin', texts.in('en'))).toBe('parade.begin');

@@ -92,7 +92,7 @@ export function gallery() {
       unit: days === 1 ? 'day' : 'days',
       label: 'for weekly work',
       ticks: planTicks(days),
-      price: 'Rp 95.000',
+      price: days === 30 ? 'Rp 19.500.000' : 'Rp 95.000',
       perDay: 'Rp 13.571 per day',
       path: '#',
       buy: `Buy ${days} days`,

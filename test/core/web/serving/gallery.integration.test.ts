@@ -48,6 +48,49 @@ describe('the components', () => {
     expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(/^dp-live-/);
   });
 
+  it('report that the browser does not allow copying', async () => {
+    await using opened = await browser.open();
+    const { page, complaints } = opened;
+    await page.addInitScript(
+      `navigator.clipboard.writeText = () => Promise.reject(new DOMException('', 'NotAllowedError'))`,
+    );
+    await page.goto(url);
+    await Promise.all([
+      page.locator('.toast', { hasText: /^The browser did not allow copying\. / }).waitFor(),
+      page.getByRole('button', { name: 'Copy key' }).click(),
+    ]);
+    expect(complaints).toEqual([]);
+  });
+
+  it('show names whole where there is room, with a fraction of a pixel to spare', async () => {
+    const { page } = window;
+    await page.goto(url);
+    const rooms = (await page.evaluate(`[...document.querySelectorAll('.names .id')].map((name) => {
+      const [head, tail] = [...name.children].map((part) => part.getBoundingClientRect().width);
+      const cut = [...name.children].some((part) => part.scrollWidth > part.clientWidth + 1);
+      return { cut, spare: name.getBoundingClientRect().width - head - tail };
+    })`)) as { cut: boolean; spare: number }[];
+    expect(rooms).toHaveLength(3);
+    for (const { cut, spare } of rooms) {
+      expect(cut).toBe(false);
+      expect(spare).toBeGreaterThanOrEqual(0.5);
+    }
+  });
+
+  it('keep prices of millions within their cards', async () => {
+    await using phone = await browser.open({ viewport: { width: 390, height: 800 } });
+    const { page } = phone;
+    await page.goto(url);
+    // Px between the end of a price and the edge of its card.
+    const margins = (await page.evaluate(`[...document.querySelectorAll('.price')].map((price) => {
+      const end = document.createRange();
+      end.selectNodeContents(price);
+      return price.closest('.plan').getBoundingClientRect().right - end.getBoundingClientRect().right;
+    })`)) as number[];
+    expect(margins).toHaveLength(4);
+    for (const margin of margins) expect(margin).toBeGreaterThanOrEqual(16);
+  });
+
   it('count down by the server, whatever clock the reader has', async () => {
     // Of its own, because its clock stands still.
     await using stopped = await browser.open();

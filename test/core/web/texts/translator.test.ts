@@ -59,7 +59,10 @@ describe('values for a reader', () => {
   const moment = new Date('2026-11-25T14:40:00Z');
 
   it.each([
-    ['en', 'Asia/Jakarta', '25 Nov 2026, 21:40 GMT+7', '25 Nov 2026', '1,284'],
+    ['en', 'Asia/Jakarta', '25 Nov 2026, 21:40 WIB', '25 Nov 2026', '1,284'],
+    ['en', 'Asia/Makassar', '25 Nov 2026, 22:40 WITA', '25 Nov 2026', '1,284'],
+    ['en', 'Asia/Jayapura', '25 Nov 2026, 23:40 WIT', '25 Nov 2026', '1,284'],
+    ['en', 'Asia/Bangkok', '25 Nov 2026, 21:40 GMT+7', '25 Nov 2026', '1,284'],
     ['id', 'Asia/Jakarta', '25 Nov 2026, 21.40 WIB', '25 Nov 2026', '1.284'],
     ['en', 'America/New_York', '25 Nov 2026, 09:40 GMT-5', '25 Nov 2026', '1,284'],
     ['en', 'Pacific/Kiritimati', '26 Nov 2026, 04:40 GMT+14', '26 Nov 2026', '1,284'],

@@ -1,7 +1,8 @@
 /**
  * Holds pages in order. Texts: the same keys and placeholders in every language, each used somewhere, and none used that does
  * not exist, and no word that docs/glossary.md rules out. Templates: nothing inline that the policy would block, nothing printed unescaped outside of the layout, and each
- * in the folder of its plugin. Templates and style sheets that are named are there.
+ * in the folder of its plugin. Templates and style sheets that are named are there. Style sheets have only classes that something has, and only
+ * what the oldest supported browsers know.
  */
 import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { join, normalize, sep } from 'node:path';
@@ -17,6 +18,10 @@ const folders = find('{core,plugins,docs}/**/texts/en.json').map((file) => file.
 const templates = find('{views,core,plugins,docs}/**/*.eta');
 const views = new Set(find('views/**/*').map((file) => normalize(file)));
 const sources = [...templates, ...find('{core,plugins,docs}/**/*.ts')].map(read).join('\n');
+/** Where classes come from: templates, browser scripts, view models, and the script that draws charts. */
+const marked = [sources, ...find('views/**/*.js').map(read), read('node_modules/uplot/dist/uPlot.iife.min.js')].join(
+  '\n',
+);
 const allKeys = new Set(folders.flatMap((folder) => Object.keys(JSON.parse(read(`${folder}en.json`)) as Texts)));
 
 /** Words that texts of a language do not use, each with the row of the glossary that says so. */
@@ -28,6 +33,7 @@ const mistakes = [
   ...templates.flatMap(checkTemplate),
   ...templates.flatMap(checkPlace),
   ...[...templates, ...find('{core,plugins}/**/*.ts')].flatMap(checkFiles),
+  ...find('views/**/*.css').flatMap(checkStyle),
 ];
 for (const line of mistakes) console.error(line);
 if (mistakes.length > 0) process.exit(1);
@@ -122,6 +128,31 @@ function checkFiles(file: string): string[] {
       .filter((name) => !sources.includes(`name: '${name}'`))
       .map((name) => `${file}: no asset is called ${name}`),
   ];
+}
+
+/** Browsers that the pages support: Chromium 110 knows no nesting, WebKit only its own name of `user-select`. */
+function checkStyle(file: string): string[] {
+  const text = read(file).replaceAll(/\/\*[^]*?\*\//g, '');
+  const classes = new Set([...text.matchAll(/\.([a-z][\w-]*)(?=[^{}]*\{)/g)].map(([, name = '']) => name));
+  return [
+    ...[...classes]
+      .filter((name) => !isMarked(name))
+      .map((name) => `${file}: no template or script has the class "${name}"`),
+    ...(/&/.test(text) ? [`${file}: nested rules; Chromium 110 ignores them`] : []),
+    ...(/(?<!-)user-select/.test(text.replaceAll(/-webkit-user-select: (\w+); user-select: \1/g, ''))
+      ? [`${file}: user-select needs -webkit-user-select before it`]
+      : []),
+  ];
+}
+
+/** Written as it is, or put together: `layout-<%= it.page.layout %>`. */
+function isMarked(name: string): boolean {
+  const [, prefix, end = ''] = /^(.+-)(\w+)$/.exec(name) ?? [];
+  return isWord(name) || ([`${prefix}<%=`, `'${prefix}' +`].some((form) => marked.includes(form)) && isWord(end));
+}
+
+function isWord(name: string): boolean {
+  return new RegExp(`(?<![\\w-])${name}(?![\\w-])`).test(marked);
 }
 
 function checkTemplate(file: string): string[] {

@@ -14,7 +14,8 @@ export { type Command, type CommandContext, CommandFailed } from '#core/extensio
 export { type ActionCommandWords, addActionCommand } from '#core/extension/commands/action-command.ts';
 export { addListCommand } from '#core/extension/commands/list-command.ts';
 export type { Gauge, Reading } from '#core/gateway/health/gauge.ts';
-export type { Diagnosis, DiagnosisHost, DiagnosticCheck, Finding } from '#core/gateway/diagnosis/diagnosis.ts';
+export type { Diagnosis, DiagnosisHost, DiagnosticCheck } from '#core/gateway/diagnosis/diagnosis.ts';
+export type { Finding } from '#core/gateway/diagnosis/finding.ts';
 export { checkOrigin, explainNetworkError } from '#core/gateway/diagnosis/network.ts';
 export type { HealthCheck, HealthVerdict } from '#core/gateway/health/health-check.ts';
 export {

@@ -1,4 +1,5 @@
-import type { Diagnosis, DiagnosisHost, Finding } from '#core/gateway/diagnosis/diagnosis.ts';
+import type { Diagnosis, DiagnosisHost } from '#core/gateway/diagnosis/diagnosis.ts';
+import { type Finding, ok, skipped } from '#core/gateway/diagnosis/finding.ts';
 import { checkOrigin } from '#core/gateway/diagnosis/network.ts';
 import { mailSection, mailServer } from '#core/business/mail/section.ts';
 import type { SmtpServer } from '#core/business/mail/smtp-url.ts';
@@ -20,15 +21,14 @@ export const mailDiagnosis: Diagnosis = {
 async function checkServer({ section }: DiagnosisHost, signal: AbortSignal): Promise<Finding> {
   const { from = '' } = section(mailSection);
   const server = mailServer(section);
-  if (server === undefined)
-    return { state: 'skipped', text: 'off: mail.smtp is not set, so customers get no receipts' };
+  if (server === undefined) return skipped('off: mail.smtp is not set, so customers get no receipts');
   const recipient = section(alertsSection).mail || undefined;
   const { probeServer } = await import('./smtp-probe.ts');
   const failure = await probeServer(server, { sender: from, recipient }, signal);
   if (failure !== undefined) return describeFailedProbe(failure, server);
   const taken = recipient === undefined ? 'takes the sender' : 'takes mail for alerts.mail';
   const signIn = server.user === undefined ? 'without a sign-in' : 'after the sign-in';
-  return { state: 'ok', text: `${taken}, ${signIn}` };
+  return ok(`${taken}, ${signIn}`);
 }
 
 /** A temporary rejection, such as greylisting, resolves by itself. */

@@ -1,6 +1,7 @@
 import { providerName } from '#core/business/payments/connections.ts';
 import { PaymentError, type PaymentProvider } from '#core/business/payments/payment-provider.ts';
-import type { Diagnosis, DiagnosisHost, Finding } from '#core/gateway/diagnosis/diagnosis.ts';
+import type { Diagnosis, DiagnosisHost } from '#core/gateway/diagnosis/diagnosis.ts';
+import { failed, type Finding, ok, skipped, warning } from '#core/gateway/diagnosis/finding.ts';
 import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { markPath, readMark } from './qr-image/mark.ts';
@@ -24,7 +25,7 @@ export function paymentDiagnosis({
         subject: name ?? 'none',
         run: async (signal) =>
           provider === undefined
-            ? { state: 'skipped', text: 'nothing is sold: payments.provider is not set' }
+            ? skipped('nothing is sold: payments.provider is not set')
             : checkProvider(provider, host, signal),
       };
       const mark = markPath(host);
@@ -36,22 +37,22 @@ export function paymentDiagnosis({
 async function checkMark(path: string): Promise<Finding> {
   try {
     const { width, height } = await readMark(path);
-    return { state: 'ok', text: `${width} by ${height} px` };
+    return ok(`${width} by ${height} px`);
   } catch (error) {
     const advice = 'Save the QRIS mark there as a small PNG, or remove payments.qris_mark.';
-    return { state: 'failed', text: `${path}: ${(error as Error).message}`, advice };
+    return failed(`${path}: ${(error as Error).message}`, advice);
   }
 }
 
 async function checkProvider(provider: PaymentProvider, host: DiagnosisHost, signal: AbortSignal): Promise<Finding> {
-  if (provider.isSandbox === true) return { state: 'skipped', text: 'moves no money' };
+  if (provider.isSandbox === true) return skipped('moves no money');
   try {
     // A connection uses settings and clock only: it does no I/O before it is asked.
     const connection = provider.connect(host as Host);
     const until = new Date(host.now());
     if (connection.listMovements === undefined) await connection.status(noCharge, signal);
     else await connection.listMovements({ since: new Date(until.getTime() - spanMs), until }, undefined, signal);
-    return { state: 'ok', text: 'takes the credentials' };
+    return ok('takes the credentials');
   } catch (error) {
     return explainFailure(error, provider);
   }
@@ -60,13 +61,13 @@ async function checkProvider(provider: PaymentProvider, host: DiagnosisHost, sig
 function explainFailure(error: unknown, { title }: PaymentProvider): Finding {
   if (!(error instanceof PaymentError)) {
     const text = error instanceof Error ? error.message.slice(0, 200) : 'cannot be connected';
-    return { state: 'failed', text, advice: 'Correct its section of gateway.yaml; `daypass check` has the line.' };
+    return failed(text, 'Correct its section of gateway.yaml; `daypass check` has the line.');
   }
   if (error.kind === 'rejected') {
     const advice = `Compare the keys of gateway.yaml with the dashboard of ${title}: environment (sandbox or production), permissions, and whether a key was replaced.`;
-    return { state: 'failed', text: `refused: ${error.message.slice(0, 200)}`, advice };
+    return failed(`refused: ${error.message.slice(0, 200)}`, advice);
   }
   if (error.cause !== undefined) return explainNetworkError(error);
   const advice = 'Try again in a minute, and look at the status page of the provider.';
-  return { state: 'warning', text: error.message.slice(0, 200), advice };
+  return warning(error.message.slice(0, 200), advice);
 }

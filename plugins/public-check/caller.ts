@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import type { Finding } from '#core/gateway/diagnosis/diagnosis.ts';
+import { failed, type Finding } from '#core/gateway/diagnosis/finding.ts';
 
 const { request: requestHttp } = process.getBuiltinModule('node:http'); // as in core/gateway/http/listener.ts
 const { request: requestHttps } = process.getBuiltinModule('node:https');
@@ -98,13 +98,12 @@ export function describeUnexpected(answer: PublicAnswer, advice: string): Findin
   const { status, headers, seconds } = answer;
   if (isOfGateway(answer)) {
     const text = `the gateway answers ${status}: ${answer.text.slice(0, 200)}`;
-    return {
-      state: 'failed',
+    return failed(
       text,
-      advice: 'Read the message. A 404 means that another gateway answers, or that Authorization does not arrive.',
-    };
+      'Read the message. A 404 means that another gateway answers, or that Authorization does not arrive.',
+    );
   }
   const type = headers['content-type'] ?? 'without a content type';
   const text = `a proxy answers ${status} (${type}) after ${seconds.toFixed(1)} s; the gateway did not`;
-  return { state: 'failed', text, advice };
+  return failed(text, advice);
 }

@@ -1,11 +1,6 @@
 import { listen } from '#core/config/sections/core-sections.ts';
-import type {
-  Diagnosis,
-  DiagnosisHost,
-  DiagnosticCheck,
-  Finding,
-  PublicAddress,
-} from '#core/gateway/diagnosis/diagnosis.ts';
+import type { Diagnosis, DiagnosisHost, DiagnosticCheck, PublicAddress } from '#core/gateway/diagnosis/diagnosis.ts';
+import { failed, type Finding, ok } from '#core/gateway/diagnosis/finding.ts';
 import { askOperator } from '#core/gateway/operator-listener/ask.ts';
 import { isLoopback } from '#core/platform/names/loopback.ts';
 import { PublicCaller } from './caller.ts';
@@ -86,12 +81,8 @@ async function openCaller(host: DiagnosisHost, url: string): Promise<PublicCalle
 
 function describeEncryption(url: string): Finding {
   const { protocol, hostname } = new URL(url);
-  if (protocol === 'https:' || isLoopback(hostname)) return { state: 'ok', text: `${protocol}//` };
-  return {
-    state: 'failed',
-    text: 'http://: keys travel unencrypted',
-    advice: 'Put a proxy with TLS before the gateway (docs/proxies.md).',
-  };
+  if (protocol === 'https:' || isLoopback(hostname)) return ok(`${protocol}//`);
+  return failed('http://: keys travel unencrypted', 'Put a proxy with TLS before the gateway (docs/proxies.md).');
 }
 
 function once<T>(create: () => Promise<T>): () => Promise<T> {

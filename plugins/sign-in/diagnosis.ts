@@ -1,4 +1,5 @@
-import type { Diagnosis, DiagnosisHost, Finding } from '#core/gateway/diagnosis/diagnosis.ts';
+import type { Diagnosis, DiagnosisHost } from '#core/gateway/diagnosis/diagnosis.ts';
+import { failed, type Finding, ok, skipped, warning } from '#core/gateway/diagnosis/finding.ts';
 import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
 import { isLoopback } from '#core/platform/names/loopback.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
@@ -27,7 +28,7 @@ export const signInDiagnosis: Diagnosis = {
   name: 'sign_in',
   *checks(host) {
     const providers = configuredProviders(host);
-    if (providers.length === 0) yield { run: async () => ({ state: 'skipped', text: 'no provider is configured' }) };
+    if (providers.length === 0) yield { run: async () => skipped('no provider is configured') };
     for (const provider of providers)
       yield { subject: provider.name, run: (signal) => checkProvider(provider, host, signal) };
   },
@@ -42,12 +43,12 @@ async function checkProvider(
   const { protocol, hostname } = new URL(callback);
   if (protocol === 'http:' && !isLoopback(hostname)) {
     const advice = 'Set service.base_url to the public https:// URL, and enter that callback address at the provider.';
-    return { state: 'failed', text: `the callback address ${callback} is not HTTPS, which providers refuse`, advice };
+    return failed(`the callback address ${callback} is not HTTPS, which providers refuse`, advice);
   }
   const { providers } = (await import('@hapi/bell')) as unknown as { readonly providers: BellProviders };
   const provider = buildProvider(configured, providers);
   const { protocol: kind, token } = provider;
-  if (kind === 'oauth' || typeof token !== 'string') return { state: 'skipped', text: `callback address ${callback}` };
+  if (kind === 'oauth' || typeof token !== 'string') return skipped(`callback address ${callback}`);
   const isBasic = provider.useParamsAuth !== true;
   const error = await exchange(token, configured.settings, callback, isBasic, signal);
   return typeof error === 'string' ? describeError(error, callback) : error;
@@ -75,11 +76,10 @@ async function exchange(
     // Some answer in the form of a query, whatever they are asked for.
     const error = parseObject(text)?.['error'] ?? new URLSearchParams(text).get('error');
     if (typeof error === 'string') return error.slice(0, 60);
-    return {
-      state: 'warning',
-      text: `${new URL(url).host} answers ${response.status} to a made-up code`,
-      advice: `Try to sign in. The callback address is ${callback}.`,
-    };
+    return warning(
+      `${new URL(url).host} answers ${response.status} to a made-up code`,
+      `Try to sign in. The callback address is ${callback}.`,
+    );
   } catch (error) {
     return explainNetworkError(error);
   }
@@ -88,13 +88,13 @@ async function exchange(
 function describeError(error: string, callback: string): Finding {
   if (wrongClient.has(error)) {
     const advice = 'Compare client_id and client_secret with the app at the provider; make a new secret if in doubt.';
-    return { state: 'failed', text: `the provider does not know this app (${error})`, advice };
+    return failed(`the provider does not know this app (${error})`, advice);
   }
   if (wrongCallback.has(error)) {
     const advice = `Enter exactly ${callback} as callback address (redirect URI) of the app at the provider.`;
-    return { state: 'failed', text: 'the callback address is not the one of the app', advice };
+    return failed('the callback address is not the one of the app', advice);
   }
-  if (wrongCode.has(error)) return { state: 'ok', text: `takes the app; its callback address must be ${callback}` };
+  if (wrongCode.has(error)) return ok(`takes the app; its callback address must be ${callback}`);
   const advice = `Try to sign in. The callback address is ${callback}.`;
-  return { state: 'warning', text: `the provider answers "${error}"`, advice };
+  return warning(`the provider answers "${error}"`, advice);
 }

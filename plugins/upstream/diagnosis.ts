@@ -1,5 +1,6 @@
 import type { Catalog, Upstream } from '#core/config/catalog/catalog.ts';
-import type { Diagnosis, DiagnosticCheck, Finding } from '#core/gateway/diagnosis/diagnosis.ts';
+import type { Diagnosis, DiagnosticCheck } from '#core/gateway/diagnosis/diagnosis.ts';
+import { failed, type Finding, ok, skipped, warning } from '#core/gateway/diagnosis/finding.ts';
 import { checkOrigin, explainNetworkError } from '#core/gateway/diagnosis/network.ts';
 import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
@@ -40,16 +41,13 @@ function checksOf(upstream: Upstream, catalog: Catalog): DiagnosticCheck[] {
 async function checkCredentials({ credentials = {} }: Upstream): Promise<Finding> {
   const read = tokenReader(credentials);
   if (credentials.aws !== undefined)
-    return {
-      state: 'skipped',
-      text: 'keys of AWS sign requests on this machine; only a model call shows whether it takes them',
-    };
+    return skipped('keys of AWS sign requests on this machine; only a model call shows whether it takes them');
   try {
     await read();
-    return { state: 'ok', text: 'the cloud hands out tokens' };
+    return ok('the cloud hands out tokens');
   } catch (error) {
     const advice = 'Correct `credentials` in gateway.yaml; the cloud may also have revoked them.';
-    return { state: 'failed', text: error instanceof Error ? error.message.slice(0, 200) : 'no token', advice };
+    return failed(error instanceof Error ? error.message.slice(0, 200) : 'no token', advice);
   }
 }
 
@@ -69,35 +67,24 @@ async function checkKey(upstream: Upstream, key: string, catalog: Catalog, signa
   } catch (error) {
     // One cause, one failure: the check of the upstream tells why. `fetch` also refuses some ports without trying.
     const origin = await checkOrigin(baseUrl, signal);
-    return origin.state === 'failed'
-      ? { state: 'skipped', text: 'not reachable, see upstreams' }
-      : explainNetworkError(error);
+    return origin.state === 'failed' ? skipped('not reachable, see upstreams') : explainNetworkError(error);
   }
 }
 
 function describeRefusal(status: number): Finding {
   if (status === 401 || status === 403) {
     const advice = 'Make a new key at the vendor, or allow this one to use models, and put it into `api_keys`.';
-    return { state: 'failed', text: `rejected (${status})`, advice };
+    return failed(`rejected (${status})`, advice);
   }
-  if (status === 402) return { state: 'failed', text: 'out of credit (402)', advice: 'Pay the vendor.' };
-  if (status === 429)
-    return { state: 'warning', text: 'throttled (429)', advice: 'Add a key of another account, or wait.' };
-  if (status >= 500)
-    return {
-      state: 'warning',
-      text: `the upstream answers ${status}`,
-      advice: 'Look at the status page of the vendor.',
-    };
+  if (status === 402) return failed('out of credit (402)', 'Pay the vendor.');
+  if (status === 429) return warning('throttled (429)', 'Add a key of another account, or wait.');
+  if (status >= 500) return warning(`the upstream answers ${status}`, 'Look at the status page of the vendor.');
   if (status === 404) {
     const advice =
       'If requests fail with 404 as well, correct `base_url`, which ends in the version (/v1). Otherwise the upstream has no list of models, and only a model call shows whether it takes the key.';
-    return { state: 'warning', text: '404 for the list of models: check base_url', advice };
+    return warning('404 for the list of models: check base_url', advice);
   }
-  return {
-    state: 'skipped',
-    text: `the upstream has no list of models (${status}), so only a model call shows whether it takes the key`,
-  };
+  return skipped(`the upstream has no list of models (${status}), so only a model call shows whether it takes the key`);
 }
 
 /** The upstream's own message is often all that an operator needs. */
@@ -114,18 +101,16 @@ async function readWords(response: Response, secrets: readonly string[]): Promis
 /** Ids from a model list of OpenAI, Anthropic, Gemini or Ollama; undefined if it is invalid or may have another page. */
 function describeModels({ name }: Upstream, body: JsonObject | undefined, { models }: Catalog): Finding {
   const ids = body && idsOf(body);
-  if (ids === undefined || ids.length === 0) return { state: 'ok', text: 'accepted' };
+  if (ids === undefined || ids.length === 0) return ok('accepted');
   // Ollama lists `name:latest` for what is called `name`.
   const known = new Set(ids.flatMap((id) => [id, id.replace(/:latest$/, '')]));
   const wanted = models.flatMap(({ routes }) => routes.filter(({ upstream }) => upstream.name === name));
   const missing = [...new Set(wanted.map(({ model }) => model))].filter((model) => !known.has(model));
-  if (missing.length === 0) return { state: 'ok', text: `accepted; ${ids.length} models` };
-  return {
-    state: 'warning',
-    text: `accepted, but its list lacks ${missing.slice(0, maxListedModels).join(', ')}${missing.length > maxListedModels ? ', …' : ''}`,
-    advice:
-      'Some vendors do not list all models. If requests fail with "model not found", correct the name in `routes`.',
-  };
+  if (missing.length === 0) return ok(`accepted; ${ids.length} models`);
+  return warning(
+    `accepted, but its list lacks ${missing.slice(0, maxListedModels).join(', ')}${missing.length > maxListedModels ? ', …' : ''}`,
+    'Some vendors do not list all models. If requests fail with "model not found", correct the name in `routes`.',
+  );
 }
 
 function idsOf(body: JsonObject): string[] | undefined {

@@ -1,6 +1,7 @@
 import type { Catalog, Route } from '#core/config/catalog/catalog.ts';
 import { profileIn } from '#core/config/catalog/profile.ts';
-import type { Diagnosis, Finding } from '#core/gateway/diagnosis/diagnosis.ts';
+import type { Diagnosis } from '#core/gateway/diagnosis/diagnosis.ts';
+import { type Finding, ok, skipped, warning } from '#core/gateway/diagnosis/finding.ts';
 import { meaningOfServerWords } from '#core/gateway/model-call/server-words.ts';
 import { readRefusal } from '#core/gateway/model-call/upstream-error.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
@@ -46,7 +47,7 @@ async function checkTools({ upstream, model }: Route, signal: AbortSignal): Prom
     const body: unknown = await response.json();
     return describe(response.status, readRefusal(isJsonObject(body) ? body : undefined).message);
   } catch {
-    return { state: 'skipped', text: 'not reachable, see upstreams' };
+    return skipped('not reachable, see upstreams');
   }
 }
 
@@ -54,9 +55,9 @@ function describe(status: number, message: string | undefined): Finding {
   if (meaningOfServerWords(message) === 'setup') {
     const advice =
       'Start the server with these flags, or declare `capabilities: { tools: false }`. Until then, requests with tools go to other routes.';
-    return { state: 'warning', text: (message ?? '').slice(0, 200), advice };
+    return warning((message ?? '').slice(0, 200), advice);
   }
   // 200 is of a server that takes a limit of zero.
-  if (status === 200 || status === 400) return { state: 'ok', text: 'are called' };
-  return { state: 'skipped', text: `the server answers ${status}` };
+  if (status === 200 || status === 400) return ok('are called');
+  return skipped(`the server answers ${status}`);
 }

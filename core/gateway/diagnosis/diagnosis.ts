@@ -1,14 +1,5 @@
 import type { Host } from '#core/gateway/host/host.ts';
-
-/** What one check of `daypass doctor` has found. */
-export interface Finding {
-  /** `warning`: works, and soon may not, or could not be made sure of. `skipped`: there is nothing to check. */
-  readonly state: 'ok' | 'warning' | 'failed' | 'skipped';
-  /** What was found, in a few words; no secrets. */
-  readonly text: string;
-  /** What to do, in a sentence or two; with `warning` and `failed`. */
-  readonly advice?: string;
-}
+import type { Finding } from './finding.ts';
 
 /** One thing that is checked. Checks run side by side, each with a deadline of its own. */
 export interface DiagnosticCheck {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
-import type { Finding } from './diagnosis.ts';
+import { failed, type Finding, ok, warning } from './finding.ts';
 
 const certificateWarningDays = 14;
 const day = 86_400_000;
@@ -51,10 +51,10 @@ export function explainNetworkError(thrown: unknown): Finding {
   for (let error = thrown, depth = 0; error instanceof Error && depth < 5; error = error.cause, depth++) {
     const text = `${error.name} ${'code' in error ? String(error.code) : ''} ${error.message}`;
     const known = failures.find(([pattern]) => pattern.test(text));
-    if (known !== undefined) return { state: 'failed', text: known[1], advice: known[2] };
+    if (known !== undefined) return failed(known[1], known[2]);
   }
   const advice = 'Try the same from this machine with curl, which says more.';
-  return { state: 'failed', text: describeConnectionError(thrown).replace('; see the log', ''), advice };
+  return failed(describeConnectionError(thrown).replace('; see the log', ''), advice);
 }
 
 /** Whether a server can be reached: its name is resolved, it takes a connection, and its certificate is valid. Never rejects. */
@@ -66,7 +66,7 @@ export async function checkOrigin(url: string | URL, signal: AbortSignal): Promi
     signal.throwIfAborted();
     if (protocol !== 'https:') {
       using _socket = disposable(await opened(connectPlain(Number(port) || 80, host), 'connect', signal));
-      return { state: 'ok', text: 'reachable' };
+      return ok('reachable');
     }
     const servername = isIP(host) === 0 ? host : '';
     const socket = connectTls({ host, port: Number(port) || 443, servername });
@@ -80,12 +80,11 @@ export async function checkOrigin(url: string | URL, signal: AbortSignal): Promi
 function describeCertificate(socket: TLSSocket): Finding {
   const end = Date.parse(socket.getPeerCertificate().valid_to);
   const days = Math.floor((end - Date.now()) / day);
-  if (!(days < certificateWarningDays)) return { state: 'ok', text: `reachable, ${socket.getProtocol() ?? 'TLS'}` };
-  return {
-    state: 'warning',
-    text: `its certificate ends in ${days} days`,
-    advice: 'Its owner has to renew it; every connection fails from then on.',
-  };
+  if (!(days < certificateWarningDays)) return ok(`reachable, ${socket.getProtocol() ?? 'TLS'}`);
+  return warning(
+    `its certificate ends in ${days} days`,
+    'Its owner has to renew it; every connection fails from then on.',
+  );
 }
 
 async function opened<S extends Socket>(socket: S, event: string, signal: AbortSignal): Promise<S> {

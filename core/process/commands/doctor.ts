@@ -3,10 +3,12 @@ import { type Command as Parser, InvalidArgumentError } from 'commander';
 import { buildCatalog } from '#core/config/sections/build-catalog.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
 import { data, service } from '#core/config/sections/core-sections.ts';
+import { parseInteger } from '#core/extension/commands/arguments.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';
 import { paint, type TextStyle } from '#core/extension/commands/table-text.ts';
 import { Keeper } from '#core/extension/keeper.ts';
-import type { Diagnosis, DiagnosisHost, Finding, PublicAddress } from '#core/gateway/diagnosis/diagnosis.ts';
+import type { Diagnosis, DiagnosisHost, PublicAddress } from '#core/gateway/diagnosis/diagnosis.ts';
+import { failed, type Finding, ok } from '#core/gateway/diagnosis/finding.ts';
 import { createHost, type Services } from '#core/gateway/host/host.ts';
 import { createLogger, printable } from '#core/platform/logger.ts';
 import type { CheckedFinding, NamedCheck } from '../doctor/run-checks.ts';
@@ -33,13 +35,13 @@ export function defineDoctor(parser: Parser, context: CoreCommandContext): void 
     )
     .option('--json', 'print JSON: { ok, checks: [{ check, subject, state, text, advice, ms }] }')
     .option('--only <checks>', 'only these, such as database,api_keys', (text: string) => text.split(','))
-    .option('--timeout <seconds>', 'for each check, 1 to 60; all run at once', parseTimeout, usualTimeout)
+    .option('--timeout <seconds>', 'for each check, 1 to 60; all run at once', parseInteger(1, 60), usualTimeout)
     .option(
       '--url [url]',
       'also call the gateway at its public address, as a customer does, and see what the proxy does; service.base_url unless one is given. Takes two minutes at most',
       parseUrl,
     )
-    .option('--slow <seconds>', 'with --url: how long its slow calls take, 1 to 600', parseSlow, usualSlow)
+    .option('--slow <seconds>', 'with --url: how long its slow calls take, 1 to 600', parseInteger(1, 600), usualSlow)
     .addHelpText(
       'after',
       '\n\nWorks whether or not a gateway runs, and changes nothing. Prints no secrets.\nExit codes: 0 nothing failed (there may be warnings), 1 something failed, 2 invalid usage.',
@@ -81,8 +83,8 @@ async function examine(context: CoreCommandContext, options: DoctorOptions): Pro
 function describeConfiguration(file: string, loaded: Loaded | ConfigError): NamedCheck {
   const finding: Finding =
     loaded instanceof ConfigError
-      ? { state: 'failed', text: loaded.message, advice: 'Correct these lines; the other checks need a valid file.' }
-      : { state: 'ok', text: 'is valid' };
+      ? failed(loaded.message, 'Correct these lines; the other checks need a valid file.')
+      : ok('is valid');
   return { name: 'configuration', subject: file, run: async () => finding };
 }
 
@@ -96,16 +98,11 @@ async function checksOf(
     import('../doctor/redis.ts'),
     import('../doctor/machine.ts'),
   ]);
-  const { DATABASE_URL, DATABASE_DIRECT_URL, DATABASE_READ_URL, REDIS_URL, REDIS_QUEUE_URL } = process.env;
+  const { REDIS_URL, REDIS_QUEUE_URL } = process.env;
   const diagnoses: Diagnosis[] = [
     machine.nodeDiagnosis,
     machine.gatewayDiagnosis,
-    ...databaseDiagnoses(
-      DATABASE_URL || undefined,
-      (DATABASE_URL && DATABASE_DIRECT_URL) || undefined,
-      (DATABASE_URL && DATABASE_READ_URL) || undefined,
-      [...registry.databaseTables.values()],
-    ),
+    ...databaseDiagnoses(process.env, [...registry.databaseTables.values()]),
     redisDiagnosis(REDIS_URL || undefined, (REDIS_URL && REDIS_QUEUE_URL) || undefined),
     machine.diskDiagnosis,
     machine.clockDiagnosis,
@@ -170,21 +167,9 @@ function describe(findings: readonly CheckedFinding[]): string[] {
   ]);
 }
 
-function parseTimeout(text: string): number {
-  const seconds = Number(text);
-  if (Number.isInteger(seconds) && seconds >= 1 && seconds <= 60) return seconds;
-  throw new InvalidArgumentError('Use a whole number of seconds from 1 to 60.');
-}
-
 function parseUrl(text: string): string {
   const url = URL.parse(text);
   if (url !== null && /^https?:$/.test(url.protocol) && url.search === '' && url.username === '')
     return text.replace(/\/v1\/*$/, '');
   throw new InvalidArgumentError('Use a URL such as https://ai.example.com.');
-}
-
-function parseSlow(text: string): number {
-  const seconds = Number(text);
-  if (Number.isInteger(seconds) && seconds >= 1 && seconds <= 600) return seconds;
-  throw new InvalidArgumentError('Use a whole number of seconds from 1 to 600.');
 }

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import pg from 'pg';
-import type { Diagnosis, Finding } from '#core/gateway/diagnosis/diagnosis.ts';
+import type { Diagnosis } from '#core/gateway/diagnosis/diagnosis.ts';
+import { failed, type Finding, ok, skipped, warning } from '#core/gateway/diagnosis/finding.ts';
 import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
 import { type DoubledAddress, doubledAddresses } from '#core/business/accounts/doubled-addresses.ts';
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
@@ -17,68 +18,53 @@ const crowded = 0.9;
 const tolerance = 5_000;
 const timeout = 8_000; // ms
 
+/** Variables of the environment with the URL of a server, all of which need the first one; without it, the server is embedded. */
+const variables = ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_READ_URL'] as const;
+
 /**
  * PostgreSQL, by each URL that is set, and whether its tables are those of this version. It is asked directly: nothing is started or
  * migrated.
  */
 export function databaseDiagnoses(
-  databaseUrl: string | undefined,
-  directUrl: string | undefined,
-  readUrl: string | undefined,
+  environment: Readonly<Partial<Record<(typeof variables)[number], string | undefined>>>,
   tables: readonly PluginTables[],
 ): Diagnosis[] {
+  const servers = variables.flatMap((variable) => {
+    const url = (environment.DATABASE_URL && environment[variable]) || undefined;
+    return url === undefined ? [] : [{ variable, url }];
+  });
+  const [primary] = servers;
   return [
     {
       name: 'database',
-      checks: ({ dataFolder, now }) => [
-        {
-          subject: databaseUrl === undefined ? 'embedded' : 'DATABASE_URL',
+      checks: ({ dataFolder, now }) =>
+        (primary === undefined ? [primary] : servers).map((server) => ({
+          subject: server?.variable ?? 'embedded',
           run: () =>
-            ask(databaseUrl, dataFolder, (client) =>
-              checkServer(client, now, databaseUrl === undefined ? undefined : 'DATABASE_URL'),
+            ask(server, dataFolder, (client) =>
+              server?.variable === 'DATABASE_READ_URL'
+                ? checkReplica(client)
+                : checkServer(client, now, server?.variable),
             ),
-        },
-        ...(directUrl === undefined
-          ? []
-          : [
-              {
-                subject: 'DATABASE_DIRECT_URL',
-                run: () =>
-                  ask(
-                    directUrl,
-                    dataFolder,
-                    (client) => checkServer(client, now, 'DATABASE_DIRECT_URL'),
-                    'DATABASE_DIRECT_URL',
-                  ),
-              },
-            ]),
-        ...(readUrl === undefined
-          ? []
-          : [
-              {
-                subject: 'DATABASE_READ_URL',
-                run: () => ask(readUrl, dataFolder, checkReplica, 'DATABASE_READ_URL'),
-              },
-            ]),
-      ],
+        })),
     },
     {
       name: 'migrations',
       checks: ({ dataFolder }) => [
-        { run: () => ask(databaseUrl, dataFolder, (client) => checkMigrations(client, tables)) },
+        { run: () => ask(primary, dataFolder, (client) => checkMigrations(client, tables)) },
       ],
     },
   ];
 }
 
+/** @param server undefined for the embedded one */
 async function ask(
-  given: string | undefined,
+  server: { readonly variable: string; readonly url: string } | undefined,
   dataFolder: string,
   work: (client: pg.Client) => Promise<Finding>,
-  variable = 'DATABASE_URL',
 ): Promise<Finding> {
-  if (given !== undefined) checkUrl(given, variable);
-  const url = given ?? (await embeddedUrl(dataFolder));
+  if (server !== undefined) checkUrl(server.url, server.variable);
+  const url = server?.url ?? (await embeddedUrl(dataFolder));
   if (typeof url !== 'string') return url;
   const client = new pg.Client({
     connectionString: url,
@@ -91,7 +77,7 @@ async function ask(
     await client.connect();
     return await work(client);
   } catch (error) {
-    return explainFailure(error, given === undefined ? undefined : variable);
+    return explainFailure(error, server?.variable);
   } finally {
     await client.end().catch(() => undefined);
   }
@@ -101,9 +87,9 @@ async function ask(
 async function embeddedUrl(dataFolder: string): Promise<string | Finding> {
   const folder = resolve(dataFolder, 'postgres');
   const access = await readAccess(join(dataFolder, 'postgres.json'), folder);
-  if (access === undefined) return { state: 'skipped', text: 'the first start creates it' };
+  if (access === undefined) return skipped('the first start creates it');
   if ((await postmasterPid(access.folder)) !== undefined) return urlOf(access);
-  return { state: 'skipped', text: 'does not run; it starts with the gateway' };
+  return skipped('does not run; it starts with the gateway');
 }
 
 /** @param variable that has the URL; undefined for the embedded server */
@@ -114,16 +100,12 @@ function explainFailure(error: unknown, variable: string | undefined): Finding {
       variable !== undefined
         ? `Correct user and password in ${variable}.`
         : 'Restore postgres.json in the data folder from a backup of the same time as the database.';
-    return { state: 'failed', text: reason, advice };
+    return failed(reason, advice);
   }
   if (reason === 'database not found')
-    return {
-      state: 'failed',
-      text: reason,
-      advice: `Create the database, or correct its name in ${variable ?? 'postgres.json'}.`,
-    };
+    return failed(reason, `Create the database, or correct its name in ${variable ?? 'postgres.json'}.`);
   if (reason === 'too many connections')
-    return { state: 'failed', text: reason, advice: 'Raise max_connections of PostgreSQL, or run fewer instances.' };
+    return failed(reason, 'Raise max_connections of PostgreSQL, or run fewer instances.');
   const known = explainNetworkError(error);
   return variable !== undefined
     ? known
@@ -156,7 +138,7 @@ async function checkServer(client: pg.Client, now: () => number, variable: strin
   const [server] = rows;
   if (server === undefined) throw new Error('PostgreSQL returned nothing');
   const mistake = await findEncodingMistake(client);
-  if (mistake !== undefined) return { state: 'failed', text: mistake.reason, advice: mistake.advice };
+  if (mistake !== undefined) return failed(mistake.reason, mistake.advice);
   return judgeServer(server, (asked + now()) / 2, variable);
 }
 
@@ -167,28 +149,24 @@ async function checkServer(client: pg.Client, now: () => number, variable: strin
 export function judgeServer(server: ServerRow, time: number, variable: string | undefined): Finding {
   const { version, standby, read_only, at, used, most, creates } = server;
   const name = `PostgreSQL ${version}`;
-  if (standby || read_only)
-    return { state: 'failed', text: `${name} is read-only`, advice: howToWrite(server, variable) };
+  if (standby || read_only) return failed(`${name} is read-only`, howToWrite(server, variable));
   if (!creates)
-    return {
-      state: 'failed',
-      text: `${name}: its user may not create tables`,
-      advice: `As its owner: GRANT CREATE ON SCHEMA public TO the user of ${variable}.`,
-    };
+    return failed(
+      `${name}: its user may not create tables`,
+      `As its owner: GRANT CREATE ON SCHEMA public TO the user of ${variable}.`,
+    );
   const difference = Math.round(Math.abs(at - time) / 1000);
   if (difference * 1000 > tolerance)
-    return {
-      state: 'warning',
-      text: `${name}: its clock differs by ${difference} s`,
-      advice: 'Synchronize the clocks of both machines (NTP): ends of plans follow that of the database.',
-    };
+    return warning(
+      `${name}: its clock differs by ${difference} s`,
+      'Synchronize the clocks of both machines (NTP): ends of plans follow that of the database.',
+    );
   if (used / most > crowded)
-    return {
-      state: 'warning',
-      text: `${name}: ${used} of ${most} connections are in use`,
-      advice: 'Raise max_connections, or run fewer instances.',
-    };
-  return { state: 'ok', text: `${name}, ${used} of ${most} connections` };
+    return warning(
+      `${name}: ${used} of ${most} connections are in use`,
+      'Raise max_connections, or run fewer instances.',
+    );
+  return ok(`${name}, ${used} of ${most} connections`);
 }
 
 function howToWrite({ standby, read_only_file: file }: ServerRow, variable: string | undefined): string {
@@ -218,20 +196,16 @@ async function checkReplica(client: pg.Client): Promise<Finding> {
   const { version = '', standby = false, missing = [] } = rows[0] ?? {};
   const name = `PostgreSQL ${version}`;
   if (missing.length > 0)
-    return {
-      state: 'failed',
-      text: `${name}: its user cannot read ${missing.join(', ')}`,
-      advice:
-        'On the primary, as owner: GRANT SELECT ON these tables TO the user of DATABASE_READ_URL. Or correct its database.',
-    };
+    return failed(
+      `${name}: its user cannot read ${missing.join(', ')}`,
+      'On the primary, as owner: GRANT SELECT ON these tables TO the user of DATABASE_READ_URL. Or correct its database.',
+    );
   if (!standby)
-    return {
-      state: 'warning',
-      text: `${name} is no replica`,
-      advice:
-        'Point DATABASE_READ_URL to a streaming replica, or leave it out: another server than the primary is not read.',
-    };
-  return { state: 'ok', text: `${name}, a replica` };
+    return warning(
+      `${name} is no replica`,
+      'Point DATABASE_READ_URL to a streaming replica, or leave it out: another server than the primary is not read.',
+    );
+  return ok(`${name}, a replica`);
 }
 
 async function checkMigrations(client: pg.Client, tables: readonly PluginTables[]): Promise<Finding> {
@@ -240,29 +214,26 @@ async function checkMigrations(client: pg.Client, tables: readonly PluginTables[
   const { rows: found } = await client.query<{ exists: boolean }>('select to_regclass($1) is not null as exists', [
     migrationTable,
   ]);
-  if (found[0]?.exists !== true) return { state: 'skipped', text: 'the first start creates the tables' };
+  if (found[0]?.exists !== true) return skipped('the first start creates the tables');
   const { rows } = await client.query<{ name: string }>(`select name from ${migrationTable}`);
   const applied = new Set(rows.map(({ name }) => name));
   const pending = [...known].filter((name) => !applied.has(name));
   const unknown = [...applied].filter((name) => !known.has(name));
   if (pending.length > 0)
-    return {
-      state: 'warning',
-      text: `${pending.length} wait: ${pending.slice(0, 3).join(', ')}`,
-      advice: 'The next start applies them, or `daypass migrate` now. Make a backup before.',
-    };
+    return warning(
+      `${pending.length} wait: ${pending.slice(0, 3).join(', ')}`,
+      'The next start applies them, or `daypass migrate` now. Make a backup before.',
+    );
   if (unknown.length > 0)
-    return {
-      state: 'warning',
-      text: `the database has ${unknown.length} that this version does not: ${unknown.slice(0, 3).join(', ')}`,
-      advice: 'A newer version, or a plugin that is gone, has made them. Read the release notes before you roll back.',
-    };
+    return warning(
+      `the database has ${unknown.length} that this version does not: ${unknown.slice(0, 3).join(', ')}`,
+      'A newer version, or a plugin that is gone, has made them. Read the release notes before you roll back.',
+    );
   const { rows: doubled } = await client.query<DoubledAddress>(doubledAddresses);
   if (doubled.length > 0)
-    return {
-      state: 'warning',
-      text: `accounts with the same e-mail address: ${doubled.map(({ ids }) => ids.join(' and ')).join(', ')}`,
-      advice: 'The collation of the database allowed it. Change the address of one, or delete it, then restart.',
-    };
-  return { state: 'ok', text: `all ${applied.size} are applied` };
+    return warning(
+      `accounts with the same e-mail address: ${doubled.map(({ ids }) => ids.join(' and ')).join(', ')}`,
+      'The collation of the database allowed it. Change the address of one, or delete it, then restart.',
+    );
+  return ok(`all ${applied.size} are applied`);
 }

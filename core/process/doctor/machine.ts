@@ -1,7 +1,8 @@
 import { access, constants, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { data, service } from '#core/config/sections/core-sections.ts';
-import type { Diagnosis, DiagnosisHost, Finding } from '#core/gateway/diagnosis/diagnosis.ts';
+import type { Diagnosis, DiagnosisHost } from '#core/gateway/diagnosis/diagnosis.ts';
+import { failed, type Finding, ok, skipped, warning } from '#core/gateway/diagnosis/finding.ts';
 import { lacksInodes, readRoom } from '#core/gateway/health/disk-check.ts';
 import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
 import type { JsonObject } from '#core/platform/json.ts';
@@ -30,17 +31,15 @@ export const nodeDiagnosis: Diagnosis = {
 /** @param version of Node.js, such as `26.12.1` */
 function describeNode(version: string): Finding {
   if (!asksBeforeUpgrades(version))
-    return {
-      state: 'warning',
-      text: 'serves no WebSockets, and lacks the security fixes of October 2026; clients that ask for one get 426',
-      advice: `Install Node.js ${fixedReleases.join(', ')} or newer.`,
-    };
-  if (decodesBrotli(version)) return { state: 'ok', text: 'has the known security fixes' };
-  return {
-    state: 'warning',
-    text: 'lacks the security fixes of October 2026 for Brotli, TLS and DNS; bodies in br are refused and never decoded',
-    advice: `Install Node.js ${fixedReleases.join(', ')} or newer.`,
-  };
+    return warning(
+      'serves no WebSockets, and lacks the security fixes of October 2026; clients that ask for one get 426',
+      `Install Node.js ${fixedReleases.join(', ')} or newer.`,
+    );
+  if (decodesBrotli(version)) return ok('has the known security fixes');
+  return warning(
+    'lacks the security fixes of October 2026 for Brotli, TLS and DNS; bodies in br are refused and never decoded',
+    `Install Node.js ${fixedReleases.join(', ')} or newer.`,
+  );
 }
 
 /** Room, and permission to write, in the data folder. */
@@ -50,18 +49,13 @@ export const diskDiagnosis: Diagnosis = {
 };
 
 async function checkDisk({ dataFolder, section }: DiagnosisHost): Promise<Finding> {
-  if ((await stat(dataFolder).catch(() => undefined)) === undefined)
-    return { state: 'skipped', text: 'the first start creates it' };
+  if ((await stat(dataFolder).catch(() => undefined)) === undefined) return skipped('the first start creates it');
   const probe = join(dataFolder, `.doctor-${process.pid}`);
   try {
     await access(dataFolder, constants.W_OK);
     await writeFile(probe, '');
   } catch {
-    return {
-      state: 'failed',
-      text: 'is not writable',
-      advice: 'Make it writable for the user of the gateway, or set data.folder.',
-    };
+    return failed('is not writable', 'Make it writable for the user of the gateway, or set data.folder.');
   } finally {
     await rm(probe, { force: true }).catch(() => undefined);
   }
@@ -69,14 +63,10 @@ async function checkDisk({ dataFolder, section }: DiagnosisHost): Promise<Findin
   const { free, inodes } = room;
   const advice = 'Free some space, enlarge the disk, or lower `log: { keep_days }`.';
   if (lacksInodes(room))
-    return {
-      state: 'failed',
-      text: `its disk has ${inodes} inodes left`,
-      advice: 'Remove files: many small ones have used the inodes up.',
-    };
-  if (free < section(data).min_free_bytes) return { state: 'failed', text: `${megabytes(free)} are free`, advice };
-  if (free < comfortable) return { state: 'warning', text: `${megabytes(free)} are free`, advice };
-  return { state: 'ok', text: `${megabytes(free)} are free` };
+    return failed(`its disk has ${inodes} inodes left`, 'Remove files: many small ones have used the inodes up.');
+  if (free < section(data).min_free_bytes) return failed(`${megabytes(free)} are free`, advice);
+  if (free < comfortable) return warning(`${megabytes(free)} are free`, advice);
+  return ok(`${megabytes(free)} are free`);
 }
 
 /** The clock of this machine, by those of the upstreams. */
@@ -90,18 +80,17 @@ async function checkClock({ catalog, now }: DiagnosisHost, signal: AbortSignal):
     .filter(({ isEnabled, isDemo }) => isEnabled && !isDemo)
     .map(({ baseUrl }) => new URL(baseUrl).origin);
   const asked = [...new Set(origins)].slice(0, clocks);
-  if (asked.length === 0) return { state: 'skipped', text: 'no upstream to compare it with' };
+  if (asked.length === 0) return skipped('no upstream to compare it with');
   const differences = await Promise.allSettled(asked.map((origin) => clockDifference(origin, now, signal)));
   const known = differences.flatMap((one) =>
     one.status === 'fulfilled' && one.value !== undefined ? [one.value] : [],
   );
   const least = known.toSorted((one, other) => Math.abs(one) - Math.abs(other))[0];
-  if (least === undefined) return { state: 'skipped', text: 'no upstream tells the time' };
+  if (least === undefined) return skipped('no upstream tells the time');
   const seconds = Math.round(Math.abs(least) / 1000);
-  if (Math.abs(least) <= clockTolerance)
-    return { state: 'ok', text: `within ${Math.max(1, seconds)} s of the upstreams` };
+  if (Math.abs(least) <= clockTolerance) return ok(`within ${Math.max(1, seconds)} s of the upstreams`);
   const text = `${seconds} s ${least > 0 ? 'ahead of' : 'behind'} the upstreams`;
-  return { state: 'failed', text, advice: 'Synchronize it: timedatectl set-ntp true, or start chronyd.' };
+  return failed(text, 'Synchronize it: timedatectl set-ntp true, or start chronyd.');
 }
 
 /** Ms by which this machine is ahead of a server. */
@@ -124,7 +113,7 @@ async function checkGateway(host: DiagnosisHost): Promise<Finding> {
     return describeRunning(await askOperator(host));
   } catch (error) {
     if (!(error instanceof OperatorUnavailable)) throw error;
-    return { state: 'skipped', text: error.message };
+    return skipped(error.message);
   }
 }
 
@@ -138,13 +127,12 @@ export function describeRunning({ status, checks, problems }: JsonObject): Findi
     .map(({ title, text }) => `${title}: ${text}`);
   const told = [...others.slice(0, listed), ...(others.length > listed ? [`${others.length - listed} more`] : [])];
   if (failing.length > 0)
-    return {
-      state: 'failed',
-      text: `runs, degraded: ${[...failing, ...told].join(' · ')}`,
-      advice: '/operator/health has the same, with since when.',
-    };
-  if (told.length === 0) return { state: 'ok', text: `runs, ${String(status)}` };
-  return { state: 'warning', text: `runs; ${told.join(' · ')}`, advice: '/operator has where each is mended.' };
+    return failed(
+      `runs, degraded: ${[...failing, ...told].join(' · ')}`,
+      '/operator/health has the same, with since when.',
+    );
+  if (told.length === 0) return ok(`runs, ${String(status)}`);
+  return warning(`runs; ${told.join(' · ')}`, '/operator has where each is mended.');
 }
 
 function listOf<Entry>(value: unknown): readonly Entry[] {
@@ -159,30 +147,27 @@ export const baseUrlDiagnosis: Diagnosis = {
 
 async function checkBaseUrl(host: DiagnosisHost, signal: AbortSignal): Promise<Finding> {
   const { base_url: given = '' } = host.section(service);
-  if (given === '') return { state: 'skipped', text: 'service.base_url is not set: this gateway is for this machine' };
+  if (given === '') return skipped('service.base_url is not set: this gateway is for this machine');
   const url = host.service.baseUrl;
   let response: Response;
   try {
     response = await outgoingFetch(`${url}/livez`, { redirect: 'manual', signal });
   } catch (error) {
     const { text, advice } = explainNetworkError(error);
-    return {
-      state: 'failed',
-      text: `${url}: ${text}`,
-      advice: `${advice ?? ''} A gateway that does not run, or a router without hairpin NAT, looks the same: try from outside.`,
-    };
+    return failed(
+      `${url}: ${text}`,
+      `${advice ?? ''} A gateway that does not run, or a router without hairpin NAT, looks the same: try from outside.`,
+    );
   }
   const place = response.headers.get('location');
   if (place !== null)
-    return {
-      state: 'failed',
-      text: `${url} redirects to ${place.slice(0, 200)}`,
-      advice: 'Set service.base_url to the address that does not redirect: clients send keys and POST there.',
-    };
+    return failed(
+      `${url} redirects to ${place.slice(0, 200)}`,
+      'Set service.base_url to the address that does not redirect: clients send keys and POST there.',
+    );
   const body = await response.text();
-  if (response.status === 200 && body.includes('"status":"ok"'))
-    return { state: 'ok', text: `${url} leads to a gateway` };
+  if (response.status === 200 && body.includes('"status":"ok"')) return ok(`${url} leads to a gateway`);
   const advice =
     'Check that the proxy forwards all paths to the port of `listen`, and that the gateway runs (docs/proxies.md).';
-  return { state: 'failed', text: `${url}/livez answers ${response.status}, not as a gateway does`, advice };
+  return failed(`${url}/livez answers ${response.status}, not as a gateway does`, advice);
 }

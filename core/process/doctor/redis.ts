@@ -1,4 +1,5 @@
-import type { Diagnosis, Finding } from '#core/gateway/diagnosis/diagnosis.ts';
+import type { Diagnosis } from '#core/gateway/diagnosis/diagnosis.ts';
+import { failed, type Finding, ok, skipped, warning } from '#core/gateway/diagnosis/finding.ts';
 import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
 import { describeConnectionError } from '#core/platform/errors/connection-error.ts';
 
@@ -13,7 +14,7 @@ export function redisDiagnosis(url: string | undefined, queueUrl: string | undef
         subject: 'REDIS_URL',
         run: async () =>
           url === undefined
-            ? { state: 'skipped', text: 'not set: one instance needs none' }
+            ? skipped('not set: one instance needs none')
             : check(url, 'REDIS_URL', queueUrl === undefined),
       },
       ...(queueUrl === undefined
@@ -29,22 +30,17 @@ async function check(url: string, variable: string, hasJobs: boolean): Promise<F
   try {
     const { servers, unserved } = await readInfo(url, timeout);
     if (unserved > 0)
-      return {
-        state: 'failed',
-        text: `${unserved} of ${clusterSlots} slots of the Redis Cluster have no node`,
-        advice: 'Repair it: redis-cli --cluster fix HOST:PORT.',
-      };
+      return failed(
+        `${unserved} of ${clusterSlots} slots of the Redis Cluster have no node`,
+        'Repair it: redis-cli --cluster fix HOST:PORT.',
+      );
     const { evictionPolicy } = await import('#core/platform/jobs/eviction.ts');
     if (servers.length === 1 && !url.includes('-cluster:') && isClusterNode(servers[0] ?? ''))
-      return {
-        state: 'failed',
-        text: 'it is a node of a Redis Cluster, whose URL begins with redis-cluster://',
-        advice: schemeAdvice(variable),
-      };
+      return failed('it is a node of a Redis Cluster, whose URL begins with redis-cluster://', schemeAdvice(variable));
     const findings = servers.map((info) => describeServer(info, variable, hasJobs ? evictionPolicy(info) : undefined));
     const worst = findings.find(({ state }) => state === 'failed') ?? findings.find(({ state }) => state === 'warning');
     if (worst !== undefined) return worst;
-    const [first = { state: 'ok', text: '' }] = findings;
+    const [first = ok('')] = findings;
     return servers.length === 1 ? first : { ...first, text: `${first.text}, a cluster of ${servers.length} primaries` };
   } catch (error) {
     return explain(error, variable, url);
@@ -58,19 +54,14 @@ function schemeAdvice(variable: string): string {
 function explain(error: unknown, variable: string, url: string): Finding {
   const reason = describeConnectionError(error);
   if (reason === 'authentication failed')
-    return {
-      state: 'failed',
-      text: reason,
-      advice: `Correct user and password in ${variable}, or the ACL of that user.`,
-    };
-  if (reason.includes('URL begins with')) return { state: 'failed', text: reason, advice: schemeAdvice(variable) };
+    return failed(reason, `Correct user and password in ${variable}, or the ACL of that user.`);
+  if (reason.includes('URL begins with')) return failed(reason, schemeAdvice(variable));
   // It says so before it closes the connection, and the client takes that for a lost one.
   if (reason === 'connection lost' && !url.includes('@'))
-    return {
-      state: 'failed',
-      text: 'the connection was closed',
-      advice: `Redis without a password refuses other machines (protected mode): set one, and put it into ${variable}. Else a proxy or firewall may cut it.`,
-    };
+    return failed(
+      'the connection was closed',
+      `Redis without a password refuses other machines (protected mode): set one, and put it into ${variable}. Else a proxy or firewall may cut it.`,
+    );
   return explainNetworkError(error);
 }
 
@@ -87,14 +78,13 @@ export function isClusterNode(info: string): boolean {
 export function describeServer(info: string, variable: string, policy: string | undefined): Finding {
   const version = versionOf(info);
   if (fieldOf(info, 'role') === 'slave')
-    return { state: 'failed', text: `${version} is a replica`, advice: `Point ${variable} to the primary server.` };
+    return failed(`${version} is a replica`, `Point ${variable} to the primary server.`);
   if (policy !== undefined)
-    return {
-      state: 'warning',
-      text: `${version} evicts keys (maxmemory-policy ${policy})`,
-      advice: 'Set maxmemory-policy to noeviction: jobs and limits vanish otherwise when its memory is full.',
-    };
-  return { state: 'ok', text: version };
+    return warning(
+      `${version} evicts keys (maxmemory-policy ${policy})`,
+      'Set maxmemory-policy to noeviction: jobs and limits vanish otherwise when its memory is full.',
+    );
+  return ok(version);
 }
 
 /** Valkey and Dragonfly answer with the version of the Redis that they are compatible with, too. */

@@ -1,4 +1,5 @@
-import type { DiagnosticCheck, Finding } from '#core/gateway/diagnosis/diagnosis.ts';
+import type { DiagnosticCheck } from '#core/gateway/diagnosis/diagnosis.ts';
+import { failed, type Finding } from '#core/gateway/diagnosis/finding.ts';
 import { explainNetworkError } from '#core/gateway/diagnosis/network.ts';
 import { DeadlineExceeded, withDeadline } from '#core/platform/timing/deadline.ts';
 
@@ -53,17 +54,12 @@ async function begin(run: DiagnosticCheck['run'], signal: AbortSignal): Promise<
 
 function explainThrown(error: unknown): Finding {
   if (error instanceof DeadlineExceeded)
-    return {
-      state: 'failed',
-      text: error.message,
-      advice: 'What it asks hangs, or a firewall drops its packets. `--timeout` waits longer.',
-    };
+    return failed(error.message, 'What it asks hangs, or a firewall drops its packets. `--timeout` waits longer.');
   const known = explainNetworkError(error);
   const isKnown = !known.text.startsWith('failed for');
   if (isKnown) return known;
-  return {
-    state: 'failed',
-    text: error instanceof Error ? error.message : 'the check failed',
-    advice: 'Read the message; report it with this output if it is no help.',
-  };
+  return failed(
+    error instanceof Error ? error.message : 'the check failed',
+    'Read the message; report it with this output if it is no help.',
+  );
 }

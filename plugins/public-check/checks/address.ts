@@ -1,4 +1,4 @@
-import type { Finding } from '#core/gateway/diagnosis/diagnosis.ts';
+import { failed, type Finding, ok, warning } from '#core/gateway/diagnosis/finding.ts';
 import { describeUnexpected, type PublicCaller } from '../caller.ts';
 import { type Arrival, publicPaths } from '../paths.ts';
 import { arrivalOf } from './request.ts';
@@ -30,34 +30,26 @@ export function describeArrival({ address, headers }: Arrival, isSecure: boolean
   const added = addresses.at(-1) ?? '';
   if (address === forged && addresses.length > 1 && added !== forged) {
     const text = `the proxy adds ${added} to what a client sends, and listen.trusted_proxies has that address: it is believed`;
-    return {
-      state: 'warning',
-      text,
-      advice: 'Try from a machine that is no proxy, or let the proxy replace X-Forwarded-For.',
-    };
+    return warning(text, 'Try from a machine that is no proxy, or let the proxy replace X-Forwarded-For.');
   }
   if (address === forged) {
     const text = 'a client chooses its own address: what it sends is trusted';
-    return { state: 'failed', text, advice: replace };
+    return failed(text, replace);
   }
   const isBehindProxy = headers['x-forwarded-for'] !== undefined && addresses.some((entry) => entry !== forged);
   const standard = headers['forwarded'] ?? '';
   if (isBehindProxy && !addresses.some((entry) => entry.includes(address))) {
     const text = `all clients have the address of the proxy, ${address}`;
-    return { state: 'warning', text, advice: `Add ${address} to listen.trusted_proxies.` };
+    return warning(text, `Add ${address} to listen.trusted_proxies.`);
   }
   if (!isBehindProxy && (standard === '' || standard.includes(forged))) {
     const text = `no proxy says who calls; the gateway sees ${address}`;
-    return {
-      state: 'warning',
-      text,
-      advice: 'If a proxy stands before the gateway, let it set X-Forwarded-For and X-Forwarded-Proto.',
-    };
+    return warning(text, 'If a proxy stands before the gateway, let it set X-Forwarded-For and X-Forwarded-Proto.');
   }
   const scheme = headers['x-forwarded-proto'] ?? '';
   if (isBehindProxy && isSecure && scheme.split(',').at(-1)?.trim() !== 'https') {
     const text = `X-Forwarded-Proto is "${scheme.slice(0, 40)}", not https: cookies are not Secure`;
-    return { state: 'failed', text, advice: replace };
+    return failed(text, replace);
   }
-  return { state: 'ok', text: `the gateway sees ${address}` };
+  return ok(`the gateway sees ${address}`);
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import type { Finding } from '#core/gateway/diagnosis/diagnosis.ts';
+import { failed, type Finding, ok, warning } from '#core/gateway/diagnosis/finding.ts';
 import { parseObject } from '#core/platform/json.ts';
 import { describeUnexpected, type PublicAnswer, type PublicCaller } from '../caller.ts';
 import { type Departure, publicPaths } from '../paths.ts';
@@ -21,7 +21,7 @@ export async function checkDeparture(caller: PublicCaller, isStream: boolean, si
   caller.open(path, { query: { id }, signal: AbortSignal.any([leaving.signal, signal]) });
   try {
     const began = await waitFor(caller, id, 'waiting', waitsMs.arrival, signal);
-    if (typeof began !== 'number') return began ?? { state: 'failed', text: 'the call does not arrive', advice };
+    if (typeof began !== 'number') return began ?? failed('the call does not arrive', advice);
   } finally {
     leaving.abort();
   }
@@ -31,12 +31,8 @@ export async function checkDeparture(caller: PublicCaller, isStream: boolean, si
     const text = `the gateway does not notice it within ${waitsMs.departure / 1000} s`;
     return { state: isStream ? 'failed' : 'warning', text, advice };
   }
-  if (after <= immediateMs) return { state: 'ok', text: 'the gateway notices it at once' };
-  return {
-    state: 'warning',
-    text: `the gateway notices it after ${(after / 1000).toFixed(0)} s, by a keep-alive`,
-    advice,
-  };
+  if (after <= immediateMs) return ok('the gateway notices it at once');
+  return warning(`the gateway notices it after ${(after / 1000).toFixed(0)} s, by a keep-alive`, advice);
 }
 
 /** @returns ms until the call is in this state; undefined if it never is; a finding if the response is invalid */

@@ -1,4 +1,4 @@
-import type { Finding } from '#core/gateway/diagnosis/diagnosis.ts';
+import { failed, type Finding, ok } from '#core/gateway/diagnosis/finding.ts';
 import { parseObject } from '#core/platform/json.ts';
 import { describeUnexpected, type PublicAnswer, type PublicCaller } from '../caller.ts';
 import { type Arrival, publicPaths } from '../paths.ts';
@@ -13,12 +13,8 @@ export async function checkEncodedSlash(caller: PublicCaller, signal: AbortSigna
     'The proxy must pass paths on as they are: AllowEncodedSlashes NoDecode and nocanon in Apache; nginx needs a proxy_pass without a path.';
   const arrival = arrivalOf(answer);
   if (arrival === undefined) return describeUnexpected(answer, advice);
-  if (/\/dp%2fname$/i.test(arrival.path)) return { state: 'ok', text: 'arrives as it was sent' };
-  return {
-    state: 'failed',
-    text: `/dp%2Fname arrives as ${arrival.path.slice(publicPaths.arrived.length, 100)}`,
-    advice,
-  };
+  if (/\/dp%2fname$/i.test(arrival.path)) return ok('arrives as it was sent');
+  return failed(`/dp%2Fname arrives as ${arrival.path.slice(publicPaths.arrived.length, 100)}`, advice);
 }
 
 /** Whether long conversations pass. @param bytes that the gateway takes */
@@ -29,14 +25,14 @@ export async function checkLongBody(caller: PublicCaller, bytes: number, signal:
   const advice =
     'Remove the limit of the proxy, because the gateway has its own: client_max_body_size 0 in nginx, and longer timeouts for a slow line.';
   if (answer.status !== 200 || parseObject(answer.text)?.['bytes'] !== bytes) return describeUnexpected(answer, advice);
-  return { state: 'ok', text: `${size} in ${answer.seconds.toFixed(1)} s` };
+  return ok(`${size} in ${answer.seconds.toFixed(1)} s`);
 }
 
 export async function checkLongHeader(caller: PublicCaller, signal: AbortSignal): Promise<Finding> {
   const answer = await caller.call(publicPaths.arrived, { headers: { 'x-long': 'x'.repeat(longHeaderBytes) }, signal });
   const advice = 'Raise the limits of the proxy for headers; docs/proxies.md has them.';
   const length = arrivalOf(answer)?.headers['x-long']?.length;
-  if (length === longHeaderBytes) return { state: 'ok', text: `${longHeaderBytes / 1000} KB arrive` };
+  if (length === longHeaderBytes) return ok(`${longHeaderBytes / 1000} KB arrive`);
   return { ...describeUnexpected(answer, advice), state: 'warning' };
 }
 

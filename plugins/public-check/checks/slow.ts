@@ -1,4 +1,4 @@
-import type { Finding } from '#core/gateway/diagnosis/diagnosis.ts';
+import { failed, type Finding, ok } from '#core/gateway/diagnosis/finding.ts';
 import { describeUnexpected, type PublicCaller } from '../caller.ts';
 import { publicPaths } from '../paths.ts';
 
@@ -11,17 +11,13 @@ export async function checkSilence(caller: PublicCaller, seconds: number, signal
   if (answer.status !== 200) return describeUnexpected(answer, longer);
   const pings = answer.text.match(/^: keep-alive$/gm)?.length ?? 0;
   if (!answer.isWhole || !answer.text.includes('[DONE]'))
-    return {
-      state: 'failed',
-      text: `is cut off after ${answer.seconds.toFixed(1)} s, with ${pings} keep-alives`,
-      advice: longer,
-    };
-  return { state: 'ok', text: `whole after ${seconds} s of silence, with ${pings} keep-alives` };
+    return failed(`is cut off after ${answer.seconds.toFixed(1)} s, with ${pings} keep-alives`, longer);
+  return ok(`whole after ${seconds} s of silence, with ${pings} keep-alives`);
 }
 
 /** Whether a call is answered that is not streamed and takes long. */
 export async function checkSlowCall(caller: PublicCaller, seconds: number, signal: AbortSignal): Promise<Finding> {
   const answer = await caller.call(publicPaths.wait, { query: { seconds }, signal });
   if (answer.status !== 200 || !answer.isWhole) return describeUnexpected(answer, longer);
-  return { state: 'ok', text: `answered after ${seconds} s` };
+  return ok(`answered after ${seconds} s`);
 }

@@ -1,4 +1,4 @@
-import type { Finding } from '#core/gateway/diagnosis/diagnosis.ts';
+import { failed, type Finding, ok, warning } from '#core/gateway/diagnosis/finding.ts';
 import { describeUnexpected, type PublicAnswer, type PublicCaller } from '../caller.ts';
 import { pace, publicPaths } from '../paths.ts';
 
@@ -20,15 +20,15 @@ export function describePieces({ pieces, text, isWhole }: PublicAnswer): Finding
   );
   if (!isWhole || !text.includes('[DONE]')) {
     const advice = 'The proxy cuts streams off: raise its timeout of a response, or install a newer version of it.';
-    return { state: 'failed', text: `ends after ${events.length} of ${pace.events} events`, advice };
+    return failed(`ends after ${events.length} of ${pace.events} events`, advice);
   }
   const delays = events.map(({ at, sent }) => at - sent);
   const held = Math.max(...delays) - Math.min(...delays);
   const count = events.filter(({ at }, index) => index === 0 || at - (events[index - 1]?.at ?? 0) > pieceGapMs).length;
   const arrival = `${events.length} events in ${count} pieces, held back for up to ${Math.round(held)} ms`;
-  if (count <= 3) return { state: 'failed', text: `is buffered: ${arrival}`, advice: unbuffered };
-  if (count >= pace.events * 0.75) return { state: 'ok', text: arrival };
+  if (count <= 3) return failed(`is buffered: ${arrival}`, unbuffered);
+  if (count >= pace.events * 0.75) return ok(arrival);
   const advice =
     'The proxy or the network gathers events. HAProxy needs `option http-no-delay`; try again if the connection was busy.';
-  return { state: 'warning', text: arrival, advice };
+  return warning(arrival, advice);
 }

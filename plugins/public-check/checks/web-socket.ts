@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
-import type { Finding } from '#core/gateway/diagnosis/diagnosis.ts';
+import { type Finding, ok, warning } from '#core/gateway/diagnosis/finding.ts';
 import { describeUnexpected, type PublicCaller } from '../caller.ts';
 import { publicPaths } from '../paths.ts';
 import { arrivalOf } from './request.ts';
@@ -18,9 +18,9 @@ export async function checkWebSocket(caller: PublicCaller, signal: AbortSignal):
   signal.addEventListener('abort', () => socket.terminate());
   socket.on('open', () => socket.send(greeting));
   socket.on('message', (data: Buffer) => {
-    if (data.toString() === greeting) resolve({ state: 'ok', text: 'opens, and carries messages' });
+    if (data.toString() === greeting) resolve(ok('opens, and carries messages'));
   });
-  socket.on('close', () => resolve({ state: 'warning', text: 'opens, and carries no messages', advice }));
+  socket.on('close', () => resolve(warning('opens, and carries no messages', advice)));
   socket.on('unexpected-response', (_request, response) => {
     describeRefusal(response).then(resolve, reject);
   });
@@ -42,6 +42,6 @@ async function describeRefusal(response: IncomingMessage): Promise<Finding> {
   const arrival = arrivalOf(answer);
   if (arrival === undefined) return { ...describeUnexpected(answer, advice), state: 'warning' };
   if (arrival.headers['upgrade']?.toLowerCase() === 'websocket')
-    return { state: 'ok', text: 'the request arrives, but the Node.js of the gateway opens no WebSockets' };
-  return { state: 'warning', text: 'the proxy drops `Upgrade`', advice };
+    return ok('the request arrives, but the Node.js of the gateway opens no WebSockets');
+  return warning('the proxy drops `Upgrade`', advice);
 }

@@ -83,7 +83,7 @@ describe('a database with a Turkish collation', () => {
     expect(lines).toEqual([
       `accounts ${first.accountId} and ${second.accountId} have the same e-mail address but for its case: change the address of one, or delete it`,
     ]);
-    const [, migrations] = databaseDiagnoses(url, undefined, undefined, []);
+    const [, migrations] = databaseDiagnoses({ DATABASE_URL: url }, []);
     const [check] = migrations?.checks(createStageHost(database) as never) ?? [];
     expect(await check?.run(AbortSignal.timeout(10_000))).toMatchObject({
       state: 'warning',

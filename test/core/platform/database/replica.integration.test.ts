@@ -104,7 +104,7 @@ describe('a streaming replica', () => {
 
   it('is diagnosed, and so are a missing right and a server that is no replica', async () => {
     const diagnose = async (url: string) => {
-      const [diagnosis] = databaseDiagnoses(servers.primaryUrl, undefined, url, []);
+      const [diagnosis] = databaseDiagnoses({ DATABASE_URL: servers.primaryUrl, DATABASE_READ_URL: url }, []);
       const checks = [...(diagnosis?.checks({ dataFolder: tmpdir(), now: Date.now } as never) ?? [])];
       return checks.find(({ subject }) => subject === 'DATABASE_READ_URL')?.run({} as never);
     };

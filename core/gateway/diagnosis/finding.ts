@@ -1,0 +1,25 @@
+/** What one check of `daypass doctor` has found. */
+export interface Finding {
+  /** `warning`: works, and soon may not, or could not be made sure of. `skipped`: there is nothing to check. */
+  readonly state: 'ok' | 'warning' | 'failed' | 'skipped';
+  /** What was found, in a few words; no secrets. */
+  readonly text: string;
+  /** What to do, in a sentence or two; with `warning` and `failed`. */
+  readonly advice?: string;
+}
+
+export function ok(text: string): Finding {
+  return { state: 'ok', text };
+}
+
+export function skipped(text: string): Finding {
+  return { state: 'skipped', text };
+}
+
+export function warning(text: string, advice: string): Finding {
+  return { state: 'warning', text, advice };
+}
+
+export function failed(text: string, advice: string): Finding {
+  return { state: 'failed', text, advice };
+}

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Route } from '#core/config/catalog/catalog.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
+import { epochs, type RecordOf, type Row, selected, toRecord } from '#core/platform/database/rows.ts';
 import type { CheckName, Reason, CheckVerdict } from './checks/check.ts';
 import type { ProbeResult } from './entities.ts';
 import type { Samples } from './fingerprint.ts';
@@ -14,19 +14,15 @@ const budgetPeriod = 24 * 3_600_000;
 /** Days for which results are kept; baselines stay. */
 const keptDays = 60;
 
-/** The last check of a kind on a route that is over. */
-export interface LastResult {
-  readonly route: string;
+const measured = ['detail', 'tokens', 'first_content_ms', 'tokens_per_second', 'score'] as const;
+type ResultRow = Row<typeof ProbeResult, 'route' | 'started_at' | (typeof measured)[number]> & {
   readonly check: CheckName;
-  readonly startedAt: Date;
-  readonly state: 'ok' | 'failed' | 'unknown';
-  readonly reason: Reason | undefined;
-  readonly detail: string | undefined;
-  readonly tokens: number;
-  readonly firstContentMs: number | undefined;
-  readonly tokensPerSecond: number | undefined;
-  readonly score: number | undefined;
-}
+  readonly state: CheckVerdict['state'];
+  readonly reason: Reason | null;
+};
+
+/** The last check of a kind on a route that is over. */
+export type LastResult = RecordOf<ResultRow>;
 
 /** What a check has measured besides its verdict. */
 export interface Measured {
@@ -145,19 +141,13 @@ export async function endCheck(
   );
 }
 
-type ResultRow = Row<
-  typeof ProbeResult,
-  'route' | 'started_at' | 'detail' | 'tokens' | 'first_content_ms' | 'tokens_per_second' | 'score'
-> & { readonly check: CheckName; readonly state: LastResult['state']; readonly reason: Reason | null };
-
 /** The last results of all checks of these routes. What could not be found out counts only where nothing else is known. */
 export async function readLastResults(
   database: Pick<Database, 'query'>,
   routes: readonly string[],
 ): Promise<LastResult[]> {
   const rows = await database.query<ResultRow>(
-    `select distinct on (route, check_name) route, check_name as "check", ${epochs('started_at')}, state, reason, detail, tokens,
-       first_content_ms, tokens_per_second, score
+    `select distinct on (route, check_name) route, check_name as "check", ${epochs('started_at')}, state, reason, ${selected(measured)}
      from probes_result where route in (?) and state <> 'running'
      order by route, check_name, state = 'unknown', probes_result.started_at desc`,
     [routes],

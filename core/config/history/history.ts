@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Database } from '#core/platform/database/database.ts';
-import { epochs, type Row } from '#core/platform/database/rows.ts';
+import { type RecordOf, type Row, selected, toRecord } from '#core/platform/database/rows.ts';
 import { readSecret } from '#core/platform/database/secret.ts';
 import type { GatewayDocument } from '../file/document.ts';
 import type { ConfigurationRollback, ServedConfiguration } from './entities.ts';
@@ -13,28 +13,23 @@ const numberTries = 5;
 /** The channel of the database on which a change of the rollback, or of the variant, is announced. */
 export const rollbackChannel = 'configuration_rollback';
 
-/** A configuration that has served, with its number. */
-export interface Served {
-  readonly id: number;
-  readonly servedAt: Date;
-  /** `file`, the name of a variant, or who took a change back. */
-  readonly broughtBy: string;
-  readonly digest: string;
-  readonly text: string;
-}
+const servedColumns = ['id', 'text', 'digest', 'brought_by', 'served_at'] as const;
+type ServedRow = Row<typeof ServedConfiguration, (typeof servedColumns)[number]>;
+const selectServed = `select ${selected(servedColumns)} from served_configuration`;
 
-/** A change of gateway.yaml that is taken back. */
-export interface Rollback {
-  /** Of the file in whose place a configuration serves. */
-  readonly fileDigest: string;
-  /** That configuration's number. */
-  readonly configurationId: number;
-  readonly operator: string;
-  readonly note: string | undefined;
-  readonly createdAt: Date;
-  /** Number of the variant that serves everybody, where no change is taken back: the file is behind. */
-  readonly variant?: number | undefined;
-}
+/** A configuration that has served, with its number. */
+export type Served = RecordOf<ServedRow>;
+
+const rollbackColumns = ['file_digest', 'configuration_id', 'operator', 'note', 'created_at'] as const;
+type RollbackRow = Row<typeof ConfigurationRollback, (typeof rollbackColumns)[number]> & {
+  readonly variant: number | null;
+};
+
+/**
+ * A change of gateway.yaml that is taken back: by the digest of that file, the number of the configuration that serves in its place. With
+ * the number of a variant, which serves everybody, no change is taken back: the file is behind.
+ */
+export type Rollback = RecordOf<RollbackRow>;
 
 /** What a second configuration that serves some of the accounts is called, by its number. */
 export const variantName = (number: number) => `canary ${number}`;
@@ -95,19 +90,15 @@ export class ConfigHistory {
   /** The newest first. @param before only those with a smaller number */
   async list(limit: number, before?: number): Promise<Served[]> {
     const rows = await this.#database.query<ServedRow>(
-      `select id, text, digest, brought_by, ${epochs('served_at')} from served_configuration
-       where ?::integer is null or id < ? order by id desc limit ?`,
+      `${selectServed} where ?::integer is null or id < ? order by id desc limit ?`,
       [before ?? null, before ?? null, limit],
     );
-    return rows.map(toServed);
+    return rows.map(toRecord);
   }
 
   async find(id: number): Promise<Served | undefined> {
-    const [found] = await this.#database.query<ServedRow>(
-      `select id, text, digest, brought_by, ${epochs('served_at')} from served_configuration where id = ?`,
-      [id],
-    );
-    return found && toServed(found);
+    const [found] = await this.#database.query<ServedRow>(`${selectServed} where id = ?`, [id]);
+    return found && toRecord(found);
   }
 
   /**
@@ -120,33 +111,28 @@ export class ConfigHistory {
     const [now] = rollback === undefined ? await this.list(1) : [await this.find(rollback.configurationId)];
     if (now === undefined) return undefined;
     const [found] = await this.#database.query<ServedRow>(
-      `select id, text, digest, brought_by, ${epochs('served_at')} from served_configuration
-       where id < ? and digest <> ? order by id desc limit 1`,
+      `${selectServed} where id < ? and digest <> ? order by id desc limit 1`,
       [now.id, now.digest],
     );
-    return found && toServed(found);
+    return found && toRecord(found);
   }
 
   /** The last change that was taken back, of any file or of this one; undefined when none was, or it was released. */
   async rollback(fileDigest?: string): Promise<Rollback | undefined> {
     const [row] = await this.#database.query<RollbackRow>(
-      `select file_digest, configuration_id, operator, note, canary, ${epochs('created_at')} from configuration_rollback
-       where file_digest = coalesce(?, file_digest)`,
+      `select ${selected(rollbackColumns)}, canary as variant from configuration_rollback where file_digest = coalesce(?, file_digest)`,
       [fileDigest ?? null],
     );
-    if (row === undefined) return undefined;
-    return {
-      fileDigest: row.file_digest,
-      configurationId: row.configuration_id,
-      operator: row.operator,
-      note: row.note ?? undefined,
-      createdAt: new Date(row.created_at),
-      variant: row.canary ?? undefined,
-    };
+    return row && toRecord(row);
   }
 
   /** Takes a file back in favour of a configuration, on all instances whose file it is, now and after a restart. */
-  async takeBack({ fileDigest, configurationId, operator, note }: Omit<Rollback, 'createdAt'>): Promise<void> {
+  async takeBack({
+    fileDigest,
+    configurationId,
+    operator,
+    note,
+  }: Omit<Rollback, 'createdAt' | 'variant'>): Promise<void> {
     await this.#database.query(
       `with changed as (
          insert into configuration_rollback (id, file_digest, configuration_id, operator, note) values (1, ?, ?, ?, ?)
@@ -172,14 +158,4 @@ export class ConfigHistory {
     );
     return rows.length > 0;
   }
-}
-
-type ServedRow = Row<typeof ServedConfiguration, 'id' | 'text' | 'digest' | 'brought_by' | 'served_at'>;
-type RollbackRow = Row<
-  typeof ConfigurationRollback,
-  'file_digest' | 'configuration_id' | 'operator' | 'note' | 'created_at' | 'canary'
->;
-
-function toServed({ id, text, digest, brought_by: broughtBy, served_at: servedAt }: ServedRow): Served {
-  return { id, text, digest, broughtBy, servedAt: new Date(servedAt) };
 }

@@ -30,10 +30,12 @@ type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}
   : Name;
 type Read<Name, Given> = Given extends null ? undefined : Name extends `${string}_${'at' | 'until'}` ? Date : Given;
 
+const timeName = /_(?:at|until)$/;
+
 export function toRecord<Columns extends object>(row: Columns): RecordOf<Columns> {
   const fields = Object.entries(row).map(([name, value]) => [
     name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
-    typeof value === 'number' && /_(?:at|until)$/.test(name) ? new Date(value) : (value ?? undefined),
+    typeof value === 'number' && timeName.test(name) ? new Date(value) : (value ?? undefined),
   ]);
   return Object.fromEntries(fields) as RecordOf<Columns>;
 }
@@ -46,4 +48,10 @@ export function epoch(expression: string): string {
 /** The same for columns, each under its own name: `o.paid_at` as `paid_at`. */
 export function epochs(...columns: readonly string[]): string {
   return columns.map((column) => `${epoch(column)} as ${column.slice(column.indexOf('.') + 1)}`).join(', ');
+}
+
+/** Columns of a table as `Row` describes them: those in `_at` and `_until` are times. @param alias of the table */
+export function selected(columns: readonly string[], alias?: string): string {
+  const names = columns.map((column) => (alias === undefined ? column : `${alias}.${column}`));
+  return names.map((name) => (timeName.test(name) ? epochs(name) : name)).join(', ');
 }

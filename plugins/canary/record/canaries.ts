@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from '#core/platform/database/database.ts';
-import { epochs, type Row } from '#core/platform/database/rows.ts';
+import { epochs, type Row, selected, toRecord } from '#core/platform/database/rows.ts';
 import type { CanaryCounts, CanaryOutcome, CanaryVerdict } from './canary-counts.ts';
 import type { ConfigurationCanary } from './entities.ts';
 import { type ConfigHistory, rollbackChannel, variantName } from '#core/config/history/history.ts';
@@ -170,49 +170,34 @@ export class Canaries {
   }
 }
 
-type CanaryRow = Row<
-  typeof ConfigurationCanary,
-  | 'id'
-  | 'base_digest'
-  | 'text'
-  | 'digest'
-  | 'salt'
-  | 'share'
-  | 'operator'
-  | 'note'
-  | 'started_at'
-  | 'until'
-  | 'looks'
-  | 'late_looks'
-  | 'next_look'
-  | 'counts'
-  | 'verdict'
-  | 'ended_at'
-  | 'outcome'
-  | 'reason'
->;
+const stored = [
+  'id',
+  'base_digest',
+  'text',
+  'digest',
+  'salt',
+  'share',
+  'operator',
+  'note',
+  'looks',
+  'late_looks',
+  'next_look',
+  'counts',
+  'verdict',
+  'outcome',
+  'reason',
+  'started_at',
+  'ended_at',
+] as const;
+const columns = `${selected(stored)}, ${epochs('until')}`;
+type CanaryRow = Row<typeof ConfigurationCanary, (typeof stored)[number] | 'until'>;
 
-const columns = `id, base_digest, text, digest, salt, share, operator, note, looks, late_looks, next_look, counts, verdict, outcome, reason,
-  ${epochs('started_at', 'until', 'ended_at')}`;
-
-function toCanary(row: CanaryRow): Canary {
-  const { ended_at: endedAt, outcome, reason } = row;
+function toCanary({ until, share, ...row }: CanaryRow): Canary {
+  const { endedAt: at, outcome, reason = '', ...canary } = toRecord(row);
   return {
-    id: row.id,
-    baseDigest: row.base_digest,
-    text: row.text,
-    digest: row.digest,
-    salt: row.salt,
-    share: Number(row.share),
-    operator: row.operator,
-    note: row.note ?? undefined,
-    startedAt: new Date(row.started_at),
-    until: new Date(row.until),
-    looks: row.looks,
-    lateLooks: row.late_looks,
-    nextLook: row.next_look,
-    counts: row.counts ?? undefined,
-    verdict: row.verdict ?? undefined,
-    end: endedAt === null || outcome === null ? undefined : { at: new Date(endedAt), outcome, reason: reason ?? '' },
+    ...canary,
+    share: Number(share),
+    until: new Date(until),
+    end: at === undefined || outcome === undefined ? undefined : { at, outcome, reason },
   };
 }

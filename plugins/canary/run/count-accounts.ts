@@ -12,10 +12,9 @@ const never = 4_102_444_800_000;
 
 const nothing: Counts = { requests: 0, failures: 0, refusals: 0, timed: 0, logSum: 0 };
 
-interface CountRow extends Omit<Counts, 'logSum'> {
+interface CountRow extends Counts {
   readonly account: string;
-  readonly is_canary: boolean;
-  readonly log_sum: number;
+  readonly isCanary: boolean;
 }
 
 type Queries = Pick<Database, 'query'>;
@@ -60,8 +59,8 @@ export class AccountCounter {
   async #compare(rows: readonly CountRow[]): Promise<ComparedAccount[]> {
     const before = (this.#before ??= await countBefore(this.#database, this.#canary));
     return rows
-      .filter(({ is_canary: isCanary, account }) => isCanary || !takesAccount(this.#canary, account))
-      .map((row) => ({ ...countsOf(row), isCanary: row.is_canary, before: before.get(row.account) ?? nothing }));
+      .filter(({ isCanary, account }) => isCanary || !takesAccount(this.#canary, account))
+      .map((row) => ({ ...row, before: before.get(row.account) ?? nothing }));
   }
 
   #count(from: number, to: number): Promise<CountRow[]> {
@@ -76,16 +75,16 @@ async function countBefore(
 ): Promise<ReadonlyMap<string, Counts>> {
   const start = startedAt.getTime();
   const rows = await count(database, start - Math.max(shortestPast, until.getTime() - start), start, 0);
-  return new Map(rows.map((row) => [row.account, countsOf(row)]));
+  return new Map(rows.map((row) => [row.account, row]));
 }
 
 /** @param from epoch ms, as `to` @param canary number of the one whose requests are apart */
 function count(database: Queries, from: number, to: number, canary: number): Promise<CountRow[]> {
   return database.query<CountRow>(
-    `select account_id as account, canary is not distinct from ? as is_canary, count(*)::float8 as requests,
+    `select account_id as account, canary is not distinct from ? as "isCanary", count(*)::float8 as requests,
        count(*) filter (where outcome = 'failed')::float8 as failures,
        count(*) filter (where outcome = 'refused')::float8 as refusals,
-       count(first_content_ms)::float8 as timed, coalesce(sum(ln(greatest(first_content_ms, 1))), 0)::float8 as log_sum
+       count(first_content_ms)::float8 as timed, coalesce(sum(ln(greatest(first_content_ms, 1))), 0)::float8 as "logSum"
      from request_log
      where started_at >= to_timestamp(?::float8 / 1000) and started_at < to_timestamp(?::float8 / 1000)
        and is_metered and account_id is not null and outcome <> 'interrupted'
@@ -98,22 +97,19 @@ function count(database: Queries, from: number, to: number, canary: number): Pro
 function sumRows(rows: readonly CountRow[]): CountRow[] {
   const sums = new Map<string, CountRow>();
   for (const row of rows) {
-    const key = `${row.account} ${row.is_canary}`;
+    const key = `${row.account} ${row.isCanary}`;
     const sum = sums.get(key);
-    sums.set(key, sum === undefined ? row : { ...row, ...addCounts(sum, row), log_sum: sum.log_sum + row.log_sum });
+    sums.set(key, sum === undefined ? row : { ...row, ...addCounts(sum, row) });
   }
   return [...sums.values()];
 }
 
-function addCounts(one: Omit<Counts, 'logSum'>, other: Omit<Counts, 'logSum'>): Omit<Counts, 'logSum'> {
+function addCounts(one: Counts, other: Counts): Counts {
   return {
     requests: one.requests + other.requests,
     failures: one.failures + other.failures,
     refusals: one.refusals + other.refusals,
     timed: one.timed + other.timed,
+    logSum: one.logSum + other.logSum,
   };
-}
-
-function countsOf({ requests, failures, refusals, timed, log_sum: logSum }: CountRow): Counts {
-  return { requests, failures, refusals, timed, logSum };
 }

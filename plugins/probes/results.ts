@@ -14,8 +14,8 @@ const budgetPeriod = 24 * 3_600_000;
 /** Days for which results are kept; baselines stay. */
 const keptDays = 60;
 
-const measured = ['detail', 'tokens', 'first_content_ms', 'tokens_per_second', 'score'] as const;
-type ResultRow = Row<typeof ProbeResult, 'route' | 'started_at' | (typeof measured)[number]> & {
+const figures = ['detail', 'tokens', 'first_content_ms', 'tokens_per_second', 'score'] as const;
+type ResultRow = Row<typeof ProbeResult, 'route' | 'started_at' | (typeof figures)[number]> & {
   readonly check: CheckName;
   readonly state: CheckVerdict['state'];
   readonly reason: Reason | null;
@@ -147,7 +147,7 @@ export async function readLastResults(
   routes: readonly string[],
 ): Promise<LastResult[]> {
   const rows = await database.query<ResultRow>(
-    `select distinct on (route, check_name) route, check_name as "check", ${epochs('started_at')}, state, reason, ${selected(measured)}
+    `select distinct on (route, check_name) route, check_name as "check", ${epochs('started_at')}, state, reason, ${selected(figures)}
      from probes_result where route in (?) and state <> 'running'
      order by route, check_name, state = 'unknown', probes_result.started_at desc`,
     [routes],

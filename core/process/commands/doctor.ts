@@ -73,10 +73,10 @@ async function examine(context: CoreCommandContext, options: DoctorOptions): Pro
   ]);
   const configured = loaded instanceof ConfigError ? [] : configuredSecrets(loaded.config, loaded.registry);
   const findings = await runChecks(wanted, timeout * 1000, secretRemover(process.env, configured));
-  const failed = findings.filter(({ state }) => state === 'failed').length;
-  if (json) print(JSON.stringify({ ok: failed === 0, checks: findings }));
+  const failures = findings.filter(({ state }) => state === 'failed').length;
+  if (json) print(JSON.stringify({ ok: failures === 0, checks: findings }));
   else for (const line of describe(findings)) print(line);
-  if (failed > 0) throw new CommandFailed(`${failed} of ${findings.length} checks failed`);
+  if (failures > 0) throw new CommandFailed(`${failures} of ${findings.length} checks failed`);
 }
 
 /** Its own mistakes keep the others from running: they need to know what is configured. */

@@ -119,8 +119,8 @@ async function checkGateway(host: DiagnosisHost): Promise<Finding> {
 
 /** @param answer of `/readyz?verbose` */
 export function describeRunning({ status, checks, problems }: JsonObject): Finding {
-  const failing = listOf<{ name: string; ok: boolean; reason?: string }>(checks).flatMap(({ name, ok, reason }) =>
-    ok ? [] : [`${name}: ${reason ?? 'fails'}`],
+  const failing = listOf<{ name: string; ok: boolean; reason?: string }>(checks).flatMap((check) =>
+    check.ok ? [] : [`${check.name}: ${check.reason ?? 'fails'}`],
   );
   const others = listOf<ToldProblem>(problems)
     .filter(({ problem, severity }) => problem !== 'check' && severity !== 'info')

@@ -174,7 +174,12 @@ it('failing checks, a rejected gateway.yaml and failed jobs lead to the health p
 });
 
 it.each([
-  ['a change that was taken back', { note: 'it was bad', variant: undefined }, 'rolled back; configuration 3 serves', 'it was bad'],
+  [
+    'a change that was taken back',
+    { note: 'it was bad', variant: undefined },
+    'rolled back; configuration 3 serves',
+    'it was bad',
+  ],
   ['a canary that is full', { note: undefined, variant: 2 }, 'canary 2 serves all accounts, as configuration 3', ''],
 ])('programs do not read who is responsible for %s, operators do', async (_, more, sentence, note) => {
   await using host = createTestHost({ now });

@@ -118,13 +118,16 @@ async function sizeOf(folder: string): Promise<number> {
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, names.length);
 }
 
-/** Last line of initdb's output, or how it ended. */
+/** First failure in initdb's output, else its last line, which after a failure is about cleaning up; else how it ended. */
 function reasonOf(error: unknown): string {
   const { stderr, code, signal, message } = error as { [name in 'stderr' | 'code' | 'signal' | 'message']?: unknown };
-  const line = String(stderr ?? '')
+  const lines = String(stderr ?? '')
     .trim()
-    .split('\n')
-    .at(-1);
+    .split('\n');
+  const failure = lines
+    .map((line) => /(?:FATAL|PANIC|ERROR|\berror):\s+(.+)/.exec(line)?.[1])
+    .find((line) => line !== undefined);
+  const line = failure ?? lines.at(-1);
   if (line !== undefined && line !== '') return line.replace(/\.$/, '');
   if (typeof signal === 'string') return `it was ended by ${signal}`;
   return typeof code === 'number' ? `it ended with code ${code} and printed nothing` : String(message);

@@ -52,7 +52,18 @@ it('a start that is stopped ends once its program has, which would write to the 
 });
 
 it.each([
-  ['its last line', 'echo "creating"; echo "initdb: error: no space left" >&2; exit 1', 'initdb: error: no space left'],
+  ['its last line', 'echo "creating"; echo "initdb: no space left" >&2; exit 1', 'initdb: no space left'],
+  [
+    'what failed, not that it tidies up',
+    `cat >&2 <<'END'
+2026-11-29 11:30:46.441 UTC [20154] FATAL:  could not write to file "pg_wal/xlogtemp.20154": No space left on device
+child process exited with exit code 1
+initdb: removing contents of data directory "/data/postgres.new"
+END
+exit 1`,
+    'could not write to file "pg_wal/xlogtemp.20154": No space left on device',
+  ],
+  ['its own error', 'echo "initdb: error: could not create directory" >&2; exit 1', 'could not create directory'],
   ['its code, where it printed nothing', 'exit 3', 'it ended with code 3 and printed nothing'],
   ['the signal that ended it', 'kill -9 $$', 'it was ended by SIGKILL'],
 ])('a program that fails is reported with %s', async (_, script, reason) => {

@@ -50,6 +50,7 @@ function headingOf<Entry>({ heading, name }: ShownField<Entry>): string {
 }
 
 function printField<Entry>(field: ShownField<Entry>, entry: Entry, { timeZone, now, names }: FieldText): string {
+  if (field.print !== undefined) return field.print(entry, (at) => formatTime(at, timeZone)) ?? '';
   const value = field.value(entry, now);
   if (value === undefined) return '';
   if (value instanceof Date) return formatTime(value, timeZone);

@@ -42,6 +42,8 @@ interface Showing<Entry> extends Partial<Pick<TableColumn, 'at' | 'fit' | 'isNam
   readonly isSentence?: boolean;
   /** What pages show instead, where that is not what commands print. */
   cell?(entry: Entry, reader: FieldReader): PageValue;
+  /** What commands print instead. @param time prints a time in their zone; '' for none */
+  print?(entry: Entry, time: (at: Date | undefined) => string): string | undefined;
 }
 
 /** Names of the members whose values are of a type. */

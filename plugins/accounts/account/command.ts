@@ -11,7 +11,8 @@ import { addListCommand } from '#core/extension/commands/list-command.ts';
 import { addShowCommand, type CommandSubject } from '#core/extension/commands/show-command.ts';
 import { accounts } from '#core/web/resources/accounts.ts';
 import { integer, object } from '#core/platform/schema.ts';
-import { type AccountDetails, describeAccount, toJson } from './describe.ts';
+import type { AccountDetails } from '#core/web/resources/account-details.ts';
+import { describeAccount, toJson } from './describe.ts';
 
 const exitCodes = `
 
@@ -23,7 +24,10 @@ const account: CommandSubject<AccountDetails> = {
   argument: ['account', 'id, e-mail address, name, hint or key'],
   help: 'ACCOUNT is an account id, e-mail address, name, API key, or key hint (dp-AbCd…wxyz or dp-AbCd...wxyz).',
   exitCodes,
-  read: async (host, handle) => (await operations()).readDetails(host, handle),
+  async read(host, handle) {
+    const { findAccountByHandle, readAccountDetails } = await operations();
+    return readAccountDetails(host, await findAccountByHandle(host, handle));
+  },
   write: toJson,
   describe: describeAccount,
 };

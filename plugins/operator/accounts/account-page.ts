@@ -1,19 +1,13 @@
 import type { Registry } from '#core/extension/registry.ts';
-import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
 import { AccountError } from '#core/business/accounts/account-error.ts';
 import type { AccountState } from '#core/business/accounts/account-list.ts';
-import { type AccountRecord, activePeriod, type PeriodRecord } from '#core/business/accounts/account-record.ts';
+import type { AccountRecord } from '#core/business/accounts/account-record.ts';
 import { uuid } from '#core/platform/database/database.ts';
 import { findAccount } from '#core/business/accounts/accounts.ts';
-import { listIdentities } from '#core/business/accounts/identity-links.ts';
-import { recordedLabelIn } from '#core/business/accounts/plans.ts';
-import { listLedger } from '#core/business/accounts/ledger-entries.ts';
-import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { listMails } from '#core/business/mail/mails.ts';
 import { nameOfAccount, nameOfPerson } from '#core/web/pages/account-name.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
-import { sessionsOf } from '#core/web/sessions/sign-in.ts';
 import { listOrders } from '#core/business/payments/order.ts';
 import {
   countUsage,
@@ -29,7 +23,9 @@ import { actionTable } from '#core/web/actions/action-table.ts';
 import { ledgerTable, mailTable } from '../shared-tables.ts';
 import { type TableSection, withRows } from '#core/web/pages/table.ts';
 import { describeDone } from '#core/web/actions/action-page.ts';
-import { defineView, fieldTable } from '#core/web/resources/field.ts';
+import { readAccountDetails } from '#core/web/resources/account-details.ts';
+import { accountFacts } from '#core/web/resources/account-facts.ts';
+import { defineView, describeFacts, fieldTable } from '#core/web/resources/field.ts';
 import { ordersOfOne } from '#core/web/resources/orders.ts';
 import { accountLinks } from './account-links.ts';
 import { describeAccountTiles } from './account-tiles.ts';
@@ -38,9 +34,25 @@ import { describeStory } from './story.ts';
 import { quantile } from '#core/gateway/records/latency-histogram.ts';
 
 /** What is listed of an account, the newest. */
-const listed = { orders: 20, actions: 50, models: 8, mails: 20 };
+const listed = { orders: 20, models: 8, mails: 20 };
 /** Hours of usage by model, and those whose times to the first token are read: for each hour that takes twenty times as long. */
 const usageHours = { counts: 30 * 24, firstToken: 2 };
+
+/** What the page says of it, in this order. */
+const facts = [
+  'account',
+  'name',
+  'created',
+  'blocked',
+  'blocked_reason',
+  'key',
+  'limits',
+  'plan',
+  'requests',
+  'signs_in',
+  'sessions',
+  'role',
+] as const;
 
 /** `/operator/accounts/{id}`: an account with its key hint, periods, usage and orders. */
 export const accountPage = (gateway: Pick<Registry, 'costsReader' | 'storySources'>): Page => ({
@@ -55,33 +67,17 @@ export const accountPage = (gateway: Pick<Registry, 'costsReader' | 'storySource
     const record = await requireAccount(request);
     const { id } = record;
     const since = (hours: number) => ({ accountId: id, since: startOfHours(host.now(), hours) });
-    const [
-      identities,
-      sessions,
-      ledger,
-      { orders },
-      usage,
-      timed,
-      hours,
-      actions,
-      others,
-      blockedReason,
-      costs,
-      mails,
-    ] = await Promise.all([
-      listIdentities(database, id),
-      sessionsOf(host).list(id),
-      listLedger(database, id),
+    const [details, { orders }, usage, timed, hours, others, costs, mails] = await Promise.all([
+      readAccountDetails(host, record),
       listOrders(database, { accountId: id }, undefined, listed.orders),
       countUsage(database, since(usageHours.counts), ['model']),
       readUsage(database, since(usageHours.firstToken), ['model']),
       countUsage(database, since(usageHours.counts), ['hour']),
-      listActions(database, { subject: id, limit: listed.actions }),
       Promise.all(gateway.storySources.map((read) => read(request, id))),
-      readBlockedReason(request, id),
       gateway.costsReader?.beside(request, '30d'),
       listMails(database, { accountId: id }, listed.mails),
     ]);
+    const { identities, sessions, ledger, actions } = details;
     const names = await nameAccounts(request, actions);
     const tiles = await describeAccountTiles(record, usage, costs?.ofAccount(id), request);
     const { text, kind } = accountStateCell(stateOf(record), t);
@@ -107,7 +103,7 @@ export const accountPage = (gateway: Pick<Registry, 'costsReader' | 'storySource
           time: format.dayTime(createdAt, new Date(host.now())),
         })),
       notePath: record.deletedAt === undefined ? `/operator/accounts/${id}/note` : undefined,
-      facts: factsOf(record, blockedReason, { identities, sessions: sessions.length }, request),
+      facts: describeFacts(request, details, accountFacts.pick(...facts)),
       actions: accountLinks(record, identities.length > 0, request),
       sections: withRows([
         usageTable(byRequests, timed, costs && ((model) => costs.ofModel(id, model)), request),
@@ -131,14 +127,6 @@ export async function requireAccount({ host, params }: PageRequest): Promise<Acc
   throw new PageError(404, 'operator.account_unknown', {
     action: { path: '/operator/accounts', label: 'operator.accounts' },
   });
-}
-
-async function readBlockedReason({ host }: PageRequest, id: string): Promise<string> {
-  const [row] = await host.database.query<{ reason: string | null }>(
-    'select blocked_reason as reason from account where id = ?',
-    [id],
-  );
-  return row?.reason ?? '';
 }
 
 function stateOf({ deletedAt, blockedAt, periods, readAt }: AccountRecord): AccountState {
@@ -176,52 +164,6 @@ function describeModels(byRequests: readonly OfModel<UsageCounts>[], { t, format
     requests: format.number(requests),
     share: Math.max(1, Math.round((requests / most) * 1_000)),
   }));
-}
-
-function factsOf(
-  record: AccountRecord,
-  blockedReason: string,
-  signIns: {
-    readonly identities: readonly SignIn[];
-    readonly sessions: number;
-  },
-  request: PageRequest,
-) {
-  const { t, format, host } = request;
-  const { id, name, createdAt, blockedAt, key, requestCount, periods, readAt } = record;
-  const active = activePeriod(record, readAt);
-  const end = periods.at(-1)?.endsAt;
-  const plan =
-    active === undefined
-      ? t(end === undefined ? 'operator.plan_none' : 'operator.plan_over')
-      : describePlan(active, request);
-  const fact = (label: string, value: string) => (value === '' ? [] : [{ name: t(label), value }]);
-  return [
-    { name: t('operator.id'), value: id, isCode: true },
-    ...fact('operator.name', nameOfPerson(name, t)),
-    ...fact('operator.created', format.time(createdAt).text),
-    ...fact('operator.blocked_since', blockedAt === undefined ? '' : format.time(blockedAt).text),
-    ...fact('operator.blocked_reason', blockedReason),
-    ...(key === undefined ? [] : [{ name: t('operator.key'), value: key.hint, isCode: true }]),
-    ...fact('operator.limits', key?.limits === undefined ? '' : JSON.stringify(key.limits)),
-    ...fact('operator.fact.plan', plan),
-    ...fact('operator.requests_ever', format.number(requestCount)),
-    ...fact(
-      'operator.signs_in',
-      signIns.identities
-        .map(({ provider, email, name: who }) => `${signInName(provider, t)} (${email ?? who})`)
-        .join(', '),
-    ),
-    ...fact('operator.sessions', format.number(signIns.sessions)),
-    ...fact('operator.role', isOperatorAddress(host, record.email) ? t('operator.role_operator') : ''),
-  ];
-}
-
-/** Its days, and its label where it has one: `1 day, for trying out`. */
-function describePlan({ days, label, unnamedDays }: PeriodRecord, { t, language, host }: PageRequest): string {
-  if (unnamedDays !== undefined) return t('operator.days', { count: unnamedDays });
-  const name = recordedLabelIn(language, label, host);
-  return days === undefined ? name : `${t('operator.days', { count: days })}, ${name}`;
 }
 
 type OfModel<Usage> = Usage & Pick<UsageKeys, 'model'>;

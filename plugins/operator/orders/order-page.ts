@@ -1,7 +1,5 @@
 import type { AccountRecord } from '#core/business/accounts/account-record.ts';
 import { findAccount } from '#core/business/accounts/accounts.ts';
-import { listLedger } from '#core/business/accounts/ledger-entries.ts';
-import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { listMails } from '#core/business/mail/mails.ts';
 import { nameOfAccount } from '#core/web/pages/account-name.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
@@ -10,17 +8,16 @@ import { severityOf } from '#core/business/payments/flags.ts';
 import { type Order, readOrder, refundable } from '#core/business/payments/order.ts';
 import { describeCode, redeemerOf, timeOf } from '#core/business/payments/order-codes.ts';
 import { isUnderWay } from '#core/business/payments/order-types.ts';
-import { listAttempts, listNotifications } from '#core/business/payments/order-trail.ts';
 import { describeDone } from '#core/web/actions/action-page.ts';
 import { actionTable } from '#core/web/actions/action-table.ts';
 import { ledgerTable, mailTable } from '../shared-tables.ts';
 import { withRows } from '#core/web/pages/table.ts';
 import { describeFacts, type EntryView, fieldTable, type PageFact } from '#core/web/resources/field.ts';
+import { readOrderDetails } from '#core/web/resources/order-details.ts';
 import { attempts, flagsOf, notifications, paymentsOf, refundsOf } from '#core/web/resources/order-parts.ts';
 import { orderView, stateCell } from '#core/web/resources/orders.ts';
 
-/** Actions of operators, and mails, that are listed. */
-const listedActions = 50;
+const listedMails = 50;
 
 /** `/operator/orders/{code}`: an order with all that has happened to it. */
 export const orderPage: Page = {
@@ -34,14 +31,11 @@ export const orderPage: Page = {
     const order = await requireOrder(request);
     const { database } = host;
     const redeemedBy = redeemerOf(order);
-    const [account, redeemer, tried, sent, ledger, actions, mails] = await Promise.all([
+    const [details, account, redeemer, mails] = await Promise.all([
+      readOrderDetails(database, order),
       findAccount(database, order.accountId),
       redeemedBy === undefined ? undefined : findAccount(database, redeemedBy),
-      listAttempts(database, order.id),
-      listNotifications(database, order.id),
-      listLedger(database, redeemedBy ?? order.accountId, order.id),
-      listActions(database, { subject: order.id, limit: listedActions }),
-      listMails(database, { accountId: order.accountId, orderId: order.id }, listedActions),
+      listMails(database, { accountId: order.accountId, orderId: order.id }, listedMails),
     ]);
     const { text, kind } = stateCell(order, t);
     const table = <Entry>(id: string, entries: readonly Entry[], { page }: Pick<EntryView<Entry>, 'page'>) =>
@@ -58,11 +52,11 @@ export const orderPage: Page = {
         table('flags', order.flags, flagsOf(order)),
         table('payments', order.payments, paymentsOf(order)),
         table('refunds', order.refunds, refundsOf(order)),
-        table('attempts', tried, attempts),
-        table('notifications', sent, notifications),
+        table('attempts', details.attempts, attempts),
+        table('notifications', details.notifications, notifications),
         mailTable(mails, request),
-        ledgerTable(ledger, request),
-        actionTable(actions, request),
+        ledgerTable(details.ledger, request),
+        actionTable(details.actions, request),
       ]),
       asOf: format.time(order.readAt),
     };

@@ -7,7 +7,8 @@ import { addListCommand } from '#core/extension/commands/list-command.ts';
 import { addShowCommand, type CommandSubject } from '#core/extension/commands/show-command.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { openFlags, orders } from '#core/web/resources/orders.ts';
-import { describeOrder, type OrderDetails } from './describe.ts';
+import type { OrderDetails } from '#core/web/resources/order-details.ts';
+import { describeOrder } from './describe.ts';
 
 const exitCodes = `
 
@@ -19,8 +20,8 @@ const order: CommandSubject<OrderDetails> = {
   argument: ['order', 'code or id of the order'],
   exitCodes,
   async read(host, handle) {
-    const { detailsOf, findOrder } = await operations();
-    return detailsOf(host, await findOrder(host, handle));
+    const { readOrderDetails, findOrder } = await operations();
+    return readOrderDetails(host.database, await findOrder(host, handle));
   },
   write: (details) => details,
   describe: describeOrder,

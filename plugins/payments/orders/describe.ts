@@ -1,30 +1,13 @@
-import type { LedgerEntry } from '#core/business/accounts/ledger-entries.ts';
-import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
 import { formatActions, formatEntries, formatEntry } from '#core/extension/commands/field-text.ts';
 import { formatSection, formatTime } from '#core/extension/commands/table-text.ts';
-import type { AttemptTrail, NotificationTrail } from '#core/business/payments/order-trail.ts';
 import type { Order } from '#core/business/payments/order-types.ts';
 import type { EntryView } from '#core/web/resources/field.ts';
 import { ledger } from '#core/web/resources/ledger.ts';
+import type { OrderDetails } from '#core/web/resources/order-details.ts';
 import { attempts, flagsOf, notifications, paymentsOf, refundsOf } from '#core/web/resources/order-parts.ts';
 import { orderView } from '#core/web/resources/orders.ts';
 
-interface OrderOwner {
-  readonly name: string;
-  readonly email: string | undefined;
-}
-
-/** All that `daypass orders show` prints. */
-export interface OrderDetails {
-  readonly order: Order;
-  readonly owner: OrderOwner | undefined;
-  readonly attempts: readonly AttemptTrail[];
-  readonly notifications: readonly NotificationTrail[];
-  readonly ledger: readonly LedgerEntry[];
-  readonly actions: readonly RecordedAction[];
-}
-
-function describeOwner({ accountId }: Order, owner: OrderOwner | undefined): string {
+function describeOwner({ accountId }: Order, owner: OrderDetails['owner']): string {
   if (owner === undefined) return accountId;
   return `${owner.name}${owner.email === undefined ? '' : ` <${owner.email}>`} (${accountId})`;
 }
@@ -69,7 +52,7 @@ export function describeOrder(
   ];
 }
 
-/** State of a gift, and the account that has its days. */
+/** What has become of a gift, and who has its days. */
 function describeGift({ isGift, gift, paidAt }: Order, time: (value: Date) => string): string | undefined {
   if (!isGift) return undefined;
   if (gift === undefined) return paidAt === undefined ? 'not paid yet' : 'no code: its days went to the buyer';

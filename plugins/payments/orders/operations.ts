@@ -1,16 +1,10 @@
-/** Implementation of the commands, loaded on demand: MikroORM would slow all other commands down. */
-import { readAccounts } from '#core/business/accounts/account-record.ts';
-import { listLedger } from '#core/business/accounts/ledger-entries.ts';
+/** What the commands do, loaded when one of them runs: MikroORM would slow all other commands down. */
 import { CommandFailed } from '#core/extension/commands/command.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { type Order, type Payment, readOrder } from '#core/business/payments/order.ts';
-import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { findOrderOfPayment, paymentToRefund } from '#core/business/payments/refunds.ts';
-import { listAttempts, listNotifications } from '#core/business/payments/order-trail.ts';
-import type { OrderDetails } from './describe.ts';
 
-/** Newest first. */
-const maxListedActions = 50;
+export { readOrderDetails } from '#core/web/resources/order-details.ts';
 
 /** @param handle id or code of an order @throws CommandFailed with code 3 */
 export async function findOrder({ database }: Host, handle: string): Promise<Order> {
@@ -38,17 +32,4 @@ export async function paymentToPayBack(
   const payment = order.payments.find((one) => one.id === paymentId.toLowerCase() || one.paymentId === paymentId);
   if (payment === undefined) throw new CommandFailed(`Order ${order.code} has no payment ${paymentId}.`, 3);
   return { order, payment };
-}
-
-export async function detailsOf(host: Host, order: Order): Promise<OrderDetails> {
-  const { database } = host;
-  const [account] = await readAccounts(database, 'id', [order.accountId]);
-  return {
-    order,
-    owner: account && { name: account.name, email: account.email },
-    attempts: await listAttempts(database, order.id),
-    notifications: await listNotifications(database, order.id),
-    ledger: await listLedger(database, order.gift?.redeemedBy ?? order.accountId, order.id),
-    actions: await listActions(database, { subject: order.id, limit: maxListedActions }),
-  };
 }

@@ -5,7 +5,7 @@ import { signInName, tellChoice } from '#core/business/operator-actions/telling.
 import { readOrder } from '#core/business/payments/order.ts';
 import { findOrderOfRefund } from '#core/business/payments/refunds.ts';
 import { nameOfAccount } from '#core/web/pages/account-name.ts';
-import type { ActionQuestion } from '#core/web/actions/action-page.ts';
+import type { ActionField } from '#core/web/actions/action-page.ts';
 import { plainPage, type PageSubject, type SubjectPage } from '#core/web/actions/plain-page.ts';
 import { FieldErrors, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
@@ -52,16 +52,16 @@ const refund: SubjectPage = { path: '/operator/refunds/{key}', find: refundSubje
 const mail: SubjectPage = { path: '/operator/mails/{id}', find: mailSubject };
 
 /** Neither is a default: one takes days back, and the other lets the money go back once more. */
-async function chooseOutcome({ t }: PageRequest): Promise<ActionQuestion['choice']> {
+async function chooseOutcome({ t }: PageRequest): Promise<ActionField> {
   const options = ['', 'done', 'failed'].map((value) => ({
     value,
     label: t(value === '' ? 'operator.choose' : `operator.refund_state.${value}`),
   }));
-  return { label: t('operator.outcome'), hint: '', options };
+  return { name: 'choice', label: t('operator.outcome'), hint: '', options };
 }
 
 /** @throws PageError 404 for an account without any */
-async function chooseSignIn({ host, t }: PageRequest, id: string): Promise<ActionQuestion['choice']> {
+async function chooseSignIn({ host, t }: PageRequest, id: string): Promise<ActionField> {
   const signIns = await listIdentities(host.database, id);
   if (signIns.length === 0)
     throw new PageError(404, 'operator.act.error.not_found', {
@@ -71,7 +71,7 @@ async function chooseSignIn({ host, t }: PageRequest, id: string): Promise<Actio
     value: provider,
     label: `${signInName(provider, t)} (${email ?? who})`,
   }));
-  return { label: t('operator.signs_in'), hint: '', options };
+  return { name: 'choice', label: t('operator.signs_in'), hint: '', options };
 }
 
 /** Pages of actions that no other page asks about. */

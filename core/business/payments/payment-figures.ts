@@ -7,7 +7,7 @@ import type { PaymentError } from './payment-provider.ts';
 export const longestUnconfirmed = 600_000;
 
 /** What the payments wait for. */
-export interface CheckCounts {
+interface CheckCounts {
   /** Payments whose status is read again. */
   readonly attempts: number;
   /** Refunds that the provider has not confirmed. */

@@ -6,6 +6,19 @@ import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redire
 import { tellDone } from './tell-action.ts';
 import { boolean, integer, object, string } from '#core/platform/schema.ts';
 
+/** One field of the form of an action. */
+export interface ActionField {
+  /** `amount` of money, one `line` of text, a `choice` between ways to do it, a `note` of several lines, `manual`: a box to tick. */
+  readonly name: 'days' | 'amount' | 'line' | 'choice' | 'note' | 'manual';
+  readonly label: string;
+  readonly hint: string;
+  readonly isOptional?: boolean;
+  /** What it has at first. */
+  readonly value?: number;
+  /** Of a choice; the first one is chosen. */
+  readonly options?: readonly { readonly value: string; readonly label: string }[];
+}
+
 /** What a page asks before something is done. Texts are ready to be printed. */
 export interface ActionQuestion {
   /** The heading: what will be done, as a question. */
@@ -18,22 +31,8 @@ export interface ActionQuestion {
   readonly isDanger: boolean;
   /** Where "Cancel" leads. */
   readonly back: string;
-  /** Label of the field for the reason or the way; undefined where none is asked for. */
-  readonly note: { readonly label: string; readonly hint: string; readonly isOptional?: boolean } | undefined;
-  /** Label of the field for a number of days. */
-  readonly days?: { readonly label: string; readonly hint: string };
-  /** Label of the field for an amount of money, with the largest one, which it shows. */
-  readonly amount?: { readonly label: string; readonly hint: string; readonly max: number };
-  /** Label of the field for a line of text. */
-  readonly line?: { readonly label: string; readonly hint: string; readonly isOptional?: boolean };
-  /** A choice between some ways to do it; the first one is chosen. */
-  readonly choice?: {
-    readonly label: string;
-    readonly hint: string;
-    readonly options: readonly { readonly value: string; readonly label: string }[];
-  };
-  /** Label of a box to tick. */
-  readonly manual?: { readonly label: string; readonly hint: string };
+  /** In their order on the page. */
+  readonly fields: readonly ActionField[];
   /** The route that it is about, which the form sends along. */
   readonly route?: string;
 }

@@ -1,6 +1,6 @@
 import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
 import type { Page, PageRequest } from '../pages/page.ts';
-import { type ActionPage, type ActionQuestion, actionPage, lineOf, slugOf } from './action-page.ts';
+import { type ActionField, type ActionPage, type ActionQuestion, actionPage, lineOf, slugOf } from './action-page.ts';
 
 /** What a page needs to know about its subject. */
 export interface PageSubject {
@@ -34,7 +34,7 @@ export function plainPage(
     choice,
     ...more
   }: Pick<ActionPage, 'errors' | 'words'> & {
-    choice?(request: PageRequest, id: string): Promise<ActionQuestion['choice']>;
+    choice?(request: PageRequest, id: string): Promise<ActionField>;
   } = {},
 ): Page {
   const { properties, required = [] } = action.input;
@@ -49,6 +49,12 @@ export function plainPage(
       const { t } = request;
       const subject = await find(request);
       const chosen = await choice?.(request, subject.id);
+      const textField = (name: 'line' | 'note', label: string, hint: string, member: string = name): ActionField => ({
+        name,
+        label: t(label),
+        hint: t(hint),
+        isOptional: !required.includes(member),
+      });
       return {
         question: t(`${key}.question`, { subject: subject.name }),
         text: t(`${key}.text`),
@@ -56,18 +62,14 @@ export function plainPage(
         label: t(key),
         isDanger: action.isDanger === true,
         back: subject.path,
-        note: properties['note'] && {
-          label: t('operator.reason'),
-          hint: t('operator.act.note_hint'),
-          isOptional: !required.includes('note'),
-        },
-        ...(properties['days'] !== undefined && {
-          days: { label: t('operator.days_column'), hint: t('operator.days_hint') },
-        }),
-        ...(line !== undefined && {
-          line: { label: t(`${key}.${line}`), hint: t(`${key}.${line}_hint`), isOptional: !required.includes(line) },
-        }),
-        ...(chosen !== undefined && { choice: chosen }),
+        fields: [
+          ...(properties['days'] === undefined
+            ? []
+            : [{ name: 'days' as const, label: t('operator.days_column'), hint: t('operator.days_hint') }]),
+          ...(chosen === undefined ? [] : [chosen]),
+          ...(line === undefined ? [] : [textField('line', `${key}.${line}`, `${key}.${line}_hint`, line)]),
+          ...(properties['note'] === undefined ? [] : [textField('note', 'operator.reason', 'operator.act.note_hint')]),
+        ],
       };
     },
     subject: async (request) => (await find(request)).id,

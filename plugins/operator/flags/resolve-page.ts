@@ -3,7 +3,7 @@ import { nameOfPerson } from '#core/web/pages/account-name.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { FieldErrors, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { findOpenFlag, isDecisionPromised, type OpenFlag } from '#core/business/payments/flags.ts';
-import { actionPage } from '#core/web/actions/action-page.ts';
+import { type ActionField, actionPage } from '#core/web/actions/action-page.ts';
 import { coreAction } from '#core/business/operator-actions/actions.ts';
 
 /** `/operator/flags/{id}`: asks how a flag was resolved. */
@@ -39,8 +39,10 @@ export const resolvePage: Page = actionPage({
       label: t('operator.resolve'),
       isDanger: false,
       back: '/operator',
-      ...(isDecisionPromised(kind) && { choice: describeOutcomes(t) }),
-      note: { label: t('operator.resolve_note'), hint: t('operator.resolve_hint') },
+      fields: [
+        ...(isDecisionPromised(kind) ? [chooseOutcome(t)] : []),
+        { name: 'note', label: t('operator.resolve_note'), hint: t('operator.resolve_hint') },
+      ],
     };
   },
   async subject(request, { choice }) {
@@ -52,9 +54,10 @@ export const resolvePage: Page = actionPage({
   next: () => '/operator',
 });
 
-function describeOutcomes(t: PageRequest['t']) {
+function chooseOutcome(t: PageRequest['t']): ActionField {
   const options = flagOutcomes.map((value) => ({ value, label: t(`operator.flag_outcome.${value}`) }));
   return {
+    name: 'choice',
     label: t('operator.flag_outcome'),
     hint: t('operator.flag_outcome_hint'),
     options: [{ value: '', label: t('operator.flag_outcome.choose') }, ...options],

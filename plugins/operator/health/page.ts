@@ -10,7 +10,7 @@ import { listActions } from '#core/business/operator-actions/operator-actions.ts
 import { linksWithin } from '#core/web/pages/list-navigation.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { readModelStates } from '#core/business/model-health/model-health.ts';
-import { describeJobs, describeJournal, type FactsCard } from '../overview/cards.ts';
+import { describeJobs, describeJournal, type FactsCard, listFacts } from '../overview/cards.ts';
 import { nameOfCheck } from '#core/web/problems/check-problems.ts';
 import { overviewReadings } from '../readings.ts';
 import { actionTable } from '#core/web/actions/action-table.ts';
@@ -125,7 +125,10 @@ function titleOf({ variant }: Rollback): string {
 
 function describeConfiguration({ host, t, format }: PageRequest): FactsCard {
   const { loadedAt, refusal, postponed, rollback } = configLoadState(host);
+  const { models, unavailable } = host.catalog;
   const time = (at: number) => format.time(new Date(at)).text;
+  const describeRollback = ({ operator, createdAt }: Rollback) =>
+    t('operator.taken_back_by', { operator, time: time(createdAt.getTime()) });
   return {
     title: t('operator.configuration'),
     status:
@@ -134,26 +137,14 @@ function describeConfiguration({ host, t, format }: PageRequest): FactsCard {
         : rollback === undefined
           ? { kind: 'ok', text: t('operator.configuration_current') }
           : { kind: 'warn', text: t(titleOf(rollback)) },
-    facts: [
-      { name: t('operator.loaded'), value: time(loadedAt) },
-      ...(refusal === undefined ? [] : [{ name: t('operator.refused'), value: time(refusal.at) }]),
-      ...(rollback === undefined
-        ? []
-        : [
-            {
-              name: t(titleOf(rollback)),
-              value: t('operator.taken_back_by', {
-                operator: rollback.operator,
-                time: time(rollback.createdAt.getTime()),
-              }),
-            },
-          ]),
-      ...(postponed.length === 0 ? [] : [{ name: t('operator.postponed'), value: postponed.join(', ') }]),
-      { name: t('operator.models'), value: format.number(host.catalog.models.length) },
-      ...(host.catalog.unavailable.length === 0
-        ? []
-        : [{ name: t('operator.models_off'), value: host.catalog.unavailable.map(({ id }) => id).join(', ') }]),
-    ],
+    facts: listFacts(t, [
+      ['operator.loaded', time(loadedAt)],
+      ['operator.refused', refusal && time(refusal.at)],
+      [rollback === undefined ? '' : titleOf(rollback), rollback && describeRollback(rollback)],
+      ['operator.postponed', postponed.length === 0 ? undefined : postponed.join(', ')],
+      ['operator.models', format.number(models.length)],
+      ['operator.models_off', unavailable.length === 0 ? undefined : unavailable.map(({ id }) => id).join(', ')],
+    ]),
   };
 }
 

@@ -2,7 +2,7 @@ import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { type Order, type Payment, refundable } from '#core/business/payments/order.ts';
 import { isUnderWay, waysOfDaysBack } from '#core/business/payments/order-types.ts';
-import { actionPage } from '#core/web/actions/action-page.ts';
+import { type ActionField, actionPage } from '#core/web/actions/action-page.ts';
 import { coreAction } from '#core/business/operator-actions/actions.ts';
 import { requireOrder } from './order-page.ts';
 
@@ -26,20 +26,17 @@ export const refundPage: Page = actionPage({
       label: t('operator.refund'),
       isDanger: true,
       back: `/operator/orders/${order.code}`,
-      amount: { label: t('operator.refund_amount'), hint: t('operator.refund_amount_hint', { amount }), max: left },
-      ...(payment.outcome === 'activated' && {
-        choice: {
-          label: t('operator.refund_days'),
-          hint: t('operator.refund_days_hint'),
-          // As commands and the API do without it: a part, sent without a thought about days, must take none.
-          options: ['', ...waysOfDaysBack].map((value) => ({
-            value,
-            label: t(`operator.refund_days.${value === '' ? 'usual' : value}`),
-          })),
+      fields: [
+        {
+          name: 'amount',
+          label: t('operator.refund_amount'),
+          hint: t('operator.refund_amount_hint', { amount }),
+          value: left,
         },
-      }),
-      note: { label: t('operator.reason'), hint: t('operator.refund_hint') },
-      manual: { label: t('operator.refund_manual'), hint: t('operator.refund_manual_hint') },
+        ...(payment.outcome === 'activated' ? [chooseDays(t)] : []),
+        { name: 'note', label: t('operator.reason'), hint: t('operator.refund_hint') },
+        { name: 'manual', label: t('operator.refund_manual'), hint: t('operator.refund_manual_hint') },
+      ],
     };
   },
   subject: async (request) => (await requirePayment(request)).order.id,
@@ -58,6 +55,15 @@ export const refundPage: Page = actionPage({
     nothing_to_refund: ['', 'operator.not_paid'],
   },
 });
+
+/** As commands and the API do without it: a part, sent without a thought about days, must take none. */
+function chooseDays(t: PageRequest['t']): ActionField {
+  const options = ['', ...waysOfDaysBack].map((value) => ({
+    value,
+    label: t(`operator.refund_days.${value === '' ? 'usual' : value}`),
+  }));
+  return { name: 'choice', label: t('operator.refund_days'), hint: t('operator.refund_days_hint'), options };
+}
 
 /** @throws PageError 404; 409 when nothing of it is left, or a refund of it is under way */
 async function requirePayment(request: PageRequest): Promise<{ order: Order; payment: Payment; left: number }> {

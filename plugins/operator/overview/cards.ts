@@ -2,7 +2,6 @@ import type { Registry } from '#core/extension/registry.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { QueueState } from '#core/platform/jobs/jobs.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
-import type { CheckCounts } from '#core/business/payments/payment-figures.ts';
 import { type JournalStatus, readJournalStatus } from '#core/gateway/records/journal-status.ts';
 import { overviewReadings } from '../readings.ts';
 
@@ -14,6 +13,11 @@ export interface FactsCard {
   readonly status: { readonly kind: string; readonly text: string } | undefined;
   /** `path`: a page that tells more of the value. */
   readonly facts: readonly { readonly name: string; readonly value: string; readonly path?: string }[];
+}
+
+/** Facts by the keys of their names, without those whose value is undefined. */
+export function listFacts(t: Reader['t'], facts: readonly (readonly [name: string, value: string | undefined])[]) {
+  return facts.flatMap(([name, value]) => (value === undefined ? [] : [{ name: t(name), value }]));
 }
 
 /** Health checks about the journal; their reasons are listed with what needs action. */
@@ -33,20 +37,17 @@ export function describeJournal(
     return { title, status: { kind: 'info', text: t('operator.journal_state.none') }, facts: [] };
   }
   const { waiting_records: records, waiting_bytes: bytes, oldest_ms: oldest } = journal;
+  const { lost_records: lost, free_disk_bytes: disk } = journal;
   const waiting = t('operator.journal_waiting_value', { count: records, size: format.bytes(bytes).text });
   return {
     title,
     status: isFailing(gateway, host) ? { kind: 'bad', text: t('problem.check') } : journalState(journal, t),
-    facts: [
-      { name: t('operator.journal_waiting'), value: waiting },
-      { name: t('operator.journal_oldest'), value: records === 0 ? '' : format.duration(oldest).text },
-      ...(journal.lost_records > 0
-        ? [{ name: t('operator.journal_lost'), value: format.number(journal.lost_records) }]
-        : []),
-      ...(journal.free_disk_bytes === null
-        ? []
-        : [{ name: t('operator.journal_disk'), value: format.bytes(journal.free_disk_bytes).text }]),
-    ],
+    facts: listFacts(t, [
+      ['operator.journal_waiting', waiting],
+      ['operator.journal_oldest', records === 0 ? '' : format.duration(oldest).text],
+      ['operator.journal_lost', lost === 0 ? undefined : format.number(lost)],
+      ['operator.journal_disk', disk === null ? undefined : format.bytes(disk).text],
+    ]),
   };
 }
 
@@ -65,36 +66,26 @@ export async function describeJobs(request: PageRequest): Promise<FactsCard> {
   const { t, format } = request;
   const readings = overviewReadings(request.host);
   const [checks, queue] = await Promise.all([readings.checks.get(), readings.queue.get().catch(() => undefined)]);
-  const facts = [
-    { name: t('operator.jobs_checks'), value: format.number(checks.attempts) },
-    ...describeChecks(checks, request),
-  ];
-  const title = t('operator.jobs');
-  if (queue === undefined) return { title, status: { kind: 'bad', text: t('operator.jobs_state.away') }, facts };
-  const late = queue.longestWait > lateJob ? queue.waiting : 0;
+  const { attempts, refunds, notifications } = checks;
+  const late = queue !== undefined && queue.longestWait > lateJob ? queue.waiting : 0;
+  const unlessZero = (count: number) => (count === 0 ? undefined : format.number(count));
   return {
-    title,
+    title: t('operator.jobs'),
     status: jobsState(queue, late, t),
-    facts: [
-      ...facts,
-      { name: t('operator.jobs_late'), value: format.number(late) },
-      { name: t('operator.jobs_failed'), value: format.number(queue.failed.length) },
-    ],
+    facts: listFacts(t, [
+      ['operator.jobs_checks', format.number(attempts)],
+      ['operator.jobs_refunds', unlessZero(refunds)],
+      ['operator.jobs_notifications', unlessZero(notifications)],
+      ['operator.jobs_late', queue && format.number(late)],
+      ['operator.jobs_failed', queue && format.number(queue.failed.length)],
+    ]),
   };
 }
 
-/** Values that are usually zero are listed only if they are not. */
-function describeChecks({ refunds, notifications }: CheckCounts, { t, format }: Reader) {
-  const counts = [
-    { name: t('operator.jobs_refunds'), count: refunds },
-    { name: t('operator.jobs_notifications'), count: notifications },
-  ];
-  return counts.filter(({ count }) => count > 0).map(({ name, count }) => ({ name, value: format.number(count) }));
-}
-
-function jobsState({ failed }: QueueState, late: number, t: Reader['t']) {
+function jobsState(queue: QueueState | undefined, late: number, t: Reader['t']) {
+  if (queue === undefined) return { kind: 'bad', text: t('operator.jobs_state.away') };
   if (late > 0) return { kind: 'warn', text: t('operator.jobs_state.late') };
-  return failed.length > 0
+  return queue.failed.length > 0
     ? { kind: 'warn', text: t('operator.jobs_state.failed') }
     : { kind: 'ok', text: t('operator.jobs_state.on_time') };
 }

@@ -69,7 +69,7 @@ export const resetPage = (gateway: Pick<Registry, 'statusReports'>): Page =>
         label: t('operator.reset'),
         isDanger: false,
         back: '/operator/routes',
-        note: undefined,
+        fields: [],
         route,
       };
     },

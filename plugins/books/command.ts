@@ -7,6 +7,7 @@ import { commandOperator, runAction } from '#core/business/operator-actions/acti
 import { explainErrors } from '#core/extension/commands/explain-errors.ts';
 import { addActionOptions, readActionInput } from '#core/extension/commands/action-options.ts';
 import type { Infer } from '#core/platform/schema.ts';
+import { toOperatorJson } from '#core/web/resources/operator-json.ts';
 import { orderQuery, readOrderFilter } from '#core/web/resources/orders.ts';
 import { reconcileAction } from './actions.ts';
 import { BooksCsv } from './books-csv.ts';
@@ -73,7 +74,7 @@ function defineReconcile(parser: Parser, context: CommandContext): void {
         const words = { day: options.day, provider: options.provider, time_zone: options.timeZone };
         const { result } = await runAction(host, commandOperator(), reconcileAction, '', words);
         const found = result['compared'] as Reconciliation[];
-        if (options.json === true) context.print(JSON.stringify(found, null, 2));
+        if (options.json === true) context.print(JSON.stringify(toOperatorJson(found, true), null, 2));
         else if (found.length === 0)
           context.print(`Nothing to compare on ${options.day}: no provider had charges, and a sandbox moves no money.`);
         else

@@ -4,6 +4,8 @@ import { printable } from '#core/platform/logger.ts';
 
 /** The output of `--json`. */
 export interface ShownAccount {
+  readonly id: string;
+  /** The same, until 0.7. */
   readonly account: string;
   readonly name: string;
   readonly email: string | null;
@@ -44,6 +46,7 @@ export function limitsFrom({ limit, period, burst, concurrent, weight }: LimitOp
 export function showAccount(record: AccountRecord): ShownAccount {
   const active = activePeriod(record, record.readAt);
   return {
+    id: record.id,
     account: record.id,
     name: record.name,
     email: record.email ?? null,

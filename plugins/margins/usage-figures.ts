@@ -31,7 +31,7 @@ const read: UsageFiguresReader['read'] = async (host, { since, accountId, model,
       key: group.key,
       counts: group.counts,
       cells: cellsOf(group, currency),
-      json: { ...toJson(group), currency },
+      json: toJson(group, currency),
     })),
   };
 };
@@ -43,7 +43,9 @@ function cellsOf({ cost, earned }: MarginGroup, currency: string) {
   return [earnedText, costText, cost > earned ? ({ text: margin, style: 'red' } as const) : margin];
 }
 
-/** Decimal numbers as texts, exactly. */
-function toJson({ cost, earned }: MarginGroup): object {
-  return { cost: toDecimal(cost), earned: toDecimal(earned), margin: toDecimal(earned - cost) };
+/** Decimal numbers as texts, exactly, each as money; without until 0.7. */
+function toJson({ cost, earned }: MarginGroup, currency: string): object {
+  const exact = { cost: toDecimal(cost), earned: toDecimal(earned), margin: toDecimal(earned - cost) };
+  const money = Object.entries(exact).map(([name, amount]) => [`${name}_money`, { amount, currency }]);
+  return { ...exact, ...Object.fromEntries(money), currency };
 }

@@ -6,8 +6,8 @@ import { describeMistakes } from '#core/business/operator-actions/input-mistakes
 import { InvalidQuery } from '#core/business/operator-actions/query.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
-import { snakeCase, toSnakeCase } from '#core/platform/snake-case.ts';
 import { refusedFor } from '#core/platform/shared/shared.ts';
+import { snakeCase, toOperatorJson } from '#core/web/resources/operator-json.ts';
 import { type ApiAnswer, claimKey, finishKey } from './idempotency.ts';
 import { describeApi, listOf, root, segmentOf } from './openapi.ts';
 import { withOwnNames } from './other-names.ts';
@@ -99,7 +99,7 @@ async function read(host: Host, readings: Readings, { segments, query }: Call): 
   const path = handle === undefined ? `/${list}` : `/${list}/{handle}`;
   const reading = segments.length > 2 ? undefined : readings.get(path);
   if (reading === undefined) return unknownPath;
-  return { status: 200, body: toSnakeCase(await reading.read(host, handle ?? '', query)) as object };
+  return { status: 200, body: toOperatorJson(await reading.read(host, handle ?? '', query)) as object };
 }
 
 const unknownPath = fail(404, 'not_found', `Unknown path. GET ${root}/openapi.json lists what there is.`);
@@ -156,7 +156,7 @@ async function perform(
   const { subject, result } = await runAction(host, { id, name: `api (${name})` }, kind, handle, input);
   return {
     status: 200,
-    body: { action: kind.name, [subject.name ?? kind.subject.name]: subject.id, ...(toSnakeCase(result) as object) },
+    body: { action: kind.name, [subject.name ?? kind.subject.name]: subject.id, ...(toOperatorJson(result) as object) },
   };
 }
 

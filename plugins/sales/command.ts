@@ -1,6 +1,7 @@
 import type { Command } from '#core/extension/commands/command.ts';
 import { type ZoneOptions, zoneOf, zoneOption } from '#core/extension/commands/days.ts';
 import { formatTable } from '#core/extension/commands/table-text.ts';
+import { toOperatorJson } from '#core/web/resources/operator-json.ts';
 import type { PlaceCount, SalesReport } from './sales-figures.ts';
 import { localTime } from '#core/platform/timing/time-zone.ts';
 
@@ -22,7 +23,7 @@ export const salesCommand: Command = {
           // Loaded when it runs: MikroORM would slow all other commands down.
           const { readSales } = await import('./sales-figures.ts');
           const report = await readSales(host);
-          if (options.json === true) return context.print(JSON.stringify(report, null, 2));
+          if (options.json === true) return context.print(JSON.stringify(toOperatorJson(report, true), null, 2));
           const zone = zoneOf(host, options);
           const time = (at: Date) => {
             const { day, clock } = localTime(at, zone);

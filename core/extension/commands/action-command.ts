@@ -4,7 +4,7 @@ import { type ActionDone, commandOperator, runAction } from '#core/business/oper
 import type { ActionWords } from '#core/business/operator-actions/operator-actions.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { toSnakeCase } from '#core/platform/snake-case.ts';
+import { toOperatorJson } from '#core/web/resources/operator-json.ts';
 import { addActionOptions, type OptionNames, readActionInput } from './action-options.ts';
 import { parseLine } from './arguments.ts';
 import { type CommandContext, exampleText } from './command.ts';
@@ -120,7 +120,7 @@ function printDone(
   { json }: Output,
 ): void {
   const result = kind.find === undefined ? more : { [subject.name ?? kind.name]: subject.id, ...more };
-  if (json === true) return context.print(JSON.stringify(toSnakeCase(result), null, 2));
+  if (json === true) return context.print(JSON.stringify(toOperatorJson(result), null, 2));
   if (wording.print !== undefined) return wording.print(more, input);
   const members = Object.entries(result).map(([key, value]) => `, ${key}: ${String(value)}`);
   context.print(wording.done?.(subject.id) ?? `done${members.join('')}`);

@@ -83,3 +83,15 @@ export async function readUnauthenticated(
 export async function removeUnauthenticated(database: Pick<Database, 'query'>, time: number): Promise<void> {
   await database.query('DELETE FROM unauthenticated_minute WHERE minute < ?', [timestamp(time)]);
 }
+
+/** Requests of no account as commands and the API write them. */
+export function writeUnauthenticated({ requests, blocks }: UnauthenticatedUsage) {
+  return {
+    requests,
+    blocks: blocks.map(({ block, lastMinute, ...counts }) => ({
+      addressBlock: block,
+      ...counts,
+      lastMinute: new Date(lastMinute),
+    })),
+  };
+}

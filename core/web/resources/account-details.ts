@@ -1,15 +1,22 @@
 import type { Account } from '#core/business/accounts/entities.ts';
-import type { AccountRecord } from '#core/business/accounts/account-record.ts';
+import { type AccountRecord, activePeriod } from '#core/business/accounts/account-record.ts';
 import { type IdentityRecord, listIdentities } from '#core/business/accounts/identity-links.ts';
 import { type LedgerEntry, listLedger } from '#core/business/accounts/ledger-entries.ts';
 import { listActions, type RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { countUsage, startOfHours, type UsageCounts, type UsageKeys } from '#core/gateway/records/usage.ts';
 import type { Row } from '#core/platform/database/rows.ts';
 import type { SessionRecord } from '../sessions/sessions.ts';
 import { sessionsOf } from '../sessions/sign-in.ts';
+import { recordedLabelIn } from '#core/business/accounts/plans.ts';
+import { signInName } from '#core/business/operator-actions/telling.ts';
+import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
+import { nameOfPerson } from '../pages/account-name.ts';
+import { defineView, type FieldReader } from './field.ts';
 
 /** Actions of operators that are read, the newest. */
 const listedActions = 50;
+const usageHours = 30 * 24;
 
 /** All that operators see of one account. */
 export interface AccountDetails {
@@ -19,6 +26,8 @@ export interface AccountDetails {
   readonly identities: readonly IdentityRecord[];
   readonly sessions: readonly SessionRecord[];
   readonly ledger: readonly LedgerEntry[];
+  /** Of 30 days, by model. */
+  readonly usage: readonly (UsageCounts & Pick<UsageKeys, 'model'>)[];
   /** Of operators, notes included, the newest first. */
   readonly actions: readonly RecordedAction[];
 }
@@ -26,7 +35,7 @@ export interface AccountDetails {
 export async function readAccountDetails(host: Host, record: AccountRecord): Promise<AccountDetails> {
   const { database } = host;
   const { id } = record;
-  const [[row], identities, sessions, ledger, actions] = await Promise.all([
+  const [[row], identities, sessions, ledger, usage, actions] = await Promise.all([
     database.query<Row<typeof Account, 'language' | 'blocked_reason'>>(
       'select language, blocked_reason from account where id = ?',
       [id],
@@ -34,6 +43,7 @@ export async function readAccountDetails(host: Host, record: AccountRecord): Pro
     listIdentities(database, id),
     sessionsOf(host).list(id),
     listLedger(database, id),
+    countUsage(database, { accountId: id, since: startOfHours(host.now(), usageHours) }, ['model']),
     listActions(database, { subject: id, limit: listedActions }),
   ]);
   const { blocked_reason: blockedReason, language } = row ?? {};
@@ -44,6 +54,109 @@ export async function readAccountDetails(host: Host, record: AccountRecord): Pro
     identities,
     sessions,
     ledger,
+    usage,
     actions,
   };
+}
+
+/** What is said of one account. */
+export const accountFacts = defineView<AccountDetails>()(
+  {
+    account: { type: 'id', label: 'operator.id', value: ({ record }) => record.id },
+    name: {
+      type: 'text',
+      value: ({ record: { name, email } }) => (email === undefined ? name : `${name} <${email}>`),
+      cell: ({ record }, { t }) => nameOfPerson(record.name, t),
+    },
+    language: { type: 'text', of: 'language' },
+    created: { type: 'time', value: ({ record }) => record.createdAt },
+    blocked: {
+      type: 'time',
+      label: 'operator.blocked_since',
+      value: ({ record }) => record.blockedAt,
+      print: ({ record: { blockedAt }, blockedReason = '' }, time) =>
+        blockedAt && `${time(blockedAt)}: ${blockedReason}`,
+    },
+    blocked_reason: { type: 'text', of: 'blockedReason' },
+    deleted: { type: 'time', value: ({ record }) => record.deletedAt },
+    key: { type: 'id', value: ({ record }) => record.key?.hint, print: ({ record }) => record.key?.hint ?? 'none' },
+    limits: { type: 'text', value: ({ record: { key } }) => key?.limits && JSON.stringify(key.limits) },
+    plan: { type: 'text', label: 'operator.fact.plan', print: printPlan, cell: describePlan },
+    requests: { type: 'count', label: 'operator.requests_ever', value: ({ record }) => record.requestCount },
+    signs_in: {
+      type: 'text',
+      value: ({ identities }) =>
+        identities.map(({ provider, email, name }) => `${provider} (${email ?? name})`).join(', '),
+      cell: ({ identities }, { t }) =>
+        identities.map(({ provider, email, name }) => `${signInName(provider, t)} (${email ?? name})`).join(', '),
+    },
+    sessions: { type: 'count', value: ({ sessions }) => sessions.length },
+    role: {
+      type: 'text',
+      cell: ({ record }, { t, host }) => (isOperatorAddress(host, record.email) ? t('operator.role_operator') : ''),
+    },
+  },
+  [
+    'account',
+    'name',
+    'language',
+    'created',
+    'blocked',
+    'deleted',
+    'key',
+    'limits',
+    'plan',
+    'requests',
+    'signs_in',
+    'sessions',
+  ],
+);
+
+/** One account as commands and the API write it. */
+export function writeAccount({ record, ledger, ...details }: AccountDetails) {
+  const { id, name, email, createdAt, blockedAt, deletedAt, key, requestCount, readAt } = record;
+  const { blockedReason, language, identities, sessions, usage, actions } = details;
+  return {
+    id,
+    name,
+    email,
+    language,
+    createdAt,
+    blockedAt,
+    blockedReason,
+    deletedAt,
+    hint: key?.hint,
+    limits: key?.limits,
+    requestCount,
+    active: activePeriod(record, readAt) !== undefined,
+    endsAt: endOf(record),
+    identities: identities.map(({ subject: _subject, ...one }) => one),
+    sessions,
+    // `in_force` is the former name of `is_in_force`, until 0.7.
+    ledger: ledger.map((one) => ({ ...one, inForce: one.isInForce })),
+    usage,
+    actions,
+  };
+}
+
+/** The end of the last period; undefined when there never was one. */
+function endOf({ periods }: AccountRecord): Date | undefined {
+  return periods.at(-1)?.endsAt;
+}
+
+function printPlan({ record }: AccountDetails, time: (at: Date | undefined) => string): string {
+  const [active, end] = [activePeriod(record, record.readAt), endOf(record)];
+  if (active !== undefined) return `${active.label}, active until ${time(end)}`;
+  if (end === undefined) return 'none yet';
+  return `${end.getTime() > record.readAt ? 'starts later, ends' : 'ended'} at ${time(end)}`;
+}
+
+/** Its days, and its label where it has one: `1 day, for trying out`. */
+function describePlan({ record }: AccountDetails, { t, language, host }: FieldReader): string {
+  const active = activePeriod(record, record.readAt);
+  if (active === undefined) return t(endOf(record) === undefined ? 'operator.plan_none' : 'operator.plan_over');
+  const { days, label, unnamedDays } = active;
+  if (unnamedDays !== undefined) return t('operator.days', { count: unnamedDays });
+  const name = recordedLabelIn(language, label, host);
+  return days === undefined ? name : `${t('operator.days', { count: days })}, ${name}`;
 }

@@ -1,9 +1,9 @@
 import { accountStates, type AccountSummary } from '#core/business/accounts/account-list.ts';
 import { text } from '#core/business/operator-actions/action-kind.ts';
 import { object } from '#core/platform/schema.ts';
-import { writeMembers } from '#core/platform/snake-case.ts';
 import { nameOfAccount, nameOfPerson } from '../pages/account-name.ts';
 import { defineView } from './field.ts';
+import { toOperatorJson } from './operator-json.ts';
 import { defineResource } from './resource.ts';
 
 /** How the state of an account looks on pages. */
@@ -42,9 +42,5 @@ export const accounts = defineResource({
     const entries = found.slice(0, limit);
     return { entries, next: found.length > limit ? (entries.at(-1)?.id ?? null) : null };
   },
-  write: ({ entries }) =>
-    entries.map((one) => ({
-      account: one.id,
-      ...writeMembers(one, 'name', 'email', 'hint', 'state', 'endsAt', 'requestCount', 'createdAt'),
-    })),
+  write: ({ entries }) => entries.map((one) => ({ account: one.id, ...(toOperatorJson(one) as object) })),
 });

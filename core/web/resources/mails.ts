@@ -56,5 +56,5 @@ export const mails = defineResource({
     };
     return { entries: await listMails(host.database, filter, limit) };
   },
-  isCamel: true,
+  hasFormerNames: true,
 });

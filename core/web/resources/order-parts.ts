@@ -1,6 +1,15 @@
+import { readAccounts } from '#core/business/accounts/account-record.ts';
+import { type LedgerEntry, listLedger } from '#core/business/accounts/ledger-entries.ts';
+import { listActions, type RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
 import { severityOf } from '#core/business/payments/flags.ts';
+import { redeemerOf } from '#core/business/payments/order-codes.ts';
 import { issuerTitle } from '#core/business/payments/issuer-title.ts';
-import type { AttemptTrail, NotificationTrail } from '#core/business/payments/order-trail.ts';
+import {
+  type AttemptTrail,
+  listAttempts,
+  listNotifications,
+  type NotificationTrail,
+} from '#core/business/payments/order-trail.ts';
 import {
   type Order,
   type OrderFlag,
@@ -9,7 +18,7 @@ import {
   paymentOutcomes,
   refundable,
 } from '#core/business/payments/order-types.ts';
-import { uuid } from '#core/platform/database/database.ts';
+import { type Database, uuid } from '#core/platform/database/database.ts';
 import { defineView, type FieldReader } from './field.ts';
 
 const outcomeOf = ({ outcome }: Payment, { t }: FieldReader) => t(`operator.payment_outcome.${outcome}`);
@@ -164,3 +173,31 @@ export const notifications = defineView<NotificationTrail>()(
   },
   ['received', 'reference', 'tries', 'outcome'],
 );
+
+/** Actions of operators that are read, the newest. */
+const listedActions = 50;
+
+/** All that operators see of one order. */
+export interface OrderDetails {
+  readonly order: Order;
+  /** The buyer. */
+  readonly owner: { readonly name: string; readonly email: string | undefined } | undefined;
+  readonly attempts: readonly AttemptTrail[];
+  readonly notifications: readonly NotificationTrail[];
+  /** Of the account that has its days. */
+  readonly ledger: readonly LedgerEntry[];
+  readonly actions: readonly RecordedAction[];
+}
+
+export async function readOrderDetails(database: Pick<Database, 'query'>, order: Order): Promise<OrderDetails> {
+  const { id, accountId } = order;
+  const [[account], tried, sent, ledger, actions] = await Promise.all([
+    readAccounts(database, 'id', [accountId]),
+    listAttempts(database, id),
+    listNotifications(database, id),
+    listLedger(database, redeemerOf(order) ?? accountId, id),
+    listActions(database, { subject: id, limit: listedActions }),
+  ]);
+  const owner = account && { name: account.name, email: account.email };
+  return { order, owner, attempts: tried, notifications: sent, ledger, actions };
+}

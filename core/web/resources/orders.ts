@@ -135,7 +135,7 @@ export const orders = defineResource({
     const { orders: entries, next = null } = await listOrders(host.database, filter, after, limit);
     return { entries, next };
   },
-  isCamel: true,
+  hasFormerNames: true,
 });
 
 function describeMoney({ kind, amount, currency, statedAmount }: FlaggedMoney): string {
@@ -166,5 +166,5 @@ export const openFlags = defineResource({
     const { flags: entries, total } = await listOpenFlags(database, limit);
     return { entries, total };
   },
-  isCamel: true,
+  hasFormerNames: true,
 });

@@ -4,8 +4,8 @@ import { InvalidQuery } from '#core/business/operator-actions/query.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { JsonSchema } from '#core/platform/schema.ts';
-import { toSnakeCase } from '#core/platform/snake-case.ts';
 import type { EntryView } from './field.ts';
+import { toOperatorJson } from './operator-json.ts';
 
 /** What was found, and where it goes on. */
 export interface Found<Entry> {
@@ -37,9 +37,9 @@ export interface OperatorResource<Entry = unknown, Query extends object = object
   readonly none: string;
   /** Loads what it needs: MikroORM would slow all commands down. @throws AccountError, CheckoutError, InvalidQuery */
   list(host: Host, query: Query, options: ListOptions): Promise<Found<Entry>>;
-  /** True: `--json` prints the names that members have inside. Until operators read one JSON. */
-  readonly isCamel?: boolean;
-  /** What `--json` prints, where that is not what the API answers. */
+  /** True: `--json` also prints the camelCase names that it had before 0.6, until 0.7. */
+  readonly hasFormerNames?: boolean;
+  /** What `--json` prints in place of what the API answers, until 0.7. */
   write?(found: Found<Entry>): unknown;
 }
 
@@ -57,8 +57,7 @@ function listFound<Entry>({ name }: Pick<OperatorResource, 'name'>, { entries, .
 
 /** What a command prints with `--json`. */
 export function writeFound<Entry>(resource: OperatorResource<Entry>, found: Found<Entry>): string {
-  const listed = listFound(resource, found);
-  const written = resource.write?.(found) ?? (resource.isCamel === true ? listed : toSnakeCase(listed));
+  const written = resource.write?.(found) ?? toOperatorJson(listFound(resource, found), resource.hasFormerNames);
   return JSON.stringify(written, null, 2);
 }
 

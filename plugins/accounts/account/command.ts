@@ -1,4 +1,5 @@
 import type { Command as Parser } from 'commander';
+import { findAccountByHandle } from '#core/business/accounts/account-list.ts';
 import { note } from '#core/business/operator-actions/action-kind.ts';
 import { coreAction } from '#core/business/operator-actions/actions.ts';
 import { accountSubject } from '#core/business/operator-actions/subjects.ts';
@@ -6,31 +7,44 @@ import { maxDaysAhead } from '#core/business/accounts/plans.ts';
 import { type ActionCommandWords, addActionCommand } from '#core/extension/commands/action-command.ts';
 import { parseLine } from '#core/extension/commands/arguments.ts';
 import { type Command, type CommandContext, CommandFailed, exampleText } from '#core/extension/commands/command.ts';
+import { formatActions, formatEntries, formatEntry } from '#core/extension/commands/field-text.ts';
+import { formatSection } from '#core/extension/commands/table-text.ts';
 import { explainErrors } from '#core/extension/commands/explain-errors.ts';
 import { addListCommand } from '#core/extension/commands/list-command.ts';
 import { addShowCommand, type CommandSubject } from '#core/extension/commands/show-command.ts';
+import {
+  type AccountDetails,
+  accountFacts,
+  readAccountDetails,
+  writeAccount,
+} from '#core/web/resources/account-details.ts';
 import { accounts } from '#core/web/resources/accounts.ts';
+import { ledger } from '#core/web/resources/ledger.ts';
+import { toOperatorJson } from '#core/web/resources/operator-json.ts';
 import { integer, object } from '#core/platform/schema.ts';
-import type { AccountDetails } from '#core/web/resources/account-details.ts';
-import { describeAccount, toJson } from './describe.ts';
 
 const exitCodes = `
 
 Exit codes: 0 success, 1 failure, 2 invalid usage, 3 account not found.`;
 
-const operations = () => import('./operations.ts');
-
 const account: CommandSubject<AccountDetails> = {
   argument: ['account', 'id, e-mail address, name, hint or key'],
   help: 'ACCOUNT is an account id, e-mail address, name, API key, or key hint (dp-AbCd…wxyz or dp-AbCd...wxyz).',
   exitCodes,
-  async read(host, handle) {
-    const { findAccountByHandle, readAccountDetails } = await operations();
-    return readAccountDetails(host, await findAccountByHandle(host, handle));
-  },
-  write: toJson,
+  read: async (host, handle) => readAccountDetails(host, await findAccountByHandle(host, handle)),
+  // `account` is the former name of `id`, until 0.7.
+  write: (details) => ({ account: details.record.id, ...(toOperatorJson(writeAccount(details)) as object) }),
   describe: describeAccount,
 };
+
+function describeAccount(details: AccountDetails, timeZone: string): string[] {
+  const text = { timeZone, now: details.record.readAt };
+  return [
+    ...formatEntry(details, accountFacts.text, text, [['times', timeZone]]),
+    ...formatSection('ledger', formatEntries(details.ledger, ledger.text, text)),
+    ...formatActions(details.actions, text),
+  ];
+}
 
 const ledgerHelp = `Days are added at the end of the last period, or from now if it has ended. They are taken back from the end, never from time that
 has passed. Both are entries of the ledger: nothing in it is changed.`;
@@ -124,7 +138,7 @@ function defineExport(parser: Parser, context: CommandContext): void {
     .action((handle: string) =>
       explainErrors(
         context.withHost(async (host) => {
-          const { exportAccount } = await operations();
+          const { exportAccount } = await import('#core/business/accounts/account-export.ts');
           const { id } = await accountSubject.find(host, handle);
           for await (const line of exportAccount(host.database, id)) context.print(line);
         }),

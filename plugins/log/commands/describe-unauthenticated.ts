@@ -27,16 +27,3 @@ export function describeUnauthenticated(
     `without an account since ${timeOf(since, timeZone)} (${timeZone}): ${number(requests)}, only a few of which have a record. Most from ${most}`,
   ];
 }
-
-/** The same in the output of `--json`. */
-export function unauthenticatedToJson({ requests, blocks }: UnauthenticatedUsage): object {
-  return {
-    requests,
-    blocks: blocks.map(({ block, requests: own, lastMinute, statuses }) => ({
-      address_block: block,
-      requests: own,
-      last_minute: new Date(lastMinute),
-      statuses,
-    })),
-  };
-}

@@ -13,17 +13,12 @@ import {
   type UsageFilter,
   usageReach,
 } from '#core/gateway/records/usage.ts';
-import { readUnauthenticated } from '#core/gateway/records/unauthenticated.ts';
-import {
-  describeUnauthenticated,
-  includesUnauthenticated,
-  namedBlocks,
-  unauthenticatedToJson,
-} from './describe-unauthenticated.ts';
+import { readUnauthenticated, writeUnauthenticated } from '#core/gateway/records/unauthenticated.ts';
+import { describeUnauthenticated, includesUnauthenticated, namedBlocks } from './describe-unauthenticated.ts';
 import type { FiguredUsage, UsageFiguresReader } from '#core/extension/commands/usage-figures.ts';
 import { describeUsage, type UsageGrouping, type UsageLine, type UsageTable } from './describe-usage.ts';
 import type { CommandOutput } from './print-requests.ts';
-import { writeMembers } from '#core/platform/snake-case.ts';
+import { toOperatorJson } from '#core/web/resources/operator-json.ts';
 import type { Account } from '#core/business/accounts/entities.ts';
 import type { Row } from '#core/platform/database/rows.ts';
 
@@ -51,8 +46,8 @@ export async function printUsage(
     figures,
   };
   if (isJson) {
-    const others = unauthenticated && { unauthenticated: unauthenticatedToJson(unauthenticated) };
-    return print(JSON.stringify({ ...toJson(table), ...others }, null, 2));
+    const others = unauthenticated && { unauthenticated: writeUnauthenticated(unauthenticated) };
+    return print(JSON.stringify(toOperatorJson({ ...toJson(table), ...others }), null, 2));
   }
   for (const line of describeUsage(table, timeZone)) print(line);
   if (unauthenticated === undefined) return;
@@ -69,16 +64,13 @@ async function readLines(database: Host['database'], filter: UsageFilter, by: Us
     by === 'route' ? readAttempts(database, filter) : undefined,
   ]);
   const attempts = new Map(routes?.map((one) => [one.route, one]));
-  const lines = usage.map(({ firstContent = [], ...counts }) => {
-    const key = counts[by] ?? null;
-    return {
-      ...counts,
-      key,
-      account: names?.get(String(key)),
-      attempts: attempts.get(String(key)),
-      firstContent: { median: quantile(firstContent, 0.5), slow: quantile(firstContent, 0.95) },
-    };
-  });
+  const lines = usage.map(({ firstContent = [], [by]: key = null, ...counts }) => ({
+    ...counts,
+    key,
+    account: names?.get(String(key)),
+    attempts: attempts.get(String(key)),
+    firstContent: { median: quantile(firstContent, 0.5), slow: quantile(firstContent, 0.95) },
+  }));
   const neverServed = [...attempts.keys()].filter((route) => !lines.some(({ key }) => key === route));
   const all = [...lines, ...neverServed.map((route) => ({ ...unused, key: route, attempts: attempts.get(route) }))];
   return by === 'hour' ? all : all.toSorted((a, b) => b.requests - a.requests);
@@ -131,29 +123,24 @@ async function readNames(database: Host['database']): Promise<Map<string, string
 function toJson({ by, lines, since, reach }: UsageTable): object {
   return {
     since: new Date(since),
-    complete_since: reach === undefined ? null : new Date(reach),
-    usage: lines.map((line) => ({
-      [by]: by === 'hour' ? new Date(line.key as number) : line.key,
-      ...(by === 'account' && { name: line.account ?? null }),
-      ...writeMembers(line, 'requests', 'answered', 'refused', 'failed', 'aborted', 'errors', 'failovers', 'cached'),
-      ...line.figures?.json,
-      ...writeMembers(line, 'inputTokens', 'outputTokens', 'policyRefusals'),
-      ...writeMembers(line, 'cacheReadTokens', 'cacheWriteTokens', 'images'),
+    completeSince: reach === undefined ? null : new Date(reach),
+    usage: lines.map(({ key, account, firstContent, attempts, figures, ...counts }) => ({
+      [by]: by === 'hour' ? new Date(key as number) : key,
+      ...(by === 'account' && { name: account }),
+      ...counts,
+      ...figures?.json,
       ...(by !== 'account' &&
-        by !== 'plan' && {
-          first_token_ms: { p50: rounded(line.firstContent.median), p95: rounded(line.firstContent.slow) },
-        }),
-      ...(by === 'route' && { attempts: attemptsToJson(line.attempts) }),
+        by !== 'plan' && { firstTokenMs: { p50: rounded(firstContent.median), p95: rounded(firstContent.slow) } }),
+      ...(by === 'route' && { attempts: attempts && writeAttempts(attempts) }),
     })),
   };
 }
 
-function attemptsToJson(usage: RouteUsage | undefined): object | null {
-  if (usage === undefined) return null;
-  const { lastFault } = usage;
+function writeAttempts({ lastServedAt, lastFault, ...counts }: RouteUsage): object {
   return {
-    ...writeMembers(usage, 'attempts', 'served', 'failed', 'faults'),
-    last_fault: lastFault === undefined ? null : { ...lastFault, at: new Date(lastFault.at) },
+    ...counts,
+    lastServedAt: lastServedAt === undefined ? null : new Date(lastServedAt),
+    lastFault: lastFault && { ...lastFault, at: new Date(lastFault.at) },
   };
 }
 

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { HealthChecks } from '#core/gateway/health/health-check.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
+import { toOperatorJson } from '#core/web/resources/operator-json.ts';
 import {
   claimMessage,
   type ClaimedAlert,
@@ -75,7 +76,7 @@ async function writeBody(
     title: alert.title,
     text: alert.text,
     url: `${host.service.baseUrl}${alert.path}`,
-    data: alert.data,
+    data: toOperatorJson(alert.data),
   });
 }
 

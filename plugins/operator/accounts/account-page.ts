@@ -23,8 +23,7 @@ import { actionTable } from '#core/web/actions/action-table.ts';
 import { ledgerTable, mailTable } from '../shared-tables.ts';
 import { type TableSection, withRows } from '#core/web/pages/table.ts';
 import { describeDone } from '#core/web/actions/action-page.ts';
-import { readAccountDetails } from '#core/web/resources/account-details.ts';
-import { accountFacts } from '#core/web/resources/account-facts.ts';
+import { accountFacts, readAccountDetails } from '#core/web/resources/account-details.ts';
 import { defineView, describeFacts, fieldTable } from '#core/web/resources/field.ts';
 import { ordersOfOne } from '#core/web/resources/orders.ts';
 import { accountLinks } from './account-links.ts';
@@ -67,17 +66,16 @@ export const accountPage = (gateway: Pick<Registry, 'costsReader' | 'storySource
     const record = await requireAccount(request);
     const { id } = record;
     const since = (hours: number) => ({ accountId: id, since: startOfHours(host.now(), hours) });
-    const [details, { orders }, usage, timed, hours, others, costs, mails] = await Promise.all([
+    const [details, { orders }, timed, hours, others, costs, mails] = await Promise.all([
       readAccountDetails(host, record),
       listOrders(database, { accountId: id }, undefined, listed.orders),
-      countUsage(database, since(usageHours.counts), ['model']),
       readUsage(database, since(usageHours.firstToken), ['model']),
       countUsage(database, since(usageHours.counts), ['hour']),
       Promise.all(gateway.storySources.map((read) => read(request, id))),
       gateway.costsReader?.beside(request, '30d'),
       listMails(database, { accountId: id }, listed.mails),
     ]);
-    const { identities, sessions, ledger, actions } = details;
+    const { identities, sessions, ledger, usage, actions } = details;
     const names = await nameAccounts(request, actions);
     const tiles = await describeAccountTiles(record, usage, costs?.ofAccount(id), request);
     const { text, kind } = accountStateCell(stateOf(record), t);

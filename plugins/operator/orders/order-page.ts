@@ -13,8 +13,14 @@ import { actionTable } from '#core/web/actions/action-table.ts';
 import { ledgerTable, mailTable } from '../shared-tables.ts';
 import { withRows } from '#core/web/pages/table.ts';
 import { describeFacts, type EntryView, fieldTable, type PageFact } from '#core/web/resources/field.ts';
-import { readOrderDetails } from '#core/web/resources/order-details.ts';
-import { attempts, flagsOf, notifications, paymentsOf, refundsOf } from '#core/web/resources/order-parts.ts';
+import {
+  attempts,
+  flagsOf,
+  notifications,
+  paymentsOf,
+  readOrderDetails,
+  refundsOf,
+} from '#core/web/resources/order-parts.ts';
 import { orderView, stateCell } from '#core/web/resources/orders.ts';
 
 const listedMails = 50;

@@ -7,7 +7,8 @@ import { addListCommand } from '#core/extension/commands/list-command.ts';
 import { addShowCommand, type CommandSubject } from '#core/extension/commands/show-command.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { openFlags, orders } from '#core/web/resources/orders.ts';
-import type { OrderDetails } from '#core/web/resources/order-details.ts';
+import { toOperatorJson } from '#core/web/resources/operator-json.ts';
+import { type OrderDetails, readOrderDetails } from '#core/web/resources/order-parts.ts';
 import { describeOrder } from './describe.ts';
 
 const exitCodes = `
@@ -20,10 +21,10 @@ const order: CommandSubject<OrderDetails> = {
   argument: ['order', 'code or id of the order'],
   exitCodes,
   async read(host, handle) {
-    const { readOrderDetails, findOrder } = await operations();
+    const { findOrder } = await operations();
     return readOrderDetails(host.database, await findOrder(host, handle));
   },
-  write: (details) => details,
+  write: (details) => toOperatorJson(details, true) as object,
   describe: describeOrder,
 };
 

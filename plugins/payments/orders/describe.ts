@@ -3,8 +3,14 @@ import { formatSection, formatTime } from '#core/extension/commands/table-text.t
 import type { Order } from '#core/business/payments/order-types.ts';
 import type { EntryView } from '#core/web/resources/field.ts';
 import { ledger } from '#core/web/resources/ledger.ts';
-import type { OrderDetails } from '#core/web/resources/order-details.ts';
-import { attempts, flagsOf, notifications, paymentsOf, refundsOf } from '#core/web/resources/order-parts.ts';
+import {
+  attempts,
+  flagsOf,
+  notifications,
+  type OrderDetails,
+  paymentsOf,
+  refundsOf,
+} from '#core/web/resources/order-parts.ts';
 import { orderView } from '#core/web/resources/orders.ts';
 
 function describeOwner({ accountId }: Order, owner: OrderDetails['owner']): string {

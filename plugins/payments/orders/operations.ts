@@ -1,10 +1,8 @@
-/** What the commands do, loaded when one of them runs: MikroORM would slow all other commands down. */
+/** Implementation of the commands, loaded on demand: MikroORM would slow all other commands down. */
 import { CommandFailed } from '#core/extension/commands/command.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { type Order, type Payment, readOrder } from '#core/business/payments/order.ts';
 import { findOrderOfPayment, paymentToRefund } from '#core/business/payments/refunds.ts';
-
-export { readOrderDetails } from '#core/web/resources/order-details.ts';
 
 /** @param handle id or code of an order @throws CommandFailed with code 3 */
 export async function findOrder({ database }: Host, handle: string): Promise<Order> {

@@ -163,7 +163,13 @@ describe('a call', () => {
       json: {
         requests: 7,
         blocks: [
-          { block, requests: 7, last_minute: new Date(minute).toISOString(), statuses: [{ status: 401, requests: 7 }] },
+          {
+            address_block: block,
+            block,
+            requests: 7,
+            last_minute: new Date(minute).toISOString(),
+            statuses: [{ status: 401, requests: 7 }],
+          },
         ],
       },
     });
@@ -199,7 +205,14 @@ describe('a call', () => {
       return json.flags.find(({ subject }: { subject: string }) => subject === about);
     };
     const { id, money } = await open();
-    expect(money).toEqual({ kind: 'payment', amount: 95_000, currency: 'IDR' });
+    expect(money).toEqual({
+      kind: 'payment',
+      amount: 95_000,
+      amount_money: { amount: 95_000, currency: 'IDR' },
+      currency: 'IDR',
+      stated_amount: null,
+      stated_amount_money: null,
+    });
     const answer = await call('POST', `/flags/${id}/resolve`, { token, body: { note: 'sent back' } });
     expect(answer).toEqual({ status: 200, json: { action: 'flag.resolve', flag: id, resolved: 1 } });
     expect(await open()).toBeUndefined();

@@ -1,0 +1,37 @@
+/** Members that are amounts where a `currency` stands beside them: in its smallest unit. */
+const amounts = new Set(['amount', 'price', 'fee', 'revenue', 'statedAmount']);
+
+/**
+ * A value as all programs of operators read it, from commands, the operator's API and alerts: members in snake_case, times as RFC 3339,
+ * null for undefined, and beside each amount its `NAME_money: { amount, currency }`.
+ *
+ * @param hasFormerNames true: the camelCase names that a command printed before 0.6 stand beside them, until 0.7
+ */
+export function toOperatorJson(value: unknown, hasFormerNames = false): unknown {
+  if (Array.isArray(value)) return value.map((member) => toOperatorJson(member, hasFormerNames));
+  if (typeof value !== 'object' || value === null) return value ?? null;
+  if (value instanceof Date) return value;
+  const members = Object.entries(value);
+  const currency = isMoney(members) ? undefined : members.find(([name]) => name === 'currency')?.[1];
+  const written = members.flatMap(([name, member]): [name: string, json: unknown][] => {
+    const json = toOperatorJson(member, hasFormerNames);
+    const ownName = snakeCase(name);
+    return [
+      [ownName, json],
+      ...(currency !== undefined && amounts.has(name)
+        ? [[`${ownName}_money`, member === undefined ? null : { amount: member, currency }] as [string, unknown]]
+        : []),
+      ...(hasFormerNames && name !== ownName && member !== undefined ? [[name, json] as [string, unknown]] : []),
+    ];
+  });
+  return Object.fromEntries(written);
+}
+
+/** True for `{ amount, currency }`. */
+function isMoney(members: readonly (readonly [name: string, value: unknown])[]): boolean {
+  return members.length === 2 && members.every(([name]) => name === 'amount' || name === 'currency');
+}
+
+export function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

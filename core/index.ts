@@ -116,7 +116,7 @@ export type { Preference } from '#core/web/pages/cookies.ts';
 export { defineTexts, type Language, type Texts, type Translate } from '#core/web/texts/texts.ts';
 export { defineSentences, type Text, type TextValues } from '#core/platform/sentences.ts';
 
-// What operators do, and what customers are told.
+// Operators' actions, and messages to customers.
 export {
   type ActionKind,
   ActionRefused,

@@ -2,7 +2,7 @@
 /** The oldest Node.js that has what the code needs, such as `using`. */
 const oldest = 24;
 
-// Before any import that an older one would not have. The message is all that somebody with an older one sees.
+// Before any import that an older one would not have. The message is all that a user of an older one sees.
 if (Number.parseInt(process.versions.node, 10) < oldest) {
   console.error(
     `daypass needs Node.js ${oldest} or newer, and this is ${process.version}: install a newer one from https://nodejs.org`,

@@ -51,7 +51,7 @@ export interface SectionValues {
   readonly isDotted?: ((path: YamlPath) => boolean) | undefined;
 }
 
-/** What a check can read besides its own section. */
+/** What a check can read in addition to its own section. */
 export interface CheckContext extends SectionValues {
   readonly formats: WireFormats;
   readonly vendors: ReadonlyMap<string, Vendor>;

@@ -96,7 +96,6 @@ export async function assembleForCommand(
   return { registry };
 }
 
-/** Contains core's own registrations, except those of a server. */
 function createRegistry(): Registry {
   const registry = new Registry();
   for (const section of [...coreSections, workersSection, operatorSection, ...catalogSections, operatorsSection])

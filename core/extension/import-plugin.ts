@@ -8,13 +8,11 @@ import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { acceptModuleSyntax } from './module-format.ts';
 import { isOwnSource, placesOf, readPlaces, type SourcePlace } from './origin.ts';
 
-/** Includes top-level awaits. */
 const importTimeoutMs = 10_000;
 
 interface ImportedPlugin {
   readonly exports: Readonly<Record<string, unknown>>;
-  /** Symbolic links resolved. */
-  readonly file: string;
+  readonly file: string; // symbolic links resolved
 }
 
 /** No file or package of that name exists, as opposed to a plugin that exists and does not work. */
@@ -38,7 +36,7 @@ export async function importPlugin(
     const importing = isFile
       ? importFile(resolve(dirname(configFile), specifier))
       : importPackage(specifier, pathToFileURL(resolve(configFile)).href);
-    // The timer also keeps the process, which would end while nothing but an `await` of the plugin waits.
+    // The timer also keeps the process, which would exit while only an `await` of the plugin is pending.
     const late = `it has not finished loading after ${timeout / 1000} s; a top-level await may wait forever`;
     return await withDeadline(importing, timeout, late);
   } catch (error) {
@@ -68,7 +66,6 @@ function explainFolder(folder: string): string {
   return `${folder} is a folder without an index.ts or index.js; name the file that exports the plugin`;
 }
 
-/** Resolves a package like a module in gateway.yaml: from the node_modules next to the file, or above. */
 async function importPackage(name: string, importer: string): Promise<ImportedPlugin> {
   let file = name;
   const hooks = registerHooks({

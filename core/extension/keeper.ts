@@ -1,7 +1,6 @@
 import type { Services } from '#core/gateway/host/host.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 
-/** For one object. */
 const releaseTimeoutMs = 10_000;
 
 /**
@@ -10,7 +9,6 @@ const releaseTimeoutMs = 10_000;
  */
 export class Keeper implements AsyncDisposable {
   readonly #kept = new Map<string, object>();
-  /** Keys requested only by the configuration being built. */
   #tentative = new Set<string>();
 
   /**

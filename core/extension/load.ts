@@ -9,7 +9,6 @@ import type { GatewayPlugin } from './plugin.ts';
 
 const ownFolder = join(import.meta.dirname, '..', '..', 'plugins');
 
-/** A plugin's `register` only fills the registry. */
 const registerTimeoutMs = 10_000;
 
 /** Registers the plugins that come with the gateway: every folder in `plugins/`. */

@@ -2,14 +2,13 @@ import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-/** Matches syntax that only modules have. */
 const moduleSyntax = /^\s*(?:import\s*["'{*\w]|export\s*[{*\w])/m;
 
 let isInstalled = false;
 
 /**
  * Lets files of plugins be modules in folders whose package.json says `"type": "commonjs"`, as `npm init` writes it: there Node.js
- * takes a `.ts` or `.js` file for CommonJS whatever its syntax. Packages are left as they are, for their authors have chosen.
+ * takes a `.ts` or `.js` file for CommonJS regardless of its syntax. Packages are left as they are, for their authors have chosen.
  */
 export function acceptModuleSyntax(): void {
   if (isInstalled) return;
@@ -24,7 +23,6 @@ export function acceptModuleSyntax(): void {
   });
 }
 
-/** Module format for each CommonJS format. */
 const formats: Readonly<Record<string, string>> = { commonjs: 'module', 'commonjs-typescript': 'module-typescript' };
 
 function hasModuleSyntax(url: string): boolean {

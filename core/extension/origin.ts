@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 /** Third-party plugins by name, with the files of their modules. */
 export type ForeignPlugins = ReadonlyMap<string, string>;
 
-/** The third-party plugin that an error comes from, as far as its stack tells. */
+/** The third-party plugin that an error comes from, judging by its stack. */
 export function pluginOf(error: unknown, plugins: ForeignPlugins): string | undefined {
   for (const { file } of placesOf(error)) {
     const names = [...plugins.keys()];
@@ -50,7 +50,6 @@ export function readPlaces(text: string): SourcePlace[] {
     .filter(({ file }) => !isOfDependency(file));
 }
 
-/** Root of the checkout or package; built files are in its `dist`. */
 const packageFolder = gatewayFolder.replace(/(?<=[\\/])dist[\\/]$/, '');
 /** npm installs a package's dependencies inside of it, or next to it among other packages. */
 const ownPackages = join(packageFolder, 'node_modules') + sep;
@@ -64,7 +63,6 @@ function isOfDependency(file: string): boolean {
   return dependencies().has(name);
 }
 
-/** Names of packages, or their scopes. Read only to explain an error. */
 function dependencies(): ReadonlySet<string> {
   const text = readFileSync(join(packageFolder, 'package.json'), 'utf8');
   const { dependencies: all = {} } = JSON.parse(text) as { readonly dependencies?: Record<string, string> };

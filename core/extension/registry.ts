@@ -128,7 +128,6 @@ export class Registry {
   variantSource: VariantSource | undefined;
   /** Reads how much time customers got back; undefined where no plugin gives any. */
   creditReader: ReadCredits | undefined;
-  /** Plugin that is registering; otherwise `core`. */
   #plugin = 'core';
 
   /** Runs `register`; what it adds belongs to the plugin of this name. Plugins register one after another. */
@@ -292,7 +291,7 @@ export class Registry {
     this.allowanceReader = reader;
   }
 
-  /** What use has cost, beside the use that operators' pages and `daypass usage` show. */
+  /** Cost of usage, shown with usage on the operator pages and in `daypass usage`. */
   costs(beside: ReadCostsBeside, usage: UsageFiguresReader): void {
     if (this.costsReader !== undefined) throw new Error('two plugins know what use has cost');
     this.costsReader = { beside, usage };

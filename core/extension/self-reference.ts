@@ -1,6 +1,5 @@
 import { registerHooks } from 'node:module';
 
-/** Modules that plugins import, and this gateway's files: a checkout's sources, or a package's built files. */
 const modules: Readonly<Record<string, string>> = {
   daypass: '#core/index.ts',
   'daypass/testing': '#core/extension/testing/index.ts',

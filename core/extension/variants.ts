@@ -6,7 +6,7 @@ import type { PageRequest } from '#core/web/pages/page.ts';
 import type { CommandContext } from './commands/command.ts';
 
 /**
- * What tries a second configuration, a variant, on some of the accounts: it decides which, on whom, for how long, and what comes of it.
+ * What tries a second configuration, a variant, on some of the accounts: it decides the configuration, the accounts, the duration and the outcome.
  * One plugin can; core serves it, and asks about it where it says which configuration serves.
  */
 export interface VariantSource {
@@ -53,7 +53,7 @@ export interface VariantHooks {
   readonly documents: EffectiveDocuments;
   /** From now on, new exchanges of the accounts that it takes use this; of none where it is undefined. */
   serve(variant: Variant | undefined): void;
-  /** Builds a configuration beside the one that serves. @param text as the history keeps it @throws why it cannot serve */
+  /** Builds a second configuration. @param text as the history keeps it @throws why it cannot serve */
   prepare(number: number, text: string): Promise<Serving>;
 }
 
@@ -67,7 +67,7 @@ export interface Base {
 
 /** The variant on this instance. */
 export interface VariantRun {
-  /** Serves what the database says, beside what serves now. @throws Error while the database does not answer; then everything stays */
+  /** Serves the variant that the database names, in addition to the current configuration. @throws Error while the database does not answer; then everything stays */
   follow(base: Base): Promise<void>;
   /** Compares both sides now, as its timer does. */
   judge(): Promise<void>;

@@ -127,8 +127,8 @@ export type CachedCall = Pick<Adapter, 'model' | 'modelName' | 'isStream'>;
 /** The caller; written by `auth`. */
 export const principal = defineFact<Principal>('principal');
 /**
- * True for a request that belongs to no account, of which anybody can send as many as they like: most have no record. Written by
- * `auth`, also where a key could not be looked up, because anybody can make one up. One that was replaced is a customer's.
+ * True for a request that belongs to no account, of which any client can send any number: most have no record. Written by
+ * `auth`, also where a key could not be looked up, because any client can make one up. One that was replaced is a customer's.
  */
 export const unauthenticated = defineFact<true>('unauthenticated');
 /** What the caller has paid for; written by `plan`. */

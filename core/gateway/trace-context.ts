@@ -21,7 +21,7 @@ const digitsOfId = 'req_'.length;
  * The trace of a request: the client's, where it sends one, else one whose id is the digits of the request's. Everything follows
  * from the request, so nothing has to be kept for it.
  *
- * @param sample share of the traces that are recorded. The client does not decide: anybody can send a header.
+ * @param sample share of the traces that are recorded. The client does not decide: any client can send a header.
  */
 export function traceOf({ id, headers }: TracedRequest, sample: number): Trace {
   const [, version, clientTrace, clientSpan, more] = traceparent.exec(String(headers['traceparent'] ?? '')) ?? [];

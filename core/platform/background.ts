@@ -5,7 +5,6 @@ import { LineThrottle } from './timing/throttle.ts';
 const reminderIntervalMs = 60_000;
 
 interface Failures {
-  /** Keyed by the failed work; a name from the code, so there are few. */
   readonly totals: Map<string, number>;
   readonly lines: LineThrottle;
 }
@@ -13,7 +12,7 @@ interface Failures {
 const failuresByLog = new WeakMap<Logger, Failures>();
 
 /**
- * Runs work that nobody awaits. Whatever it throws or rejects with is logged and counted, and ends nothing else.
+ * Runs work without awaiting it. Errors and rejections are logged and counted, and end nothing else.
  *
  * @param what a name from the code, as in "updates of open pages"
  * @param request id of the request that it belongs to
@@ -36,7 +35,7 @@ export function guarded<Values extends readonly unknown[]>(
   return (...values) => inBackground(log, what, () => listener(...values));
 }
 
-/** Logs and counts a failure that nobody else hears of. Never throws. */
+/** Logs and counts an otherwise unhandled failure. Never throws. */
 export function noteFailure(log: Logger, what: string, error: unknown, request?: string): void {
   const { totals, lines } = failuresOf(log);
   totals.set(what, (totals.get(what) ?? 0) + 1);

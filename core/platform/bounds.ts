@@ -159,7 +159,7 @@ export const bounds = {
   surplusTime: 2_000,
   /** Connections to the operator listener; further ones are closed. */
   operatorConnections: 100,
-  /** Kinds of repeated lines that one part of the process log tells apart; all are forgotten over the limit. */
+  /** Kinds of repeated lines that one part of the process log distinguishes; all are forgotten over the limit. */
   lineKinds: 200,
   /** Failing conversations that a breaker remembers; the oldest are evicted. */
   failingConversations: 1_000,

@@ -1,6 +1,6 @@
 /**
  * What the exit codes of all commands mean; a command may document more in its help. `configuration` is EX_CONFIG of sysexits.h:
- * the same command fails again until somebody changes gateway.yaml, the environment or the machine, so the unit of systemd does
+ * the same command fails again until a person changes gateway.yaml, the environment or the machine, so the unit of systemd does
  * not start the gateway again.
  */
 export const exitCodes = { failure: 1, usage: 2, configuration: 78 } as const;

@@ -5,8 +5,7 @@ import { endOfString } from './json-scan.ts';
 
 /** Characters up to which any text parses within one turn, so that it is not measured. */
 const unmeasuredLength = 131_072;
-/** Names that are longer count as new wherever they occur. */
-const longestName = 64;
+const longestName = 64; // longer names count as new wherever they occur
 
 /** The member lists of the objects of one text. The engine creates a hidden class for each new one. */
 class Shapes {
@@ -101,7 +100,6 @@ class EscapeCounter {
     this.#text = text;
   }
 
-  /** Index of the quote that closes the string opened at `start`; the text's length when it is not closed. */
   endOf(start: number): number {
     let end = this.#next('"', start + 1);
     let backslash = this.#backslash > start ? this.#backslash : this.#next('\\', start + 1);

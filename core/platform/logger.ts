@@ -19,8 +19,7 @@ export function printable(text: string): string {
 export const logLevels = ['info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** Syslog levels (sd-daemon(3)). */
-const priorities: Readonly<Record<LogLevel, number>> = { info: 6, warn: 4, error: 3 };
+const priorities: Readonly<Record<LogLevel, number>> = { info: 6, warn: 4, error: 3 }; // sd-daemon(3)
 
 /** For people, or a JSON object per line for a collector. */
 export const logFormats = ['text', 'json'] as const;
@@ -84,7 +83,7 @@ function withPriority(level: LogLevel, text: string): string {
   return mark + text.replaceAll(/\n(?!$)/g, `\n${mark}`);
 }
 
-/** An error's stack, followed by those of its causes. Never throws, whatever was thrown. */
+/** An error's stack, followed by those of its causes. Never throws, even if the thrown value is not an error. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return describeThrown(error);
   const own = error.stack ?? `${error.name}: ${error.message}`;

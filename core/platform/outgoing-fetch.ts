@@ -2,7 +2,6 @@ import type { Agent, Dispatcher } from 'undici';
 import { decodesBrotli } from './node-release.ts';
 
 interface OutgoingOptions {
-  /** Replaces undici's shared connections. */
   readonly agent?: Agent;
   readonly node?: string;
 }

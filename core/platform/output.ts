@@ -4,7 +4,7 @@ import { bounds } from './bounds.ts';
 const lost = { writes: 0 };
 
 /**
- * A gateway goes on when nobody reads its log or the log's disk is full: a collector may restart. What is lost is counted; to log
+ * Logging never blocks a gateway whose log reader is gone or whose log disk is full: a collector may restart. What is lost is counted; to log
  * it would lose more.
  */
 export function surviveLostOutput(streams: readonly Writable[] = [process.stdout, process.stderr]): void {

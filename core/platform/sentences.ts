@@ -37,8 +37,7 @@ const longestMatched = 2_000;
 
 /** Finds the key of a sentence and the values in it. */
 export class SentenceReader {
-  /** Most specific first. */
-  readonly #templates: readonly { readonly key: string; readonly pattern: RegExp; readonly isOne: boolean }[];
+  readonly #templates: readonly { readonly key: string; readonly pattern: RegExp; readonly isOne: boolean }[]; // most specific first
 
   /** @param texts English ones by key; those whose key does not contain `.reason.` are left out */
   constructor(texts: ReadonlyMap<string, Text>) {

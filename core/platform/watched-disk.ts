@@ -1,15 +1,14 @@
 import { hungWork } from './hung-work.ts';
 import { firstOrTimeout } from './timing/deadline.ts';
 
-/** Ms: how long the check may take, and how long a reader waits for it. */
-const patience = { answer: 2_000, reader: 200 };
+/** For the check, and for a reader that waits for it. */
+const timeoutMs = { answer: 2_000, reader: 200 };
 
 /**
  * What was last read from a disk, for checks and metrics, which never wait for one. A question is asked in a thread of the pool, which
  * also compresses and resolves names: one question at a time, of all, holds one thread of it when the disk does not answer.
  */
 export class WatchedDisk<T> {
-  /** The last check of any instance; one runs at a time. */
   static #asking: Promise<unknown> = Promise.resolve();
   readonly #ask: () => Promise<T>;
   readonly #rereadAfter: number;
@@ -34,7 +33,7 @@ export class WatchedDisk<T> {
   /** The answer of now or, where it takes longer than a moment, the last one. Never rejects. */
   async fresh(): Promise<T | undefined> {
     const asked = this.#isDue ? this.#refresh() : this.#asked;
-    if (asked !== undefined) await firstOrTimeout([asked], patience.reader);
+    if (asked !== undefined) await firstOrTimeout([asked], timeoutMs.reader);
     return this.#value;
   }
 
@@ -45,7 +44,7 @@ export class WatchedDisk<T> {
 
   /** True while the disk does not answer. */
   get isSilent(): boolean {
-    return this.#askedAt !== undefined && performance.now() - this.#askedAt > patience.answer;
+    return this.#askedAt !== undefined && performance.now() - this.#askedAt > timeoutMs.answer;
   }
 
   /** True once something was answered, or could not be read. */

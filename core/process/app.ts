@@ -130,7 +130,6 @@ export class Gateway {
     return gateway;
   }
 
-  /** Serves the first configuration, and accepts requests last. */
   async #begin(
     { document, endpoints, opened, starting }: StartParts,
     beforeListening: GatewayOptions['beforeListening'],
@@ -155,7 +154,6 @@ export class Gateway {
     this.#monitor = new HealthMonitor(registry, host, () => publishLive(host(), 'health'));
   }
 
-  /** Serves the operator's listener, once `#listen` has opened it. */
   #openOperator(config: Config, health: HealthSource, opened: AsyncDisposableStack): OperatorServer | undefined {
     const { dataFolder } = this.#parts.services.services;
     const address = operatorAddress(config.get(operatorSection), config.get(listen).port, dataFolder);
@@ -264,7 +262,7 @@ export class Gateway {
   }
 
   /**
-   * Ends running exchanges and the embedded database, which would outlive the process; whatever else is open ends with the
+   * Ends running exchanges and the embedded database, which would outlive the process; everything else ends with the
    * process. Takes a few seconds at most.
    */
   async abandon(): Promise<void> {

@@ -23,14 +23,13 @@ interface BuildParts {
   readonly vendors: VendorServers;
 }
 
-/** A second configuration to serve. */
 interface BuiltVariant {
   readonly number: number;
   readonly base: { readonly config: Config; readonly catalog: Catalog };
 }
 
 /**
- * Builds what exchanges run on, out of a configuration, beside what serves.
+ * Builds the parts that exchanges run on from a configuration, while the current one serves.
  *
  * @param check refuses it by throwing, as a part that cannot be built does; everything is released then
  */

@@ -97,7 +97,6 @@ async function definePluginCommands(parser: Parser, context: CoreCommandContext)
   return problems;
 }
 
-/** Only the gateway's own bugs are printed with a stack. */
 function report(error: unknown): number {
   // The parser has already printed the usage error.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;

@@ -22,11 +22,9 @@ interface DryStartParts {
   readonly server: Server;
   readonly catalog: Catalog;
   readonly log: Logger;
-  /** Makes `server.host()` return this host. */
   useHost(host: Host): void;
 }
 
-/** A plugin has used a resource that is open only in a running gateway. */
 class NotOpen extends Error {
   override readonly name = 'NotOpen';
 }

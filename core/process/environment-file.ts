@@ -6,7 +6,7 @@ import { exitCodes } from '#core/platform/exit-codes.ts';
 let addedNames: readonly string[] = [];
 
 /**
- * Adds the variables of the file `.env` beside gateway.yaml, if there is one, to the environment. Those that are set already win:
+ * Adds the variables of the file `.env` next to gateway.yaml, if there is one, to the environment. Those that are set already win:
  * a supervisor, a container or a shell knows better than a file.
  *
  * @param file path of gateway.yaml

@@ -5,10 +5,8 @@ import { version } from '#core/platform/version.ts';
 
 interface Greeted {
   readonly host: { readonly catalog: Pick<Catalog, 'upstreams'>; readonly service: Host['service'] };
-  /** With the port that was chosen. */
   readonly url: string;
   readonly notices: readonly string[];
-  /** Models for Chat Completions. */
   readonly chatModels: readonly Model[];
 }
 

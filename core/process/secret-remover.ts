@@ -28,7 +28,6 @@ export function configuredSecrets(config: Config, registry: Registry): string[] 
   return [...registry.sections.values()].flatMap((section) => secretsIn(config.get(section), section.schema));
 }
 
-/** As written and decoded. */
 function passwordsIn(value: string): string[] {
   const password = URL.parse(value)?.password ?? '';
   return password === '' ? [] : [password, decodeURIComponent(password)];

@@ -49,12 +49,10 @@ export class ServedConfig {
   readonly #parts: GatewayParts;
   readonly #documents: EffectiveDocuments;
   #config: Config;
-  /** The file as last read. */
-  #file: GatewayDocument | undefined;
+  #fileAsRead: GatewayDocument | undefined;
   /** For the configuration in effect, which differs from the file after a rollback. */
   #secretFiles: readonly string[] = [];
   #kept: Effective['kept'];
-  /** Undefined if no plugin tries second configurations. */
   #variants: VariantRun | undefined;
   #changing: Promise<unknown> = Promise.resolve();
   #isClosed = false;
@@ -73,7 +71,7 @@ export class ServedConfig {
 
   /** gateway.yaml, and the files of secrets that it and what serves name. */
   get files(): readonly string[] {
-    return [this.#parts.file, ...(this.#file?.secretFiles ?? []), ...this.#secretFiles];
+    return [this.#parts.file, ...(this.#fileAsRead?.secretFiles ?? []), ...this.#secretFiles];
   }
 
   get host(): Host {
@@ -88,7 +86,7 @@ export class ServedConfig {
   async begin(file: GatewayDocument): Promise<void> {
     const effective = await this.#resolveFirst(file);
     await this.#serve(this.#config);
-    this.#file = file;
+    this.#fileAsRead = file;
     const { file: path, environment, assembly, handler } = this.#parts;
     configLoadState(this.host).changes = {
       documents: this.#documents,
@@ -127,7 +125,6 @@ export class ServedConfig {
     }
   }
 
-  /** Applies a rollback, or the release of one, by an operator. */
   async #follow(): Promise<void> {
     try {
       await this.reload();
@@ -153,7 +150,6 @@ export class ServedConfig {
     await this.#follow();
   }
 
-  /** Publishes to the history and the operator pages which configurations serve now and may serve next to them. */
   async #noteServed(effective: Effective): Promise<void> {
     const { rollback, kept } = effective;
     const { log } = this.#parts;
@@ -178,8 +174,10 @@ export class ServedConfig {
   /** Builds a second configuration. @throws the reason why it cannot serve */
   async #prepareVariant(number: number, text: string): Promise<Serving> {
     const { handler, assembly } = this.#parts;
-    if (this.#file === undefined) throw new Error('the gateway has not started yet');
-    const read = await this.#validate(await this.#documents.read({ name: variantName(number), text }, this.#file));
+    if (this.#fileAsRead === undefined) throw new Error('the gateway has not started yet');
+    const read = await this.#validate(
+      await this.#documents.read({ name: variantName(number), text }, this.#fileAsRead),
+    );
     const sections = [...assembly.registry.sections.values()];
     const { config } = keepFixed(read, this.#config, sections);
     requireDivisible(config, this.#config, sections);
@@ -230,7 +228,6 @@ export class ServedConfig {
     });
   }
 
-  /** Records the rejection of the file for the operator pages. */
   #refuse(error: unknown): never {
     const { now } = this.host;
     const reason = error instanceof Error ? error.message : String(error);
@@ -242,8 +239,8 @@ export class ServedConfig {
     if (this.#isClosed) return false;
     const { file, environment, log, assembly } = this.#parts;
     const { sections } = assembly.registry;
-    this.#file = await readDocument(file, environment);
-    const effective = await this.#documents.resolve(this.#file);
+    this.#fileAsRead = await readDocument(file, environment);
+    const effective = await this.#documents.resolve(this.#fileAsRead);
     const read = await this.#validate(effective.document);
     if (read.fingerprint === this.#config.fingerprint) {
       configLoadState(this.host).refusal = undefined;

@@ -29,16 +29,12 @@ interface ServicesOptions {
   readonly registry: Registry;
   /** `serve`: owns the embedded database. `command`: uses a running gateway's. */
   readonly mode: 'serve' | 'command';
-  /** Returns the current host for a job or event handler. */
   readonly host: () => Host;
-  /** Memory limits. Default: none, as commands hold no bodies. */
-  readonly limits?: MemoryLimits;
-  /** Processes of this machine that form one gateway. Default: 1. */
+  readonly limits?: MemoryLimits; // default: none, as commands hold no bodies
   readonly processes?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** For each service to close after a failed start. */
 const abandonTimeoutMs = 1_000;
 
 /** The open services of a process. They are closed in reverse order. */

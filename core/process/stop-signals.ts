@@ -1,6 +1,5 @@
 import { isatty } from 'node:tty';
 
-/** Sent by a supervisor, Ctrl-C, a failing power supply, a limit of processor time. */
 const stopping: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGPWR', 'SIGXCPU'];
 
 /**
@@ -23,7 +22,7 @@ const sameSignalMs = 2_000;
 /** What ended a process that serves: a signal, or what became of its supervisor or of its place. */
 export type StopCause = NodeJS.Signals | 'replaced' | 'supervisor lost';
 
-/** What a supervisor tells a worker, which receives no signals and so cannot count them. */
+/** Messages from a supervisor to a worker, which receives no signals and so cannot count them. */
 export type StopOrder = StopCause | 'hurry' | 'end';
 
 interface SignalSource {
@@ -33,9 +32,7 @@ interface SignalSource {
 interface StopSignalsOptions {
   readonly source?: SignalSource;
   readonly now?: () => number; // ms
-  /** True if Ctrl-C comes from a person. */
   readonly isTerminal?: boolean;
-  /** Exits a process that has opened nothing yet. */
   readonly exit?: () => void;
 }
 

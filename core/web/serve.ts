@@ -16,8 +16,7 @@ import { securityHeaders } from './serving/security-headers.ts';
 import type { Texts } from './texts/texts.ts';
 import { Translator } from './texts/translator.ts';
 
-/** Per failure of a page. */
-const reminderIntervalMs = 60_000;
+const reminderIntervalMs = 60_000; // per failure of a page
 
 interface PageRegistry {
   readonly pages: readonly Page[];

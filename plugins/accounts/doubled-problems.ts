@@ -1,7 +1,7 @@
 import { findDoubledAddresses } from '#core/business/accounts/doubled-addresses.ts';
 import type { ProblemKind } from '#core/web/problems/problem.ts';
 
-/** Accounts that share an address, which nothing but an operator can decide. */
+/** Accounts that share an address, which only an operator can resolve. */
 export const doubledAddresses: ProblemKind = {
   name: 'doubled_address',
   order: 100,

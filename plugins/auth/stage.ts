@@ -145,7 +145,7 @@ export const auth = defineStage({
           return found.then(
             (account) => admitOrRefuse(exchange, account, keys, hint),
             (error: unknown) => {
-              // While the database is away, whoever makes up keys would fill it with rows for later.
+              // While the database is down, invented keys would queue rows for it.
               if (keys.length > 0) exchange.set(unauthenticated, true);
               throw error;
             },
@@ -156,7 +156,6 @@ export const auth = defineStage({
   },
 });
 
-/** Recorded instead of a key's hint. */
 const playgroundHint = 'playground';
 
 function admit(exchange: Exchange, account: AccountRecord, key: KeyRecord, hint: string = key.hint): void {
@@ -193,7 +192,6 @@ function blocked(service: Service, date: Date): GatewayError {
   return new GatewayError('account_blocked', message);
 }
 
-/** The customer's page of the key. */
 const keyPath = '/account/key';
 
 /** UTC. */

@@ -50,7 +50,6 @@ export async function calledModel(
   return model && { model, modelName: nameInReply(model, requested) };
 }
 
-/** The model and its public name; the value itself if it names no model. */
 function identify(requested: unknown, catalog: Catalog): unknown {
   const model = typeof requested === 'string' ? catalog.resolve(requested) : undefined;
   if (model === undefined) return requested;

@@ -18,7 +18,6 @@ interface ReplyCacheOptions {
   readonly maxBytes: number;
 }
 
-/** Leadership of an exchange on whose reply others wait. */
 interface HeldLead {
   readonly lead: FlightLead;
   readonly seconds: number;

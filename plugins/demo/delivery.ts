@@ -60,7 +60,6 @@ export class DemoDelivery {
     this.#body(status, { ...json, ...retry }, JSON.stringify(writeChatError(status, message)));
   }
 
-  /** A whole answer takes as long as its stream. */
   async #whole(answer: ChatAnswer, fault: DemoFault['kind'] | undefined): Promise<void> {
     await this.#wait(answer.chunks().reduce((sum, { after }) => sum + durationOf(after), 0));
     const isError = fault === 'error-event' || fault === 'error-midway';
@@ -88,7 +87,6 @@ export class DemoDelivery {
     if (time > 0) await wait(time, undefined, { signal: this.#gone.signal });
   }
 
-  /** Writes no faster than the client reads. */
   async #write(chunk: string): Promise<void> {
     this.#gone.signal.throwIfAborted();
     if (!this.#response.write(chunk)) await once(this.#response, 'drain', { signal: this.#gone.signal });

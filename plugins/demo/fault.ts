@@ -1,4 +1,3 @@
-/** Failures on request; README.md describes each. */
 const faultNames = ['slow', 'stall', 'stall-midway', 'cut', 'error-event', 'error-midway', 'html', 'empty'] as const;
 
 export type DemoFault =

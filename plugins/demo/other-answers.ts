@@ -72,7 +72,6 @@ function embed({ model, input, dimensions, encoding_format: encoding }: JsonObje
   return json({ object: 'list', data, model, usage: { prompt_tokens: tokens, total_tokens: tokens } });
 }
 
-/** Texts with common words get similar vectors. */
 function vectorOf(text: string, length: number): Float32Array {
   const vector = new Float32Array(length);
   for (const word of wordsIn(text)) {
@@ -145,7 +144,6 @@ function moderate({ model, input }: JsonObject): OtherAnswer {
   return json({ id: createId('modr-'), model, results });
 }
 
-/** Ranks by words that document and query share. */
 function rerank({ model, query, documents, top_n: most }: JsonObject): OtherAnswer {
   if (typeof query !== 'string') throw new ChatRequestError('`query` must be a text.', 'query');
   const sought = new Set(wordsIn(query));

@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 
-/** Values found in the prompt, so that samples repeat the user's words. */
 interface Hints {
   readonly text: string;
   readonly strings: readonly string[];
@@ -147,7 +146,6 @@ class Sampler {
     return candidates.find((value) => isWithin(value, schema, step)) ?? 0;
   }
 
-  /** A value named by the prompt, or the first. */
   #choose(values: readonly JsonValue[]): JsonValue {
     const isNamed = (value: JsonValue) =>
       typeof value === 'string' && value !== '' && this.#hints.text.toLowerCase().includes(value.toLowerCase());

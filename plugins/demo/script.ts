@@ -21,7 +21,6 @@ export interface ToolCallStep {
 
 const maxCalls = 4;
 const maxWords = 20_000;
-/** Characters of a prompt searched for instructions and values. */
 const maxSearchedLength = 5_000;
 /** Coding tools put their own notes into the user's message. */
 const toolTags = ['system-reminder', 'environment_context'] as const;
@@ -84,7 +83,6 @@ function truncate(written: readonly ScriptStep[], limit: number): { steps: Scrip
   return { steps, isTruncated: false };
 }
 
-/** The user's last message without the notes of tools. */
 function promptOf(request: DemoRequest): string {
   return toolTags.reduce(removeTag, lastUserText(request)).trim().slice(0, maxSearchedLength);
 }

@@ -59,7 +59,6 @@ export async function startDemoUpstream({ delayFactor = 1, log }: DemoOptions = 
   };
 }
 
-/** Checks the path's secret, and removes it. */
 function isOwn(request: IncomingMessage, secret: string): boolean {
   const { url = '' } = request;
   request.url = url.slice(secret.length);

@@ -20,7 +20,7 @@ const handles = `
 ACCOUNT is an account id, e-mail address, API key, or key hint (dp-AbCd…wxyz or dp-AbCd...wxyz).`;
 
 /**
- * `daypass key …`: manages accounts and keys. Works beside a running gateway, which PostgreSQL notifies of every change.
+ * `daypass key …`: manages accounts and keys. Works next to a running gateway, which PostgreSQL notifies of every change.
  */
 export const keyCommand: Command = {
   name: 'key',
@@ -158,7 +158,6 @@ async function shown(host: Host, handle: string): Promise<ShownAccount> {
   return showAccount(await (await accounts()).findAccount(host.database, handle));
 }
 
-/** Runs the work and prints the account. */
 async function run(
   context: CommandContext,
   { json }: Output,

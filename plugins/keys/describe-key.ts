@@ -13,7 +13,6 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 
-/** The request count may lag the database this much. */
 const countMaxAgeSeconds = 1;
 
 /** `GET /v1/key`: the caller's plan, limits and request count. The balance is time. */

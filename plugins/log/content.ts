@@ -81,7 +81,6 @@ export class ContentLines {
   }
 }
 
-/** The largest index up to `limit` that is not inside a UTF-8 character. */
 function endOfCharacter(text: Buffer, limit: number): number {
   if (text.length <= limit) return text.length;
   let end = limit;

@@ -15,7 +15,6 @@ export interface FinishedSegment {
   readonly firstAt: number;
 }
 
-/** Between log lines about files that are rewritten. */
 const noteIntervalMs = 10_000;
 /** On shutdown, for a disk that does not answer while the database is down as well. */
 const diskTimeoutMs = 3_000;

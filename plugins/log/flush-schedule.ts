@@ -1,4 +1,3 @@
-/** Lines wait this long for others. */
 const maxDelayMs = 5;
 
 /** Calls a function at the end of a turn of the event loop or, where that is not urgent, with the next call or some milliseconds later. */

@@ -5,7 +5,6 @@ import type { Outcome } from '#core/gateway/pipeline/stage.ts';
 import { callerMembers, requestMembers, resultMembers, startOf } from './record-line.ts';
 import { isUnauthenticated } from './unauthenticated-counts.ts';
 
-/** A recorded request with the lines written so far. */
 interface Running {
   readonly exchange: Exchange;
   readonly request: string;

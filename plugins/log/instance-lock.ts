@@ -22,8 +22,7 @@ const deadAfter = 30_000; // ms
 
 interface Owner {
   readonly pid: number;
-  /** Distinguishes processes with the same pid. */
-  readonly startedAt: number;
+  readonly startedAt: number; // distinguishes processes with the same pid
   /** The machine and its pid namespace. */
   readonly pidSpace: string;
 }
@@ -57,7 +56,6 @@ export class InstanceLock implements AsyncDisposable {
   #isFailing = false;
   #isKeeping = false;
   #isReleased = false;
-  /** Time of the last touch. */
   #keptAt = performance.now();
 
   /** Takes it. Waits for the disk, as a start does. @throws Error when the folder cannot be written */

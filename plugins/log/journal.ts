@@ -104,7 +104,7 @@ export class Journal implements AsyncDisposable {
 
   /**
    * Settles once a crash would not lose the request: its `begin` line is in its file, or the disk does not answer. Undefined where
-   * nobody has to wait. Never rejects.
+   * no caller has to wait. Never rejects.
    */
   written(exchange: Exchange): Promise<void> | undefined {
     if (this.#inFlight.hasFresh) this.#guard(this.#flush);
@@ -307,7 +307,6 @@ export class Journal implements AsyncDisposable {
     return next;
   }
 
-  /** Continues in memory because the file cannot be written. */
   #leaveFile(error: Error): void {
     if (this.#isClosed || this.#current.isInMemory) return;
     this.#opener.beginTrouble(error);
@@ -319,7 +318,6 @@ export class Journal implements AsyncDisposable {
     this.onFinished();
   }
 
-  /** Keeps in memory the lines that could not be written to a file. */
   #keepUnwritten(error: Error, unwritten: readonly Unwritten[]): void {
     if (this.#isFinished) return;
     const own = unwritten.filter(({ file }) => file === this.#current.file).map(({ lines }) => lines);
@@ -378,7 +376,6 @@ export class Journal implements AsyncDisposable {
     this.#current = next;
   }
 
-  /** Leaves memory, or a file that is no longer at its path. */
   async #move(segment: OwnSegment): Promise<void> {
     const file = await this.#opener.openFile();
     if (segment !== this.#current || (file === undefined && segment.isInMemory)) return file?.discard();

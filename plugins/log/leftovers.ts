@@ -27,11 +27,9 @@ const maxLoggedObstacles = 100;
 
 const idOf = /^\{"at":"\w+","id":"([^"]+)"/;
 
-/** Reason why a dead instance's records wait. */
 interface LeftoverObstacle {
   readonly reason: string;
-  /** performance.now() */
-  readonly since: number;
+  readonly since: number; // performance.now()
 }
 
 /** Finds the segments of dead instances. */

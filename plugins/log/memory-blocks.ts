@@ -1,6 +1,5 @@
 import { bounds } from '#core/platform/bounds.ts';
 
-/** Lines arrive in small pieces: blocks keep the overhead low. */
 const blockBytes = 64 * 1024;
 
 /** A memory limit shared by several owners. */

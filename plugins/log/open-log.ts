@@ -4,12 +4,10 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { JournalStatus } from '#core/gateway/records/journal-status.ts';
 import type { RequestLog } from './request-log.ts';
 
-/** This process's log, with the current options. */
 interface OpenLog {
   /** Undefined until a stage opens it: gauges and checks do not. */
   requestLog: RequestLog | undefined;
-  /** Ms after which waiting records count as late. */
-  lateAfter: number;
+  lateAfter: number; // ms
 }
 
 export function openLog(host: Pick<Host, 'keep'>): OpenLog {

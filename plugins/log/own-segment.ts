@@ -12,10 +12,8 @@ import { openToRead, readFrom, readLines, type Segment } from './segment.ts';
 export class OwnSegment implements Segment, LineSink {
   readonly path: string;
   readonly #disk: Disk;
-  /** Descriptor, open for appending and reading. */
-  #file: number | undefined;
+  #file: number | undefined; // open for appending and reading
   #memory: MemoryBlocks | undefined;
-  /** Undefined while it has no file. */
   #identity: FileIdentity | undefined;
   #bytes = 0;
   #readers = 0;

@@ -9,8 +9,7 @@ type Day = number;
 /** The tables of records, and of the bodies of requests and replies. */
 export type Table = 'request_log' | 'request_content';
 
-/** In dropping order: bodies before their records. */
-const tables: readonly Table[] = ['request_content', 'request_log'];
+const tables: readonly Table[] = ['request_content', 'request_log']; // in dropping order: bodies before their records
 
 const day = 86_400_000; // ms
 const daysAhead = 7;

@@ -9,7 +9,7 @@ export interface RecordStore {
    * Inserts new records and adds the metered ones to the request counts of their accounts, in one transaction.
    *
    * @param records JSON objects with the names of the columns
-   * @throws the error of the database; `isRefused` tells whether a record caused it
+   * @throws the error of the database; `isRefused` shows whether a record caused it
    */
   insert(instance: string, records: readonly string[]): Promise<void>;
   /**
@@ -24,7 +24,6 @@ export interface RecordStore {
   probe(): Promise<void>;
 }
 
-/** SQL: a line's epoch ms as a timestamp. */
 const startedAt = "timestamptz 'epoch' + started_at * interval '1 millisecond'";
 
 const names = Object.keys(columns);

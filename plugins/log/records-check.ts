@@ -7,7 +7,6 @@ import type { RequestLog } from './request-log.ts';
 /** A lost record fails the check this long; it stays in the metric and on the operator pages. */
 const lossShownMs = 300_000;
 
-/** A failure and its time (performance.now()). */
 interface Wrong {
   readonly reason: string;
   readonly since: number;

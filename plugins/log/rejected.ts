@@ -12,7 +12,6 @@ export class Rejected {
   readonly #folder: string;
   readonly #log: Logger;
   readonly #onDropped: (reason: string) => void;
-  /** Size of the folder, ignoring others' changes since it was measured. */
   #bytes = 0;
   #measuredAt = Number.NEGATIVE_INFINITY;
 

@@ -26,7 +26,6 @@ interface OpenerParts {
   readonly folder: JournalFolder;
   readonly instance: string;
   readonly log: Logger;
-  /** Ms without a failure after which the journal counts as written again. */
   readonly calmAfter?: number;
 }
 
@@ -78,7 +77,7 @@ export class SegmentOpener {
     return OwnSegment.inMemory(this.#parts.disk, this.#nextPath(), this.#memory);
   }
 
-  /** @param isMore true for something that went wrong besides what is known */
+  /** @param isMore true for a failure in addition to the known one */
   beginTrouble(error: unknown, isMore = false): void {
     this.#failedAt = performance.now();
     const reason = error instanceof Error ? error.message : String(error);

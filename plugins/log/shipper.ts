@@ -18,7 +18,6 @@ interface ShipperParts {
   readonly leftovers: Leftovers;
   readonly store: RecordStore;
   readonly rejected: Rejected;
-  /** Receives stored records; undefined without a collector. */
   readonly spool?: FileSpool | undefined;
   isSilent(): boolean;
   readonly log: Logger;
@@ -26,10 +25,8 @@ interface ShipperParts {
 
 type Insert = (path: string, lines: readonly string[]) => Promise<void>;
 
-/** Records per statement. */
-const batchSize = 500;
+const batchSize = 500; // records per statement
 
-/** Between searches for dead instances. */
 const searchIntervalMs = 10_000;
 
 /** Idle time after which a probe checks that the database could still store a record. */
@@ -61,13 +58,11 @@ export class Shipper {
   readonly #loop: Promise<void>;
   #isStopping = false;
   #isBackingOff = false;
-  /** A wake-up arrived after the last pause. */
   #isWoken = false;
   #endPause: () => void = () => {};
   #leftovers: Leftover[] = [];
   #searchedAt = Number.NEGATIVE_INFINITY;
-  /** Of the last record or probe. */
-  #storedAt = performance.now();
+  #storedAt = performance.now(); // of the last record or probe
   #failure: ShippingFailure | undefined;
   readonly #backoff = new Backoff(retriesMs);
   readonly #reminder = new Throttle(reminderIntervalMs);
@@ -158,7 +153,6 @@ export class Shipper {
     }
   }
 
-  /** Detects that records cannot be stored before the next record has to wait. */
   async #probe(): Promise<void> {
     if (this.#isStopping || performance.now() - this.#storedAt < probeAfterMs) return;
     await this.#parts.store.probe();

@@ -9,9 +9,7 @@ import { listFolder } from './disk/list-folder.ts';
 import { InstanceWatch } from './instance-lock.ts';
 import { parseSegmentName, readSegment, segmentName } from './segment.ts';
 
-/** For what dead instances have left. */
 const searchIntervalMs = 10_000;
-/** Between log lines about records that are not kept. */
 const reminderIntervalMs = 60_000;
 
 /** Records that wait for the collector together: in a file or, if none can be written, in memory. */
@@ -20,13 +18,11 @@ interface Part {
   readonly bytes: number;
   /** 0 for a dead instance's records, which are not counted again. */
   readonly records: number;
-  /** Undefined once they are in their file. */
   lines: readonly string[] | undefined;
 }
 
 interface SpoolOptions {
   readonly disk: Disk;
-  /** The journal's folder, with the instances' locks. */
   readonly journal: string;
   readonly instance: string;
   readonly maxBytes: number;
@@ -34,7 +30,7 @@ interface SpoolOptions {
 }
 
 /**
- * Files beside the journal, each with lines that the database has committed. Instances that share the folder send their own. What the
+ * Files next to the journal, each with lines that the database has committed. Instances that share the folder send their own. What the
  * disk does not take is in memory meanwhile.
  */
 export class FileSpool implements RecordSpool, AsyncDisposable {
@@ -105,7 +101,6 @@ export class FileSpool implements RecordSpool, AsyncDisposable {
     return this.#parts.filter(({ lines }) => lines !== undefined);
   }
 
-  /** @returns reason why something is still in memory */
   async #writeHeld(): Promise<string | undefined> {
     for (const part of this.#held) {
       const failure = await this.#write(part);
@@ -116,7 +111,6 @@ export class FileSpool implements RecordSpool, AsyncDisposable {
     return undefined;
   }
 
-  /** @returns reason for a failure */
   async #write(part: Part): Promise<string | undefined> {
     const { disk } = this.#options;
     const isAsked = !disk.isSilent;
@@ -137,7 +131,6 @@ export class FileSpool implements RecordSpool, AsyncDisposable {
     this.#options.log.warn(`request records are not sent to the collector: ${reason}; the database has them`);
   }
 
-  /** Wakes the collector if it has found something. */
   #search(): void {
     if (performance.now() - this.#searchedAt < searchIntervalMs) return;
     this.#searchedAt = performance.now();

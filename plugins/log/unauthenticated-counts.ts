@@ -8,7 +8,6 @@ import { addressBlockOf } from '#core/gateway/http/network.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { startOfMinute, type UnauthenticatedCount } from '#core/gateway/records/unauthenticated.ts';
 
-/** Counts per statement. */
 const batchSize = 1_000;
 /** Between log lines about counts that are not stored, and between attempts to store them. */
 const reminderIntervalMs = 60_000;
@@ -19,8 +18,7 @@ type Counting = { -readonly [Member in keyof UnauthenticatedCount]: Unauthentica
 interface UnauthenticatedCountsOptions {
   readonly add: (counts: readonly UnauthenticatedCount[]) => Promise<void>;
   readonly log: Logger;
-  /** Epoch ms. */
-  readonly now: () => number;
+  readonly now: () => number; // epoch ms
 }
 
 /** True for a request that is known to belong to no account. It does not become false. */
@@ -37,8 +35,7 @@ export class UnauthenticatedCounts {
   #minute = 0;
   readonly #current = new Map<string, Counting>();
   #recorded = 0; // in this minute
-  /** Of past minutes, oldest first. */
-  readonly #waiting: UnauthenticatedCount[] = [];
+  readonly #waiting: UnauthenticatedCount[] = []; // of past minutes, oldest first
   #requestCount = 0;
   #stored = 0;
   #storing: Promise<void> | undefined;
@@ -82,7 +79,6 @@ export class UnauthenticatedCounts {
     if (lost > 0) this.#options.log.warn(`${lost} requests without an account are missing in the counts of them`);
   }
 
-  /** Runs once at a time. */
   #storeWaiting(): Promise<void> {
     return (this.#storing ??= this.#storeAll().finally(() => {
       this.#storing = undefined;

@@ -8,7 +8,7 @@ const exitCodes = `
 
 Exit codes: 0 success, 1 failure, 2 invalid usage, 3 mail, account or order not found.`;
 
-/** `daypass mail …`: for the operator. Works beside a running gateway, which sends the mails. */
+/** `daypass mail …`: for the operator. Works next to a running gateway, which sends the mails. */
 export const mailCommand: Command = {
   name: 'mail',
   define(parser, context) {

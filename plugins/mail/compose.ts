@@ -60,7 +60,6 @@ function isOptional({ delivery }: MailKind): boolean {
   return delivery === 'optional' || delivery === 'reminder';
 }
 
-/** Reason for not sending a mail of this kind. */
 async function refusal({ database, section }: Host, kind: MailKind, mail: ClaimedMail): Promise<string | undefined> {
   if (isOptional(kind) && !(await isSubscribed(database, mail.accountId)))
     return mailReason('mail.reason.unsubscribed');
@@ -146,7 +145,6 @@ export async function composeAlertMail(
   return { to, content };
 }
 
-/** English for an address without an account. */
 async function languageOf({ database }: Host, field: 'id' | 'email', value: string): Promise<Language> {
   const where = field === 'id' ? 'id = ?' : 'lower(email collate "C") = lower(?::text collate "C")';
   const [row] = await database.query<Row<typeof Account, 'language'>>(`select language from account where ${where}`, [

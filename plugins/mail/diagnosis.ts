@@ -38,7 +38,6 @@ function describeFailedProbe(failure: ProbeFailure, server: SmtpServer): Finding
   return { state: isForNow ? 'warning' : 'failed', text: `${step}: ${error}`, advice: adviceFor(failure, server) };
 }
 
-/** @returns remedy for the failed step */
 function adviceFor({ step, code = 0, cause, tls }: ProbeFailure, { port, user, host }: SmtpServer): string {
   if (tls === 'certificate')
     return `The certificate of ${host} is not trusted. Name the host as the certificate does, or give the gateway its authority in NODE_EXTRA_CA_CERTS.`;

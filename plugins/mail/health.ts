@@ -70,7 +70,6 @@ export function evaluateMails(
   return { ok: false, reason, since: undeliveredSince ?? now };
 }
 
-/** Cached state of the mails, read again in the background. */
 class MailHealth {
   #trouble: MailTrouble | undefined;
   #readAt = -Infinity;

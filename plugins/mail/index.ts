@@ -16,7 +16,6 @@ import en from './pages/texts/en.json' with { type: 'json' };
 import id from './pages/texts/id.json' with { type: 'json' };
 import { parseSmtpUrl } from '#core/business/mail/smtp-url.ts';
 
-/** Summary of the mail settings for `daypass check`. */
 function describeMail({ section, isProduction }: Pick<Host, 'section' | 'isProduction'>): {
   value: string;
   notice?: string;

@@ -36,7 +36,6 @@ export function renderHtml(content: MailContent): string {
   return eta.render(compiled, { ...content, link: (text: string) => linkIn(text, content.links ?? []) });
 }
 
-/** HTML of a text, with the links in place of their texts. */
 function linkIn(text: string, links: readonly MailLink[]): string {
   const [first, ...others] = links;
   if (first === undefined) return escapeHtml(text);

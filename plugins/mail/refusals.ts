@@ -7,11 +7,9 @@ interface Held<Mail> {
   readonly mail: Mail;
   readonly error: string;
   readonly cause: 'recipient' | 'unclear';
-  /** Number of its streak. */
   readonly streak: number;
 }
 
-/** A rejected mail at the end of a run. */
 interface DecidedRefusal<Mail> {
   readonly mail: Mail;
   readonly error: string;

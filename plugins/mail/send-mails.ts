@@ -21,14 +21,13 @@ import { Refusals } from './refusals.ts';
 import { type SmtpOutcome, sendMail } from './smtp.ts';
 import { type SmtpTimeouts, smtpTimeouts } from './smtp-session.ts';
 
-/** A run starts no further mails after this. */
 const maxRunMs = 20_000;
 const warnIntervalMs = 60_000;
 /** Per process: each holds a worker of the job queue, for minutes if a server is slow. */
 const maxRuns = 2;
 
 /**
- * Sends what is due, one mail after another. A server may take minutes for a mail, so a second run beside the first sends the urgent
+ * Sends what is due, one mail after another. A server may take minutes for a mail, so a second, concurrent run sends the urgent
  * ones, and a third ends at once. Without `mail.smtp` nothing is sent, and nothing waits to be sent later.
  */
 export async function sendDueMails(

@@ -49,7 +49,7 @@ export function causeOf(code: number, reply: string): RefusalCause {
   const words = reply.slice(0, maxReplyLength);
   const status = statusOf(words);
   const known = statuses.find(([pattern]) => status !== undefined && pattern.test(status))?.[1];
-  // 501 is about the argument of the command, the address, whatever its status says.
+  // 501 is about the argument of the command, the address, regardless of its enhanced status.
   if (known !== undefined && known !== 'unclear') return code === 501 && known === 'server' ? 'recipient' : known;
   if (code === 501 || code === 552 || code === 556) return 'recipient';
   if (recipientWords.test(words)) return 'recipient';
@@ -72,7 +72,6 @@ export function describeFailure({ message }: Error): string {
   return withoutAddresses(message.replace(/^.*:SSL routines:[^:]*:([^:]*):.*$/s, 'TLS: $1')).slice(0, 300);
 }
 
-/** Characters of a reply that are examined. */
 const maxReplyLength = 1_000;
 
 /** Also removes addresses that a server echoes in pieces, such as `<jC<rgen@example.com>`. */

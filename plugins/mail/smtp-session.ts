@@ -28,7 +28,6 @@ export const smtpTimeouts: SmtpTimeouts = {
   mail: 16 * 60_000,
 };
 
-/** For the reply to QUIT. */
 const quitTimeoutMs = 2_000;
 
 /** How far a conversation has come. */
@@ -104,7 +103,7 @@ type ConnectionOptions = NonNullable<ConstructorParameters<typeof SMTPConnection
 
 function optionsFor(server: SmtpServer, timeouts: SmtpTimeouts, socket: Socket): ConnectionOptions {
   const { host, isSecure } = server;
-  // There nobody listens in, and certificates are self-signed: STARTTLS is used where it is offered, because a server may demand it.
+  // Loopback traffic cannot be intercepted, and certificates are self-signed: STARTTLS is used where it is offered, because a server may demand it.
   const isPrivate = !isSecure && (isLoopback(host) || server.canBePlain === true);
   return {
     host,

@@ -38,7 +38,7 @@ function bodyOf(
 }
 
 /**
- * The window ends at `expiresAt`, whatever this machine's clock says: the start is counted back from there. Without a
+ * The window ends at `expiresAt`, independently of this machine's clock: the start is counted back from there. Without a
  * window, Midtrans chooses one.
  */
 function expiryOf(expiresAt: Date, now: number) {

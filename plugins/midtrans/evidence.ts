@@ -66,7 +66,6 @@ function stateWith(
   return back >= paid ? 'refunded' : 'paid';
 }
 
-/** @returns the transaction id */
 function readIdentity(body: JsonObject, asked: ChargeReference, settings: MidtransSettings): string {
   const [order, transaction, merchant] = ['order_id', 'transaction_id', 'merchant_id'].map((name) =>
     textOf(body, name),

@@ -9,7 +9,6 @@ export interface ApiAnswer {
   readonly body: object;
 }
 
-/** Result of finding an earlier call with the same key. */
 type Repeated = 'other call' | 'not finished' | ApiAnswer;
 
 /**

@@ -24,8 +24,7 @@ interface Caller {
 
 interface Call {
   readonly method: string;
-  /** Path segments below the root. */
-  readonly segments: readonly string[];
+  readonly segments: readonly string[]; // of the path below the root
   readonly query: URLSearchParams;
   readonly body: string;
   readonly key: string | undefined;

@@ -16,7 +16,6 @@ import { addSandbox } from './sandbox/index.ts';
 const nobodyBuys =
   'nobody can buy a plan: payments.provider is none or, with NODE_ENV=production, not set; set it to midtrans or xendit';
 
-/** Settings for a plugin whose folder was deleted. */
 function findWithoutEffect({ section }: Pick<Host, 'section'>, { databaseTables }: Pick<Registry, 'databaseTables'>) {
   const sellsGifts = section(paymentsSection).gifts && !databaseTables.has('voucher');
   const isLimited = section(plansSection).some((plan) => plan.max_active !== undefined) && !databaseTables.has('sales');

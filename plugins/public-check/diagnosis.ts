@@ -12,7 +12,6 @@ import { checkStream } from './checks/stream.ts';
 import { checkWebSocket } from './checks/web-socket.ts';
 import { passPath } from './paths.ts';
 
-/** A long conversation with pictures. */
 const longBodyBytes = 10_000_000;
 /** `usual`: without waiting; `body`: on a slow line (1 Mbit/s). */
 const timeoutsSeconds = { usual: 30, body: 120, departure: 60, beyondWait: 30 };
@@ -72,7 +71,6 @@ function* checksOf(host: DiagnosisHost, { url, seconds }: PublicAddress): Iterab
   );
 }
 
-/** Requests a pass from the running gateway. @throws OperatorUnavailable */
 async function openCaller(host: DiagnosisHost, url: string): Promise<PublicCaller> {
   const { pass } = await askOperator(host, { path: passPath });
   if (typeof pass !== 'string') throw new Error('The running gateway is of another version: it issues no pass.');

@@ -11,7 +11,6 @@ import { requirePass } from './passes.ts';
 
 /** Waiting calls of all passes; a run of doctor needs five. */
 const maxWaiting = 64;
-/** A call waits this long for its client to leave. */
 const departureWaitSeconds = 60;
 const departureMemorySeconds = 300;
 
@@ -67,7 +66,6 @@ function describeArrival({ path, remoteAddress = '', headers }: Exchange): Reply
   return json(arrival);
 }
 
-/** Response to an upgrade that has not arrived or is not accepted. */
 function describeUpgrade(exchange: Exchange): Reply {
   return { ...describeArrival(exchange), status: 426 };
 }
@@ -110,7 +108,6 @@ function waited(exchange: Exchange, host: Host, seconds: number): Reply {
   return { status: 200, headers: { 'content-type': 'application/json' }, body };
 }
 
-/** @throws GatewayError `rate_limited` while too many calls wait */
 function waiting(exchange: Exchange, host: Host, events: Events): Readable {
   const running = host.keep('public-check', () => new Set<Exchange>());
   if (running.size >= maxWaiting)
@@ -123,7 +120,6 @@ function waiting(exchange: Exchange, host: Host, events: Events): Readable {
   return body;
 }
 
-/** Records a call's arrival, and its client's departure. */
 async function watchDeparture(exchange: Exchange, { shared, log }: Host, pass: string): Promise<void> {
   const key = departureKey(exchange, pass);
   const note = (state: Departure['state']) => shared.cache.set(key, Buffer.from(state), departureMemorySeconds);

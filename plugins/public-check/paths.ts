@@ -3,7 +3,7 @@ export const passPath = '/public-check/pass';
 
 /** Of the public listener; each needs a pass. */
 export const publicPaths = {
-  /** What of a request arrives. A further path may follow. */
+  /** Echoes the received request. A further path may follow. */
   arrived: '/v1/public-check/arrived',
   /** A WebSocket that sends messages back; for other requests what arrives, with status 426. */
   upgrade: '/v1/public-check/upgrade',

@@ -5,7 +5,6 @@ import { LocalFallback } from './local-fallback.ts';
 import { SlotQueue } from './slot-queue.ts';
 import { limitsOfCalls, type RateLimitOptions } from './options.ts';
 
-/** Options of the active stage; undefined if gateway.yaml lists none. */
 interface Serving {
   options: RateLimitOptions | undefined;
 }
@@ -23,7 +22,7 @@ export function limiterOf(host: Host): LocalFallback {
   );
 }
 
-/** Those that wait for a slot go on waiting across a reload. */
+/** Requests keep waiting for a slot across a reload. */
 export function slotQueueOf(host: Host): SlotQueue {
   return host.keep('rate-limit.slot-queue', () => new SlotQueue(limiterOf(host), () => host.monotonic()));
 }

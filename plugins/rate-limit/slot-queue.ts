@@ -32,7 +32,7 @@ export class SlotQueue {
       const take = await this.#limiter.take(key, limits);
       if (take.refusedBy !== 'concurrency') return take;
     }
-    // Nobody would wake it: the client has left while the limiter was asked.
+    // It would never be woken: the client left during the call to the limiter.
     if (exchange.isAborted) throw exchange.abortReason;
     const waiter = new Waiter();
     const queue = this.#queues.get(key) ?? new Set();

@@ -17,7 +17,6 @@ import { describeLimits, limitHeaders } from './headers.ts';
 import { limitNotices } from './limit-notices.ts';
 import { type CallLimits, limitsOfCalls, limitsOfOthers, optionsSchema } from './options.ts';
 
-/** Released at the end of the exchange. */
 const heldSlot = defineFact<{ readonly key: string; readonly lease: string }>('held_slot');
 
 /**

@@ -65,7 +65,7 @@ async function checkKey(upstream: Upstream, key: string, catalog: Catalog, signa
     const words = await readWords(response, secretsOf(upstream));
     return withWords(describeRefusal(response.status), response.status === 404 ? '' : words);
   } catch (error) {
-    // One cause, one failure: the check of the upstream tells why. `fetch` also refuses some ports without trying.
+    // One cause, one failure: the check of the upstream shows the reason. `fetch` also refuses some ports without trying.
     const origin = await checkOrigin(baseUrl, signal);
     return origin.state === 'failed' ? skipped('not reachable, see upstreams') : explainNetworkError(error);
   }
@@ -92,7 +92,6 @@ function withWords(finding: Finding, words: string): Finding {
   return words === '' ? finding : { ...finding, text: `${finding.text}: ${words}` };
 }
 
-/** The error message on one line, without secrets; '' if there is none, as in a proxy's page. */
 async function readWords(response: Response, secrets: readonly string[]): Promise<string> {
   const { message } = readRefusal(await readList(response));
   return withoutSecrets((message ?? '').replace(/\s+/g, ' ').trim(), maxWordsLength, secrets);

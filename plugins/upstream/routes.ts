@@ -51,7 +51,6 @@ export function resetKeys(id: string, host: Host): void {
   if (route !== undefined) keysOf(route.upstream, host).reset();
 }
 
-/** Each route of a catalog once. */
 const routesIn = new WeakMap<Catalog, readonly Route[]>();
 
 function routesOf({ catalog }: Host): readonly Route[] {
@@ -76,7 +75,6 @@ export function routeStatus(host: Host): RouteStatus[] {
 
 const stateNumbers: Readonly<Record<RouteStatus['state'], number>> = { closed: 0, half_open: 1, open: 2, no_model: 3 };
 
-/** Counts the keys of each enabled upstream. */
 function keyGauge(name: string, description: string, count: (keys: KeyPool, now: number) => number): Gauge {
   return {
     name,

@@ -8,7 +8,6 @@ import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { isJsonObject } from '#core/platform/json.ts';
 import { authHeaders } from './routing/credentials.ts';
 
-/** Presets of servers that need flags for tool calls. */
 const flagged: ReadonlySet<string | undefined> = new Set(['vllm']);
 
 /**

@@ -46,7 +46,6 @@ export async function readXenditStatus(
   return { ...asked, state, raw: request };
 }
 
-/** The successful payment, of the notification's and the request's newest one. */
 async function findPayment(
   settings: XenditSettings,
   charge: ChargeReference,

@@ -69,7 +69,6 @@ function toMovement(row: JsonObject): StatedMovement {
   return kind === 'refund' ? { ...known, key: reference } : { ...known, reference };
 }
 
-/** Xendit's fee plus the tax on it. */
 function feeOf(row: JsonObject): number | undefined {
   const fee = isJsonObject(row['fee']) ? row['fee'] : undefined;
   const parts = [fee?.['xendit_fee'], fee?.['value_added_tax']].map((part) => readRupiah(part ?? 0));

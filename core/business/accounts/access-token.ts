@@ -18,7 +18,6 @@ interface AccessClaims {
 /** Ms for which a token is valid. */
 export const accessTokenLifetime = 10 * 60 * 1_000;
 
-/** Between two instances. */
 const clockToleranceMs = 60_000;
 
 /** After that, every instance rejects tokens signed with a deleted secret. */

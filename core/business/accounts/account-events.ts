@@ -8,11 +8,8 @@ import type { AccountEventRow } from './entities.ts';
 
 /** Channel on which PostgreSQL notifies running gateways of a committed event. */
 export const eventChannel = 'account_event';
-/** Characters as JSON; the bus takes 16 KB. */
-const maxPayloadLength = 8_000;
-/** Events per transaction. */
+const maxPayloadLength = 8_000; // characters as JSON; the bus takes 16 KB
 const batchSize = 100;
-/** Retention of published events. */
 const keptDays = 90;
 
 /** An event on record, of one type. */
@@ -30,7 +27,7 @@ type EventRow = Row<typeof AccountEventRow, 'id'> & { readonly name: EventName; 
 
 /**
  * Records an event in the transaction of the change that it reports. A running gateway publishes it right after the commit,
- * whichever process wrote it; no other call is needed.
+ * from any process; no other call is needed.
  *
  * @param dedupeKey identifies the occurrence, such as `order.paid:ORDER`; a second event with the same key is not recorded
  */

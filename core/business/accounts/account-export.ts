@@ -4,7 +4,6 @@ type Queries = Pick<Database, 'query'>;
 
 const pageSize = 200;
 
-/** Queries for rows that refer to the account through an order. */
 const ofOrders: Readonly<Record<string, string>> = {
   payment_attempt: 'order_id in (select id from plan_order where account_id = ?)',
   payment: 'order_id in (select id from plan_order where account_id = ?)',
@@ -42,7 +41,6 @@ export async function* exportAccount(database: Queries, accountId: string): Asyn
   yield '}';
 }
 
-/** Tables with a column `account_id`; a partitioned table as a whole. */
 async function tablesOfAccounts(database: Queries): Promise<string[]> {
   const rows = await database.query<{ name: string }>(
     `select c.relname as name from pg_class c
@@ -78,11 +76,9 @@ async function* exportTable(
 
 interface TableShape {
   readonly columns: string;
-  /** Column for ordering. */
   readonly key: string;
 }
 
-/** Columns without digests, and the primary key. */
 async function readShape(database: Queries, table: string): Promise<TableShape> {
   const [shape] = await database.query<{ columns: string; key: string | null }>(
     `select string_agg(quote_ident(a.attname), ', ' order by a.attnum) filter (where a.atttypid <> 'bytea'::regtype) as columns,

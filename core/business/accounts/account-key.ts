@@ -88,8 +88,7 @@ export async function changeLimits(
 
 interface LockedKey extends Row<typeof entities.ApiKey, 'id'> {
   readonly is_shown: boolean;
-  /** JSON. */
-  readonly limits: string | null;
+  readonly limits: string | null; // JSON
 }
 
 async function lockKey(transaction: EntityManager, accountId: string): Promise<LockedKey> {

@@ -31,7 +31,6 @@ interface AccountQuery {
   /** Part of the name or e-mail address in any case, an id, a key hint, or the account's pseudonym at vendors. */
   readonly words?: string | undefined;
   readonly state?: AccountState | undefined;
-  /** Id of the last account of the previous page. */
   readonly after?: string | undefined;
   readonly limit: number;
 }

@@ -8,9 +8,7 @@ import type { Account, PlanPeriodSchema, Session } from './entities.ts';
 import { periodsInForce } from './periods-in-force.ts';
 import en from './texts/en.json' with { type: 'json' };
 
-/** A sign-in this soon after the account was created is its first. */
 const firstSignInMs = 60_000;
-/** Such a recent buyer knows when the plan ends. */
 const recentPurchaseMs = 3_600_000;
 
 const mailReason = defineSentences(en);

@@ -13,10 +13,8 @@ interface NewAccount {
   readonly email?: string | undefined;
   readonly avatarUrl?: string | undefined;
   readonly limits?: RateLimits | undefined;
-  /** First period of paid time. */
   readonly period?: NewPeriod | undefined;
-  /** Default: a new key. */
-  readonly key?: string | undefined;
+  readonly key?: string | undefined; // default: a new key
   /** False: the key is never shown; `revealKey` replaces it with one for the owner. */
   readonly isKeyShown?: boolean;
 }
@@ -92,7 +90,6 @@ function readHandle(handle: string): [AccountField, string] {
   return ['digest', digestApiKey(handle)];
 }
 
-/** Never contains a key. */
 function describe(field: AccountField, value: string): string {
   if (field === 'digest') return 'this key. Pass an id, an e-mail address, a key or its hint, such as dp-AbCd…wxyz';
   return { id: 'the id', email: 'the e-mail address', hint: 'the key hint' }[field] + ` ${value}`;

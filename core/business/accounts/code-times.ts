@@ -6,5 +6,5 @@ export const openCodes = `(select order_id from voucher where order_id is not nu
 export const withdrawCode = `update voucher set revoked_at = clock_timestamp()
   where order_id = ? and redeemed_at is null and revoked_at is null`;
 
-/** SQL: when the days of a paid order `o` reached somebody, or could reach nobody any more. */
+/** SQL: when the days of a paid order `o` reached an account, or could no longer reach any. */
 export const deliveredAt = `coalesce((select coalesce(redeemed_at, revoked_at, expires_at) from voucher where order_id = o.id), o.paid_at)`;

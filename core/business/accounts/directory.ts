@@ -19,11 +19,9 @@ export interface KnownAccount extends AccountRecord {
 interface DirectoryOptions {
   readonly database: Pick<Database, 'query' | 'notifications'>;
   readonly log: Logger;
-  /** Monotonic ms; tests inject their own. */
-  readonly clock?: () => number;
+  readonly clock?: () => number; // monotonic ms
 }
 
-/** The caller may set another value. */
 const defaultMaxAgeSeconds = 60;
 /** While notifications cannot arrive. */
 const unwatchedMaxAgeMs = 1_000;
@@ -36,7 +34,6 @@ const pauseMs = 250;
 const deadlineMs = 2_000;
 /** Two lookups may disagree this much about the database's clock, plus their own duration: a busy event loop. */
 const clockToleranceMs = deadlineMs;
-/** Retries while the database does not answer. */
 const probeIntervalMs = 1_000;
 
 /**
@@ -64,9 +61,7 @@ export class AccountDirectory implements AsyncDisposable {
   readonly #unknown = new LRUCache<string, number>({ max: bounds.unknownKeys });
   readonly #byId: BatchLoader<KnownAccount>;
   readonly #byDigest: BatchLoader<KnownAccount>;
-  /** For keys that are probably guessed. */
   readonly #bySuspectDigest: BatchLoader<KnownAccount>;
-  /** By id, while callers get the cached entry. */
   readonly #refreshById: BatchLoader<KnownAccount>;
   readonly #listening: Promise<() => void>;
   #isListening = false;
@@ -199,7 +194,6 @@ export class AccountDirectory implements AsyncDisposable {
     return this.#fromMemory(known);
   }
 
-  /** Drops the entry of a deleted account or key. */
   #settle(key: string, known: KnownAccount | undefined, found: KnownAccount | undefined): KnownAccount | undefined {
     if (found !== undefined) return found;
     if (known !== undefined) this.#accounts.delete(known.id);

@@ -15,7 +15,7 @@ const secretName = 'end-user-id';
 const blockBytes = 64;
 
 /**
- * Names accounts to upstreams that are to know whom a request came from (`end_user: hash`): HMAC-SHA-256 of the account's id, 64
+ * Pseudonymous account id, sent upstream as the end user (`end_user: hash`): HMAC-SHA-256 of the account's id, 64
  * hexadecimal digits. Only who has the secret in the database finds the account; a vendor's report of abuse names one.
  */
 class EndUserIds {

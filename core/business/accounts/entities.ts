@@ -52,7 +52,7 @@ export const ApiKey = defineEntity({
 });
 
 /**
- * Why an entry was made: days added by hand, bought, by a voucher, or by a gift that somebody else has bought; a period replaced
+ * Why an entry was made: days added by hand, bought, by a voucher, or by a gift from another account; a period replaced
  * because of a refund or by hand, moved by that, or longer because of an outage, which adds one after a period that has ended.
  */
 const planPeriodReasons = ['grant', 'order', 'voucher', 'refund', 'revoke', 'shift', 'outage', 'gift'] as const;

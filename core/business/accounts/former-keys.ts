@@ -5,13 +5,11 @@ import { epoch } from '#core/platform/database/rows.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
 import { BatchLoader } from './batch-loader.ts';
 
-/** Retention of a replaced key's digest. */
-const keptDays = 90;
+const keptDays = 90; // after its replacement
 
 /** A caller whose key is rejected waits no longer for the reason. */
 const deadlineMs = 1_000;
 
-/** Tools repeat a rejected request. */
 const knownForMs = 60_000;
 
 /** Finds when keys were replaced: only the holder of the former key can ask for it. */

@@ -24,7 +24,6 @@ export interface SignInProfile {
 /** Why a person is not signed in. */
 export type SignInRefusal = 'email_taken' | 'blocked';
 
-/** The account of a person, or the reason for rejecting the sign-in. */
 type SignInOutcome =
   | { readonly accountId: string; readonly isNew: boolean; readonly refused?: undefined }
   | { readonly refused: SignInRefusal };

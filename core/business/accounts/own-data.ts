@@ -7,18 +7,16 @@ type Queries = Pick<Database, 'fork' | 'query'>;
 
 const pageSize = 200;
 
-/** Rows that belong in the owner's export. */
 interface OwnTable {
   readonly name: string;
   /** SQL condition whose only parameter is the account's id. */
   readonly ofAccount: string;
   readonly columns: readonly string[];
-  /** Unique text among an account's rows, for paging. */
   readonly key: string;
 }
 
 /**
- * What else an owner sees of tables, beside their personal columns. Nothing about routes, providers' messages or the operator's
+ * Non-personal columns included in the owner's export. Nothing about routes, providers' messages or the operator's
  * notes.
  */
 const facts: Readonly<Record<string, readonly string[]>> = {

@@ -15,8 +15,7 @@ interface DuePlanEnd {
   readonly accountId: string;
   /** Identifies the due event: the same for each sweep that finds it. */
   readonly id: string;
-  /** Seconds by the database's clock; negative if overdue. */
-  readonly dueIn: number;
+  readonly dueIn: number; // seconds by the database's clock; negative if overdue
 }
 
 /** The end to the microsecond: an extended plan has another end, so another event. */

@@ -6,7 +6,6 @@ import { formatMoney } from './money.ts';
 /** The most days that an account can hold ahead of now. */
 export const maxDaysAhead = 365;
 
-/** Replaces the limits of the stage `rate-limit`. */
 const limits = object(
   { minProperties: 1 },
   'Limits of model calls while this plan runs, instead of those of rate-limit. Omitted limits stay as configured there; limits of a key (daypass key limit) override these.',

@@ -6,7 +6,7 @@ import { integer, object, string } from '#core/platform/schema.ts';
 /** Characters; HMAC-SHA-256 gains nothing from less. */
 const minSecretLength = 24;
 
-/** `alerts` in gateway.yaml: how the operator hears of what needs a decision. */
+/** `alerts` in gateway.yaml: how the operator is notified of pending decisions. */
 export const alertsSection = defineSection({
   name: 'alerts',
   schema: object(

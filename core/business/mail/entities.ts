@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { Account } from '#core/business/accounts/entities.ts';
 import { impersonal } from '#core/platform/database/personal.ts';
 
-/** To whom, and how. */
+/** Kind of recipient and transport. */
 export const channels = ['customer', 'operator', 'webhook'] as const;
 
 /** States of a message. `sent`: handed to the mail server. `uncertain`: perhaps. `skipped`: its event is no longer relevant. */
@@ -20,7 +20,7 @@ export const MailMessage = defineEntity({
     account: () => p.manyToOne(Account).nullable().deleteRule('cascade'),
     state: p.enum(mailStates).default('waiting'),
     tries: p.integer().default(0),
-    /** Tries after which nobody knew whether the server had taken it. */
+    /** Tries that ended without knowing whether the server had accepted it. */
     uncertainTries: p.integer().default(0),
     /** The next try; while sending, when its sender counts as dead. */
     nextAt: p.datetime().defaultRaw('clock_timestamp()'),

@@ -31,7 +31,6 @@ export interface CustomerMail {
   readonly finishedAt: Date | undefined;
 }
 
-/** Mails of an account or of one of its orders; failed ones; or a single one. */
 interface MailFilter {
   readonly accountId?: string;
   readonly orderId?: string;

@@ -26,14 +26,12 @@ const askedAt = 'coalesce(m.asked_at, e.created_at)';
 /** Seconds after which a sender counts as dead. Longer than a run with a mail that takes as long as it may (`smtpTimeouts`). */
 export const leaseSeconds = 20 * 60;
 const lease = `make_interval(secs => ${leaseSeconds})`;
-/** Tries of a mail about money of which nobody knows whether it arrived: after them, an operator decides. */
+/** Tries of a mail about money whose delivery is uncertain: after them, an operator decides. */
 export const uncertainTries = 3;
-/** SQL: doubles with each try. */
 const retryPause = `least(interval '30 seconds' * power(2, tries - 1), interval '1 hour')`;
 /** Longer than the age at which an event may still be sent. */
 const keptDays = 90;
 
-/** A message that this process has locked for sending. */
 interface Claimed<Event extends EventName> {
   readonly eventId: string;
   readonly event: Event;
@@ -56,7 +54,6 @@ function urgentEvents(sources: MessageSources): EventName[] {
   return [...Array.from(urgent, ({ event }) => event), ...alertEvents(sources)];
 }
 
-/** Problem events and their summary report. */
 function alertEvents({ problems }: MessageSources): EventName[] {
   const told = problems?.values().flatMap(({ alert }) => (alert === undefined ? [] : [alert.event])) ?? [];
   return ['day.reported', ...told];
@@ -100,7 +97,7 @@ export async function collectMessages(
 
 /**
  * Claims the message that is due first, the urgent ones before all others, before it is sent: of several workers one gets it. Messages
- * that this instance does not know are left to those that do, until they are too old to be sent: then somebody must close them.
+ * that this instance does not know are left to those that do, until they are too old to be sent: then an operator must close them.
  *
  * @param isUrgentOnly leaves the others to another worker
  */

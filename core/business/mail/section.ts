@@ -55,7 +55,7 @@ export function mailServer(section: SectionValues['get']): SmtpServer | undefine
   return { ...server, canBePlain: names.some((name) => name.toLowerCase() === host) };
 }
 
-/** False where nobody is mailed, so that no page promises a mail. */
+/** False if no mail is sent, so that no page promises one. */
 export function sendsMail(section: SectionValues['get']): boolean {
   return (section(mailSection).smtp ?? '') !== '';
 }

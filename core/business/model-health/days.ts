@@ -63,7 +63,6 @@ function shareOf(counts: readonly DailyAnswers[]): number | undefined {
   return all === 0 ? undefined : answered / all;
 }
 
-/** First and last day of an incident; an open one reaches to its last observation. */
 function spanOf(incident: Incident, timeZone: string) {
   const dayOf = (time: number) => localTime(new Date(time), timeZone).day;
   return { first: dayOf(incident.startedAt), last: dayOf(incident.endedAt ?? lastSeen(incident)) };

@@ -22,7 +22,7 @@ export const IncidentRow = defineEntity({
     quietSince: p.datetime().nullable(),
     lowestAnswered: p.float().nullable(), // 0 to 1
     startedAt: p.datetime(),
-    /** Null: only suspected, and shown to nobody. */
+    /** Null: only suspected, and not shown. */
     openedAt: p.datetime().nullable(),
     /** Null: in trouble now, or over. */
     calmSince: p.datetime().nullable(),
@@ -34,7 +34,7 @@ export const IncidentRow = defineEntity({
     confirmedAt: p.datetime().nullable(),
   },
   indexes: [{ name: 'incident_started', expression: 'create index incident_started on incident (started_at desc)' }],
-  // At most one of a model at a time, whichever instances watch.
+  // At most one per model at a time, over all instances.
   uniques: [{ name: 'incident_current', properties: 'model', where: 'ended_at is null' }],
   checks: [{ name: 'incident_check', expression: 'ended_at >= started_at' }],
 });

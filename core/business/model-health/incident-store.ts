@@ -5,7 +5,6 @@ import type { Incident } from './incident.ts';
 import { epochs, type Row } from '#core/platform/database/rows.ts';
 import type { IncidentRow } from './entities.ts';
 
-/** Retention, whichever limit comes first. */
 const kept = { days: 400, incidents: 5_000 };
 
 const words = ['id', 'model', 'kind', 'cause', 'latest_kind', 'latest_cause', 'lowest_answered', 'is_removed'] as const;

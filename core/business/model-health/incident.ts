@@ -13,7 +13,7 @@ export interface Incident {
   readonly failedAt: number | undefined;
   /** When a route last responded, as far as seen since it began; undefined where none has. */
   readonly servedAt?: number | undefined;
-  /** Since when the model has had no request, so that nobody knows whether it works; undefined while it has some. */
+  /** Start of the time without requests, in which the model's state is unknown; undefined while it has some. */
   readonly quietSince: number | undefined;
   /** The smallest share of requests that were answered, 0 to 1; undefined where there were too few. */
   readonly lowestAnswered: number | undefined;

@@ -72,10 +72,8 @@ export async function readModelStates(gateway: StatusReports, host: Host): Promi
 interface Known {
   readonly recent: RecentTraffic | undefined;
   readonly speed: ModelSpeed | undefined;
-  /** Answered a request in the last 90 days. */
   readonly isUsed: boolean;
-  /** In the last 90 days. */
-  readonly hasFailed: boolean;
+  readonly hasFailed: boolean; // in the last 90 days
   readonly current: Incident | undefined;
 }
 

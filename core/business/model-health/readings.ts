@@ -12,20 +12,15 @@ const staleForMs = 600_000;
 /** Days of which the answers are counted, and whose incidents are listed. */
 export const historyDays = 90;
 const longestList = 200;
-/** For a reading, and for a page that waits for it. */
 const deadlineMs = 2_000;
 const patience = 1_000;
-/** Incidents and history stay on display this long while the database does not respond. */
 const knownForMs = 3_600_000;
 
-/** Sources of model states. The catalog maps names to models. */
 interface HealthReadings {
   readonly traffic: FreshValue<Awaited<ReturnType<typeof readRecentTraffic>>>;
   readonly speed: FreshValue<Awaited<ReturnType<typeof readModelSpeed>>>;
   readonly days: FreshValue<Awaited<ReturnType<typeof readDailyAnswers>>>;
-  /** Last 90 days, current incidents included. */
   readonly incidents: FreshValue<Awaited<ReturnType<typeof listIncidents>>>;
-  /** Open incidents, suspected ones included. */
   readonly current: FreshValue<Awaited<ReturnType<typeof readCurrentIncidents>>>;
 }
 

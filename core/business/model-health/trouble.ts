@@ -59,7 +59,7 @@ const limits = {
   degraded: { failed: 3, share: 0.05 },
   /** The breaker of an open route has already seen the failures: fewer of them count. */
   routeOut: { failed: 2, share: 0.01 },
-  /** Among so few requests, consecutive failures at the end count whatever their share. */
+  /** Among so few requests, consecutive failures at the end count at any share. */
   few: { requests: 20, inRow: 2 },
   /** Consecutive successes that show a recovery, as a share of the failures. */
   recovering: 0.1,

@@ -14,7 +14,6 @@ const recovery = () => import('../accounts/recovery.ts');
 const blocking = () => import('../accounts/blocking.ts');
 
 const signIn = text('Name of the provider, such as google.', 60);
-/** Excludes the characters that separate or enclose addresses in a mail header. */
 const emailAddress = '^[^@\\s<>,;"]+@[^@\\s<>,;"]+$';
 
 async function findOther(host: Host, to: string): Promise<AccountRecord> {

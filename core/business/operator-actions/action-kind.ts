@@ -23,7 +23,7 @@ export interface ActionSubject {
   readonly name?: string;
   /** Where the action is on record: at the order of a flag or refund. */
   readonly recordedAt: string;
-  /** What the record says beside the input, where that place is not enough. */
+  /** Additional details for the record, if the input is not enough. */
   readonly detail?: ActionWords;
 }
 
@@ -38,7 +38,7 @@ export interface SubjectKind {
    * @throws AccountError, CheckoutError `not_found`, `ambiguous`
    */
   find?(host: Host, handle: string): Promise<ActionSubject>;
-  /** How the record tells the members of `detail`. */
+  /** How the record prints the members of `detail`. */
   readonly tells?: Tellers;
 }
 
@@ -73,7 +73,7 @@ export interface ActionKind<Input extends object = ActionWords, Name extends str
   resolve?(host: Host, input: Input): Promise<Input>;
   /**
    * @param operator for actions that record others
-   * @returns what came of it, where that is more than done; JSON
+   * @returns result, if that is more than done; JSON
    * @throws AccountError, CheckoutError, ActionRefused with messages for people
    */
   perform(

@@ -52,7 +52,7 @@ async function findSubject(host: Host, kind: SubjectKind, handle: string): Promi
 /** An action that was done. */
 export interface ActionDone {
   readonly subject: ActionSubject;
-  /** What came of it, where that is more than done. */
+  /** Its result, if that is more than done. */
   readonly result: Readonly<Record<string, unknown>>;
 }
 

@@ -4,7 +4,6 @@ import type { JsonSchema } from '#core/platform/schema.ts';
 import { isDay, isInstant } from '#core/platform/timing/time-zone.ts';
 import { sentenceOf } from './query.ts';
 
-/** The remaining mistakes are counted. */
 const mostDescribed = 5;
 
 const ajv = new Ajv({

@@ -15,8 +15,7 @@ export interface Operator {
 
 interface OperatorAction {
   readonly operator: Operator;
-  /** `SUBJECT.VERB` of a registered action. */
-  readonly action: string;
+  readonly action: string; // `SUBJECT.VERB`
   /**
    * Id of an account or an order, or of a flag without one; a route; what an operator has named; for all of a kind its name:
    * `books` for those of providers, `configuration` for gateway.yaml.

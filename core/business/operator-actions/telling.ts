@@ -51,7 +51,6 @@ export const whether =
   (isSo, { t }) =>
     isSo ? t(key) : '';
 
-/** A time, or the value as written if it is not one. @param key text with `time` */
 const instant =
   (key: string): Teller<string> =>
   (value, { t, format }) =>

@@ -12,10 +12,8 @@ import {
 } from './payment-provider.ts';
 import { paymentsSection } from './section.ts';
 
-/** For one operation, once it has its turn. */
 const deadlineMs = 10_000;
-/** For each endpoint of a provider that documents no limit. */
-const defaultCallsPerSecond = 20;
+const defaultCallsPerSecond = 20; // for a provider that documents no limit
 
 type Call<T> = (connection: PaymentConnection, signal: AbortSignal) => Promise<T>;
 
@@ -29,7 +27,7 @@ interface Turn {
  * Calls a provider when its rate allows, which all instances share, and within a deadline. A call that the provider refuses
  * for its rate has had no effect: it waits for another turn.
  *
- * @throws PaymentError and nothing else, besides what `begin` throws
+ * @throws PaymentError, or what `begin` throws, and nothing else
  */
 export async function askProvider<T>(
   host: Host,

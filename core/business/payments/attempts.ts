@@ -40,7 +40,6 @@ export async function insertAttempt(transaction: EntityManager, orderId: string)
   return attempt.reference;
 }
 
-/** Another process has charged the attempt, or its order is closed. */
 class NotOurs extends Error {
   override readonly name = 'NotOurs';
 }
@@ -74,7 +73,7 @@ export async function chargeOrder(host: Host, orderId: string): Promise<Order> {
 }
 
 /**
- * The same for somebody who waits: returns after two seconds at most, with an order that may have no charge yet. It is made
+ * The same for a waiting buyer: returns after two seconds at most, with an order that may have no charge yet. It is made
  * nevertheless, by this process or by the order's next check.
  */
 export async function chargeSoon(host: Host, orderId: string): Promise<Order> {
@@ -84,7 +83,6 @@ export async function chargeSoon(host: Host, orderId: string): Promise<Order> {
   return order === timedOut ? requireOrder(host, orderId) : order;
 }
 
-/** Claims the attempt for charging. @throws NotOurs */
 async function beginCharge({ database }: Host, reference: string): Promise<void> {
   const begun = await database.query<unknown>(
     `update payment_attempt a set charge = 'unknown', next_check_at = clock_timestamp() + make_interval(secs => ?)
@@ -142,7 +140,7 @@ function checkTotal({ price, currency }: Order, { qr, paymentUrl, total }: Charg
 }
 
 /**
- * Ends a charge whose QR code must not be shown: the order has failed and may be tried again, and the operator is told. It is
+ * Ends a charge whose QR code must not be shown: the order has failed and may be tried again, and the operator is notified. It is
  * cancelled at the provider, and a payment that arrives nevertheless counts.
  */
 async function refuseCharge(

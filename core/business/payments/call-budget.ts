@@ -32,7 +32,6 @@ const maxWaiting = 5_000;
 
 const channel = 'payments:rate';
 
-/** An endpoint's rate as published to other instances. */
 interface Adapted {
   readonly key: string;
   readonly part: number;
@@ -145,7 +144,7 @@ export class CallBudget {
         const { signal } = this.#wake;
         const delay = await this.#take(first.urgency);
         if (delay > 0) await wait(delay, signal);
-        // Whoever is first by now.
+        // The first call in the queue may have changed.
         else this.#waiting.shift()?.start();
       }
     } finally {

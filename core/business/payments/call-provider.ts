@@ -41,7 +41,6 @@ const connectTimeout = 5_000; // ms
 class SingleUseConnections {
   #agent: Agent | undefined;
 
-  /** Created on the first call. @param Class from undici, which is loaded then */
   open(Class: typeof Agent): Agent {
     return (this.#agent ??= new Class({ connect: { timeout: connectTimeout }, pipelining: 0 }));
   }

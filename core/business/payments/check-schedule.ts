@@ -1,21 +1,17 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Row } from '#core/platform/database/rows.ts';
 import type { PaymentAttempt } from './entities.ts';
-/** After the charge. */
-const earlySeconds = [20, 40, 60];
-/** Until the order expires. */
-const intervalSeconds = 60;
+const earlySeconds = [20, 40, 60]; // after the charge
+const intervalSeconds = 60; // until the order expires
 /** After the expiry: a payer who scanned at the last moment may settle late. */
 const lateSeconds = [60, 300, 900, 3_600, 21_600, 86_400];
-/** Share by which a delay varies, so that orders of one moment spread. */
-const jitter = 0.15;
+const jitter = 0.15; // share of a delay, so that orders of one moment spread
 /** A check this much early is not repeated. */
 const toleranceSeconds = 8;
 
 /** Seconds before the first check of a new charge. */
 export const firstCheck = 20;
 
-/** Progress of an attempt, by the database's clock. */
 interface CheckProgress {
   readonly age: number; // seconds since it was charged
   readonly left: number; // seconds until the order expires; negative afterwards

@@ -19,10 +19,8 @@ import { namesAtProvider, settle } from './settle.ts';
 import { epoch, type Row } from '#core/platform/database/rows.ts';
 import type { PlanOrder } from './entities.ts';
 
-/** Between two status reads requested by a buyer. */
 const checkPauseSeconds = 5;
 
-/** Terms of sale that an order keeps. */
 interface Offer {
   readonly days: number;
   readonly price: number;
@@ -40,7 +38,6 @@ interface OrderOptions {
   readonly isGift?: boolean | undefined;
 }
 
-/** What buying a plan now would give. */
 interface Quote {
   readonly startsAt: Date;
   readonly endsAt: Date;

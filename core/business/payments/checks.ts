@@ -15,16 +15,12 @@ import type { PaymentAttempt } from './entities.ts';
  * charge and reads again, each within 12 seconds, turn included.
  */
 const lease = 45;
-/** A job may be this much earlier than the database's clock. */
 const toleranceSeconds = 2;
-/** Between checks that fail. */
 const backoffSeconds = { first: 5, longest: 300 };
-/** Failing checks are retried this long after the order's expiry. */
 const maxFailingSeconds = 7 * 86_400;
 /** After a notification, further ones are expected this long. */
 const newsSeconds = 30;
 
-/** A claimed attempt. */
 interface ClaimedRow extends Fields<
   typeof PaymentAttempt,
   'provider' | 'reference' | 'providerReference' | 'charge' | 'failures'

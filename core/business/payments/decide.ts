@@ -1,16 +1,13 @@
 import type { FlagKind, OrderState, PaymentOutcome } from './order-types.ts';
 import type { Money, PaymentState } from './payment-provider.ts';
 
-/** Input of a decision about evidence, read under the order's lock. */
 interface Situation {
   readonly order: OrderState;
   /** False if another attempt has followed the charge of the evidence. */
   readonly isLastAttempt: boolean;
-  /** Price of this attempt. */
   readonly expected: Money;
   readonly evidence: PaymentState;
   readonly paid: Money | undefined;
-  /** Recorded outcome of this payment; undefined if it is not recorded. */
   readonly recorded: PaymentOutcome | undefined;
 }
 
@@ -23,7 +20,7 @@ export interface Decision {
   readonly flag?: FlagKind;
 }
 
-/** Evidence never moves an order to a state of a lower rank, in whatever sequence it arrives. */
+/** Evidence never moves an order to a state of a lower rank, in any order of arrival. */
 const ranks: Record<OrderState, number> = {
   created: 0,
   pending: 1,

@@ -39,15 +39,12 @@ export async function flagOrder(
     );
 }
 
-/** Difference between the two books, for the operator. */
 interface FlagDetail {
   readonly kind?: 'payment' | 'refund';
   readonly amount?: number;
-  /** The provider's amount, if it differs from ours. */
   readonly statedAmount?: number;
   readonly currency?: string;
   readonly provider?: string;
-  /** The order reference that the provider lists. */
   readonly reference?: string;
   readonly at?: string; // RFC 3339
 }

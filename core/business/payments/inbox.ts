@@ -15,9 +15,7 @@ interface NotificationReply {
   readonly contentType: string;
 }
 
-/** For the database to store a notification. */
 const storeDeadlineMs = 2_000;
-/** Characters of indexed texts. */
 const maxKeyLength = 300;
 
 const empty = (status: number): NotificationReply => ({ status, body: '', contentType: 'text/plain' });

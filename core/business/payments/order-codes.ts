@@ -29,8 +29,8 @@ export function describeCode({ isGift, gift, paidAt }: Order, { t, format }: Rea
 /** The account that has redeemed the code of an order. */
 export const redeemerOf = ({ gift }: Order): string | undefined => gift?.redeemedBy;
 
-/** True while somebody may redeem the code of an order. */
+/** True while the code of an order can be redeemed. */
 export const hasOpenCode = ({ gift }: Order): boolean => gift?.state === 'open';
 
-/** The period that an order bought, whichever account holds it. */
+/** The period that an order bought, on any account. */
 export const timeOf = ({ period, gift }: Order): Order['period'] => period ?? gift?.period;

@@ -10,7 +10,7 @@ import { CheckoutError } from './checkout-error.ts';
 import { paymentsSection } from './section.ts';
 
 /*
- * How much may be ordered without paying. An account is counted in the database, under its lock: exactly, whatever the number
+ * How much may be ordered without paying. An account is counted in the database, under its lock: exactly, for any number
  * of instances. A network is counted in the shared state, because addresses of orders are not kept.
  */
 

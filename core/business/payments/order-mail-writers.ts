@@ -39,7 +39,6 @@ export const receipt: MailWriter<'order.paid'> = {
   },
 };
 
-/** Includes the code while the gift can be redeemed. */
 async function giftReceipt(
   order: Order,
   facts: readonly (readonly [string, string])[],

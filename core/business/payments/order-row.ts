@@ -10,7 +10,6 @@ const object = (columns: readonly string[], times: readonly string[], ...more: r
 const giftState = `case when x.redeemed_at is not null then 'redeemed' when x.revoked_at is not null then 'revoked'
   when x.expires_at <= clock_timestamp() then 'expired' else 'open' end`;
 
-/** Rows of another table that belong to order `o`, oldest first. */
 const list = (table: string, columns: readonly string[], times: readonly string[], order: string) =>
   `(select coalesce(json_agg(${object(columns, times)} order by ${order}), '[]') from ${table} x where x.order_id = o.id)`;
 

@@ -42,7 +42,7 @@ export interface Order {
   readonly readAt: Date;
 }
 
-/** What has become of a gift. Its buyer learns when it was redeemed; by whom and for when is for the operator. */
+/** State of a gift. Its buyer sees when it was redeemed; the redeemer and their days are for the operator. */
 export interface Gift {
   readonly state: 'open' | 'redeemed' | 'revoked' | 'expired';
   /** The last characters of the code. */
@@ -111,7 +111,7 @@ export const paymentOutcomes = [
  * Why an order needs the operator. `reversed`: the provider reports a payment as failed that it had confirmed.
  * `refund_unconfirmed`: the provider has neither confirmed nor refused a refund for a week.
  * `wrong_reference`: a payment references this order, but another charge of the provider.
- * `deleted_account`: paid after the account was deleted; nobody can use the days. `refunded_twice`: more has gone back than
+ * `deleted_account`: paid after the account was deleted; the days cannot be used. `refunded_twice`: more has gone back than
  * had come. `not_in_books`: the provider's books have money that is not on record here, with or without an order.
  * `not_at_provider`: this gateway has money on record that the provider's books have not, or with another amount.
  * `invalid_qr`: the provider's QR code was not for the order's amount, and was not shown.

@@ -28,7 +28,6 @@ export interface OrderFilter {
 
 interface OrderPage {
   readonly orders: readonly Order[];
-  /** Cursor of the next page; undefined on the last one. */
   readonly next: string | undefined;
 }
 
@@ -77,7 +76,6 @@ export async function listOrders(
   return { orders, next: rows.length > size ? orders.at(-1)?.id : undefined };
 }
 
-/** Minutes by which a buyer may misremember the time. */
 const minuteTolerance = 5;
 
 /** Parses `95.000`, `Rp 95.000` or `95000 20:14`: an amount in the smallest unit, and the minute of the day. */

@@ -46,7 +46,6 @@ export function countOpenFlags(database: Pick<Database, 'query'>): Promise<{ kin
   );
 }
 
-/** Results of calls since the start of this process, by provider and result. */
 const callCounts = (host: Pick<Host, 'keep'>) =>
   host.keep('payments/call-counts', () => new Map<string, [provider: string, result: string, calls: number]>());
 

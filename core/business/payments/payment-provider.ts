@@ -205,7 +205,7 @@ export interface RawNotification {
 export interface PaymentNotification extends ChargeReference {
   /** Names the event: the same one that arrives twice has the same key, another one of the same charge does not. */
   readonly eventKey: string;
-  /** The `key` of the refund that it is about: core reads `refundStatus` besides `status`. */
+  /** The `key` of the refund that it is about: core reads `refundStatus` in addition to `status`. */
   readonly refundKey?: string;
   /**
    * The evidence of the notification itself, if its signature covers state, amount and both references (Tripay). Omit it

@@ -8,7 +8,7 @@ import { Steps } from '#core/platform/database/steps.ts';
 
 /** Why a plan is sold out to new customers. */
 export interface SoldOut {
-  /** Epoch ms at which a place becomes free for one who joins the waiting list now, if nobody renews; undefined: nobody knows. */
+  /** Epoch ms at which a place becomes free for an account that joins the waiting list now, if no plan is renewed; undefined if unknown. */
   readonly freeAt: number | undefined;
 }
 
@@ -28,8 +28,8 @@ export interface Wait {
 
 export interface PlaceSteps {
   /**
-   * Whether a plan may be ordered: the account renews, or a place is free that nobody waits for. Core has locked the account of the
-   * buyer; the lock of the places comes after it. Until the transaction ends, nobody else takes a place, so the order that core inserts
+   * Whether a plan may be ordered: the account renews, or a place is free without a waiting list. Core has locked the account of the
+   * buyer; the lock of the places comes after it. Until the transaction ends, no other order takes a place, so the order that core inserts
    * takes this one.
    *
    * @param accountId of the buyer; undefined for a gift, which renews nothing

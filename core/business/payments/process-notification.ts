@@ -100,7 +100,6 @@ async function readEvidence(host: Host, stored: Stored): Promise<PaymentEvidence
   return readStatus(host, provider, asked, 'notification');
 }
 
-/** A charge that is not recorded here. Undefined if the provider refuses to read it. */
 async function readOther(host: Host, provider: string, asked: ChargeReference): Promise<PaymentEvidence | undefined> {
   try {
     return await readStatus(host, provider, asked, 'notification');
@@ -110,7 +109,6 @@ async function readOther(host: Host, provider: string, asked: ChargeReference): 
   }
 }
 
-/** Restores dates, which JSON holds as texts. */
 function reviveEvidence({ paidAt, refunds, ...rest }: PaymentEvidence): PaymentEvidence {
   return {
     ...rest,

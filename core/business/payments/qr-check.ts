@@ -2,7 +2,6 @@ import type { Order } from './order-types.ts';
 import type { Charge } from './payment-provider.ts';
 import { type Qris, QrisError, readQris } from './qris.ts';
 
-/** A defect in a charge's QR code, for the operator. */
 interface QrProblem {
   readonly text: string;
   /** True: it charges the amount on the page, so buyers may pay it. */

@@ -15,19 +15,16 @@ import type { Payment, Refund } from './entities.ts';
  * sequence of locks is order, then account, as in `settle`.
  */
 
-/** A finished refund with its payment and order. */
 interface Finished
   extends
     Fields<typeof Refund, 'key' | 'days' | 'currency'>,
     Fields<typeof Payment, 'amount' | 'paymentId' | 'outcome'> {
   readonly payment: string;
-  /** This refund alone. */
   readonly refunded: number;
   readonly orderId: string;
   readonly accountId: string;
   readonly orderState: OrderState;
   readonly isGift: boolean;
-  /** Total refunded of the payment, this refund included. */
   readonly back: number;
   /** Another refund has withdrawn all days. */
   readonly isTakenBack: boolean;
@@ -47,7 +44,7 @@ const decidedByRefund: readonly FlagKind[] = [
 ];
 
 /**
- * The money of a refund is back. Takes the days back that it asks for, once, in whichever process it is seen first; the order
+ * The money of a refund is back. Takes the days back that it asks for, once, in the process that sees it first; the order
  * is refunded when all of the payment that activated it has gone back. A refund that had failed here may be reported late.
  *
  * @param raw what the provider has stated; null when the operator has
@@ -106,7 +103,6 @@ async function takeDays(transaction: EntityManager, finished: Finished): Promise
   else await endOrderPeriod(transaction, holder, orderId);
 }
 
-/** Account whose plan the order extended; undefined for an unredeemed gift. */
 async function findHolder(transaction: EntityManager, orderId: string): Promise<string | undefined> {
   const [entry] = await transaction.execute<{ account_id: string }[]>(
     `select account_id from plan_period where order_id = ? and reason in ('order', 'gift')`,
@@ -143,7 +139,7 @@ async function resolveRefunded(
   await resolveFlags(transaction, orderId, flags, resolution);
 }
 
-/** A refund has failed: the operator is told, and the money can be refunded in another way. */
+/** A refund has failed: the operator is notified, and the money can be refunded in another way. */
 export async function failRefund(
   transaction: EntityManager,
   key: string,
@@ -163,7 +159,7 @@ export async function failRefund(
   if (isFlagged) await flagOrder(transaction, failed, 'refund_failed', key);
 }
 
-/** The provider has neither confirmed nor refused a refund for too long: stops asking, and tells the operator. */
+/** The provider has neither confirmed nor refused a refund for too long: stops asking, and notifies the operator. */
 export async function leaveRefund(transaction: EntityManager, key: string, raw: unknown): Promise<void> {
   if (!(await lockOrderOf(transaction, key))) return;
   const [left] = await transaction.execute<{ orderId: string; accountId: string }[]>(
@@ -175,7 +171,6 @@ export async function leaveRefund(transaction: EntityManager, key: string, raw: 
   if (left !== undefined) await flagOrder(transaction, left, 'refund_unconfirmed', key);
 }
 
-/** @returns false if the refund does not exist */
 async function lockOrderOf(transaction: EntityManager, key: string): Promise<boolean> {
   const locked = await transaction.execute<unknown[]>(
     'select 1 from plan_order where id = (select order_id from refund where key = ?) for no key update',
@@ -185,8 +180,7 @@ async function lockOrderOf(transaction: EntityManager, key: string): Promise<boo
 }
 
 interface NewRefund {
-  /** Of the payment, here. */
-  readonly payment: string;
+  readonly payment: string; // id
   readonly amount: number;
   readonly days: DaysBack;
   readonly isManual: boolean;

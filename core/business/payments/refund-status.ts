@@ -11,7 +11,6 @@ import type { PaymentAttempt, Refund as RefundEntity } from './entities.ts';
 const leaseSeconds = 60;
 /** Seconds between status reads: while pending (`ofAge` is a share of the refund's age), and after failures. */
 const pauses = { pending: { first: 600, longest: 21_600, ofAge: 1 / 6 }, failed: { first: 5, longest: 300 } };
-/** After that, the refund is for the operator. */
 const maxPendingSeconds = 7 * 86_400;
 
 interface PendingRefund

@@ -114,7 +114,6 @@ interface Refundable extends Row<typeof PaymentEntity, 'amount' | 'currency' | '
   readonly open_days: DaysBack;
 }
 
-/** @returns key of the refund that is now in progress */
 async function enterRefund(
   host: Host,
   transaction: EntityManager,

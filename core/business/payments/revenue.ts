@@ -1,7 +1,7 @@
 import type { Database } from '#core/platform/database/database.ts';
 
 /*
- * Money that came, whatever it was for, less what went back: as the documents of a month have it. A second payment that was kept
+ * Money received for any purpose, less refunds: as the documents of a month have it. A second payment that was kept
  * and one of a wrong amount are in both.
  */
 

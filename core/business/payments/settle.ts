@@ -28,7 +28,6 @@ interface Settlement {
 
 type SettlementOutcome = 'unknown_order' | 'foreign' | 'unchanged' | 'flagged' | Exclude<OrderState, 'created'>;
 
-/** An order and one of its attempts, read under the order's lock. */
 interface Subject
   extends
     Fields<typeof PlanOrder, 'state' | 'days' | 'label' | 'isGift'>,
@@ -41,7 +40,7 @@ interface Subject
 
 /**
  * Applies what a provider has stated about a charge to its order and to the ledger, in one transaction and exactly once,
- * however often, in whatever sequence and in however many processes it is called. Locks the order, then the account: two
+ * however often, in any order and in however many processes it is called. Locks the order, then the account: two
  * orders of one account add up.
  *
  * The evidence must be complete: from a status read, or from a notification whose signature covers state, amount and id.
@@ -99,7 +98,6 @@ async function readState(transaction: EntityManager, orderId: string): Promise<E
   return order?.state as Exclude<OrderState, 'created'>;
 }
 
-/** Finds the attempt, locks its order and reads both again. */
 async function lockSubject(
   transaction: EntityManager,
   provider: string,
@@ -213,7 +211,6 @@ function placeholderId(subject: Subject, evidence: PaymentEvidence): string {
 export const namesAtProvider = `coalesce(p.provider_reference, a.provider_reference) as "providerReference",
   nullif(p.payment_id, 'charge:' || coalesce(p.provider_reference, a.reference)) as "paymentId"`;
 
-/** @returns the recorded payment */
 async function apply(
   transaction: EntityManager,
   provider: string,

@@ -1,4 +1,3 @@
-/** Characters of a provider's response. */
 const maxLength = 65_536;
 
 /** A provider's response as JSON for a column; one that is too long is replaced by its beginning. */

@@ -4,12 +4,11 @@ import { expireForgotten } from './expiry.ts';
 import { processOverdue } from './process-notification.ts';
 import { settleOverdueRefunds } from './refund-status.ts';
 
-/** The next sweep does the remainder. */
 const maxSweepMs = 10_000;
 const batchSize = 10;
 
 /**
- * Does what is overdue in the database, whatever has become of the queue: notifications first, then checks and refunds.
+ * Does overdue work in the database, independently of the job queue: notifications first, then checks and refunds.
  * Any number of processes may sweep at once.
  */
 export async function sweepPayments(host: Host): Promise<void> {

@@ -48,14 +48,14 @@ export interface ModelAbilities {
   readonly conversations: readonly FormatAbilities[];
   /** The other formats in which it is called: images. */
   readonly others: readonly string[];
-  /** What prompts may have besides text and images. */
+  /** Kinds of content in prompts other than text and images. */
   readonly inputs: readonly ('files' | 'audio' | 'video')[];
   readonly settings: ModelSettings;
   readonly maxInputTokens: number | undefined;
   readonly maxOutputTokens: number | undefined;
 }
 
-/** Tells the abilities of a model. `format` registers it. */
+/** Finds the abilities of a model. `format` registers it. */
 export type AbilityReader = (model: Model) => ModelAbilities;
 
 const nothing: ModelAbilities = {

@@ -2,7 +2,7 @@ import type { Model, Upstream } from './catalog.ts';
 
 /**
  * The models whose routes all end at one host: when it fails, they fail. Models of the demo upstream are left out, because
- * nobody is promised anything about them.
+ * they carry no promise of availability.
  */
 export function modelsWithoutBackup(models: readonly Model[]): Model[] {
   return models.filter((model) => !hasBackup(model) && model.routes.some(({ upstream }) => !upstream.isDemo));

@@ -56,7 +56,7 @@ export interface Upstream {
   readonly auth: AuthScheme;
   readonly apiKeys: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
-  /** Whom requests name as their end user: whom the client names, or the account, by a keyed hash. */
+  /** The end user in upstream requests: the client's own, or the account as a keyed hash. */
   readonly endUser: 'client' | 'hash';
   /** What customers may choose in the operator's account; nothing where it is left out. */
   readonly customerChoices?: readonly CustomerChoice[];

@@ -103,7 +103,6 @@ interface Written {
   readonly isUnfilled: boolean;
 }
 
-/** Maps offsets to lines, and YAML's errors to our messages. */
 class Reader {
   readonly #file: string;
   readonly #lines: LineCounter;
@@ -237,13 +236,12 @@ function withoutVariables(words: string, written: Written | undefined): string {
   return written === undefined ? words : hideVariables(words, written.text, written.filled);
 }
 
-/** Takes some milliseconds. */
 const lexemesPerStep = 4_000;
 
 /**
  * Parses YAML in steps, so that a file of thousands of models keeps the event loop for one of them only.
  *
- * The library compares each key of a map with all keys before it, three seconds for 10,000 models: it is told not to, and
+ * The library compares each key of a map with all keys before it, three seconds for 10,000 models: that check is turned off, and
  * duplicates are found here.
  */
 export function* parseYaml(text: string, lines: LineCounter): Generator<undefined, Document.Parsed[]> {
@@ -263,7 +261,6 @@ export function* parseYaml(text: string, lines: LineCounter): Generator<undefine
   return documents;
 }
 
-/** @param first offset of the earlier key */
 class DuplicateKey extends YAMLParseError {
   readonly first: number;
 

@@ -1,6 +1,5 @@
 import type { JsonSchema } from '#core/platform/schema.ts';
 
-/** A variable, filled in when the file is loaded; editors do not know its value. */
 const variable: JsonSchema = { type: 'string', pattern: '\\$\\{[A-Za-z_]', description: 'A variable.' };
 
 /** The schema for editors, where `${NAME}` is allowed wherever a number, a choice or a constrained string is. */

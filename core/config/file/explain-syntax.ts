@@ -48,7 +48,6 @@ function at(offset: number, [wrong, right]: Words): TextMistake {
   return { offset, wrong, right };
 }
 
-/** For the braces of a variable inside a flow map or list. */
 const unquotedVariable: Words = ['has an unquoted variable inside braces or brackets', 'put it in quotes: "${NAME}"'];
 const unquotedStar: Words = ['begins with *, which refers to an anchor in YAML', 'put it in quotes, such as "*-mini"'];
 
@@ -62,7 +61,6 @@ function slashCommentBefore(text: string, lineStart: number): number | undefined
   return undefined;
 }
 
-/** Parser messages that need no look at the text. */
 const knownMessages: readonly (readonly [RegExp, (character: string) => Words])[] = [
   [/^Unexpected flow-(map|seq)-end/, (end) => [`has a ${end} that closes nothing`, 'remove it']],
   [
@@ -90,7 +88,6 @@ const knownMessages: readonly (readonly [RegExp, (character: string) => Words])[
   ],
 ];
 
-/** A key whose value is followed by a colon, or by a deeper line. */
 function nested(text: string, offset: number, lineStart: number, line: string): TextMistake {
   const value = line.slice(offset - lineStart);
   const nextStart = lineStart + line.length + 1;
@@ -129,7 +126,6 @@ function misaligned(line: string, lineStart: number, text: string): Words {
   return ['has inconsistent indentation', 'align it with its neighbours'];
 }
 
-/** Start of the quoted text that spans lines and ends at the error, if any. */
 function openQuote(document: Document | undefined, text: string, offset: number): number | undefined {
   return nodesAt(document, offset)
     .filter((node) => isScalar(node) && isOneOf(node.type ?? '', [Scalar.QUOTE_DOUBLE, Scalar.QUOTE_SINGLE]))
@@ -142,7 +138,6 @@ function isClosedOnLine(text: string, start: number): boolean {
   return quoted.test(text.slice(start));
 }
 
-/** Nodes that contain an offset or end there, outermost first. */
 function nodesAt(document: Document | undefined, offset: number): Node[] {
   const found: Node[] = [];
   visit(document ?? null, {

@@ -11,7 +11,6 @@ interface Explained {
   readonly path: YamlPath;
   readonly wrong: string;
   readonly right: string;
-  /** The key is wrong, not its value. */
   readonly atKey: boolean;
 }
 
@@ -31,7 +30,7 @@ const urlPattern = /^\^\(?https\?:\/\/(?!\|)/;
 /**
  * Turns ajv's errors into messages. Errors of alternatives that were not meant are left out.
  *
- * @param isHidden true for values that no message may show, besides those of secret options
+ * @param isHidden true for values that no message may show, in addition to those of secret options
  */
 export function explainErrors(
   errors: readonly ErrorObject[],
@@ -161,7 +160,6 @@ function describe(error: ErrorObject, mayShow: boolean): [string, string, string
   }
 }
 
-/** Words for the numbers that are allowed in place of a string. */
 function numberNames(schema: JsonSchema | undefined): string[] {
   if (schema === undefined) return [];
   const { type = 'number', minimum, maximum } = schema;
@@ -169,7 +167,6 @@ function numberNames(schema: JsonSchema | undefined): string[] {
   return [`${typeNames[type as string] ?? 'a number'}${span}`];
 }
 
-/** The expected type, and this value written in it where that is certain. */
 function rightType(error: ErrorObject, mayShow: boolean): string {
   const { schema, parentSchema, data } = error;
   const types = new Set([schema].flat());
@@ -232,7 +229,6 @@ function show(value: unknown): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 57)}…` : text);
 }
 
-/** Describes a secret value by its type only. */
 function kindOf(value: unknown): string {
   return typeof value === 'string' ? 'a string' : typeof value === 'number' ? 'a number' : show(value);
 }

@@ -2,7 +2,6 @@
 
 const durations: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400 };
 const bytes: Readonly<Record<string, number>> = { b: 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
-/** Units of the gateway's options. */
 const secondsPerUnit: Readonly<Record<string, number>> = {
   milliseconds: 0.001,
   ms: 0.001,

@@ -4,7 +4,6 @@ import type { YamlPath } from '../section.ts';
 import type { TextMistake } from './source-mistakes.ts';
 import { pathOf } from './yaml-places.ts';
 
-/** A mistake in the raw value, before variables are filled in. */
 interface NodeMistake extends TextMistake {
   readonly path: YamlPath;
 }
@@ -54,7 +53,6 @@ export function findRefusedYaml(document: Document.Parsed, text: string): NodeMi
   return found;
 }
 
-/** Finds unquoted values that YAML reads differently than their author meant. */
 function plainMistake({ source = '', value, range }: Scalar, text: string): TextMistake | undefined {
   const [start = 0, end = 0] = range ?? [];
   if (/^[“”„‟‘’‚‛«»]/.test(source))

@@ -7,7 +7,6 @@ export interface TextMistake {
 
 /** Spaces other than U+0020, and invisible characters. */
 const lookalike = '[\\u00A0\\u2000-\\u200B\\u202F\\u205F\\u3000\\uFEFF]';
-/** Places where YAML needs an ordinary space or nothing: in the indentation, after a dash or a key, and at the end of a line. */
 const misplaced = [
   new RegExp(`^[ \\t]*(?:- *)?(${lookalike})`),
   new RegExp(`^[ \\t]*(?:- +)*["']?[\\w.*/-]+["']?[ \\t]*:[ \\t]*(${lookalike})`),
@@ -43,9 +42,8 @@ export function findSourceMistakes(text: string): TextMistake[] {
   return conflicts.length > 0 ? conflicts : spaces;
 }
 
-/** Comments may contain any. */
 function findLookalike(line: string): TextMistake | undefined {
-  // Nearly all lines: nothing but ASCII.
+  // Nearly all lines: ASCII only.
   if (!/[^\0-\x7f]/.test(line)) return undefined;
   const code = line.replace(/(^|[ \t])#.*$/, '').replace(/\r$/, '');
   for (const place of misplaced) {

@@ -22,8 +22,7 @@ const ajv = new Ajv({
 const compiled = new WeakMap<JsonSchema, ValidateFunction>();
 
 interface Evaluation {
-  /** With defaults; undefined if invalid. */
-  readonly value: unknown;
+  readonly value: unknown; // with defaults; undefined if invalid
   /** The part that satisfies its schema; rules still apply to it. */
   readonly validPart: ValidPart;
 }
@@ -66,7 +65,6 @@ export class Validator {
     return { value: errors.length === 0 ? box.value : undefined, validPart };
   }
 
-  /** Does not show the value, because it comes from a variable. */
   #explainVariable(path: YamlPath, right: string): [string, string] {
     const written = JSON.stringify(this.document.written(path));
     if (!this.document.isEmptied(path)) return [`does not accept the value of ${written}`, right];

@@ -3,11 +3,9 @@ import { type FSWatcher, watch } from 'node:fs';
 import { readFile, readlink } from 'node:fs/promises';
 import { dirname, isAbsolute, join, parse, resolve, sep } from 'node:path';
 
-/** Without a change; editors write in several steps. */
-const settleTimeMs = 100;
+const settleTimeMs = 100; // without a change; editors write in several steps
 
 interface FileWatch extends Disposable {
-  /** Updates the set of watched files. */
   refresh(): void;
 }
 

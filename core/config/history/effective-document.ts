@@ -23,8 +23,7 @@ export class EffectiveDocuments {
   readonly #schemas: SecretSchemas;
   readonly #environment: NodeJS.ProcessEnv;
   readonly #log: Logger;
-  /** From the last successful query. */
-  #last: { readonly rollback: Rollback; readonly served: Served; readonly secret: string } | undefined;
+  #lastRead: { readonly rollback: Rollback; readonly served: Served; readonly secret: string } | undefined;
 
   constructor(
     database: Pick<Database, 'query'>,
@@ -42,13 +41,13 @@ export class EffectiveDocuments {
     let kept: Effective['kept'];
     try {
       kept = await this.history.describe(file);
-      this.#last = await this.#read();
+      this.#lastRead = await this.#read();
     } catch (error) {
       this.#log.warn(`the history of gateway.yaml cannot be read: ${describeConnectionError(error)}`);
-      // Whether the file has changed cannot be told then; what was served stays better than what was taken back.
-      if (this.#last === undefined) return { document: file, rollback: undefined, kept: undefined };
+      // Then it is unknown whether the file has changed; the rollback target stays better than the rolled-back file.
+      if (this.#lastRead === undefined) return { document: file, rollback: undefined, kept: undefined };
     }
-    const last = this.#last;
+    const last = this.#lastRead;
     if (last === undefined || (kept !== undefined && kept.digest !== last.rollback.fileDigest))
       return { document: file, rollback: undefined, kept };
     const { rollback, served, secret } = last;

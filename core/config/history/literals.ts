@@ -4,7 +4,6 @@ import type { GatewayDocument } from '../file/document.ts';
 import { maskSecrets } from '../file/hide-secrets.ts';
 import type { YamlPath } from '../section.ts';
 
-/** A secret written in the file itself, not in a variable. */
 interface Literal {
   readonly value: string;
   readonly begin: number;

@@ -17,12 +17,9 @@ import { type ProfileSettings, SharedProfiles } from '../catalog/profile.ts';
 /** Names that patterns matched; without a limit, clients could fill the memory. */
 const maxCachedNames = 10_000;
 
-/** Takes some milliseconds. */
 const modelsPerStep = 1_000;
 
-/** A catalog that serves at the same time, and this one's name beside it. */
 interface Beside {
-  /** Undefined if nothing can be shared with it. */
   readonly catalog: Catalog | undefined;
   readonly name: string; // of a variant
 }
@@ -228,7 +225,6 @@ interface Parts {
   readonly formats: WireFormats;
   readonly profiles: SharedProfiles;
   readonly beside: Beside | undefined;
-  /** The other catalog's routes by id. */
   readonly known: ReadonlyMap<string, readonly Route[]>;
 }
 

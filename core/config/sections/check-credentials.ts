@@ -3,19 +3,15 @@ import type { Vendor } from '../catalog/catalog.ts';
 import type { CloudCredentials } from '../catalog/credentials.ts';
 import type { Report, YamlPath } from '../section.ts';
 
-/** Placeholders of vendors' documentation, as part of a host or path. */
 const placeholder =
   /(?<=[/.-])(?:REGION|PROJECT|PROJECT_ID|LOCATION|RESOURCE|RESOURCE_NAME|ACCOUNT|ACCOUNT_ID)(?=[/.-]|$)/;
-/** Matches AWS hosts: `bedrock-runtime.eu-west-1.amazonaws.com`. */
-const regionInHost = /\.([a-z]{2}(?:-[a-z]+)+-\d)\.(?:amazonaws\.com(?:\.cn)?|api\.aws)$/;
-/** Hosts that may receive a cloud's tokens. */
+const regionInHost = /\.([a-z]{2}(?:-[a-z]+)+-\d)\.(?:amazonaws\.com(?:\.cn)?|api\.aws)$/; // `bedrock-runtime.eu-west-1.amazonaws.com`
 const hosts: { readonly [Cloud in keyof CloudCredentials]-?: { readonly title: string; readonly host: RegExp } } = {
   aws: { title: 'AWS', host: /\.(?:amazonaws\.com(?:\.cn)?|api\.aws)$/ },
   google: { title: 'Google', host: /\.googleapis\.com$/ },
   entra: { title: 'Microsoft', host: /\.(?:azure\.com|azure\.us|azure\.cn|microsoft\.com|windows\.net)$/ },
 };
 
-/** Destination of requests, as far as the file declares it. */
 interface Target {
   readonly base_url?: string | undefined;
   readonly preset: { readonly title: Vendor['title']; readonly baseUrl?: string | undefined } | undefined;

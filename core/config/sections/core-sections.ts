@@ -8,8 +8,7 @@ import { array, boolean, integer, number, object, string } from '#core/platform/
 /** Seconds; the default of `listen.stage_timeout`. */
 export const defaultStageTimeout = 60;
 
-/** In the included gateway.yaml. */
-const exampleContact = 'mailto:you@example.com';
+const exampleContact = 'mailto:you@example.com'; // of the included gateway.yaml
 
 /** The section `service`. */
 export const service = defineSection({
@@ -192,7 +191,6 @@ function isRange(text: string): boolean {
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 6 ? 128 : 32));
 }
 
-/** Without user, password, query and fragment. */
 function isBaseUrl(text: string): boolean {
   const url = URL.parse(text);
   return url !== null && url.username === '' && url.password === '' && !/[?#]/.test(text);

@@ -19,7 +19,6 @@ import { checkCost, upstreams } from './upstreams-section.ts';
 import { array, boolean, integer, number, object, string } from '#core/platform/schema.ts';
 
 const timeout = number({ minimum: 0.1, maximum: 3600 });
-/** A name without quoting or escaping in requests and routes. */
 const nameSchema = string(
   { pattern: '^[A-Za-z0-9][^\\s]*$' },
   'A letter or digit, followed by any characters except spaces.',
@@ -129,7 +128,6 @@ export const models = defineSection({
   },
 });
 
-/** Advertised limits that no route can serve. */
 function modelNotices(name: string, model: ModelValue): string[] {
   const { routes, max_input_tokens: input, max_tokens: output, quirks } = model;
   const own = routes.map((route) => (typeof route === 'string' ? undefined : route));
@@ -184,7 +182,6 @@ function isRegularExpression(alias: string): boolean {
 
 export const catalogSections: readonly Section[] = [upstreams, models, aliases];
 
-/** Prefix of public names. An invalid section has none, which matches nothing. */
 function prefixOf(all: CheckContext): string {
   const { prefix = '' }: Partial<SectionValue<typeof service>> = all.get(service);
   return prefix;

@@ -3,7 +3,6 @@ import { hostMistake, listen } from './core-sections.ts';
 import { defineSection } from '../section.ts';
 import { array, boolean, integer, object, string } from '#core/platform/schema.ts';
 
-/** Characters; a shorter `operator.token` can be guessed. */
 const minTokenLength = 16;
 
 /** The section `operator`: where metrics and the state of routes are read. */

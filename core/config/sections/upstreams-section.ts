@@ -192,7 +192,6 @@ export function checkCost(cost: Cost | undefined, path: YamlPath, report: Report
       report([...path, name], `is ${value}`, 'write at most six digits after the decimal point');
 }
 
-/** An invalid header would otherwise fail every request. */
 function checkHeaders({ api_keys, headers }: UpstreamValue, path: YamlPath, report: Report): void {
   for (const [index, key] of api_keys.entries()) {
     const mistake = keyMistake(key);
@@ -207,8 +206,7 @@ function checkHeaders({ api_keys, headers }: UpstreamValue, path: YamlPath, repo
   }
 }
 
-/** Characters of a header name (RFC 9110 §5.6.2). */
-const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/; // RFC 9110 §5.6.2
 /** One line of visible Latin-1 characters, spaces and tabs (RFC 9110 §5.5). */
 const line = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** Connection headers that the HTTP client sets: other values would break the request's framing. */

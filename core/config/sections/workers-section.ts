@@ -6,8 +6,7 @@ import { defineSection, type SectionValue } from '../section.ts';
 
 /** Sockets cannot be bound for other processes before Node.js 26.4, except 24.21, and on Windows. */
 const canShareSockets = 'BoundSocket' in net && process.platform !== 'win32';
-/** For `auto`. */
-const minBytesPerWorker = 512 * 1024 * 1024;
+const minBytesPerWorker = 512 * 1024 * 1024; // for `auto`
 
 /** The section `workers`: processes that serve on one machine. */
 export const workersSection = defineSection({

@@ -13,7 +13,6 @@ import { zoneOf, zoneOption } from './days.ts';
 import { explainErrors } from './explain-errors.ts';
 import { type CommandSubject, type Output, printOne } from './show-command.ts';
 
-/** An action with its subject and input. */
 interface ActionRequest {
   readonly handle: string;
   readonly input: ActionWords;
@@ -42,7 +41,7 @@ export interface ActionCommandWords {
   wish?(host: Host, handle: string, options: ActionWords): ActionRequest | Promise<ActionRequest>;
   /** What is printed when it is done and nothing is shown. */
   done?(id: string): string;
-  /** Prints what came of it, without `--json`; default: all of it. */
+  /** Prints the result, without `--json`; default: all of it. */
   print?(result: ActionWords, input: ActionWords): void;
 }
 
@@ -50,7 +49,7 @@ const exitCodes = '\n\nExit codes: 0 success, 1 failure, 2 invalid usage, 3 not 
 
 /**
  * Declares a subcommand that follows from an action: `block <account>` for `account.block`. It asks before what is dangerous, and
- * prints what came of it, as JSON with `--json`.
+ * prints the result, as JSON with `--json`.
  */
 export function addActionCommand(
   parser: Parser,

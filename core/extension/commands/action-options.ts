@@ -35,7 +35,6 @@ function parserOf(schema: JsonSchema): (text: string) => string | number {
   return format === 'date' ? parseDay : parseText(schema);
 }
 
-/** @returns parser of one line of text that the schema allows */
 function parseText({ maxLength = 200, pattern = '', description = '' }: JsonSchema): (text: string) => string {
   const parseLine = lineParser(maxLength);
   return (text) => {

@@ -26,7 +26,6 @@ export function parseTimeZone(text: string): string {
 export type WrittenTime = { readonly ago: number } | { readonly local: string } | { readonly at: number };
 
 const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
-/** The format in which commands print times. */
 const minute = /^(\d{4}-\d\d-\d\d) ([01]\d|2[0-3]):[0-5]\d$/;
 const exact = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)$/;
 

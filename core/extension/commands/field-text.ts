@@ -7,10 +7,8 @@ import { formatFields, formatSection, formatTable, formatTime, type TableOptions
 
 interface FieldText {
   readonly timeZone: string;
-  /** Epoch ms. */
-  readonly now: number;
-  /** Account names by id. */
-  readonly names?: ReadonlyMap<string, string>;
+  readonly now: number; // epoch ms
+  readonly names?: ReadonlyMap<string, string>; // by account id
 }
 
 /** Entries as columns; no lines without any. `isZoneNamed`: the heading of the first time names its zone. */

@@ -13,8 +13,7 @@ interface ListOptions extends ZoneOptions {
 }
 
 interface ListNames {
-  /** Default: `list`. */
-  readonly verb?: string;
+  readonly verb?: string; // default: `list`
   readonly examples?: readonly string[];
   readonly exitCodes?: string;
 }

@@ -2,7 +2,6 @@ import { styleText } from 'node:util';
 import { printable } from '#core/platform/logger.ts';
 import { localTime } from '#core/platform/timing/time-zone.ts';
 
-/** Characters; the rest is cut. */
 const defaultCellLength = 60;
 
 /** Colours and weights of a terminal, by their names in `util.styleText`. */

@@ -2,7 +2,7 @@ import type { UsageCounts, UsageFilter } from '#core/gateway/records/usage.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { TextCell } from './table-text.ts';
 
-/** What was used in one group, with what is said of it beside the counts. */
+/** Usage of one group, with additional columns. */
 export interface FiguredUsage {
   /** Id of the account, days of the plan, name of the model or route; null for what has none. */
   readonly key: string | null;
@@ -13,9 +13,9 @@ export interface FiguredUsage {
   readonly json: object;
 }
 
-/** Columns beside the counts of `daypass usage`. */
+/** Additional columns of `daypass usage`. */
 export interface UsageFigures {
-  /** Empty where there is nothing to say beside the counts. */
+  /** Empty without additional columns. */
   readonly titles: readonly string[];
   /** What the titles mean. */
   readonly legend: string;
@@ -27,7 +27,7 @@ export interface UsageFigures {
 export interface UsageFiguresReader {
   /** A sentence for the help of the command. */
   readonly help: string;
-  /** Undefined where nothing is known beside the counts. */
+  /** Undefined without additional columns. */
   read(
     host: Pick<Host, 'database' | 'section' | 'now'>,
     filter: UsageFilter,

@@ -2,7 +2,6 @@ import { variantName } from '#core/config/history/history.ts';
 import { inBrackets, type ProblemKind, readEmphasis, shorten } from '#core/web/problems/problem.ts';
 import { configLoadState } from './load-state.ts';
 
-/** gateway.yaml has mistakes, so the previous version serves. */
 const refused: ProblemKind = {
   name: 'config_refused',
   order: 40,

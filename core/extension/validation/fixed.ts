@@ -3,10 +3,8 @@ import type { Config } from './load.ts';
 import type { Mistake } from '#core/config/file/mistake.ts';
 import type { Section } from '#core/config/section.ts';
 
-/** The part of a reloaded configuration that a running gateway can apply. */
 interface Applicable {
-  /** New values, except for fixed ones, which keep the running values. */
-  readonly config: Config;
+  readonly config: Config; // fixed ones keep their running values
   /** Changed fixed paths: `data`, `listen.port`. They take effect at the next start. */
   readonly postponed: readonly string[];
 }

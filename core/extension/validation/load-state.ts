@@ -4,12 +4,10 @@ import type { Rollback, Served } from '#core/config/history/history.ts';
 import { gauge } from '#core/gateway/health/gauge.ts';
 import type { Services } from '#core/gateway/host/host.ts';
 
-/** State of gateway.yaml for operators; times in epoch ms. */
 interface ConfigLoadState {
   loadedAt: number;
   /** Reason for rejecting a later version of the file; undefined if the file is in effect. */
   refusal: { readonly at: number; readonly reason: string } | undefined;
-  /** Changed paths that take effect at the next start. */
   postponed: readonly string[];
   /** Set while an earlier configuration serves because an operator has rolled back. */
   rollback: Rollback | undefined;

@@ -161,7 +161,6 @@ function adviseOn(name: string, known: readonly string[], registry: Registry): s
   return `write it under ${owners.map((owner) => `"${owner.name}"`).join(' or ')}`;
 }
 
-/** Applies the rules across fields and sections to the values that satisfy their schemas. */
 function* checkSections(
   validParts: ReadonlyMap<string, ValidPart>,
   registry: Registry,
@@ -207,7 +206,6 @@ function readerOf(sections: ReadonlyMap<string, unknown>): SectionValues {
 
 const frozenDefaults = new WeakMap<JsonSchema, unknown>();
 
-/** Defaults of a section that is not registered or is invalid. */
 function defaultsOf(schema: JsonSchema): unknown {
   if (!frozenDefaults.has(schema)) frozenDefaults.set(schema, deepFreeze(readDefaults(schema)));
   return frozenDefaults.get(schema);

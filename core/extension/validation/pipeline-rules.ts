@@ -8,10 +8,8 @@ import type { Validator } from '#core/config/file/validator.ts';
 import { allowNull } from '#core/config/file/editor-schema.ts';
 import { array } from '#core/platform/schema.ts';
 
-/** A listed stage with its entry. */
 interface Entry extends ListedStage {
-  /** Turned off explicitly: `log: false`. */
-  readonly isOff: boolean;
+  readonly isOff: boolean; // `log: false`
 }
 
 /** A stage of the list, with its options validated and defaults filled in. */
@@ -164,7 +162,6 @@ function refuseRepeats(listed: readonly ListedStage[], validator: Validator): vo
   }
 }
 
-/** Reports missing stages that nearly every gateway needs, unless another stage writes the same facts. */
 function requireExpected(listed: readonly Entry[], registry: Registry, validator: Validator): void {
   const isWritten = (fact: AnyFact) => listed.some(({ definition: { writes } }) => writes?.includes(fact));
   for (const { name, expectedFor, writes = [] } of registry.stages.values()) {

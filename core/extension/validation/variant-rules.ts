@@ -5,7 +5,7 @@ import type { Pipeline } from '#core/gateway/pipeline/pipeline.ts';
 import type { ListedStage } from './pipeline-rules.ts';
 import type { Config } from './load.ts';
 
-/** Why a configuration cannot serve some of the accounts beside another, in words for the operator. Nothing has changed. */
+/** Reason why a variant cannot serve some of the accounts, worded for the operator. Nothing has changed. */
 export class VariantRefused extends Error {
   override readonly name = 'VariantRefused';
 }
@@ -37,7 +37,7 @@ interface Stages {
 /**
  * Refuses a variant whose stages would change what the stages of the other configuration use as well.
  *
- * @throws VariantRefused naming the options, or saying that accounts cannot be told apart, and why
+ * @throws VariantRefused naming the options, or the reason why accounts cannot be distinguished
  */
 export function requireDivisibleStages(next: Stages, base: Stages): void {
   if (base.pipeline.accountOf === undefined)
@@ -62,7 +62,6 @@ function valueOf({ options }: ListedStage, name: string): unknown {
   return (options as Readonly<Record<string, unknown>>)[name];
 }
 
-/** @throws VariantRefused unless the list is empty */
 function refuse(paths: readonly string[]): void {
   if (paths.length === 0) return;
   const names = new Intl.ListFormat('en-GB').format(paths.map((path) => `\`${path}\``));

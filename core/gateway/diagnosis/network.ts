@@ -8,7 +8,6 @@ import { failed, type Finding, ok, warning } from './finding.ts';
 const certificateWarningDays = 14;
 const day = 86_400_000;
 
-/** Connection failures by error code, with a remedy. */
 const failures: readonly (readonly [RegExp, string, string])[] = [
   [
     /ENOTFOUND|EAI_AGAIN/,

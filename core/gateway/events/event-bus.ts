@@ -7,8 +7,7 @@ import { EventQueue } from './event-queue.ts';
 import type { Events } from '#core/platform/shared/shared.ts';
 
 const channel = 'account-events';
-/** As JSON. */
-const maxEventBytes = 16_384;
+const maxEventBytes = 16_384; // as JSON
 const retriesMs = { first: 500, longest: 30_000 };
 
 /** Publishes on the shared store, and gives what arrives to the handlers of this instance, each with its own queue. */

@@ -2,11 +2,9 @@ import type { Logger } from '#core/platform/logger.ts';
 import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
 import type { EventHandler, EventName } from './event-handler.ts';
 
-/** Per handler; later events are dropped. */
-const maxQueueLength = 1_000;
+const maxQueueLength = 1_000; // per handler; later events are dropped
 /** For one event; after that, the next event is handled in parallel. */
 const handlerTimeoutMs = 30_000;
-/** For the running handler. */
 const closeTimeoutMs = 5_000;
 
 /** Calls one handler with one event after another. */

@@ -17,7 +17,7 @@ export interface EventTypes {
   'order.expired': OrderEvent;
   /** An order needs the operator: wrong amount or currency, paid twice, a failed refund. */
   'order.flagged': OrderEvent & { readonly reason: string; readonly flagId: string };
-  /** Money has come for an order, whatever it did: it activated the order, or is flagged. */
+  /** A payment for an order was received: it activated the order, or is flagged. */
   'payment.received': OrderEvent & PaymentEvent & { readonly paymentId: string; readonly outcome: string };
   /** Money of a payment has gone back, in whole or in part, by the provider or by the operator's hand. `refund`: its key. */
   'payment.refunded': OrderEvent & PaymentEvent & { readonly refund: string };
@@ -55,7 +55,6 @@ export interface OrderEvent {
   readonly accountId: string;
 }
 
-/** Money, in the smallest unit that its currency is paid in. */
 interface PaymentEvent {
   readonly amount: number;
   readonly currency: string;

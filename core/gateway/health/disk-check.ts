@@ -9,13 +9,11 @@ import { healthReason } from './health-reason.ts';
 /** Share of the minimum that must be free in addition before a full disk passes again: files come and go. */
 const recoveryMargin = 0.1;
 
-/** A journal and a database create files all the time. */
 const minInodes = 1_000;
 
 interface DiskRoom {
   readonly free: number;
-  /** Infinite on file systems without a count. */
-  readonly inodes: number;
+  readonly inodes: number; // infinite on file systems without a count
 }
 
 /** @throws Error where the folder is gone */
@@ -31,8 +29,7 @@ export function lacksInodes({ inodes }: DiskRoom): boolean {
 
 interface DiskState {
   readonly room: WatchedDisk<DiskRoom>;
-  /** When the disk was first found full, epoch ms. */
-  fullSince: number | undefined;
+  fullSince: number | undefined; // epoch ms
 }
 
 type DiskHost = Pick<Host, 'dataFolder' | 'keep'>;

@@ -3,7 +3,6 @@ import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import type { QueueState } from '#core/platform/jobs/jobs.ts';
 import { gauge, gaugeBy } from './gauge.ts';
 
-/** A reading serves the gauges of one scrape; also its timeout. */
 const maxAgeMs = 1_000;
 const deadline = 3_000;
 

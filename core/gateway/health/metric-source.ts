@@ -8,7 +8,7 @@ export interface MetricFamily {
   readonly values: readonly MetricValue[];
 }
 
-/** Of a histogram, also its cumulative buckets (label `le`), `…_sum` and `…_count`, which `metricName` tells apart. */
+/** Of a histogram, also its cumulative buckets (label `le`), `…_sum` and `…_count`, which `metricName` distinguishes. */
 export interface MetricValue {
   readonly value: number;
   readonly labels: Readonly<Record<string, string | number | undefined>>;

@@ -17,7 +17,7 @@ export const namesCheck: HealthCheck = {
   },
 };
 
-/** Failures of work that nobody awaits. */
+/** Failures of background work. */
 export const backgroundGauge = gaugeBy(
   ['work'],
   'background_failures_total',
@@ -25,14 +25,13 @@ export const backgroundGauge = gaugeBy(
   ({ log }) => countFailures(log),
 );
 
-/** Lines of the process log that nobody can read. */
+/** Lost lines of the process log. */
 export const lostOutputGauge = gauge(
   'log_writes_lost_total',
   'Lines of the process log that could not be written, because their reader has stopped or gone, or the disk is full.',
   lostWrites,
 );
 
-/** The check passes while the queue fails for less. */
 const queueToleranceMs = 300_000;
 
 /** Fails while the queue does not work, and while repeated jobs do not run, although they were scheduled anew. */

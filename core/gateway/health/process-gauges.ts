@@ -4,14 +4,13 @@ import { version } from '#core/platform/version.ts';
 import { stalledTime } from '#core/platform/timing/loop-lag.ts';
 import { gauge, gaugeBy } from './gauge.ts';
 
-/** Between two measurements of the event loop's lag. */
 const resolutionMs = 20;
 
 /** Shortest span of a reading, so that no lag falls between two scrapes. */
 const windowMs = 60_000;
 
 /**
- * Measures from the first scrape on: a process that nobody watches has no timer for it. Of two measurements, the older one is read,
+ * Starts on the first scrape, so an unscraped process runs no timer. Of two measurements, the older one is read,
  * and starts anew as the younger one once that covers the window: no scrape takes anything from another.
  */
 class LagMonitor implements Disposable {

@@ -56,14 +56,11 @@ function verdictOf({ name, check }: HealthCheck, host: Host): HealthVerdict {
 
 interface DependencyState {
   readonly name: 'database' | 'shared state';
-  /** Implementation: `embedded`, `memory`, `redis`, … */
-  readonly kind: string;
+  readonly kind: string; // `embedded`, `memory`, `redis`, …
   readonly ok: boolean;
-  /** Without addresses or names. */
-  readonly error?: string;
+  readonly error?: string; // without addresses or names
 }
 
-/** After that, a dependency counts as unavailable. */
 const pingTimeoutMs = 2_000;
 
 /** Pings every dependency of the gateway. Never rejects. */
@@ -86,7 +83,6 @@ async function ping(name: DependencyState['name'], kind: string, answer: Promise
   }
 }
 
-/** States the problem and the remedy. */
 function describeUnavailable({ name, kind, error = '' }: DependencyState): string {
   if (name === 'shared state') return healthReason('health.reason.redis', { error });
   return healthReason(kind === 'embedded' ? 'health.reason.postgres_embedded' : 'health.reason.postgres', { error });

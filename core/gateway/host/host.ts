@@ -51,7 +51,7 @@ export interface Services {
   /** Ms of a clock that is never set: for everything that this process waits for. No other process can read it. */
   monotonic(): number;
   /**
-   * Returns the object under this key; `create` makes it on the first call, in whichever pipeline. For state that outlives
+   * Returns the object under this key; `create` makes it on the first call, in any pipeline. For state that outlives
    * a reload: breakers, journals, connection pools. Disposed when the process stops, newest first.
    */
   keep<T extends object>(key: string, create: () => T): T;
@@ -71,7 +71,6 @@ export interface Host extends Services {
   documentation(): readonly StageDocumentation[];
 }
 
-/** Name, options and documentation of a stage listed in gateway.yaml. */
 interface StageInForce {
   readonly definition: {
     readonly name: string;

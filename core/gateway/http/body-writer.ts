@@ -82,7 +82,6 @@ function framed(chunk: Buffer): Buffer {
   return bytes;
 }
 
-/** @returns the index after it */
 function lineBreak(bytes: Buffer, index: number): number {
   bytes[index] = 0x0d;
   bytes[index + 1] = 0x0a;

@@ -10,7 +10,6 @@ import { plainAddress } from '#core/platform/names/loopback.ts';
 interface ClientConnection {
   readonly address: string;
   readonly isSecure: boolean; // HTTPS
-  /** Requested host with its port; undefined if the request named none. */
   readonly host: string | undefined;
 }
 
@@ -74,7 +73,6 @@ function addRange(list: BlockList, range: string): void {
   else list.addSubnet(address, Number(prefix), family);
 }
 
-/** Per loaded configuration. */
 const readers = new WeakMap<readonly string[], ReadClientConnection>();
 
 /** The reader of a configuration. */

@@ -121,7 +121,6 @@ function isHealthCheck(url: string | undefined): boolean {
   return url === '/livez' || url === '/readyz';
 }
 
-/** Infinite if the system has no limit. */
 function readOpenFilesLimit(): number {
   // The report would look up the names of all peers.
   const report = Object.assign(process.report, { excludeNetwork: true });

@@ -26,7 +26,7 @@ export interface InboundMessage {
 
 /** What a client has got. */
 export interface Delivered extends SendProgress {
-  /** The status that the client was told; undefined when it has left before. */
+  /** The status that the client received; undefined if it left before. */
   readonly status: number | undefined;
 }
 

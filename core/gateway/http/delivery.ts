@@ -15,7 +15,7 @@ const discardTimeMs = 5_000;
 
 /** The way of a reply to its client. */
 export class ReplyDelivery implements ReplySender {
-  /** What of it is on its way; undefined when the client has left or nothing could be sent. */
+  /** Progress of the send; undefined if the client has left or nothing could be sent. */
   sent: SendProgress | undefined;
   readonly #exchange: Exchange;
   readonly #response: ServerResponse;
@@ -30,7 +30,7 @@ export class ReplyDelivery implements ReplySender {
     this.#isLast = isLast;
   }
 
-  /** The exchange goes on, whatever becomes of this. */
+  /** Sending this does not end the exchange. */
   send(early: Reply): void {
     this.reply(early, new Exchange(this.#exchange));
   }

@@ -11,11 +11,9 @@ interface DrainTimes {
   readonly notice: number;
   /** Seconds from the start for exchanges to finish; at least the notice period. */
   readonly limit: number;
-  /** Aborting it ends the notice period. */
   readonly hurry: AbortSignal;
 }
 
-/** Connections of a gateway that no longer accepts, because other processes do. */
 interface LastConnections {
   readonly open: number;
 }

@@ -14,7 +14,6 @@ import { allowOrigin } from './cors.ts';
 import { discardBody, outcomeOf, ReplyDelivery, reportStalled, statusOf } from './delivery.ts';
 import type { EndpointTable } from './paths.ts';
 
-/** Stages may keep running this long after their exchange. */
 const settleTimeMs = 10_000;
 
 /** Runs the pipeline for the requests that hapi routes here, and tracks those in flight. */

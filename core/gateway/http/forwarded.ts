@@ -7,8 +7,7 @@ interface ForwardedHops {
   readonly hosts: readonly string[];
 }
 
-/** Hops read, from the nearest one. */
-const maxHops = 32;
+const maxHops = 32; // read from the nearest one
 
 /**
  * Reads `X-Forwarded-For`, `-Proto` and `-Host`, or `Forwarded` (RFC 7239) where there is no `X-Forwarded-For`: proxies that
@@ -32,7 +31,6 @@ function listOf(header: string | string[] | undefined): string[] {
     .map((entry) => entry.trim());
 }
 
-/** One element per hop; a missing parameter is ''. */
 function readStandard(header: string): ForwardedHops {
   const elements = (header.match(/(?:[^,"]|"[^"]*")+/g) ?? []).slice(-maxHops).map(parametersOf);
   const all = (name: string) => elements.map((parameters) => parameters.get(name) ?? '');

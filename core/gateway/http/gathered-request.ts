@@ -21,7 +21,6 @@ const maxWaitMs = 100;
  */
 export class GatheredRequest extends IncomingMessage {
   #smallChunks = 0;
-  /** Collects the chunks after the first small ones. */
   #gathering: Gathering | undefined;
 
   override push(chunk: Buffer | null): boolean {
@@ -87,6 +86,5 @@ class Gathering {
   readonly bytes = new CollectedBytes();
   passedAt = 0; // on the clock of performance.now()
   isResting = false;
-  /** More was requested while the client waited. */
   isAsked = false;
 }

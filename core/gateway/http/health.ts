@@ -56,7 +56,6 @@ function readReports({ registry, host }: HealthSource): Record<string, unknown> 
   return Object.fromEntries(registry.statusReports.values().map((report) => [report.name, read(report, host())]));
 }
 
-/** A failing report does not hide the others. */
 function read({ name, report }: StatusReport, host: Host): unknown {
   try {
     return report(host);

@@ -16,7 +16,6 @@ interface ListenerLimits {
 
 const defaultRequestTimeout = 600;
 
-/** Requests that expect `100 Continue` and have not received it. */
 const waiting = new WeakMap<IncomingMessage, ServerResponse>();
 
 /**
@@ -45,7 +44,7 @@ function keepAddress({ remoteAddress }: Socket): string | undefined {
 }
 
 /**
- * Replaces hapi's own listeners beside that for requests: it would handle a request that expects `100 Continue` twice,
+ * Replaces hapi's own listeners other than that for requests: it would handle a request that expects `100 Continue` twice,
  * and answers every parser error with 400.
  */
 export function replaceHapiListeners(server: Server, refusals: ParserRefusals): void {

@@ -64,7 +64,6 @@ const tooMany: Refusal = {
   retryAfter: 2,
 };
 
-/** By Node's error code; all others are malformed requests. */
 const refusals: Readonly<Record<string, Refusal>> = {
   ERR_HTTP_REQUEST_TIMEOUT: {
     reason: 'timeout',
@@ -96,7 +95,6 @@ export class ParserRefusals {
   readonly #log: Logger;
   readonly #throttle = new Throttle(logIntervalMs);
   readonly #counts = new Map<Reason, number>();
-  /** Rejections that were not logged. */
   #sinceLastLine = 0;
 
   constructor(log: Logger) {

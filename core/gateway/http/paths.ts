@@ -82,7 +82,6 @@ export const vendorSegments = ['anthropic', 'openai'] as const;
 const version = '/v1(?:beta)?';
 /** Google's OpenAI-compatible API is at `/v1beta/openai`. */
 const belowVendor = new RegExp(`^(?:${version})?/(${vendorSegments.join('|')})(?=/)`);
-/** Prefix before the last version. */
 const misplaced = new RegExp(`${belowVendor.source}|^${version}(?=/v\\d)`);
 
 /** The vendor's name in a path such as `/anthropic/v1/messages`. */

@@ -12,7 +12,6 @@ import { bounds } from '#core/platform/bounds.ts';
 /** A connection that the gateway ends stays open this long, so that the client reads the response before a reset. */
 const lingerMs = 1_000;
 
-/** A request that waits for earlier ones on its connection. */
 interface Waiting {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -23,9 +22,7 @@ const running = Symbol('running response');
 const pipeline = Symbol('waiting requests');
 
 interface ClientSocket extends Socket {
-  /** The running response, otherwise the last one. */
   [running]?: ServerResponse;
-  /** Set once a client has pipelined. */
   [pipeline]?: { readonly waiting: Waiting[]; isClosing: boolean };
   /** Node's parser of the connection, which has no types. `onIncoming` returns 2 to end parsing. */
   parser?: { onIncoming: (request: IncomingMessage, keepAlive: boolean) => number } | null;
@@ -91,7 +88,6 @@ function queueOf(socket: ClientSocket): NonNullable<ClientSocket[typeof pipeline
   return (socket[pipeline] ??= { waiting: [], isClosing: false });
 }
 
-/** False if the request cannot wait. */
 function enqueue(socket: ClientSocket, previous: ServerResponse, next: Waiting): boolean {
   const { waiting } = queueOf(socket);
   if (waiting.length === bounds.pipelinedRequests || !isShort(next.request)) return false;

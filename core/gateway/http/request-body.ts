@@ -18,13 +18,10 @@ import { nextTurn, turnFor } from '#core/platform/timing/turn.ts';
 /** Parsing all of a smaller body costs as little as its outline. */
 const shortBodyBytes = 16_384;
 
-/** A body that arrived complete, as a WebSocket message. */
 interface ReadyBody {
   readonly headers: IncomingHttpHeaders;
   readonly pieces: readonly Buffer[];
-  /** Releases the memory reserved for the bytes until they are read. */
   readonly onRead?: (() => void) | undefined;
-  /** Outlines of pieces, which other readers computed from the same bytes. */
   readonly outlines?: ReadonlyMap<Buffer, OutlinedItems> | undefined;
 }
 
@@ -170,7 +167,7 @@ export class RequestBody implements BodySource {
     // Node's parser has called us with the head, and reads the rest of the packet, often all of the body, when we return.
     if (!request.complete) await new Promise<void>((resolve) => setImmediate(resolve));
     try {
-      // Its events have come while nobody listened.
+      // Its events were emitted before there was a listener.
       if (request.destroyed && !request.complete) throw truncated();
       if (decode !== undefined) this.#pieces = await this.#decompress(request, decode, perByte);
       else if (request.complete) this.#pieces = takeBuffered(request, this.#limits, this.#memory, perByte);

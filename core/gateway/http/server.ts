@@ -13,10 +13,8 @@ import { ParserRefusals } from './parser-refusals.ts';
 import { canonicalPath, type EndpointTable, pathOf, vendorSegments } from './paths.ts';
 import { Upgrades } from './upgrades.ts';
 
-/** Per failure of a page. */
-const reminderIntervalMs = 60_000;
+const reminderIntervalMs = 60_000; // per failure of a page
 
-/** For plugins' extensions when the server stops. */
 const extensionTimeoutMs = 5_000;
 
 /** hapi on a listener of our own; the app decides when it listens. */
@@ -53,7 +51,6 @@ export function createServer(log: Logger): {
   return { server, listener, refusals, upgrades };
 }
 
-/** Handles a request that does not need hapi. @returns false for one that does */
 type Shortcut = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 const shortcuts = new WeakMap<HttpServer, Shortcut>();
@@ -189,7 +186,6 @@ function isExchangePath(path: string, endpoints: EndpointTable): boolean {
   return apiPath.test(path) || endpoints.aliases.includes(canonicalPath(path).split('/')[2] ?? '');
 }
 
-/** A cookie by RFC 6265 §4.1.1, quoted or not. */
 const cookie =
   /^[!#$%&'*+.^`|~\w-]+=(?:[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*|"[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*")$/;
 

@@ -35,7 +35,6 @@ export class StallWatch {
     this.#timer.stop();
   }
 
-  /** True if the open layers differ from the last check's. */
   #hasChanged(): boolean {
     const before = this.#patience;
     this.#patience = this.#layers.patience;

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** A client is disconnected at most this fraction of the write timeout too late. */
 const checksPerTimeout = 8;
 
 /** Node's view of bytes the system has not accepted yet. Its own socket timeout reads the same, but restarts with every write. */

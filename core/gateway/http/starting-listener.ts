@@ -7,7 +7,7 @@ import { type GivenSockets, type ListenPlace, listenWidely } from './accept.ts';
 import { callerDialect } from './dialect.ts';
 
 /**
- * Ms of a start after which it listens. Most starts are over by then: a proxy that asks nobody how it is, such as nginx, takes an open
+ * Ms of a start after which it listens. Most starts are over by then: a proxy without health checks, such as nginx, takes an open
  * port for a gateway that serves.
  */
 const defaultDelay = 1_000;
@@ -15,14 +15,13 @@ const defaultDelay = 1_000;
 interface StartingListenerOptions {
   readonly listener: Server;
   readonly place: ListenPlace | GivenSockets;
-  /** Called with later failures to accept a connection. */
   readonly onError: (error: Error) => void;
   /** Ms; infinite if other processes already accept from the same sockets. */
   readonly delay?: number;
 }
 
 /**
- * The listener of a gateway that starts, which may migrate a large database for hours. `/livez` is 200, so that nobody ends the process;
+ * The listener of a gateway that starts, which may migrate a large database for hours. `/livez` is 200, so that no supervisor ends the process;
  * `/readyz` and everything else is 503.
  */
 export class StartingListener implements AsyncDisposable {

@@ -115,7 +115,6 @@ function asksForWebSocket({ method, headers, socket, rawHeaders }: IncomingMessa
   return hosts === 1 && !isSurplus(socket) && runningResponse(socket) === undefined;
 }
 
-/** Response on a connection that Node has handed over; it closes the connection. */
 function responseOn(request: IncomingMessage, socket: Socket): ServerResponse {
   const response = new NodeResponse(request);
   response.shouldKeepAlive = false;

@@ -49,7 +49,7 @@ export interface UpstreamRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** Pieces are sent one after the other. */
   readonly body: Buffer | string | readonly Buffer[];
-  /** What of the client's request was left out or approximated; reported to the client and in the record. */
+  /** Features of the client's request that were omitted or approximated; reported to the client and in the record. */
   readonly notes?: readonly string[] | undefined;
 }
 
@@ -103,7 +103,7 @@ export interface ReplyReader {
   readonly usage: Usage | undefined;
   /** True when the vendor has withheld or cut the answer because of its policy. */
   readonly isPolicyRefusal?: boolean;
-  /** What of the answer could not be passed on; in the record, and reported to the client if the headers are not sent yet. */
+  /** Features of the answer that could not be passed on; in the record, and reported to the client if the headers are not sent yet. */
   readonly notes?: readonly string[] | undefined;
   /**
    * The answer as one object of the client's format, exactly as the client gets it. Undefined until it is complete, and

@@ -18,7 +18,6 @@ export class StreamEvent {
   readonly #bytes: Buffer;
   readonly #begin: number;
   readonly #end: number;
-  /** Null until the data is parsed. */
   #object: JsonObject | undefined | null = null;
 
   /** @param bytes hold the event from `begin` to `end` */

@@ -4,9 +4,9 @@ import { isDigitOrDot, skipSpace, someNumber } from '#core/platform/json-scan.ts
 import { runToEnd } from '#core/platform/timing/turn.ts';
 
 /**
- * JSON whose numbers stay as they were written. Ids of 64 bits are more than a double can say: parsed and written again
- * they would be other ids. Such a number is parsed into what `JSON.rawJSON` makes of it, which is good for nothing but
- * being written again: so it is asked for only where that is all that happens, in the input of tools.
+ * JSON whose numbers stay as they were written. 64-bit ids exceed double precision: parsed and written again
+ * they would be other ids. Such a number is parsed into what `JSON.rawJSON` makes of it, which can only be
+ * serialized: so it is requested only where nothing else happens, in the input of tools.
  *
  * The numbers are parsed as marked texts and put back afterwards: a reviver that sees their source takes ten times as long.
  */
@@ -30,7 +30,6 @@ const mark = `#${randomBytes(9).toString('base64url')}:`;
 const inputNames = new Set(['input', 'args', 'arguments', 'response', 'numberValue']);
 const inputName = new RegExp(`"(?:${[...inputNames].join('|')})"`);
 
-/** Characters; a longer number is no id and is slow to read. */
 const maxKeptLength = 1_024;
 /** Characters from which strings are skipped: they may be full of digits. */
 const largeText = 1_048_576;
@@ -84,7 +83,6 @@ function* parse(text: string, isKept: boolean): Generator<undefined, unknown> {
   return settle(value, isKept, isKept);
 }
 
-/** The text with a marked text in the place of each number that would become another one. */
 function markNumbers(text: string): string {
   let marked = '';
   let copied = 0;

@@ -7,7 +7,6 @@ const none: readonly StreamEvent[] = [];
 
 /** Splits a stream of JSON values, one a line, into events without names. Source: ndjson-spec, version 1.0. */
 export class NdjsonFramer implements EventFramer {
-  /** Start of an incomplete line. */
   readonly #pending = new CollectedBytes();
   #hasExcess = false;
 

@@ -1,4 +1,3 @@
-/** Computes the room for output from the numbers that a pattern captured. */
 interface Wording {
   readonly words: RegExp;
   room(first: number, second: number): number;

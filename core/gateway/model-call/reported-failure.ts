@@ -41,9 +41,7 @@ const permanentWords = new Set([
   'empty_image_file',
   'failed_to_download_image',
 ]);
-/** Not found: a model, or an object that the request references. */
 const missingWords = new Set(['not_found_error', 'NOT_FOUND', '404']);
-/** About the operator's account. */
 const accountWords = new Set(['permission_error', 'PERMISSION_DENIED', 'UNAUTHENTICATED', '401', '402', '403']);
 
 /**
@@ -63,7 +61,6 @@ function meaningInside(reported: ReportedError): ErrorMeaning | undefined {
   return isOfModel && !isClientObjectMissing(reported) ? 'model' : 'rejected';
 }
 
-/** Status for an error caused by the request. */
 function statusOf({ type, code }: ReportedError): number {
   if ([type, code].some((word) => missingWords.has(word ?? ''))) return 404;
   return [type, code].some((word) => word === 'request_too_large' || word === '413') ? 413 : 400;

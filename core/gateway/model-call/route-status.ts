@@ -14,7 +14,7 @@ export interface RouteStatus {
   readonly keys_cooling_down?: number;
 }
 
-/** The status report about routes, made by whichever plugin sends requests to them. */
+/** The status report about routes, made by the plugin that sends requests to them. */
 export function routesReport(report: (host: Host) => RouteStatus[]): StatusReport {
   return { name: 'routes', report };
 }

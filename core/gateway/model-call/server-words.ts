@@ -1,6 +1,5 @@
 import type { ErrorMeaning } from '#core/platform/errors/table.ts';
 
-/** A server's rejection of a request that another server may accept. */
 interface ServerWords {
   readonly server: string;
   /** First version with this wording. */

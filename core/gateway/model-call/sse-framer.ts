@@ -23,7 +23,6 @@ const endMarkBytes = { least: 'data:[DONE]'.length, most: 'data: [DONE]\r\n'.len
  * Source: HTML Living Standard, section 9.2.6 "Interpreting an event stream".
  */
 export class SseFramer implements EventFramer {
-  /** Start of an incomplete event. */
   readonly #pending = new CollectedBytes();
   #hasBegun = false;
   #hasExcess = false;
@@ -103,7 +102,6 @@ function lastBefore(chunk: Buffer, byte: number, end: number): number {
   return end > 0 ? chunk.lastIndexOf(byte, end - 1) : -1;
 }
 
-/** True if the line that ends just before `end` is empty: another line end comes right before it. */
 function isBlankBefore(chunk: Buffer, end: number, tail: Buffer): boolean {
   const at = (index: number) => (index >= 0 ? chunk[index] : tail[tail.length + index]);
   const isCrLf = at(end - 1) === LF && at(end - 2) === CR;
@@ -137,7 +135,6 @@ function behindLineFeeds(text: string | Buffer, begin: number): number {
   return at === -1 ? text.length : at + 2;
 }
 
-/** The same for a text with line ends of any spelling. */
 function behindBlankLine(text: string, begin: number): number {
   blankLine.lastIndex = begin;
   return blankLine.test(text) ? blankLine.lastIndex : text.length;

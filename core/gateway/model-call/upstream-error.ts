@@ -16,7 +16,7 @@ export interface ReportedError {
   readonly retryAfter?: number | undefined;
   /** True for a code that means an invalid request, inside a 200. */
   readonly isRejection?: boolean;
-  /** Tokens of the context, as llama.cpp reports them beside the words. */
+  /** Context size in tokens, which llama.cpp reports next to its message. */
   readonly contextSize?: number | undefined;
 }
 
@@ -58,10 +58,8 @@ export function readRefusal(body: JsonObject | undefined): ReportedError {
   return readReportedError(body) ?? describe(body ?? {});
 }
 
-/** Vendor messages for a prompt that exceeds the model's context. */
 const overflowWords =
   /prompt is too long|maximum context length|exceed context limit|context (length|window)|input token count.*exceed|too many (input )?tokens|range of input length|exceeds? the available context size|larger than the max context size|too large to process\b.{0,40}batch size|context size has been exceeded|`inputs` (must have less than|tokens \+ `max_new_tokens` must be <=) \d/i;
-/** OpenAI's and llama.cpp's. */
 const overflowCodes = new Set(['context_length_exceeded', 'exceed_context_size_error']);
 
 /** True when the prompt does not fit the context: another route may have a larger one. */
@@ -71,7 +69,6 @@ export function isContextOverflow({ type, code, message }: Pick<ReportedError, '
   return overflowWords.test(message ?? '') && outputLimitOf(message) === undefined && !outputWords.test(message ?? '');
 }
 
-/** Messages about the output limit alone: the prompt fits into the context. */
 const outputWords = /cannot be greater than max_model_len/;
 
 /** How servers name the context's tokens when a prompt is too long: the first number is the context size. */
@@ -84,7 +81,6 @@ export function contextWindowOf({ contextSize, message }: ReportedError): number
   return named > 0 ? named : undefined;
 }
 
-/** Reports of missing capacity, with any status. */
 const capacityWords =
   /\b(currently|temporarily|is) (overloaded|unavailable|busy|at capacity|out of capacity)|\boverloaded_error|server_is_overloaded|\bslow_down\b|no (available|healthy) (channel|account|provider|upstream|server|capacity)|(insufficient|not enough|exceeded) capacity|capacity (exceeded|reached)|负载(已饱和|过高|较高)|(服务|系统|服务器|模型|当前)[^，。]{0,8}(繁忙|过载)/i;
 /** Matched at the start of a message only; later the words may be the client's. */
@@ -115,7 +111,6 @@ export function isUnknownModel({ code, message }: Pick<ReportedError, 'code' | '
   return modelCodes.has(code ?? '') || modelWords.test(message ?? '');
 }
 
-/** Client objects that a request may reference and an upstream may lack. */
 const clientThings =
   /\b(file|thread|previous[ _]response|resp|item|conv|conversation|container|cntr|vector[ _]?store|vs|skill|prompt|pmpt|cached ?contents?)(\b|[_-])/i;
 
@@ -137,7 +132,6 @@ const keyCodes = new Set([
 const keyWords =
   /^(your )?(api key (is )?(not valid|not found|invalid|expired)|(invalid|incorrect) (x-)?api[- ]key|credit balance is too low|(insufficient|not enough|out of) (balance|credits?|quota|funds))/i;
 
-/** Reports of rate limiting, with any status. */
 const throttleCodes = new Set([
   'rate_limit_error',
   'rate_limit_exceeded',

@@ -2,7 +2,6 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isLoopback, plainAddress } from '#core/platform/names/loopback.ts';
 
-/** Conditions for a request to the operator's listener. */
 interface OperatorAccess {
   readonly token?: string | undefined;
   /** Additional names for the Host header, besides loopback names and the listener's own address. `*.` is a wildcard. */
@@ -48,7 +47,6 @@ function isKnownHost(header: string | undefined, localAddress: string, names: re
   return isLoopback(name) || name === plainAddress(localAddress) || names.some((known) => isNamed(name, known));
 }
 
-/** @param known a name, or `*.` and the end of names */
 function isNamed(name: string, known: string): boolean {
   const lower = known.toLowerCase();
   return lower.startsWith('*.') ? name.endsWith(lower.slice(1)) : name === lower;

@@ -6,7 +6,6 @@ import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import type { Host } from '../host/host.ts';
 import { describeAddress, type OperatorAddress, operatorAddress } from './address.ts';
 
-/** For the running gateway to respond. */
 const askTimeoutMs = 5_000;
 
 /** No gateway has answered, or not with its state; the message says why and where. */
@@ -15,9 +14,7 @@ export class OperatorUnavailable extends Error {
 }
 
 interface OperatorInquiry {
-  /** URL of the listener, instead of the one in gateway.yaml. */
   readonly url?: string | undefined;
-  /** Path of a route that responds with JSON. */
   readonly path?: string;
 }
 

@@ -12,9 +12,7 @@ import { type OperatorRequest, refuseAccess } from './access.ts';
 import { describeAddress, type OperatorAddress } from './address.ts';
 import { canClose, openListener } from './socket.ts';
 
-/** Seconds; Prometheus and curl need a fraction of them. */
-const limits = { headerTimeout: 10, keepAliveTimeout: 75 };
-/** Of a response from another process. */
+const limits = { headerTimeout: 10, keepAliveTimeout: 75 }; // seconds
 const forwardedHeaders = new Set(['content-type', 'cache-control', 'x-content-type-options', 'www-authenticate']);
 
 /** A GET that reached another process of this gateway. */
@@ -92,7 +90,6 @@ function authorize({ raw, info, app }: Request, h: ResponseToolkit, host: Host):
   return answer.takeover();
 }
 
-/** Responses are current and meant for one reader. */
 function protect({ response }: Request, h: ResponseToolkit): symbol {
   const headers = response instanceof Error ? response.output.headers : response.headers;
   headers['cache-control'] = 'no-store';

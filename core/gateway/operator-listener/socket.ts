@@ -11,7 +11,6 @@ import { describeAddress, type OperatorAddress } from './address.ts';
 /** Permissions removed from a new socket: only the gateway's user may connect. */
 const privateMask = 0o177;
 
-/** For the disk of the socket file to answer on shutdown. */
 const diskTimeoutMs = 500;
 
 /**
@@ -60,7 +59,6 @@ async function tryToListen(server: Server, address: OperatorAddress): Promise<vo
   await listening;
 }
 
-/** True if no process listens on the socket. */
 async function isAbandoned(path: string): Promise<boolean> {
   if (!(await lstat(path)).isSocket()) return false;
   const socket = connect(path);

@@ -29,7 +29,7 @@ export class BodyLayers {
     return this.#longest(this.#layers.slice(-1));
   }
 
-  /** Who owes the next chunk: everybody else waits for the innermost open layer, unless it has some that nobody reads. */
+  /** Owner of the innermost open layer without unread data: all outer layers wait for its next chunk. */
   get debtor(): string {
     const silent = this.#layers.find((layer) => isOpen(layer) && layer.body.readableLength === 0);
     return (silent ?? this.#layers.at(-1))?.owner ?? 'the pipeline';

@@ -11,7 +11,6 @@ export interface ConfiguredStage {
   readonly options: unknown;
 }
 
-/** For `create` of a stage: a start or a reload waits for it. */
 const createTimeoutMs = 30_000;
 
 /**

@@ -54,7 +54,7 @@ export interface BodySource {
   /** @throws GatewayError `request_too_large`, `request_timeout` */
   bytes(): Promise<Buffer>;
   text(): Promise<string>;
-  /** The same bytes of a body that nobody decodes, which takes less memory. */
+  /** The bytes without decoding them to text, which takes less memory. */
   form?(): Promise<Buffer>;
   /** @throws GatewayError also `invalid_request`, `unsupported_media_type` */
   json(): Promise<JsonObject>;

@@ -12,13 +12,10 @@ import { firstOrTimeout, timedOut, withDeadline } from '#core/platform/timing/de
 import { LineThrottle } from '#core/platform/timing/throttle.ts';
 import { Watchdog } from './watchdog.ts';
 
-/** Per failure of a stage. */
-const reminderIntervalMs = 60_000;
+const reminderIntervalMs = 60_000; // per failure of a stage
 
-/** For exchanges to end once the stages that they wait for are abandoned. */
 const giveUpTimeoutMs = 1_000;
 
-/** For a stage to release its resources. */
 const releaseTimeoutMs = 5_000;
 
 /** A stage, by the name that gateway.yaml lists. */
@@ -27,7 +24,6 @@ export interface NamedStage {
   readonly stage: Stage;
 }
 
-/** Owner of the awaited code, and its timeout. */
 interface Watched {
   readonly owner: string; // `stage "cache"`
   readonly timeout: number; // seconds
@@ -228,7 +224,7 @@ export class Pipeline {
     for (const watched of this.#holding) {
       const held = this.#runBeforeSend(exchange, watched);
       if (held === undefined) continue;
-      // Its stream may break before anybody reads it.
+      // Its stream may break before it is read.
       tolerateErrors(first);
       await held;
     }
@@ -275,7 +271,6 @@ export class Pipeline {
     return reply;
   }
 
-  /** The reply or, if its stream broke before anything was sent, the error. */
   #unbroken(exchange: Exchange, reply: Reply, came = reply): Reply {
     tolerateErrors(reply);
     const broken = bodyErrorOf(reply, came);

@@ -46,7 +46,6 @@ function messageOf(error: GatewayError, dialect: Dialect): string {
   return isPlaced ? message : placed(message, error.details.param);
 }
 
-/** Adds the parameter to the message, for dialects without a field for it. */
 function placed(message: string, param: string | undefined): string {
   return param === undefined || message.toLowerCase().includes(param.toLowerCase()) ? message : `${param}: ${message}`;
 }

@@ -2,9 +2,7 @@ import { Readable } from 'node:stream';
 import { bounds } from '#core/platform/bounds.ts';
 
 interface ReplyStreamOptions {
-  /** Called when the reader requests more. */
   readonly read: () => void;
-  /** The stream ended: fully read, truncated, or abandoned by its reader. */
   readonly close: () => void;
 }
 

@@ -65,7 +65,7 @@ export interface Stage {
 }
 
 /**
- * Observes every exchange after all stages, whichever gateway.yaml lists, and changes nothing. Its moments are those of a
+ * Observes every exchange after all stages of any gateway.yaml, and changes nothing. Its moments are those of a
  * stage and must not wait, since every request pays for them.
  */
 export interface Observer {

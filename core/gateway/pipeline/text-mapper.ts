@@ -14,7 +14,6 @@ export type TextMap = ((words: string) => string) | { create(): TextMapper };
 /** Characters: text in languages without spaces must not be held back for long. */
 const maxWordLength = 64;
 
-/** Calls a function with whole words and the white space between them. */
 class WordMapper implements TextMapper {
   readonly #map: (words: string) => string;
   #held = '';

@@ -3,7 +3,6 @@ import type { Exchange } from './exchange.ts';
 import { type Link, LinkedList } from './linked-list.ts';
 import { type StageMoment, StageFault } from './stage-fault.ts';
 
-/** One timer checks all waits. */
 const intervalMs = 1_000;
 
 interface Wait {
@@ -12,8 +11,7 @@ interface Wait {
   readonly exchange: Exchange;
   readonly reject: (fault: StageFault | GatewayError) => void;
   readonly discardLate: (result: unknown) => void;
-  /** Number of the last check before the wait began. */
-  since: number;
+  since: number; // number of the last check before it
   link: Link<Wait> | undefined;
 }
 
@@ -80,7 +78,6 @@ export class Watchdog {
     this.#timer = undefined;
   }
 
-  /** @returns false if it had already ended */
   #end(wait: Wait): boolean {
     if (wait.link === undefined) return false;
     this.#waits.remove(wait.link);

@@ -15,11 +15,9 @@ interface Measure {
 interface ColumnShape<Source> {
   /** Epoch ms for `timestamptz`, a list of objects for `jsonb`. Undefined is stored as null. */
   read(source: Source): unknown;
-  /** True if every record has the value. */
   readonly isRequired?: true;
   /** Characters of a text, or of each text in a list. Omitted for values of the gateway's own vocabulary. */
   readonly maxLength?: number;
-  /** Larger numbers are omitted. */
   readonly maximum?: number;
   /** Entries kept of a list: the first ones; the last ones if negative. */
   readonly entries?: number;

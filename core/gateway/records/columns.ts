@@ -14,10 +14,8 @@ import type { Exchange } from '../pipeline/exchange.ts';
 import type { Outcome } from '../pipeline/stage.ts';
 import { type Columns, columnsOf, type RecordRow } from './column.ts';
 
-/** Characters of `upstream/model`. */
-const routeLength = 300;
+const routeLength = 300; // characters of `upstream/model`
 
-/** Known on arrival. */
 const requestColumns = columnsOf<Exchange>()({
   id: { type: 'text', isPersonal: false, isRequired: true, read: ({ id }) => id },
   started_at: { type: 'timestamptz', isRequired: true, read: ({ receivedAt }) => receivedAt },
@@ -33,19 +31,16 @@ const requestColumns = columnsOf<Exchange>()({
   user_agent: { type: 'text', isPersonal: true, read: ({ headers }) => headers['user-agent'], maxLength: 256 },
 });
 
-/** Known once every stage before `upstream` has passed the request. */
 const principalColumns = columnsOf<Principal>()({
   account_id: { type: 'uuid', read: ({ accountId }) => accountId },
   key_hint: { type: 'text', isPersonal: false, read: ({ keyHint }) => keyHint, maxLength: 200 },
 });
 const callColumns = columnsOf<CachedCall>()({
   model: { type: 'text', isPersonal: false, read: ({ modelName }) => modelName, maxLength: 200 },
-  /** Public name of the model, if the client used an alias. */
   alias_of: { type: 'text', isPersonal: false, read: aliasOf, maxLength: 200 },
   is_stream: { type: 'boolean', read: ({ isStream }) => isStream },
 });
 
-/** Known at the end of the exchange. */
 const outcomeColumns = columnsOf<Outcome>()({
   // Requests that were in flight when a gateway was killed have no outcome: they are `interrupted`.
   outcome: {
@@ -85,7 +80,6 @@ const deliveryColumns = columnsOf<Delivery>()({
   route: { type: 'text', isPersonal: false, read: ({ servedBy }) => servedBy, maxLength: routeLength },
   has_failover: { type: 'boolean', read: hasFailover },
   first_content_ms: { type: 'bigint', read: ({ firstContentAfter }) => firstContentAfter },
-  /** Wait for free slots of upstreams. */
   queue_ms: { type: 'bigint', read: ({ queuedFor }) => queuedFor },
   attempts: {
     type: 'jsonb',

@@ -147,7 +147,7 @@ export const UnauthenticatedMinute = defineEntity({
   name: 'UnauthenticatedMinute',
   properties: {
     minute: p.datetime().primary(),
-    // Of a network and of nobody's account: the addresses of customers are in their records.
+    // Of a network, without an account: the addresses of customers are in their records.
     address_block: impersonal(p.text().nullable().primary()),
     status: p.smallint().nullable().primary(),
     requests: p.integer(),

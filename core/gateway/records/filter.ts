@@ -31,7 +31,6 @@ export interface Conditions {
 /** A part of a statement and its parameters. */
 export type Condition = [sql: string, ...parameters: unknown[]];
 
-/** Public name of the catalog model. */
 const servedModel = 'coalesce(alias_of, model)';
 
 /**
@@ -62,7 +61,6 @@ export function conditionsOf(filter: RequestFilter): Conditions {
  */
 export const notable = `coalesce(status <> 200 OR outcome <> 'answered' OR has_failover, false)`;
 
-/** True if the filter matches only notable requests. */
 function isNotable({ outcome, errors, status, hasFailover }: RequestFilter): boolean {
   const isOtherStatus = status !== undefined && (status[0] > 200 || status[1] < 200);
   return errors === true || hasFailover === true || isOtherStatus || (outcome !== undefined && outcome !== 'answered');
@@ -86,7 +84,7 @@ export function equalText(column: string, text: string): Condition {
   return text.includes('\0') ? ['false'] : [`${column} = ?`, text];
 }
 
-/** A time as PostgreSQL reads it, whatever the time zone of the session. @param time epoch ms */
+/** A time as PostgreSQL reads it in any session time zone. @param time epoch ms */
 export function timestamp(time: number): string {
   return new Date(time).toISOString();
 }

@@ -10,7 +10,6 @@ const histogram = 'first_content_buckets, first_content_counts';
 const moved = (table: string) =>
   `moved AS (DELETE FROM ${table} WHERE ctid IN (SELECT ctid FROM ${table} LIMIT ${maxDeltasPerTransaction}) RETURNING *)`;
 
-/** Adds the moved deltas to the hours in `table`, whose key is `key`. */
 function addToHours(table: string, key: string, counts: readonly string[] = storedCounts): string {
   const sums = counts.map((name) => `sum(${name}) AS ${name}`).join(', ');
   return `
@@ -70,12 +69,11 @@ export async function foldUsage(database: Pick<Database, 'fork'>): Promise<void>
       const [lock] = await transaction.execute<{ is_free: boolean }[]>(
         `SELECT pg_try_advisory_xact_lock(${lockKey}) AS is_free`,
       );
-      return lock?.is_free === true && (await fold(transaction));
+      return lock?.is_free === true && (await foldBatch(transaction));
     });
 }
 
-/** @returns whether there may be more */
-async function fold(transaction: EntityManager): Promise<boolean> {
+async function foldBatch(transaction: EntityManager): Promise<boolean> {
   let isFull = false;
   for (const statement of [foldRequests, foldAttempts]) {
     const [result] = await transaction.execute<{ deltas: number }[]>(statement);
@@ -92,7 +90,7 @@ export async function removeUsage(database: Pick<Database, 'fork'>, accountId: s
   await database.fork().transactional(async (transaction) => {
     // The lock keeps deltas from moving. Deltas that are not folded yet must first reach the counts over all accounts.
     await transaction.execute(`SELECT pg_advisory_xact_lock(${lockKey})`);
-    while (await fold(transaction));
+    while (await foldBatch(transaction));
     for (const table of ['usage_account', 'usage_hour'])
       await transaction.execute(`DELETE FROM ${table} WHERE account_id = ?`, [accountId]);
   });

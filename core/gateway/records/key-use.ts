@@ -15,7 +15,6 @@ export interface KeyUse {
   readonly requests: number;
 }
 
-/** Latest requests of an account, so that the busiest account costs no more than others. */
 const maxScanned = 500;
 const listedPrograms = 5;
 

@@ -4,7 +4,7 @@ import { timestamp } from './filter.ts';
 import { startOfHour } from './usage.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 
-/** Attempts on one route, whichever requests they were made for. */
+/** Attempts on one route, over all requests. */
 export interface RouteUsage {
   readonly route: string; // upstream/model
   readonly attempts: number;
@@ -35,7 +35,6 @@ interface Row {
   readonly error: string | null;
 }
 
-/** Faults that do not count against the route. */
 const unrelatedFaults: ReadonlySet<string> = new Set(['client', 'overflow', 'unsupported', 'gone', ...ownFaults]);
 
 /**

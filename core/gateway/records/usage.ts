@@ -181,7 +181,6 @@ export async function usageReach(database: Queries): Promise<{ since: number | u
   return { since: reach?.since ?? undefined, until: reach?.until ?? 0 };
 }
 
-/** Smallest table with every filtered and grouped column. */
 function tableFor({ accountId, model, route }: UsageFilter, by: readonly UsageBy[]): string {
   if (accountId === undefined && !by.includes('account')) return 'usage_total';
   const hasModel = model !== undefined || route !== undefined || by.includes('model') || by.includes('route');

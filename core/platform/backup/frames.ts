@@ -17,7 +17,7 @@ import { createZstdDecompress } from 'node:zlib';
  */
 
 export const magic = Buffer.from('DAYPASS1');
-/** A reader allocates no more, whatever a damaged file says. */
+/** A reader allocates no more, even for a damaged file. */
 const maxFrameBytes = 16_777_216;
 
 type FrameType = 'H' | 'J' | 'D' | 'S' | 'T' | 'E' | 'Q' | 'Z';
@@ -125,7 +125,6 @@ async function requireMagic(path: string): Promise<void> {
   if (bytesRead < magic.length || !buffer.equals(magic)) throw new DamagedBackup(`${path} is not a backup of Daypass`);
 }
 
-/** The first complete frame; undefined until more has been read. */
 function takeFrame(bytes: Buffer): Frame | undefined {
   if (bytes.length < 5) return undefined;
   const length = bytes.readUInt32BE(1);

@@ -50,14 +50,12 @@ class FrameReader {
     this.#frames = frames;
   }
 
-  /** Undefined after the last frame, if the checksum matched. */
   async take(): Promise<Frame | undefined> {
     const next = this.#next ?? (await this.#read());
     this.#next = undefined;
     return next;
   }
 
-  /** Contents of the D frames that follow. */
   async *data(): AsyncGenerator<Buffer> {
     for (;;) {
       const next = await this.#read();

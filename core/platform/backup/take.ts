@@ -15,9 +15,7 @@ import { type BackupSummary, verifyBackup } from './verify.ts';
 
 /** Bytes of backup per byte of the database, used until a first backup exists. Measured: a quarter. */
 const usualRatio = 0.4;
-/** Factor by which a backup may exceed the last one. */
-const growth = 1.5;
-/** A row is written in frames of at most this size. */
+const growth = 1.5; // times the size of the last one
 const maxFrameBytes = 1_048_576;
 const connectTimeoutMs = 10_000;
 /** Ms for which a table may be locked by others, and for which the copy may make no progress. */
@@ -187,7 +185,6 @@ async function* journalFrames(folder: string): AsyncGenerator<Frame> {
   }
 }
 
-/** Makes the new name survive a crash of the machine. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder).catch(() => undefined);
   if (handle === undefined) return;

@@ -18,7 +18,6 @@ const progressIntervalMs = 10_000;
 
 interface MigrationTarget {
   readonly url: string;
-  /** Quoted where necessary. */
   readonly schema: string;
   /** False behind a transaction-mode pooler: session settings would leak to other clients. */
   readonly hasSessions: boolean;

@@ -79,7 +79,6 @@ interface Link {
   readonly target: string; // the link itself
 }
 
-/** Creates missing links and makes the programs executable. False when that is impossible. */
 async function makeLinks(native: string): Promise<boolean> {
   try {
     const list = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]');

@@ -68,7 +68,6 @@ export class DatabaseClaim implements AsyncDisposable {
     }
   }
 
-  /** Undefined if this gateway stops. */
   async #claimAgain(): Promise<Held | undefined> {
     const { signal } = this.#closing;
     const backoff = new Backoff(retriesMs);
@@ -115,7 +114,6 @@ async function connect(url: string, timeout: number): Promise<Held> {
   return { client, lost };
 }
 
-/** False if another gateway holds the lock. @throws if the query fails */
 async function lock(client: pg.Client, kind: ClaimKind): Promise<boolean> {
   const acquire = kind === 'shared' ? 'pg_advisory_lock_shared' : 'pg_advisory_lock';
   // A gateway that was killed a moment ago may still hold its connection.

@@ -10,8 +10,7 @@ import { hasExited } from './postmaster.ts';
 /** Where a server that runs as another user keeps its files when that user cannot enter the data folder. */
 export const systemFolder = '/var/lib/daypass';
 const usualLimits: InitLimits = { look: 1_000, stall: 60_000 };
-/** Ms for initdb to stop its server and remove its files. */
-const endPatience = 5_000;
+const endTimeoutMs = 5_000;
 
 const run = promisify(execFile);
 
@@ -45,7 +44,7 @@ export async function initialize(
   limits: InitLimits = usualLimits,
 ): Promise<void> {
   const incomplete = `${folder}.new`;
-  // Beside the cluster: the next start removes it if this one is killed. A pipe would have to belong to the server's user.
+  // Next to the cluster: the next start removes it if this one is killed. A pipe would have to belong to the server's user.
   const passwordFile = `${folder}.password`;
   await Promise.all([incomplete, passwordFile].map((path) => rm(path, { recursive: true, force: true })));
   if (dirname(incomplete) === systemFolder) await openSystemFolder();
@@ -60,9 +59,9 @@ export async function initialize(
   try {
     await running;
   } catch (error) {
-    // It has only been told to end: it would write to the folder of the next start, or remove it.
+    // It has only been signalled: it would write to the folder of the next start, or remove it.
     const { pid } = running.child;
-    if (pid !== undefined && !(await hasExited(pid, endPatience))) running.child.kill('SIGKILL');
+    if (pid !== undefined && !(await hasExited(pid, endTimeoutMs))) running.child.kill('SIGKILL');
     stopping?.throwIfAborted();
     const reason = stuck.aborted ? `it has written nothing for ${limits.stall / 1000} s` : reasonOf(error);
     throw new Error(

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type pg from 'pg';
 
 /**
- * `COPY` of PostgreSQL, streamed in both directions. The driver hands the messages of the protocol to whatever it runs as a query
+ * `COPY` of PostgreSQL, streamed in both directions. The driver hands the messages of the protocol to the object that it runs as a query
  * (https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-COPY); memory is bounded by one chunk and the socket.
  */
 
@@ -16,8 +16,7 @@ interface WireConnection {
   sendCopyFail(reason: string): void;
 }
 
-/** Rows (a few hundred bytes each) are collected up to this size. */
-const chunkBytes = 65_536;
+const chunkBytes = 65_536; // rows have a few hundred each
 
 /** The driver calls these methods while the command runs. */
 abstract class CopyCommand {

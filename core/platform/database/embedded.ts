@@ -113,7 +113,6 @@ function logFileOf(dataFolder: string): string {
   return join(dataFolder, 'postgres.log');
 }
 
-/** One process at a time creates, starts or restarts the server of a folder. */
 function lockFolder(dataFolder: string, log: Logger, stopping: AbortSignal | undefined): Promise<AsyncDisposable> {
   return acquireFileLock(join(dataFolder, 'postgres.lock'), log, stopping);
 }
@@ -134,7 +133,6 @@ async function freePort(preferred: number | undefined): Promise<number> {
   return probePort(preferred ?? 0).catch(() => probePort(0));
 }
 
-/** @throws Error when the port is in use */
 async function probePort(port: number): Promise<number> {
   const server = createServer().listen(port, '127.0.0.1');
   await once(server, 'listening');

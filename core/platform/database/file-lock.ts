@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../logger.ts';
 import { readIfPresent } from './postmaster.ts';
 
-/** Enough to create and start a server. */
 const lockTimeoutMs = 120_000;
 
 const logAfterMs = 1_000;

@@ -12,7 +12,6 @@ export interface Identity {
   readonly gid: number;
 }
 
-/** Users for the server when the gateway runs as root; the first that exists is used. */
 const candidates = ['daypass', 'postgres', 'nobody'];
 const run = promisify(execFile);
 

@@ -1,6 +1,5 @@
 import type pg from 'pg';
 
-/** The user of a disconnected client usually returns it to the pool within this time. */
 const returnGraceMs = 500;
 
 /** pg's error message when a query exceeds `query_timeout`. */

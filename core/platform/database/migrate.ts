@@ -7,8 +7,7 @@ import type { PluginTables } from './tables.ts';
 /** "daypass" in ASCII, cut to eight bytes: the lock under which one process at a time migrates. */
 const lockKey = '7233193826951295840';
 const reminderIntervalMs = 10_000;
-/** SQLSTATE `lock_not_available`. */
-const lockTimedOut = '55P03';
+const lockNotAvailable = '55P03';
 
 /**
  * Applies pending migrations, core's first, and returns their names. Any number of processes may call it at once: one
@@ -58,7 +57,6 @@ export async function findMigrationTarget(url: string): Promise<{ url: string; s
   }
 }
 
-/** Undefined for a database that has never been migrated. */
 async function readApplied(client: pg.Client): Promise<ReadonlySet<string> | undefined> {
   const { rows: tables } = await client.query<{ exists: boolean }>('SELECT to_regclass($1) IS NOT NULL AS exists', [
     migrationTable,
@@ -121,7 +119,6 @@ async function lock(client: pg.Client, log: Logger): Promise<void> {
   }
 }
 
-/** @param timeout ms; 0 returns at once @returns false when another process has the lock */
 async function tryToLock(client: pg.Client, timeout: number): Promise<boolean> {
   await client.query('BEGIN');
   await client.query('SET LOCAL idle_in_transaction_session_timeout = 0');
@@ -135,7 +132,7 @@ async function tryToLock(client: pg.Client, timeout: number): Promise<boolean> {
       await client.query(`SELECT pg_advisory_xact_lock(${lockKey})`);
       return true;
     } catch (error) {
-      if ((error as { readonly code?: string }).code !== lockTimedOut) throw error;
+      if ((error as { readonly code?: string }).code !== lockNotAvailable) throw error;
     }
   }
   await client.query('ROLLBACK');

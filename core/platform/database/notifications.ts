@@ -30,10 +30,8 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
   /** Resolved after the first attempt to connect; undefined before the first listener. */
   #firstTry: PromiseWithResolvers<void> | undefined;
 
-  /** True once the connection has delivered its last message to itself. */
   #delivers = false;
   #hasWarned = false;
-  /** The message that it waits for. */
   #awaited: { readonly payload: string; readonly onHeard: () => void } | undefined;
   readonly #isDeaf: boolean;
   readonly #proofs: typeof proofs;
@@ -147,7 +145,6 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
     }
   }
 
-  /** Rejects when a query or a message takes too long. */
   #inTime(work: Promise<void>, signal: AbortSignal): Promise<void> {
     const most = 2 * this.#proofs.within;
     return withDeadline(work, most, `no answer within ${most} ms`, signal);

@@ -28,21 +28,18 @@ interface OpenDatabaseOptions {
   readonly log: Logger;
   /** `serve`: for a gateway. `command`: for a short command that may run next to a gateway. */
   readonly mode: 'serve' | 'command';
-  /** True if other gateways may use the database at the same time. */
   readonly isShared: boolean;
   /** Processes of this machine that form one gateway and share its connection limit. Default: 1. */
   readonly processes?: number;
   /** Tables of core. Without them, these tables are reachable by SQL only. */
   readonly entities?: Entities;
-  /** Tables of the plugins. */
   readonly tables?: Iterable<PluginTables>;
   /** Seconds to wait for a database of `url` that cannot be reached; 0, the default, does not wait. */
   readonly wait?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Ms; a slow database must not block the gateway. */
-const deadlines = { connect: 5_000, query: 10_000, lock: 5_000, idleTransaction: 30_000 };
+const deadlines = { connect: 5_000, query: 10_000, lock: 5_000, idleTransaction: 30_000 }; // ms
 const poolSize = 10;
 /** Per process, when several share the limit. */
 const minPoolSize = 4;
@@ -65,9 +62,7 @@ const sessionSettings = {
   lock_timeout: deadlines.lock,
   idle_in_transaction_session_timeout: deadlines.idleTransaction,
 };
-/** After this, the embedded server of a failed start is killed. */
 const failedStopTimeoutMs = 1_500;
-/** Limit for the whole cleanup when the process exits at once. */
 const abandonTimeoutMs = 5_000;
 
 /**

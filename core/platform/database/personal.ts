@@ -1,4 +1,4 @@
-/** What a column says about customers: an option of a property of an entity, beside those of MikroORM. */
+/** A column's personal data: an additional option of MikroORM's entity properties. */
 export interface PersonalOption {
   /** True: removed with the account. Undecided where the type of the column says it: numbers, times, ids, states. */
   readonly isPersonal?: boolean;

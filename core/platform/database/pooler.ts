@@ -36,9 +36,7 @@ async function backendOf(client: pg.Client): Promise<number | undefined> {
 }
 
 interface PooledUrls {
-  /** For DATABASE_URL. */
   readonly mode: PoolerMode | undefined;
-  /** DATABASE_DIRECT_URL, if it differs. */
   readonly directUrl: string | undefined;
   /** True when Redis has the jobs, and other gateways may use the database. */
   readonly isShared: boolean;

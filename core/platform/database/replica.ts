@@ -12,8 +12,7 @@ const deadline = 3_000;
 const shortDeadline = 1_000;
 /** Ms by which the replica may be behind; the primary is read otherwise. */
 export const mostLag = 30_000;
-/** An hour. */
-const maxSamples = 720;
+const maxSamples = 720; // an hour
 const reminderIntervalMs = 60_000;
 
 type Query = Database['query'];
@@ -23,11 +22,9 @@ interface ReplicaOptions {
   readonly replica: Query;
   readonly close: () => Promise<void>;
   readonly log: Logger;
-  /** Ms of a monotonic clock; tests inject their own. */
   readonly now?: () => number;
 }
 
-/** Position in the write-ahead log that the primary had written at a time. */
 interface Sample {
   readonly lsn: bigint;
   readonly at: number;
@@ -59,7 +56,7 @@ const askReplica = `SELECT ${identity}, ${position}, pg_is_in_recovery() AS is_r
  * it refuses, the primary is read.
  *
  * Its lag is found in two ways, neither of which is too low: since when the primary has written more than is replayed, by measurements of
- * this process, and since when the last replayed transaction was committed, which alone would grow while nobody writes.
+ * this process, and since when the last replayed transaction was committed, which alone would grow while nothing is written.
  */
 export class Replica implements RecordReads, AsyncDisposable {
   readonly #options: ReplicaOptions;
@@ -69,7 +66,6 @@ export class Replica implements RecordReads, AsyncDisposable {
   readonly #timer: NodeJS.Timeout;
   /** Pending until the first measurement; until then it is unknown whether the replica can be used. */
   readonly #first: Promise<void>;
-  /** Rejects when a measurement gets no answer; waiting queries go to the primary. */
   #silence = silence();
   #isClosed = false;
   #state: ReplicaState = { lag: undefined, fault: undefined, since: Date.now() };
@@ -127,7 +123,7 @@ export class Replica implements RecordReads, AsyncDisposable {
 
   async #measure(): Promise<void> {
     const { primary, replica } = this.#options;
-    // While the primary is away, nobody knows more than before.
+    // While the primary is away, nothing new is known.
     const [written] = await withDeadline(primary<PrimaryRow>(askPrimary), shortDeadline, 'late').catch(() => []);
     const at = this.#now();
     const [replayed] = await replica<ReplicaRow>(askReplica);

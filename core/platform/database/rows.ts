@@ -14,7 +14,6 @@ export type Fields<Entity extends EntitySchemaWithMeta, Field extends keyof ByFi
 };
 type ByField<Entity extends EntitySchemaWithMeta> = InferKyselyTable<Entity, { columnNamingStrategy: 'property' }>;
 
-/** Strips the mark of columns that an insert may leave out. */
 type Value<Given> = Given extends { readonly __select__: infer Selected } ? Time<Selected> : Time<Given>;
 type Time<Given> = Given extends Date ? number : Given;
 
@@ -40,7 +39,7 @@ export function toRecord<Columns extends object>(row: Columns): RecordOf<Columns
   return Object.fromEntries(fields) as RecordOf<Columns>;
 }
 
-/** A time as epoch ms, whatever the session's time zone and date style. */
+/** A time as epoch ms, independent of the session's time zone and date style. */
 export function epoch(expression: string): string {
   return `(extract(epoch from ${expression}) * 1000)::float8`;
 }

@@ -7,8 +7,7 @@ import type { Identity } from './identity.ts';
 import { hasExited, postmasterPid, removeStalePid, signal } from './postmaster.ts';
 import { answers, type ServerAccess } from './server-access.ts';
 
-/** Ms: the start of the server, including crash recovery, and its exit after a failed start. */
-const timeouts = { start: 60_000, exit: 2_000 };
+const timeouts = { start: 60_000, exit: 2_000 }; // ms; `start` includes crash recovery
 const pollIntervalMs = 25;
 const quietTime = 2_000;
 const maxLogBytes = 10 * 1024 * 1024;
@@ -101,7 +100,6 @@ export async function isRunning(access: ServerAccess, log: Logger, stopping?: Ab
   );
 }
 
-/** @returns false when it is not worth waiting any longer, or the time is up */
 async function untilReady(
   access: ServerAccess,
   log: Logger,

@@ -63,7 +63,6 @@ export class ServerRestarter implements AsyncDisposable {
     }
   }
 
-  /** False if another attempt is needed. */
   async #revive(signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return true;
     try {

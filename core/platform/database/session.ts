@@ -3,7 +3,7 @@ import pg from 'pg';
 /** Settings of a session, by name. */
 export type SessionSettings = Readonly<Record<string, string | number>>;
 
-/** What statements rely on, whatever the role or the database has: retries are written for this isolation, and times are read in this style. */
+/** Settings that statements rely on, overriding those of the role and the database: retries are written for this isolation, and times are read in this style. */
 export const expectedSettings = { datestyle: 'ISO', default_transaction_isolation: 'read committed' };
 
 /** The same for sessions that wait for something, such as a notification. */

@@ -26,7 +26,6 @@ export async function queryWithin(pool: pg.Pool, begin: string, query: BoundQuer
 const quoted = String.raw`'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|/\*[^]*?\*/|\$(?<tag>\w*)\$[^]*?\$\k<tag>\$`;
 const token = new RegExp(`${quoted}|\\?`, 'g');
 
-/** A statement in the form of PostgreSQL's protocol. */
 interface BoundQuery {
   readonly text: string;
   readonly values: unknown[];

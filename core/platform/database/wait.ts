@@ -9,8 +9,7 @@ const connection = { connectionTimeoutMillis: 5_000, query_timeout: 5_000, appli
 const maxWaitSeconds = 86_400;
 
 interface DatabaseWait {
-  /** Seconds; 0 does not wait. */
-  readonly limit: number;
+  readonly limit: number; // seconds
   readonly log: Logger;
   readonly signal?: AbortSignal | undefined;
   readonly intervals?: typeof intervals;

@@ -40,7 +40,6 @@ const reasons: readonly (readonly [RegExp, ReasonKey])[] = [
   [/^\b$/, 'connection.reason.proxy'], // found by `findCommandProxy`, which has no error to match
 ];
 
-/** Redis errors that concern some commands only. */
 const refusals: readonly (readonly [RegExp, ReasonKey])[] = [
   [/no permissions to run the '(?<command>[\w|]+)'/, 'connection.reason.no_right'],
   [/\bNOPERM\b|no permissions to access|can't run this command/i, 'connection.reason.no_right_to_keys'],

@@ -83,7 +83,7 @@ export const errorKinds = {
 export type ErrorCode = keyof typeof errorKinds;
 
 /**
- * The meaning of an error, read from its type, code and message, whatever its status.
+ * The meaning of an error, read from its type, code and message, independent of its status.
  *
  * - `overflow`: the prompt is longer than the context.
  * - `key`: our credential is invalid or has no credit.
@@ -108,7 +108,7 @@ export type ErrorMeaning =
   | 'setup'
   | 'rejected';
 
-/** Details of an error, besides its code and message. */
+/** Details of an error in addition to its code and message. */
 export interface ErrorDetails {
   /** Seconds after which the same request may succeed. Becomes `retry-after`, rounded up. */
   readonly retryAfter?: number;
@@ -203,7 +203,7 @@ export class GatewayError extends Error {
 /** Statuses below 500 that the OpenAI and Anthropic SDKs retry: timeout, conflict, too many requests. */
 const retriedStatuses = new Set([408, 409, 429]);
 
-/** Claude Code shows "Please run /login" instead of any message with this word, whatever the status. */
+/** Claude Code shows "Please run /login" instead of any message with this word, with any status. */
 const loginWord = /x-api-key/gi;
 
 /** OpenAI's SDKs have a class for 422; the other vendors do not send it. */
@@ -254,7 +254,6 @@ function anthropicType(upstream: UpstreamWords): string | undefined {
   return upstream && anthropicTypes[upstream.status];
 }
 
-/** The error type for OpenAI clients. Other vendors' types become the general one. */
 function openaiType(upstream: UpstreamWords): string | undefined {
   const type = upstream?.type;
   if (type === undefined || type === 'invalid_request_error') return type;

@@ -34,8 +34,7 @@ export interface JobQueue extends Jobs {
   work(): void;
 }
 
-/** Ms; `close` bounds the wait for running jobs on shutdown. */
-const deadlines = { add: 2_000, schedule: 10_000, worker: 10_000, close: 10_000 };
+const deadlines = { add: 2_000, schedule: 10_000, worker: 10_000, close: 10_000 }; // ms
 const retriesMs = { first: 500, longest: 30_000 };
 /** Ms between checks for schedules that the store has lost, as a flushed Redis has. */
 const usualRestore = 60_000;
@@ -247,7 +246,6 @@ function optionsOf({ attempts = 5, backoff = 2 }: Job<never>): JobsOptions {
   return { ...kept, attempts, backoff: { type: 'exponential', delay: backoff * 1000, jitter: 0.3 } };
 }
 
-/** @throws UnrecoverableJobError if the data does not match the job's schema */
 function checkData({ name, data: schema }: Job<never>, data: JsonObject): void {
   if (schema === undefined || ajv.validate(schema, data)) return;
   throw new UnrecoverableJobError(`job ${name}: ${ajv.errorsText(ajv.errors)}`);

@@ -4,8 +4,7 @@ import { Throttle } from '../timing/throttle.ts';
 import type { QueueFailure } from './jobs.ts';
 
 const reminderIntervalMs = 60_000;
-/** Characters of a foreign message. */
-const longestReason = 200;
+const longestReason = 200; // characters of a foreign message
 
 /** Failures of a queue since a worker of this process last got an answer. */
 export class QueueFailures {

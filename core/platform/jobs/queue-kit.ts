@@ -242,7 +242,6 @@ function pausingWorker(Base: typeof Worker): typeof Worker {
   } as typeof Worker;
 }
 
-/** Limits of the list of failed jobs; `age` in ms. */
 const failures = { most: 100, age: 24 * 3_600_000 };
 
 export async function readQueueState(queue: KitQueue): Promise<QueueState> {
@@ -265,7 +264,6 @@ function describe({ name, failedReason, finishedOn, timestamp }: Job): FailedJob
   return { name, reason: failedReason, failedAt: finishedOn ?? timestamp };
 }
 
-/** The wait of a delayed job begins when its delay ends. */
 function dueAt({ timestamp, delay }: Job): number {
   return timestamp + delay;
 }

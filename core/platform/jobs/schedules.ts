@@ -4,7 +4,6 @@ import type { Job } from './job.ts';
 import type { ScheduleState } from './jobs.ts';
 import type { KitQueue, KitScheduler } from './queue-kit.ts';
 
-/** Periods that a job may miss before it is scheduled anew. */
 const toleratedMisses = 2;
 
 interface SchedulesOptions {
@@ -13,14 +12,13 @@ interface SchedulesOptions {
   readonly log: Logger;
 }
 
-/** A job's next run as last seen, and since when it has been the same. */
 interface SeenRun {
   readonly next: number; // epoch ms
   readonly since: number; // ms, monotonic
 }
 
 /**
- * Keeps the schedules in the queue as the definitions are. BullMQ plans runs by the wall clock of whichever process ran the last one:
+ * Keeps the schedules in the queue as the definitions are. BullMQ plans runs by the wall clock of the process that ran the last one:
  * after a clock was set back, the next runs are as far away as it was set. So what counts is whether a planned run gives way to the
  * next one, by a clock that is never set.
  */
@@ -122,8 +120,7 @@ async function readSchedulers(queue: KitQueue): Promise<Schedulers> {
   );
 }
 
-/** Suffix of a scheduler's key after it was created anew. */
-const generation = /~(\d+)$/;
+const generation = /~(\d+)$/; // suffix of a scheduler's key after it was created anew
 
 /**
  * The key of a scheduler made anew: its runs have ids of their own. Failed runs are kept for operators, those of times to which the
@@ -138,7 +135,6 @@ function isFarAway(job: ScheduledJob, scheduler: KitScheduler | undefined): bool
   return (scheduler?.next ?? 0) - Date.now() > toleratedMisses * periodOf(job);
 }
 
-/** Ms; for a cron pattern, between its next two times. */
 function periodOf({ schedule }: ScheduledJob): number {
   if ('every' in schedule) return schedule.every * 1000;
   const [first, second] = timesOf(schedule.pattern);

@@ -10,7 +10,6 @@ import { bounds } from '../bounds.ts';
  */
 interface Outline {
   readonly text: string;
-  /** Bytes of the tail that the outline keeps unchanged. */
   readonly uncut: number;
   /** Escaped characters in all strings of the original; a few for each 64 KB count twice. */
   readonly escapes: number;
@@ -23,7 +22,6 @@ export const scannerFile = join(import.meta.dirname, 'scanner.wasm');
 const block = 65_536;
 const output = 131_072;
 
-/** The part in use; its full types belong to browsers. */
 declare const WebAssembly: {
   readonly Module: new (bytes: Buffer) => object;
   readonly Instance: new (module: object) => { readonly exports: unknown };
@@ -35,7 +33,6 @@ interface Scanner {
   readonly uncut: { readonly value: number };
   readonly escapes: { readonly value: number };
   start(): void;
-  /** @returns bytes read; -1 if the text has no outline */
   shorten(length: number, isLast: boolean): number;
 }
 
@@ -52,7 +49,7 @@ export interface ItemsOutline extends Outline {
 }
 
 /**
- * The outline of a JSON text. Whoever parses it knows that the text is JSON in valid UTF-8: all of it but long strings is in the
+ * The outline of a JSON text. Parsing it proves that the text is JSON in valid UTF-8: all of it but long strings is in the
  * outline, and those have been looked through.
  *
  * @param text in any number of pieces
@@ -140,7 +137,6 @@ class Pieces {
     this.size = pieces.reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** @returns number of bytes copied, at most `most` */
   copyTo(target: Buffer, most: number): number {
     let copied = 0;
     for (let index = this.#index, offset = this.#offset; copied < most && index < this.#pieces.length; index++) {

@@ -22,7 +22,6 @@ export interface Reclaimable {
   giveBack(bytes: number): void;
 }
 
-/** What `evictable` uses of an LRU cache with sizes. */
 interface SizedEntries {
   readonly size: number;
   readonly calculatedSize: number; // bytes
@@ -50,7 +49,7 @@ interface MemoryRefusals {
   request: number;
 }
 
-/** Ms for which the health check tells of a refusal. */
+/** Ms for which the health check reports a refusal. */
 export const remembered = 60_000;
 
 /** A share up to this size may use the reserve and does not count for its owner. */
@@ -83,8 +82,7 @@ export class ProcessMemory {
   #reserved = 0;
   readonly #kept: Reclaimable[] = [];
   #mostKept = 0;
-  /** Large shares only. */
-  readonly #owners = new Map<string, Owner>();
+  readonly #owners = new Map<string, Owner>(); // large shares only
   #largeShares = 0;
   /** The large share that grows although the process has no room for it. */
   #exempt: MemoryShare | undefined;
@@ -205,7 +203,6 @@ export class ProcessMemory {
   }
 }
 
-/** Total of an owner's large shares. */
 interface Owner {
   bytes: number;
   /** The share that may exceed the quarter, so that one of several is served. */

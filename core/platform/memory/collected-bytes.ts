@@ -12,7 +12,6 @@ const nothing = Buffer.alloc(0);
 export class CollectedBytes {
   #chunks: Buffer[] = [];
   #size = 0;
-  /** The last chunk if it is a block, and its used bytes. */
   #block: Buffer | undefined;
   #used = 0;
 

@@ -1,9 +1,8 @@
-/** Characters. */
-const joinThreshold = 4_096;
+const joinThreshold = 4_096; // characters
 
 /**
  * A text that comes in pieces and is kept until all of it is there. V8 keeps the pieces of a text that grows by `+=`, each with a
- * node of a tree: 64 bytes for a delta of eleven characters, until somebody reads the whole. Pieces are therefore joined, which copies
+ * node of a tree: 64 bytes for a delta of eleven characters, until the whole is read. Pieces are therefore joined, which copies
  * each character once.
  */
 export class CollectedText {

@@ -4,32 +4,31 @@
  * longer needed frees them here, at once; a view of them is empty from then on, and reading it throws or returns nothing.
  */
 
-/** Native readers by memory, such as a socket with unsent bytes. */
-const readers = new WeakMap<ArrayBufferLike, number>();
+const nativeReaders = new WeakMap<ArrayBufferLike, number>();
 
 /** Before the system reads from these bytes, later than in this call. @throws Error when they have been freed */
 export function lendBytes(pieces: readonly Buffer[]): void {
   for (const { buffer } of pieces) {
     if ((buffer as ArrayBuffer).detached) throw new Error('the bytes have been freed');
-    readers.set(buffer, (readers.get(buffer) ?? 0) + 1);
+    nativeReaders.set(buffer, (nativeReaders.get(buffer) ?? 0) + 1);
   }
 }
 
 /** The system has read them. */
 export function takeBack(pieces: readonly Buffer[]): void {
   for (const { buffer } of pieces) {
-    const others = (readers.get(buffer) ?? 1) - 1;
-    if (others > 0) readers.set(buffer, others);
-    else readers.delete(buffer);
+    const others = (nativeReaders.get(buffer) ?? 1) - 1;
+    if (others > 0) nativeReaders.set(buffer, others);
+    else nativeReaders.delete(buffer);
   }
 }
 
 /**
- * Frees bytes that nobody else may read any more. Parts of a larger memory, and what the system still reads, are left to the collection
+ * Frees bytes that have no other reader. Parts of a larger memory, and what the system still reads, are left to the collection
  * of garbage.
  */
 export function freeBytes(pieces: readonly Buffer[]): void {
   for (const { buffer, length } of pieces) {
-    if (length === buffer.byteLength && buffer instanceof ArrayBuffer && !readers.has(buffer)) buffer.transfer(0);
+    if (length === buffer.byteLength && buffer instanceof ArrayBuffer && !nativeReaders.has(buffer)) buffer.transfer(0);
   }
 }

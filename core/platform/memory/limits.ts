@@ -37,12 +37,11 @@ export function memoryLimits(
   return { process: Math.min(chosen ?? given, given) / processes, heap };
 }
 
-/** V8's default in MiB. */
-const semiSpace = 32;
+const semiSpace = 32; // MiB; V8's default
 const semiSpaces = 3;
 
 /**
- * The limit of the heap without the young generation, which is part of what V8 calls the limit: beside an old generation of 256 MB
+ * The limit of the heap without the young generation, which is part of what V8 calls the limit: with an old generation of 256 MB
  * it is a quarter of it.
  *
  * @param options of Node, in which the size of a semi-space may be

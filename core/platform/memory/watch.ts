@@ -32,7 +32,6 @@ const readFigures = (): MemoryFigures => ({
   heap: getHeapStatistics().used_heap_size - readYoung(),
 });
 
-/** Bytes in the young generation, mostly garbage. */
 function readYoung(): number {
   return getHeapSpaceStatistics().reduce(
     (sum, { space_name: name, space_used_size: used }) => (name.startsWith('new_') ? sum + used : sum),
@@ -48,7 +47,6 @@ interface MemoryWatchOptions {
   /** @param isThorough also compacts and returns the pages, in several collections */
   readonly collect?: (isThorough: boolean) => void;
   readonly now?: () => number; // ms of a clock that is never set
-  /** Share of the event loop's time used since the last call. */
   readonly used?: () => number;
 }
 
@@ -156,7 +154,6 @@ export class MemoryWatch implements Disposable {
   }
 }
 
-/** Log wording of each level. */
 const actions = {
   large: 'the caches are empty, and large bodies are rejected',
   all: 'the caches are empty, and new requests are rejected',

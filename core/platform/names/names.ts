@@ -53,13 +53,11 @@ export class NameError extends Error {
 }
 
 interface Entry {
-  /** Last result; empty before the first. */
   addresses: readonly LookupAddress[];
   answeredAt: number; // on the clock of performance.now(), as the following
   askAgainAt: number;
   lookup: { readonly startedAt: number; readonly result: Promise<unknown> } | undefined;
   usedAt: number;
-  /** Start of the current series of failures. */
   failingSince: number | undefined;
   readonly logging: Throttle;
 }

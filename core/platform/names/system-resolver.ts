@@ -8,8 +8,7 @@ import type { Question, Resolve } from './names.ts';
 
 const overdueAfterMs = 200;
 const idleTimeoutMs = 60_000;
-/** Ms between two starts of a helper that exits at once. */
-const startInterval = 5_000;
+const startInterval = 5_000; // ms, for a helper that exits at once
 
 /**
  * Asks the system with getaddrinfo, which blocks a thread for as long as the name server takes and cannot be cancelled. Node
@@ -58,7 +57,6 @@ interface HelperAnswer {
   readonly code?: string;
 }
 
-/** Process of lookup-helper.mjs, started on demand and ended when idle. */
 class LookupHelper {
   readonly #questions = new Map<number, PromiseWithResolvers<readonly LookupAddress[] | undefined>>();
   readonly #starts = new Throttle(startInterval);

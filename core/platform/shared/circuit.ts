@@ -9,15 +9,12 @@ import { SharedUnavailable } from './shared.ts';
 /** All in time close an open circuit; none in time opens a closed one. */
 const probesPerRound = 3;
 const roundIntervalMs = 100;
-/** After this, the connection is replaced. */
 const lateProbeTimeoutMs = 2_000;
 
 interface CircuitOptions {
-  /** Server name for the log; default `Redis`. */
   readonly name?: string;
   /** A small write, so that it succeeds only where the commands of requests do. */
   readonly probe: () => Promise<unknown>;
-  /** Replaces a connection that accepts commands and answers nothing. */
   readonly replaceConnection: () => void;
   readonly onClose: () => void;
   readonly log: Logger;
@@ -31,7 +28,6 @@ export class Circuit implements Disposable {
   readonly #options: CircuitOptions;
   readonly #watch = new ReplyWatch(() => this.open(new LateReply()));
   readonly #closing = new AbortController();
-  /** Reason for being open; undefined while closed. */
   #reason: string | undefined = 'not connected';
   readonly #firstClose = Promise.withResolvers<void>();
   #isLogged = false;
@@ -129,7 +125,6 @@ export class Circuit implements Disposable {
     this.#options.log.warn(`${this.#options.name ?? 'Redis'} is down: ${this.#reason}`);
   }
 
-  /** One round of probes. While the circuit is closed, one of them in time is enough. */
   async #failureOfProbes(): Promise<unknown> {
     let failure: unknown;
     for (let sent = 0; sent < probesPerRound; sent++) {

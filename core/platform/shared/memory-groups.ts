@@ -3,8 +3,7 @@ import { bounds } from '../bounds.ts';
 import { evictable, type ProcessMemory, unlimitedMemory } from '../memory/budget.ts';
 import type { GroupCache, GroupLimits } from './shared.ts';
 
-/** Approximate cost of an entry without its key and value. */
-const entryOverheadBytes = 500;
+const entryOverheadBytes = 500; // without key and value
 
 interface Entry {
   readonly group: string;
@@ -13,7 +12,6 @@ interface Entry {
   readonly expiresAt: number; // ms
 }
 
-/** Names, oldest first, and the bytes of their values. */
 interface Group {
   readonly names: Set<string>;
   bytes: number;

@@ -7,10 +7,8 @@ import { evictable, type ProcessMemory, unlimitedMemory } from '../memory/budget
 import { MemoryGroups } from './memory-groups.ts';
 import type { Cache, CacheEntry, Events, GroupCache, Limiter, Limits, Shared, Take } from './shared.ts';
 
-/** Approximate cost of an entry without its key and value. */
-const entryOverheadBytes = 500;
-/** Number of keys. */
-const sweepThreshold = 10_000;
+const entryOverheadBytes = 500; // without key and value
+const sweepThreshold = 10_000; // keys
 
 export interface MemorySharedOptions {
   /** What the values are counted in, and taken from when bodies need their room. */
@@ -41,7 +39,6 @@ export class MemoryShared implements Shared {
 
 const monotonic = () => performance.now();
 
-/** Theoretical arrival time of a limited key, and its slots in use. */
 interface Account {
   arrival: number; // µs
   leases: Set<string>;

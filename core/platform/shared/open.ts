@@ -4,7 +4,6 @@ import { RedisShared } from './redis.ts';
 import type { Shared } from './shared.ts';
 
 interface OpenSharedOptions {
-  /** Redis shared by all instances; without it, nothing is shared between processes. */
   readonly redisUrl: string | undefined;
   readonly log: Logger;
   /** Memory limits of this process when nothing is shared. */

@@ -5,7 +5,6 @@ import { type RedisAddress, redisAddress, type RedisServer } from './redis-url.t
 import { jitteredDelay } from '../timing/backoff.ts';
 import { withDeadline } from '../timing/deadline.ts';
 
-/** Applies to opening the connection, and then to its being ready for commands. */
 const connectTimeoutMs = 2_000;
 
 /** The gateway's scripts: command, file, number of keys. In a cluster, the keys of a call have one hash slot. */
@@ -40,13 +39,13 @@ export function redisRetryDelay(attempt: number): number {
 }
 
 /**
- * Commands that the driver would send by itself when a connection opens: nobody could handle a refusal of SUBSCRIBE (`RedisEvents`
+ * Commands that the driver would send by itself when a connection opens: a refusal of SUBSCRIBE could not be handled (`RedisEvents`
  * subscribes again), and a Redis-like may not know CLIENT, or close the connection.
  */
 export const quietHandshake = { autoResubscribe: false, disableClientInfo: true } satisfies RedisOptions;
 
 /**
- * A client that reconnects while Redis refuses to SELECT its database: the driver would go on in database 0. The handshake of such a
+ * A client that reconnects while Redis refuses to SELECT its database: the driver would continue in database 0. The handshake of such a
  * connection never ends.
  */
 export class SelectingRedis extends Redis {

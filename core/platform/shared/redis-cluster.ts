@@ -6,7 +6,6 @@ import { Circuit } from './circuit.ts';
 import { clusterSlots, nodeName, replaceConnection, type ScriptedRedis } from './redis-client.ts';
 import { answerTimeout, firstEvent, RedisNode, type RedisNodes } from './redis-nodes.ts';
 
-/** Between two lookups, per instance, of nodes that replaced unreachable ones. */
 const refreshIntervalMs = 500;
 
 /**
@@ -84,7 +83,6 @@ export class ClusterRedis implements RedisNodes {
     this.#client.disconnect();
   }
 
-  /** Opens circuits for new primaries and closes those of removed ones. */
   #update(): void {
     const owners = new Set(this.#client.slots.flatMap((nodes) => nodes?.slice(0, 1) ?? []));
     for (const [name, { circuit }] of this.#nodesByName) {

@@ -16,7 +16,6 @@ export const eventChannel = (channel: string) => `gw:event:${channel}`;
 
 type Listener = (message: string) => void;
 
-/** Listeners of one channel; all wait until Redis has confirmed the subscription. */
 interface Subscription {
   readonly listeners: Set<Listener>;
   readonly gapListeners: Set<() => void>;
@@ -30,9 +29,7 @@ export class RedisEvents implements Events {
   readonly #subscriptions = new Map<string, Subscription>();
   readonly #closing = new AbortController();
   #connection = 0;
-  /** False from a disconnect until the next connection has subscribed again. */
   #isResumed = true;
-  /** Why Redis rejects the subscription; undefined while it does not. */
   #refusal: Events['refusal'];
 
   constructor(nodes: RedisNodes, subscriber: Redis, log: Logger) {

@@ -1,6 +1,5 @@
 import type { ScriptedRedis } from './redis-client.ts';
 
-/** An instance without a heartbeat for this long no longer counts. */
 const lifetimeSeconds = 15;
 /** Ms within which every instance reconnects or sends a heartbeat after Redis lost its data. */
 const reappearance = 7_500;
@@ -15,7 +14,7 @@ export class RedisInstances {
   /** Until then other instances may be missing (performance.now()). */
   #isIncompleteUntil = 0;
 
-  /** @param instance the same on all servers of a cluster: a replica takes over what was told its primary */
+  /** @param instance the same on all servers of a cluster: a replica takes over its primary's data */
   constructor(client: ScriptedRedis, instance: string, key: () => string) {
     this.#client = client;
     this.#instance = instance;

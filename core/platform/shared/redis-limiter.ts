@@ -6,8 +6,7 @@ import type { RedisNodes } from './redis-nodes.ts';
 import type { Fallback } from './reply-watch.ts';
 import type { Limiter, Limits, Take } from './shared.ts';
 
-/** µs until the slot of a dead holder is free. */
-const leaseLifetime = 25_000_000;
+const leaseLifetime = 25_000_000; // µs
 /**
  * Heartbeats after which a live one renews it, so 10 to 15 seconds: two heartbeats may fail, and the slots of most requests need no
  * renewal.

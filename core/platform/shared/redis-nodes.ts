@@ -31,7 +31,6 @@ export interface RedisNodes extends Disposable {
 interface RedisNodeOptions {
   readonly client: ScriptedRedis;
   readonly instance: string;
-  /** Heartbeat key on this server. */
   readonly key: () => string;
   readonly name: string;
   readonly replaceConnection: () => void;

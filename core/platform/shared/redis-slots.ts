@@ -20,7 +20,7 @@ const keysOf = (pool: string) =>
 const numbers = JSON.stringify(fairness);
 const finite = (value: number) => (value === Infinity ? '' : value);
 
-/** Slots in Redis: one script decides, and tells the instances of those whom it has granted one. */
+/** Slots in Redis: one script decides, and notifies the instances whose requests got a slot. */
 export class RedisSlots implements SlotStore {
   readonly instance: string;
   readonly #client: ScriptedRedis;

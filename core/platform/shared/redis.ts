@@ -22,10 +22,8 @@ import type { Shared } from './shared.ts';
 /** Ms; a heartbeat also renews the slots of requests in flight. */
 const heartbeatInterval = 5_000;
 
-/** How often an unreachable Redis is checked for a proxy that answers in its place. */
 const proxyCheckIntervalMs = 60_000;
 
-/** @param onClose called when a node answers again */
 type MakeNodes = (onClose: () => void) => RedisNodes;
 
 /** Shared state of a gateway with any number of processes. */

@@ -26,7 +26,6 @@ interface WatchedReply<T> {
 
 interface Wait {
   readonly since: number; // turn
-  /** Lets the caller use its fallback if it has one. */
   decide(): void;
   fail(error: unknown): void;
 }

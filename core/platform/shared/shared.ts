@@ -119,7 +119,7 @@ export class SharedUnavailable extends Error {
 /**
  * Takes one request out of the allowance of a key. Without the store nothing is limited.
  *
- * @returns seconds until the next attempt; undefined when this one may go on
+ * @returns seconds until the next attempt; undefined if this one may proceed
  */
 export async function refusedFor(
   { limiter }: Pick<Shared, 'limiter'>,

@@ -65,7 +65,7 @@ export interface SlotReply {
   readonly position: number;
   /** Ms that these take, by what requests took lately. */
   readonly expected: number;
-  /** Ms until the rate allows the next one; undefined while nobody waits for that. */
+  /** Ms until the rate allows the next one; undefined while no request waits for that. */
   readonly nextIn: number | undefined;
   /** Ids of this instance that got a slot by this call. */
   readonly granted: readonly string[];
@@ -83,7 +83,7 @@ export const fairness = {
   halfLife: 60_000,
   /** The most that recent use makes a slot dearer. */
   mostBurden: 4,
-  /** Ms that requests take, as long as nobody knows. */
+  /** Initial estimate of a request's duration in ms. */
   firstMean: 1_000,
   /** Weight of the latest request in the mean of its account, and of all. */
   accountGain: 0.2,

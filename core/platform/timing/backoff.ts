@@ -1,6 +1,5 @@
 import { wait } from './wait.ts';
 
-/** First delay and its upper bound, in one unit. */
 interface BackoffRange {
   readonly first: number;
   readonly longest: number;
@@ -48,9 +47,7 @@ export class Backoff {
 }
 
 interface RetryOptions {
-  /** In ms. */
-  readonly range: BackoffRange;
-  /** Ends the retries. */
+  readonly range: BackoffRange; // ms
   readonly signal: AbortSignal;
   readonly onFailure: (error: unknown, failures: number) => void;
 }

@@ -6,8 +6,7 @@ interface FreshValueOptions<T> {
   readonly maxAge: number;
   /** Further ms during which readers get the old value while it is read again; default 0. */
   readonly staleFor?: number;
-  /** Timeout of a reading in ms. */
-  readonly deadline: number;
+  readonly deadline: number; // ms, for a reading
   /** Ms that a reader waits for a reading; default: until it ends. */
   readonly patience?: number;
   /** Ms during which readers get the last value if a reading is late or has failed; default 0. */
@@ -21,10 +20,8 @@ const failureFor = 15_000;
 /** A value that is read again once it is too old. Readers at the same time share one reading. */
 export class FreshValue<T> {
   readonly #options: FreshValueOptions<T>;
-  /** The latest reading, possibly still running. */
   #reading: Promise<T> | undefined;
   #readAt = 0;
-  /** The last completed reading and its expiry. */
   #ended: { readonly reading: Promise<T>; readonly until: number } | undefined;
   /** The last value, and until when it may replace a failed reading. */
   #known: { readonly value: T; readonly until: number } | undefined;

@@ -1,5 +1,4 @@
 const intervalMs = 250;
-/** Lateness of a measurement on a busy machine. */
 const toleratedMs = 100;
 
 const now = performance.now.bind(performance);

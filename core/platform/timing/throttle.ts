@@ -36,7 +36,7 @@ export class LineThrottle {
   }
 
   /**
-   * @param error tells lines about the same work apart by where their errors were thrown, whatever their messages
+   * @param error distinguishes lines about the same work by where their errors were thrown, ignoring messages
    * @returns what to append to the line, which may be empty; undefined when it must not be written
    */
   pass(work: string, error?: unknown): string | undefined {

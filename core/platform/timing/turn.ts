@@ -9,7 +9,7 @@ export const nextTurn = createQueue();
 /** The same for pages, in a queue of their own: hundreds that open at once neither block requests nor wait in front of them. */
 export const nextPageTurn = createQueue();
 
-/** The same for clients that send tiny chunks: they wait for each other, and nobody waits for them. */
+/** The same for clients that send tiny chunks, batched so that they do not starve other requests. */
 export const nextPacketTurn = createQueue();
 
 /** Waits for a turn before the next step of a long body; undefined for a short one. */
@@ -18,7 +18,6 @@ export function turnFor(length: number): Promise<void> | undefined {
 }
 
 function createQueue(): () => Promise<void> {
-  /** Callbacks in order of arrival. */
   const waiting: (() => void)[] = [];
   const next = () => {
     // Turns requested from here on run after the loop has polled its sockets again.

@@ -84,7 +84,6 @@ function describePipeline(config: Config, document: GatewayDocument): string[] {
   ];
 }
 
-/** The plugins' summaries of their sections: sign-in, payments. */
 function describeService(reviews: readonly { readonly name: string; readonly value: string }[]): string[] {
   if (reviews.length === 0) return [];
   return ['', 'service', ...reviews.map(({ name, value }) => `  ${name.padEnd(12)} ${value}`)];

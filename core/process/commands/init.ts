@@ -5,7 +5,6 @@ import { type CommandContext, CommandFailed } from '#core/extension/commands/com
 
 const sample = new URL('../../../gateway.yaml', import.meta.url);
 
-/** Demo models, which a shop would delete first. */
 const showcase = /^ {2}demo-[a-z]+: .*\n(?: {4,}#.*\n)*/gm;
 
 const environment = `# Read by daypass from the folder of gateway.yaml; variables of the environment come first. Holds secrets: keep it private.

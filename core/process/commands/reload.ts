@@ -14,7 +14,7 @@ export function defineReload(parser: Parser, context: CoreCommandContext): void 
     .action(async () => {
       const options: object = command.opts();
       const isPlain = command.args.length === 0 && Object.keys(options).length === 0;
-      // Workers report what came of it, and a database need not be reached.
+      // Workers report the result, and the database need not be reachable.
       if (isPlain && (await orderWorkers(context, 'reload')) === undefined) return;
       const variants = isPlain ? undefined : await (await context.load()).registry.variantSource?.load();
       if (await variants?.reload(context, command.args[0], options)) return;

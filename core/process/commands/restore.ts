@@ -11,7 +11,6 @@ import type { CoreCommandContext } from './context.ts';
 
 /** Suffix next to the replaced file, on the same disk; renamed when complete. */
 const halfDone = '.restoring';
-/** The replaced data is kept under this prefix. */
 const replacedPrefix = 'before-restore-';
 
 export function defineRestore(parser: Parser, context: CoreCommandContext): void {
@@ -62,7 +61,6 @@ function describe({ version: made, created_at, rows, tables, journalFiles }: Bac
   return `backup of ${created_at}, made by version ${made}: ${rows} rows in ${tables} tables, ${journalFiles} files of waiting records; its checksum is right`;
 }
 
-/** Requires the backup's migrations. @throws CommandFailed if this version lacks some */
 function requireKnown({ migrations, version: made }: BackupSummary, sets: readonly MigrationFiles[]): MigrationFiles[] {
   const known = new Set(sets.flatMap(({ files }) => [...files.keys()]));
   const unknown = migrations.filter((name) => !known.has(name));
@@ -119,7 +117,6 @@ async function requireStopped(dataFolder: string): Promise<void> {
   throw new CommandFailed(`PostgreSQL runs in ${dataFolder}. Stop the gateway first: it stops PostgreSQL as well.`);
 }
 
-/** Removes the remains of a killed restore. */
 async function discard(temporary: string): Promise<void> {
   const { readAccess } = await import('#core/platform/database/server-access.ts');
   const access = await readAccess(join(temporary, 'postgres.json'), join(temporary, 'postgres'));

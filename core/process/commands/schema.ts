@@ -41,7 +41,6 @@ async function readForPlugins(file: string): Promise<GatewayDocument | undefined
   }
 }
 
-/** Uses stderr: the schema itself may go to stdout. */
 function warn(error: ConfigError): void {
   console.error(`${error.message}\nnote: the schema does not cover plugins that could not be loaded`);
 }

@@ -31,7 +31,7 @@ export function defineStart(parser: Parser, context: CoreCommandContext, createS
       const own = openProcessLog(process.env);
       if (own.format === 'text') return serve(context, own, signals, notice);
       logWarnings(own.log);
-      // Nothing but lines of JSON reaches the collector.
+      // Only lines of JSON reach the collector.
       await serve(context, own, signals, notice).catch((error: unknown) => {
         const isRefused = error instanceof ConfigError || error instanceof StartRefused;
         own.log.error('the gateway has not started', isRefused ? error.message : error);
@@ -99,7 +99,6 @@ async function serve(
   finish(cause, isClean);
 }
 
-/** Reloads gateway.yaml and logs the result. Returns false if it was rejected. */
 function reloader(
   gateway: Gateway,
   file: string,
@@ -150,7 +149,6 @@ async function abandon(gateway: Gateway, log: Logger): Promise<void> {
   await gateway.abandon().catch((error: unknown) => log.error('the database could not be stopped', error));
 }
 
-/** Undefined if the gateway was stopped before it had started. */
 async function startUnless(signals: StopSignals, options: GatewayOptions): Promise<Gateway | undefined> {
   const { log } = options;
   const stopping = new AbortController();

@@ -12,16 +12,14 @@ const { createServer, request } = process.getBuiltinModule('node:http');
 const actions = ['restart', 'reload', 'stop'] as const;
 export type Action = (typeof actions)[number];
 
-/** For responses to end on stop. */
 const closeTimeoutMs = 1_000;
 
-/** Last line after success. */
 const done = 'done';
 
-/** Does it, and tells its progress. @throws Error with what went wrong */
+/** Performs the action and reports its progress. @throws Error with the reason */
 export type Perform = (action: Action, tell: (line: string) => void) => Promise<void>;
 
-/** Nobody listens on the socket of the data folder. */
+/** No process listens on the data folder's socket. */
 export class NoSupervisor extends Error {
   override readonly name = 'NoSupervisor';
 }

@@ -7,19 +7,16 @@ import type { OperatorAnswer, OperatorQuestion } from '#core/gateway/operator-li
 import type { StopSignals } from '../stop-signals.ts';
 import type { WorkerCrash, WorkerOrder, WorkerReport } from './settings.ts';
 
-/** The health check fails this long after a crash. */
 const unhealthyForMs = 600_000;
 const reportIntervalMs = 2_000;
 
 interface Worker {
-  /** Number of requests in flight. */
   running(): number;
   /** Closes the connections of this many further responses. */
   shed(connections: number): void;
   answerOperator(question: OperatorQuestion): Promise<OperatorAnswer> | undefined;
   /** Reloads gateway.yaml. @returns false if it was rejected, which is logged */
   reload(): Promise<boolean>;
-  /** Prints where the gateway serves. */
   greet(operatorUrl: string | undefined): Promise<void>;
 }
 
@@ -42,7 +39,7 @@ export class SupervisorLink {
     process.once('disconnect', () => signals.obey('supervisor lost'));
   }
 
-  /** Tells the supervisor that this worker serves. */
+  /** Reports to the supervisor that this worker serves. */
   serve(worker: Worker): void {
     this.#worker = worker;
     this.#report({ kind: 'ready' });

@@ -1,4 +1,3 @@
-/** A worker's metrics in Prometheus text format. */
 interface WorkerMetrics {
   readonly worker: number;
   readonly text: string;
@@ -39,7 +38,6 @@ function labelled(line: string, worker: number): string[] {
   return [`${name}{worker="${worker}"${rest}`];
 }
 
-/** The supervisor's metric about each worker. */
 interface MetricOfWorkers {
   readonly name: string;
   readonly type: 'gauge' | 'counter';

@@ -14,9 +14,7 @@ import type { WorkerProcess } from './worker-process.ts';
 const { createServer } = process.getBuiltinModule('node:http');
 
 interface Workers {
-  /** The serving workers. */
   ready(): readonly WorkerProcess[];
-  /** The supervisor's own metrics in Prometheus text format. */
   metrics(answered: readonly number[]): string;
   describe(): readonly WorkerStatus[];
 }
@@ -70,7 +68,7 @@ export class WorkersOperator {
     if (method !== 'GET' && method !== 'HEAD') return plain(405, 'Use GET.');
     const ready = this.#workers.ready();
     const path = url.split('?', 1)[0] ?? '';
-    // It tells nothing, so nobody is kept out.
+    // It reveals nothing, so it needs no access control.
     if (path === '/livez') return json(200, { status: 'ok' });
     const ofAll = path === '/metrics' || path === '/readyz';
     // What access depends on; with all of them, answers would be compressed.

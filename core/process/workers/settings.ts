@@ -42,8 +42,7 @@ export type WorkerReport =
   | { readonly kind: 'answer'; readonly id: number; readonly answer: OperatorAnswer | boolean | undefined };
 
 const workerVariable = 'DAYPASS_WORKER';
-/** First socket: after stdio and the IPC channel. */
-const firstDescriptor = 4;
+const firstDescriptor = 4; // after stdio and the IPC channel
 
 /** Undefined in a process that no supervisor has started. */
 export function readWorkerSettings(environment: NodeJS.ProcessEnv = process.env): WorkerSettings | undefined {

@@ -14,12 +14,11 @@ import { type WorkerExit, WorkerProcess } from './worker-process.ts';
 import { describeSlots, type WorkerSlot, writeSlotMetrics } from './worker-slot.ts';
 
 /**
- * Ms: for a start beside workers that serve, which may migrate a large database; after a replacement, for the longest `listen.drain_timeout` and what
+ * Ms: for a start while other workers serve, which may migrate a large database; after a replacement, for the longest `listen.drain_timeout` and what
  * follows it; after a third signal.
  */
 const timeouts = { start: 600_000, drain: 3_700_000, end: 7_000 };
 
-/** Before a worker that exited is started again. */
 const retriesMs = { first: 200, longest: 30_000 };
 
 /** Uptime after which a crash counts as the first again. */
@@ -56,8 +55,7 @@ class Supervisor {
   readonly #plan: WorkerPlan;
   readonly #parts: SupervisorParts;
   readonly #slots: readonly WorkerSlot[];
-  /** All processes, including those that are stopping. */
-  readonly #running = new Set<WorkerProcess>();
+  readonly #running = new Set<WorkerProcess>(); // including those that are stopping
   readonly #control: ControlSocket;
   readonly #operator: WorkersOperator | undefined;
   readonly #ended = Promise.withResolvers<boolean>();
@@ -173,7 +171,6 @@ class Supervisor {
     }
   }
 
-  /** @returns false if it has exited */
   async #waitForStart(worker: WorkerProcess, isFirst = false): Promise<boolean> {
     // As without workers, the first start takes the time that it needs.
     const started = await firstOrTimeout([worker.served], isFirst ? Infinity : timeouts.start);
@@ -275,7 +272,6 @@ class Supervisor {
     tell(line);
   }
 
-  /** @returns true if every worker exited with 0 */
   async #stop(): Promise<boolean> {
     const { signals } = this.#parts;
     this.#isStopping = true;

@@ -7,8 +7,7 @@ import { environmentWithoutFile } from '../environment-file.ts';
 import type { StopOrder } from '../stop-signals.ts';
 import { type WorkerOrder, type WorkerReport, type WorkerSettings, workerEnvironment } from './settings.ts';
 
-/** A reload may build thousands of models. */
-const timeoutsMs = { ask: 5_000, reload: 30_000 };
+const timeoutsMs = { ask: 5_000, reload: 30_000 }; // a reload may build thousands of models
 
 /** How a worker has ended. */
 export interface WorkerExit {
@@ -90,7 +89,7 @@ export class WorkerProcess {
     return this.#child.pid;
   }
 
-  /** True from the time it serves until it is told to end. */
+  /** True from the time it serves until it is asked to end. */
   get isReady(): boolean {
     return this.#isReady;
   }

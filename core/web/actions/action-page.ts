@@ -146,7 +146,6 @@ export function slugOf(action: string): string {
   return action.slice(action.indexOf('.') + 1).replaceAll('_', '-');
 }
 
-/** Input members that share the form's one line of text and one choice. */
 const lines = ['to', 'confirm', 'label'] as const;
 const choices = ['sign_in', 'as', 'outcome'] as const;
 

@@ -4,15 +4,12 @@ import type { Host, Services } from '#core/gateway/host/host.ts';
 import { retryUntilDone } from '#core/platform/timing/backoff.ts';
 import { type LiveTopic, liveTopics } from '../pages/page.ts';
 
-/** For every instance: news of all accounts. */
-const channel = 'live';
+const channel = 'live'; // news of all accounts, for every instance
 /** For instances with pages that follow all accounts: some account has news. */
 const anyChannel = 'live/any';
-/** For instances with pages that follow the account. */
 const accountChannel = (accountId: string) => `live/account/${accountId}`;
 const intervalMs = 1_000;
-/** Per interval; more accounts with news count as all. */
-const maxAccounts = 500;
+const maxAccounts = 500; // per interval; more count as all
 const retriesMs = { first: 500, longest: 30_000 };
 
 /** A topic has news, of some accounts or of all. Those of an empty set are of accounts that this instance does not follow. */
@@ -21,13 +18,11 @@ export interface LiveChange {
   readonly accounts: ReadonlySet<string> | undefined;
 }
 
-/** A message between instances: accounts by topic, null for all. */
 interface LiveMessage {
   readonly instance: string;
   readonly changes: Partial<Record<LiveTopic, readonly string[] | null>>;
 }
 
-/** A channel that this instance listens on while one of its pages follows it. */
 interface Followed {
   followers: number;
   isSubscribed: boolean;
@@ -40,7 +35,7 @@ type BusServices = Pick<Services, 'instance' | 'shared' | 'log'>;
 /**
  * Carries changes to the open pages of this process at once, and to those of other instances at most once a second. A change
  * is only a hint to look again: after a gap everything counts as changed. News of an account go to the instances that follow it:
- * if each instance told each other, the messages would grow with their square.
+ * if each instance notified every other, the messages would grow with their square.
  */
 export class LiveBus implements AsyncDisposable {
   readonly #services: BusServices;
@@ -81,7 +76,7 @@ export class LiveBus implements AsyncDisposable {
   }
 
   /**
-   * Also hears of news of this account that other instances publish, or of news of any account. What happened before the first
+   * Also receives news of this account, or of any account, from other instances. What happened before the first
    * follower counts as changed.
    *
    * @param accountId undefined for any
@@ -211,7 +206,6 @@ export class LiveBus implements AsyncDisposable {
     }
   }
 
-  /** Marks everything of these accounts as changed. */
   #deliverAll(accounts: ReadonlySet<string> | undefined): void {
     for (const topic of liveTopics) this.#deliver({ topic, accounts });
   }

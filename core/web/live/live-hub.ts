@@ -10,11 +10,8 @@ import { type LiveSource, LiveView } from './live-view.ts';
 import { type RenderBudget, RenderQueue, CpuShareBudget } from './render-queue.ts';
 import type { Database } from '#core/platform/database/database.ts';
 
-/** Comments keep streams open. */
 const beatIntervalMs = 15_000;
-/** Between checks for ended sessions. */
 const sessionIntervalMs = 3_000;
-/** For one check. */
 const sessionTimeoutMs = 5_000;
 
 /** Who reads a stream, and what. */
@@ -36,13 +33,10 @@ export type FilterSessions = (ids: readonly string[]) => Promise<ReadonlyMap<str
 
 type HubHost = Pick<Host, 'keep' | 'log' | 'instance' | 'shared' | 'database'>;
 
-/** A view with its key and account. */
 interface Followed {
   readonly view: LiveView;
   readonly topics: ReadonlySet<LiveTopic>;
-  /** Undefined for a page that follows all accounts. */
   readonly accountId: string | undefined;
-  /** Stops following on other instances. */
   unfollow(): void;
 }
 
@@ -55,8 +49,7 @@ export class LiveHub implements AsyncDisposable {
   readonly #filterSessions: FilterSessions;
   readonly #readers = new Map<LiveStream, LiveReader>();
   readonly #views = new Map<string, Followed>();
-  /** Streams by account or address, oldest first. */
-  readonly #owners = new Map<string, Set<LiveStream>>();
+  readonly #owners = new Map<string, Set<LiveStream>>(); // by account or address, oldest first
   readonly #queue: RenderQueue;
   readonly #timers: readonly NodeJS.Timeout[];
   readonly #stops: readonly (() => void)[];
@@ -196,7 +189,6 @@ export class LiveHub implements AsyncDisposable {
       if (sessionId !== undefined && ids.has(sessionId)) stream.stop();
   }
 
-  /** Marks streams as live again at the next rendering. */
   #resume(): void {
     this.#isStopped = false;
     for (const { view } of this.#views.values()) view.mark();
@@ -215,7 +207,7 @@ const channels: Readonly<Record<string, readonly LiveTopic[]>> = {
 };
 
 /**
- * Follows PostgreSQL's notifications of changes, by whatever process.
+ * Follows PostgreSQL's notifications of changes from any process.
  *
  * @returns the function that ends it
  */

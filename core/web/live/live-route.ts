@@ -104,7 +104,6 @@ function sourceOf(createVisit: () => LiveVisit, live: LiveParts, renderer: Rende
   };
 }
 
-/** A visit whose page is rendered repeatedly, long after its head was sent. */
 class LiveVisit extends Visit {
   /** @throws Error for a visitor: visitors share a rendering, but a token is for one browser */
   override formToken(path: string): string {

@@ -8,15 +8,11 @@ import { Redirect } from '../pages/page.ts';
 import { PageError } from '../pages/page-error.ts';
 import { formatEvent, type LiveStream, type RenderedPart } from './live-stream.ts';
 
-/** Between two renderings. */
 const minIntervalMs = 1_000;
-/** For the values of one rendering. */
 const renderTimeoutMs = 10_000;
-/** While a page cannot be rendered. */
 const retriesMs = { first: 1_000, longest: 10_000 };
 const failureLog = new Throttle(60_000);
 
-/** A page's values, or a redirect to another page. */
 type LiveValues = Redirect | object;
 
 /** What a view needs of its page, for one of its streams. */
@@ -38,13 +34,10 @@ interface LiveViewOptions {
 /** One rendering of a page for all streams with the same content, at most once per interval. */
 export class LiveView {
   readonly #options: LiveViewOptions;
-  /** In opening order. */
-  readonly #streams = new Map<LiveStream, LiveSource>();
-  /** Streams that could not take the last rendering. */
+  readonly #streams = new Map<LiveStream, LiveSource>(); // in opening order
   readonly #behind = new Set<LiveStream>();
   readonly #backoff = new Backoff(retriesMs);
-  /** Ms until the next attempt; 0 unless the last one failed. */
-  #retryAfter = 0;
+  #retryAfter = 0; // ms; 0 unless the last one failed
   #timer: NodeJS.Timeout | undefined;
   #everySeconds: NodeJS.Timeout | undefined;
   #renderedAt = Number.NEGATIVE_INFINITY;

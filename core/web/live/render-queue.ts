@@ -1,16 +1,13 @@
 import { inBackground } from '#core/platform/background.ts';
 import type { Logger } from '#core/platform/logger.ts';
 
-/** Few, because requests need the database connections. */
-const concurrency = 2;
+const concurrency = 2; // few, because requests need the database connections
 
 /** Renderings per second, over all views. The minimum, enough for four busy pages, takes a sixtieth of a core. */
 const rates = { most: 25, least: 4 };
-/** Consecutive urgent renderings until a routine one is due. */
 const urgentInRow = 4;
 /** CPU time of one rendering with its queries, as `npm run bench -- --dashboards` measures it. */
 const renderCostMs = 4;
-/** Renderings may use this share of the CPU time of other work. */
 const cpuShare = 0.03;
 const sampleIntervalMs = 2_000;
 

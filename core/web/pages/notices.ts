@@ -4,7 +4,6 @@ import { withDeadline } from '#core/platform/timing/deadline.ts';
 import type { Language } from '../texts/texts.ts';
 import type { PageRequest } from './page.ts';
 
-/** For notices next to other content. */
 const readTimeoutMs = 3_000;
 
 /** `all`: also visitors, on the status page and in its JSON. `customers`: accounts that are signed in, on their home page. */
@@ -25,7 +24,7 @@ export interface Notice {
 export interface NoticeSource {
   /** Unique and in snake_case: the member of `/status.json` that lists its notices, unless that has a member of its own with this name. */
   readonly name: string;
-  /** Those to be shown now, in their order; own ones to customers alone. Without them, where it rejects or takes over 3 s, what is shown beside them remains. @param now epoch ms */
+  /** Those to be shown now, in their order; own ones to customers alone. Without them, where it rejects or takes over 3 s, the rest of the page remains. @param now epoch ms */
   show(request: PageRequest, now: number, readers: NoticeReaders): Promise<readonly Notice[]>;
   /** The public ones for `/status.json`; none where it rejects. Omitted where none is public: then there is no such member. */
   readonly toJson?: (host: Host, language: Language) => Promise<readonly object[]>;

@@ -14,7 +14,7 @@ export class PageError extends Error {
   }
 }
 
-/** Details of an error page, besides its text. */
+/** Details of an error page in addition to its text. */
 export interface PageErrorDetails {
   /** For the placeholders of the text. */
   readonly values?: Readonly<Record<string, string | number>>;

@@ -1,7 +1,6 @@
 import { addAbortSignal, Readable } from 'node:stream';
 import type { Logger } from '#core/platform/logger.ts';
 
-/** For a download, however slow the client. */
 const maxDurationMs = 15 * 60_000;
 
 /**

@@ -3,7 +3,6 @@ import { readHealth } from '#core/gateway/health/read-health.ts';
 import type { Translate } from '../texts/texts.ts';
 import type { ProblemKind } from './problem.ts';
 
-/** For dependencies, which are not checks of the registry. */
 const runbooks = new Map([
   ['database', 'database-down'],
   ['shared state', 'shared-state-down'],

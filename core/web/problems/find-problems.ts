@@ -21,7 +21,6 @@ interface FoundProblem extends Problem {
   readonly kind: ProblemKind;
 }
 
-/** Current problems and their total number; of money problems, the worst are listed. */
 interface FoundProblems {
   readonly found: readonly FoundProblem[];
   readonly total: number;

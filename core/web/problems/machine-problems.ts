@@ -29,7 +29,7 @@ const maxListed = 10;
 
 /**
  * Models with only one upstream: nothing is wrong yet, and customers were promised a backup. It is so as long as gateway.yaml says so,
- * and nobody needs to know since when.
+ * and its start does not matter.
  */
 export const missingBackups: ProblemKind = {
   name: 'no_backup',

@@ -8,7 +8,6 @@ import { inBrackets, type Problem, type ProblemKind, type ProblemReader, readEmp
 
 /** Models, and upstreams with open breakers; a line counts the remaining models. */
 const maxListed = 10;
-/** Routes whose breakers are explained in the model's line. */
 const maxExplained = 2;
 
 /** Models in trouble, the worst first, each kind the oldest first. */

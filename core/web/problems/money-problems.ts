@@ -4,7 +4,6 @@ import { nameOfPerson } from '../pages/account-name.ts';
 import { flaggedAlert, foreignAlert, unconfirmedAlert } from './money-alerts.ts';
 import { type Problem, type ProblemKind, type ProblemReader, readEmphasis } from './problem.ts';
 
-/** The other flags are on their own page. */
 const maxListed = 10;
 
 /** Reported payments that stay unconfirmed, with waiting buyers. */
@@ -50,7 +49,6 @@ const foreign: ProblemKind = {
   },
 };
 
-/** Orders with a payment that needs a decision. */
 const flagged: ProblemKind = {
   name: 'order_flagged',
   order: 140,

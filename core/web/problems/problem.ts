@@ -2,7 +2,7 @@ import type { EventName } from '#core/gateway/events/event-handler.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { PageRequest } from '../pages/page.ts';
 
-/** `bad` is mended now, `warn` today; `info` is a hint, and nothing that anybody is alerted to. */
+/** `bad` is mended now, `warn` today; `info` is a hint without an alert. */
 export const severities = ['bad', 'warn', 'info'] as const;
 
 /** One thing that is wrong, in the language of its reader. */
@@ -14,7 +14,7 @@ export interface Problem {
   readonly pieces: readonly TextPiece[];
   /** What it is about, where there may be several of its kind: a model, the code of an order. No personal data. */
   readonly subject?: string | undefined;
-  /** Since when; left out where nobody knows. */
+  /** Start of the problem; omitted if unknown. */
   readonly since?: Date | undefined;
   /** The page where it is mended. Its button says `text`, by default the title of that page; `label` says more to screen readers. */
   readonly step: { readonly path: string; readonly text?: string; readonly label?: string };
@@ -23,8 +23,7 @@ export interface Problem {
 }
 
 interface Problems extends ReadonlyArray<Problem> {
-  /** Total number if not all are listed. */
-  readonly total?: number;
+  readonly total?: number; // if not all are listed
 }
 
 /** A piece of a sentence for a template. */
@@ -58,7 +57,7 @@ export interface ProblemKind {
   readonly alert?: ProblemAlert;
 }
 
-/** What is sent to the operator about an event that tells of a problem, by mail and webhook. */
+/** Alert about an event that reports a problem, sent to the operator by mail and webhook. */
 export type ProblemAlert = AlertComposer &
   (
     | { readonly event: EventName; readonly isWatched?: never }
@@ -95,7 +94,6 @@ export function readEmphasis(text: string): TextPiece[] {
     .filter((piece) => piece.text !== '');
 }
 
-/** Characters of a foreign message: an upstream's, a file's or a job's. */
 const maxReasonLength = 120;
 
 /** The words of others on one line, at most 120 characters. */

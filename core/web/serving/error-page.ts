@@ -14,12 +14,10 @@ import type { Translator } from '../texts/translator.ts';
 import { wellKnownPaths } from '../pages/paths.ts';
 import type { Visit } from './visit.ts';
 
-/** Statuses with a text of their own; the others use that of 400 or 500. */
 const described = new Set([400, 401, 403, 404, 405, 413, 429, 500, 503]);
 
 const retryAfterSeconds = 5;
 
-/** For JSON responses on paths that are not model calls. */
 const codes: Readonly<Record<number, ErrorCode>> = {
   401: 'forbidden',
   403: 'forbidden',

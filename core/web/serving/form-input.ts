@@ -4,7 +4,6 @@ import { FieldErrors } from '../pages/page.ts';
 import { formTokenField } from '../sessions/form-token.ts';
 import { withoutNul } from '../pages/without-nul.ts';
 
-/** Cached by schema: forms are registered once. */
 const validators = new WeakMap<JsonSchema, ValidateFunction>();
 
 const ajv = new Ajv({
@@ -54,7 +53,6 @@ interface Bounds {
   readonly maximum: number;
 }
 
-/** Of a whole number; undefined for other types. */
 function boundsOf({ type, minimum, maximum }: JsonSchema = {}): Bounds | undefined {
   return type === 'integer' && minimum !== undefined && maximum !== undefined ? { minimum, maximum } : undefined;
 }

@@ -8,7 +8,6 @@ import { wellKnownPaths } from '../pages/paths.ts';
 /** Fits next to "Account" in the bottom bar of phones. */
 const maxBarEntries = 4;
 
-/** Layouts with a header and a footer, and the role whose pages they list. */
 const rolesOfLayouts: Readonly<Record<string, Role>> = { site: 'public', account: 'account', operator: 'operator' };
 
 /** The layout of a page that names none. */

@@ -15,7 +15,6 @@ import type { Translator } from '../texts/translator.ts';
 import { viewsFolder } from '../pages/views.ts';
 import type { Visit } from './visit.ts';
 
-/** Scripts of pages with live parts, in loading order. */
 const liveScripts = ['htmx.js', 'htmx-sse.js', 'live.js'];
 
 /** Missing values print nothing: a new form has no values and no errors. */
@@ -41,7 +40,6 @@ function createEta(): Eta {
   return new Eta({ views: viewsFolder, cache: true, autoFilter: true, filterFunction: printValue });
 }
 
-/** What the layout needs from the inner page. */
 interface View {
   readonly title: string;
   readonly description?: string;
@@ -145,7 +143,6 @@ export class Renderer {
 
 const roles: readonly Role[] = ['public', 'account', 'operator'];
 
-/** Paths that pages may not use. */
 const reserved = /^\/(v1|v1beta|v2|anthropic|openai|assets)(\/|$)/;
 
 /** @throws Error for a page that cannot be rendered, so that it is found at the start */

@@ -11,7 +11,6 @@ import type { Renderer } from './renderer.ts';
 import type { Translator } from '../texts/translator.ts';
 import { Visit } from './visit.ts';
 
-/** For the body of a form to arrive. */
 const formTimeoutMs = 10_000;
 
 /** hapi routes for one page and its forms. */
@@ -94,7 +93,6 @@ export class PageRoutes {
     }
   }
 
-  /** @returns the form's id */
   #requireOwnForm(page: Page, visit: Visit, request: Request): string {
     try {
       requireSameOrigin(request, visit.host);

@@ -14,7 +14,6 @@ export function publicOrigin({ service }: Pick<Host, 'service'>): string {
   return host === undefined || isLoopback(host) ? '' : service.baseUrl;
 }
 
-/** True for a page that search engines may list: public, with a description. */
 function isListed({ role, description, path }: Page): boolean {
   return role === 'public' && description !== undefined && !path.includes('{');
 }

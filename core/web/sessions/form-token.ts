@@ -7,7 +7,7 @@ import { PageError } from '../pages/page-error.ts';
 /**
  * Every form carries a token: the id of this one form, which holds the second it was made in, and an HMAC of id and path
  * under the browser's session token. Another site can make a browser send a form, but it cannot read the session token.
- * The reasons for checking this beside fetch metadata are in docs/decisions/.
+ * The reasons for checking this in addition to fetch metadata are in docs/decisions/.
  */
 
 /** Seconds for which a form can be sent. */

@@ -11,8 +11,7 @@ import { withoutNul } from '../pages/without-nul.ts';
 import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { Account, Session } from '#core/business/accounts/entities.ts';
 
-/** However active the session is. */
-const maxAgeDays = 90;
+const maxAgeDays = 90; // however active the session is
 const maxIdleDays = 14;
 const readTimeoutMs = 2_000;
 /** Updates of the last use are this far apart, so that not every page view is a write. */
@@ -42,7 +41,6 @@ export interface OpenSession {
   readonly account: SignedInAccount;
 }
 
-/** SQL for sessions that have not ended, by the database's clock. */
 const live = `s.expires_at > now() and s.last_used_at > now() - interval '${maxIdleDays} days'`;
 
 /**

@@ -85,7 +85,6 @@ function keep<T>(kept: Map<string, T>, key: string, make: () => T): T {
   return known;
 }
 
-/** Units of `relative`, each up to the next. */
 const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['day', day],
   ['hour', hour],

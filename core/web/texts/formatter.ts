@@ -147,7 +147,7 @@ function withZoneName(format: TimeFormat, timeZone: string): TimeFormat {
 }
 
 /**
- * The canonical name of a zone, so that there are no more formatters than zones, whatever cookies say.
+ * The canonical name of a zone, so that cookies cannot create more formatters than there are zones.
  *
  * @returns undefined for what is not the name of a zone
  */

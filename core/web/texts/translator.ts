@@ -36,7 +36,6 @@ export class Translator {
     return translate;
   }
 
-  /** Placeholder values may be sentences as well. */
   #readSentence(sentence: string, translate: Translate): string {
     this.#sentences ??= new SentenceReader(this.#texts.en);
     const read = this.#sentences.read(sentence);

@@ -106,7 +106,7 @@ payments and the ledger stay under the account's id, for bookkeeping. Time that 
   ],
 ] as const satisfies readonly (readonly [Parameters<typeof coreAction>[0], ActionCommandWords])[];
 
-/** `daypass account …`: for the operator. Works beside a running gateway, which PostgreSQL notifies of every change. */
+/** `daypass account …`: for the operator. Works next to a running gateway, which PostgreSQL notifies of every change. */
 export const accountCommand: Command = {
   name: 'account',
   define(parser, context) {

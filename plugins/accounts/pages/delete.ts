@@ -12,7 +12,6 @@ const deletedPath = '/account-deleted';
 /** Searched for open ones, of which an account has a few. */
 const maxRecentOrders = 50;
 
-/** The text that the owner types to confirm: the e-mail address, or the name without one. */
 function phraseOf(request: PageRequest): string {
   const { email, name } = accountOf(request);
   return email ?? name;
@@ -62,7 +61,6 @@ export const deletedPage: Page = {
   show: () => ({}),
 };
 
-/** Undefined if no paid time is left. */
 async function describeTimeLeft(request: PageRequest): Promise<string | undefined> {
   const { host, t, format } = request;
   const [account] = await readAccounts(host.database, 'id', [accountOf(request).id]);

@@ -5,7 +5,6 @@ import { Backoff } from '#core/platform/timing/backoff.ts';
 import type { Ring } from './ring.ts';
 import type { Failure, ThreadAnswer, ThreadQuestion } from './thread.ts';
 
-/** The thread has a few short functions and little state. */
 const resourceLimits = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1, stackSizeMb: 1 };
 /** Longer each time, until a thread has lasted for `steadyAfter`. */
 const restartDelaysMs = { first: 200, longest: 60_000 };
@@ -23,7 +22,6 @@ export class DiskThread {
   readonly #ring: Ring;
   readonly #events: DiskThreadEvents;
   readonly #backoff = new Backoff(restartDelaysMs);
-  /** Messages that wait for a running thread. */
   readonly #held: ThreadQuestion[] = [];
   #worker: Worker | undefined;
   #restart: NodeJS.Timeout | undefined;
@@ -120,7 +118,7 @@ function compileCache(): NodeJS.ProcessEnv {
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) };
 }
 
-/** Beside this module, in sources and in a build. */
+/** Next to this module, in sources and in a build. */
 export const threadScript = new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url);
 
 /** The error of an operation, which came from the thread. */

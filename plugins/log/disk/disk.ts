@@ -7,16 +7,13 @@ import { makesFile, type OpenFile, type Operations } from './operations.ts';
 import { Ring, type Unwritten, word } from './ring.ts';
 import type { ThreadAnswer, Failure } from './thread.ts';
 
-/** For a line to be written. */
 const lineTimeoutMs = 200;
 const lookIntervalMs = 40;
-/** Between checks for room. */
 const roomIntervalMs = 5;
 const operationTimeoutMs = 2_000;
 /** The thread may wait this long for the processor while there is no room for lines. */
 const processorTimeoutMs = 2_000;
-/** On a busy machine. */
-const startTimeoutMs = 20_000;
+const startTimeoutMs = 20_000; // on a busy machine
 const endTimeoutMs = 1_000;
 
 interface Waiting {
@@ -116,7 +113,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
       reject(new DiskSilent());
       return promise;
     }
-    // Somebody waits for it, so the process must not end before.
+    // A caller waits for it, so the process must not exit before.
     this.#thread.hold(true);
     const id = this.#send(name, values);
     this.#asked.set(id, { name, path: values[0], since: performance.now(), resolve, reject });
@@ -167,7 +164,6 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     return id;
   }
 
-  /** Subscribes to the next change of the written position. */
   #listen(): void {
     if (this.#isListening) return;
     const { done } = this.#ring;
@@ -230,7 +226,6 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     this.#timer.refresh();
   }
 
-  /** Ends waits that have timed out. */
   #look(): void {
     this.#isWatching = false;
     this.#settle();
@@ -247,7 +242,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     if (isLate && this.#isAtWork) this.#fallSilent();
     else this.#watch();
     if (!isLate || !this.#hasStarted) return;
-    // Whoever waits for so long does so no longer, whatever the reason is.
+    // Such a long wait ends, for any reason.
     while (this.#waiting[0] !== undefined && isLineLate(this.#waiting[0])) this.#waiting.shift()?.resolve();
   }
 
@@ -279,7 +274,7 @@ export class ThreadedDisk implements Disk, AsyncDisposable {
     }
     this.#asked.clear();
     this.#thread.hold(false);
-    // Whoever appends is in the middle of something.
+    // The appending caller must finish first.
     queueMicrotask(() => {
       this.onSilent();
       // It has answered meanwhile, and has nothing more to tell.

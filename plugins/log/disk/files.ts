@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync, rmSync, type Stats, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** A file, whatever its path is now. */
+/** Identifies a file independently of its path. */
 export interface FileIdentity {
   readonly dev: number;
   readonly ino: number;
@@ -67,7 +67,7 @@ export function removeIfPossible(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // The file is complete, or another error has told why it is not.
+    // The file is complete, or another error has been reported.
   }
 }
 

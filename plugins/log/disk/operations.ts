@@ -46,7 +46,7 @@ const listing = { ms: 20, entries: 1_000 };
 const openListings = new Map<number, Dir>();
 
 /**
- * What the journal does in its folder besides appending lines. Each returns when the disk has answered, which may be never, so a
+ * The journal's operations on its folder, except for appending lines. Each returns when the disk has answered, which may be never, so a
  * running process calls them in a thread of their own; a start calls them itself.
  */
 export const operations = {
@@ -243,13 +243,12 @@ function openFolder(path: string): Dir | undefined {
   }
 }
 
-/** @throws Error if another file has the name */
 function giveName(part: string, path: string): void {
   const own = identityOf(statSync(part));
   try {
     linkSync(part, path);
   } catch (error) {
-    // NFS asks again when an answer was lost, and is told that the link exists.
+    // NFS retries after a lost reply, and then reports that the link exists.
     if (operations.isAt(path, own)) return;
     // File systems without hard links, and security modules that forbid them, refuse with errors of all kinds.
     if (codeOf(error) === 'EEXIST' || isThere(path)) throw error;

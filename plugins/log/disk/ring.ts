@@ -1,6 +1,6 @@
 /*
  * Lines on their way to the thread that writes them, in memory that both threads see. A frame is the descriptor of a file and a length, 4
- * bytes each, then whole lines, filled up to a multiple of 8 bytes; lines may go on at the start of the ring. Positions count bytes
+ * bytes each, then whole lines, filled up to a multiple of 8 bytes; lines may wrap around to the start of the ring. Positions count bytes
  * since the start and wrap as 32-bit integers.
  */
 
@@ -31,8 +31,7 @@ export const word = {
 const controlBytes = 64;
 const headBytes = 8;
 
-/** A power of two, and more than the longest line. */
-const capacityBytes = 512 * 1024;
+const capacityBytes = 512 * 1024; // a power of two, more than the longest line
 const mask = capacityBytes - 1;
 const newline = 0x0a;
 
@@ -177,7 +176,6 @@ export class Ring {
   }
 }
 
-/** Size of a frame for lines of this many bytes. */
 function sizeOf(length: number): number {
   return headBytes + Math.ceil(length / 8) * 8;
 }

@@ -14,9 +14,7 @@ import { mailReason } from '../mail-reason.ts';
 import { type AlertSource, composeAlert } from './alert.ts';
 import { alertsSection } from '#core/business/mail/alerts-section.ts';
 
-/** For the receiver to answer. */
 const defaultDeadlineMs = 10_000;
-/** A run starts no further calls after this. */
 const maxRunMs = 20_000;
 
 /** Sends the alerts that are due to the operator's webhook, one after another. @param deadline ms for each answer */
@@ -60,7 +58,6 @@ async function sendOne(
   }
 }
 
-/** All alerts share this shape. */
 async function writeBody(
   host: Host,
   gateway: HealthChecks & AlertSource,

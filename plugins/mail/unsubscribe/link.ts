@@ -9,7 +9,7 @@ const secretName = 'unsubscribe';
 
 /**
  * The page at which the owner of an account unsubscribes without signing in. It ends in the account's id with its HMAC-SHA-256, so that
- * nobody unsubscribes others; whoever has the mail may, as RFC 8058 wants it.
+ * an account cannot unsubscribe others; the holder of the mail can, as RFC 8058 requires.
  */
 export async function unsubscribeUrl(
   { database, service }: Pick<Host, 'database' | 'service'>,

@@ -91,7 +91,7 @@ async function askRefund(host: Host, handle: string, input: { readonly [member: 
   };
 }
 
-/** `daypass orders …`: for the operator and for bookkeeping. Works beside a running gateway. */
+/** `daypass orders …`: for the operator and for bookkeeping. Works next to a running gateway. */
 export const ordersCommand: Command = {
   name: 'orders',
   define(parser, context) {

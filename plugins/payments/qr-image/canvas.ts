@@ -58,7 +58,6 @@ export class Canvas {
     }
   }
 
-  /** Round ends and smooth edges. */
   #stroke(x1: number, y1: number, x2: number, y2: number, radius: number): void {
     const [left, right] = [Math.floor(Math.min(x1, x2) - radius - 1), Math.ceil(Math.max(x1, x2) + radius + 1)];
     const [top, bottom] = [Math.floor(Math.min(y1, y2) - radius - 1), Math.ceil(Math.max(y1, y2) + radius + 1)];
@@ -90,7 +89,6 @@ export class Canvas {
   }
 }
 
-/** Mean over a square of at least one pixel. */
 function meanOf({ width, height, pixels }: GreyImage, left: number, top: number, side: number): number {
   const [fromX, fromY] = [Math.floor(left), Math.floor(top)];
   const toX = Math.min(width, Math.max(fromX + 1, Math.floor(left + side)));
@@ -100,12 +98,10 @@ function meanOf({ width, height, pixels }: GreyImage, left: number, top: number,
   return Math.round(sum / ((toX - fromX) * (toY - fromY)));
 }
 
-/** In units of its glyphs. */
 function widthOf(text: string): number {
   return [...text].reduce((sum, character) => sum + (glyphOf(character)?.width ?? 0), 0);
 }
 
-/** Distance of a point from the line between two points. */
 function distance(x: number, y: number, x1: number, y1: number, x2: number, y2: number): number {
   const [dx, dy] = [x2 - x1, y2 - y1];
   const length = dx * dx + dy * dy;

@@ -2,13 +2,10 @@ import { Canvas } from './canvas.ts';
 import type { Mark } from './mark.ts';
 import { modulesOf } from './modules.ts';
 
-/** The image's texts, in ASCII, and the logo above them. */
 interface QrImageTexts {
-  /** The receiver, above the code. */
-  readonly title: string;
+  readonly title: string; // above the code: the receiver
   readonly amount: string;
-  /** The order and its expiry, below the code. */
-  readonly lines: readonly string[];
+  readonly lines: readonly string[]; // below the code: the order and its expiry
   readonly mark?: Mark | undefined;
 }
 

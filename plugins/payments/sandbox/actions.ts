@@ -61,7 +61,6 @@ function wrongAmount({ amount }: SandboxCharge): number {
   return Math.max(1, Math.floor(amount / 2)) === amount ? amount + 1 : Math.max(1, Math.floor(amount / 2));
 }
 
-/** Sends the notification of the current state, `n` times concurrently. */
 async function notify(
   host: Pick<Host, 'database' | 'keep'>,
   reference: string,

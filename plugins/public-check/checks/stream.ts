@@ -2,7 +2,6 @@ import { failed, type Finding, ok, warning } from '#core/gateway/diagnosis/findi
 import { describeUnexpected, type PublicAnswer, type PublicCaller } from '../caller.ts';
 import { pace, publicPaths } from '../paths.ts';
 
-/** A pause this long separates two pieces. */
 const pieceGapMs = pace.interval * 0.4;
 const unbuffered =
   'Turn off the buffering of responses in the proxy (nginx: proxy_buffering off). docs/proxies.md has whole files.';

@@ -1,13 +1,10 @@
 /** Content types that servers use for anything, or omit. */
 const vagueTypes = new Set(['', 'text/plain', 'application/octet-stream']);
 
-/** Server-sent events, and JSON lines. */
 const streamTypes = new Set(['text/event-stream', 'application/x-ndjson']);
 
-/** How lines of an event stream begin. */
 const beginnings = ['data:', 'event:', 'id:', 'retry:', ':'];
 
-/** The first line must begin within these. */
 const searchedBytes = 1024;
 
 const brace = 0x7b;

@@ -20,7 +20,6 @@ import type { AttemptRequest } from './contract.ts';
 /** Bytes of a stream buffered for a slow client, in the four buffers that they pass. */
 const unread = 4 * bounds.slowReader;
 
-/** Time for reading a response before other exchanges run. */
 const maxTurnMs = 10;
 
 /**

@@ -8,10 +8,8 @@ const heldBackAfterMs = 200;
 export type TimeoutCause = 'silence' | 'no progress' | 'deadline';
 
 interface AttemptClockOptions {
-  /** Seconds until the awaited content must arrive, regardless of other data. */
-  readonly deadline: number;
-  /** Seconds without a byte allowed before the first one. */
-  readonly silence: number;
+  readonly deadline: number; // seconds until the awaited content, regardless of other data
+  readonly silence: number; // seconds before the first byte
   readonly onTimeout: (cause: TimeoutCause) => void;
 }
 
@@ -112,7 +110,6 @@ export class AttemptClock {
     this.#timer.stop();
   }
 
-  /** Restarts the timers for idle time and progress. */
   #restart(): void {
     this.noteByte();
     this.noteProgress();

@@ -34,7 +34,7 @@ export function canDecode(coding: string, node: string = process.versions.node):
 
 /**
  * A compressed body, which no request asks for but some proxies send. The limits of the body inside apply to the decoded
- * bytes; whatever the upstream has flushed is decoded at once.
+ * bytes; flushed data is decoded at once.
  */
 export class DecodedBody implements AnswerBody {
   readonly #answer: Answer;

@@ -33,9 +33,7 @@ export const faultEffects: Readonly<Record<FaultKind, FaultEffects>> = {
 };
 
 interface FaultDetails {
-  /** Of the upstream's response. */
   readonly status?: number | undefined;
-  /** The upstream had closed the reused connection. */
   readonly isStaleConnection?: boolean;
   /** A reused connection delivered nothing in time: the peer may be gone. */
   readonly isSilentConnection?: boolean;
@@ -69,9 +67,7 @@ export class Fault extends Error {
   }
 }
 
-/** Timeout codes of our connections and of the system. */
 const timeouts = new Set(['UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']);
-/** An open connection was closed. */
 const closed = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 /** The gateway has no file descriptor, buffer or port left. */
@@ -147,7 +143,7 @@ export function hedgeLostFault(): Fault {
 /** For the log and the operator, never for clients: it may name hosts and addresses. */
 export function describeFault(fault: Fault): string {
   const { kind, error, status } = fault;
-  // The message tells the client about all routes of the model. The operator needs the upstream's own message.
+  // The client's message is about all routes of the model. The operator needs the upstream's own message.
   if (fault.isUnclear404) return `${kind}: ${upstreamReason('upstream.reason.unclear_404')}`;
   if (kind === 'key' || kind === 'setup') return `${kind}: ${upstreamRefusal(fault)}`.slice(0, 500);
   const { cause } = error;
@@ -198,7 +194,6 @@ function redactedError(error: GatewayError, secrets: readonly string[]): Gateway
   return message === error.message ? error : new GatewayError(error.code, message, error.details);
 }
 
-/** Characters that distinguish a model's name from an ordinary word. */
 const distinctive = /[\d/:.-]/;
 
 /**

@@ -25,11 +25,8 @@ import { Fault, kindOf } from './fault.ts';
 
 /** An invalid request, unless the message means something else. */
 const clientStatuses = new Set([400, 404, 413, 415, 422]);
-/** The upstream is out of service, whatever the request. */
 const overloadStatuses = new Set([503, 529]);
-/** The upstream, or a proxy in front of it, took too long. */
 const timeoutStatuses = new Set([408, 504, 524]);
-/** Types and codes of a 409 about the request. */
 const conflictWords = new Set([
   'invalid_request_error',
   'conflict_error',

@@ -10,7 +10,6 @@ import { answerFault, interruptedFault, type Fault } from './fault.ts';
 const unreservedLength = 65_536;
 /** Characters of a response that is not aborted in favour of others: 64,000 tokens. */
 const protectedLength = 262_144;
-/** One read of a socket. */
 const maxPacketBytes = 65_536;
 
 /**
@@ -19,8 +18,7 @@ const maxPacketBytes = 65_536;
  */
 export class StreamBody implements AnswerBody {
   readonly #answer: Answer;
-  /** Content type of a binary body; undefined for events. */
-  readonly #bytesType: string | undefined;
+  readonly #bytesType: string | undefined; // undefined for events
   readonly #gated = new CollectedBytes();
   #received = 0; // bytes before the first content
   #isOpening = false; // the first content has arrived
@@ -97,7 +95,6 @@ export class StreamBody implements AnswerBody {
     this.#answer.end(isComplete ? undefined : (fault ?? closedEarly()));
   }
 
-  /** Opens the gate soon after the first content. */
   #gate(events: Buffer): void {
     const { reader } = this.#answer;
     if (events.length > 0) {
@@ -178,7 +175,6 @@ export class StreamBody implements AnswerBody {
     else clock.liftLimit();
   }
 
-  /** Ends the attempt if the upstream reported an error inside the stream. */
   #endOnFailure(): boolean {
     const { reader, status, request } = this.#answer;
     if (reader.failure === undefined) return false;

@@ -125,7 +125,6 @@ export class WholeBody implements AnswerBody {
     else clock.liftLimit();
   }
 
-  /** @throws GatewayError */
   #read(): WholeReply {
     const { reader, request } = this.#answer;
     const body = withoutByteOrderMark(this.#collected.bytes());

@@ -14,11 +14,9 @@ interface Account {
   /** Decaying sum of the ms for which it occupied slots, at `usedAt`. */
   use: number;
   usedAt: number;
-  /** Mean duration of its requests in ms; undefined before the first. */
-  mean: number | undefined;
+  mean: number | undefined; // ms; undefined before the first request
   running: number;
-  /** Waiting ids in order. */
-  readonly waiting: string[];
+  readonly waiting: string[]; // ids in order of arrival
 }
 
 interface Running {

@@ -3,7 +3,6 @@ import type { Gauge, Reading } from '#core/gateway/health/gauge.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { CapacityPool, Place } from './pool.ts';
 
-/** The queues of a gateway that declares capacities; loads nothing otherwise. */
 async function poolsOf(host: Host): Promise<(readonly [Upstream, CapacityPool])[]> {
   const limited = host.catalog.upstreams.filter(({ capacity }) => capacity !== undefined);
   if (limited.length === 0) return [];

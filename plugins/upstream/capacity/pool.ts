@@ -38,8 +38,8 @@ export interface Place {
 }
 
 /**
- * The slots of an upstream as this instance sees them. The places of this instance are the truth about it: the store is told of them,
- * and told again when it has lost them. While the store is unavailable, the instance grants its share of the slots by itself, to the
+ * The slots of an upstream as this instance sees them. The places of this instance are the truth about it: they are sent to the store,
+ * and again if it has lost them. While the store is unavailable, the instance grants its share of the slots by itself, to the
  * same places in the same order.
  */
 export class CapacityPool implements Disposable {
@@ -137,7 +137,6 @@ export class CapacityPool implements Disposable {
     this.#settle(place, local.enter({ ...place, mayWait }, limits, this.#parts.monotonic()));
   }
 
-  /** Applies the decision about a waiting place. */
   #settle(place: Place, reply: SlotReply): void {
     this.#follow(reply);
     // A grant by another instance may be faster than the reply.
@@ -215,7 +214,6 @@ export class CapacityPool implements Disposable {
     return { running: of('running'), waiting: of('waiting') };
   }
 
-  /** Checks again after this many ms, or sooner. */
   #rest(milliseconds: number): void {
     if (this.#isClosed || this.#isBeating || this.#places.size === 0) return;
     const at = performance.now() + milliseconds;
@@ -230,7 +228,7 @@ export class CapacityPool implements Disposable {
     inBackground(this.#parts.log, `the slots of ${this.name}`, () => this.beat());
   }
 
-  /** Tells the store that this instance lives, and compares what both know. */
+  /** Sends a heartbeat to the store, and compares the states of both. */
   async beat(): Promise<void> {
     if (this.#isBeating || this.#isClosed) return;
     this.#isBeating = true;

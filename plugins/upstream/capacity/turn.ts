@@ -53,7 +53,6 @@ export class Slot {
   }
 }
 
-/** Result of a wait: a slot's pool, or the reason for ending without one. */
 type WaitEnd = CapacityPool | 'again' | 'late' | 'gone';
 
 /** One request that may have to wait for slots: where it stands in line, and how long it may wait in all. */
@@ -113,7 +112,7 @@ export class Turn {
     return undefined;
   }
 
-  /** Waits for one of its places. @param retryIn ms after which the caller looks again, whatever happens */
+  /** Waits for one of its places. @param retryIn ms after which the caller looks again in any case */
   async wait(
     retryIn: number,
   ): Promise<{ readonly pool: CapacityPool; readonly slot: Slot } | 'again' | 'late' | 'gone'> {

@@ -21,8 +21,7 @@ export interface Waiting {
  * and the others ask another route meanwhile.
  */
 export class ConnectQueue {
-  /** Start of each wait (performance.now()). */
-  readonly #since = new LinkedList<number>();
+  readonly #since = new LinkedList<number>(); // performance.now()
 
   /** Adds an attempt. */
   enter(): Waiting {

@@ -5,19 +5,15 @@ import { requestPieces, type UpstreamCall } from './request-head.ts';
 /** Responses after which an upstream is trusted to send no surplus bytes; of later responses, one in 16 is checked. */
 const proof = { answers: 1_000, oneIn: 16 };
 
-/** Until an idle connection is closed, unless the upstream has announced its own limit. */
 const idleTimeMs = { usual: 10_000, longest: 60_000, reserve: 2_000, check: 500 };
 
 interface ConnectionPoolOptions {
   /** Ms that a connection rests after a checked response, until its socket was read once more; 0: none. */
   readonly rest: number;
-  /** Ms after which a connection takes no further request; a running one finishes. */
-  readonly longestAge: number;
-  /** Seconds; default 10. */
-  readonly connectTimeout?: number;
+  readonly longestAge: number; // ms; a running request finishes
+  readonly connectTimeout?: number; // default: 10
   /** Expected in the upstream's certificate; default: the origin's host. */
   readonly serverName?: string | undefined;
-  /** False: each request gets its own connection. */
   readonly isReused?: boolean;
   readonly onSurplus?: () => void;
 }
@@ -34,10 +30,8 @@ export class ConnectionPool implements ConnectionOwner {
   readonly #connections = new Set<Connection>();
   /** Connections whose response ended in this turn of the event loop. */
   #answered: Connection[] = [];
-  /** Idle connections still resting, longest first. */
-  readonly #resting: Connection[] = [];
-  /** Idle connections that may be used, most recently used last. */
-  readonly #rested: Connection[] = [];
+  readonly #resting: Connection[] = []; // longest first
+  readonly #rested: Connection[] = []; // most recently used last
   #answers = 0;
   #isClosed = false;
   #onEmpty: (() => void) | undefined;

@@ -3,9 +3,7 @@ import { lendBytes, takeBack } from '#core/platform/memory/freed-bytes.ts';
 import type { Connect } from './connector.ts';
 import { ResponseParser, type ResponseHeaders, type ResponseSink } from './response-parser.ts';
 
-/** Counters of a request's connection. */
 interface ConnectionUse {
-  /** Requests sent on it, including the current one. */
   readonly requests: number;
   /** Bytes received, in total and before the current request. */
   readonly bytesRead: number;
@@ -33,7 +31,7 @@ export interface CallHandler {
   onResponseError(control: CallControl, error: Error): void;
 }
 
-/** What a connection tells its pool. */
+/** Events of a connection for its pool. */
 export interface ConnectionOwner {
   /** It can take the next request. */
   onIdle(connection: Connection): void;
@@ -51,8 +49,7 @@ class ClosedError extends Error {
   }
 }
 
-/** Shared by all connections' reads, one after the other. */
-const buffer = Buffer.allocUnsafeSlow(65_536);
+const buffer = Buffer.allocUnsafeSlow(65_536); // shared: reads do not overlap
 
 /**
  * A connection to an upstream, with one request at a time. Bytes that no request asked for are never taken for a part of a response
@@ -73,10 +70,8 @@ export class Connection implements ConnectionUse {
   #isClosed = false;
   #isExecuting = false;
   #exchange: Exchange | undefined;
-  /** Bytes received before or during a pause. */
   #unread: Buffer | undefined;
-  /** The upstream closed its side while bytes were unread. */
-  #hasEnded = false;
+  #hasEnded = false; // while bytes were unread
 
   /** Opens the connection. @param isReused false when it serves one request */
   constructor(owner: ConnectionOwner, connect: Connect, isReused: boolean) {
@@ -128,7 +123,7 @@ export class Connection implements ConnectionUse {
   resume(exchange: Exchange): void {
     if (exchange !== this.#exchange || !this.#parser.isPaused) return;
     this.#parser.isPaused = false;
-    // Called by what the parser has called: it goes on by itself.
+    // Called from within the parser, which continues by itself.
     if (!this.#isExecuting) this.#readOn();
     if (!this.#parser.isPaused && !this.#isClosed) this.#socket.resume();
   }
@@ -212,7 +207,6 @@ export class Connection implements ConnectionUse {
     else if (rest !== undefined) this.#unread = bytes === buffer ? Buffer.from(rest) : rest;
   }
 
-  /** @param surplus bytes after the response */
   #finish(surplus?: Buffer): void {
     const exchange = this.#exchange as Exchange;
     this.#exchange = undefined;
@@ -240,7 +234,6 @@ export class Connection implements ConnectionUse {
     this.#close(new ClosedError());
   }
 
-  /** Handles the upstream closing its side. */
   #end(): void {
     this.#hasEnded = true;
     if (this.#unread !== undefined || this.#isClosed) return;
@@ -267,13 +260,11 @@ export class Connection implements ConnectionUse {
   }
 }
 
-/** A request and its response on a connection. */
 class Exchange implements CallControl, ResponseSink {
   readonly connection: Connection;
   readonly hasBody: boolean;
   readonly handler: CallHandler;
   #request: readonly Buffer[] | undefined;
-  /** Start of the current read's body bytes. */
   #from = 0;
   #to = 0;
 
@@ -322,7 +313,6 @@ class Exchange implements CallControl, ResponseSink {
     // The connection looks for the end when the parser has returned.
   }
 
-  /** @param bytes of the read */
   deliver(bytes: Buffer): void {
     const [from, to] = [this.#from, this.#to];
     if (to === 0) return;

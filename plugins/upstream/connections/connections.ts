@@ -31,8 +31,7 @@ export interface ConnectionsOptions {
  */
 export class Connections implements AsyncDisposable {
   readonly #options: ConnectionsOptions;
-  /** Keyed by origin, connect timeout and server name. */
-  readonly #pools = new Map<string, ConnectionPool>();
+  readonly #pools = new Map<string, ConnectionPool>(); // by origin, connect timeout and server name
   /** Replaced pools whose last requests are still running. */
   readonly #retired = new Set<ConnectionPool>();
   readonly #queues = new Map<string, ConnectQueue>();
@@ -109,7 +108,6 @@ export class Connections implements AsyncDisposable {
 
 interface Target {
   readonly origin: string;
-  /** Of the base URL, without a trailing slash: `/v1`. */
   readonly path: string;
   /** Name that the upstream's certificate must have, if a configured Host header differs from the URL's host. */
   readonly serverName?: string;

@@ -61,7 +61,7 @@ export function createConnector(origin: string, timeout: number, serverName?: st
       socket.setKeepAlive(true, keepAliveMs.initialDelay, keepAliveMs.interval, keepAliveMs.count);
       finish();
     });
-    // Also of a socket that nobody listens to any more.
+    // Also of a socket without listeners.
     socket.on('error', finish);
     socket.once('close', () => {
       if (!isReported) finish(new Error('closed before it was open'));

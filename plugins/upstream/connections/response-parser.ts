@@ -12,11 +12,9 @@ export interface ResponseSink {
   end(): void;
 }
 
-/** A response that violates HTTP/1.1, or has too much framing around its body. */
 class FramingError extends Error {
   override readonly name = 'FramingError';
 
-  /** @param problem shown in the log and to the operator */
   constructor(problem: string) {
     super(`not a valid HTTP/1.1 response: ${problem}`);
   }
@@ -39,10 +37,8 @@ const lf = 0x0a;
 const semicolon = 0x3b;
 const emptyLine = Buffer.from('\r\n\r\n');
 
-/** Hexadecimal digits of a chunk's size: less than 2 ** 48. */
-const maxSizeDigits = 12;
-/** Decimal digits of a safe integer. */
-const maxLengthDigits = 15;
+const maxSizeDigits = 12; // hexadecimal: less than 2 ** 48
+const maxLengthDigits = 15; // of a safe integer
 /** Bytes of framing per byte of the body: chunks of one byte have five. */
 const maxFramingRatio = 16;
 
@@ -71,7 +67,6 @@ export class ResponseParser {
   /** Bytes left of the body or chunk; while a size is read, the size so far. */
   #left = 0;
   #digits = 0;
-  /** Incomplete head or trailers. */
   #partial: Buffer | undefined;
   #partialLength = 0;
   #framing = 0; // bytes
@@ -167,7 +162,6 @@ export class ResponseParser {
     return next;
   }
 
-  /** Reads up to an empty line; without a text if the end has not arrived. */
   #readBlock(bytes: Buffer, at: number, end: number): [text: string | undefined, next: number] {
     if (this.#partial === undefined) {
       // Behind `end` are bytes of earlier reads.
@@ -209,7 +203,6 @@ export class ResponseParser {
     if (!beginning.startsWith(begin.slice(0, beginning.length))) throw new FramingError('not HTTP');
   }
 
-  /** @param head with its empty line */
   #interpret(sink: ResponseSink, head: string): void {
     const line = statusLine.exec(head);
     if (line === null) throw new FramingError('a malformed status line');
@@ -310,7 +303,6 @@ export class ResponseParser {
     this.#partialLength = this.#partial.write('\r\n', 'latin1');
   }
 
-  /** Reads the line break after a chunk. */
   #readChunkEnd(bytes: Buffer, at: number, end: number): number {
     if (this.#state === 'chunk end') {
       if (bytes[at] !== cr) throw new FramingError('a chunk that is longer than its size');
@@ -328,7 +320,6 @@ export class ResponseParser {
   }
 }
 
-/** @param lines well-formed header lines */
 function readFields(lines: string): ResponseHeaders {
   const headers: ResponseHeaders = { __proto__: null } as unknown as ResponseHeaders;
   for (let at = 0; at < lines.length;) {

@@ -17,8 +17,7 @@ export function tokenReader({ aws, google, entra }: CloudCredentials): ReadToken
   return () => requestGoogleToken(google ?? {});
 }
 
-/** AWS's maximum. */
-const bedrockLifetimeSeconds = 43_200;
+const bedrockLifetimeSeconds = 43_200; // AWS's maximum
 
 /**
  * A short-term API key of Amazon Bedrock: a URL that is signed with Signature Version 4, without any request. Source: AWS,
@@ -102,8 +101,7 @@ function decodeNoBrotli({ prototype }: GoogleLibrary['gaxios']['Gaxios']): void 
 }
 
 const googleScope = 'https://www.googleapis.com/auth/cloud-platform';
-/** Used if the library reports no expiry. */
-const defaultGoogleLifetimeSeconds = 1_800;
+const defaultGoogleLifetimeSeconds = 1_800; // if the library reports no expiry
 
 /**
  * By the key of a service account, workload identity federation or the metadata server, as Google's library finds them. A client of

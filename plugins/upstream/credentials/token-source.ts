@@ -16,11 +16,9 @@ interface TokenClock {
   monotonic(): number; // ms
 }
 
-/** For a cloud to issue a token. */
 const deadlineMs = 10_000;
 /** Ms before a token's expiry at which the next one is fetched; a quarter of its lifetime if that is less. */
 const longestLead = 300_000;
-/** Between attempts to renew a token that is still valid. */
 const retryPauseMs = 10_000;
 
 /** The token of an upstream, renewed before it ends. One request for a token is in flight at a time, and none per call. */

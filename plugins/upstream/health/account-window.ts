@@ -7,12 +7,10 @@ interface Tally {
   failures: number;
 }
 
-/** Number of recent accounts on the route, and of those that it fails. */
 interface AccountShares {
   readonly all: number;
   readonly failing: readonly string[];
-  /** Failures of the failing accounts. */
-  readonly failures: number;
+  readonly failures: number; // of the failing accounts
 }
 
 /**

@@ -16,7 +16,7 @@ export class BackgroundWork implements Disposable {
 
   /**
    * @param what for the log
-   * @param work is retried whatever it rejects with
+   * @param work retried after any rejection
    */
   constructor(log: Logger, what: string, work: () => Promise<void>) {
     this.#log = log;

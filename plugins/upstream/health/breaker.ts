@@ -26,15 +26,11 @@ export const defaultBreaker: BreakerOptions = {
 
 type BreakerState = 'closed' | 'open' | 'half_open';
 
-/** An account that the breaker treats differently. */
 interface AccountMark {
   readonly account: string; // digest
-  /** Its failures opened the breaker. */
   readonly hasOpened: boolean;
-  /** Ms of the upstream's Retry-After for the account; 0 for none. */
-  readonly waits: number;
-  /** Ms for which its failures do not count; 0 if they do. */
-  readonly disproved: number;
+  readonly waits: number; // ms of the upstream's Retry-After for the account
+  readonly disproved: number; // ms for which its failures do not count
 }
 
 /** State of a breaker, as reported to people and other instances. */
@@ -70,14 +66,11 @@ const ordinaryAdmission: Admission = { isProbe: false };
 export class Breaker {
   readonly #options: BreakerOptions;
   readonly #evidence: Evidence;
-  /** Accounts with a Retry-After, and its end. */
-  readonly #waiting = new Map<string, number>();
-  /** Accounts whose failures opened the breaker. */
+  readonly #waiting = new Map<string, number>(); // until when
   #openedBy = new Set<string>();
   #openings = 0;
   #opensUntil = 0;
-  /** Ms. */
-  #lastCooldown = 0;
+  #lastCooldown = 0; // ms
   #isOpen = false;
   #openedAt = 0;
   /** The latest probe while half-open, and until when no other request becomes one. */
@@ -208,7 +201,7 @@ export class Breaker {
     this.close();
   }
 
-  /** Closes it; accounts that the upstream asked to wait go on waiting. */
+  /** Closes it; accounts with a Retry-After still wait. */
   close(): void {
     this.#isOpen = false;
     this.#opensUntil = 0;
@@ -237,7 +230,6 @@ export class Breaker {
     return until;
   }
 
-  /** A failure while open counts if it is a probe's. */
   #probeFailed(now: number, { reason, requester, mayBeCausedByRequest }: RouteFailure, admission: Admission): boolean {
     // A conversation that failed before proves nothing as a probe: the next request becomes it.
     if (mayBeCausedByRequest && this.#evidence.isKnown(requester.conversation, now)) this.released(admission);

@@ -36,7 +36,6 @@ export class Evidence {
   readonly #options: EvidenceOptions;
   readonly #calls: CallWindow;
   readonly #accounts: AccountWindow;
-  /** Failed conversations in the window, with the time of counting. */
   readonly #conversations = new Map<string, number>();
   #run = 0;
   /** Failures of the run that no request can have caused. */

@@ -44,7 +44,7 @@ export class RouteHealth implements AsyncDisposable {
 
   /** Follows these routes in all instances from now on. */
   follow(routes: readonly Route[]): void {
-    for (const route of routes) this.#of(nameOf(route));
+    for (const route of routes) this.#of(healthKeyOf(route));
     this.#sync.catchUp();
   }
 
@@ -53,7 +53,7 @@ export class RouteHealth implements AsyncDisposable {
    * a cooldown is the probe for all instances.
    */
   admit(route: Route, requester: Requester = nobody): Admission | undefined | Promise<Admission | undefined> {
-    const id = nameOf(route);
+    const id = healthKeyOf(route);
     const { breaker } = this.#of(id);
     const admission = breaker.admit(this.#parts.monotonic(), requester.account);
     if (admission?.isProbe !== true) return admission;
@@ -68,19 +68,19 @@ export class RouteHealth implements AsyncDisposable {
 
   /** True when the last known result of a route is not a failure: a request there adds no load to what is failing. */
   isHealthy(route: Route, requester: Requester = nobody): boolean {
-    return this.#of(nameOf(route)).breaker.isHealthy() && this.isAvailable(route, requester);
+    return this.#of(healthKeyOf(route)).breaker.isHealthy() && this.isAvailable(route, requester);
   }
 
   /** False while the route is tried last, because it does not have the model, or has failed this account or conversation before. */
   isAvailable(route: Route, requester: Requester = nobody): boolean {
-    const { cooldown, setbacks } = this.#of(nameOf(route));
+    const { cooldown, setbacks } = this.#of(healthKeyOf(route));
     const now = this.#parts.monotonic();
     return cooldown.until <= now && !setbacks.has(requester, now);
   }
 
   /** The first content has arrived, which is enough for a probe, unless the route was slow. */
   noteContent(route: Route, admission: Admission, requester: Requester = nobody): void {
-    const id = nameOf(route);
+    const id = healthKeyOf(route);
     const { breaker, cooldown, isSlow } = this.#of(id);
     const wasUnavailable = cooldown.forget();
     if (!isSlow && breaker.isProbedBy(admission)) {
@@ -92,7 +92,7 @@ export class RouteHealth implements AsyncDisposable {
 
   /** An answer has reached its end. @param timing undefined where it is no measure of the route, as for a slow client */
   served(route: Route, admission: Admission, timing: Timing | undefined, requester: Requester = nobody): void {
-    const id = nameOf(route);
+    const id = healthKeyOf(route);
     const { breaker, throughput, setbacks } = this.#of(id);
     this.#endProbe(id, admission);
     const slowness = timing && throughput.observe(timing);
@@ -105,17 +105,17 @@ export class RouteHealth implements AsyncDisposable {
   }
 
   failed(route: Route, admission: Admission, failure: RouteFailure): void {
-    this.#fail(nameOf(route), admission, failure, false);
+    this.#fail(healthKeyOf(route), admission, failure, false);
   }
 
   /** The route has not responded to a request on a connection that may be at fault: that says nothing to others. */
   setBack(route: Route, requester: Requester): void {
-    this.#of(nameOf(route)).setbacks.failed(requester, this.#parts.monotonic());
+    this.#of(healthKeyOf(route)).setbacks.failed(requester, this.#parts.monotonic());
   }
 
   /** The route does not have the model: it is tried last for a cooldown. */
   lacksModel(route: Route, admission: Admission, reason: string): void {
-    const id = nameOf(route);
+    const id = healthKeyOf(route);
     const { cooldown } = this.#of(id);
     const now = this.#parts.monotonic();
     this.released(route, admission);
@@ -126,7 +126,7 @@ export class RouteHealth implements AsyncDisposable {
 
   /** The attempt proved nothing about the route. */
   released(route: Route, admission: Admission): void {
-    const id = nameOf(route);
+    const id = healthKeyOf(route);
     this.#endProbe(id, admission);
     this.#of(id).breaker.released(admission);
   }
@@ -134,7 +134,7 @@ export class RouteHealth implements AsyncDisposable {
   /** Ms until the breaker of one of these routes admits a request. */
   waitFor(routes: readonly Route[], requester: Requester = nobody): number {
     const now = this.#parts.monotonic();
-    return Math.min(...routes.map((route) => this.#of(nameOf(route)).breaker.waitFor(now, requester.account)));
+    return Math.min(...routes.map((route) => this.#of(healthKeyOf(route)).breaker.waitFor(now, requester.account)));
   }
 
   status(routes: readonly Route[]): RouteStatus[] {
@@ -144,7 +144,7 @@ export class RouteHealth implements AsyncDisposable {
 
   /** @param now ms of the monotonic clock @param wallTime epoch ms */
   statusOf(route: Route, now: number, wallTime: number): RouteStatus {
-    const id = nameOf(route);
+    const id = healthKeyOf(route);
     return this.#of(id).status(id, now, wallTime);
   }
 
@@ -204,8 +204,7 @@ export class RouteHealth implements AsyncDisposable {
   }
 }
 
-/** Key of the route's health. */
-function nameOf({ id, healthName = id }: Route): string {
+function healthKeyOf({ id, healthName = id }: Route): string {
   return healthName;
 }
 

@@ -13,11 +13,9 @@ export interface RouteSyncParts {
   monotonic(): number; // ms
 }
 
-/** Route states of this instance, by id. */
 interface RouteStates {
   of(id: string): RouteState;
   readonly all: ReadonlyMap<string, RouteState>;
-  /** Called after this instance has changed and sent a state. */
   onChange(): void;
 }
 
@@ -28,7 +26,6 @@ const channel = 'upstream/breakers';
  * each would send its report to each, and all but one of them report the same.
  */
 const spreadPerInstance = 0.25;
-/** Up to this many instances may send at once. */
 const maxSimultaneous = 20;
 /** Instances spread their corrections of an older report, so that the first one suffices. */
 const correctionSpreadMs = 1_000;
@@ -45,7 +42,6 @@ export class RouteSync implements AsyncDisposable {
   readonly #closing = new AbortController();
   readonly #catchUp: BackgroundWork;
   readonly #subscription: Promise<() => void>;
-  /** Scheduled work, by route. */
   readonly #openings = new Map<string, NodeJS.Timeout>();
   readonly #corrections = new Map<string, NodeJS.Timeout>();
 

@@ -38,7 +38,6 @@ async function resetKnownRoute(host: Host, route: string): Promise<string> {
   return `route ${route} reset`;
 }
 
-/** @throws CommandFailed if no gateway answers */
 async function askRoutes(host: Host, url: string | undefined): Promise<RouteStatus[]> {
   const { routes } = await askOperator(host, { url }).catch((error: unknown) => {
     throw error instanceof OperatorUnavailable ? new CommandFailed(error.message) : error;

@@ -3,17 +3,14 @@ import { doubledDelay } from '#core/platform/timing/backoff.ts';
 import type { Requester } from './requester.ts';
 import { remember } from './evidence.ts';
 
-/** How long the route comes last. */
 const rangeMs = { first: 30_000, longest: 600_000 };
 /** Failures of a conversation, and failing conversations of an account, after which the route comes last for them. */
 const threshold = 2;
 
 interface Setback {
   faults: number;
-  /** Pauses since the route last served. */
-  times: number;
+  times: number; // pauses since the route last served
   until: number;
-  /** Time of the last failure. */
   at: number;
 }
 

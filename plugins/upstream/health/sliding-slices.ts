@@ -1,4 +1,3 @@
-/** The window is dropped slice by slice as they age. */
 const slices = 6;
 
 /** What is counted over a sliding window, in parts of it. Times are ms. */

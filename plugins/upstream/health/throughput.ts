@@ -1,9 +1,7 @@
-/** Responses until a route's usual throughput is known. */
 const minSamples = 20;
 /** A route is slow if it takes this many times longer than usual, and at least `leastTime`. */
 const factor = 10;
 const leastTime = 2_000; // ms
-/** A shorter response is not measured. */
 const minTokens = 50;
 /** A response that arrives faster was generated before and buffered: its duration measures nothing. */
 const burstMs = 500;
@@ -76,7 +74,6 @@ export class Throughput {
   }
 }
 
-/** Ms from the first content to the end. */
 function streamingTime({ firstContentAfter, duration }: Timing): number {
   return duration - firstContentAfter;
 }

@@ -32,11 +32,9 @@ export class RouteAdmission {
   readonly #parts: AdmissionParts;
   readonly #allowance: Allowance;
   readonly #requester: Requester;
-  /** Routes that were not asked. */
   readonly #openCircuits: Route[] = [];
   /** Faults of routes not asked, because all their keys are throttled or no slot became free. */
   readonly #throttlings: Fault[] = [];
-  /** The retry budget prevented asking a route. */
   #isOverBudget = false;
 
   constructor(parts: AdmissionParts, allowance: Allowance, requester: Requester) {

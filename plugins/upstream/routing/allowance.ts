@@ -68,8 +68,7 @@ export class Allowance {
   }
 }
 
-/** So that a quiet gateway can fail over too. */
-const reservedRetries = 20;
+const reservedRetries = 20; // so that a quiet gateway can fail over too
 
 /**
  * Bounds the load that failover adds: when everything fails, three attempts for each request make it worse. Each request

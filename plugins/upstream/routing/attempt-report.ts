@@ -9,7 +9,6 @@ import { secretsOf } from './credentials.ts';
 import type { RouteFailure } from '../health/evidence.ts';
 import type { RelayParts } from './relay-parts.ts';
 
-/** Resources that an attempt uses on its route. */
 interface AttemptChoice {
   readonly key: string;
   readonly format: string;
@@ -123,7 +122,6 @@ export class AttemptReport {
   }
 }
 
-/** The part of a fault that concerns the route's health. */
 function routeFailure(fault: Fault, requester: Requester): RouteFailure {
   const { mayBeCausedByRequest, error } = fault;
   const retryAfter = (error.details.retryAfter ?? 0) * 1000;

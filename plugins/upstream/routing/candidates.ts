@@ -15,7 +15,6 @@ export class Candidates {
   readonly #allowance: Allowance;
   readonly #admission: RouteAdmission;
   readonly #left: RoutesLeft;
-  /** Undefined if no upstream has a capacity. */
   readonly #search: SlotSearch | undefined;
   #isOrdered = false;
 
@@ -49,7 +48,7 @@ export class Candidates {
   /**
    * Returns the next route that may be tried now; undefined when there is none, or the allowance is exhausted.
    *
-   * @param mayWait false for a further route beside one that is being asked: it must have a free slot
+   * @param mayWait false for a second, concurrent route: it must have a free slot
    */
   next(calls: RouteCalls, mayWait = true): AdmittedRoute | undefined | Promise<AdmittedRoute | undefined> {
     this.#order(calls);

@@ -4,8 +4,7 @@ import { adapter, principal } from '#core/gateway/facts.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Requester } from '../health/requester.ts';
 
-/** Characters of an account's digest: 96 bits. */
-const digestLength = 16;
+const digestLength = 16; // characters: 96 bits
 const digests = new Map<string, string>();
 
 /** The session that the client names, unique across accounts; undefined when it names none. */

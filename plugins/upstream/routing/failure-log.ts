@@ -1,12 +1,10 @@
 import type { Logger } from '#core/platform/logger.ts';
 import { type Fault, faultEffects, describeFault } from '../attempt/fault.ts';
 
-/** At most one line per route. */
-const intervalMs = 60_000;
+const intervalMs = 60_000; // at most one line per route
 
 interface LoggedRoute {
   readonly loggedAt: number; // ms, monotonic
-  /** Failures since the last line. */
   unlogged: number;
 }
 

@@ -43,7 +43,7 @@ function summarizeFailures(faults: readonly Fault[], wait: number | undefined): 
   if (first !== undefined && limited.length === faults.length) return first.error;
   const refused = faults.find(({ kind }) => kind === 'key');
   if (refused === undefined) return last.error;
-  // A retry helps as long as something besides the refused keys can serve.
+  // A retry helps as long as anything other than the rejected keys can serve.
   if (first !== undefined) return first.error;
   return wait === undefined ? refused.error : unavailable(wait);
 }

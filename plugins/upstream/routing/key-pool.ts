@@ -5,8 +5,7 @@ import { pickBySession } from './route-order.ts';
 /** Times are ms of a monotonic clock, like every `now` here. */
 interface PooledKey {
   readonly value: string;
-  /** End of the cooldown after a rejection; for all models. */
-  refusedUntil: number;
+  refusedUntil: number; // for all models
   refusals: number;
   /** By upstream model: vendors limit each separately. */
   readonly throttles: Map<string, Throttle>;
@@ -23,7 +22,6 @@ interface Throttle {
 export type KnownKeys = Map<string, PooledKey>;
 
 const refusalCooldownSeconds = { first: 60, longest: 3_600 };
-/** A throttling affects the order of keys this long. */
 const throttleMemoryMs = 3_600_000;
 
 /**

@@ -23,8 +23,7 @@ interface RouteResult {
   readonly result: RouteAnswer | Fault;
 }
 
-/** `order`: number of attempts before it. */
-type OrderedFailure = FailedRoute & { readonly order: number };
+type OrderedFailure = FailedRoute & { readonly order: number }; // number of attempts before it
 
 /**
  * Gets an exchange its answer from the routes of its model. Each attempt starts from the client's untouched request.
@@ -36,13 +35,11 @@ type OrderedFailure = FailedRoute & { readonly order: number };
  */
 export class Relay {
   readonly #context: RelayContext;
-  /** The requested result: a response or, while resuming, the continuation of one. */
   #calls: RouteCalls;
   readonly #running = new Map<RouteAttempts, Promise<RouteResult>>();
   /** Includes the serving route, whose stream is stopped at the end of the exchange. */
   readonly #started = new Set<RouteAttempts>();
   #isOver = false;
-  /** The request's place in queues for slots; undefined if no upstream has a capacity. */
   readonly #turn: Turn | undefined;
 
   constructor(parts: RelayParts, exchange: Exchange) {
@@ -71,7 +68,7 @@ export class Relay {
     exchange.set(delivery, record);
   }
 
-  /** What the client is told about its place while it waits. */
+  /** The queue position that a waiting client is shown. */
   get queueHeaders(): Record<string, string> {
     return this.#turn?.headers ?? {};
   }
@@ -104,7 +101,6 @@ export class Relay {
     }
   }
 
-  /** Asks the next routes to continue a truncated response. @returns undefined if none does */
   async #resume({ reader, ending: { fault } }: RouteAnswer): Promise<RouteAnswer | undefined> {
     const { adapter: call, allowance, exchange } = this.#context;
     allowance.startClock();
@@ -126,7 +122,6 @@ export class Relay {
     return this.#calls !== this.#context.adapter;
   }
 
-  /** @throws GatewayError if no route served */
   async #ask(): Promise<RouteAnswer> {
     const { candidates } = this.#context;
     const failed: OrderedFailure[] = [];
@@ -159,7 +154,6 @@ export class Relay {
     throw candidates.summarize(failed);
   }
 
-  /** Logs a route's failure with the route that is asked next. */
   #report({ route, fault }: FailedRoute): void {
     const { parts, exchange } = this.#context;
     const [next] = this.#running.keys();
@@ -167,7 +161,6 @@ export class Relay {
     parts.failures.report(parts.log, route.id, fault, effect, exchange.id);
   }
 
-  /** Starts an attempt on the next available route, if there is one. */
   #startNext(): Promise<void> | undefined {
     if (this.#isOver) return undefined;
     const next = this.#context.candidates.next(this.#calls, this.#running.size === 0);
@@ -204,7 +197,6 @@ export class Relay {
     return answer;
   }
 
-  /** Ends the attempts. @returns what the exchange ends with */
   #end(fault: Fault): unknown {
     this.#stopRunning();
     return fault.kind === 'gone' ? this.#context.exchange.abortReason : fault.error;

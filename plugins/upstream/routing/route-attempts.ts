@@ -184,7 +184,6 @@ export class RouteAttempts {
     }
   }
 
-  /** The cloud's token, or the fault of fetching it. */
   async #token(): Promise<string | Fault> {
     const { parts } = this.#context;
     try {
@@ -199,7 +198,6 @@ export class RouteAttempts {
     }
   }
 
-  /** The client has received part of the response. */
   #reportBreak(fault: Fault): void {
     const { parts, exchange, isResumable } = this.#context;
     const effect = isResumable ? 'inside an answer that another route may continue' : 'ending an answer with an error';

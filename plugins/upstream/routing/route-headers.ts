@@ -10,7 +10,6 @@ import type { DocumentedHeader } from '#core/gateway/host/api-documentation.ts';
 export const routeExposures = ['hidden', 'numbers', 'names'] as const;
 export type RouteExposure = (typeof routeExposures)[number];
 
-/** Characters of one route in a header. */
 const maxRouteLength = 120;
 
 /** Response headers that report which route served and which were tried: `x-daypass-route` and `x-daypass-attempts`. */

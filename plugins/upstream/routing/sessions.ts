@@ -9,7 +9,6 @@ import { orderRoutes, pickBySession } from './route-order.ts';
 /** Idle time after which vendors document that a prompt is dropped; Anthropic's and OpenAI's shortest. */
 const cachedForSeconds = { usual: 300, byVendor: new Map([['deepseek', 3_600]]) } as const;
 
-/** The route and key whose vendor has a session's prompt cached. */
 interface SessionPlace {
   readonly routeId: string;
   readonly key: string;
@@ -20,7 +19,6 @@ interface Moved extends SessionPlace {
 }
 
 interface SessionsParts {
-  /** The installation's secret; undefined until it has been read. */
   secret(): string | undefined;
   monotonic(): number; // ms
 }
@@ -140,7 +138,6 @@ export class SessionSeat {
   }
 }
 
-/** True if requests may go to several routes or use several keys. */
 function hasChoice({ routes }: Model): boolean {
   return routes.length > 1 || (routes[0]?.upstream.apiKeys.length ?? 0) > 1;
 }

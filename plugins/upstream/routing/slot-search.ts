@@ -7,18 +7,15 @@ import type { Allowance } from './allowance.ts';
 import { waitOf } from './final-error.ts';
 import type { RoutesLeft } from './route-order.ts';
 
-/** A route with its slot, if it needs one. */
 interface FoundRoute {
   readonly route: Route;
   readonly slot: Slot | undefined;
 }
 
-/** Result of one pass over the routes. */
 interface Look {
   readonly found: FoundRoute | undefined;
   readonly isFull: boolean;
-  /** Ms until a throttled route should be checked again. */
-  readonly retryIn: number;
+  readonly retryIn: number; // ms, for a throttled route
 }
 
 /** Finds the next route where upstreams have a capacity: one with a slot, for which the request may wait in line. */
@@ -83,7 +80,6 @@ export class SlotSearch {
     return undefined;
   }
 
-  /** One pass over the routes in their order. */
   async #lookFor(calls: RouteCalls, waits: boolean): Promise<Look> {
     const turn = this.#turn;
     let isFull = false;
@@ -129,7 +125,6 @@ export class SlotSearch {
       await this.#turn.leave(pool);
   }
 
-  /** First route of the upstream that granted a slot. */
   #withPool(pool: CapacityPool, calls: RouteCalls, slot: Slot): FoundRoute | undefined {
     const route = this.#left.routes.find((one) => this.#turn.poolOf(one) === pool && calls.canServe(one));
     return route && { route, slot };

@@ -1,7 +1,6 @@
 import type { Vendor } from '#core/config/catalog/catalog.ts';
 import { routerMembers } from './origins.ts';
 
-/** Members in histories from OpenAI or other vendors. */
 const foreignReasoning = ['messages.reasoning_content', 'messages.reasoning_details'];
 
 /** Rejected with 400. Models without reasoning reject `reasoning` too. Source: Groq docs, "OpenAI Compatibility". */

@@ -2,7 +2,6 @@ import type { Vendor } from '#core/config/catalog/catalog.ts';
 import type { ProfileSettings } from '#core/config/catalog/profile.ts';
 import { alwaysThinking, compatibleMessages } from './origins.ts';
 
-/** Grok without reasoning. */
 const grokPlain: ProfileSettings = { quirks: { stop: 4, refuses: [] } };
 
 /** Models before M3 take no images. Source: MiniMax API docs, "Compatible OpenAI API", "Compatible Anthropic API". */

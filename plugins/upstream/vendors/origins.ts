@@ -30,7 +30,6 @@ const openaiFormats = [
   'moderations',
 ];
 
-/** OpenAI's models that are not for conversations, by name. */
 const openaiKinds = [
   { match: 'gpt-image*', kind: 'image' },
   { match: 'chatgpt-image*', kind: 'image' },

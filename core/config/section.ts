@@ -70,7 +70,7 @@ export interface CheckContext extends SectionValues {
   names(section: Section): readonly string[] | undefined;
 }
 
-/** What the rules of gateway.yaml need to know about a payment provider. */
+/** Properties of a payment provider for the rules of gateway.yaml. */
 export interface ProviderTerms {
   /** Kebab-case; the last segment of its notification path, `/hooks/NAME`. */
   readonly name: string;
@@ -90,7 +90,7 @@ export interface ProviderTerms {
 /** Why demos are refused, in the words of a mistake: `is "sandbox", which moves no money, {because}`. */
 export interface Production {
   readonly because: string;
-  /** What allows them nevertheless, appended to the advice; '' when nothing does. */
+  /** The setting that allows them anyway, appended to the advice; '' without one. */
   readonly unless: string;
 }
 

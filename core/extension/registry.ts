@@ -43,11 +43,11 @@ export interface CatalogProblem {
   readonly right: string;
 }
 
-/** What `daypass check` prints of a section of a plugin. */
+/** A plugin section's summary in `daypass check`. */
 export interface ConfigReview {
   /** Name of the line in `daypass check`. */
   readonly name: string;
-  /** What is configured, in a few words; `notice` is a warning about it, or several. */
+  /** The configured value in a few words; `notice` is a warning about it, or several. */
   describe(host: Pick<Host, 'section' | 'isProduction' | 'catalog'>): {
     readonly value: string;
     readonly notice?: string | readonly string[];
@@ -122,9 +122,9 @@ export class Registry {
   abilityReader: AbilityReader | undefined;
   /** Reads what an account may still send; undefined where no plugin limits it. */
   allowanceReader: ReadAllowance | undefined;
-  /** What use has cost, for operators' pages and for `daypass usage`; undefined where no plugin knows prices. */
+  /** Cost of usage, for the operator pages and `daypass usage`; undefined if no plugin knows prices. */
   costsReader: { readonly beside: ReadCostsBeside; readonly usage: UsageFiguresReader } | undefined;
-  /** What tries second configurations; undefined where no plugin does. */
+  /** Runs variants of the configuration; undefined without such a plugin. */
   variantSource: VariantSource | undefined;
   /** Reads how much time customers got back; undefined where no plugin gives any. */
   creditReader: ReadCredits | undefined;
@@ -231,7 +231,7 @@ export class Registry {
     if (kind.alert !== undefined) this.on(kind.alert.event, (_payload: unknown, host) => wakeAlerts(host));
   }
 
-  /** What `daypass doctor` checks, by calling others. */
+  /** Checks of `daypass doctor` that call other services. */
   diagnosis(diagnosis: Diagnosis): void {
     add(this.diagnoses, 'diagnosis', diagnosis);
   }
@@ -265,7 +265,7 @@ export class Registry {
     add(this.noticeSources, 'source of notices', source);
   }
 
-  /** What happened to an account, for its page of operators. */
+  /** Events of an account, for its operator page. */
   story(read: ReadStory): void {
     this.storySources.push(read);
   }
@@ -297,7 +297,7 @@ export class Registry {
     this.costsReader = { beside, usage };
   }
 
-  /** What tries a second configuration on some of the accounts. */
+  /** Runs a variant of the configuration for some of the accounts. */
   variants(source: VariantSource): void {
     if (this.variantSource !== undefined) throw new Error('two plugins try second configurations');
     this.variantSource = source;

@@ -10,7 +10,7 @@ import type { CommandContext } from './commands/command.ts';
  * One plugin can; core serves it, and asks about it where it says which configuration serves.
  */
 export interface VariantSource {
-  /** What one is called in JSON. */
+  /** Its name in JSON. */
   readonly name: string;
   /** Declares what `daypass reload` does with one. */
   declareOptions(reload: Parser): void;
@@ -25,7 +25,7 @@ export interface Variants {
   describe(host: Host): Promise<string[]>;
   /** The one that runs, or the last one, as JSON. */
   read(host: Host): Promise<object | null>;
-  /** What the page of configurations says of it, ready to be printed; undefined where there is nothing to say. */
+  /** Its text on the page of configurations; undefined for none. */
   notice(request: PageRequest): Promise<VariantNotice | undefined>;
   /** Ends the one that runs. @param operator by name @returns false where none runs */
   end(host: Host, operator: string, note: string | undefined): Promise<boolean>;
@@ -47,7 +47,7 @@ export interface ReloadContext extends CommandContext {
   file(): string;
 }
 
-/** What a variant needs of the process that it runs in. */
+/** Interface of a variant to its process. */
 export interface VariantHooks {
   host(): Host;
   readonly documents: EffectiveDocuments;
@@ -57,7 +57,7 @@ export interface VariantHooks {
   prepare(number: number, text: string): Promise<Serving>;
 }
 
-/** What the accounts are served that no variant takes. */
+/** Configuration for the accounts outside of the variant. */
 export interface Base {
   readonly serving: Serving;
   /** Undefined while the database does not answer. */

@@ -4,7 +4,7 @@ import { defineFact } from './pipeline/fact.ts';
 
 export type { Usage } from './model-call/adapter.ts';
 
-/** Who is calling. Written by `auth`. */
+/** The caller. Written by `auth`. */
 export interface Principal {
   readonly accountId: string;
   readonly keyId: string;
@@ -131,7 +131,7 @@ export const principal = defineFact<Principal>('principal');
  * `auth`, also where a key could not be looked up, because any client can make one up. One that was replaced is a customer's.
  */
 export const unauthenticated = defineFact<true>('unauthenticated');
-/** What the caller has paid for; written by `plan`. */
+/** The caller's entitlement; written by `plan`. */
 export const entitlement = defineFact<Entitlement>('entitlement');
 /** The state of the caller's limits; written by `rate-limit`. */
 export const rateLimitState = defineFact<RateLimitState>('rate_limit_state');

@@ -1,4 +1,4 @@
-/** What JSON.parse returns. Missing members read as undefined. */
+/** Result of JSON.parse. Missing members read as undefined. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
 export interface JsonObject {
   [key: string]: JsonValue | undefined;

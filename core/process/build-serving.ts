@@ -13,7 +13,7 @@ import type { Serving } from '#core/gateway/http/open-exchange.ts';
 import type { BodyLimits } from '#core/gateway/http/collect-body.ts';
 import { buildPipeline } from '#core/gateway/pipeline/build.ts';
 import type { Logger } from '#core/platform/logger.ts';
-import { inTurns } from '#core/platform/timing/turn.ts';
+import { runInTurns } from '#core/platform/timing/turn.ts';
 import type { OpenServices } from './services.ts';
 
 interface BuildParts {
@@ -65,7 +65,7 @@ async function build(
     name: variantName(variant.number),
     catalog: hasSameStages(config, variant.base.config) ? variant.base.catalog : undefined,
   };
-  const catalog = await inTurns(buildCatalogInSteps(config, running, assembly.registry.formats, beside));
+  const catalog = await runInTurns(buildCatalogInSteps(config, running, assembly.registry.formats, beside));
   const kept = { ...services, keep: keeper.forBuild(undo) };
   const host = createHost(kept, config, catalog, config.stages, variant?.number);
   const section = config.get(listen);

@@ -6,7 +6,7 @@ import { noteFailure } from '#core/platform/background.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import type { WorkerSettings } from './workers/settings.ts';
 
-/** What clients connect to before anything can be served. @param worker under a supervisor, which has the sockets */
+/** Listener for clients that connect during the start. @param worker under a supervisor, which has the sockets */
 export function listenWhileStarting(
   { listener }: Assembly,
   config: Config,

@@ -23,7 +23,7 @@ export function secretRemover(environment: NodeJS.ProcessEnv, configured: readon
       .replace(/:\/\/[^/\s@]*@/g, `://${replacement}@`);
 }
 
-/** What the schemas of gateway.yaml call secret, also from files, which the environment does not have. */
+/** Values that the schemas of gateway.yaml mark as secret, including those from files, which the environment lacks. */
 export function configuredSecrets(config: Config, registry: Registry): string[] {
   return [...registry.sections.values()].flatMap((section) => secretsIn(config.get(section), section.schema));
 }

@@ -25,12 +25,12 @@ import { bodyLimitsOf, buildServing } from './build-serving.ts';
 import { describeRollback } from './describe-rollback.ts';
 import type { OpenServices } from './services.ts';
 import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
-import { inTurns } from '#core/platform/timing/turn.ts';
+import { runInTurns } from '#core/platform/timing/turn.ts';
 import type { WorkerSettings } from './workers/settings.ts';
 
 const reloadTimeoutMs = 10_000;
 
-/** What a gateway is made of; stays when its configuration is replaced. */
+/** Parts of a gateway that outlive its configuration. */
 export interface GatewayParts {
   /** Path of gateway.yaml. */
   readonly file: string;
@@ -93,7 +93,7 @@ export class ServedConfig {
       read: (name) => readDocument(name === undefined ? path : join(dirname(path), basename(name)), environment),
       follow: () => this.#follow(),
       serving: () => this.#kept,
-      takeBack: (id, operator, note) => this.#takeBack(id, operator, note),
+      rollBack: (id, operator, note) => this.#rollBack(id, operator, note),
       release: () => this.#release(),
     };
     const variants = await assembly.registry.variantSource?.load();
@@ -133,14 +133,14 @@ export class ServedConfig {
     }
   }
 
-  async #takeBack(id: number, operator: string, note: string | undefined): Promise<void> {
+  async #rollBack(id: number, operator: string, note: string | undefined): Promise<void> {
     const { history } = this.#documents;
     const target = await history.find(id);
     if (target === undefined) throw new RollbackRefused(`configuration ${id} is not on record any more`);
     const file = await readDocument(this.#parts.file, this.#parts.environment);
-    const { document, fileDigest } = await this.#documents.wayBackTo(target, file);
+    const { document, fileDigest } = await this.#documents.readRollback(target, file);
     await this.#validate(document);
-    await history.takeBack({ fileDigest, configurationId: id, operator, note });
+    await history.rollBack({ fileDigest, configurationId: id, operator, note });
     await this.#follow();
   }
 
@@ -268,7 +268,7 @@ export class ServedConfig {
   async #validate(document: GatewayDocument): Promise<Config> {
     const { registry } = this.#parts.assembly;
     try {
-      return await inTurns(validateInSteps(document, registry));
+      return await runInTurns(validateInSteps(document, registry));
     } catch (error) {
       const added = addedPlugins(document, this.#config.get(plugins));
       if (!(error instanceof ConfigError) || added.length === 0) throw error;

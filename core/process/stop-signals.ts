@@ -19,7 +19,7 @@ const ignored: readonly NodeJS.Signals[] = [
 /** Signals this close count as one: `timeout`, npm and shells send a signal more than once. */
 const sameSignalMs = 2_000;
 
-/** What ended a process that serves: a signal, or what became of its supervisor or of its place. */
+/** Cause of a serving process's end: a signal, or the loss of its supervisor or its place. */
 export type StopCause = NodeJS.Signals | 'replaced' | 'supervisor lost';
 
 /** Messages from a supervisor to a worker, which receives no signals and so cannot count them. */

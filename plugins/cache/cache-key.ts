@@ -6,7 +6,7 @@ import type { CachedCall } from '#core/gateway/facts.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { exactSteps, mayHoldLongNumbers, parseExact } from '#core/gateway/model-call/exact-json.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
-import { inTurns, nextTurn, turnFor } from '#core/platform/timing/turn.ts';
+import { runInTurns, nextTurn, turnFor } from '#core/platform/timing/turn.ts';
 import { storedVersion } from './stored-reply.ts';
 
 /** Headers that change the meaning of a body. */
@@ -35,7 +35,7 @@ async function exactBody({ body }: Exchange): Promise<JsonObject> {
   const text = await body.text();
   await turnFor(text.length);
   if (!mayHoldLongNumbers(text)) return parsed;
-  return (await (text.length > bounds.stepwiseBody ? inTurns(exactSteps(text)) : parseExact(text))) as JsonObject;
+  return (await (text.length > bounds.stepwiseBody ? runInTurns(exactSteps(text)) : parseExact(text))) as JsonObject;
 }
 
 /** The name of the requested model in replies; undefined when the catalog does not have it. */

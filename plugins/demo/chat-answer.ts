@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { DemoRequest } from './chat-request.ts';
 import { type DemoScript, isToolCall, joinTokens, type ToolCallStep, writeScript } from './script.ts';
 
-/** What a model would do before a chunk, which decides how long the demo waits. */
+/** Simulated work before a chunk, which decides how long the demo waits. */
 export type ModelWork = 'start' | 'thinking' | 'token';
 
 export interface TimedChunk {

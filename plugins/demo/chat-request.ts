@@ -3,7 +3,7 @@ import { ChatRequestError } from './chat-error.ts';
 import { describePicture } from './picture.ts';
 import { countTokens } from './tokens.ts';
 
-/** What the demo reads from a Chat Completions request. */
+/** The part of a Chat Completions request that the demo reads. */
 export interface DemoRequest {
   readonly model: string;
   readonly isStream: boolean;

@@ -3,7 +3,7 @@ import { type DemoMessage, type DemoRequest, type DemoTool, lastUserText, openTo
 import { findHints, sampleOf } from './sample.ts';
 import { splitIntoTokens } from './tokens.ts';
 
-/** What the demo says, in order. The whole answer and its stream are both written from it. */
+/** The demo's output in order. The whole answer and its stream are both written from it. */
 export interface DemoScript {
   readonly steps: readonly ScriptStep[];
   readonly finish: 'stop' | 'length' | 'tool_calls';

@@ -85,7 +85,7 @@ export class Leftovers {
     return this.#watch.forget(instance);
   }
 
-  /** What keeps a file from being shipped or removed; undefined when the last search met nothing. */
+  /** Obstacle to shipping or removing a file; undefined if the last search met none. */
   get obstacle(): LeftoverObstacle | undefined {
     return this.#obstacle;
   }

@@ -36,7 +36,7 @@ export interface RequestLogOptions extends Omit<JournalOptions, 'folder' | 'disk
 /** Journal, lock and shipper of this instance. Lives as long as the process, across reloads. */
 export class RequestLog implements AsyncDisposable {
   readonly journal: Journal;
-  /** What dead instances have left. */
+  /** Files of dead instances. */
   readonly leftovers: Leftovers;
   /** Records that the database has, for a collector. */
   readonly spool: FileSpool | undefined;

@@ -29,7 +29,7 @@ export interface ComposedMail {
   readonly unsubscribeUrl?: string;
 }
 
-/** What messages are made from; the registry. */
+/** Sources of messages; the registry. */
 export type MailSources = HealthChecks & AlertSource & MessageSources;
 
 /**

@@ -48,7 +48,7 @@ export class Refusals<Mail> {
     return this.#lastEndedRun || (outcome.kind === 'later' && outcome.isServer);
   }
 
-  /** What becomes of the refused mails of the run. */
+  /** States of the run's rejected mails. */
   decide(): DecidedRefusal<Mail>[] {
     return this.#held.map(({ mail, error, cause, streak }) => {
       const isServer = this.#lastEndedRun && streak === this.#streak;

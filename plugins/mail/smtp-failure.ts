@@ -61,7 +61,7 @@ function statusOf(reply: string): string | undefined {
   return /(?<![.\d])[245]\.(\d{1,3}\.\d{1,3})(?![.\d])/.exec(reply)?.[1];
 }
 
-/** What two refusals of different recipients have in common if they are the same: the code, and the status or else the words. */
+/** Key by which rejections of different recipients are equal: the code, and the status or otherwise the words. */
 export function sameness({ responseCode, response = '' }: SmtpFailure, recipient: string): string {
   const words = response.replaceAll(recipient, '').replaceAll(recipient.slice(recipient.lastIndexOf('@') + 1), '');
   return `${responseCode} ${statusOf(response) ?? withoutAddresses(words).replace(/\d+/g, '')}`;

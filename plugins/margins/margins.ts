@@ -2,7 +2,7 @@ import { currencySection } from '#core/business/accounts/plans.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { startOfHour, type UsageCounts, usageHour } from '#core/gateway/records/usage.ts';
-import { inTurns } from '#core/platform/timing/turn.ts';
+import { runInTurns } from '#core/platform/timing/turn.ts';
 import { readDays, type CalendarDay } from './calendar.ts';
 import { type Earning, earnedIn, readEarnings } from './earnings.ts';
 import { type ExactMoney, share, type Timespan, spread } from './exact-money.ts';
@@ -71,8 +71,8 @@ export async function readMargins(host: Parts, { from, until }: Timespan): Promi
   return {
     currency,
     span,
-    lines: await inTurns(divideByLines(usage.accounts, earnings, days, prices, span)),
-    days: await inTurns(divideByDays(usage.hours, earnings, days, prices)),
+    lines: await runInTurns(divideByLines(usage.accounts, earnings, days, prices, span)),
+    days: await runInTurns(divideByDays(usage.hours, earnings, days, prices)),
     earnings,
     unpriced: [...new Set(unpriced.map(({ route }) => route as string))].toSorted(),
   };

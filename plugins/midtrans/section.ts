@@ -38,7 +38,7 @@ export const midtransSection = defineSection({
 
 export type MidtransSettings = SectionValue<typeof midtransSection>;
 
-/** What must be there once Midtrans is selected. */
+/** Settings required once Midtrans is selected. */
 export function checkMidtrans(all: CheckContext, report: Report): void {
   if (!all.isValid(midtransSection)) return;
   const { server_key } = all.get(midtransSection);

@@ -3,7 +3,7 @@ import type { Database } from '#core/platform/database/database.ts';
 
 type Queries = Pick<Database, 'query'>;
 
-/** What a call is answered with. */
+/** Response to a call. */
 export interface ApiAnswer {
   readonly status: number;
   readonly body: object;

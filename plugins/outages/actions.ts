@@ -1,7 +1,7 @@
 import { AccountError } from '#core/business/accounts/account-error.ts';
 import { defineAction, note, type SubjectKind, text, time } from '#core/business/operator-actions/action-kind.ts';
 import { recordAction } from '#core/business/operator-actions/operator-actions.ts';
-import { days as tellDays, itself, quoted, since, until, untold } from '#core/business/operator-actions/telling.ts';
+import { days as tellDays, itself, quoted, since, until, hidden } from '#core/business/operator-actions/telling.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { integer, object } from '#core/platform/schema.ts';
 
@@ -24,7 +24,7 @@ async function nameOutage<Input extends { readonly outage: string }>({ database 
   }
 }
 
-const tellOutage = { outage: untold, model: itself, since, until };
+const tellOutage = { outage: hidden, model: itself, since, until };
 
 export const grantAction = defineAction({
   name: 'outage.grant_days',

@@ -43,5 +43,5 @@ const retention: JobDefinition = {
   },
 };
 
-/** What the payments need to be done in the background. */
+/** Background jobs of the payments. */
 export const paymentJobs = [check, notification, sweep, retention] as const;

@@ -31,7 +31,7 @@ export const pace = { events: 20, interval: 100 } as const;
 /** Seconds that `silence` and `wait` may take. */
 export const longestWait = 600;
 
-/** What `arrived` responds with. */
+/** Response of `arrived`. */
 export interface Arrival {
   readonly path: string;
   /** Of the client, as the gateway takes it from the proxies that it trusts. */
@@ -39,7 +39,7 @@ export interface Arrival {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What `left` responds with; `unknown` until the call has arrived. */
+/** Response of `left`; `unknown` until the call has arrived. */
 export interface Departure {
   readonly state: 'unknown' | 'waiting' | 'left';
 }

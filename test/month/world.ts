@@ -204,7 +204,7 @@ export class World implements AsyncDisposable {
       read: (file = 'gateway.yaml') => readDocument(join(this.#folder, file), {}),
       follow: () => this.#followCanary(),
       serving: () => undefined,
-      takeBack: unasked,
+      rollBack: unasked,
       release: unasked,
     };
     const operator = { id: randomUUID(), name: 'month' };
@@ -249,8 +249,8 @@ export class World implements AsyncDisposable {
     const file = await readDocument(this.#file, {});
     const target = await history.previous((await history.describe(file)).digest);
     if (target === undefined) throw new Error('there is no configuration to go back to');
-    const { fileDigest } = await this.#documents.wayBackTo(target, file);
-    await history.takeBack({ fileDigest, configurationId: target.id, operator: 'month', note: 'a bad change' });
+    const { fileDigest } = await this.#documents.readRollback(target, file);
+    await history.rollBack({ fileDigest, configurationId: target.id, operator: 'month', note: 'a bad change' });
     await this.#serve(file);
   }
 

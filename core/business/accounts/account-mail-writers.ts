@@ -20,7 +20,7 @@ export const planEnding: MailWriter<'plan.ending'> = {
     if (end === undefined || end.toISOString() !== payload.endsAt) return mailReason('mail.reason.other_end');
     if (end.getTime() <= account.readAt) return mailReason('mail.reason.plan_ended');
     if (await isRecent(context)) return mailReason('mail.reason.just_bought');
-    if (await wasTold(context, 24)) return mailReason('mail.reason.given_back');
+    if (await wasAnnounced(context, 24)) return mailReason('mail.reason.given_back');
     const time = format.time(end).text;
     return {
       subject: t('mail.ending.subject', { time }),
@@ -44,8 +44,8 @@ async function isRecent({ host, account, createdAt }: MailContext): Promise<bool
  *
  * @param notice hours before an end at which the mail is due
  */
-async function wasTold({ host, account }: MailContext, notice: number): Promise<boolean> {
-  const told = await host.database.query(
+async function wasAnnounced({ host, account }: MailContext, notice: number): Promise<boolean> {
+  const rows = await host.database.query(
     `select 1 from (select * from ${periodsInForce} p where account_id = ? order by ends_at desc limit 1) l, lateral (
        select coalesce((select ends_at from plan_period r where r.id = l.replaces), (
          select max(ends_at) from ${periodsInForce} p where p.account_id = l.account_id and p.ends_at <= l.starts_at)) as ends_at
@@ -54,14 +54,14 @@ async function wasTold({ host, account }: MailContext, notice: number): Promise<
        and l.ends_at - greatest(l.starts_at, earlier.ends_at) < interval '24 hours'`,
     [account.id, notice],
   );
-  return told.length > 0;
+  return rows.length > 0;
 }
 
 export const planEnded: MailWriter<'plan.ended'> = {
   async write(context) {
     const { payload, account, t, format, buttons } = context;
     if (activePeriod(account, account.readAt) !== undefined) return mailReason('mail.reason.renewed');
-    if (await wasTold(context, 0)) return mailReason('mail.reason.given_back');
+    if (await wasAnnounced(context, 0)) return mailReason('mail.reason.given_back');
     return {
       subject: t('mail.ended.subject'),
       paragraphs: [t('mail.ended.text')],

@@ -51,7 +51,7 @@ export interface PeriodRecord {
   readonly grantedAt?: Date;
 }
 
-/** What accounts are looked up by. */
+/** Fields for looking up accounts. */
 export type AccountField = 'id' | 'digest' | 'hint' | 'email';
 
 /** Each takes a JSON array of strings. Each has an index except the hint, which only operators use. */

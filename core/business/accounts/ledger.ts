@@ -187,7 +187,7 @@ export async function prolongPeriod(
  * @param note the reason, for the operator
  * @throws AccountError `not_found`
  */
-export async function takeBackOrder(
+export async function revokeOrderDays(
   transaction: EntityManager,
   accountId: string,
   orderId: string,

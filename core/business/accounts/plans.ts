@@ -82,7 +82,7 @@ export const plansSection = defineSection({
   },
 });
 
-/** What a day of a plan costs, in the unit of prices, rounded. */
+/** A plan's price per day in the unit of prices, rounded. */
 export function pricePerDay({ days, price }: { readonly days: number; readonly price: number }): number {
   return Math.round(price / days);
 }

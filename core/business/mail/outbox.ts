@@ -55,8 +55,8 @@ function urgentEvents(sources: MessageSources): EventName[] {
 }
 
 function alertEvents({ problems }: MessageSources): EventName[] {
-  const told = problems?.values().flatMap(({ alert }) => (alert === undefined ? [] : [alert.event])) ?? [];
-  return ['day.reported', ...told];
+  const alerts = problems?.values().flatMap(({ alert }) => (alert === undefined ? [] : [alert.event])) ?? [];
+  return ['day.reported', ...alerts];
 }
 
 /**

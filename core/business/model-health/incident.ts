@@ -74,7 +74,7 @@ function isOfBreakers(current: Incident, { trouble, failedAt }: Observation): bo
   return trouble?.cause === 'routes_out' && failedAt !== undefined && failedAt === current.failedAt;
 }
 
-/** What an incident remembers of the model's failures; undefined once it is without trouble, or where it was only slow. */
+/** An incident's memory of the model's failures; undefined once the trouble is over, or if the model was only slow. */
 export function rememberedBy(incident: Incident | undefined): RememberedFailure | undefined {
   if (incident?.failedAt === undefined || incident.calmSince !== undefined) return undefined;
   const { latest: trouble, failedAt, servedAt, confirmedAt } = incident;

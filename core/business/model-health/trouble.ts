@@ -1,6 +1,6 @@
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 
-/** What is wrong with a model, as its clients feel it. `degraded`: some requests fail or are slow. `down`: most fail. */
+/** A model's trouble as its clients notice it. `degraded`: some requests fail or are slow. `down`: most fail. */
 export interface Trouble {
   readonly kind: 'degraded' | 'down';
   readonly cause: TroubleCause;
@@ -74,7 +74,7 @@ export function availabilityOf(status: RouteStatus | undefined): RouteAvailabili
   return status.state === 'half_open' ? 'unproven' : 'out';
 }
 
-/** What is remembered of a model's failures when its traffic no longer shows them. */
+/** Memory of a model's failures once its traffic no longer shows them. */
 export interface RememberedFailure extends Trouble {
   /** Of the last failure, epoch ms. */
   readonly failedAt: number;
@@ -142,7 +142,7 @@ function isConfirmed(
   return now - confirmedAt < trafficWindow && (servedAt ?? 0) < confirmedAt;
 }
 
-/** What routes and traffic alone show; undefined when clients feel nothing. @param usualFirstTokenMs its median of last week */
+/** Trouble that routes and traffic alone show; undefined if clients notice nothing. @param usualFirstTokenMs median of last week */
 export function findTrouble(
   routes: readonly RouteAvailability[],
   traffic: RecentTraffic | undefined,

@@ -27,7 +27,7 @@ export interface ActionSubject {
   readonly detail?: ActionWords;
 }
 
-/** What actions are about: accounts, orders, routes. */
+/** Subjects of actions: accounts, orders, routes. */
 export interface SubjectKind {
   /** Singular and unique: `order`. The API has its actions below `/orders/{handle}`, or below `/books` without `find`. */
   readonly name: string;

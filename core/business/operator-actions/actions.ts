@@ -104,7 +104,7 @@ async function requireCustomer(host: Host, accountId: string): Promise<void> {
     );
 }
 
-/** Who uses a command: no account, but the user of the machine. */
+/** The user of a command: the machine's user, not an account. */
 export function commandOperator(): Operator {
   return { id: '00000000-0000-0000-0000-000000000000', name: `command (${userName()})` };
 }

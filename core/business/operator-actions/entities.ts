@@ -7,7 +7,7 @@ import { impersonal, personal } from '#core/platform/database/personal.ts';
  */
 const ofAccount = `subject = ? and (action <> 'account.delete' or error is not null)`;
 
-/** What an operator has done, on a page, by a command or over the API. */
+/** An operator's action, on a page, by a command or over the API. */
 export const OperatorActionRow = defineEntity({
   name: 'OperatorActionRow',
   tableName: 'operator_action',
@@ -20,7 +20,7 @@ export const OperatorActionRow = defineEntity({
     action: impersonal(p.text()),
     /** Id of the account or order, or the route. */
     subject: impersonal(p.text()),
-    /** What the operator said with it: a note as it is, anything else as JSON. */
+    /** The operator's input: a note as it is, anything else as JSON. */
     note: personal(p.text().nullable(), { isHidden: true, ofAccount }),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
     /** Null: running, or the process died meanwhile. */

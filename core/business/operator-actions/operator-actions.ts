@@ -4,10 +4,10 @@ import { epochs, type Row } from '#core/platform/database/rows.ts';
 import { parseObject } from '#core/platform/json.ts';
 import type { OperatorActionRow } from './entities.ts';
 
-/** What is said with an action: members of its input, and of what it was about. */
+/** Details of an action: members of its input and of its subject. */
 export type ActionWords = Readonly<Record<string, unknown>>;
 
-/** Who does something. Of a command or the API, the id is of no account. */
+/** The acting operator. For a command or the API, the id is not an account's. */
 export interface Operator {
   readonly id: string;
   readonly name: string;

@@ -2,7 +2,7 @@ import { CheckoutError } from '../payments/checkout-error.ts';
 import { flagOutcomes, waysOfDaysBack } from '../payments/order-types.ts';
 import { defineAction, note, text } from './action-kind.ts';
 import { flagSubject, orderSubject, refundSubject } from './subjects.ts';
-import { choice, money, untold, whether } from './telling.ts';
+import { choice, money, hidden, whether } from './telling.ts';
 import { boolean, integer, object } from '#core/platform/schema.ts';
 
 /*
@@ -49,7 +49,7 @@ export const orderActions = [
       note,
     }),
     tells: {
-      payment: untold,
+      payment: hidden,
       amount: money,
       days_back: choice('operator.told.days_back'),
       manual: whether('operator.told.manual'),

@@ -4,7 +4,7 @@ import type { TextValues } from '#core/platform/sentences.ts';
 import { currencySection } from '../accounts/plans.ts';
 import { providerTitles } from '../accounts/shown-names.ts';
 
-/** Who reads a record of actions, and in which language. A request for a page has all but the names. */
+/** Reader of a record of actions, and the language. A page request has all members but the names. */
 export interface Telling {
   readonly t: (key: string, values?: TextValues) => string;
   readonly language: string;
@@ -14,7 +14,7 @@ export interface Telling {
   readonly names: ReadonlyMap<string, string>;
 }
 
-/** What a record says of one member of an action's input; '' for nothing. */
+/** Text in a record for one member of an action's input; '' for none. */
 export type Teller<Value = unknown> = { tell(value: Value, telling: Telling): string }['tell'];
 
 /** Tellers by member. */
@@ -24,8 +24,8 @@ export type Tellers<Input extends object = Readonly<Record<string, unknown>>> = 
 
 export const itself: Teller<string> = (value) => value;
 export const quoted: Teller<string> = (value) => `“${value}”`;
-/** What another member says, or an id that says nothing to people. */
-export const untold: Teller = () => '';
+/** For a value that another member shows, or an opaque id. */
+export const hidden: Teller = () => '';
 
 /** The text `KEY.VALUE`, or the value itself if there is none, for example because its plugin was removed. */
 export function tellChoice(key: string, value: string, t: Telling['t']): string {

@@ -15,7 +15,7 @@ export interface ProviderCall {
   readonly signal: AbortSignal;
 }
 
-/** What the provider answered: any status, a JSON object. */
+/** The provider's response: any status, a JSON object. */
 export interface ProviderAnswer {
   readonly status: number;
   readonly body: JsonObject;
@@ -23,7 +23,7 @@ export interface ProviderAnswer {
   readonly retryAfter: number | undefined;
 }
 
-/** What the headers of an answer say about the provider's rate limit. */
+/** The provider's rate limit as reported in response headers. */
 export interface RateStatement {
   /** True: the call was refused for its rate. */
   readonly isExceeded: boolean;
@@ -31,7 +31,7 @@ export interface RateStatement {
   readonly pause: number | undefined;
 }
 
-/** Who listens to what the answers to the calls of one operation say about the rate. */
+/** Receives the rate limits reported in the responses of one operation. */
 export const rateListener = new AsyncLocalStorage<(statement: RateStatement) => void>();
 
 const deadline = 15_000; // ms

@@ -11,7 +11,7 @@ interface Situation {
   readonly recorded: PaymentOutcome | undefined;
 }
 
-/** What evidence does to an order. Nothing is set: nothing. */
+/** Effects of evidence on an order; empty for none. */
 export interface Decision {
   readonly state?: OrderState;
   readonly isLate?: boolean;

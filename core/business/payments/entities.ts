@@ -22,7 +22,7 @@ export const PlanOrder = defineEntity({
   name: 'PlanOrder',
   properties: {
     id: p.uuid().primary(),
-    /** What people read. */
+    /** Human-readable code. */
     code: impersonal(p.text().unique()),
     account: () => p.manyToOne(Account),
     days: p.integer().check('days > 0'),
@@ -178,7 +178,7 @@ export const OrderFlag = defineEntity({
   ],
 });
 
-/** What a provider has sent, until it is processed and for some time after. */
+/** A provider's notification, kept until it is processed and for some time after. */
 export const PaymentNotification = defineEntity({
   name: 'PaymentNotification',
   properties: {

@@ -241,7 +241,7 @@ export interface FlaggedDifference extends OpenFlag {
   readonly isOpen: boolean;
 }
 
-/** What comparisons of the books have flagged of a time, resolved or not, the oldest first, and its number. */
+/** Flags of comparisons of the books in a time range, resolved or not, oldest first, and their number. */
 export async function listDifferences(
   database: Pick<Database, 'query'>,
   { since, until }: TimeSpan,

@@ -51,7 +51,7 @@ export async function receiveNotification(
 /** Per kind of line: anyone can call these paths. */
 const logIntervalMs = 60_000;
 
-function complain(host: Host, what: string, error?: unknown): void {
+function logRejected(host: Host, what: string, error?: unknown): void {
   const lines = host.keep('payments/inbox-lines', () => new LineThrottle(logIntervalMs));
   const more = lines.pass(what, error);
   if (more !== undefined) host.log.error(`${what}${more}`, error);
@@ -62,7 +62,7 @@ function connect(host: Host, providerName: string): PaymentConnection | undefine
     return paymentConnection(host, providerName);
   } catch (error) {
     const reason = (error as Error).message;
-    complain(host, `rejected a notification from ${providerName}: the provider is not configured: ${reason}`);
+    logRejected(host, `rejected a notification from ${providerName}: the provider is not configured: ${reason}`);
     return undefined;
   }
 }
@@ -76,7 +76,7 @@ function read(
   try {
     return connection.readNotification(raw);
   } catch (error) {
-    complain(host, `a notification from ${providerName} could not be read`, error);
+    logRejected(host, `a notification from ${providerName} could not be read`, error);
     return undefined;
   }
 }

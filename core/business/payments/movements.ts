@@ -33,7 +33,7 @@ export interface Movement {
   readonly isReconciled: boolean;
 }
 
-/** What an export has of a movement, in its order. New columns come last. */
+/** Columns of a movement in an export, in order. New columns come last. */
 export const movementColumns: Readonly<
   Record<string, (movement: Movement, day: string, clock: string) => string | number | undefined>
 > = {
@@ -122,7 +122,7 @@ async function readPage(
   );
 }
 
-/** What one provider moved in a time, as it is on record here. What was paid back by hand is not its. */
+/** Sums of one provider's recorded movements in a time range, without refunds by hand. */
 export interface ProviderSums {
   readonly provider: string;
   readonly currency: string;

@@ -11,7 +11,7 @@ export const orderStates = ['created', 'pending', 'expired', 'failed', 'cancelle
 /** A sale: account, plan and price at the time of the order, and its payment. */
 export interface Order {
   readonly id: string;
-  /** What people read: `ORD-7F3K2MQX`. */
+  /** Human-readable: `ORD-7F3K2MQX`. */
   readonly code: string;
   readonly accountId: string;
   readonly days: number;
@@ -138,7 +138,7 @@ export const flagKinds = [
   'gift_without_code',
 ] as const;
 
-/** What became of money that bought nothing, as the operator decided: its buyer reads it. */
+/** The operator's decision on money that bought nothing; shown to the buyer. */
 export type FlagOutcome = (typeof flagOutcomes)[number];
 
 export const flagOutcomes = ['days_given', 'money_back', 'kept'] as const;
@@ -187,7 +187,7 @@ export function isUnderWay({ refunds }: Pick<Order, 'refunds'>, { id }: Payment)
   return refunds.some(({ paymentId, state }) => paymentId === id && (state === 'asked' || state === 'sent'));
 }
 
-/** What is left of a payment to refund, at least 0: refunds that are under way count as paid back, and one may be refunded twice. */
+/** Refundable remainder of a payment, at least 0: refunds in progress count as paid back, and a payment may be refunded twice. */
 export function refundable({ refunds }: Pick<Order, 'refunds'>, { id, amount }: Payment): number {
   const back = refunds.filter(({ paymentId, state }) => paymentId === id && state !== 'failed');
   return Math.max(

@@ -1,7 +1,7 @@
 import type { Database } from '#core/platform/database/database.ts';
 import { listOrders, type Order } from './order.ts';
 
-/** What a buyer is shown of an order. */
+/** An order as its buyer sees it. */
 export type OrderView =
   | 'preparing'
   | 'waiting'

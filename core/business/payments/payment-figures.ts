@@ -56,7 +56,7 @@ export function countCall(host: Pick<Host, 'keep'>, provider: string, result: 'o
   counts.set(key, [provider, result, (counts.get(key)?.[2] ?? 0) + 1]);
 }
 
-/** What is measured of the payments. All but the calls are the same on each instance. */
+/** Metrics of the payments. All but the calls are the same on each instance. */
 export const paymentGauges = [
   gaugeBy(['state'], 'orders', 'Orders by state.', async ({ database }) => {
     const rows = await database.query<{ state: string; orders: number }>(

@@ -124,7 +124,7 @@ export interface Money {
   readonly currency: string; // ISO 4217
 }
 
-/** What to charge. One order may have several attempts, each with its own reference. */
+/** A charge to create. One order may have several attempts, each with its own reference. */
 export interface ChargeRequest extends Money {
   /** The gateway's reference; never reused, so it is also the idempotency key. At most 40 letters, digits, `-` and `.`. */
   readonly reference: string;
@@ -169,7 +169,7 @@ export interface Charge {
  */
 export type PaymentState = 'pending' | 'paid' | 'expired' | 'failed' | 'refunded' | 'disputed' | 'unknown';
 
-/** What a provider has stated about one charge. */
+/** A provider's report of one charge. */
 export interface PaymentEvidence extends ChargeReference {
   readonly state: PaymentState;
   /**

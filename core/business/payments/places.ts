@@ -40,7 +40,7 @@ export interface PlaceSteps {
     accountId: string | undefined,
     days: number,
   ): Promise<boolean>;
-  /** What is sold out to an account, or to those without one, at most five seconds ago. */
+  /** Plans sold out to an account, or to visitors, at most five seconds old. */
   readSoldOut(host: Host, accountId: string | undefined): Promise<SoldOutPlans>;
   /** The wait of an account, and for how long a place is reserved; undefined once it has what it waited for, or does not wait. */
   findWait(host: Host, accountId: string): Promise<(Wait & { readonly reserveMinutes: number }) | undefined>;
@@ -52,7 +52,7 @@ export interface PlaceSteps {
 
 export const placeSteps = new Steps<PlaceSteps>();
 
-/** What is sold out to an account, or to those without one: nothing where no plugin limits places. */
+/** Plans sold out to an account, or to visitors; none if no plugin limits places. */
 export async function readSoldOut(host: Host, accountId: string | undefined): Promise<SoldOutPlans> {
   return (await placeSteps.of(host.database.fork())?.())?.readSoldOut(host, accountId) ?? new Map();
 }

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../accounts/account-events.ts';
 import { withdrawCode } from '../accounts/code-times.ts';
-import { endOrderPeriod, takeBackOrder } from '../accounts/ledger.ts';
+import { endOrderPeriod, revokeOrderDays } from '../accounts/ledger.ts';
 import { flagOrder, resolveFlags } from './flags.ts';
 import { orderReason } from './order-reason.ts';
 import type { DaysBack, FlagKind, OrderState } from './order-types.ts';
@@ -99,7 +99,7 @@ async function takeDays(transaction: EntityManager, finished: Finished): Promise
   if (isGift) await transaction.execute(withdrawCode, [orderId]);
   const holder = isGift ? await findHolder(transaction, orderId) : finished.accountId;
   if (holder === undefined) return;
-  if (days === 'whole' && !isTakenBack) await takeBackOrder(transaction, holder, orderId, `refund ${key}`);
+  if (days === 'whole' && !isTakenBack) await revokeOrderDays(transaction, holder, orderId, `refund ${key}`);
   else await endOrderPeriod(transaction, holder, orderId);
 }
 

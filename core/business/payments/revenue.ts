@@ -5,7 +5,7 @@ import type { Database } from '#core/platform/database/database.ts';
  * and one of a wrong amount are in both.
  */
 
-/** What one day has brought, in one currency. */
+/** Revenue of one day in one currency. */
 export interface DailyRevenue {
   /** `2026-11-22`, in the requested time zone. */
   readonly day: string;
@@ -15,7 +15,7 @@ export interface DailyRevenue {
   readonly orders: number;
 }
 
-/** What an account has paid in one currency, less what was paid back, and the orders that were activated. */
+/** An account's payments in one currency less its refunds, and its activated orders. */
 export async function readPaid(
   database: Pick<Database, 'query'>,
   accountId: string,

@@ -63,7 +63,7 @@ async function settleWithin(
   const { orderId, accountId } = subject;
   const charge = await classifyReference(transaction, provider, subject, evidence);
   if (charge !== 'own') {
-    if (charge === 'unshown' && evidence.paid !== undefined)
+    if (charge === 'unseen' && evidence.paid !== undefined)
       await enterUnseenPayment(transaction, provider, subject, evidence);
     else if (evidence.state === 'paid')
       // Money may be missing at the order that it was meant for.
@@ -71,7 +71,7 @@ async function settleWithin(
     return { outcome: 'foreign', orderId, accountId };
   }
   const recorded = await readRecorded(transaction, provider, subject, evidence);
-  if (recorded === 'elsewhere') return { outcome: 'foreign', orderId, accountId };
+  if (recorded === 'other order') return { outcome: 'foreign', orderId, accountId };
   const decision = decide({
     order: subject.state,
     isLastAttempt: subject.isLast,
@@ -128,14 +128,14 @@ async function classifyReference(
   provider: string,
   { reference, providerReference }: Subject,
   { providerReference: stated }: PaymentEvidence,
-): Promise<'own' | 'other' | 'unshown'> {
+): Promise<'own' | 'other' | 'unseen'> {
   if (stated === undefined || stated === providerReference) return 'own';
   const [other] = await transaction.execute<unknown[]>(
     'select 1 from payment_attempt where provider = ? and provider_reference = ? and reference <> ?',
     [provider, stated, reference],
   );
   if (other !== undefined) return 'other';
-  return providerReference === null ? 'own' : 'unshown';
+  return providerReference === null ? 'own' : 'unseen';
 }
 
 /** Money of a charge that the buyer never saw, as after a lost response: recorded for the books, it buys nothing. */
@@ -147,7 +147,7 @@ async function enterUnseenPayment(
 ): Promise<void> {
   if (evidence.state !== 'paid' && evidence.state !== 'refunded') return;
   const recorded = await readRecorded(transaction, provider, subject, evidence);
-  if (recorded === 'elsewhere') return;
+  if (recorded === 'other order') return;
   const outcome = evidence.state === 'refunded' ? 'returned' : 'wrong_reference';
   const payment = recorded ?? (await recordPayment(transaction, provider, subject, evidence, outcome));
   if (recorded === undefined && outcome === 'wrong_reference')
@@ -169,7 +169,7 @@ async function readRecorded(
   provider: string,
   subject: Subject,
   evidence: PaymentEvidence,
-): Promise<RecordedPayment | 'elsewhere' | undefined> {
+): Promise<RecordedPayment | 'other order' | undefined> {
   const [paymentId, placeholder] = [paymentIdOf(subject, evidence), placeholderId(subject, evidence)];
   const [row] = await transaction.execute<(RecordedPayment & Row<typeof Payment, 'payment_id'>)[]>(
     `select id, order_id as "orderId", outcome, amount::float8 as amount, payment_id from payment
@@ -187,7 +187,7 @@ async function readRecorded(
     ],
   );
   if (row === undefined) return undefined;
-  if (row.orderId !== subject.orderId) return 'elsewhere';
+  if (row.orderId !== subject.orderId) return 'other order';
   if (evidence.paymentId !== undefined && row.payment_id === placeholder) {
     await transaction.execute('update payment set payment_id = ? where provider = ? and payment_id = ?', [
       evidence.paymentId,

@@ -1,10 +1,10 @@
 import type { Model } from './catalog.ts';
 
-/** What clients use of a model, and ask about before they choose one. */
+/** Features of a model that clients look for when they choose one. */
 export const modelFeatures = ['stream', 'tools', 'parallel tools', 'images', 'reasoning', 'structured output'] as const;
 export type ModelFeature = (typeof modelFeatures)[number];
 
-/** What may be lost between a client and a route, in the words of `daypass check`. Pages have a text for each name. */
+/** Features that may be lost between a client and a route, in the words of `daypass check`. Pages have a text for each name. */
 export const featureLosses = {
   no_tool_grammar: 'the grammar of freeform tools is described, not enforced',
   no_forced_tools: 'tool calls cannot be forced',
@@ -24,7 +24,7 @@ export type LossText = (typeof featureLosses)[FeatureLoss];
 /** `partly`: with losses, or only on a backup route. */
 export type FeatureSupport = 'yes' | 'partly' | 'no';
 
-/** What clients of one format get from a model. */
+/** A model's abilities for clients of one format. */
 export interface FormatAbilities {
   /** Name of the format: chat, responses, messages, gemini. */
   readonly format: string;
@@ -32,7 +32,7 @@ export interface FormatAbilities {
   readonly losses: readonly FeatureLoss[];
 }
 
-/** What requests may set. */
+/** Settings of requests. */
 export interface ModelSettings {
   /** Temperature and the like. */
   readonly sampling: boolean;
@@ -42,7 +42,7 @@ export interface ModelSettings {
   readonly safeguards: boolean;
 }
 
-/** What a model can do for clients, as far as they may rely on it: what the routes do that are asked first. */
+/** Abilities of a model that clients may rely on: those of the routes that are asked first. */
 export interface ModelAbilities {
   /** The formats in which clients hold conversations with it; empty for a model that only makes images. */
   readonly conversations: readonly FormatAbilities[];

@@ -1,7 +1,7 @@
 import { boolean, object, string, type Infer } from '#core/platform/schema.ts';
 import type { Resolved } from './quirks.ts';
 
-/** What a model can do on a route. All true where nothing else is configured. */
+/** Capabilities of a model on a route. All true by default. */
 export const capabilitiesSchema = object('Capabilities of the model. Default: those of the vendor’s models.', {
   images: boolean('Accepts image input.'),
   files: boolean('Accepts documents, such as PDF files.'),
@@ -19,7 +19,7 @@ export const capabilitiesSchema = object('Capabilities of the model. Default: th
 /** `capabilities` as gateway.yaml has them. */
 export type CapabilitySettings = Infer<typeof capabilitiesSchema>;
 
-/** What a model can do on a route. */
+/** Capabilities of a model on a route. */
 export type Capabilities = Resolved<CapabilitySettings>;
 
 /** The defaults where neither vendor nor operator has configured anything. */

@@ -15,7 +15,7 @@ export interface Vendor extends ProfileSettings {
    * another one, which gateway.yaml gives.
    */
   readonly baseUrl?: string;
-  /** What that looks like. */
+  /** Example of a base URL. */
   readonly baseUrlExample?: string;
   readonly auth: AuthScheme;
   /** Sent with every request. */
@@ -40,7 +40,7 @@ export const authSchemes = ['bearer', 'x-api-key', 'x-goog-api-key', 'api-key', 
 /** How an API key is sent to an upstream. */
 export type AuthScheme = (typeof authSchemes)[number];
 
-/** What an upstream takes; members that are not declared are infinite. */
+/** An upstream's capacity; undeclared members are infinite. */
 export interface Capacity {
   readonly concurrent: number; // requests in flight
   readonly requests: number; // in each period
@@ -58,18 +58,18 @@ export interface Upstream {
   readonly headers: Readonly<Record<string, string>>;
   /** The end user in upstream requests: the client's own, or the account as a keyed hash. */
   readonly endUser: 'client' | 'hash';
-  /** What customers may choose in the operator's account; nothing where it is left out. */
+  /** Options of the operator's account that customers may choose; default: none. */
   readonly customerChoices?: readonly CustomerChoice[];
   /** True when requests have the headers of W3C Trace Context. */
   readonly continuesTraces?: boolean;
-  /** What it takes, of all models and keys together; undefined where nothing is declared. */
+  /** Capacity for all models and keys together; undefined if not declared. */
   readonly capacity?: Capacity | undefined;
   /** Of a cloud, in place of keys. */
   readonly credentials?: CloudCredentials | undefined;
   readonly isDemo: boolean;
   /** False when it needs a key and has none: its routes are left out. */
   readonly isEnabled: boolean;
-  /** What is learned about its keys is kept by this: a variant's differ from those of the same name. Default: the name. */
+  /** Key of its API keys' health: a variant's upstream differs from that of the same name. Default: the name. */
   readonly healthName?: string;
 }
 
@@ -116,7 +116,7 @@ export interface ListedModel {
 export interface Catalog {
   /** In the order of gateway.yaml. */
   readonly models: readonly Model[];
-  /** What `GET /v1/models` lists: the models by their public names, then the exact aliases with the same prefix. */
+  /** Entries of `GET /v1/models`: the models by their public names, then the exact aliases with the same prefix. */
   readonly listed: readonly ListedModel[];
   readonly upstreams: readonly Upstream[];
   /** Models whose upstreams are all off. */

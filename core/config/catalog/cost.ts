@@ -6,7 +6,7 @@ export const priceDecimals = 6;
 // With six decimals, all of these are written in 15 digits, which a number of JavaScript keeps.
 const price = number({ minimum: 0, maximum: 999_999_999 });
 
-/** What the operator pays for what a route serves. Customers see none of it. */
+/** The operator's cost of a route's requests. Not visible to customers. */
 export const costSchema = object(
   { minProperties: 1 },
   'What the operator pays, which operators see beside use. Tokens are priced per million; prices have up to six decimals. ' +

@@ -1,4 +1,4 @@
-/** What a model is for. Each endpoint calls models of one kind. */
+/** Purpose of a model. Each endpoint calls models of one kind. */
 export const modelKinds = ['chat', 'embedding', 'image', 'speech', 'transcription', 'rerank', 'moderation'] as const;
 
 export type ModelKind = (typeof modelKinds)[number];

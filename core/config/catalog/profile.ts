@@ -7,7 +7,7 @@ export interface ProfileSettings {
   readonly quirks?: QuirkSettings | undefined;
 }
 
-/** What a model can do on a route, and how its vendor deviates from the plain form of a format. */
+/** Capabilities of a model on a route, and its vendor's quirks. */
 export interface Profile {
   readonly capabilities: Capabilities;
   readonly quirks: Quirks;

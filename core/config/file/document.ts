@@ -18,7 +18,7 @@ import { explainSyntax, primaryErrors } from './explain-syntax.ts';
 import { hideVariables } from './hide-secrets.ts';
 import { type Interpolated, interpolate, variableOfProgram } from './interpolate.ts';
 import { ConfigError, type Mistake } from './mistake.ts';
-import { inTurns, runToEnd } from '#core/platform/timing/turn.ts';
+import { runInTurns, runToEnd } from '#core/platform/timing/turn.ts';
 import { readText } from './read-text.ts';
 import { findRefusedYaml } from './refused-yaml.ts';
 import { readSecretFile, type SecretFile, secretPath } from './secret-file.ts';
@@ -62,7 +62,7 @@ export interface GatewayDocument {
 
 /** @throws ConfigError when the file cannot be read or is not valid YAML */
 export async function readDocument(file: string, environment: NodeJS.ProcessEnv): Promise<GatewayDocument> {
-  return inTurns(parseInSteps(await readText(file), file, environment));
+  return runInTurns(parseInSteps(await readText(file), file, environment));
 }
 
 /** @throws ConfigError */

@@ -1,4 +1,4 @@
-/** What is wrong with a line, and how it is written right. */
+/** The mistake in a line, and the correct form. */
 export type Words = readonly [wrong: string, right: string];
 
 /** A comment as in JSON with comments and in most programming languages. */

@@ -5,7 +5,7 @@ import type { Logger } from '#core/platform/logger.ts';
 import { ConfigHistory, type Rollback, RollbackRefused, type Served } from './history.ts';
 import { fillLiterals, findLiterals, type SecretSchemas } from './literals.ts';
 
-/** What serves: the file, or the configuration that an operator went back to. */
+/** The configuration in effect: the file, or a rollback target. */
 export interface Effective {
   readonly document: GatewayDocument;
   /** Undefined where the file serves. */
@@ -73,11 +73,11 @@ export class EffectiveDocuments {
   }
 
   /**
-   * A configuration to go back to, read, and the file in whose place it is to serve.
+   * Parsed rollback target and the file it overrides.
    *
    * @throws RollbackRefused when the file says the same or has other secrets; ConfigError
    */
-  async wayBackTo(target: Served, file: GatewayDocument) {
+  async readRollback(target: Served, file: GatewayDocument) {
     const { digest: fileDigest, text: fileText } = await this.history.describe(file);
     if (target.digest === fileDigest)
       throw new RollbackRefused(`configuration ${target.id} is what gateway.yaml says already`);

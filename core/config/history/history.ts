@@ -31,7 +31,7 @@ type RollbackRow = Row<typeof ConfigurationRollback, (typeof rollbackColumns)[nu
  */
 export type Rollback = RecordOf<RollbackRow>;
 
-/** What a second configuration that serves some of the accounts is called, by its number. */
+/** Name of a variant by its number. */
 export const variantName = (number: number) => `canary ${number}`;
 
 /** True for `broughtBy` of a configuration that was one. */
@@ -127,7 +127,7 @@ export class ConfigHistory {
   }
 
   /** Takes a file back in favour of a configuration, on all instances whose file it is, now and after a restart. */
-  async takeBack({
+  async rollBack({
     fileDigest,
     configurationId,
     operator,

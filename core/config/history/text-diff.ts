@@ -7,7 +7,7 @@ interface Line {
   readonly text: string;
 }
 
-/** What changes from one text to another, with some lines around; empty when nothing does. */
+/** Line diff of two texts with some context; empty if they are equal. */
 export function diffLines(before: string, after: string): string[] {
   const lines = linesOf(before, after);
   const isNear = (index: number) =>

@@ -47,7 +47,7 @@ export function checkCredentials(
       );
 }
 
-/** What works, or may work later, and is probably not meant. @param name of the upstream */
+/** Warnings about valid settings that are probably not intended. @param name of the upstream */
 export function credentialNotices(name: string, { google, entra }: CloudCredentials = {}): string[] {
   const place = `upstreams.${name}.credentials`;
   const files = [

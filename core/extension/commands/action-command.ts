@@ -27,7 +27,7 @@ export interface ActionCommandWords {
   readonly summary?: string;
   /** Shown when it is done. */
   readonly about?: CommandSubject;
-  /** What operators name its subject by; default: as in `about`, or else its id. */
+  /** Operators' name for its subject; default: as in `about`, otherwise its id. */
   readonly handle?: string;
   readonly isHandleOptional?: boolean;
   /** Options in place of its input. */
@@ -39,7 +39,7 @@ export interface ActionCommandWords {
   readonly examples?: readonly string[];
   /** @param handle '' where it is left out @throws CommandFailed */
   wish?(host: Host, handle: string, options: ActionWords): ActionRequest | Promise<ActionRequest>;
-  /** What is printed when it is done and nothing is shown. */
+  /** Printed on success if nothing is shown. */
   done?(id: string): string;
   /** Prints the result, without `--json`; default: all of it. */
   print?(result: ActionWords, input: ActionWords): void;

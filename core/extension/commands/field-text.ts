@@ -27,7 +27,7 @@ export function formatEntries<Entry>(
   );
 }
 
-/** What operators have done, below a heading. */
+/** Operators' actions below a heading. */
 export function formatActions(actions: readonly RecordedAction[], text: FieldText): string[] {
   return formatSection('actions', formatEntries(actions, recordedActions.text, text, { longest: 500 }));
 }

@@ -10,7 +10,7 @@ export interface Output extends ZoneOptions {
   readonly json?: true;
 }
 
-/** What a command shows one of: an account, an order. Loads what it needs when it is read. */
+/** Kind of object that a command shows: an account, an order. Loads its modules on demand. */
 export interface CommandSubject<Details = unknown> {
   /** Name of the argument, and what it is found by. */
   readonly argument: readonly [name: string, description: string];

@@ -17,7 +17,7 @@ export interface FiguredUsage {
 export interface UsageFigures {
   /** Empty without additional columns. */
   readonly titles: readonly string[];
-  /** What the titles mean. */
+  /** Explanation of the titles. */
   readonly legend: string;
   /** All of them, also those that used nothing. */
   readonly groups: readonly FiguredUsage[];

@@ -1,5 +1,5 @@
 /// <reference types="node" preserve="true" />
-/** What tests of plugins import as `daypass/testing`. Works under `node --test`, Vitest and others: it knows none of them. */
+/** The module `daypass/testing` for tests of plugins. Independent of the test runner: `node --test`, Vitest and others. */
 export { chatReply, chatStream } from './replies.ts';
 export { given, type GivenFact, runStage, type StageRun, type StageRunOptions } from './run-stage.ts';
 export { createTestHost, type TestHost, type TestHostOptions } from './test-host.ts';

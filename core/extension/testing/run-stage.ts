@@ -28,7 +28,7 @@ export interface StageRunOptions {
   /** Objects are sent as JSON. */
   readonly body?: object | string;
   readonly facts?: readonly GivenFact[];
-  /** What the stages behind this one answer; a short whole answer when left out. */
+  /** Reply of the stages after this one; default: a short whole reply. */
   readonly answer?: Reply | ((exchange: Exchange) => Reply | Promise<Reply>);
   readonly host?: TestHost;
 }
@@ -39,7 +39,7 @@ export interface StageRun {
   readonly headers: Readonly<Record<string, string>>;
   /** All of the body, as the client got it before it broke off, if it did. */
   readonly text: string;
-  /** What broke a streamed body off. */
+  /** Error that broke a streamed body. */
   readonly error: unknown;
   readonly outcome: Outcome;
   readonly exchange: Exchange;

@@ -20,7 +20,7 @@ export const rollbackAction = defineAction({
   }),
   tells,
   perform: (host, _subject, { configuration, note: why }, operator) =>
-    changeConfig(host, (changes) => changes.takeBack(configuration, operator.name, why)),
+    changeConfig(host, (changes) => changes.rollBack(configuration, operator.name, why)),
 });
 
 export const releaseAction = defineAction({

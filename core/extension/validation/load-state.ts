@@ -22,14 +22,14 @@ export interface ConfigChanges {
   read(name?: string): Promise<GatewayDocument>;
   /** Serves on this instance what the database says by now. */
   follow(): Promise<void>;
-  /** What serves on this instance; undefined while the database does not answer. */
+  /** The configuration in effect on this instance; undefined while the database does not answer. */
   serving(): Pick<Served, 'text' | 'digest'> | undefined;
   /**
    * Serves a configuration from before in place of the file, on all instances that have this file.
    *
    * @throws RollbackRefused, or ConfigError when the file or that configuration has mistakes
    */
-  takeBack(id: number, operator: string, note: string | undefined): Promise<void>;
+  rollBack(id: number, operator: string, note: string | undefined): Promise<void>;
   /** Serves the file again. @throws RollbackRefused when it does already */
   release(): Promise<void>;
 }

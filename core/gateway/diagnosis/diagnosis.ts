@@ -7,7 +7,7 @@ export interface DiagnosticCheck {
   readonly subject?: string;
   /** Seconds after which it counts as failed, where it may take longer than others. */
   readonly timeout?: number;
-  /** What it throws makes it fail, with the words of the error. @param signal aborts at the deadline */
+  /** An error fails the check with its message. @param signal aborts at the deadline */
   run(signal: AbortSignal): Promise<Finding>;
 }
 

@@ -1,6 +1,6 @@
 import type { Host } from '../host/host.ts';
 
-/** What a check found. */
+/** Result of a check. */
 export type HealthVerdict =
   | { readonly ok: true }
   | {

@@ -46,7 +46,7 @@ class LagMonitor implements Disposable {
 const lagMonitor = (host: Pick<Host, 'keep' | 'monotonic'>) =>
   host.keep('health/lag-monitor', () => new LagMonitor(host.monotonic()));
 
-/** What every process has: its age, CPU, memory and event loop. */
+/** Metrics of the process: age, CPU, memory and event loop. */
 export const processGauges = [
   // Which version runs where, as Prometheus has it.
   gaugeBy(

@@ -1,6 +1,6 @@
 import type { Host } from '../host/host.ts';
 
-/** What a plugin reports about itself at `/readyz?verbose` of the operator's listener. */
+/** A plugin's report about itself at `/readyz?verbose` of the operator's listener. */
 export interface StatusReport {
   readonly name: string;
   /** A value that JSON can hold, without secrets. */

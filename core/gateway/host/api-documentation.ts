@@ -31,7 +31,7 @@ export interface DocumentedHeader {
   readonly example: string;
   /** True for a header that carries the caller's key. */
   readonly isCredential?: boolean;
-  /** Whose clients send or get it; left out where all do. */
+  /** Dialects whose clients send or get it; default: all. */
   readonly dialect?: Dialect;
 }
 
@@ -42,7 +42,7 @@ export interface DocumentedLimit {
   readonly values: Readonly<Record<string, string | number>>;
 }
 
-/** What a stage adds to the API, as configured. */
+/** A stage's additions to the API, as configured. */
 export interface StageDocumentation {
   readonly headers?: readonly DocumentedHeader[];
   readonly limits?: readonly DocumentedLimit[];

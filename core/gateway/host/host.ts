@@ -44,7 +44,7 @@ export interface Services {
   readonly shared: Shared;
   readonly jobs: Jobs;
   readonly events: EventPublisher;
-  /** What bodies and caches may hold in memory. */
+  /** Memory budget of bodies and caches. */
   readonly memory: ProcessMemory;
   /** Wall time, epoch ms: for records, ids, people and the database. It may be set, back too. Tests set their own. */
   now(): number;
@@ -57,7 +57,7 @@ export interface Services {
   keep<T extends object>(key: string, create: () => T): T;
 }
 
-/** What stages, handlers and jobs may use. One for each loaded configuration. */
+/** Services for stages, handlers and jobs. One for each loaded configuration. */
 export interface Host extends Services {
   readonly service: Service;
   readonly catalog: Catalog;
@@ -67,7 +67,7 @@ export interface Host extends Services {
   section<S extends Section>(section: S): SectionValue<S>;
   /** The stages in force, in their order. */
   readonly stages: readonly StageInForce[];
-  /** What they add to the API. */
+  /** Their additions to the API. */
   documentation(): readonly StageDocumentation[];
 }
 

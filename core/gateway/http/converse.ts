@@ -24,7 +24,7 @@ export interface InboundMessage {
   readonly outlines?: ReadonlyMap<Buffer, OutlinedItems>;
 }
 
-/** What a client has got. */
+/** The part of a response that the client received. */
 export interface Delivered extends SendProgress {
   /** The status that the client received; undefined if it left before. */
   readonly status: number | undefined;
@@ -47,7 +47,7 @@ export interface Conversations {
   readonly serving: Serving;
   /** Runs the exchange of a message from its begin to its end. Never rejects. */
   converse(message: InboundMessage, client: Correspondent): Promise<void>;
-  /** Whose requests these headers authenticate; undefined for a stranger. @throws when that cannot be known now */
+  /** The account that these headers authenticate; undefined without one. @throws if that cannot be determined now */
   accountOf(message: Omit<InboundMessage, 'body'>): Promise<string | undefined> | string | undefined;
   /** The address of the client, before all trusted proxies. */
   addressOf(peer: string | undefined, headers: IncomingHttpHeaders): string | undefined;

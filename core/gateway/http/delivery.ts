@@ -55,7 +55,7 @@ const closing = { connection: 'close' };
 
 /** Names the stage whose body has stalled. */
 export function reportStalled(exchange: Exchange, seconds: number, pipeline: Pipeline): GatewayError {
-  const { debtor: owner } = exchange.bodyLayers;
+  const { stalledStage: owner } = exchange.bodyLayers;
   const fault = new StageFault({ owner, moment: 'body' }, `has sent no chunk for ${seconds} s`);
   pipeline.reportFailure(exchange, owner, fault);
   return toGatewayError(fault);

@@ -11,7 +11,7 @@ export interface HealthSource {
   readonly isServing: boolean;
   host(): Host;
   readonly registry: HealthChecks & StatusReports;
-  /** What operators have to decide or mend, failing checks included. Never rejects. */
+  /** Problems for the operator, failing checks included. Never rejects. */
   problems(): Promise<readonly object[]>;
 }
 

@@ -13,7 +13,7 @@ import type { BodyLimits } from './collect-body.ts';
 import { RequestBody } from './request-body.ts';
 import { explainUnserved } from './unserved.ts';
 
-/** What new exchanges run on; a reload replaces it as a whole. */
+/** The parts that new exchanges run on; a reload replaces them as a whole. */
 export interface Serving {
   readonly host: Host;
   readonly pipeline: Pipeline;

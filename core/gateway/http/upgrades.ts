@@ -17,7 +17,7 @@ const { ServerResponse: NodeResponse } = process.getBuiltinModule('node:http'); 
 export interface Upgrade {
   readonly request: IncomingMessage;
   readonly socket: Socket;
-  /** What the client has sent behind its request. */
+  /** Bytes that the client sent after its request. */
   readonly head: Buffer;
   /** Path as received, without the query string. */
   readonly path: string;

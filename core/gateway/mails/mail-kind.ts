@@ -14,7 +14,7 @@ export interface MailKind {
    * readers can unsubscribe. `reminder`: optional, and not sent where gateway.yaml turns reminders off.
    */
   readonly delivery: 'urgent' | 'usual' | 'optional' | 'reminder';
-  /** What mails of this kind say, and the reasons why one was not sent (`mail.reason.…`), which pages recognise. */
+  /** Texts of mails of this kind, and the reasons why one was not sent (`mail.reason.…`), which pages recognise. */
   readonly texts: MailTexts;
   load(): Promise<MailWriter>;
 }
@@ -32,7 +32,7 @@ export interface MailWriter<Name extends EventName = EventName> {
   write(context: MailContext<Name>): Promise<MailDraft | string>;
 }
 
-/** What a mail is written from. */
+/** Input for writing a mail. */
 export interface MailContext<Name extends EventName = EventName> {
   readonly host: Host;
   readonly payload: EventTypes[Name];
@@ -62,7 +62,7 @@ export interface MailedAccount {
   readonly readAt: number;
 }
 
-/** What a mail says. Values are plain text. Greeting, closing and layout are those of all mails. */
+/** Content of a mail as plain text. Greeting, closing and layout are those of all mails. */
 export interface MailDraft {
   readonly subject: string;
   readonly paragraphs: readonly string[];

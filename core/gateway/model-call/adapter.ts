@@ -12,7 +12,7 @@ export interface Adapter extends RouteCalls {
   readonly modelName: string;
   /** True when the client wants server-sent events. */
   readonly isStream: boolean;
-  /** What requests of one conversation have in common, as the client names it; they go to the same route and key. */
+  /** The client's name for a conversation, whose requests go to the same route and key. */
   readonly session?: string | undefined;
   /** The first message of the user, cut at some length: the same text for each turn of a conversation. */
   readonly opening: string;
@@ -33,13 +33,13 @@ export interface RouteCalls {
   canServe(route: Route): boolean;
   /** False for a route that can serve less of the request than others; missing where all serve the same. */
   prefers?(route: Route): boolean;
-  /** What to send. Every call starts from the client's untouched request. */
+  /** Writes the request to send. Every call starts from the client's untouched request. */
   encode(route: Route): UpstreamRequest;
   /** Reads the reply of one attempt. */
   read(route: Route): ReplyReader;
 }
 
-/** What an attempt sends. */
+/** The request of an attempt. */
 export interface UpstreamRequest {
   /** Name of the body's wire format, which the route speaks. */
   readonly format: string;

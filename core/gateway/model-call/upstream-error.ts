@@ -171,7 +171,7 @@ export function isModeration({ type, code, message }: ReportedError): boolean {
 /** Messages that repeat names chosen by the client: their words do not count. */
 const echo = /not permitted|unrecognized|unknown (name|field|parameter)|unexpected/i;
 
-/** What an error means by its codes and message; undefined when the status decides. */
+/** Meaning of an error by its codes and message; undefined if the status decides. */
 export function meaningOf(reported: ReportedError): ErrorMeaning | undefined {
   if (isContextOverflow(reported)) return 'overflow';
   if (outputLimitOf(reported.message) !== undefined || outputWords.test(reported.message ?? '')) return 'limit';

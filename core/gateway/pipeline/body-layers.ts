@@ -30,12 +30,12 @@ export class BodyLayers {
   }
 
   /** Owner of the innermost open layer without unread data: all outer layers wait for its next chunk. */
-  get debtor(): string {
-    const silent = this.#layers.find((layer) => isOpen(layer) && layer.body.readableLength === 0);
-    return (silent ?? this.#layers.at(-1))?.owner ?? 'the pipeline';
+  get stalledStage(): string {
+    const stalled = this.#layers.find((layer) => isOpen(layer) && layer.body.readableLength === 0);
+    return (stalled ?? this.#layers.at(-1))?.owner ?? 'the pipeline';
   }
 
-  /** Whose stream broke first. */
+  /** Owner of the stream that broke first. */
   get broken(): string | undefined {
     return this.#layers.find(({ body }) => body.errored !== null)?.owner;
   }

@@ -122,7 +122,7 @@ export class Exchange {
   readonly body: BodySource;
   /** Memory reserved for what the exchange buffers. */
   readonly memory: MemoryShare;
-  /** Who has made which part of a streamed reply. */
+  /** Owners of the layers of a streamed reply. */
   readonly bodyLayers = new BodyLayers();
   /** True while a stage keeps it in a queue with a deadline: that time does not count as the stage's. It ends with the stage's moment. */
   isQueued = false;

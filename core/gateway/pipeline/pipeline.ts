@@ -65,12 +65,12 @@ export class Pipeline {
     this.#log = log;
     this.#stageTimeout = stageTimeout;
     this.#holding = this.#stages.filter(({ stage }) => stage.hold !== undefined);
-    const hearing = [
+    const observing = [
       ...this.#stages,
       ...[...observers].map((observer) => watchStage(observer.name, observer as Stage, stageTimeout)),
     ];
-    this.#starting = hearing.filter(({ stage }) => stage.start !== undefined);
-    this.#ending = hearing.filter(({ stage }) => stage.done !== undefined);
+    this.#starting = observing.filter(({ stage }) => stage.start !== undefined);
+    this.#ending = observing.filter(({ stage }) => stage.done !== undefined);
   }
 
   get names(): string[] {

@@ -94,7 +94,7 @@ export interface StageDefinition<S extends JsonSchema = JsonSchema> {
    * Default: all of them, for a stage with `activate`.
    */
   readonly shared?: readonly string[];
-  /** What a pipeline without this stage fails to do: a pipeline must list the stage, or turn it off (`log: false`). */
+  /** Consequence of omitting this stage: a pipeline must list the stage, or turn it off (`log: false`). */
   readonly expectedFor?: string;
   /**
    * Rules across options, next to the schema. Reports about values that are not in the file are dropped: a default cannot be

@@ -2,11 +2,11 @@ import type { Database } from '#core/platform/database/database.ts';
 import { timestamp } from './filter.ts';
 import { startOfHour } from './usage.ts';
 
-/** What accounts are ranked by. */
+/** Ranking criteria. */
 export const measures = ['requests', 'tokens', 'failed', 'policy'] as const;
 export type Measure = (typeof measures)[number];
 
-/** What an account has sent in a span. */
+/** An account's requests in a time range. */
 export interface AccountLoad {
   readonly accountId: string;
   readonly requests: number;

@@ -57,7 +57,7 @@ export interface TimedUsage extends UsageCounts {
   readonly firstContent: LatencyHistogram;
 }
 
-/** What requests are counted by. Requests without an account, model or route are counted as those of null. */
+/** Grouping of request counts. Requests without an account, model or route count under null. */
 export interface UsageKeys {
   /** Start of the hour, epoch ms. Hours without requests are missing. */
   readonly hour: number;

@@ -35,7 +35,7 @@ export interface BackupHead {
   readonly created_at: string;
 }
 
-/** What is needed to make the tables that the rows belong to. */
+/** Everything needed to create the rows' tables. */
 export interface BackupSchema {
   /** Names of the applied migrations, in their order. */
   readonly migrations: readonly string[];

@@ -77,6 +77,6 @@ export function quoteTable({ name, columns }: BackupTable): string {
   return `${quoteName(name)} (${columns.map(quoteName).join(', ')})`;
 }
 
-/** What both sides of a COPY must agree on. */
+/** Format that both sides of a COPY must agree on. */
 export const copySession = `set timezone = 'UTC'; set datestyle = 'ISO'; set intervalstyle = 'postgres'; set extra_float_digits = 1;
   set bytea_output = 'hex'; set client_encoding = 'UTF8'; set statement_timeout = 0; set idle_in_transaction_session_timeout = 0`;

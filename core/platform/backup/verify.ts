@@ -1,6 +1,6 @@
 import { type BackupHead, type BackupSchema, contentOf, DamagedBackup, readFrames } from './frames.ts';
 
-/** What is in a backup. */
+/** Contents of a backup. */
 export interface BackupSummary extends BackupHead {
   readonly migrations: readonly string[];
   readonly tables: number;

@@ -21,11 +21,11 @@ export function releaseLostClients(pool: pg.Pool): void {
   });
   pool.on('connect', (client) => {
     closeAfterTimeout(client);
-    client.once('end', () => setTimeout(() => takeBack(client, inUse), returnGraceMs));
+    client.once('end', () => setTimeout(() => reclaim(client, inUse), returnGraceMs));
   });
 }
 
-function takeBack(client: pg.PoolClient, inUse: ReadonlySet<pg.PoolClient>): void {
+function reclaim(client: pg.PoolClient, inUse: ReadonlySet<pg.PoolClient>): void {
   if (inUse.has(client)) client.release(true);
   // Its user may come later, and a second release throws.
   client.release = () => undefined;

@@ -25,7 +25,7 @@ export async function applySettings(client: pg.ClientBase, settings: SessionSett
   await client.query(`SELECT ${[...calls, durableCommits(false)].join(', ')}`);
 }
 
-/** What a role has otherwise than statements rely on, and what it should have. @param settings of a session */
+/** Settings of a role that differ from those that statements rely on, with the required values. @param settings of a session */
 export function unexpectedSettings(settings: SessionSettings): { name: string; value: string; expected: string }[] {
   const expected = Object.entries(expectedSettings).filter(
     ([name, value]) => !String(settings[name]).startsWith(value),

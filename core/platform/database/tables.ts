@@ -20,7 +20,7 @@ export interface PluginTables {
    * `Migration`. A file is never changed once it has been released. Omitted where other migrations create the tables.
    */
   readonly migrations?: URL;
-  /** What core calls within its own transactions, for these tables to be true together with its own. */
+  /** Callbacks within core's own transactions, which keep these tables consistent with core's. */
   readonly steps?: KeepSteps;
 }
 

@@ -16,7 +16,7 @@ export interface OpenJobsOptions<Context = unknown> {
   readonly databaseUrl: string;
   readonly redisUrl: string | undefined;
   readonly definitions: ReadonlyMap<string, Job<Context>>;
-  /** What jobs run with, at the time they run. */
+  /** Host that jobs run with, read when they run. */
   readonly host: () => Context;
   readonly log: Logger;
   /** Prefix of the queue's keys in Redis; different for gateways that share a Redis but not their jobs. */

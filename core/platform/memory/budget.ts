@@ -119,7 +119,7 @@ export class ProcessMemory {
     return this.level === 'normal' && this.#reserved + this.kept + bytes <= this.capacity;
   }
 
-  /** What one exchange holds: nothing yet. */
+  /** Memory held by one exchange, initially none. */
   share(owner: string): MemoryShare {
     return new MemoryShare(this, owner);
   }

@@ -14,8 +14,8 @@ export function lendBytes(pieces: readonly Buffer[]): void {
   }
 }
 
-/** The system has read them. */
-export function takeBack(pieces: readonly Buffer[]): void {
+/** Call once the system has read them. */
+export function reclaimBytes(pieces: readonly Buffer[]): void {
   for (const { buffer } of pieces) {
     const others = (nativeReaders.get(buffer) ?? 1) - 1;
     if (others > 0) nativeReaders.set(buffer, others);

@@ -4,7 +4,7 @@ import { bounds } from '../bounds.ts';
 
 const MiB = 1024 * 1024;
 
-/** What a process may use, in bytes. */
+/** Memory limits of a process in bytes. */
 export interface MemoryLimits {
   /** Of its resident memory. */
   readonly process: number;
@@ -12,7 +12,7 @@ export interface MemoryLimits {
   readonly heap: number;
 }
 
-/** What a gateway needs that holds no bodies: resident, and of the heap. Measured after a thousand requests. */
+/** Memory of a gateway without bodies: resident, and on the heap. Measured after a thousand requests. */
 export const base = { process: 240 * MiB, heap: 112 * MiB };
 /** Share of the remainder that may be reserved: the other part is uncollected garbage. */
 const reservable = 0.65;

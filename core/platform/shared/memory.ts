@@ -11,7 +11,7 @@ const entryOverheadBytes = 500; // without key and value
 const sweepThreshold = 10_000; // keys
 
 export interface MemorySharedOptions {
-  /** What the values are counted in, and taken from when bodies need their room. */
+  /** Memory budget that the values count in, and that evicts them when bodies need room. */
   readonly memory?: ProcessMemory;
   /** Most bytes of cached replies, and of values in groups. */
   readonly sizes?: { readonly replies: number; readonly groups: number };

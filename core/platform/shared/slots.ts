@@ -16,7 +16,7 @@ export interface SlotStore {
   end(pool: string, limits: SlotLimits, id: string, result: SlotResult): Promise<SlotReply>;
   /** Takes a slot that is in use already, which the store has lost or has never known. */
   adopt(pool: string, limits: SlotLimits, ask: SlotAsk, age: number): Promise<SlotReply>;
-  /** What the store knows of this instance. */
+  /** Heartbeat. @returns the store's data about this instance */
   beat(pool: string, limits: SlotLimits): Promise<SlotReply>;
   /**
    * Reports the slots that calls of other instances granted to this one.
@@ -26,7 +26,7 @@ export interface SlotStore {
   onGrant(listener: (pool: string, ids: readonly string[]) => void, onGap: () => void): Promise<() => void>;
 }
 
-/** What a pool takes, and how many may wait for it. */
+/** Limits of a pool and of its queue. */
 export interface SlotLimits {
   readonly concurrent: number; // slots; may be infinite
   readonly requests: number; // in each period; may be infinite

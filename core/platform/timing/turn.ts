@@ -32,7 +32,7 @@ function createQueue(): () => Promise<void> {
 }
 
 /** Runs each step in a separate turn of the event loop. @returns what the generator returns */
-export async function inTurns<T>(steps: Generator<undefined, T>): Promise<T> {
+export async function runInTurns<T>(steps: Generator<undefined, T>): Promise<T> {
   for (;;) {
     await nextTurn();
     const { done, value } = steps.next();

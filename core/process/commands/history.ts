@@ -91,12 +91,12 @@ async function rollBack(context: CoreCommandContext, id: number | undefined, opt
     if (target === undefined) throw nothing();
     const { EffectiveDocuments } = await import('#core/config/history/effective-document.ts');
     const documents = new EffectiveDocuments(host.database, registry, { environment: process.env, log: host.log });
-    const { document, fileDigest, fileText } = await documents.wayBackTo(target, file);
+    const { document, fileDigest, fileText } = await documents.readRollback(target, file);
     validate(document, registry);
     for (const line of diffLines(fileText, target.text)) context.print(line);
     if (options.yes !== true) await confirm(['', `Go back to configuration ${target.id} on all instances?`]);
     const { note } = options;
-    await history.takeBack({ fileDigest, configurationId: target.id, operator: userInfo().username, note });
+    await history.rollBack({ fileDigest, configurationId: target.id, operator: userInfo().username, note });
     context.print(`configuration ${target.id} serves in place of gateway.yaml, until the file changes`);
   });
 }

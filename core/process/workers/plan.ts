@@ -8,7 +8,7 @@ import { workerCount, workersSection } from '#core/config/sections/workers-secti
 import type { ListenPlace } from '#core/gateway/http/accept.ts';
 import { type OperatorAddress, operatorAddress } from '#core/gateway/operator-listener/address.ts';
 
-/** What a supervisor needs of gateway.yaml. The workers read the rest. */
+/** The supervisor's part of gateway.yaml. The workers read the rest. */
 export interface WorkerPlan {
   readonly count: number;
   readonly place: ListenPlace;

@@ -2,7 +2,7 @@ import type { WorkerStatus } from '#core/gateway/health/worker-status.ts';
 import type { OperatorAnswer, OperatorQuestion } from '#core/gateway/operator-listener/server.ts';
 import type { StopOrder } from '../stop-signals.ts';
 
-/** What a worker gets from its supervisor when it starts. */
+/** A worker's settings from its supervisor. */
 export interface WorkerSettings {
   /** From 1; its successor has the same one. */
   readonly number: number;

@@ -103,7 +103,7 @@ export class WorkerProcess {
     this.#child.kill('SIGKILL');
   }
 
-  /** What cannot be sent is for a process that has ended, which `exited` reports. */
+  /** A failed send means that the process has ended, which `exited` reports. */
   tell(order: WorkerOrder): void {
     if (this.#child.connected) this.#child.send(order, () => undefined);
   }

@@ -23,7 +23,7 @@ export interface ActionField {
 export interface ActionQuestion {
   /** The heading: what will be done, as a question. */
   readonly question: string;
-  /** What it does, and what it does not. */
+  /** Its effects, and their limits. */
   readonly text: string;
   readonly facts: readonly { readonly name: string; readonly value: string; readonly path?: string }[];
   /** Label of the button that does it. */
@@ -57,7 +57,7 @@ export interface ActionPage {
   ask(request: PageRequest): ActionQuestion | Promise<ActionQuestion>;
   /** The handle of what it is about. @throws PageError */
   subject(request: PageRequest, input: ActionInput): string | Promise<string>;
-  /** What is said with it; left out where `wordsOf` knows. */
+  /** Input of the action; default: from `wordsOf`. */
   words?(input: ActionInput, request: PageRequest): ActionWords;
   /** Where the browser goes when it is done. */
   next(request: PageRequest): string | Promise<string>;
@@ -65,11 +65,11 @@ export interface ActionPage {
   readonly errors?: Readonly<Record<string, readonly [field: string, text: string]>>;
 }
 
-/** What the page that follows an action says: that it is done. '' where none was. */
+/** Confirmation on the page that follows an action; '' without one. */
 export function describeDone({ query, t }: Pick<PageRequest, 'query' | 't'>): string {
   const action = query['done'] ?? '';
-  const told = tellDone(action, t);
-  return told === action ? '' : t('operator.done_now', { action: told });
+  const text = tellDone(action, t);
+  return text === action ? '' : t('operator.done_now', { action: text });
 }
 
 const maxNoteLength = 500;

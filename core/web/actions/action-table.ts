@@ -6,7 +6,7 @@ import { tellAction, tellDone } from './tell-action.ts';
 
 const outcomeKinds = { done: 'ok', failed: 'bad', unknown: 'waiting' } as const;
 
-/** What operators have done. */
+/** Table of operators' actions. */
 export const recordedActions = defineView<RecordedAction>()(
   {
     time: { type: 'time', at: 'note', of: 'createdAt' },

@@ -2,13 +2,13 @@ import type { ActionKind } from '#core/business/operator-actions/action-kind.ts'
 import type { Page, PageRequest } from '../pages/page.ts';
 import { type ActionField, type ActionPage, type ActionQuestion, actionPage, lineOf, slugOf } from './action-page.ts';
 
-/** What a page needs to know about its subject. */
+/** The subject's data for a page. */
 export interface PageSubject {
   readonly id: string;
   readonly name: string;
   /** Of its page. */
   readonly path: string;
-  /** What is known of it. */
+  /** Facts about it. */
   readonly facts?: ActionQuestion['facts'];
 }
 

@@ -25,12 +25,12 @@ export function tellAction(
   const tellers: Tellers = { ...kind?.subject.tells, ...kind?.tells };
   const known = Object.keys(tellers).filter((name) => details[name] !== undefined);
   const others = Object.keys(details).filter((name) => !(name in tellers));
-  const told = [
+  const parts = [
     ...known.map((name) => tellers[name]?.(details[name] as never, telling) ?? ''),
     ...others.map((name) => tellPlainly(name, details[name], telling)),
   ];
-  const said = told.filter((part) => part !== '').join(', ');
-  return [said, note, error && t(error)].filter((part) => part !== undefined && part !== '').join(' – ');
+  const text = parts.filter((part) => part !== '').join(', ');
+  return [text, note, error && t(error)].filter((part) => part !== undefined && part !== '').join(' – ');
 }
 
 /** That it was done; its name for one of a capability that is gone. */

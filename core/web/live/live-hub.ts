@@ -14,7 +14,7 @@ const beatIntervalMs = 15_000;
 const sessionIntervalMs = 3_000;
 const sessionTimeoutMs = 5_000;
 
-/** Who reads a stream, and what. */
+/** Reader and content of a stream. */
 export interface LiveReader {
   readonly page: Pick<Page, 'path' | 'role'>;
   readonly live: LiveParts;

@@ -15,7 +15,7 @@ const failureLog = new Throttle(60_000);
 
 type LiveValues = Redirect | object;
 
-/** What a view needs of its page, for one of its streams. */
+/** A view's interface to its page, for one of its streams. */
 export interface LiveSource {
   values(): Promise<LiveValues>;
   /** @param templates by part @returns HTML by part */

@@ -3,7 +3,7 @@ import { deletedName } from '#core/business/accounts/shown-names.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import type { PageRequest } from './page.ts';
 
-/** What operators read as the name of an account: its address, its name, or its id. */
+/** Display name of an account for operators: its address, its name, or its id. */
 export function nameOfAccount(
   { id, email, name }: Pick<AccountRecord, 'id' | 'email' | 'name'>,
   t: PageRequest['t'],

@@ -10,5 +10,5 @@ export interface StoryEntry {
   readonly link?: { readonly path: string; readonly label: string };
 }
 
-/** What a plugin knows of an account. */
+/** A plugin's data about an account. */
 export type ReadStory = (request: PageRequest, accountId: string) => Promise<readonly StoryEntry[]>;

@@ -2,13 +2,13 @@ import type { PageRequest } from './page.ts';
 
 /** Notes for figures of use and of money that a page shows: `cost Rp 40.000`. */
 export interface CostNotes {
-  /** Beside use. */
+  /** Next to usage. */
   readonly cost: string;
-  /** What revenue has left, beside money. */
+  /** Revenue less costs, in an additional column. */
   readonly left: string;
 }
 
-/** What the use of a span has cost, for operators' pages that show the use. */
+/** Cost of the usage in a time range, for operator pages that show usage. */
 export interface CostsBeside {
   readonly total: CostNotes;
   ofAccount(id: string): CostNotes;

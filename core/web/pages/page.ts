@@ -6,7 +6,7 @@ import type { Formatter } from '../texts/formatter.ts';
 import type { Language, Translate } from '../texts/texts.ts';
 import type { IconName } from './icons.ts';
 
-/** Who may see a page: anyone, an account that is signed in, or an account that `operators` in gateway.yaml names. */
+/** Audience of a page: anyone, a signed-in account, or an account named in `operators` of gateway.yaml. */
 export type Role = 'public' | 'account' | 'operator';
 
 type Awaitable<T> = T | Promise<T>;

@@ -31,10 +31,10 @@ export async function findProblems({ problems }: ProblemKinds, reader: ProblemRe
   const kinds = [...problems.values()].toSorted((one, other) => one.order - other.order);
   const byKind = await Promise.all(kinds.map((kind) => findOfKind(kind, reader)));
   const found = byKind.flatMap((one) => one.found);
-  const told = found.some(isDatabase) ? joinUnread(found, reader) : found;
+  const shown = found.some(isDatabase) ? joinUnread(found, reader) : found;
   return {
-    found: told.toSorted((one, other) => rank(one) - rank(other)),
-    total: byKind.reduce((sum, { total }) => sum + total, told.length - found.length),
+    found: shown.toSorted((one, other) => rank(one) - rank(other)),
+    total: byKind.reduce((sum, { total }) => sum + total, shown.length - found.length),
   };
 }
 
@@ -89,7 +89,7 @@ function inWords(name: string): string {
   return name.replaceAll('_', ' ');
 }
 
-/** Who reads in this language, with the texts of all plugins, and the times of the service. */
+/** A reader of this language, with the texts of all plugins and the service's time zone. */
 export function problemReader(pageTexts: readonly Texts[], host: Host, language: Language): ProblemReader {
   const translator = host.keep('problems/translator', () => new Translator(pageTexts));
   const format = formatterFor(language, host.section(service).time_zone);
@@ -125,7 +125,7 @@ export function tellProblem(found: FoundProblem): ToldProblem {
   };
 }
 
-/** What is wrong, in a sentence without personal data. */
+/** The problem in a sentence without personal data. */
 export function textOf({ pieces }: Problem): string {
   return pieces.flatMap(({ isPersonal, text }) => (isPersonal === true ? [] : [text])).join('');
 }

@@ -97,11 +97,11 @@ export function describeBreakers(
   health: readonly ModelHealth[],
   reader: ProblemReader,
 ): Problem[] {
-  const told = new Set(findTroubled(health).flatMap(({ routes }) => routes.map(({ route }) => route)));
+  const shown = new Set(findTroubled(health).flatMap(({ routes }) => routes.map(({ route }) => route)));
   const openedAt = ({ open_since: since }: RouteStatus) =>
     since === undefined ? reader.host.now() : Date.parse(since);
   const open = [...statuses.values()]
-    .filter(({ route, state }) => state !== 'closed' && !told.has(route))
+    .filter(({ route, state }) => state !== 'closed' && !shown.has(route))
     .toSorted((one, other) => openedAt(one) - openedAt(other));
   const byUpstream = Map.groupBy(open, ({ route }) => route.slice(0, route.indexOf('/')));
   return [...byUpstream].slice(0, maxListed).flatMap(([upstream, [oldest, ...others]]) => {

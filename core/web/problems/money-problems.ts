@@ -61,7 +61,7 @@ const flagged: ProblemKind = {
   },
 };
 
-/** What goes wrong with money, and needs a person. */
+/** Problems with payments that need a person. */
 export const moneyProblems = [unconfirmed, foreign, flagged];
 
 /** One flag, also of money without an order. */

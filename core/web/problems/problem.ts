@@ -10,9 +10,9 @@ export interface Problem {
   readonly severity: (typeof severities)[number];
   /** Two or three words. */
   readonly title: string;
-  /** What is wrong, then what to do. */
+  /** The problem, then the remedy. */
   readonly pieces: readonly TextPiece[];
-  /** What it is about, where there may be several of its kind: a model, the code of an order. No personal data. */
+  /** Subject, if there may be several problems of the kind: a model, the code of an order. No personal data. */
   readonly subject?: string | undefined;
   /** Start of the problem; omitted if unknown. */
   readonly since?: Date | undefined;
@@ -51,7 +51,7 @@ export interface ProblemKind {
   readonly order: number;
   /** A page in docs/runbooks: what it means, what customers feel, what to do. `mail-failing`. */
   readonly runbook?: string;
-  /** What is wrong now, the oldest first. Takes a moment at most; what it throws is a problem `unread` in its place. */
+  /** Current problems, oldest first. Must be fast; an error becomes a problem `unread` in their place. */
   find(reader: ProblemReader): Problems | Promise<Problems>;
   /** How the operator is alerted at once. Problems without it are only in the daily report. */
   readonly alert?: ProblemAlert;

@@ -15,7 +15,7 @@ export function defaultLayout(role: Role): NonNullable<Page['layout']> {
   return role === 'public' ? 'site' : role;
 }
 
-/** What the layout prints of the pages around the shown one: navigation, menu, well-known pages. */
+/** Links of the layout to other pages: navigation, menu, well-known pages. */
 export function describeShell(pages: readonly Page[], visit: Visit, layout: NonNullable<Page['layout']>) {
   const { t, path, account } = visit;
   const role = rolesOfLayouts[layout];

@@ -19,7 +19,7 @@ import { object, string } from '#core/platform/schema.ts';
 /** Texts of the layout, of error pages and of forms. */
 export const ownTexts = defineTexts({ en, id });
 
-/** What rooms of core say on pages: sentences of the log, and of records. */
+/** Core's own texts on pages: sentences of the log and of records. */
 export const reasonTexts = [
   defineTexts({ en: actionsEn, id: actionsId }),
   defineTexts({ en: connectionEn, id: connectionId }),
@@ -28,7 +28,7 @@ export const reasonTexts = [
   defineTexts({ en: upstreamEn, id: upstreamId }),
 ];
 
-/** What the layout loads, and what pages of plugins may: htmx with its extension for server-sent events. */
+/** Assets of the layout, and for plugins' pages: htmx with its extension for server-sent events. */
 export const ownAssets: readonly AssetSource[] = [
   { name: 'style.css', path: 'style.css' },
   { name: 'tables.css', path: 'tables.css' },

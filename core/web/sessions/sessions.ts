@@ -35,7 +35,7 @@ export interface SessionRecord {
   readonly expiresAt: Date;
 }
 
-/** Whose session a token is. */
+/** A valid session and its account. */
 export interface OpenSession {
   readonly id: string;
   readonly account: SignedInAccount;

@@ -35,7 +35,7 @@ export interface Formatter {
   duration(ms: number): FormattedAmount;
   /** A part of a longer time: `412 ms – 4.28 s`. Both in ms from its start. */
   span(from: number, to: number): string;
-  /** What is left, as a countdown shows it: `4 d 07:12:45`. */
+  /** Remaining time as a countdown: `4 d 07:12:45`. */
   remaining(ms: number): FormattedRemaining;
   /** `1.4%`, `41.0%`: 0% and 100% only when it is exactly that. @param share from 0 to 1 @param digits default: 1 */
   percent(share: number, digits?: number): string;

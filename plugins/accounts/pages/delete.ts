@@ -32,7 +32,7 @@ const deleteForm = defineForm({
   },
 });
 
-/** What is lost and what is kept, and the form that deletes the account. */
+/** The lost and the kept data, and the form that deletes the account. */
 export const deletePage: Page = {
   path,
   role: 'account',

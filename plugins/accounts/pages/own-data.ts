@@ -7,7 +7,7 @@ import { streamFile } from '#core/web/pages/stream-file.ts';
 /** Downloads per account: each reads all of its records. */
 const limits = { limit: 6, period: 3600, burst: 3 };
 
-/** What the service has about the account, as one JSON file. */
+/** All data about the account as one JSON file. */
 export const ownDataDownload: Page = {
   path: '/account/data.json',
   role: 'account',

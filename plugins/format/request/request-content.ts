@@ -3,7 +3,7 @@ import type { JsonObject } from '#core/platform/json.ts';
 import { exactInputSteps, mayHoldLongNumbers } from '#core/gateway/model-call/exact-json.ts';
 import type { BodyOutline, BodySource } from '#core/gateway/pipeline/exchange.ts';
 import { sizeOf } from '#core/platform/memory/collected-bytes.ts';
-import { inTurns, turnFor } from '#core/platform/timing/turn.ts';
+import { runInTurns, turnFor } from '#core/platform/timing/turn.ts';
 import { parseBody } from '../wire/members.ts';
 
 /**
@@ -75,7 +75,7 @@ export class RequestContent {
     await this.loadBody(source);
     if (!this.isLong || this.#exact !== undefined) return;
     await turnFor(this.text.length);
-    if (mayHoldLongNumbers(this.text)) this.#exact = (await inTurns(exactInputSteps(this.text))) as JsonObject;
+    if (mayHoldLongNumbers(this.text)) this.#exact = (await runInTurns(exactInputSteps(this.text))) as JsonObject;
   }
 
   /** Reads the body alone, where nobody needs long numbers as they were written. */

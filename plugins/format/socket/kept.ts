@@ -1,6 +1,6 @@
 import type { Reclaimable } from '#core/platform/memory/budget.ts';
 import { type ItemsOutline, type OutlinedItems, outlineOfItems } from '#core/platform/json-outline/outline.ts';
-import { freeBytes, lendBytes, takeBack } from '#core/platform/memory/freed-bytes.ts';
+import { freeBytes, lendBytes, reclaimBytes } from '#core/platform/memory/freed-bytes.ts';
 
 /** Bytes of memory that a conversation takes beside its segments, and a segment beside its items. */
 const overhead = 1_024;
@@ -82,7 +82,7 @@ export class KeptItems implements OutlinedItems {
 
   letGo(): void {
     if (--this.#holders > 0) return;
-    takeBack([this.bytes]);
+    reclaimBytes([this.bytes]);
     freeBytes([this.bytes]);
     this.#count(-this.#size);
   }

@@ -10,7 +10,7 @@ export class DiskSilent extends Error {
   }
 }
 
-/** What writes the lines of the journal, and does everything else in its folder. */
+/** Writes the journal's lines, and does everything else in its folder. */
 export interface Disk {
   /** True from the first timeout until the disk answers. Meanwhile no caller waits for it. */
   readonly isSilent: boolean;

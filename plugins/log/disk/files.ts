@@ -62,7 +62,7 @@ export function writePart(part: string, from: number | Uint8Array, foreign: read
   }
 }
 
-/** What stays has no record, or is adopted when its instance is found dead. */
+/** A remaining file has no record, or is adopted once its instance is found dead. */
 export function removeIfPossible(path: string): void {
   try {
     rmSync(path, { force: true });

@@ -3,7 +3,7 @@ import type { FolderEntry } from './operations.ts';
 
 let listings = 0;
 
-/** What is in a folder, up to some hundred at a time, so that lines need not wait for a large one. @throws DiskSilent */
+/** Entries of a folder, a few hundred at a time, so that lines need not wait for a large one. @throws DiskSilent */
 export async function* listFolder(disk: Disk, folder: string): AsyncGenerator<readonly FolderEntry[]> {
   const id = ++listings;
   let isOver = false;

@@ -15,7 +15,7 @@ export interface Failure {
   readonly code: string | undefined;
 }
 
-/** What this thread says: that it has started, the result of an operation, or that lines could not be written. */
+/** Messages of this thread: it has started, an operation's result, or lines could not be written. */
 export type ThreadAnswer =
   | { readonly kind: 'started' }
   | { readonly kind: 'result'; readonly id: number; readonly result?: unknown; readonly failure?: Failure }

@@ -14,7 +14,7 @@ import { mailTexts } from '../texts.ts';
 /** The parts of the registry that alerts are made from. */
 export type AlertSource = Partial<ProblemKinds & { readonly pageTexts: readonly Texts[] }>;
 
-/** What the operator reads of an event, or the reason for sending nothing. */
+/** The operator's message about an event, or the reason for sending none. */
 export async function composeAlert(
   host: Host,
   { problems = new Map(), pageTexts = [] }: HealthChecks & AlertSource,

@@ -3,7 +3,7 @@ import { endCharge, payCharge, readCharge, type SandboxCharge } from './charges.
 import { signatureHeader, writeNotification } from './notification.ts';
 import { loadSecret } from './secret.ts';
 
-/** What can happen to a charge at a bank. */
+/** Events of a charge at a bank. */
 export const sandboxActions = ['pay', 'pay-late', 'pay-wrong-amount', 'fail', 'expire', 'notify'] as const;
 export type SandboxAction = (typeof sandboxActions)[number];
 

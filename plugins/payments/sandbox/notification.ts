@@ -13,7 +13,7 @@ import type { SandboxCharge, SandboxRefund } from './charges.ts';
 /** Header of the signature: HMAC-SHA256 over the body, in hexadecimal. */
 export const signatureHeader = 'x-sandbox-signature';
 
-/** What a charge proves. The same is in a status and in a notification. */
+/** Evidence from a charge. A status and a notification contain the same. */
 export function evidenceOf(charge: SandboxCharge): PaymentEvidence {
   const { reference, providerReference, paidAmount, paidAt, paymentId, currency } = charge;
   const isPaid = paidAmount !== undefined && paidAt !== undefined;

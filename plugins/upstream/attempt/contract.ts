@@ -13,7 +13,7 @@ interface AttemptLimits {
   readonly deadline: number; // until a whole answer is complete, or a stream has its first content
 }
 
-/** What one attempt sends, and its callbacks. */
+/** Request and callbacks of one attempt. */
 export interface AttemptRequest {
   readonly agent: Pick<ConnectionPool, 'dispatch'>;
   readonly origin: string;

@@ -13,11 +13,11 @@ interface FaultEffects {
    * count. After `last` and `release` another probe may be sent.
    */
   readonly breaker: 'fail' | 'last' | 'release';
-  /** What to try next: another key of the route, another route, only routes with a larger context window, or nothing. */
+  /** Next try: another key of the route, another route, only routes with a larger context window, or none. */
   readonly next: 'key' | 'route' | 'wider' | 'stop';
 }
 
-/** What each kind of fault does. All are recorded with kind, status and message. */
+/** Effects of each kind of fault. All are recorded with kind, status and message. */
 export const faultEffects: Readonly<Record<FaultKind, FaultEffects>> = {
   client: { key: 'none', breaker: 'release', next: 'stop' },
   overflow: { key: 'none', breaker: 'release', next: 'wider' },
@@ -47,7 +47,7 @@ interface FaultDetails {
 export class Fault extends Error {
   override readonly name = 'Fault';
   readonly kind: FaultKind;
-  /** What the client gets if this was the last attempt. */
+  /** The client's error if this was the last attempt. */
   readonly error: GatewayError;
   readonly status: number | undefined;
   readonly isStaleConnection: boolean;

@@ -3,7 +3,7 @@ import { bounds } from '#core/platform/bounds.ts';
 import { GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
 import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import { footprint } from '#core/platform/memory/budget.ts';
-import { inTurns } from '#core/platform/timing/turn.ts';
+import { runInTurns } from '#core/platform/timing/turn.ts';
 import { withoutByteOrderMark } from '#core/gateway/model-call/sse-framer.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import { type Answer, type AnswerBody, contentTypeOf, finishGrace } from './contract.ts';
@@ -96,7 +96,7 @@ export class WholeBody implements AnswerBody {
     const { reader } = this.#answer;
     const json = withoutByteOrderMark(this.#collected.bytes());
     const steps = reader.steps?.(json, jsonType(contentTypeOf(this.#answer)), this.#kind());
-    const reply = steps === undefined ? this.#read() : await inTurns(steps);
+    const reply = steps === undefined ? this.#read() : await runInTurns(steps);
     if (!this.#answer.isOver) this.#handOver(reply);
   }
 

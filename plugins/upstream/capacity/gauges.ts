@@ -18,7 +18,7 @@ function count(pool: CapacityPool, wanted: Place['state']): Place[] {
   return [...pool.places].filter(({ state }) => state === wanted);
 }
 
-/** What requests of this instance hold and wait for. */
+/** Slots that this instance's requests hold and wait for. */
 export const capacityGauges: readonly Gauge[] = [
   {
     name: 'upstream_slots_used',

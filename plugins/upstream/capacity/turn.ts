@@ -12,7 +12,7 @@ import { type SlotPools, slotPoolsOf, type QueueOptions } from './slot-pools.ts'
 import type { CapacityPool, Place } from './pool.ts';
 import { readRateHeaders } from './rate-headers.ts';
 
-/** What all requests of a stage need to wait for slots; missing where no upstream declares a capacity. */
+/** A stage's shared parts for waiting on slots; missing if no upstream declares a capacity. */
 export interface QueueParts {
   readonly pools: SlotPools;
   readonly options: QueueOptions;
@@ -146,7 +146,7 @@ export class Turn {
     return 'late';
   }
 
-  /** What a request ends with for which no slot became free. */
+  /** Error of a request that got no slot. */
   fault(): Fault {
     const { wait, per_account } = this.#parts.options;
     const retryAfter = Math.min(maxRetryDelay, Math.max(1, Math.ceil((this.#outlook?.expected ?? 1_000) / 1000)));

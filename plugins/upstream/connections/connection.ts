@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { lendBytes, takeBack } from '#core/platform/memory/freed-bytes.ts';
+import { lendBytes, reclaimBytes } from '#core/platform/memory/freed-bytes.ts';
 import type { Connect } from './connector.ts';
 import { ResponseParser, type ResponseHeaders, type ResponseSink } from './response-parser.ts';
 
@@ -174,7 +174,7 @@ export class Connection implements ConnectionUse {
     this.#socket.cork();
     for (const piece of request.slice(0, -1)) this.#socket.write(piece);
     // After an error, they are left to the collection of garbage.
-    this.#socket.write(last, (error) => error ?? takeBack(request));
+    this.#socket.write(last, (error) => error ?? reclaimBytes(request));
     this.#socket.uncork();
   }
 

@@ -3,7 +3,7 @@ import { bounds } from '#core/platform/bounds.ts';
 /** Headers by lower-case name; a list where one occurs several times. */
 export type ResponseHeaders = Record<string, string | string[] | undefined>;
 
-/** What a parser finds in the bytes of one response. */
+/** Receives the parts of one response from its parser. */
 export interface ResponseSink {
   /** The final head; interim responses are skipped. */
   head(status: number, headers: ResponseHeaders): void;

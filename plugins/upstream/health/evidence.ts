@@ -3,7 +3,7 @@ import { AccountWindow } from './account-window.ts';
 import { CallWindow } from './call-window.ts';
 import type { Requester } from './requester.ts';
 
-/** What is enough to open a breaker; see `BreakerOptions`. */
+/** Thresholds for opening a breaker; see `BreakerOptions`. */
 export interface EvidenceOptions {
   readonly failures: number;
   readonly failureRatio: number;

@@ -1,4 +1,4 @@
-/** Whose request it is: failures that a request may have caused count for its conversation and its account. */
+/** Owner of a request: failures that a request may have caused count for its conversation and its account. */
 export interface Requester {
   /** A digest of the account, as instances report it to each other; the same for all requests without an account. */
   readonly account: string;

@@ -5,7 +5,7 @@ import type { RouteReport } from './route-report.ts';
 import { Setbacks } from './setbacks.ts';
 import { Throughput } from './throughput.ts';
 
-/** What this instance knows of one route. `now` is ms of a monotonic clock, `wallTime` epoch ms. */
+/** This instance's state of one route. `now` is ms of a monotonic clock, `wallTime` epoch ms. */
 export class RouteState {
   readonly breaker: Breaker;
   readonly throughput = new Throughput();

@@ -1,6 +1,6 @@
 const slices = 6;
 
-/** What is counted over a sliding window, in parts of it. Times are ms. */
+/** Counts over a sliding window, in slices of it. Times are ms. */
 export class SlidingSlices<Counts> {
   readonly #options: { readonly window: number };
   readonly #create: () => Counts;

@@ -21,7 +21,7 @@ export interface RelayOptions {
   readonly deadline: number;
 }
 
-/** What a relay asks and reports of the health of routes. */
+/** A relay's interface to the health of routes. */
 export type HealthReports = Pick<
   RouteHealth,
   | 'admit'

@@ -49,16 +49,16 @@ describe('the stage that is named', () => {
   it('is the innermost whose stream is open: the others wait for it', async () => {
     const source = bodyOf();
     const layers = await layersOf(piping, giving(source));
-    expect(layers.debtor).toBe('stage "stage-1"');
+    expect(layers.stalledStage).toBe('stage "stage-1"');
     source.destroy(new Error('cut'));
-    expect([layers.debtor, layers.broken]).toEqual(['stage "stage-0"', 'stage "stage-1"']);
+    expect([layers.stalledStage, layers.broken]).toEqual(['stage "stage-0"', 'stage "stage-1"']);
   });
 
   it('is the one around a stream that it does not read', async () => {
     const source = bodyOf();
     source.push('unread');
     const ignoring: Stage = { leave: (_exchange, reply) => ({ ...reply, body: bodyOf() }) };
-    expect((await layersOf(ignoring, giving(source))).debtor).toBe('stage "stage-0"');
+    expect((await layersOf(ignoring, giving(source))).stalledStage).toBe('stage "stage-0"');
   });
 });
 

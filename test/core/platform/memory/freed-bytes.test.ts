@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { freeBytes, lendBytes, takeBack } from '#core/platform/memory/freed-bytes.ts';
+import { freeBytes, lendBytes, reclaimBytes } from '#core/platform/memory/freed-bytes.ts';
 
 describe('freed bytes', () => {
   it('freed bytes are empty for everybody who has a view of them', () => {
@@ -20,10 +20,10 @@ describe('freed bytes', () => {
     const slices = [bytes.subarray(0, 50), bytes.subarray(50)];
     lendBytes(slices);
     lendBytes(slices);
-    takeBack(slices);
+    reclaimBytes(slices);
     freeBytes([bytes]);
     expect(bytes.length).toBe(100);
-    takeBack(slices);
+    reclaimBytes(slices);
     freeBytes([bytes]);
     expect(bytes.length).toBe(0);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runToEnd, inTurns, nextPageTurn, nextTurn } from '#core/platform/timing/turn.ts';
+import { runToEnd, runInTurns, nextPageTurn, nextTurn } from '#core/platform/timing/turn.ts';
 
 function* counted(steps: number, onStep: (step: number) => void): Generator<undefined, string> {
   for (let step = 1; step <= steps; step++) {
@@ -37,7 +37,7 @@ describe('turns of the event loop', () => {
 
   it('are one for each step', async () => {
     const seen: (number | string)[] = [];
-    const done = inTurns(counted(3, (step) => seen.push(step)));
+    const done = runInTurns(counted(3, (step) => seen.push(step)));
     seen.push('begun');
     expect(await done).toBe('done');
     expect(seen).toEqual(['begun', 1, 2, 3]);
@@ -50,7 +50,7 @@ describe('turns of the event loop', () => {
   });
 
   it('pass on what a step throws', async () => {
-    const broken = inTurns(
+    const broken = runInTurns(
       counted(3, () => {
         throw new Error('broken');
       }),

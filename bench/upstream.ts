@@ -44,14 +44,16 @@ const server = createServer((request, response) => {
 /** The first event of a stream, one word, and the last events, in one format. */
 interface EventTexts {
   readonly begin: string;
-  word(text: string): string;
-  readonly end: string;
+  /** @param index of the word */
+  word(text: string, index: number): string;
+  /** @param text of all words together */
+  end(text: string, words: number): string;
 }
 
 const chatEvents: EventTexts = {
   begin: '',
   word: (content) => event({ delta: { content }, finish_reason: null }),
-  end: `${event({ delta: {}, finish_reason: 'stop' })}data: [DONE]\n\n`,
+  end: () => `${event({ delta: {}, finish_reason: 'stop' })}data: [DONE]\n\n`,
 };
 
 const messagesEvents: EventTexts = {
@@ -61,14 +63,14 @@ const messagesEvents: EventTexts = {
       message: { id: 'm', role: 'assistant', content: [], usage: { input_tokens: 10 } },
     }) + named({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
   word: (text) => named({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }),
-  end:
+  end: () =>
     named({ type: 'content_block_stop', index: 0 }) +
     named({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 200 } }) +
     named({ type: 'message_stop' }),
 };
 
 const message = { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed' };
-/** With every member that OpenAI's has, so that nothing is repaired. */
+/** With every member that OpenAI's has, as its events below are all that OpenAI sends, so that nothing is repaired. */
 const responseObject = {
   id: 'resp_1',
   object: 'response',
@@ -104,7 +106,7 @@ const responseObject = {
   usage: null,
   user: null,
 };
-const content = { type: 'output_text', text: 'words', annotations: [], logprobs: [] };
+const content = (text: string) => ({ type: 'output_text', text, annotations: [], logprobs: [] });
 const usage = {
   input_tokens: 10,
   input_tokens_details: { cached_tokens: 0 },
@@ -112,28 +114,39 @@ const usage = {
   output_tokens_details: { reasoning_tokens: 0 },
   total_tokens: 210,
 };
-const output = [{ ...message, content: [content] }];
 const place = { item_id: 'msg_1', output_index: 0, content_index: 0 };
 
 const responsesEvents: EventTexts = {
   begin:
     named({ type: 'response.created', sequence_number: 0, response: responseObject }) +
+    named({ type: 'response.in_progress', sequence_number: 1, response: responseObject }) +
     named({
       type: 'response.output_item.added',
-      sequence_number: 1,
+      sequence_number: 2,
       output_index: 0,
       item: { ...message, status: 'in_progress', content: [] },
     }) +
-    named({ type: 'response.content_part.added', sequence_number: 2, ...place, part: { ...content, text: '' } }),
-  word: (delta) =>
-    named({ type: 'response.output_text.delta', sequence_number: 3, ...place, delta, logprobs: [], obfuscation: 'x' }),
-  end:
-    named({ type: 'response.output_item.done', sequence_number: 4, output_index: 0, item: output[0] }) +
+    named({ type: 'response.content_part.added', sequence_number: 3, ...place, part: content('') }),
+  word: (delta, index) =>
     named({
-      type: 'response.completed',
-      sequence_number: 5,
-      response: { ...responseObject, completed_at: 2, status: 'completed', output, usage },
+      type: 'response.output_text.delta',
+      sequence_number: 4 + index,
+      ...place,
+      delta,
+      logprobs: [],
+      obfuscation: 'x',
     }),
+  end: (text, words) => {
+    const item = { ...message, content: [content(text)] };
+    const next = 4 + words;
+    const response = { ...responseObject, completed_at: 2, status: 'completed', output: [item], usage };
+    return (
+      named({ type: 'response.output_text.done', sequence_number: next, ...place, text, logprobs: [] }) +
+      named({ type: 'response.content_part.done', sequence_number: next + 1, ...place, part: content(text) }) +
+      named({ type: 'response.output_item.done', sequence_number: next + 2, output_index: 0, item }) +
+      named({ type: 'response.completed', sequence_number: next + 3, response })
+    );
+  },
 };
 
 function textsOf(url: string): EventTexts {
@@ -144,8 +157,9 @@ function textsOf(url: string): EventTexts {
 /** A few events at once, for loads of which the request is to cost most. */
 function answerBriefly(response: ServerResponse, texts: EventTexts): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
+  const words = Array.from({ length: 10 }, (_, index) => ` word${index}`);
   response.end(
-    texts.begin + Array.from({ length: 10 }, (_, index) => texts.word(` word${index}`)).join('') + texts.end,
+    texts.begin + words.map((word, index) => texts.word(word, index)).join('') + texts.end(words.join(''), 10),
   );
 }
 
@@ -153,12 +167,14 @@ function stream(response: ServerResponse, texts: EventTexts, every: number): voi
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   if (texts.begin !== '') response.write(texts.begin);
   let sent = 0;
+  let text = '';
   const timer = setInterval(() => {
-    sent++;
-    response.write(texts.word(` word${sent}`));
+    const word = ` word${sent + 1}`;
+    text += word;
+    response.write(texts.word(word, sent++));
     if (sent < events) return;
     clearInterval(timer);
-    response.end(texts.end);
+    response.end(texts.end(text, events));
   }, every);
   response.on('close', () => clearInterval(timer));
 }

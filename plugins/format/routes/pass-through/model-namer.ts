@@ -11,7 +11,7 @@ interface Frame {
 
 /** Characters of a frame, at most. */
 const longestFrame = 1_024;
-const eventEnd = /(?<=\n\n)/;
+const eventEnd = '\n\n';
 
 /**
  * Writes the name under which the client knows the model into answers, and keeps every other byte.
@@ -62,7 +62,7 @@ export class ModelNamer {
   events(text: string): string {
     if (!text.includes(this.#quotedMember)) return text;
     const named = text.split(eventEnd).map((event) => this.#written(event, this.#find(event)));
-    return named.join('');
+    return named.join(eventEnd);
   }
 
   whole(text: string): string {

@@ -18,6 +18,7 @@ import type { ResponsesEvent, ResponsesItem, ResponsesReply } from '../../../wir
 
 const total = /"total_tokens"\s*:\s*\d/;
 const noPreviousId = /("previous_response_id"\s*:\s*)null/g;
+const repeatsResponse = /^response\.(?:created|queued|in_progress|completed|incomplete|failed)$/;
 const responseStart = /"object"\s*:\s*"response"/;
 
 /**
@@ -39,6 +40,7 @@ export class ResponsesReplyAdapter implements ReplyAdapter {
     const text = withName(event);
     const type = String(event.name ?? member<ResponsesEvent>(event.parse(), 'type'));
     if (type.endsWith('.delta')) this.meter.delta(event);
+    if (!repeatsResponse.test(type)) return this.#tagged(text);
     const isEnding = type === 'response.completed' || type === 'response.incomplete';
     return this.#written(isEnding ? this.#ending(event, text, counted) : text);
   }
@@ -82,8 +84,12 @@ export class ResponsesReplyAdapter implements ReplyAdapter {
       : item;
   }
 
+  #tagged(text: string): string {
+    return tagMember(text, 'encrypted_content', this.#tag);
+  }
+
   #written(text: string): string {
-    const tagged = tagMember(text, 'encrypted_content', this.#tag);
+    const tagged = this.#tagged(text);
     return this.#previousId === undefined ? tagged : namePrevious(tagged, JSON.stringify(this.#previousId));
   }
 }

@@ -1,23 +1,17 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import type { Socket } from 'node:net';
-import type { WebSocket } from 'ws';
 import { noteFailure } from '#core/platform/background.ts';
-import { bounds } from '#core/platform/bounds.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
-import type { MemoryShare } from '#core/platform/memory/budget.ts';
-import type { Conversations } from '#core/gateway/http/converse.ts';
+import { sizeOf } from '#core/platform/memory/collected-bytes.ts';
 import { tooMuch } from '#core/gateway/http/collect-body.ts';
-import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
+import { renderError } from '#core/gateway/pipeline/render-error.ts';
 import { composeBody } from './compose-body.ts';
-import { mostLanes, protocolError, protocolErrors, refusalFrame } from './error-frames.ts';
+import { errorFrame, mostLanes, protocolError, protocolErrors, ProtocolFault } from './error-frames.ts';
 import { bytesOf } from './event-frames.ts';
 import { headersOfTurn } from './handshake.ts';
-import type { Kept, KeptConversations } from './kept.ts';
+import { LastResponses } from './last-responses.ts';
 import { Lanes, mostRequests, tooManyRunning, tooManyWaiting } from './lanes.ts';
 import {
   type ClientFrame,
   type CreateFrame,
-  InvalidStreamId,
   namedLane,
   readCreate,
   readFrame,
@@ -25,7 +19,8 @@ import {
   textOf,
 } from './read-frame.ts';
 import { steerRefusal } from './steer-refusal.ts';
-import { textFrames } from './text-frames.ts';
+import { FrameWriter } from './text-frames.ts';
+import type { SocketContext, SocketInit } from './socket-init.ts';
 import { type LifeLimits, SocketLife } from './socket-life.ts';
 import { SocketTurn, type TurnSocket } from './turn.ts';
 
@@ -40,50 +35,19 @@ const emptyRequest = Buffer.from('{"type":"response.create"}');
 
 const tooOld = 'the connection is too old';
 
-/** What every socket of the process has in common. */
-export interface SocketContext {
-  readonly conversations: Conversations;
-  readonly kept: KeptConversations;
-  readonly endpoint: Endpoint;
-  readonly warmUp: Endpoint;
-  now(): number; // ms, monotonic
-}
-
-export interface SocketInit {
-  readonly ws: WebSocket;
-  readonly socket: Socket;
-  readonly headers: IncomingHttpHeaders;
-  readonly path: string;
-  readonly query: URLSearchParams;
-  readonly remoteAddress: string | undefined;
-  readonly isCodex: boolean;
-  /** False for one whose key is not valid. */
-  readonly isAuthenticated: boolean;
-  readonly noticePrefix: string;
-  readonly minutes: number;
-  readonly queueWait: number; // seconds
-  /** For the message that is on its way, and for those whose bodies nobody has read yet. */
-  readonly memory: MemoryShare;
-  readonly waiting: MemoryShare;
-  /** Bytes of a message, and of all that wait. */
-  readonly maxBytes: number;
-}
-
 /** One WebSocket: its lanes, what it can continue, and its life. */
 export class ClientSocket implements TurnSocket {
   readonly isCodex: boolean;
   readonly noticePrefix: string;
+  readonly frames: FrameWriter;
   readonly #context: SocketContext;
   readonly #init: SocketInit;
   readonly #lanes: Lanes;
-  /** The last response of each lane. */
-  readonly #kept = new Map<string, Kept>();
+  readonly #last: LastResponses;
   readonly #names = new Set<string>();
   readonly #turns = new Set<SocketTurn>();
   readonly #openedAt: number;
   readonly #life: SocketLife;
-  /** Frames that are written in this turn of the event loop; each character is a byte. */
-  #unsent = '';
   #isDraining = false;
   #refused = 0;
 
@@ -92,11 +56,13 @@ export class ClientSocket implements TurnSocket {
     this.#init = init;
     this.isCodex = init.isCodex;
     this.noticePrefix = init.noticePrefix;
+    this.#last = new LastResponses(context.kept);
     this.#openedAt = context.now();
     this.#life = new SocketLife(init.ws, init.socket, init.memory, () => context.now());
+    this.frames = new FrameWriter(init.ws, init.socket);
     this.#lanes = new Lanes(
       { ...mostRequests, wait: init.queueWait * 1000 },
-      () => !this.isFull,
+      () => !this.frames.isFull,
       () => this.#closeIfDone(),
       () => context.now(),
     );
@@ -122,39 +88,15 @@ export class ClientSocket implements TurnSocket {
 
   // For turns.
 
-  get isFull(): boolean {
-    return this.#init.ws.bufferedAmount + this.#unsent.length > bounds.slowReader;
-  }
-
-  send(payloads: readonly string[]): void {
-    if (payloads.length === 0) return;
-    // The events of a chunk come one by one: each write to the system costs as much as framing a hundred of them.
-    if (this.#unsent === '') process.nextTick(() => this.#flush());
-    this.#unsent += textFrames(payloads);
-  }
-
-  #flush(): void {
-    const { ws, socket } = this.#init;
-    if (ws.readyState === ws.OPEN && this.#unsent !== '') socket.write(this.#unsent, 'latin1');
-    this.#unsent = '';
-  }
-
   keep(turn: SocketTurn, id: string, items: readonly Buffer[]): void {
-    const lane = laneOf(turn.frame);
-    const { kept } = this.#context;
-    const last = this.#kept.get(lane);
-    const isOpen = this.#init.ws.readyState === this.#init.ws.OPEN;
-    const next = isOpen ? kept.keep(turn.account, id, turn.prefix, items) : undefined;
-    if (last !== undefined) kept.drop(last);
-    if (next === undefined) this.#kept.delete(lane);
-    else this.#kept.set(lane, next);
+    const { ws } = this.#init;
+    const isOpen = ws.readyState === ws.OPEN;
+    const next = isOpen ? this.#context.kept.keep(turn.account, id, turn.prefix, items) : undefined;
+    this.#last.replace(laneOf(turn.frame), next);
   }
 
   forget({ frame }: SocketTurn): void {
-    const own = this.#kept.get(laneOf(frame));
-    if (own === undefined || own.id !== frame.previousId) return;
-    this.#kept.delete(laneOf(frame));
-    this.#context.kept.drop(own);
+    this.#last.forget(laneOf(frame), frame.previousId);
   }
 
   rejectKey(): void {
@@ -165,13 +107,13 @@ export class ClientSocket implements TurnSocket {
 
   /** Looks after the connection every few seconds. */
   sweep(limits: LifeLimits): void {
-    const { ws, isAuthenticated, minutes } = this.#init;
+    const { ws, isAuthenticated } = this.#init;
     if (ws.readyState !== ws.OPEN) return;
     const end = this.#life.look(limits);
     if (!isAuthenticated && this.#age() > unauthenticatedTime) this.#turnAway();
     else if (end === 'slow') this.#close(1008, 'the message did not arrive in time');
     else if (end !== undefined) ws.terminate();
-    else if (this.#age() > minutes * 60_000 + closeGrace && this.#lanes.isIdle) this.#close(1001, tooOld);
+    else if (this.#isTooOld(closeGrace) && this.#lanes.isIdle) this.#close(1001, tooOld);
   }
 
   /** Closes once nothing runs. */
@@ -182,7 +124,7 @@ export class ClientSocket implements TurnSocket {
 
   /** A client without a valid key has sent nothing so far: a request in its place is refused, recorded and counted. */
   #turnAway(): void {
-    this.#create(readFrame(emptyRequest));
+    this.#read(emptyRequest);
   }
 
   #count(bytes: number): void {
@@ -194,7 +136,7 @@ export class ClientSocket implements TurnSocket {
   }
 
   #close(code: number, reason: string): void {
-    this.#flush();
+    this.frames.flush();
     this.#init.ws.close(code, reason);
   }
 
@@ -205,13 +147,12 @@ export class ClientSocket implements TurnSocket {
   #leave(): void {
     this.#lanes.close();
     for (const turn of this.#turns) turn.leave();
-    for (const kept of this.#kept.values()) this.#context.kept.drop(kept);
-    this.#kept.clear();
+    this.#last.clear();
     this.#init.memory.release();
   }
 
   #resume(): void {
-    if (this.isFull) return;
+    if (this.frames.isFull) return;
     for (const turn of this.#turns) turn.resume();
     this.#lanes.look();
   }
@@ -226,16 +167,18 @@ export class ClientSocket implements TurnSocket {
       this.#close(1003, 'send text');
       return;
     }
+    this.#read(data);
+  }
+
+  #read(message: Buffer): void {
     let streamId: string | undefined;
     try {
-      const frame = readFrame(data);
+      const frame = readFrame(message);
       streamId = namedLane(frame);
       this.#handle(frame);
     } catch (error) {
-      if (!(error instanceof GatewayError))
-        noteFailure(this.#context.conversations.serving.host.log, 'reading a message', error);
-      const refusal = error instanceof GatewayError ? error : new GatewayError('internal_error', 'Internal error.');
-      this.#refuse(refusal, streamId);
+      this.#refuse(error, streamId);
+      if (this.#isTooOld() && this.#lanes.isIdle) this.#close(1001, tooOld);
     }
   }
 
@@ -246,41 +189,24 @@ export class ClientSocket implements TurnSocket {
     else refuseEvent(frame);
   }
 
+  /** @throws GatewayError, ProtocolFault */
   #create(event: ClientFrame): void {
-    let frame: CreateFrame;
-    try {
-      frame = readCreate(event);
-    } catch (error) {
-      if (!(error instanceof InvalidStreamId)) throw error;
-      this.#say(protocolError(protocolErrors.invalidStreamId, { isCodex: this.isCodex }));
-      return;
-    }
+    const frame = readCreate(event);
     const { streamId } = frame;
-    const recipient = { streamId, isCodex: this.isCodex };
-    if (this.#isDraining) {
-      this.#say(protocolError(protocolErrors.restarting, recipient));
-      return;
-    }
-    if (this.#age() > this.#init.minutes * 60_000) {
-      this.#say(protocolError(protocolErrors.tooOld(this.#init.minutes), recipient));
-      if (this.#lanes.isIdle) this.#close(1001, tooOld);
-      return;
-    }
-    if (streamId !== undefined && !this.#names.has(streamId) && this.#names.size >= mostLanes) {
-      this.#say(protocolError(protocolErrors.tooManyLanes, recipient));
-      return;
-    }
+    if (this.#isDraining) throw new ProtocolFault(protocolErrors.restarting);
+    if (this.#isTooOld()) throw new ProtocolFault(protocolErrors.tooOld(this.#init.minutes));
+    if (streamId !== undefined && !this.#names.has(streamId) && this.#names.size >= mostLanes)
+      throw new ProtocolFault(protocolErrors.tooManyLanes);
     if (streamId !== undefined) this.#names.add(streamId);
-    const refusal = this.#wait(frame);
-    if (refusal !== undefined) this.#refuse(refusal, streamId);
+    this.#wait(frame);
   }
 
-  /** @returns why it does not wait: too much does already, or there is no memory for it */
-  #wait(frame: CreateFrame): GatewayError | undefined {
+  /** @throws GatewayError when too much waits already, or there is no memory for it */
+  #wait(frame: CreateFrame): void {
     const { waiting, maxBytes } = this.#init;
     const { length } = frame.bytes;
-    if (!this.#lanes.isIdle && waiting.bytes + length > maxBytes) return tooManyWaiting();
-    if (!waiting.grow(length)) return tooMuch(waiting);
+    if (!this.#lanes.isIdle && waiting.bytes + length > maxBytes) throw tooManyWaiting();
+    if (!waiting.grow(length)) throw tooMuch(waiting);
     let held = length;
     const release = () => {
       waiting.shrink(held);
@@ -291,9 +217,13 @@ export class ClientSocket implements TurnSocket {
       release();
       this.#refuse(tooManyRunning(), frame.streamId);
     };
-    if (this.#lanes.add({ lane: laneOf(frame), isCounted: frame.generates, start, refuse, release })) return undefined;
+    if (this.#lanes.add({ lane: laneOf(frame), isCounted: frame.generates, start, refuse, release })) return;
     release();
-    return tooManyWaiting();
+    throw tooManyWaiting();
+  }
+
+  #isTooOld(grace = 0): boolean {
+    return this.#age() > this.#init.minutes * 60_000 + grace;
   }
 
   #age(): number {
@@ -309,10 +239,9 @@ export class ClientSocket implements TurnSocket {
   async #run(frame: CreateFrame, waited: number, onRead: () => void): Promise<void> {
     const { conversations, endpoint, warmUp } = this.#context;
     const { headers, path, query, remoteAddress } = this.#init;
-    const previous = this.#find(frame.previousId);
+    const previous = this.#last.find(frame.previousId);
     if (!frame.generates && frame.previousId !== undefined && previous === undefined) {
-      const recipient = { streamId: frame.streamId, isCodex: this.isCodex };
-      this.#say(protocolError(protocolErrors.previousNotFound(frame.previousId), recipient));
+      this.#refuse(new ProtocolFault(protocolErrors.previousNotFound(frame.previousId)), frame.streamId);
       return;
     }
     const before = previous?.segments.map((segment) => segment.hold());
@@ -326,13 +255,12 @@ export class ClientSocket implements TurnSocket {
       frame,
       items?.map(({ bytes }) => bytes),
     );
-    const size = body.reduce((sum, { length }) => sum + length, 0);
     await conversations.converse(
       {
         endpoint: frame.generates ? endpoint : warmUp,
         path,
         query,
-        headers: headersOfTurn(headers, size),
+        headers: headersOfTurn(headers, sizeOf(body)),
         remoteAddress,
         body,
         onRead,
@@ -344,39 +272,30 @@ export class ClientSocket implements TurnSocket {
     for (const segment of before ?? []) segment.letGo();
   }
 
-  #find(id: string | undefined): Kept | undefined {
-    if (id === undefined) return undefined;
-    for (const kept of this.#kept.values()) {
-      if (kept.id !== id || kept.isGone) continue;
-      this.#context.kept.touch(kept);
-      return kept;
-    }
-    return undefined;
-  }
-
+  /** @throws GatewayError `invalid_request` for a response that does not run */
   #interrupt(frame: ClientFrame): void {
     const id = textOf(frame, 'response_id');
     for (const turn of this.#turns) if (turn.responseId === id && id !== undefined && turn.interrupt()) return;
-    this.#refuse(
-      new GatewayError('invalid_request', `Response with id '${(id ?? '').slice(0, 200)}' is not running.`, {
-        param: 'response_id',
-      }),
-    );
+    const message = `Response with id '${(id ?? '').slice(0, 200)}' is not running.`;
+    throw new GatewayError('invalid_request', message, { param: 'response_id' });
   }
 
-  #refuse(error: GatewayError, streamId?: string): void {
-    this.#say(this.#write(error, streamId));
-  }
-
-  #write(error: GatewayError, streamId?: string): string {
+  #refuse(error: unknown, streamId: string | undefined): void {
+    const recipient = { streamId, isCodex: this.isCodex };
+    if (error instanceof ProtocolFault) {
+      this.#say(protocolError(error.error, recipient));
+      return;
+    }
+    if (!(error instanceof GatewayError))
+      noteFailure(this.#context.conversations.serving.host.log, 'reading a message', error);
+    const refusal = error instanceof GatewayError ? error : new GatewayError('internal_error', 'Internal error.');
     const { format } = this.#context.endpoint;
-    const caller = { id: '', format, dialect: 'openai' } as const;
-    return refusalFrame(error, caller, { streamId, isCodex: this.isCodex });
+    this.#say(errorFrame(renderError(refusal, { id: '', format, dialect: 'openai' }), recipient));
   }
 
   /** Answers a message that becomes no request. */
   #say(frame: string): void {
-    this.send([bytesOf(frame)]);
+    this.frames.send([bytesOf(frame)]);
     if (++this.#refused > mostRefused) this.#close(1008, 'too many messages that cannot be served');
   }
 }

@@ -1,3 +1,4 @@
+import { sizeOf } from '#core/platform/memory/collected-bytes.ts';
 import type { ClientFrame, CreateFrame } from './read-frame.ts';
 import type { RawMember } from './member-spans.ts';
 
@@ -35,7 +36,7 @@ export function composeBody(frame: CreateFrame, kept: readonly Buffer[] | undefi
 const short = 65_536;
 
 function packed(pieces: readonly Buffer[]): readonly Buffer[] {
-  return pieces.reduce((sum, { length }) => sum + length, 0) > short ? pieces : [Buffer.concat(pieces)];
+  return sizeOf(pieces) > short ? pieces : [Buffer.concat(pieces)];
 }
 
 /** Items as they are kept: others may follow them. */

@@ -1,7 +1,4 @@
-import { type GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseObject } from '#core/platform/json.ts';
-import type { Caller } from '#core/gateway/pipeline/render-error.ts';
-import { renderError } from '#core/gateway/pipeline/render-error.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 
 /** Who gets an error. */
@@ -47,11 +44,6 @@ export function errorFrame({ status, headers, body }: Reply, { streamId, request
   });
 }
 
-/** A refusal of the gateway itself. @param caller of the exchange */
-export function refusalFrame(error: GatewayError, caller: Caller, recipient: Recipient): string {
-  return errorFrame(renderError(error, caller), recipient);
-}
-
 /** An error of the protocol, which OpenAI's clients know by its code. */
 export function protocolError(error: ProtocolError, recipient: Recipient): string {
   const body = JSON.stringify({ error: { type: 'invalid_request_error', ...error } });
@@ -62,6 +54,17 @@ interface ProtocolError {
   readonly code: string;
   readonly message: string;
   readonly param: string | null;
+}
+
+/** What a message breaks the rules of the protocol with. */
+export class ProtocolFault extends Error {
+  override readonly name = 'ProtocolFault';
+  readonly error: ProtocolError;
+
+  constructor(error: ProtocolError) {
+    super(error.message);
+    this.error = error;
+  }
 }
 
 /** Lanes with names that a connection may have. */

@@ -8,12 +8,13 @@ import { queryOf } from '#core/gateway/http/open-exchange.ts';
 import type { SocketEndpoint, Upgrade } from '#core/gateway/http/upgrades.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import { type Acceptor, loadAcceptor } from './accept-socket.ts';
-import { ClientSocket, type SocketContext } from './client-socket.ts';
+import { ClientSocket } from './client-socket.ts';
 import { namesCodex } from './error-frames.ts';
 import { hasKey, headersOfSocket, missingKey } from './handshake.ts';
 import { KeptConversations } from './kept.ts';
 import { websocketSection } from './section.ts';
 import { SocketCounts } from './socket-counts.ts';
+import type { SocketContext } from './socket-init.ts';
 import { warmUpEndpoint } from './warm-up.ts';
 
 /** Ms between two looks at all sockets. */

@@ -1,3 +1,4 @@
+import { sizeOf } from '#core/platform/memory/collected-bytes.ts';
 import type { Reclaimable } from '#core/platform/memory/budget.ts';
 import { type ItemsOutline, type OutlinedItems, outlineOfItems } from '#core/platform/json-outline/outline.ts';
 import { freeBytes, lendBytes, reclaimBytes } from '#core/platform/memory/freed-bytes.ts';
@@ -30,7 +31,7 @@ export class KeptItems implements OutlinedItems {
     count: (bytes: number) => void,
     mayGrow: (segment: KeptItems, bytes: number) => boolean,
   ) {
-    const size = pieces.reduce((sum, { length }) => sum + length, 0);
+    const size = sizeOf(pieces);
     // Not from the pool, all of which a slice would keep alive.
     this.bytes = Buffer.allocUnsafeSlow(size);
     let at = 0;
@@ -141,7 +142,7 @@ export class KeptConversations implements Reclaimable {
     const isJoined = last !== undefined && last.bytes.length <= shortSegment;
     const shared = isJoined ? before.slice(0, -1) : before;
     const own = isJoined ? [last.bytes, ...added] : added;
-    const size = own.reduce((sum, { length }) => sum + length, overhead + segmentOverhead);
+    const size = sizeOf(own) + overhead + segmentOverhead;
     const whole = () => shared.reduce((sum, segment) => sum + segment.size, size);
     const most = Math.min(this.#limits.account, this.#limits.total);
     if (whole() > most) for (const segment of shared) segment.dropOutline();
@@ -172,18 +173,13 @@ export class KeptConversations implements Reclaimable {
   }
 
   giveBack(bytes: number): void {
-    const goal = this.#held - bytes;
-    for (const kept of this.#all) {
-      if (this.#held <= goal) return;
-      this.drop(kept);
-    }
+    this.#evict(bytes);
   }
 
   #makeRoom(account: string, size: number): void {
-    const excess = (this.#accounts.get(account) ?? 0) + size - this.#limits.account;
-    if (excess > 0) this.#evict(account, excess);
-    this.giveBack(Math.max(0, this.#held + size - this.#limits.total));
-    if (!this.#mayKeep(size)) this.giveBack(size);
+    this.#evict(this.#heldBy(account) + size - this.#limits.account, account);
+    this.#evict(this.#held + size - this.#limits.total);
+    if (!this.#mayKeep(size)) this.#evict(size);
   }
 
   /**
@@ -193,7 +189,7 @@ export class KeptConversations implements Reclaimable {
   #mayGrow(account: string, segment: KeptItems, bytes: number): boolean {
     if (!this.#mayKeep(bytes)) return false;
     const { account: mostOfAccount, total } = this.#limits;
-    let excess = Math.max((this.#accounts.get(account) ?? 0) - mostOfAccount, this.#held - total) + bytes;
+    let excess = Math.max(this.#heldBy(account) - mostOfAccount, this.#held - total) + bytes;
     const dropped: Kept[] = [];
     const letGo = new Map<KeptItems, number>(); // how often
     for (const kept of this.#all) {
@@ -212,17 +208,22 @@ export class KeptConversations implements Reclaimable {
     return true;
   }
 
-  #evict(account: string, bytes: number): void {
-    const goal = (this.#accounts.get(account) ?? 0) - bytes;
+  /** Drops conversations, of this account or of all, until so many bytes are free. */
+  #evict(bytes: number, account?: string): void {
+    const goal = this.#heldBy(account) - bytes;
     for (const kept of this.#all) {
-      if ((this.#accounts.get(account) ?? 0) <= goal) return;
-      if (kept.account === account) this.drop(kept);
+      if (this.#heldBy(account) <= goal) return;
+      if (account === undefined || kept.account === account) this.drop(kept);
     }
+  }
+
+  #heldBy(account: string | undefined): number {
+    return account === undefined ? this.#held : (this.#accounts.get(account) ?? 0);
   }
 
   #count(account: string, bytes: number): void {
     this.#held += bytes;
-    const own = (this.#accounts.get(account) ?? 0) + bytes;
+    const own = this.#heldBy(account) + bytes;
     if (own > 0) this.#accounts.set(account, own);
     else this.#accounts.delete(account);
   }

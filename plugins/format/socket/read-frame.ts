@@ -1,5 +1,6 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { type JsonValue, parseJson } from '#core/platform/json.ts';
+import { protocolErrors, ProtocolFault } from './error-frames.ts';
 import { type RawMember, memberSpans } from './member-spans.ts';
 
 /** A frame of a client: what it asks for, and the bytes of what it says. */
@@ -44,10 +45,11 @@ export function namedLane(frame: ClientFrame): string | undefined {
   return streamId !== undefined && laneName.test(streamId) ? streamId : undefined;
 }
 
-/** @throws GatewayError `invalid_request`, `InvalidStreamId` */
+/** @throws GatewayError `invalid_request`, ProtocolFault for the name of a lane that is not valid */
 export function readCreate(frame: ClientFrame): CreateFrame {
   const streamId = valueOf(frame, 'stream_id');
-  if (streamId !== undefined && !(typeof streamId === 'string' && laneName.test(streamId))) throw new InvalidStreamId();
+  if (streamId !== undefined && !(typeof streamId === 'string' && laneName.test(streamId)))
+    throw new ProtocolFault(protocolErrors.invalidStreamId);
   if (valueOf(frame, 'background') === true)
     throw refusal('Background responses are not available over a WebSocket. Send a POST request.', 'background');
   const twice = frame.members.find(
@@ -63,11 +65,6 @@ export function readCreate(frame: ClientFrame): CreateFrame {
     previousId: previousId ?? undefined,
     generates: valueOf(frame, 'generate') !== false,
   };
-}
-
-/** `stream_id` is not valid. OpenAI's clients recognize the error by code and message. */
-export class InvalidStreamId extends Error {
-  override readonly name = 'InvalidStreamId';
 }
 
 /** @throws GatewayError `invalid_request` for an event that clients cannot send here */

@@ -1,5 +1,40 @@
+import type { Socket } from 'node:net';
+import type { WebSocket } from 'ws';
+import { bounds } from '#core/platform/bounds.ts';
+
 /** A whole text message. */
 const finalText = 0x81;
+
+/** Sends the text messages of a socket. */
+export class FrameWriter {
+  readonly #ws: WebSocket;
+  readonly #socket: Socket;
+  /** Frames that are written in this turn of the event loop; each character is a byte. */
+  #unsent = '';
+
+  constructor(ws: WebSocket, socket: Socket) {
+    this.#ws = ws;
+    this.#socket = socket;
+  }
+
+  /** True while the client is slower. */
+  get isFull(): boolean {
+    return this.#ws.bufferedAmount + this.#unsent.length > bounds.slowReader;
+  }
+
+  /** @param payloads bytes, of which each is a character */
+  send(payloads: readonly string[]): void {
+    if (payloads.length === 0) return;
+    // The events of a chunk come one by one: each write to the system costs as much as framing a hundred of them.
+    if (this.#unsent === '') process.nextTick(() => this.flush());
+    this.#unsent += textFrames(payloads);
+  }
+
+  flush(): void {
+    if (this.#ws.readyState === this.#ws.OPEN && this.#unsent !== '') this.#socket.write(this.#unsent, 'latin1');
+    this.#unsent = '';
+  }
+}
 
 /**
  * Text messages as a server sends them, as one piece. ws hands each message to the system by itself, which takes a third of the

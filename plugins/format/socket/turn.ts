@@ -13,6 +13,7 @@ import { errorFrame, protocolError, protocolErrors } from './error-frames.ts';
 import { bytesOf, eventsOf, inLane, laneOpening, type FramedEvent } from './event-frames.ts';
 import type { KeptItems } from './kept.ts';
 import type { CreateFrame } from './read-frame.ts';
+import type { FrameWriter } from './text-frames.ts';
 import { eventsOfWhole, TurnOutput } from './turn-output.ts';
 
 /** What a turn needs of its socket. */
@@ -20,10 +21,8 @@ export interface TurnSocket {
   readonly isCodex: boolean;
   /** Prefix of the headers that go into `response.metadata`, together with the request's id. */
   readonly noticePrefix: string;
-  /** @param payloads bytes, of which each is a character */
-  send(payloads: readonly string[]): void;
-  /** True while the client is slower; then the turn is resumed. */
-  readonly isFull: boolean;
+  /** While it is full, the turn waits to be resumed. */
+  readonly frames: Pick<FrameWriter, 'isFull' | 'send'>;
   /** The response can be continued from now on. @param items all of its conversation behind `before` */
   keep(turn: SocketTurn, id: string, items: readonly Buffer[]): void;
   /** The request has failed, and what it continues in its own lane goes. */
@@ -135,7 +134,7 @@ export class SocketTurn implements Correspondent {
   ): Promise<void> {
     const reading = readReply(exchange, body, {
       take: (chunk) => this.#take(eventsOf(chunk), metadata),
-      isFull: () => this.#socket.isFull,
+      isFull: () => this.#socket.frames.isFull,
       onStalled,
     });
     this.#reading = reading;
@@ -198,7 +197,7 @@ export class SocketTurn implements Correspondent {
       if (stage === 'begun') frames.push(inLane(bytesOf(JSON.stringify(metadata)), this.#opening));
     }
     this.#send(frames);
-    return !this.#socket.isFull;
+    return !this.#socket.frames.isFull;
   }
 
   /** @param id of the response, which can be continued; undefined for one that has failed */
@@ -228,7 +227,7 @@ export class SocketTurn implements Correspondent {
     if (frames.length === 0) return;
     this.#sent.firstByteAfter ??= this.#exchange?.elapsed;
     for (const { length } of frames) this.#sent.bytes += length;
-    this.#socket.send(frames);
+    this.#socket.frames.send(frames);
   }
 
   #recipient(exchange: Exchange) {

@@ -3,8 +3,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { slotWait } from '#core/gateway/facts.ts';
 import type { Conversations, Correspondent, InboundMessage } from '#core/gateway/http/converse.ts';
 import { ProcessMemory } from '#core/platform/memory/budget.ts';
-import { ClientSocket, type SocketContext, type SocketInit } from '../../../../plugins/format/socket/client-socket.ts';
+import { ClientSocket } from '../../../../plugins/format/socket/client-socket.ts';
 import { KeptConversations } from '../../../../plugins/format/socket/kept.ts';
+import type { SocketContext, SocketInit } from '../../../../plugins/format/socket/socket-init.ts';
 import { createExchange } from '../../../support/exchange.ts';
 
 const MiB = 1024 ** 2;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { composeBody, keptItems, ownItems } from '../../../../plugins/format/socket/compose-body.ts';
-import { errorFrame, namesCodex } from '../../../../plugins/format/socket/error-frames.ts';
+import { errorFrame, namesCodex, ProtocolFault } from '../../../../plugins/format/socket/error-frames.ts';
 import { bytesOf, eventsOf, inLane, laneOpening, textOfBytes } from '../../../../plugins/format/socket/event-frames.ts';
 import { memberSpans } from '../../../../plugins/format/socket/member-spans.ts';
-import { InvalidStreamId, readCreate, readFrame } from '../../../../plugins/format/socket/read-frame.ts';
+import { readCreate, readFrame } from '../../../../plugins/format/socket/read-frame.ts';
 import { textFrames } from '../../../../plugins/format/socket/text-frames.ts';
 import { eventsOfWhole, TurnOutput } from '../../../../plugins/format/socket/turn-output.ts';
 
@@ -112,7 +112,7 @@ describe('a request on a socket', () => {
   });
 
   it.each(['""', '"a b"', '1', 'null', JSON.stringify('a'.repeat(257))])('has no lane %s', (lane) => {
-    expect(() => create(`{"type":"response.create","stream_id":${lane}}`)).toThrow(InvalidStreamId);
+    expect(() => create(`{"type":"response.create","stream_id":${lane}}`)).toThrow(ProtocolFault);
   });
 
   it.each([

@@ -1,0 +1,37 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Socket } from 'node:net';
+import type { WebSocket } from 'ws';
+import type { Conversations } from '#core/gateway/http/converse.ts';
+import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
+import type { MemoryShare } from '#core/platform/memory/budget.ts';
+import type { KeptConversations } from './kept.ts';
+
+/** What every socket of the process has in common. */
+export interface SocketContext {
+  readonly conversations: Conversations;
+  readonly kept: KeptConversations;
+  readonly endpoint: Endpoint;
+  readonly warmUp: Endpoint;
+  now(): number; // ms, monotonic
+}
+
+/** A connection that has been accepted. */
+export interface SocketInit {
+  readonly ws: WebSocket;
+  readonly socket: Socket;
+  readonly headers: IncomingHttpHeaders;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly remoteAddress: string | undefined;
+  readonly isCodex: boolean;
+  /** False for one whose key is not valid. */
+  readonly isAuthenticated: boolean;
+  readonly noticePrefix: string;
+  readonly minutes: number;
+  readonly queueWait: number; // seconds
+  /** For the message that is on its way, and for those whose bodies nobody has read yet. */
+  readonly memory: MemoryShare;
+  readonly waiting: MemoryShare;
+  /** Bytes of a message, and of all that wait. */
+  readonly maxBytes: number;
+}

@@ -8,12 +8,12 @@ import { parseArgs } from 'node:util';
 import { Agent, request } from 'undici';
 import { WebSocket } from 'ws';
 import { askFigures, type Child, startChild, stopChild } from './child.ts';
-import { median } from './statistics.ts';
+import { describeRatios, median } from './statistics.ts';
 
 const { values: flags } = parseArgs({
   options: {
-    rounds: { type: 'string', default: '5' },
-    turns: { type: 'string', default: '200' },
+    rounds: { type: 'string', default: '24' },
+    turns: { type: 'string', default: '80' },
     only: { type: 'string', default: 'turns,slow,idle,kept' },
     idle: { type: 'string', default: '1000' },
   },
@@ -22,6 +22,8 @@ const rounds = Number(flags.rounds);
 const turns = Number(flags.turns);
 const idleSockets = Number(flags.idle);
 const concurrency = 8;
+/** Rounds before those that count: V8 compiles for as long, and a gateway that runs has all of it compiled. */
+const warmUpRounds = 16;
 /** Bytes of the conversation, in as many items as one of 20 turns has. */
 const items = 40;
 const itemBytes = 2_500;
@@ -138,11 +140,11 @@ async function compareTurns(model: string): Promise<void> {
   const bySocket = (index: number) => (conversations[index] as Conversation).turn();
   const byPost = () => post(port, key, model);
   const cpu = { socket: [] as number[], post: [] as number[] };
-  for (let round = 0; round <= rounds; round++) {
+  // Many short rounds: what else the machine does changes from one to the next.
+  for (let round = -warmUpRounds; round < rounds; round++) {
     const socket = await cpuOf(gateway, bySocket);
     const posted = await cpuOf(gateway, byPost);
-    // The first is to warm up.
-    if (round === 0) continue;
+    if (round < 0) continue;
     cpu.socket.push(socket);
     cpu.post.push(posted);
   }
@@ -152,7 +154,8 @@ async function compareTurns(model: string): Promise<void> {
     latency.post.push(await byPost());
   }
   for (const conversation of conversations) conversation.close();
-  report(`${model}: µs of processor time a turn`, median(cpu.socket), median(cpu.post));
+  const ratios = cpu.socket.map((socket, round) => socket / (cpu.post[round] ?? Number.NaN));
+  report(`${model}: µs of processor time a turn`, median(cpu.socket), median(cpu.post), describeRatios(ratios));
   report(`${model}: ms to the first event, p50`, median(latency.socket), median(latency.post));
 }
 
@@ -251,10 +254,8 @@ async function settled(): Promise<number> {
   return memory;
 }
 
-function report(what: string, socket: number, posted: number): void {
-  console.log(
-    `${what}: ${socket.toFixed(2)} by WebSocket, ${posted.toFixed(2)} by POST: ${(socket / posted).toFixed(2)}`,
-  );
+function report(what: string, socket: number, posted: number, ratio = (socket / posted).toFixed(2)): void {
+  console.log(`${what}: ${socket.toFixed(2)} by WebSocket, ${posted.toFixed(2)} by POST: ${ratio}`);
 }
 
 function megabytes(bytes: number): string {

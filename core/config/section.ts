@@ -21,7 +21,7 @@ export interface Section<Name extends string = string, S extends JsonSchema = Js
   /** Type, bounds, defaults, and descriptions that give units. Objects refuse unknown keys. */
   readonly schema: S;
   /**
-   * What a running gateway cannot change: `true` for the whole section, or the names of members. A reload keeps their
+   * Values that a running gateway cannot change: `true` for the whole section, or the names of members. A reload keeps their
    * running values and logs that the new ones take effect at the next start. Their descriptions say so too.
    */
   readonly fixed?: true | readonly string[];
@@ -32,7 +32,7 @@ export interface Section<Name extends string = string, S extends JsonSchema = Js
    * else the whole value or nothing, and never an unknown key.
    */
   check?(value: Infer<S>, report: Report, all: CheckContext): void;
-  /** Warnings about a valid value that is probably not what its author meant, for `daypass check` and the log of a start. */
+  /** Warnings about a valid value that is probably not intended, for `daypass check` and the log of a start. */
   notices?(value: Infer<S>, all: SectionValues): readonly string[];
 }
 

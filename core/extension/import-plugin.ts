@@ -24,7 +24,7 @@ export class PluginMissing extends Error {
  * Imports a file, named by a path that begins with `./`, `../` or `/` and is relative to gateway.yaml, or a package.
  *
  * @param timeout ms
- * @throws PluginMissing; Error whose message says what is wrong, with the file and the line
+ * @throws PluginMissing; Error with the mistake, the file and the line
  */
 export async function importPlugin(
   specifier: string,

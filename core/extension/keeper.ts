@@ -4,7 +4,7 @@ import { withDeadline } from '#core/platform/timing/deadline.ts';
 const releaseTimeoutMs = 10_000;
 
 /**
- * Holds what outlives a configuration: connection pools, breakers, journals. The first caller creates it, later callers
+ * Holds objects that outlive a configuration: connection pools, breakers, journals. The first caller creates it, later callers
  * get the same object, and it is released when the process stops, newest first.
  */
 export class Keeper implements AsyncDisposable {

@@ -41,7 +41,7 @@ function nameOf(plugin: GatewayPlugin): string {
 /**
  * Registers a third-party plugin, and the stages that its module exports.
  *
- * @throws PluginMissing; Error whose message says what is wrong with the plugin, with the file and the line
+ * @throws PluginMissing; Error with the plugin's mistake, the file and the line
  */
 export async function registerForeignPlugin(server: Server, specifier: string, configFile: string): Promise<void> {
   const { exports, file } = await importPlugin(specifier, configFile);

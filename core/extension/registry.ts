@@ -120,7 +120,7 @@ export class Registry {
   readonly foreignStages = new Set<string>();
   /** Describes model capabilities; undefined when no plugin implements formats. */
   abilityReader: AbilityReader | undefined;
-  /** Reads what an account may still send; undefined where no plugin limits it. */
+  /** Reads an account's remaining allowance; undefined if no plugin limits it. */
   allowanceReader: ReadAllowance | undefined;
   /** Cost of usage, for the operator pages and `daypass usage`; undefined if no plugin knows prices. */
   costsReader: { readonly beside: ReadCostsBeside; readonly usage: UsageFiguresReader } | undefined;
@@ -182,7 +182,7 @@ export class Registry {
 
   /**
    * Calls `handle` on every instance for each event of this type. It may miss some, and runs on all instances: work that
-   * must happen once is enqueued as a job with an id. What it throws is logged.
+   * must happen once is enqueued as a job with an id. Its errors are logged.
    */
   on<Name extends EventName>(
     event: Name,
@@ -245,7 +245,7 @@ export class Registry {
     this.operatorRoutes.push(route);
   }
 
-  /** Something that the operator's API reads, with what it says of it. */
+  /** A reading of the operator's API, with its description. */
   operatorReading(reading: OperatorReading): void {
     if (this.operatorReadings.has(reading.path)) throw new Error(`two plugins read "${reading.path}" for operators`);
     this.operatorReadings.set(reading.path, reading);

@@ -12,7 +12,7 @@ import type { CommandContext } from './commands/command.ts';
 export interface VariantSource {
   /** Its name in JSON. */
   readonly name: string;
-  /** Declares what `daypass reload` does with one. */
+  /** Declares the options of `daypass reload` for a variant. */
   declareOptions(reload: Parser): void;
   /** Loaded when it is first asked: commands register all plugins. */
   load(): Promise<Variants>;
@@ -29,7 +29,7 @@ export interface Variants {
   notice(request: PageRequest): Promise<VariantNotice | undefined>;
   /** Ends the one that runs. @param operator by name @returns false where none runs */
   end(host: Host, operator: string, note: string | undefined): Promise<boolean>;
-  /** Does what the declared options of `daypass reload` ask for. @returns false where none is given */
+  /** Executes the declared options of `daypass reload`. @returns false if none is given */
   reload(context: ReloadContext, file: string | undefined, options: object): Promise<boolean>;
 }
 

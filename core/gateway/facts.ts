@@ -31,7 +31,7 @@ export interface RateLimits {
 }
 
 /**
- * What the account has paid for. Written by `plan`; the period is undefined when none is active. Adjacent periods count as
+ * The account's entitlement. Written by `plan`; the period is undefined when none is active. Adjacent periods count as
  * one, with label and days of the first.
  */
 export interface Entitlement {
@@ -46,7 +46,7 @@ export interface Entitlement {
   readonly inactiveReason?: string | undefined;
 }
 
-/** An allowance of requests, and what is left of it after this request. */
+/** An allowance of requests, and its remainder after this request. */
 export interface AllowanceState {
   readonly limit: number; // requests per period
   readonly period: number; // seconds
@@ -63,7 +63,7 @@ export interface RateLimitState extends AllowanceState {
 }
 
 /**
- * Why an attempt failed, which decides what is tried next.
+ * Reason for an attempt's failure, which decides the next attempt.
  *
  * - `client`: the request was refused; other routes would refuse it too.
  * - `overflow`: the request is too long for this route; one with a larger window may serve it.
@@ -153,7 +153,7 @@ export const cachedCall = defineFact<CachedCall>('cached_call');
 /** How the answer was obtained; written by `upstream`. */
 export const delivery = defineFact<Delivery>('delivery');
 /**
- * The model, with the route to try, of a request that the gateway itself makes to find out what a route does. It names no account,
+ * The model, with the route to try, of a request that the gateway itself makes to probe a route. It names no account,
  * and changes neither breakers nor keys nor the budget of retries. Written by who makes the request.
  */
 export const trialModel = defineFact<Model>('trial_model');

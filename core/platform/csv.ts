@@ -1,5 +1,5 @@
 /**
- * What spreadsheets would run as a formula (the signs for languages with wide letters, too). It begins a cell also behind
+ * Text that spreadsheets would run as a formula (the signs for languages with wide letters, too). It begins a cell also behind
  * semicolons, tabs and line ends inside of a text: where Excel separates by semicolons, as in Indonesian, quotes do not
  * keep a cell together that commas separate.
  */

@@ -1,5 +1,5 @@
 /**
- * What the exit codes of all commands mean; a command may document more in its help. `configuration` is EX_CONFIG of sysexits.h:
+ * Meaning of all commands' exit codes; a command may document more in its help. `configuration` is EX_CONFIG of sysexits.h:
  * the same command fails again until a person changes gateway.yaml, the environment or the machine, so the unit of systemd does
  * not start the gateway again.
  */

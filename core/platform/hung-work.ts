@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 
 /**
- * What waits for something that does not answer in a thread of this process. Node.js joins its threads before a process ends, so
+ * Work that waits in a thread of this process without an answer. Node.js joins its threads before a process ends, so
  * `process.exit` would wait for it as well.
  */
 export const hungWork = new Set<object>();

@@ -29,7 +29,7 @@ export interface LogSettings {
   readonly format?: LogFormat;
   /** Lines below it are not written. */
   readonly level?: LogLevel;
-  /** Removes secrets: errors of third parties may repeat what they were given. */
+  /** Removes secrets: errors of third parties may repeat their input. */
   readonly clean?: (text: string) => string;
   /** Which of several processes writes to the same output. */
   readonly worker?: number | undefined;

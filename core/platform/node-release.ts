@@ -15,7 +15,7 @@ export function decodesBrotli(version: string = process.versions.node): boolean 
 /**
  * True for a release that is not older than the first fixed one of its line, and for lines that are newer than all of these.
  *
- * @param version such as `26.12.1`; what follows its numbers does not count
+ * @param version such as `26.12.1`; anything after its numbers is ignored
  * @param fixed the first fixed release of each line, which is its first number
  */
 export function isFixed(version: string, fixed: readonly string[]): boolean {
@@ -36,7 +36,7 @@ function partsOf(version: string): number[] {
   return version.split('.', 3).map((part) => Number.parseInt(part, 10));
 }
 
-/** Says what the running Node.js lacks; empty for one with the fixes. @param version such as `26.12.1` */
+/** Lists the fixes that the running Node.js lacks; empty for one with all of them. @param version such as `26.12.1` */
 export function nodeNotices(version: string = process.versions.node): string[] {
   const notices = asksBeforeUpgrades(version)
     ? []

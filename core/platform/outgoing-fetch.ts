@@ -21,7 +21,7 @@ const connections = new PlainConnections();
  * `fetch`, for all calls of core and plugins. On a Node.js whose decoder of Brotli is not safe, it asks for no compression, and an
  * answer in `br` that comes all the same is left as it is: its status and headers can be read, its body stays compressed.
  *
- * @throws what `fetch` throws
+ * @throws the error of `fetch`
  */
 export async function outgoingFetch(
   url: string | URL,

@@ -51,7 +51,7 @@ export class SentenceReader {
       .map(({ key, form, isOne }) => ({ key, isOne, pattern: patternOf(form) }));
   }
 
-  /** @returns undefined for what is not one of the sentences */
+  /** @returns undefined for a text that is not one of the sentences */
   read(sentence: string): { readonly key: string; readonly values: Readonly<Record<string, string>> } | undefined {
     if (sentence.length > longestMatched) return undefined;
     for (const { key, pattern, isOne } of this.#templates) {

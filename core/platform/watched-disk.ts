@@ -5,7 +5,7 @@ import { firstOrTimeout } from './timing/deadline.ts';
 const timeoutMs = { answer: 2_000, reader: 200 };
 
 /**
- * What was last read from a disk, for checks and metrics, which never wait for one. A question is asked in a thread of the pool, which
+ * The last state read from a disk, for checks and metrics, which never wait for a disk. A question is asked in a thread of the pool, which
  * also compresses and resolves names: one question at a time, of all, holds one thread of it when the disk does not answer.
  */
 export class WatchedDisk<T> {

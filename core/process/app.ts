@@ -72,7 +72,7 @@ export class Gateway {
   }
 
   /**
-   * Reads the configuration, opens what it needs, and listens. A start that fails or is aborted releases what it has opened.
+   * Reads the configuration, opens its services, and listens. A start that fails or is aborted releases them.
    *
    * @throws ConfigError with every mistake of gateway.yaml, before anything is opened; the reason of `signal`
    */
@@ -236,7 +236,7 @@ export class Gateway {
    *
    * @param hurry skips the notice period when it aborts
    * @param isReplaced other processes accept at the same address: this one stops to accept at once, and stays ready until it ends
-   * @throws what failed to close, once everything else is closed; DeadlineExceeded when that takes longer than a minute
+   * @throws the error of a failed close, once everything else is closed; DeadlineExceeded when that takes longer than a minute
    */
   async stop(hurry: AbortSignal = new AbortController().signal, isReplaced = false): Promise<void> {
     if (!this.#isServing) return;

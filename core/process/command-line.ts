@@ -57,7 +57,7 @@ export async function runCommandLine(words: readonly string[], signals?: StopSig
   try {
     const [name] = parser.parseOptions([...words]).operands;
     loadEnvironmentFile(file());
-    // A start assembles what it needs itself; a second assembly would delay it.
+    // A start makes its own assembly; a second one would delay it.
     const isOwn = parser.commands.some((command) => command.name() === name);
     if (!isOwn || name === reloadName) problems = await definePluginCommands(parser, context);
     await parser.parseAsync(words, { from: 'user' });
@@ -74,7 +74,7 @@ export async function runCommandLine(words: readonly string[], signals?: StopSig
  * Defines the commands of all plugins, third-party ones of gateway.yaml included, and what they add to `reload`. None of these keeps the gateway's own
  * commands from running.
  *
- * @returns what is wrong with third-party plugins
+ * @returns mistakes of third-party plugins
  */
 async function definePluginCommands(parser: Parser, context: CoreCommandContext): Promise<string[]> {
   // Commands that need gateway.yaml report that it cannot be read.

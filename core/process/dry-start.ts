@@ -37,8 +37,8 @@ const closed: ReadonlySet<string | symbol> = new Set<keyof Host>(['database', 'd
  * the hooks `onConfigured` run, and all routes are added to the server. Only gateways with such plugins need it, because those
  * of the gateway are tested.
  *
- * @returns notes about what could not be checked, because it uses the database
- * @throws ConfigError with what would prevent a start, at the plugin or stage of the file
+ * @returns notes about parts that could not be checked, because they use the database
+ * @throws ConfigError with the mistakes that would prevent a start, at the plugin or stage of the file
  */
 export async function dryStart({
   document,

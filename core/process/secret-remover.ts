@@ -7,7 +7,7 @@ const minLength = 6;
 const replacement = '***';
 
 /**
- * Removes secrets from texts: a server may repeat what it was sent. Secrets are what the schemas of gateway.yaml call so, passwords in URLs, and
+ * Removes secrets from texts: a server may repeat its input. Secrets are values that the schemas of gateway.yaml mark, passwords in URLs, and
  * every variable of the environment whose name says that it is one.
  */
 export function secretRemover(environment: NodeJS.ProcessEnv, configured: readonly string[]): (text: string) => string {

@@ -69,7 +69,7 @@ export class ServedConfig {
     return this.#config;
   }
 
-  /** gateway.yaml, and the files of secrets that it and what serves name. */
+  /** gateway.yaml, and the secret files named in it and in the configuration in effect. */
   get files(): readonly string[] {
     return [this.#parts.file, ...(this.#fileAsRead?.secretFiles ?? []), ...this.#secretFiles];
   }

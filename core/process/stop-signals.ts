@@ -42,7 +42,7 @@ export function refuseInspector(source: SignalSource = process): void {
 }
 
 /**
- * What signals ask of a gateway. The first one lets it stop: failing `/readyz` for the notice period, then finishing requests.
+ * Effects of signals on a gateway. The first one lets it stop: failing `/readyz` for the notice period, then finishing requests.
  * The second one, or Ctrl-C on a terminal, skips the notice period. The third one ends it at once.
  *
  * Created before anything is loaded, because a signal would end the process otherwise. It imports nothing for the same reason.
@@ -89,7 +89,7 @@ export class StopSignals {
     this.#first.resolve(error);
   }
 
-  /** Does what a supervisor says. */
+  /** Follows an order of the supervisor. */
   obey(order: StopOrder): void {
     if (order === 'hurry') this.#hurry.abort();
     else if (order === 'end') this.#third.resolve();

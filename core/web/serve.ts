@@ -28,7 +28,7 @@ interface PageRegistry {
   job(job: JobDefinition): void;
 }
 
-/** Prepares what routes of plugins can use when they register: views, files, and the strategy `session`. */
+/** Prepares features for routes that plugins register: views, files, and the strategy `session`. */
 export async function preparePages(server: Server, host: () => Host): Promise<void> {
   await server.register([(await import('@hapi/inert')).default, (await import('@hapi/vision')).default]);
   addViews(server);

@@ -106,7 +106,7 @@ export class FinishedSegments {
 
   /** Closes all segments, and counts the records that cannot be left for the next start. */
   async close(): Promise<void> {
-    // What only memory has is worth a wait.
+    // Lines that exist only in memory are worth a wait.
     if (this.#segments.some(({ segment }) => segment.isInMemory)) await this.#disk.answers(diskTimeoutMs);
     for (const { segment, records } of this.#segments.splice(0)) {
       const failure = await this.#leave(segment);
@@ -122,7 +122,7 @@ export class FinishedSegments {
       const result = (await segment.isIntact()) || (await this.#restore(segment));
       return typeof result === 'string' ? result : undefined;
     } catch (error) {
-      // What was written is there, whether the disk answers or not.
+      // Written lines exist, whether the disk answers or not.
       return isInMemory ? (error as Error).message : undefined;
     }
   }

@@ -23,7 +23,7 @@ export class JournalFolder {
   /**
    * Makes the folder again if it is gone.
    *
-   * @throws Error that says why the folder cannot be used and what to do
+   * @throws Error with the reason why the folder cannot be used, and the remedy
    */
   ensure(disk: Disk): Promise<void> {
     return disk.ask('ensureFolder', this.path, this.underlying);

@@ -90,7 +90,7 @@ export class Leftovers {
     return this.#obstacle;
   }
 
-  /** Notes what keeps a file from being shipped or removed, and logs it once. The others are shipped meanwhile. */
+  /** Notes the obstacle to shipping or removing a file, and logs it once. The others are shipped meanwhile. */
   reportObstacle(reason: string): void {
     this.#obstacle = { reason, since: this.#obstacle?.since ?? performance.now() };
     this.#isFoundAgain = true;

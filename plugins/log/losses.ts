@@ -12,7 +12,7 @@ export class Losses implements Disposable {
   #latestAt = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param what the plural of what is lost */
+  /** @param what plural noun of the lost items */
   constructor(log: Logger, what: string) {
     this.#log = log;
     this.#what = what;

@@ -62,7 +62,7 @@ export class OwnSegment implements Segment, LineSink {
     for (let offset = 0; offset < lines.length;) offset += this.#append(lines, offset, lines.length - offset);
   }
 
-  /** Of what was appended, this many bytes are not in its file. */
+  /** Appended bytes that are not in its file. */
   retract(bytes: number): void {
     this.#bytes = Math.max(0, this.#bytes - bytes);
   }

@@ -12,7 +12,7 @@ interface Wrong {
   readonly since: number;
 }
 
-/** Checks whether records reach the database by what waits and by the last attempt: a ping proves nothing about writing. */
+/** Checks whether records reach the database, by the waiting ones and the last attempt: a ping proves nothing about writing. */
 export const recordsCheck: HealthCheck = {
   name: 'records',
   runbook: 'records-waiting',

@@ -101,7 +101,7 @@ export class Shipper {
         const hasShipped = await this.#shipNext();
         if (hasShipped) this.#noteSuccess();
         else if (this.#isStopping) {
-          // What the disk does not give out now, the next start finds.
+          // The next start finds files that the disk cannot read now.
           if (journal.finished.next === undefined) return;
         } else {
           await this.#probe();

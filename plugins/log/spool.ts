@@ -58,7 +58,7 @@ export class FileSpool implements RecordSpool, AsyncDisposable {
     return this.#parts.reduce((sum, { records }) => sum + records, 0);
   }
 
-  /** Keeps lines. Never rejects: the journal must not wait for what only the collector wants. */
+  /** Keeps lines. Never rejects: the journal must not wait for the collector. */
   async add(lines: readonly string[]): Promise<void> {
     if (lines.length === 0) return;
     const bytes = lines.reduce((sum, { length }) => sum + length + 1, 0);
@@ -90,7 +90,7 @@ export class FileSpool implements RecordSpool, AsyncDisposable {
     };
   }
 
-  /** Writes what is in memory for the next start, or counts it as dropped. */
+  /** Writes lines in memory for the next start, or counts them as dropped. */
   async [Symbol.asyncDispose](): Promise<void> {
     const failure = await this.#writeHeld();
     const lost = this.#held.reduce((sum, { records }) => sum + records, 0);

@@ -20,7 +20,7 @@ export function healthOf(host: Host): RouteHealth {
 
 const pools = new WeakMap<Upstream, KeyPool>();
 
-/** The keys of an upstream in this catalog, with what was learned about them before a reload. */
+/** The keys of an upstream in this catalog, with their state from before a reload. */
 export function keysOf(upstream: Upstream, host: Host): KeyPool {
   const known = pools.get(upstream);
   if (known !== undefined) return known;

@@ -12,7 +12,7 @@ export interface AccountRecord {
   readonly createdAt: Date;
   /** Since when the operator refuses it; undefined while it is served. */
   readonly blockedAt: Date | undefined;
-  /** When what was personal was removed. */
+  /** When personal data was removed. */
   readonly deletedAt: Date | undefined;
   /** Requests on record; lags by the time that records take to reach the database. */
   readonly requestCount: number;

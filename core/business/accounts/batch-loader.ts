@@ -21,7 +21,7 @@ export class BatchLoader<Value> {
     this.#pause = pause;
   }
 
-  /** @throws what `read` throws; BatchFull when too many keys are waiting */
+  /** @throws errors of `read`; BatchFull when too many keys are waiting */
   load(key: string): Promise<Value | undefined> {
     const asked = this.#waiting.get(key);
     if (asked !== undefined) return asked.promise;

@@ -30,7 +30,7 @@ class EndUserIds {
   /**
    * The id of the account that calls a model; undefined where no upstream of the model is to get one.
    *
-   * @throws what reading the secret throws, the first time
+   * @throws on the first call, if the secret cannot be read
    */
   find(exchange: Exchange, { routes }: Model): string | undefined | Promise<string> {
     if (!routes.some(({ upstream }) => upstream.endUser === 'hash')) return undefined;

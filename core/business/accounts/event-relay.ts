@@ -6,7 +6,7 @@ const warnIntervalMs = 60_000;
 
 type RelayServices = Pick<Services, 'database' | 'events' | 'log'>;
 
-/** Publishes recorded events when PostgreSQL notifies of them. What it misses is found by the sweep of `plugins/accounts`. */
+/** Publishes recorded events on PostgreSQL's notifications. The sweep of `plugins/accounts` finds missed ones. */
 export class EventRelay implements AsyncDisposable {
   readonly #services: RelayServices;
   readonly #listening: Promise<() => void>;

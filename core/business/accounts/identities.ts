@@ -195,7 +195,7 @@ const maxName = 100; // characters
 const maxEmail = 320;
 const maxUrl = 2_000;
 
-/** One line without control characters, of bounded length: providers send what people have typed. */
+/** One line without control characters, of bounded length: providers send user input. */
 export function cleanProfile(profile: SignInProfile): SignInProfile {
   const email = oneLine(profile.email ?? '');
   const avatarUrl = profile.avatarUrl ?? '';

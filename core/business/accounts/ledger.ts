@@ -110,14 +110,14 @@ export async function lockAccount(transaction: EntityManager, accountId: string)
 
 /*
  * Nothing in the ledger is changed. A correction appends an entry that replaces another one; the entries that no other one
- * replaces are in force. A replacement keeps order, days, label and limits of what it replaces.
+ * replaces are in force. A replacement keeps order, days, label and limits of its predecessor.
  */
 
 const copied = 'account_id, days, label, order_id, limits';
 const qualified = copied.replaceAll(/\w+/g, 'p.$&');
 
 /**
- * Ends what is left of the period that an order bought, now by the database's clock, and moves all later periods earlier by
+ * Ends the remainder of the period that an order bought, now by the database's clock, and moves all later periods earlier by
  * that time, at full length. Time that has been used stays. Does nothing for an order without a period.
  *
  * @throws AccountError `not_found`

@@ -81,7 +81,7 @@ async function ownTables(database: Queries): Promise<OwnTable[]> {
 }
 
 /**
- * What an owner may download of an account, as the lines of one JSON object: a member for each table, and its requests on
+ * The owner's export of an account, as the lines of one JSON object: a member for each table, and its requests on
  * record. `exportAccount` has everything, for the operator.
  */
 export async function* exportOwnData(database: Queries, accountId: string): AsyncGenerator<string> {

@@ -26,7 +26,7 @@ const limits = object(
 
 const labelText = string({ minLength: 1, maxLength: 80 });
 
-/** The section `plans`: what is sold. */
+/** The section `plans`: plans for sale. */
 export const plansSection = defineSection({
   name: 'plans',
   schema: array(

@@ -3,7 +3,7 @@ import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { EventName } from '#core/gateway/events/event-handler.ts';
 import type { MailMessage, mailStates } from './entities.ts';
 
-/** Events whose mails are about money: a customer needs them, and nothing else says the same. */
+/** Events whose mails are about money: a customer needs them, and no other message replaces them. */
 export const moneyEvents = ['order.paid', 'payment.refunded'] as const satisfies readonly EventName[];
 
 /** Days for which a mail that did not arrive is listed as in need of an operator. */
@@ -11,7 +11,7 @@ export const undeliveredDays = 7;
 
 type Queries = Pick<Database, 'query'>;
 
-/** A mail to a customer, and what has become of it. */
+/** A mail to a customer, with its state. */
 export interface CustomerMail {
   /** Of its event. */
   readonly id: string;

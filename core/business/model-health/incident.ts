@@ -61,7 +61,7 @@ export function follow(
   if (at - current.checkedAt > maxGapMs && !isRemembered && !isOfBreakers(current, observation))
     return end(current, lastSeen(current));
   if (isQuiet) return { ...current, quietSince: current.quietSince ?? at, checkedAt: at };
-  // Used again: what fails now is another incident.
+  // The model works again: new failures are another incident.
   if (current.quietSince !== undefined) return end(current, lastSeen(current));
   if (trouble !== undefined) return worsen(current, observation, trouble);
   const calmSince = current.calmSince ?? at;

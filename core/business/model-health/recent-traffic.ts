@@ -6,7 +6,7 @@ import { toRecord } from '#core/platform/database/rows.ts';
 import { latest, type RecentTraffic, trafficWindow } from './trouble.ts';
 
 /**
- * What the records of the last minutes say of each model, by public name. Counted from records, not from the hourly usage, whose
+ * Traffic of each model in the records of the last minutes, by public name. Counted from records, not from the hourly usage, whose
  * hour shows neither that a fault has begun nor that it is over. Answers from the cache count as answered, but neither as fast nor
  * as proof that the model responds.
  *

@@ -98,7 +98,7 @@ export interface Assessment {
 }
 
 /**
- * Evaluates a model by its routes, its recent traffic and what is remembered. Only a response ends trouble, never time: it is
+ * Evaluates a model by its routes, its recent traffic and its remembered failures. Only a response ends trouble, never time: it is
  * remembered as the failure is, because both may have left the traffic before the next look.
  *
  * @param usualFirstTokenMs its median of last week

@@ -59,7 +59,7 @@ export interface ActionDone {
 /**
  * Does an action and records who did it.
  *
- * @throws what `perform` throws; AccountError `operator_account`; ActionRefused `invalid`, before anything is recorded, for an input that its schema refuses
+ * @throws errors of `perform`; AccountError `operator_account`; ActionRefused `invalid`, before anything is recorded, for an input that its schema refuses
  */
 export async function runAction<Input extends object>(
   host: Host,

@@ -15,7 +15,7 @@ const ajv = new Ajv({
 const validators = new WeakMap<JsonSchema, ValidateFunction>();
 
 /**
- * Describes what is wrong with the input of an action, in the words that gateway.yaml's mistakes have.
+ * Describes mistakes in the input of an action, in the words of gateway.yaml's mistakes.
  *
  * @returns sentences; undefined for a valid input
  */

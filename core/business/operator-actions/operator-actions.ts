@@ -56,7 +56,7 @@ const selected = `a.id::text, a.operator, a.action, a.subject, a.note, a.error, 
  * Does what an operator has asked for, and records who did it: before it begins, so that no action goes without a record, and again
  * when it has ended.
  *
- * @throws what `work` throws
+ * @throws errors of `work`
  */
 export async function recordAction<T>(
   database: Pick<Database, 'query'>,

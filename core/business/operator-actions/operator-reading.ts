@@ -5,7 +5,7 @@ export interface OperatorReading {
   /** Below the root of the API: one segment, and `{handle}` after it for the one that is read. */
   readonly path: string;
   readonly summary: string;
-  /** Parameters of its query, with what they mean. */
+  /** Parameters of its query, with their descriptions. */
   readonly query: Readonly<Record<string, string>>;
   /**
    * @returns JSON; names of members in camelCase become snake_case

@@ -170,7 +170,7 @@ async function refuseCharge(
   if (isRefused) await cancelCharge(host, provider, { reference, providerReference });
 }
 
-/** Cancels a charge, as far as the provider allows it: what has been paid meanwhile is settled. */
+/** Cancels a charge, as far as the provider allows it; a payment in the meantime is settled. */
 export async function cancelCharge(host: Host, provider: string, charge: ChargeReference): Promise<void> {
   try {
     const evidence = await askProvider(host, provider, async (connection, signal) =>

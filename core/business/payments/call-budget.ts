@@ -5,7 +5,7 @@ import { wait } from '#core/platform/timing/wait.ts';
 import { PaymentError } from './payment-provider.ts';
 
 /**
- * What a call is for. Reads after a notification go first, since money has come. A buyer who waits for a QR code or asks
+ * Purpose of a call. Reads after a notification go first, since money has come. A buyer who waits for a QR code or asks
  * for a check comes next. Polls, which find the same a minute later, use what the others leave; so do the books, which are read in
  * full and can wait.
  */
@@ -45,7 +45,7 @@ interface Waiting {
 
 /**
  * The calls that one endpoint of a provider takes, from all instances together. Calls wait in the order of their urgency;
- * the rate follows what the provider says.
+ * the rate follows the provider's reports.
  */
 export class CallBudget {
   readonly #key: string;
@@ -108,7 +108,7 @@ export class CallBudget {
     this.#tell({ key: this.#key, part: this.#partNow(performance.now()), pause });
   }
 
-  /** Applies what this or another instance has learned. */
+  /** Applies a rate that this or another instance has learned. */
   adapt({ part, pause }: Omit<Adapted, 'key'>): void {
     const now = performance.now();
     this.#part = { value: part, at: now };

@@ -33,7 +33,7 @@ const ranks: Record<OrderState, number> = {
 
 const nothing: Decision = {};
 
-/** Decides what evidence does to an order. Pure. */
+/** Decides the effects of evidence on an order. Pure. */
 export function decide(situation: Situation): Decision {
   switch (situation.evidence) {
     case 'paid':
@@ -66,7 +66,7 @@ function decidePaid({ order, expected, paid, recorded }: Situation): Decision {
 }
 
 /**
- * Money that came and went before it was seen buys nothing, and is on record for the books. What the refund of a recorded
+ * A payment refunded before we recorded it grants no days, and is recorded for the books. What the refund of a recorded
  * payment does is up to `refund-effects.ts`.
  */
 function decideRefunded({ order, paid, recorded }: Situation): Decision {

@@ -76,12 +76,12 @@ export async function flagForeignMoney(
 }
 
 /**
- * Marks what is unresolved as resolved. An order whose current charge was paid with another amount is cancelled then: that
+ * Resolves unresolved flags. An order whose current charge was paid with another amount is cancelled then: that
  * charge takes no second payment.
  *
  * @param id of one flag, or of an order for all of its flags
- * @param resolution what was done, for bookkeeping
- * @param outcome what the buyer reads about money that bought nothing; only that it was decided, when left out
+ * @param resolution the operator's note for bookkeeping
+ * @param outcome shown to the buyer about money that bought nothing; default: only that it was decided
  * @returns the number of flags
  */
 export async function resolveFlag(
@@ -97,7 +97,7 @@ export async function resolveFlag(
   return counted?.resolved ?? 0;
 }
 
-/** Marks flags of one order as resolved, within the transaction of what resolves them. */
+/** Marks flags of one order as resolved, within the transaction that resolves them. */
 export async function resolveFlags(
   transaction: EntityManager,
   orderId: string,

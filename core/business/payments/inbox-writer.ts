@@ -36,7 +36,7 @@ export class InboxWriter {
     this.#database = database;
   }
 
-  /** @returns the id; undefined when the same event has been stored before. @throws what the database throws */
+  /** @returns the id; undefined when the same event has been stored before. @throws the database's error */
   store(notification: NewNotification): Promise<string | undefined> {
     if (this.#waiting.length >= bounds.waiting) return Promise.reject(new Error('too many notifications are waiting'));
     const waiting = { ...Promise.withResolvers<string | undefined>(), notification };

@@ -18,7 +18,7 @@ export function describePlan({ days, isGift }: Pick<Order, 'days' | 'isGift'>, {
 /** For commands: `30 (gift)`. */
 export const printDays = ({ days, isGift }: Order): string => (isGift ? `${days} (gift)` : String(days));
 
-/** For operators: what has become of the code of an order; undefined for an order without. */
+/** For operators: state of an order's code; undefined for an order without one. */
 export function describeCode({ isGift, gift, paidAt }: Order, { t, format }: Reader): string | undefined {
   if (!isGift) return undefined;
   if (gift === undefined) return t(paidAt === undefined ? 'operator.gift.unpaid' : 'operator.gift.none');

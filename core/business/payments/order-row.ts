@@ -13,7 +13,7 @@ const giftState = `case when x.redeemed_at is not null then 'redeemed' when x.re
 const list = (table: string, columns: readonly string[], times: readonly string[], order: string) =>
   `(select coalesce(json_agg(${object(columns, times)} order by ${order}), '[]') from ${table} x where x.order_id = o.id)`;
 
-/** The columns of an order `o`, with what belongs to it. */
+/** The columns of an order `o`, with its rows in other tables. */
 export const orderColumns = `
   o.id, o.code, o.account_id, o.days, o.price::float8 as price, o.currency, o.label, o.limits, o.provider,
   o.is_gift, o.state, o.is_late, ${epochs('o.created_at', 'o.expires_at', 'o.paid_at')},

@@ -22,7 +22,7 @@ export interface OrderFilter {
   readonly until?: Date | undefined; // exclusive
   /** True: those with an unresolved flag. */
   readonly isFlagged?: boolean | undefined;
-  /** True: what is wrong comes first, and then the newest. For the orders of some days, because all of them are evaluated. */
+  /** True: orders with problems first, then the newest. For the orders of some days, because all of them are evaluated. */
   readonly isWorstFirst?: boolean | undefined;
 }
 

@@ -6,7 +6,7 @@ import type { PaymentError } from './payment-provider.ts';
 /** Ms after which a reported payment that is not confirmed is a problem: the provider's retries take less. */
 export const longestUnconfirmed = 600_000;
 
-/** What the payments wait for. */
+/** Pending work of the payments. */
 interface CheckCounts {
   /** Payments whose status is read again. */
   readonly attempts: number;

@@ -9,7 +9,7 @@ interface QrProblem {
 }
 
 /**
- * Checks that a wallet which scans this code charges what the page says.
+ * Checks that a wallet which scans this code charges the amount on the page.
  *
  * @returns undefined for a code without a mistake, and for a charge with a page of the provider in place of a code
  */

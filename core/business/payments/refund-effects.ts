@@ -11,7 +11,7 @@ import type { Fields } from '#core/platform/database/rows.ts';
 import type { Payment, Refund } from './entities.ts';
 
 /*
- * What becomes of a refund, within the transaction of what has reported it. The caller may hold the lock of the order; the
+ * Effects of a refund, within the transaction that reports it. The caller may hold the lock of the order; the
  * sequence of locks is order, then account, as in `settle`.
  */
 
@@ -47,7 +47,7 @@ const decidedByRefund: readonly FlagKind[] = [
  * The money of a refund is back. Takes the days back that it asks for, once, in the process that sees it first; the order
  * is refunded when all of the payment that activated it has gone back. A refund that had failed here may be reported late.
  *
- * @param raw what the provider has stated; null when the operator has
+ * @param raw the provider's report; null if the operator reported it
  * @param stated when the provider returned it, where it says so, and whether the gateway had asked for it: then a time before it
  *   asked is not believed
  */

@@ -173,7 +173,7 @@ function sameRefund(
 }
 
 /**
- * Closes a refund that is under way by the operator's word, where the provider does not say what became of it.
+ * Closes a refund that is under way at the operator's request, if the provider does not report its result.
  *
  * @throws CheckoutError `not_found`; `not_open` when it is done or has failed
  */

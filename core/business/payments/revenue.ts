@@ -9,7 +9,7 @@ import type { Database } from '#core/platform/database/database.ts';
 export interface DailyRevenue {
   /** `2026-11-22`, in the requested time zone. */
   readonly day: string;
-  /** Payments less what was paid back that day, in the smallest unit of the currency. */
+  /** Payments less the refunds of that day, in the smallest unit of the currency. */
   readonly amount: number;
   /** Those that a payment has activated. */
   readonly orders: number;

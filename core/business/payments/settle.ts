@@ -17,7 +17,7 @@ import type { Fields, Row } from '#core/platform/database/rows.ts';
 import type { Payment, PaymentAttempt, PlanOrder } from './entities.ts';
 
 /**
- * What evidence has done. `unknown_order`: it names no charge of ours at this provider. `foreign`: it names our charge with
+ * Result of evidence. `unknown_order`: it names no charge of ours at this provider. `foreign`: it names our charge with
  * another charge of the provider, or a payment of another order. `unchanged`: nothing new.
  */
 interface Settlement {
@@ -39,7 +39,7 @@ interface Subject
 }
 
 /**
- * Applies what a provider has stated about a charge to its order and to the ledger, in one transaction and exactly once,
+ * Applies a provider's report of a charge to its order and to the ledger, in one transaction and exactly once,
  * however often, in any order and in however many processes it is called. Locks the order, then the account: two
  * orders of one account add up.
  *
@@ -207,7 +207,7 @@ function placeholderId(subject: Subject, evidence: PaymentEvidence): string {
   return `charge:${unseenCharge(subject, evidence) ?? subject.reference}`;
 }
 
-/** For statements: what the provider calls a payment `p` of an attempt `a`, and its charge. */
+/** SQL: the provider's ids of a payment `p` of an attempt `a`, and of its charge. */
 export const namesAtProvider = `coalesce(p.provider_reference, a.provider_reference) as "providerReference",
   nullif(p.payment_id, 'charge:' || coalesce(p.provider_reference, a.reference)) as "paymentId"`;
 

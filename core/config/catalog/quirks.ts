@@ -150,7 +150,7 @@ export type Quirks = Resolved<Omit<QuirkSettings, 'max_output_tokens' | 'by_form
   readonly max_output_tokens: number | undefined;
 };
 
-/** The plain form of each format: what holds where neither vendor nor operator has configured anything. */
+/** The plain form of each format: the defaults if neither vendor nor operator has configured anything. */
 export const defaultQuirks: Quirks = {
   sampling: true,
   max_tokens_name: 'max_tokens',

@@ -205,7 +205,7 @@ class Reader {
           );
         for (const name of unknown)
           report(`the variable ${name} is not set`, `set it, or give it a default: \${${name}:-…}`);
-        // What provides secrets may still be starting.
+        // The provider of secrets may still be starting.
         for (const { wrong, right, isMissing } of unreadable) report(wrong, right, isMissing);
         const isUnfilled = unknown.length + malformed.length + unreadable.length > 0;
         if (isUnfilled || filled.length > 0) written.set(node, { text: node.value, filled, isUnfilled });

@@ -2,7 +2,7 @@ import { closestMatch } from 'leven';
 import { exitCodes } from '#core/platform/exit-codes.ts';
 import type { YamlPath } from '../section.ts';
 
-/** One mistake in gateway.yaml: what is wrong, and what is expected. */
+/** One mistake in gateway.yaml, and the expected form. */
 export interface Mistake {
   readonly file: string;
   readonly line: number; // counts from 1; 0 for the file as a whole

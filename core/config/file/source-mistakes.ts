@@ -21,7 +21,7 @@ const names: Readonly<Record<string, string>> = {
 };
 
 /**
- * What editors, word processors and version control leave in a file, and what YAML would take for content: as long as it is
+ * Traces of editors, word processors and version control in a file, which YAML would take for content: as long as it is
  * there, other messages would mislead.
  */
 export function findSourceMistakes(text: string): TextMistake[] {

@@ -75,7 +75,7 @@ export class EffectiveDocuments {
   /**
    * Parsed rollback target and the file it overrides.
    *
-   * @throws RollbackRefused when the file says the same or has other secrets; ConfigError
+   * @throws RollbackRefused if the file is equal or has other secrets; ConfigError
    */
   async readRollback(target: Served, file: GatewayDocument) {
     const { digest: fileDigest, text: fileText } = await this.history.describe(file);

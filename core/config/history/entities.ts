@@ -22,7 +22,7 @@ export const ConfigurationRollback = defineEntity({
   properties: {
     /** Always 1. */
     id: p.smallint().primary().autoincrement(false),
-    /** Of the file in whose place the configuration serves. */
+    /** Digest of the overridden file. */
     fileDigest: impersonal(p.text()),
     configurationId: p.integer(),
     operator: impersonal(p.text()),

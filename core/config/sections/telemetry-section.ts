@@ -7,7 +7,7 @@ export type TelemetrySignal = (typeof telemetrySignals)[number];
 /** `name=value,name=value`, as in OTEL_EXPORTER_OTLP_HEADERS and OTEL_RESOURCE_ATTRIBUTES; values are percent-encoded. */
 const pairs = '^\\s*([^=,\\s]+=[^,]*(,\\s*[^=,\\s]+=[^,]*)*)?\\s*$';
 
-/** The section `telemetry`: what goes to an OpenTelemetry collector. */
+/** The section `telemetry`: data for an OpenTelemetry collector. */
 export const telemetrySection = defineSection({
   name: 'telemetry',
   fixed: true,

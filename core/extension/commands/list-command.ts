@@ -18,7 +18,7 @@ interface ListNames {
   readonly exitCodes?: string;
 }
 
-/** Declares `list`, which prints what a resource has; with `words` in its query, they are an argument of the command. */
+/** Declares `list`, which prints a resource's entries; with `words` in its query, they are an argument of the command. */
 export function addListCommand<Entry>(
   parser: Parser,
   context: CommandContext,

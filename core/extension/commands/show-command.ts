@@ -12,7 +12,7 @@ export interface Output extends ZoneOptions {
 
 /** Kind of object that a command shows: an account, an order. Loads its modules on demand. */
 export interface CommandSubject<Details = unknown> {
-  /** Name of the argument, and what it is found by. */
+  /** Name of the argument, and the fields for finding it. */
   readonly argument: readonly [name: string, description: string];
   /** Printed in every help text. */
   readonly help?: string;

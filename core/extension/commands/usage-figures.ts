@@ -4,7 +4,7 @@ import type { TextCell } from './table-text.ts';
 
 /** Usage of one group, with additional columns. */
 export interface FiguredUsage {
-  /** Id of the account, days of the plan, name of the model or route; null for what has none. */
+  /** Id of the account, days of the plan, name of the model or route; null if there is none. */
   readonly key: string | null;
   readonly counts: UsageCounts;
   /** One for each title. */
@@ -23,7 +23,7 @@ export interface UsageFigures {
   readonly groups: readonly FiguredUsage[];
 }
 
-/** One plugin knows what use has cost, and which plan it belongs to. */
+/** One plugin knows the cost of usage, and its plan. */
 export interface UsageFiguresReader {
   /** A sentence for the help of the command. */
   readonly help: string;

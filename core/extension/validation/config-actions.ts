@@ -35,7 +35,7 @@ export const releaseAction = defineAction({
   perform: (host) => changeConfig(host, (changes) => changes.release()),
 });
 
-/** Changes what serves. @throws ActionRefused with the reason of the configuration's rules */
+/** Changes the configuration in effect. @throws ActionRefused with the reason of the configuration's rules */
 export async function changeConfig<T>(host: Host, work: (changes: ConfigChanges) => Promise<T>): Promise<T> {
   const { changes } = configLoadState(host);
   if (changes === undefined) throw new ActionRefused('The gateway is still starting. Try again in a moment.');

@@ -15,12 +15,12 @@ interface ConfigLoadState {
   changes: ConfigChanges | undefined;
 }
 
-/** The ways to change what serves, for the running gateway. This instance has followed when a promise is fulfilled, others do within a second. */
+/** Changes the configuration in effect. This instance has followed when a promise is fulfilled, others do within a second. */
 export interface ConfigChanges {
   readonly documents: EffectiveDocuments;
   /** @param name of a file in the folder of gateway.yaml; default: that one @throws ConfigError */
   read(name?: string): Promise<GatewayDocument>;
-  /** Serves on this instance what the database says by now. */
+  /** Applies the database's current state on this instance. */
   follow(): Promise<void>;
   /** The configuration in effect on this instance; undefined while the database does not answer. */
   serving(): Pick<Served, 'text' | 'digest'> | undefined;

@@ -11,7 +11,7 @@ export class VariantRefused extends Error {
 }
 
 /**
- * Refuses a variant that differs in what the process has once: only requests can be divided between two configurations.
+ * Rejects a variant with different process-wide settings: only requests can be divided between two configurations.
  *
  * @throws VariantRefused naming the keys
  */
@@ -35,7 +35,7 @@ interface Stages {
 }
 
 /**
- * Refuses a variant whose stages would change what the stages of the other configuration use as well.
+ * Rejects a variant whose stages would change state shared with the other configuration.
  *
  * @throws VariantRefused naming the options, or the reason why accounts cannot be distinguished
  */

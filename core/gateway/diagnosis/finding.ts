@@ -1,10 +1,10 @@
-/** What one check of `daypass doctor` has found. */
+/** Result of one check of `daypass doctor`. */
 export interface Finding {
   /** `warning`: works, and soon may not, or could not be made sure of. `skipped`: there is nothing to check. */
   readonly state: 'ok' | 'warning' | 'failed' | 'skipped';
-  /** What was found, in a few words; no secrets. */
+  /** The result in a few words, without secrets. */
   readonly text: string;
-  /** What to do, in a sentence or two; with `warning` and `failed`. */
+  /** Remedy in a sentence or two; with `warning` and `failed`. */
   readonly advice?: string;
 }
 

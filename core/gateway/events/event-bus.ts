@@ -10,7 +10,7 @@ const channel = 'account-events';
 const maxEventBytes = 16_384; // as JSON
 const retriesMs = { first: 500, longest: 30_000 };
 
-/** Publishes on the shared store, and gives what arrives to the handlers of this instance, each with its own queue. */
+/** Publishes on the shared store, and passes received events to the handlers of this instance, each with its own queue. */
 export class EventBus<Context> implements EventPublisher, AsyncDisposable {
   readonly #events: Events;
   readonly #queues: readonly EventQueue<Context>[];

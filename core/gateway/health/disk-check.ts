@@ -73,7 +73,7 @@ export const diskCheck: HealthCheck = {
 };
 
 /**
- * Why a disk counts as full, and what to do; undefined for one that has room.
+ * Reason why a disk counts as full, with the remedy; undefined for one that has room.
  *
  * @param least bytes that must be free @param wanted bytes from which one that was full has room again
  */

@@ -6,7 +6,7 @@ export type HealthVerdict =
   | {
       readonly ok: false;
       /**
-       * One sentence for a person at night: what is wrong, then what to do. Without secrets and addresses. English; one of
+       * One sentence for an operator on call: the problem, then the remedy. Without secrets and addresses. English; one of
        * `defineSentences` is shown on pages in the language of the reader.
        */
       readonly reason: string;
@@ -25,13 +25,13 @@ export interface HealthCheck {
   readonly name: string;
   /** Where operators mend it, if not on their page of all checks. */
   readonly page?: string;
-  /** A page in docs/runbooks: what it means, what customers feel, what to do. `disk-full`. */
+  /** A page in docs/runbooks with meaning, effect on customers and remedy: `disk-full`. */
   readonly runbook?: string;
   /** False where there is nothing to check; default: always true. */
   readonly appliesTo?: (host: Host) => boolean;
-  /** Reads anew what the check looks at. Takes a moment at most, and never rejects. */
+  /** Rereads the check's data. Must be fast, and never rejects. */
   refresh?(host: Host): Promise<unknown>;
-  /** Reads what is already known: it runs every few seconds and at each request of the operator. What it throws makes it fail. */
+  /** Evaluates data that is already known: it runs every few seconds and on each operator request. An error fails the check. */
   check(host: Host): HealthVerdict;
 }
 

@@ -12,7 +12,7 @@ export type CheckedHealth = HealthVerdict & {
 };
 
 /**
- * Runs all checks: the dependencies, then what plugins registered. The one source of `/readyz?verbose`, the metric, the log and the
+ * Runs all checks: the dependencies, then those of plugins. The one source of `/readyz?verbose`, the metric, the log and the
  * operator pages. Never rejects, and takes at most two seconds.
  */
 export async function readHealth({ healthChecks }: HealthChecks, host: Host): Promise<CheckedHealth[]> {

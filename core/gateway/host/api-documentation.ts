@@ -4,7 +4,7 @@ import type { JsonSchema } from '#core/platform/schema.ts';
 
 /** Documentation of an endpoint. An endpoint without it is not listed. */
 export interface EndpointDocumentation {
-  /** Key of a text: what it does, in one sentence. */
+  /** Key of a text that describes it in one sentence. */
   readonly summary: string;
   /** The body of a request; left out for endpoints that read none. */
   readonly body?: JsonSchema;
@@ -37,7 +37,7 @@ export interface DocumentedHeader {
 
 /** A limit in force. */
 export interface DocumentedLimit {
-  /** Key of a text: what is limited, and to how much. */
+  /** Key of a text that describes the limit. */
   readonly text: string;
   readonly values: Readonly<Record<string, string | number>>;
 }

@@ -13,7 +13,7 @@ interface ClientConnection {
   readonly host: string | undefined;
 }
 
-/** Returns the client's connection. What headers say counts only as far as trusted proxies have written them. */
+/** Returns the client's connection. Headers count only as far as trusted proxies have written them. */
 export type ReadClientConnection = (peer: string, headers: IncomingHttpHeaders) => ClientConnection;
 
 /** @param proxies addresses or CIDR ranges whose headers are trusted, as `listen.trusted_proxies` */

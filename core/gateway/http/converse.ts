@@ -37,7 +37,7 @@ export interface Correspondent {
   /**
    * Delivers the reply, and resolves when that is over. Must read or discard its body, and must not reject.
    *
-   * @param onStalled what ends a body that has stalled for so many seconds
+   * @param onStalled returns the error that ends a body stalled for so many seconds
    */
   deliver(exchange: Exchange, reply: Reply, onStalled: (seconds: number) => GatewayError): Promise<Delivered>;
 }

@@ -98,7 +98,7 @@ export function discardBody(request: IncomingMessage): void {
   const timer = setTimeout(stop, discardTimeMs);
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
-    // Unless what still reads the body has it as well.
+    // Unless a reader of the body still has it.
     if (request.listenerCount('data') === 1) freeBytes([chunk]);
     if (bytes > bounds.refusedBody) stop();
   });

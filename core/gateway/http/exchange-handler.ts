@@ -90,7 +90,7 @@ export class ExchangeHandler implements Conversations {
   }
 
   readonly handle: Lifecycle.Method = ({ raw: { req, res }, path }: Request, h: ResponseToolkit) => {
-    // hapi logs and answers what this throws.
+    // hapi logs and renders its errors.
     this.run(req, res, path);
     return h.abandon;
   };
@@ -98,7 +98,7 @@ export class ExchangeHandler implements Conversations {
   /**
    * @param path without a query
    * @param refusal why it is not accepted
-   * @throws what makes an exchange impossible; then nothing has begun
+   * @throws the error that prevents an exchange; then nothing has begun
    */
   run(req: IncomingMessage, res: ServerResponse, path: string, refusal = this.refusal()): void {
     const { serving } = this;
@@ -125,7 +125,7 @@ export class ExchangeHandler implements Conversations {
         await pipeline.finish(exchange, outcomeOf(exchange, statusOf(res), delivery.sent, exchange.elapsed));
         return;
       }
-      // The signal has reached the stages; what they report belongs in the record.
+      // The signal has reached the stages; their reports belong in the record.
       if (delivery.sent === undefined && answered !== undefined) await firstOrTimeout([answered], settleTimeMs);
       await pipeline.finish(exchange, outcomeOf(exchange, statusOf(res), delivery.sent, duration));
     } finally {

@@ -15,7 +15,7 @@ interface BodyReader {
 
 /** A streamed body on its way to a client that is not behind an HTTP response. */
 export interface BodyReading {
-  /** Resolves with what has ended it: undefined for its own end, ClientGone when the client has left. Never rejects. */
+  /** Resolves with the cause of its end: undefined for a regular end, ClientGone when the client has left. Never rejects. */
   readonly ended: Promise<GatewayError | ClientGone | undefined>;
   resume(): void;
 }

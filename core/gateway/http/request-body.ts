@@ -45,7 +45,7 @@ export class RequestBody implements BodySource {
   #json: Promise<JsonObject> | undefined;
 
   /**
-   * @param memory where the bytes are reserved, with what it takes to parse and encode them
+   * @param memory budget for the bytes, and for parsing and encoding them
    * @param sendContinue sends `100 Continue` to a client that expects it
    */
   constructor(request: IncomingMessage | ReadyBody, limits: BodyLimits, memory: MemoryShare, sendContinue: () => void) {
@@ -213,7 +213,7 @@ function requireJsonType(contentType: string | undefined): void {
 }
 
 /**
- * Decoding has replaced what is invalid, and the model would get another text than the client sent. RFC 8259 §8.1.
+ * Decoding has replaced invalid bytes, and the model would get another text than the client sent. RFC 8259 §8.1.
  *
  * @throws GatewayError `invalid_request`
  */

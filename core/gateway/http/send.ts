@@ -38,7 +38,7 @@ export interface SendOptions {
 
 /**
  * Writes a reply to the socket as fast as the client reads. A stream that fails ends with an error in the client's
- * format, or with a reset where the format has none: never with what looks like a regular end. A client that stops
+ * format, or with a reset where the format has none: never in a way that looks like a regular end. A client that stops
  * reading is disconnected: it would hold an upstream connection and a slot forever.
  */
 export function sendReply(

@@ -79,7 +79,7 @@ interface Extensions {
  * Closes the listener; hapi itself fails on one that has never listened.
  *
  * @param timeout ms for connections in use
- * @throws what an `onPreStop` of a plugin has thrown, or that it does not end; hapi would leave the listener open
+ * @throws the error or timeout of a plugin's `onPreStop`; hapi would leave the listener open
  */
 export async function stopServer(server: Server, timeout: number): Promise<void> {
   const { listener } = server;

@@ -27,7 +27,7 @@ export function watchClient(response: ServerResponse, seconds: number, onStalled
         return;
       }
       if (++idle < checksPerTimeout) return;
-      // What the client has read while the loop was blocked is noticed in this turn.
+      // Reads by the client while the loop was blocked are noticed in this turn.
       setImmediate(() => {
         if (bytesTaken(response.socket) === taken) onStalled();
         else idle = 0;

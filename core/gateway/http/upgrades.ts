@@ -21,7 +21,7 @@ export interface Upgrade {
   readonly head: Buffer;
   /** Path as received, without the query string. */
   readonly path: string;
-  /** Runs what arrives on the socket. */
+  /** Handles data on the socket. */
   readonly conversations: Conversations;
   /** Answers over HTTP, by the pipeline: the refusal is recorded, and one for want of a key precedes it. */
   refuse(error: GatewayError): void;

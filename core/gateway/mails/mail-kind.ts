@@ -5,7 +5,7 @@ import type { Text, TextValues } from '#core/platform/sentences.ts';
 
 /**
  * How an event becomes a mail to a customer: the account that its payload names as `accountId`. It is registered where the event is
- * recorded. Every command loads it, so it is light: what writes the mail is loaded when one is due.
+ * recorded. Every command loads it, so it is light: the writer is loaded when a mail is due.
  */
 export interface MailKind {
   readonly event: EventName;

@@ -10,7 +10,7 @@ export interface Adapter extends RouteCalls {
   readonly model: Model;
   /** The model's name in answers and records: the public one, or the alias that the client used. */
   readonly modelName: string;
-  /** True when the client wants server-sent events. */
+  /** True if the client requested server-sent events. */
   readonly isStream: boolean;
   /** The client's name for a conversation, whose requests go to the same route and key. */
   readonly session?: string | undefined;
@@ -62,7 +62,7 @@ export interface ReplyReader {
    */
   whole(body: Buffer, contentType: string): WholeReply;
   /**
-   * Turns a body of the other kind into what the client asked for: a whole reply into events, a stream of events into a
+   * Turns a body into the kind that the client requested: a whole reply into events, a stream of events into a
    * whole reply. Missing where that is not possible.
    *
    * @throws GatewayError as `whole` does
@@ -83,7 +83,7 @@ export interface ReplyReader {
   isBytes?(contentType: string): boolean;
   /** Takes the next bytes of an event stream and returns the whole events that the client gets for them. */
   push(chunk: Buffer): Buffer;
-  /** The upstream has closed the stream: returns what is left for the client. */
+  /** The upstream has closed the stream. @returns the rest for the client */
   end(): Buffer;
   /** True once something of the answer itself has passed: from then on no other route can take over. */
   readonly hasContent: boolean;

@@ -36,7 +36,7 @@ export class StreamEvent {
     this.#end = end;
   }
 
-  /** True for an event that is long, such as an image: readers parse it, and do not search it for what may be in it. */
+  /** True for an event that is long, such as an image: readers parse it instead of searching it. */
   get isLong(): boolean {
     return this.data !== undefined && this.data.length > parsedLength;
   }

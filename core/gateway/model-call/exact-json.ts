@@ -55,12 +55,12 @@ function hasManyDigits(text: string): boolean {
   return false;
 }
 
-/** As JSON.parse, for what is only written again. */
+/** As JSON.parse, for values that are only serialized again. */
 export function parseExact(text: string): unknown {
   return runToEnd(exactSteps(text));
 }
 
-/** As JSON.parse for the body of a request, a reply or an event: what calls and tools say in it is kept exactly. */
+/** As JSON.parse for the body of a request, a reply or an event: the data of calls and tools in it is kept exactly. */
 export function parseExactInputs(text: string): unknown {
   return runToEnd(exactInputSteps(text));
 }

@@ -1,6 +1,6 @@
 import type { Service } from '../host/host.ts';
 
-/** The most notes in a header: at 120 characters each, they stay below what proxies accept. */
+/** The most notes in a header: at 120 characters each, they stay below the limits of proxies. */
 export const maxNotes = 24;
 
 /** Ends a truncated list of notes. Three dots, because a header cannot carry an ellipsis. */

@@ -45,7 +45,7 @@ const missingWords = new Set(['not_found_error', 'NOT_FOUND', '404']);
 const accountWords = new Set(['permission_error', 'PERMISSION_DENIED', 'UNAUTHENTICATED', '401', '402', '403']);
 
 /**
- * What an error inside a 200 means: the same as with the status that belongs to it. The SDKs show its type, as they do the class of a
+ * Meaning of an error inside a 200: the same as with its proper status. The SDKs show its type, as they do the class of a
  * status, and do not repeat the request. Undefined for a failure of the upstream.
  */
 function meaningInside(reported: ReportedError): ErrorMeaning | undefined {

@@ -65,7 +65,7 @@ const rows: readonly ServerWords[] = [
 ];
 
 /**
- * What a server's words mean; undefined for words that are not in the table.
+ * Meaning of a server's message; undefined if it is not in the table.
  *
  * @param preset name of the upstream's preset
  */

@@ -233,7 +233,7 @@ export function throttled(retryAfter: number = 5, words?: string): GatewayError 
   });
 }
 
-/** The server runs without what the request needs, which only the operator can change. @param words for the log */
+/** The server lacks a flag that the request needs; only the operator can set it. @param words for the log */
 export function notSetUp(words?: string): GatewayError {
   return new GatewayError(
     'not_supported',

@@ -8,7 +8,7 @@ import { describeAddress, type OperatorAddress, operatorAddress } from './addres
 
 const askTimeoutMs = 5_000;
 
-/** No gateway has answered, or not with its state; the message says why and where. */
+/** No gateway has answered, or not with its state; the message has the reason and the address. */
 export class OperatorUnavailable extends Error {
   override readonly name = 'OperatorUnavailable';
 }

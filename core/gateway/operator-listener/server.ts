@@ -27,7 +27,7 @@ export interface OperatorAnswer {
 }
 
 /**
- * The operator's own listener: metrics, the state of routes, and what else only the operator may read. It answers GET
+ * The operator's own listener: metrics, the state of routes, and other data for the operator only. It answers GET
  * only, and requests that pass `refuseAccess`. The public listener has none of its paths.
  */
 export class OperatorServer implements AsyncDisposable {
@@ -57,7 +57,7 @@ export class OperatorServer implements AsyncDisposable {
     return describeAddress({ host: this.#address.host, port: bound.port });
   }
 
-  /** @throws Error that names the address and what to change */
+  /** @throws Error with the address and the remedy */
   async listen(): Promise<void> {
     await this.#server.start();
     await openListener(this.#listener, this.#address);

@@ -16,7 +16,7 @@ const diskTimeoutMs = 500;
 /**
  * Opens the listener. A socket file that a killed gateway has left is replaced; one of a running process is not.
  *
- * @throws StartRefused that names the address and what to change
+ * @throws StartRefused with the address and the remedy
  */
 export async function openListener(server: Server, address: OperatorAddress): Promise<void> {
   try {

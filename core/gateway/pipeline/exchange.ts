@@ -89,7 +89,7 @@ export interface ExchangeInit {
   readonly remoteAddress: string | undefined;
   readonly receivedAt: number; // epoch ms
   readonly body: BodySource;
-  /** Limits what the exchange buffers in memory. Default: no limit. */
+  /** Limits the exchange's buffers in memory. Default: no limit. */
   readonly memory?: MemoryShare;
 }
 
@@ -103,7 +103,7 @@ export interface ReplySender {
 /** Takes the reply of an exchange that continues without its client. Must read or discard the body. */
 type ReplyTaker = (reply: Reply) => Promise<void>;
 
-/** Request and reply together: what travels through the pipeline. */
+/** Request and reply together, as they pass through the pipeline. */
 export class Exchange {
   readonly id: string;
   readonly endpoint: Endpoint;
@@ -120,7 +120,7 @@ export class Exchange {
   variant: number | undefined = undefined;
   /** Reads the request body, once. Nothing is read before a stage asks. */
   readonly body: BodySource;
-  /** Memory reserved for what the exchange buffers. */
+  /** Memory reserved for the exchange's buffers. */
   readonly memory: MemoryShare;
   /** Owners of the layers of a streamed reply. */
   readonly bodyLayers = new BodyLayers();

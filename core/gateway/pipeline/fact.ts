@@ -1,4 +1,4 @@
-/** A fact whose value's type does not matter: what stages list under `reads` and `writes`. */
+/** A fact of any type, as stages list them under `reads` and `writes`. */
 export interface AnyFact {
   readonly name: string;
 }
@@ -12,7 +12,7 @@ export interface Fact<T> extends AnyFact {
   readonly _value?: (value: T) => T;
 }
 
-/** Defines a fact. The name is what gateway.yaml messages call it; the identity is the object. */
+/** Defines a fact. The name is for messages about gateway.yaml; the identity is the object. */
 export function defineFact<T>(name: string): Fact<T> {
   return Object.freeze({ name });
 }

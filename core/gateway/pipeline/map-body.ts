@@ -16,7 +16,7 @@ export type BodyTransform = (chunks: AsyncIterable<Buffer>) => AsyncIterable<Buf
  *
  * An event stream delivers whole events in each chunk, and so must the transform.
  *
- * @throws GatewayError `internal_error` when a whole body becomes larger than 64 MB; what the transform throws
+ * @throws GatewayError `internal_error` when a whole body becomes larger than 64 MB; errors of the transform
  */
 export function mapBody(reply: Reply, transform: BodyTransform): Reply | Promise<Reply> {
   const { body } = reply;

@@ -158,7 +158,7 @@ export class Pipeline {
   }
 
   /**
-   * Waits for the exchanges in flight, then releases what the stages hold.
+   * Waits for the exchanges in flight, then releases the stages' resources.
    *
    * @param within ms for the exchanges; then their stages are given up, so that at least the others hear of the end
    */

@@ -42,7 +42,7 @@ export class ReplyStream extends Readable {
 /**
  * A reply body from a generator. An error that the generator throws follows everything that it has yielded.
  *
- * @param abandon ends what the generator waits for, when the reader has left. Without it, the generator returns, and the
+ * @param abandon ends the generator's wait when the reader has left. Without it, the generator returns, and the
  *   stream closes, only after its current wait.
  */
 export function replyStreamOf(chunks: AsyncIterable<Buffer | string>, abandon: () => void = () => undefined): Readable {

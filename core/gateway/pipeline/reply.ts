@@ -62,6 +62,6 @@ export function bodyErrorOf({ body }: Reply, source: Reply): unknown {
 
 /**
  * Receives the body as the client gets it, chunk by chunk, without keep-alives. Set by a stage in `start`. It must not throw
- * and must copy what it keeps, because a chunk may be a slice of a large buffer.
+ * and must copy the parts it keeps, because a chunk may be a slice of a large buffer.
  */
 export const replyListener = defineFact<(chunk: string | Buffer) => void>('reply_listener');

@@ -11,7 +11,7 @@ interface StageTime {
   readonly duration: number;
 }
 
-/** Written where the operator wants spans of stages. */
+/** Written if spans of stages are enabled. */
 export const stageTimes = defineFact<StageTime[]>('stage_times');
 
 /** The same stage, whose `enter` is timed. */

@@ -26,7 +26,7 @@ export interface Outcome {
 }
 
 /**
- * What a stage does in one pipeline. Every moment is optional.
+ * A stage's behaviour in one pipeline. Every moment is optional.
  *
  * - `activate` runs once, in list order, when the whole pipeline has been built and serves new exchanges. Only here may a
  *   stage change objects that outlive it, such as the options of a part that `host.keep` returned: during `create`, a later
@@ -60,7 +60,7 @@ export interface Stage {
   hold?(exchange: Exchange): Promise<void> | undefined;
   leave?(exchange: Exchange, reply: Reply): Awaitable<Reply | void>;
   done?(exchange: Exchange, outcome: Outcome): Awaitable<void>;
-  /** Releases what `create` has opened, after the last exchange on this pipeline. */
+  /** Releases the resources that `create` opened, after the last exchange on this pipeline. */
   [Symbol.asyncDispose]?(): Awaitable<void>;
 }
 
@@ -78,7 +78,7 @@ export interface Observer {
 
 /** A stage that gateway.yaml can list. */
 export interface StageDefinition<S extends JsonSchema = JsonSchema> {
-  /** Kebab-case; what gateway.yaml lists. */
+  /** Kebab-case, as listed in gateway.yaml. */
   readonly name: string;
   /** One line, shown by `daypass check` and by editors. */
   readonly description: string;
@@ -103,7 +103,7 @@ export interface StageDefinition<S extends JsonSchema = JsonSchema> {
    * @param path of the options
    */
   check?(options: Infer<S>, path: YamlPath, report: Report, all: CheckContext): void;
-  /** Warnings about valid options that are probably not what their author meant, for `daypass check` and the log of a start. */
+  /** Warnings about valid options that are probably not intended, for `daypass check` and the log of a start. */
   notices?(options: Infer<S>, all: SectionValues): readonly string[];
   /** API documentation of the stage, as configured. */
   documentation?(options: Infer<S>, host: Host): StageDocumentation;

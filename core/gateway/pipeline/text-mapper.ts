@@ -2,7 +2,7 @@ import type { TextBlocks } from '#core/config/catalog/reply-text.ts';
 
 /** Changes one text that arrives in pieces. */
 export interface TextMapper {
-  /** Takes the next piece and returns what the client gets now. */
+  /** Takes the next piece and returns the text for the client. */
   push(text: string): string;
   /** Ends the text and returns the buffered part. */
   end(): string;

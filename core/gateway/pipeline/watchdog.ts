@@ -32,7 +32,7 @@ export class Watchdog {
    *
    * @param seconds from now
    * @param discardLate receives the late result of the stage
-   * @throws StageFault on timeout; the reason why the exchange was ended; what the stage throws
+   * @throws StageFault on timeout; the reason why the exchange was ended; errors of the stage
    */
   wait<T>(
     work: Promise<T>,

@@ -1,4 +1,4 @@
-/** How a column is stored, read from what the gateway knows of a request, and bounded in a line of the journal. */
+/** How a column is stored, read from a request's data, and bounded in a line of the journal. */
 export type Column<Source> = ColumnShape<Source> & (Content | Measure);
 
 /** A column of free content declares whether it is personal data, which is removed with the account. */

@@ -56,7 +56,7 @@ export function conditionsOf(filter: RequestFilter): Conditions {
 }
 
 /**
- * What the index of rare requests of all accounts has. A query must repeat it: the planner does not see through `coalesce`, so that
+ * Condition of the index of rare requests of all accounts. A query must repeat it: the planner does not see through `coalesce`, so that
  * it cannot take this index for the requests of one account, whose own are better.
  */
 export const notable = `coalesce(status <> 200 OR outcome <> 'answered' OR has_failover, false)`;

@@ -1,7 +1,7 @@
 import type { Database } from '#core/platform/database/database.ts';
 import { timestamp } from './filter.ts';
 
-/** From where and with what an account sends requests: what shows whether one person or several use its key. */
+/** Networks and clients of an account's requests, which show whether one person or several use its key. */
 export interface KeyUse {
   /** Addresses of clients. */
   readonly addresses: number;

@@ -45,7 +45,7 @@ export interface UsageCounts {
   readonly outputTokens: number;
   /** Vendors refused them, or withheld or cut their answers, because of a policy. */
   readonly policyRefusals: number;
-  /** Of the input: what the vendors' caches read, and what they wrote. */
+  /** Input tokens that vendors' caches read and wrote. */
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
   /** Made by the Images API. */

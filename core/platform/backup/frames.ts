@@ -9,7 +9,7 @@ import { createZstdDecompress } from 'node:zlib';
  *
  *   H  the head: `BackupHead` as JSON
  *   J  a file of the journal begins: { name } as JSON; D frames with its bytes follow
- *   S  what the database has: `BackupSchema` as JSON
+ *   S  the schema: `BackupSchema` as JSON
  *   T  a table begins: { name } as JSON; D frames follow with its rows, in the text format of COPY
  *   E  the table ends: { rows } as JSON
  *   Q  the sequences: name and last value, as JSON
@@ -50,7 +50,7 @@ export interface BackupTable {
   readonly partition?: { readonly of: string; readonly bound: string } | undefined;
 }
 
-/** A file that is not a whole backup; the message says why. */
+/** A file that is not a complete backup; the message has the reason. */
 export class DamagedBackup extends Error {
   override readonly name = 'DamagedBackup';
 }

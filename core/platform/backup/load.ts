@@ -21,7 +21,7 @@ interface LoadOptions {
  * backup; references are checked.
  *
  * @returns the number of rows
- * @throws DamagedBackup, or what PostgreSQL refuses
+ * @throws DamagedBackup, or the error of PostgreSQL
  */
 export async function loadBackup({ path, databaseUrl, journalFolder, onTable }: LoadOptions): Promise<number> {
   const client = new pg.Client({ connectionString: databaseUrl, application_name: 'daypass-restore', keepAlive: true });

@@ -25,7 +25,7 @@ const referencesQuery = `
   select distinct c.conrelid::regclass::text as "from", c.confrelid::regclass::text as "to" from pg_constraint c
   where c.contype = 'f' and c.connamespace = ${schema}`;
 
-/** Reads what a restore needs to make the tables again. */
+/** Reads the schema that a restore needs to create the tables. */
 export async function readSchema(client: pg.Client): Promise<BackupSchema> {
   const migrations = await client.query<{ name: string }>(`select name from ${migrationTable} order by id`);
   const tables = await client.query<TableRow>(tablesQuery);

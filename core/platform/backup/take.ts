@@ -42,7 +42,7 @@ export interface TakenBackup extends BackupSummary {
  * Writes one consistent backup while the gateway runs: the records that wait in the journal, then all tables as of one moment. It has
  * its final name only once it is complete, on the disk, and read back.
  *
- * @throws Error that says what to do; nothing is left behind
+ * @throws Error with the remedy; nothing is left behind
  */
 export async function takeBackup(options: BackupOptions): Promise<TakenBackup> {
   const { to, now, databaseUrl } = options;

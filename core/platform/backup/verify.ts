@@ -12,7 +12,7 @@ export interface BackupSummary extends BackupHead {
 /**
  * Reads all of a backup and compares its checksum. Memory is bounded by one part of it.
  *
- * @throws DamagedBackup that says what is wrong
+ * @throws DamagedBackup with the defect
  */
 export async function verifyBackup(path: string): Promise<BackupSummary> {
   let head: BackupHead | undefined;

@@ -24,7 +24,7 @@ interface MigrationTarget {
 }
 
 /**
- * Applies what is pending of these migrations, and returns the names. All files are read before the first is applied.
+ * Applies the pending ones of these migrations, and returns their names. All files are read before the first is applied.
  *
  * Each migration runs in its own transaction: an interrupted start keeps those that are done, and the next start continues there.
  * So the version before must work after each of them, not only after the last (docs/upgrading.md).

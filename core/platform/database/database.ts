@@ -23,12 +23,12 @@ export interface Database extends AsyncDisposable {
    */
   query<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
   /**
-   * The same on connections of their own, for what requests of the API and payment providers wait for: hundreds of pages that
+   * The same on connections of their own, for queries that requests of the API and payment providers wait for: hundreds of pages that
    * open at once, or payments that are settled, take all others.
    */
   queryFirst<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
   /**
-   * The same in its own transaction, for what is acknowledged to others: it is on the disk when this resolves, even behind a pooler that
+   * The same in its own transaction, for changes that are acknowledged to others: it is on the disk when this resolves, even behind a pooler that
    * leaves single statements in a transaction, and for a role with `synchronous_commit = off`.
    */
   storeFirst<Row>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;

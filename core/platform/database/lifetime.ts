@@ -12,7 +12,7 @@ interface LifetimeOptions {
 }
 
 /**
- * What a process owes to the database that it uses: a gateway claims it, and starts its embedded server again when that
+ * The duties of a process to its database: a gateway claims it, and starts its embedded server again when that
  * dies; at the end the embedded server is stopped, unless another gateway uses it.
  */
 export class Lifetime {
@@ -36,7 +36,7 @@ export class Lifetime {
     return this.#embedded !== undefined;
   }
 
-  /** @throws Error when an embedded server has lost its files: it responds for up to a minute, but what it stores is gone */
+  /** @throws Error when an embedded server has lost its files: it responds for up to a minute, but its data is gone */
   async check(): Promise<void> {
     if (this.#embedded !== undefined && !(await this.#embedded.isAlive()))
       throw new Error('the embedded PostgreSQL does not run, or its files were removed');

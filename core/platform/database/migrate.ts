@@ -66,7 +66,7 @@ async function readApplied(client: pg.Client): Promise<ReadonlySet<string> | und
   return new Set(rows.map(({ name }) => name));
 }
 
-/** Why a database cannot hold every text, and what to do; undefined for one that can. */
+/** Reason why a database cannot hold every text, with the remedy; undefined if it can. */
 export async function findEncodingMistake(
   client: pg.Client,
 ): Promise<{ readonly reason: string; readonly advice: string } | undefined> {

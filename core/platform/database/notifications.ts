@@ -153,7 +153,7 @@ export class PostgresNotifications implements Notifications, AsyncDisposable {
   /**
    * Sends the connection a message. An answer alone proves nothing: a pooler in transaction mode answers, and delivers nothing.
    *
-   * @throws what the query throws
+   * @throws the query's error
    */
   async #prove(client: pg.Client): Promise<void> {
     const { promise: heard, resolve: onHeard } = Promise.withResolvers<void>();

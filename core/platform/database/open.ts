@@ -20,7 +20,7 @@ import { unlessAborted, withDeadline } from '../timing/deadline.ts';
 interface OpenDatabaseOptions {
   /** DATABASE_URL; the embedded server is used without it. */
   readonly url?: string | undefined;
-  /** DATABASE_DIRECT_URL: the same database without the pooler of `url`, for what needs a session. Default: `url`. */
+  /** DATABASE_DIRECT_URL: the same database without the pooler of `url`, for work that needs a session. Default: `url`. */
   readonly directUrl?: string | undefined;
   /** DATABASE_READ_URL: a replica of `url`, for lists, exports and counts of requests. */
   readonly readUrl?: string | undefined;
@@ -93,7 +93,7 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Opened
   const direct = directUrl ?? url;
   const lifetime = new Lifetime(direct, log, options, embedded);
   try {
-    // What an aborted start leaves behind here are connections, which end with the process.
+    // An aborted start leaves only connections behind, which end with the process.
     await unlessAborted(lifetime.begin(), signal);
     const names = await unlessAborted(migrate(direct, log, tables, pooler !== 'transaction' || direct !== url), signal);
     if (names.length > 0) log.info(`applied migrations: ${names.join(', ')}`);
@@ -183,7 +183,7 @@ function createPool({ url, isPooled }: PoolSettings, size: number, more: Session
   return pool;
 }
 
-/** A database with what only its process may do. */
+/** A database with the operations reserved to its process. */
 export interface OpenedDatabase extends Database {
   /** Stops an embedded server that no other gateway uses, under the queries that run. Takes a few seconds at most. */
   abandon(): Promise<void>;

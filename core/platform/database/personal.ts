@@ -7,7 +7,7 @@ export interface PersonalOption {
    * deleted.
    */
   readonly replacement?: string;
-  /** A digest, or a note of the operator: left out of what an owner can download. */
+  /** A digest, or a note of the operator: left out of the owner's export. */
   readonly isHidden?: boolean;
   /** Condition on the rows of an account, with its id as the only parameter, where no column account_id and no relation says it. */
   readonly ofAccount?: string;

@@ -43,7 +43,7 @@ interface PooledUrls {
 }
 
 /**
- * Refuses what cannot work through a pooler, and logs what works worse.
+ * Rejects settings that cannot work through a pooler, and logs those that work worse.
  *
  * @throws StartRefused with the mode
  */
@@ -94,7 +94,7 @@ export async function requireEndedStatements(url: string, variable: string): Pro
   );
 }
 
-/** Logs what the role has otherwise, where a pooler keeps the gateway from setting it. */
+/** Logs deviating settings of the role that a pooler prevents the gateway from setting. */
 export async function warnOfRoleSettings(url: string, log: Logger): Promise<void> {
   const client = new pg.Client({ connectionString: url, ...connection });
   client.on('error', () => undefined);

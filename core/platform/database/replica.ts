@@ -91,7 +91,7 @@ export class Replica implements RecordReads, AsyncDisposable {
     try {
       return await Promise.race([replica<Row>(sql, parameters), this.#silence.promise]);
     } catch (error) {
-      // What takes too long there takes too long on the primary as well.
+      // A statement that times out there would time out on the primary too.
       if (isTimeout(error)) throw error;
       if (this.#reminder.pass())
         log.warn(

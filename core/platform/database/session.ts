@@ -15,7 +15,7 @@ export const durableCommits = (isLocal: boolean) =>
 
 /**
  * Sets them in a session that has just begun, if the server has settings of these names. They are not sent with its start: the `options`
- * of a URL would replace them, and PgBouncer refuses what it does not know.
+ * of a URL would replace them, and PgBouncer rejects unknown ones.
  */
 export async function applySettings(client: pg.ClientBase, settings: SessionSettings): Promise<void> {
   const calls = Object.entries(settings).map(([name, value]) => {

@@ -1,7 +1,7 @@
 import type { Options } from '@mikro-orm/postgresql';
 import type { KeepSteps } from './steps.ts';
 
-/** Entities of MikroORM: what `defineEntity` returns, or classes set on it with `setClass`. */
+/** Entities of MikroORM: results of `defineEntity`, or classes set on them with `setClass`. */
 export type Entities = NonNullable<Options['entities']>;
 
 /**

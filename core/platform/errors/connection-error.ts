@@ -72,7 +72,7 @@ export function isUnreachable(thrown: unknown): boolean {
   return findReason(thrown, passingReasons) !== undefined;
 }
 
-/** True for what Redis answers to one command, while it may serve others: a missing right, say, or full memory. */
+/** True for an error of a single Redis command, such as a missing permission or full memory; others may succeed. */
 export function isRefusedCommand(thrown: unknown): boolean {
   return findReason(thrown, refusals) !== undefined;
 }

@@ -5,7 +5,7 @@ interface RefusalOptions extends ErrorOptions {
   readonly isPermanent?: boolean;
 }
 
-/** A start that cannot be, for a reason outside of the code: the message says what to do, and a stack would add nothing. */
+/** A start that fails for a reason outside of the code: the message states the remedy, and a stack would add nothing. */
 export class StartRefused extends Error {
   override readonly name = 'StartRefused';
   readonly exitCode: number;

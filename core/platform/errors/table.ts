@@ -15,7 +15,7 @@ export interface Audience {
 }
 
 /**
- * What an error code becomes on the wire. Statuses and types are those that the official SDKs and tools act on
+ * Wire format of each error code. Statuses and types are those that the official SDKs and tools act on
  * (OpenAI and Anthropic API references; retries of real clients were observed).
  */
 interface ErrorKind {

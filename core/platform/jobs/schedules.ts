@@ -43,7 +43,7 @@ export class Schedules implements ScheduleState {
     }
   }
 
-  /** Schedules again what is no longer scheduled, and what has missed its periods. */
+  /** Restores lost schedules, and those that have missed their periods. */
   async restore(queue: KitQueue, signal: AbortSignal): Promise<void> {
     const known = await readSchedulers(queue);
     if (signal.aborted) return;
@@ -56,7 +56,7 @@ export class Schedules implements ScheduleState {
     if (late.length > 0) await this.#scheduleAnew(queue, late, known);
   }
 
-  /** Nothing was seen for a while: what did not change meanwhile is no fault of a schedule. */
+  /** There was no check for a while: an unchanged run in that time is no fault of its schedule. */
   forget(): void {
     this.#seen.clear();
   }

@@ -56,8 +56,8 @@ export const remembered = 60_000;
 const smallShareBytes = bounds.smallBody * footprint.request;
 
 /**
- * What all bodies and caches of the process may hold together. Bytes are reserved as they arrive, and nothing waits for
- * room: what does not fit is refused. An eighth is a reserve for small bodies, so that large ones are refused first. One
+ * Limits the memory of all bodies and caches of the process together. Bytes are reserved as they arrive, and nothing waits for
+ * room: a reservation that does not fit is rejected. An eighth is a reserve for small bodies, so that large ones are refused first. One
  * owner, an account or the address of a caller without a key, gets at most a quarter; only the first body that exceeds it may
  * continue, because a quarter can be less than the largest valid body.
  *
@@ -96,7 +96,7 @@ export class ProcessMemory {
     return this.#reserved;
   }
 
-  /** Bytes of what is kept only while there is room. */
+  /** Bytes of values that are kept only while there is room. */
   get kept(): number {
     let bytes = 0;
     for (const { held } of this.#kept) bytes += held;
@@ -146,7 +146,7 @@ export class ProcessMemory {
     return true;
   }
 
-  /** Counts what a large share holds for its owner, or no longer. */
+  /** Adds or removes a large share's bytes for its owner. */
   count(share: MemoryShare, change: number): void {
     const owner = this.#owners.get(share.owner) ?? { bytes: 0, largest: undefined };
     owner.bytes += change;
@@ -242,14 +242,14 @@ export class MemoryShare {
     if (counted > 0) this.#budget.count(this, counted);
   }
 
-  /** @returns false when it does not fit: nothing is reserved then, and what the bytes were for must end */
+  /** @returns false when it does not fit: nothing is reserved then, and the work that needed the bytes must end */
   grow(bytes: number): boolean {
     if (this.#isReleased || !this.#budget.resize(this, this.#bytes + bytes)) return false;
     this.#bytes += bytes;
     return true;
   }
 
-  /** Counts what is there already, such as what a slow client has not read yet. */
+  /** Counts bytes that exist already, such as those that a slow client has not read. */
   add(bytes: number): void {
     if (this.#isReleased) return;
     this.#budget.resize(this, this.#bytes + bytes, false);
@@ -274,5 +274,5 @@ export class MemoryShare {
   }
 }
 
-/** For what runs outside of a gateway: tests of plugins. */
+/** For code outside of a gateway: tests of plugins. */
 export const unlimitedMemory = new ProcessMemory(Number.POSITIVE_INFINITY);

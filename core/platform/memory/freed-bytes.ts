@@ -24,7 +24,7 @@ export function reclaimBytes(pieces: readonly Buffer[]): void {
 }
 
 /**
- * Frees bytes that have no other reader. Parts of a larger memory, and what the system still reads, are left to the collection
+ * Frees bytes that have no other reader. Parts of a larger memory, and bytes that the system still reads, are left to the collection
  * of garbage.
  */
 export function freeBytes(pieces: readonly Buffer[]): void {

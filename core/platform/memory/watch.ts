@@ -51,7 +51,7 @@ interface MemoryWatchOptions {
 }
 
 /**
- * Compares what the process uses with what it may use, because reservations are estimates. Near a limit it gives the caches
+ * Compares the process's memory use with its limits, because reservations are estimates. Near a limit it gives the caches
  * back and collects garbage, and if that is not enough sets the level of the budget.
  */
 export class MemoryWatch implements Disposable {

@@ -51,7 +51,7 @@ export function createLookup(names: Pick<Names, 'find'>, original: typeof dns.lo
       else callback(null, first?.address, first?.family);
     };
     names.find(questionOf(hostname, options)).then(
-      // What a callback throws must not become a rejection.
+      // An error in a callback must not become a rejection.
       (addresses) => process.nextTick(deliver, addresses),
       (error: Error) => process.nextTick(callback, error),
     );

@@ -42,7 +42,7 @@ export class NameError extends Error {
   readonly code: string;
   readonly hostname: string;
 
-  /** @param failure what getaddrinfo returned; undefined when it returned nothing in time */
+  /** @param failure error of getaddrinfo; undefined after a timeout */
   constructor(hostname: string, failure?: unknown) {
     const code = failure instanceof Error && 'code' in failure ? String(failure.code) : 'EAI_AGAIN';
     const reason = failure === undefined ? 'the name server has not responded' : code;

@@ -194,7 +194,7 @@ export function createCluster({ cluster = [], ...address }: RedisAddress, settin
 export const clusterSlots = 16_384;
 
 /**
- * What INFO says: of one Redis, or of each primary of a cluster.
+ * Output of INFO: of one Redis, or of each primary of a cluster.
  *
  * @param url in any form of REDIS_URL
  * @param timeout ms to connect, and for each reply

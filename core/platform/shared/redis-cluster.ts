@@ -36,7 +36,7 @@ export class ClusterRedis implements RedisNodes {
       log,
     });
     client.on('refresh', () => this.#update());
-    // Its cause is what the last node said that was asked.
+    // Its cause is the last node's error.
     client.on('error', (error: Error & { lastNodeError?: Error }) => this.#unknown.open(error.lastNodeError ?? error));
     client.on('-node', (node: Redis) => {
       this.#nodesByName.get(nodeName(node))?.circuit.open(new Error('connection closed'));

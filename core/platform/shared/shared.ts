@@ -98,7 +98,7 @@ export interface CacheEntry {
 
 /** Small messages to every instance, including this one. Lost without a subscriber, so never the only source of a fact. */
 export interface Events {
-  /** False while messages of other instances may be missed: what must be current is read again then. */
+  /** False while messages of other instances may be missed: data that must be current is then read again. */
   readonly isConnected: boolean;
   /** Why the store refuses subscriptions, so that no message arrives; undefined while it does not. */
   readonly refusal?: { readonly reason: string; readonly since: number } | undefined; // epoch ms

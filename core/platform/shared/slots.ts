@@ -3,7 +3,7 @@
  * decided in the store, by start-time fair queueing (decision 46). `plugins/upstream/capacity/fair-queue.ts` does the same arithmetic
  * for one process.
  *
- * Every call also says that this instance is alive. Slots and places of one that has been silent for `instanceLifetime` are free.
+ * Every call is also a heartbeat. Slots and places of one that has been silent for `instanceLifetime` are free.
  */
 export interface SlotStore {
   /** Begins the ids of this instance. */
@@ -47,7 +47,7 @@ export interface SlotAsk {
 
 /** How the use of a slot has ended. */
 export interface SlotResult {
-  /** False for one that says nothing of how long requests take. */
+  /** False if its duration is not representative. */
   readonly isServed: boolean;
   /** Share of the capacity that the upstream refused; 0 when it did not. */
   readonly refused: number;
@@ -63,7 +63,7 @@ export interface SlotReply {
   readonly state: 'running' | 'waiting' | 'refused' | undefined;
   /** Requests that are served before the account's last one, and that one. */
   readonly position: number;
-  /** Ms that these take, by what requests took lately. */
+  /** Expected duration of these in ms, from recent requests. */
   readonly expected: number;
   /** Ms until the rate allows the next one; undefined while no request waits for that. */
   readonly nextIn: number | undefined;
@@ -88,7 +88,7 @@ export const fairness = {
   /** Weight of the latest request in the mean of its account, and of all. */
   accountGain: 0.2,
   gain: 0.1,
-  /** Share of what is believed free that a refusal takes away. */
+  /** Share of the slots believed free that a rejection removes. */
   cut: 0.3,
   /** Parts of a slot that a full round of served requests gives back. */
   raise: 0.25,

@@ -31,12 +31,12 @@ export class FreshValue<T> {
     this.#options = options;
   }
 
-  /** True if the reading is late or has failed, so that the last reader got what was known, or nothing. */
+  /** True if the reading is late or has failed, so that the last reader got an old value, or none. */
   get isBehind(): boolean {
     return this.#isBehind;
   }
 
-  /** @throws DeadlineExceeded, or what the reading failed with */
+  /** @throws DeadlineExceeded, or the reading's error */
   async get(): Promise<T> {
     const { maxAge, now } = this.#options;
     if (this.#reading === undefined || now() - this.#readAt >= maxAge) this.#reading = this.#read(now());

@@ -37,7 +37,7 @@ export class LineThrottle {
 
   /**
    * @param error distinguishes lines about the same work by where their errors were thrown, ignoring messages
-   * @returns what to append to the line, which may be empty; undefined when it must not be written
+   * @returns suffix of the line, possibly empty; undefined if the line must not be written
    */
   pass(work: string, error?: unknown): string | undefined {
     const kind = error instanceof Error ? `${work} ${placeOf(error)}` : work;

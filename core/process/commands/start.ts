@@ -154,7 +154,7 @@ async function startUnless(signals: StopSignals, options: GatewayOptions): Promi
   const stopping = new AbortController();
   inBackground(log, 'stopping the start', async () => stopping.abort(await signals.first));
   try {
-    // What serves requests is loaded only here: other commands need a fraction of it.
+    // The serving modules are loaded only here: other commands need a fraction of it.
     const { Gateway } = await import('../app.ts');
     return await Gateway.start({ ...options, signal: stopping.signal });
   } catch (error) {

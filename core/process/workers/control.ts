@@ -52,7 +52,7 @@ export class ControlSocket {
     });
   }
 
-  /** Lets commands read what became of their orders. */
+  /** Lets commands read the results of their orders. */
   async close(): Promise<void> {
     if (!(await canClose({ path: socketOf(this.#dataFolder) }))) return this.#server.closeAllConnections();
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
@@ -85,7 +85,7 @@ async function answer({ method, url }: IncomingMessage, response: ServerResponse
 /**
  * Gives an order to the supervisor of a data folder, and waits until it is done: a restart takes as long as requests in flight do.
  *
- * @throws NoSupervisor; Error with what went wrong
+ * @throws NoSupervisor; Error with the reason
  */
 export async function order(dataFolder: string, action: Action, tell: (line: string) => void): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();

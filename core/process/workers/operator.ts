@@ -49,7 +49,7 @@ export class WorkersOperator {
     return describeAddress({ host: this.#address.host, port: bound.port });
   }
 
-  /** @throws StartRefused that names the address and what to change */
+  /** @throws StartRefused with the address and the remedy */
   listen(): Promise<void> {
     return openListener(this.#server, this.#address);
   }
@@ -71,7 +71,7 @@ export class WorkersOperator {
     // It reveals nothing, so it needs no access control.
     if (path === '/livez') return json(200, { status: 'ok' });
     const ofAll = path === '/metrics' || path === '/readyz';
-    // What access depends on; with all of them, answers would be compressed.
+    // Headers that access depends on; with all of them, responses would be compressed.
     const { host, origin, authorization, 'sec-fetch-site': site } = headers;
     const asked = { host, origin, authorization, 'sec-fetch-site': site };
     const answers = (ofAll ? ready : ready.slice(0, 1)).map(async (worker) => {

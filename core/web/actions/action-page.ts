@@ -13,15 +13,15 @@ export interface ActionField {
   readonly label: string;
   readonly hint: string;
   readonly isOptional?: boolean;
-  /** What it has at first. */
+  /** Initial value. */
   readonly value?: number;
   /** Of a choice; the first one is chosen. */
   readonly options?: readonly { readonly value: string; readonly label: string }[];
 }
 
-/** What a page asks before something is done. Texts are ready to be printed. */
+/** A page's prompt before an action. Texts are ready to be printed. */
 export interface ActionQuestion {
-  /** The heading: what will be done, as a question. */
+  /** The heading: the action as a question. */
   readonly question: string;
   /** Its effects, and their limits. */
   readonly text: string;
@@ -47,7 +47,7 @@ interface ActionInput {
   readonly route: string;
 }
 
-/** A page of an action: what it asks, and where it leads. What the action does, and what is recorded, is in its description. */
+/** A page of an action: its prompt and next page. The action's effects and record are in its description. */
 export interface ActionPage {
   readonly path: string;
   /** Key. */
@@ -55,7 +55,7 @@ export interface ActionPage {
   readonly action: ActionKind;
   /** @throws PageError when there is nothing to ask about */
   ask(request: PageRequest): ActionQuestion | Promise<ActionQuestion>;
-  /** The handle of what it is about. @throws PageError */
+  /** The handle of its subject. @throws PageError */
   subject(request: PageRequest, input: ActionInput): string | Promise<string>;
   /** Input of the action; default: from `wordsOf`. */
   words?(input: ActionInput, request: PageRequest): ActionWords;

@@ -11,7 +11,7 @@ type Reader = Pick<PageRequest, 't' | 'format' | 'language' | 'host'>;
 type Names = ReadonlyMap<string, string>;
 
 /**
- * What an operator said with an action, in words, and how it failed.
+ * The operator's input to an action, in words, and its error.
  *
  * @param names of the accounts that it may name, by id
  */

@@ -55,7 +55,7 @@ export class LiveView {
     return this.#streams.size === 0;
   }
 
-  /** A stream gets the state at once, or what differs from the state that it has. */
+  /** A stream gets the state at once, or the difference from the state that it has. */
   add(stream: LiveStream, source: LiveSource): void {
     this.#streams.set(stream, source);
     stream.onTaken = () => {

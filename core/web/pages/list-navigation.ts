@@ -20,7 +20,7 @@ export function navigationOf({ path, navigation = [] }: Pick<Page, 'path' | 'nav
 }
 
 /**
- * What the layout of a role lists at one place, in its order.
+ * Entries that the layout of a role lists at one place, in order.
  *
  * @param current path of the page that is shown; the entry whose path is the longest prefix of it is marked
  */

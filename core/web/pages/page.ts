@@ -12,7 +12,7 @@ export type Role = 'public' | 'account' | 'operator';
 type Awaitable<T> = T | Promise<T>;
 
 /**
- * A page: what a plugin registers with `server.gateway.page`. It is rendered on the server into the layout, works without
+ * A page, registered by a plugin with `server.gateway.page`. It is rendered on the server into the layout, works without
  * JavaScript, and is `no-store` unless its role is `public`.
  */
 export interface Page {
@@ -59,7 +59,7 @@ export interface Page {
 }
 
 /**
- * What an open page follows: `requests`, the records of its account; `account`, its key, plan and limits; `orders`, its
+ * Topic that an open page follows: `requests`, the records of its account; `account`, its key, plan and limits; `orders`, its
  * orders; `health`, the states of routes and models. Pages that are not for accounts follow those of all accounts.
  */
 export const liveTopics = ['requests', 'account', 'orders', 'health'] as const;
@@ -71,7 +71,7 @@ export type LiveTopic = (typeof liveTopics)[number];
  */
 export interface LiveParts {
   readonly topics: readonly LiveTopic[];
-  /** Renders at this interval as well, for what changes with time alone: a rate limit that refills. */
+  /** Renders at this interval as well, for values that change with time alone: a rate limit that refills. */
   readonly everySeconds?: number;
   /** Paths of templates by part, as of `template`. A part is sent when its HTML has changed. */
   readonly parts: Readonly<Record<string, string>>;

@@ -6,7 +6,7 @@ export interface TableCell {
   /** An icon of a status before the text. */
   readonly kind?: 'ok' | 'warn' | 'bad' | 'info' | 'waiting' | undefined;
   readonly path?: string;
-  /** True: the path is an action, not what the row is about. */
+  /** True: the path is an action, not the row's subject. */
   readonly isButton?: boolean;
   /** For machines, where the text is a time. */
   readonly iso?: string;

@@ -49,7 +49,7 @@ export interface ProblemKind {
   readonly name: string;
   /** Among those of one severity, ascending: models 10, the machine 20 to 70, customers 80 to 110, money from 120 on. */
   readonly order: number;
-  /** A page in docs/runbooks: what it means, what customers feel, what to do. `mail-failing`. */
+  /** A page in docs/runbooks with meaning, effect on customers and remedy: `mail-failing`. */
   readonly runbook?: string;
   /** Current problems, oldest first. Must be fast; an error becomes a problem `unread` in their place. */
   find(reader: ProblemReader): Problems | Promise<Problems>;

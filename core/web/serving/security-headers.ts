@@ -34,7 +34,7 @@ const always: Readonly<Record<string, string>> = {
 /** Two years, as the preload lists require; without subdomains, which may belong to others. */
 const strictTransport = 'max-age=63072000';
 
-/** The headers that tell browsers what an answer may do. */
+/** Headers that restrict a response in browsers. */
 export function securityHeaders(request: Request, host: Host, isPage: boolean): Record<string, string> {
   return {
     ...always,

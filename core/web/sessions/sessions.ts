@@ -89,7 +89,7 @@ export class Sessions {
    * Finds the session of a token and updates its last use. Undefined if it has ended or never existed, or its account is blocked.
    * Never older than the call.
    *
-   * @throws DeadlineExceeded, BatchFull, or what the query fails with
+   * @throws DeadlineExceeded, BatchFull, or the query's error
    */
   read(token: string): Promise<OpenSession | undefined> {
     return this.#byDigest.load(digest(token).toString('hex'));

@@ -47,7 +47,7 @@ export interface Formatter {
   limit(value: number): string;
 }
 
-/** For `<time datetime="…">`: what machines read, and what people do. */
+/** For `<time datetime="…">`: the machine-readable form, and the text. */
 export interface FormattedTime {
   readonly iso: string;
   readonly text: string;
@@ -149,7 +149,7 @@ function withZoneName(format: TimeFormat, timeZone: string): TimeFormat {
 /**
  * The canonical name of a zone, so that cookies cannot create more formatters than there are zones.
  *
- * @returns undefined for what is not the name of a zone
+ * @returns undefined for an invalid zone name
  */
 function canonicalZone(name: string | undefined): string | undefined {
   if (name === undefined || !zoneName.test(name)) return undefined;

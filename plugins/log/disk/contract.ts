@@ -1,7 +1,7 @@
 import type { Operations } from './operations.ts';
 import type { Unwritten } from './ring.ts';
 
-/** The disk has not answered in time, or the thread that waits for it has ended. What was asked of it may still happen. */
+/** The disk has not answered in time, or the thread that waits for it has ended. The operation may still happen. */
 export class DiskSilent extends Error {
   override readonly name = 'DiskSilent';
 
@@ -16,7 +16,7 @@ export interface Disk {
   readonly isSilent: boolean;
   /** Called when it becomes silent. */
   onSilent: () => void;
-  /** Called with what stopped the writing of lines, and with the lines. */
+  /** Called with the error that stopped the writing, and the unwritten lines. */
   onFailure: (error: Error, unwritten: readonly Unwritten[]) => void;
   /** Called when it answers again. */
   onAnswer: () => void;
@@ -43,7 +43,7 @@ export interface Disk {
   answers(patience: number): Promise<boolean>;
   /** Copies of the lines that are not in their files. */
   unwritten(): Unwritten[];
-  /** Does something in the folder. @throws DiskSilent; what the operation throws */
+  /** Runs an operation on the folder. @throws DiskSilent; the operation's error */
   ask<Name extends keyof Operations>(
     name: Name,
     ...values: Parameters<Operations[Name]>
@@ -52,7 +52,7 @@ export interface Disk {
   post<Name extends keyof Operations>(name: Name, ...values: Parameters<Operations[Name]>): void;
 }
 
-/** Removes something: once the disk answers, where it does not now. @throws what the operation throws */
+/** Removes a file, at the latest once the disk answers again. @throws the operation's error */
 export async function askOrPost<Name extends 'remove' | 'removeOwn'>(
   disk: Disk,
   name: Name,

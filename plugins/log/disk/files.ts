@@ -45,7 +45,7 @@ export function partOf(path: string): string {
   return `${path}.part`;
 }
 
-/** @throws Error also for what only closing a file reports, such as a quota of a network file system */
+/** @throws Error also for failures that only closing a file reports, such as a quota of a network file system */
 export function writePart(part: string, from: number | Uint8Array, foreign: readonly number[]): FileIdentity {
   let copy: number | undefined = openSync(part, 'w', 0o600);
   try {

@@ -100,7 +100,7 @@ export const operations = {
     return found?.ino === ino && found.dev === dev;
   },
 
-  /** Removes what is at this path, if it is this file. */
+  /** Removes the file at this path, if it is this one. */
   removeOwn(path: string, own: FileIdentity): void {
     if (operations.isAt(path, own)) rmSync(path, { force: true });
   },
@@ -146,7 +146,7 @@ export const operations = {
   /**
    * Makes the folder again if it is gone, unless that would be on one of these devices.
    *
-   * @throws Error that says why the folder cannot be used and what to do
+   * @throws Error with the reason why the folder cannot be used, and the remedy
    */
   ensureFolder(path: string, foreign: readonly number[]): void {
     const found = lookUp(path);
@@ -161,7 +161,7 @@ export const operations = {
   },
 
   /**
-   * Some of what is in a folder; nothing while it is gone. Called until it is over.
+   * The next entries of a folder; none while it is gone. Called until the end.
    *
    * @param id of the listing, which begins with the first call
    */

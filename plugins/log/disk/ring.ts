@@ -113,7 +113,7 @@ export class Ring {
    * Passes each frame on to a function that writes it, oldest first.
    *
    * @param write returns how many of these bytes it has written
-   * @throws what it throws; `written` says how far it came
+   * @throws its error; `written` has the position that it reached
    */
   writeFrames(
     write: (file: number, bytes: Buffer, offset: number, length: number) => number,
@@ -154,7 +154,7 @@ export class Ring {
     return found;
   }
 
-  /** Forgets what is not written. Only while the thread has failed, and so leaves the ring alone. */
+  /** Discards unwritten lines. Only while the thread has failed, and so leaves the ring alone. */
   clear(): void {
     Atomics.store(this.control, word.done, this.head);
     Atomics.store(this.control, word.hasFailed, 0);

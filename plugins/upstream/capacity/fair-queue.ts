@@ -98,7 +98,7 @@ export class FairQueue {
     return this.#reply(undefined, name === undefined ? undefined : this.#accounts.get(name), limits, now, granted);
   }
 
-  /** Grants what the time that has passed allows. */
+  /** Grants slots that the elapsed time allows. */
   beat(limits: SlotLimits, now: number): SlotReply {
     this.#sweep(now);
     const granted = this.#grant(limits, now);

@@ -13,7 +13,7 @@ const pairs = [
 const secondsIn: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3_600 };
 
 /**
- * What an upstream says that it takes within the next ms; undefined when it does not, or not in a form that is known.
+ * The upstream's reported allowance for the next ms; undefined without one, or in an unknown form.
  *
  * @param now epoch ms
  */

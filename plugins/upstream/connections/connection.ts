@@ -88,7 +88,7 @@ export class Connection implements ConnectionUse {
     return this.#isClosed || this.#socket.destroyed;
   }
 
-  /** Seconds for which it may be idle, as the upstream says. */
+  /** The upstream's announced idle timeout in seconds. */
   get idleSeconds(): number | undefined {
     return this.#parser.idleSeconds;
   }
@@ -99,7 +99,7 @@ export class Connection implements ConnectionUse {
     if (this.#isConnected) this.#write(this.#exchange);
   }
 
-  /** Closes the connection. @param reason what the running request fails with */
+  /** Closes the connection. @param reason error for the running request */
   destroy(reason: Error = new Error('the connection is no longer needed')): void {
     this.#close(reason);
   }
@@ -249,7 +249,7 @@ export class Connection implements ConnectionUse {
   #close(error?: Error): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    // Nothing more of what was read.
+    // No more of the bytes that were read.
     this.#parser.isPaused = true;
     this.#unread = undefined;
     this.#socket.destroy();

@@ -30,7 +30,7 @@ const ofConnection = new Set([
  * Head of a request, in Latin-1.
  *
  * @param host of the origin @param length bytes of the body @param isReused false when the connection is to be closed behind it
- * @throws TypeError for what a head cannot contain, or what would change where the body ends
+ * @throws TypeError for characters that a head cannot contain, or a header that would change the end of the body
  */
 function requestHead(call: UpstreamCall, host: string, length: number, isReused: boolean): string {
   const { method, path, headers = {} } = call;

@@ -59,7 +59,7 @@ export class ResponseParser {
   isPaused = false;
   /** True once another request may follow on the connection. */
   isReusable = false;
-  /** Seconds for which the connection may be idle, as the upstream says; undefined when it does not. */
+  /** The upstream's announced idle timeout in seconds; undefined without one. */
   idleSeconds: number | undefined;
   #sink: ResponseSink | undefined;
   #hasBody = true;

@@ -25,7 +25,7 @@ export interface RouteFailure {
 const minAccounts = 2;
 
 /**
- * What speaks against a route whose breaker is closed: a run of failures without a success, and shares of a window.
+ * Evidence against a route whose breaker is closed: a run of failures without a success, and shares of a window.
  *
  * Failures that no request can cause count each. Others count once per conversation, because clients repeat a request that makes an
  * upstream fail; a run of them needs several accounts, and their share is one of accounts, because a client has as many conversations
@@ -92,7 +92,7 @@ export class Evidence {
     return false;
   }
 
-  /** The accounts whose requests may have caused what is known, the latest last. */
+  /** The accounts whose requests may have caused the failures, the latest last. */
   suspects(now: number): string[] {
     const { failing } = this.#accounts.counts(now, this.#options.failureRatio);
     return [...new Set([...failing, ...this.#accountsOfRun])].slice(-bounds.openingAccounts);
@@ -112,7 +112,7 @@ export class Evidence {
     return new Map([...this.#disproved].flatMap(([account, until]) => (until > now ? [[account, until - now]] : [])));
   }
 
-  /** Forgets all but what was disproved. */
+  /** Forgets all but the disproved accounts. */
   clear(): void {
     this.endRun();
     this.#conversations.clear();

@@ -12,7 +12,7 @@ export class SlidingSlices<Counts> {
     this.#create = create;
   }
 
-  /** Where to count what happens now. */
+  /** The current slice. */
   current(now: number): Counts {
     this.#dropOld(now);
     const last = this.#slices.at(-1);

@@ -22,7 +22,7 @@ export class FailureLog {
   }
 
   /**
-   * @param effect what follows, such as `asking openai/gpt-6-sol`
+   * @param effect the consequence, such as `asking openai/gpt-6-sol`
    * @param request id of the request that it was noticed at
    */
   report(log: Logger, route: string, fault: Fault, effect: string, request: string): void {

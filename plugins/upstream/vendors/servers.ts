@@ -30,7 +30,7 @@ const transformersMembers = [
   'chat_template_kwargs',
 ];
 
-/** Servers that operators run themselves. What they do was seen on the real ones, or read in their source: docs/upstreams.md. */
+/** Servers that operators run themselves. Their behaviour was observed on real servers, or read in their source: docs/upstreams.md. */
 export const serverVendors: readonly Vendor[] = [
   {
     // Source: ollama/ollama 0.17.4 to 0.33.0-rc2, not run.

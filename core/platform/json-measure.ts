@@ -42,7 +42,6 @@ class Shapes {
   }
 }
 
-/** Shared, because a text is measured without a pause in between. */
 const shapes = new Shapes();
 
 /**

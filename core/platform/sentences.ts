@@ -32,8 +32,7 @@ export function defineSentences<Key extends string>(
   return (key, values = {}) => fillText(texts[key], values, values['count'] === 1 ? 'one' : 'other');
 }
 
-/** Characters; longer messages are not ours and are not matched. */
-const longestMatched = 2_000;
+const longestMatched = 2_000; // characters; longer messages are not ours
 
 /** Finds the key of a sentence and the values in it. */
 export class SentenceReader {

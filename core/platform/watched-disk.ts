@@ -1,7 +1,6 @@
 import { hungWork } from './hung-work.ts';
 import { firstOrTimeout } from './timing/deadline.ts';
 
-/** For the check, and for a reader that waits for it. */
 const timeoutMs = { answer: 2_000, reader: 200 };
 
 /**

@@ -23,8 +23,7 @@ interface DirectoryOptions {
 }
 
 const defaultMaxAgeSeconds = 60;
-/** While notifications cannot arrive. */
-const unwatchedMaxAgeMs = 1_000;
+const unwatchedMaxAgeMs = 1_000; // while notifications cannot arrive
 /** An unknown key or id is rejected this long without another lookup. */
 const unknownMaxAgeMs = 10_000;
 /** Cached accounts are used this long while the database is down or reports no change. */
@@ -57,7 +56,6 @@ export class AccountDirectory implements AsyncDisposable {
   readonly #accounts = new LRUCache<string, KnownAccount>({ max: bounds.knownKeys });
   /** Account id by digest. Valid only while the account still has that digest. */
   readonly #idOfDigest = new LRUCache<string, string>({ max: bounds.knownKeys });
-  /** Unknown digests and ids, with the time until which they count as unknown. */
   readonly #unknown = new LRUCache<string, number>({ max: bounds.unknownKeys });
   readonly #byId: BatchLoader<KnownAccount>;
   readonly #byDigest: BatchLoader<KnownAccount>;
@@ -69,8 +67,7 @@ export class AccountDirectory implements AsyncDisposable {
   /** A query during which it changed may have read the old state. */
   #notificationCount = 0;
   #nextProbe: number | undefined; // ms, local clock; set while the database does not answer
-  /** The database's clock minus the local one, at the last lookup. */
-  #clockOffset: number | undefined;
+  #clockOffset: number | undefined; // the database's minus the local one
 
   constructor({ database, log, clock = () => performance.now() }: DirectoryOptions) {
     this.#database = database;
@@ -142,7 +139,6 @@ export class AccountDirectory implements AsyncDisposable {
     stop?.();
   }
 
-  /** Returns the cached entry if only its age requires another lookup. */
   #meanwhile(
     known: KnownAccount,
     maxAge: number,

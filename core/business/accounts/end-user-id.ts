@@ -11,8 +11,7 @@ import type { Account } from './entities.ts';
 type Queries = Pick<Database, 'query'>;
 
 const secretName = 'end-user-id';
-/** SHA-256 block, to which HMAC pads its key. */
-const blockBytes = 64;
+const blockBytes = 64; // of SHA-256, to which HMAC pads its key
 
 /**
  * Pseudonymous account id, sent upstream as the end user (`end_user: hash`): HMAC-SHA-256 of the account's id, 64

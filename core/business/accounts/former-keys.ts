@@ -7,8 +7,7 @@ import { BatchLoader } from './batch-loader.ts';
 
 const keptDays = 90; // after its replacement
 
-/** A caller whose key is rejected waits no longer for the reason. */
-const deadlineMs = 1_000;
+const deadlineMs = 1_000; // a caller whose key is rejected waits no longer for the reason
 
 const knownForMs = 60_000;
 

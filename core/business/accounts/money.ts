@@ -1,5 +1,4 @@
-/** Paid in whole units although ISO 4217 defines a minor unit. */
-const paidWhole = new Set(['IDR']);
+const paidWhole = new Set(['IDR']); // paid in whole units although ISO 4217 defines a minor unit
 
 /**
  * Formats an amount for people, each currency as it is written where it is paid: `Rp 95.000`, `$19.99`.

@@ -9,8 +9,7 @@ const pageSize = 200;
 
 interface OwnTable {
   readonly name: string;
-  /** SQL condition whose only parameter is the account's id. */
-  readonly ofAccount: string;
+  readonly ofAccount: string; // SQL; the only parameter is the account's id
   readonly columns: readonly string[];
   readonly key: string;
 }

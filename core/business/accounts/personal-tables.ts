@@ -77,8 +77,7 @@ async function isAsDescribed(
 }
 
 const noAccount = '00000000-0000-0000-0000-000000000000';
-/** PostgreSQL: undefined column, undefined table. */
-const missingCodes: ReadonlySet<unknown> = new Set(['42703', '42P01']);
+const missingCodes: ReadonlySet<unknown> = new Set(['42703', '42P01']); // undefined column, undefined table
 
 /** An identifier as SQL has it. */
 export function quoteName(name: string): string {
@@ -106,7 +105,6 @@ function describe(meta: EntityMetadata, personal: readonly Property[]): Personal
   };
 }
 
-/** Follows relations to a table that names the account. */
 function conditionFor(meta: EntityMetadata): string | undefined {
   if (meta.tableName === 'account') return 'id = ?';
   if (meta.props.some(({ fieldNames }) => fieldNames?.includes('account_id'))) return 'account_id = ?';

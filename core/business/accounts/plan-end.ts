@@ -13,7 +13,6 @@ const maxEndsPerSweep = 1_000;
 
 interface DuePlanEnd {
   readonly accountId: string;
-  /** Identifies the due event: the same for each sweep that finds it. */
   readonly id: string;
   readonly dueIn: number; // seconds by the database's clock; negative if overdue
 }

@@ -14,7 +14,6 @@ export interface ModelSpeed {
   readonly tokensPerSecond: number | undefined;
 }
 
-/** Window of the usual median, and the number of responses that it needs. */
 const usual = { hours: 7 * 24, answers: 200 };
 
 /** The speed of every model with traffic, by public name. @param now epoch ms */

@@ -51,7 +51,6 @@ export const trafficWindow = 5 * 60_000;
 
 const quietAfterMs = 15 * 60_000;
 
-/** Number of requests and share of failures from which clients notice. */
 const limits = {
   down: { requests: 10, failed: 5, share: 0.5 },
   /** Few requests suffice if consecutive failures come from several accounts. */

@@ -127,7 +127,6 @@ function describe(name: string, days: number): string {
   return `${plain.slice(0, 45)} ${days === 1 ? '1 day' : `${days} days`}`.trim();
 }
 
-/** An unpayable charge, or one with a wrong amount, must not be shown. */
 function checkTotal({ price, currency }: Order, { qr, paymentUrl, total }: Charge): void {
   if (qr === undefined && paymentUrl === undefined)
     throw new PaymentError('unknown', 'the charge has neither a QR code nor a page');

@@ -18,8 +18,7 @@ const lease = 45;
 const toleranceSeconds = 2;
 const backoffSeconds = { first: 5, longest: 300 };
 const maxFailingSeconds = 7 * 86_400;
-/** After a notification, further ones are expected this long. */
-const newsSeconds = 30;
+const newsSeconds = 30; // after a notification, further ones are expected
 
 interface ClaimedRow extends Fields<
   typeof PaymentAttempt,

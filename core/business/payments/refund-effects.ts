@@ -26,12 +26,10 @@ interface Finished
   readonly orderState: OrderState;
   readonly isGift: boolean;
   readonly back: number;
-  /** Another refund has withdrawn all days. */
   readonly isTakenBack: boolean;
 }
 
-/** Providers report whole seconds. */
-const askedAt = `date_trunc('second', created_at)`;
+const askedAt = `date_trunc('second', created_at)`; // providers report whole seconds
 
 /** Flags that need no decision once the whole payment is refunded. */
 const decidedByRefund: readonly FlagKind[] = [

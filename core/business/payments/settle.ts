@@ -163,7 +163,6 @@ function unseenCharge(
   return own === null || stated === undefined || stated === own ? null : stated;
 }
 
-/** Evidence without a payment id is about the charge as a whole. */
 async function readRecorded(
   transaction: EntityManager,
   provider: string,

@@ -22,7 +22,6 @@ export type DiagnosisHost = Pick<
   Host,
   'section' | 'catalog' | 'service' | 'isProduction' | 'dataFolder' | 'log' | 'now' | 'monotonic' | 'keep'
 > & {
-  /** Set only if `doctor` was asked to call the public address. */
   readonly publicAddress?: PublicAddress | undefined;
 };
 

@@ -21,8 +21,7 @@ export interface GivenSockets {
   readonly descriptors: readonly number[];
 }
 
-/** Errors of `::` on a machine without IPv6. */
-const withoutIpv6 = new Set(['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EPROTONOSUPPORT']);
+const withoutIpv6 = new Set(['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EPROTONOSUPPORT']); // errors of `::`
 
 /**
  * The address to listen on: `::`, all addresses of both families, is `0.0.0.0` where the machine has no IPv6.

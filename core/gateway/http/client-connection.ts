@@ -6,7 +6,6 @@ import type { Host } from '../host/host.ts';
 import { readForwarded } from './forwarded.ts';
 import { plainAddress } from '#core/platform/names/loopback.ts';
 
-/** The client's own connection, in front of all trusted proxies. */
 interface ClientConnection {
   readonly address: string;
   readonly isSecure: boolean; // HTTPS

@@ -6,8 +6,7 @@ import type { HealthCheck, HealthVerdict } from '../health/health-check.ts';
 import { healthReason } from '../health/health-reason.ts';
 import type { ParserRefusals } from './parser-refusals.ts';
 
-/** The health check fails this long after a rejected connection. */
-const unhealthyForMs = 60_000;
+const unhealthyForMs = 60_000; // after a rejected connection
 
 const surplus = Symbol('connection over the limit');
 

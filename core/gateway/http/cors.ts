@@ -3,8 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 /** Origins whose pages may call the API, as `listen.cors_origins`; `*` is any. */
 export type CorsOrigins = ReadonlySet<string>;
 
-/** Some browsers cap it lower. */
-const preflightMaxAgeSeconds = 7_200;
+const preflightMaxAgeSeconds = 7_200; // some browsers cap it lower
 
 const methods = 'GET, POST, DELETE';
 

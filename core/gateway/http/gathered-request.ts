@@ -6,8 +6,7 @@ const { IncomingMessage } = process.getBuiltinModule('node:http'); // as in list
 /** A smaller chunk is gathered with the next ones; the gathered bytes are passed on at this size. */
 const smallChunkBytes = 1_024;
 const enough = 65_536;
-/** Small chunks passed on as they arrive: most bodies have one. */
-const maxUngathered = 16;
+const maxUngathered = 16; // most bodies have one small chunk
 /** Small chunks after which a client waits for a turn: one packet of 64 KB may hold 10,000, which take about 10 ms. */
 const maxChunksPerTurn = 4_096;
 /** Gathered bytes wait at most this long while a reader is active, so that it sees the body still arriving. */
@@ -81,7 +80,6 @@ export class GatheredRequest extends IncomingMessage {
   }
 }
 
-/** Small chunks of one body, on their way to its reader. */
 class Gathering {
   readonly bytes = new CollectedBytes();
   passedAt = 0; // on the clock of performance.now()

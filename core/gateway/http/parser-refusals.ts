@@ -11,7 +11,6 @@ import { closeAfterRunning, closeGently, runningResponse, serveInTurn } from './
 
 const { STATUS_CODES } = process.getBuiltinModule('node:http'); // as in listener.ts
 
-/** Reason for rejection by Node's parser or listener; the label of the metric. */
 type Reason =
   | 'malformed'
   | 'timeout'
@@ -151,7 +150,6 @@ export class ParserRefusals {
     socket.end(write(tooMany), () => socket.destroy());
   }
 
-  /** Responds unless another response is in flight on the connection, and closes the connection. */
   #refuse(error: NodeJS.ErrnoException, socket: Socket): void {
     // The client has left.
     if (error.code === 'ECONNRESET') {

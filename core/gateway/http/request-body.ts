@@ -187,7 +187,6 @@ export class RequestBody implements BodySource {
     return pieces;
   }
 
-  /** @param reserved bytes that the body may take before more are reserved */
   async #collect(
     request: IncomingMessage,
     source: Readable,
@@ -225,7 +224,6 @@ function requireUtf8(bytes: Buffer, text: string): void {
 /** Result of decoding invalid bytes. A valid text may contain it too. */
 const replacement = '\uFFFD';
 
-/** @throws GatewayError `request_too_large` if parsing the text would take too long */
 function requireReadable(text: string): void {
   const excess = findExcess(text, bounds.requestValues);
   if (excess === undefined) return;

@@ -21,8 +21,7 @@ interface RawJson {
   readonly rawJSON: string;
 }
 
-/** Characters of a number; a double holds all numbers of up to 15 digits. */
-const minInexactLength = 16;
+const minInexactLength = 16; // a double holds all numbers of up to 15 digits
 const longNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 /** Prefix of the string that replaces a number. Random, so that no input contains it. */
 const mark = `#${randomBytes(9).toString('base64url')}:`;

@@ -2,8 +2,7 @@ import type { ErrorMeaning } from '#core/platform/errors/table.ts';
 
 interface ServerWords {
   readonly server: string;
-  /** First version with this wording. */
-  readonly version: string;
+  readonly version: string; // first with this wording
   readonly words: RegExp;
   /** Preset to which vague wording is limited. */
   readonly vendor?: string;

@@ -7,7 +7,6 @@ const CR = 0x0d;
 const COLON = 0x3a;
 const SPACE = 0x20;
 const none: readonly StreamEvent[] = [];
-/** An event with an image or a whole response, rather than a delta. */
 const longEventBytes = 65_536;
 /** A line end followed by an empty line, in any of the three spellings. */
 const blankLine = /(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n))/g;
@@ -109,7 +108,6 @@ function isBlankBefore(chunk: Buffer, end: number, tail: Buffer): boolean {
   return before === LF || before === CR;
 }
 
-/** @param bytes the last event may lack its blank line */
 function split(bytes: Buffer): readonly StreamEvent[] {
   const text = bytes.toString();
   const scanned = text.length === bytes.length ? text : searchable(bytes);
@@ -154,7 +152,6 @@ function fieldsOf(event: string): Pick<StreamEvent, 'name' | 'data'> {
   return { name: name === '' ? undefined : name, data };
 }
 
-/** Value of the line from `begin` to `end`; undefined if it has another field. */
 function valueOf(lines: string, field: string, begin: number, end: number): string | undefined {
   if (!lines.startsWith(field, begin)) return undefined;
   const at = begin + field.length;

@@ -119,7 +119,6 @@ export function isClientObjectMissing({ code, message }: Pick<ReportedError, 'co
   return clientThings.test(`${code ?? ''} ${message ?? ''}`);
 }
 
-/** Reports of an invalid key or exhausted credit, where the status does not show it. */
 const keyCodes = new Set([
   'authentication_error',
   'billing_error',
@@ -142,12 +141,10 @@ const throttleCodes = new Set([
 const throttleWords =
   /^(you have )?(rate limit (exceeded|reached)|too many (concurrent )?requests|request was rejected due to rate|concurrency limit (exceeded|reached)|throttlingexception|resource has been exhausted|quota exceeded for (quota )?metric)|请求(过于|太)?频繁|(速率|频率|并发)[^，。]{0,6}(限制|超限|上限)/i;
 
-/** Codes inside a body, Google's or statuses: service unavailable, timeout. */
 const unavailableCodes = new Set(['UNAVAILABLE', '503', '529']);
 const timeoutCodes = new Set(['DEADLINE_EXCEEDED', '504']);
 const timeoutWords = /^(upstream|gateway) (request )?(timeout|timed out)/i;
 
-/** Vendors' and resellers' reports of forbidden content from the client. */
 const moderationCodes = new Set([
   'content_policy_violation',
   'content_filter',

@@ -11,8 +11,7 @@ export interface TextMapper {
 /** A function of whole words, or something that creates a mapper for each text. */
 export type TextMap = ((words: string) => string) | { create(): TextMapper };
 
-/** Characters: text in languages without spaces must not be held back for long. */
-const maxWordLength = 64;
+const maxWordLength = 64; // text in languages without spaces must not be held back for long
 
 class WordMapper implements TextMapper {
   readonly #map: (words: string) => string;

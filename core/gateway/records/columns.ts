@@ -26,7 +26,6 @@ const requestColumns = columnsOf<Exchange>()({
   format: { type: 'text', isPersonal: false, read: ({ format }) => format?.name, maxLength: 200 },
   bytes_in: { type: 'bigint', read: ({ headers }) => numberOf(headers['content-length']) },
   remote_address: { type: 'text', isPersonal: true, read: ({ remoteAddress }) => remoteAddress, maxLength: 64 },
-  /** The variant that serves it (core/extension/variants.ts). */
   canary: { type: 'integer', read: ({ variant }) => variant },
   user_agent: { type: 'text', isPersonal: true, read: ({ headers }) => headers['user-agent'], maxLength: 256 },
 });

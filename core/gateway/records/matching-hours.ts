@@ -3,7 +3,6 @@ import { counterOf } from './count-requests.ts';
 import type { RequestFilter } from './filter.ts';
 import { countUsage, usageHour } from './usage.ts';
 
-/** Read one by one; with more, most hours match anyway. */
 const maxHours = 60;
 
 /**

@@ -20,7 +20,6 @@ export class NewRequests {
   readonly #now: () => number;
   /** Oldest running transaction before the last query. */
   #position: string | undefined;
-  /** Ids read at that position or the one before. */
   #known = new Set<string>();
 
   constructor(database: Pick<Database, 'query'>, filter: RequestFilter, now: () => number) {

@@ -9,8 +9,7 @@ const form = /^req_([\da-f]{12})7[\da-f]{19}$/;
 /** Last millisecond of the year 9999: ISO 8601 needs more digits after it. */
 const latest = 253_402_300_799_999;
 
-/** Cached digits of the latest time: many requests share a millisecond. */
-const stamp = { time: Number.NaN, digits: '' };
+const stamp = { time: Number.NaN, digits: '' }; // many requests share a millisecond
 
 /** @param receivedAt epoch ms; exactly the time that is stored with the record */
 export function createRequestId(receivedAt: number): string {

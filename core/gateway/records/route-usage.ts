@@ -60,7 +60,6 @@ export async function readRouteUsage(
   return [...Map.groupBy(rows, ({ route }) => route)].map(([route, some]) => usageOf(route, some));
 }
 
-/** @param rows oldest first */
 function usageOf(route: string, rows: readonly Row[]): RouteUsage {
   const sum = (some: readonly Row[]) => some.reduce((total, { attempts }) => total + attempts, 0);
   const failed = rows.filter(({ outcome }) => outcome === 'failed');

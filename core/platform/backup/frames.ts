@@ -17,8 +17,7 @@ import { createZstdDecompress } from 'node:zlib';
  */
 
 export const magic = Buffer.from('DAYPASS1');
-/** A reader allocates no more, even for a damaged file. */
-const maxFrameBytes = 16_777_216;
+const maxFrameBytes = 16_777_216; // a reader allocates no more, even for a damaged file
 
 type FrameType = 'H' | 'J' | 'D' | 'S' | 'T' | 'E' | 'Q' | 'Z';
 

@@ -11,7 +11,6 @@ interface LoadOptions {
   readonly path: string;
   /** A database that holds only the tables made by the backup's migrations. */
   readonly databaseUrl: string;
-  /** Target for files of waiting records; the next start stores them. */
   readonly journalFolder: string;
   onTable(name: string): void;
 }
@@ -41,7 +40,6 @@ export async function loadBackup({ path, databaseUrl, journalFolder, onTable }: 
   }
 }
 
-/** Reads frames in sequence, with one frame of lookahead. */
 class FrameReader {
   readonly #frames: AsyncGenerator<Frame>;
   #next: Frame | undefined;

@@ -24,10 +24,8 @@ const stallTimeout = 180_000;
 
 interface BackupOptions {
   readonly databaseUrl: string;
-  /** Folder with files of waiting records; left out of the backup if it does not exist. */
   readonly journalFolder: string;
   readonly to: string;
-  /** Must stay free on the target's disk. */
   readonly minFreeBytes: number;
   readonly now: Date;
   readonly signal?: AbortSignal;
@@ -126,7 +124,6 @@ async function write(path: string, frames: AsyncIterable<Frame>, signal: AbortSi
   );
 }
 
-/** Detects a database or a disk that hangs: no more data arrives. */
 class StallWatch implements Disposable {
   readonly #timer: LagTolerantTimer;
 

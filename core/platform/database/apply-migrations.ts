@@ -12,8 +12,7 @@ import {
 } from './migration-files.ts';
 import { applySettings, expectedSettings } from './session.ts';
 
-/** Later statements on the table wait as long. */
-const tableLockTimeoutMs = 5_000;
+const tableLockTimeoutMs = 5_000; // later statements on the table wait as long
 const progressIntervalMs = 10_000;
 
 interface MigrationTarget {

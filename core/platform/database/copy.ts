@@ -18,7 +18,6 @@ interface WireConnection {
 
 const chunkBytes = 65_536; // rows have a few hundred each
 
-/** The driver calls these methods while the command runs. */
 abstract class CopyCommand {
   readonly #sql: string;
   rows = 0;

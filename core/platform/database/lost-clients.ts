@@ -2,8 +2,7 @@ import type pg from 'pg';
 
 const returnGraceMs = 500;
 
-/** pg's error message when a query exceeds `query_timeout`. */
-const readTimeout = 'Query read timeout';
+const readTimeout = 'Query read timeout'; // pg's message for `query_timeout`
 
 /**
  * Releases clients whose connection is lost. Kysely never releases the client of a transaction whose BEGIN, COMMIT or ROLLBACK

@@ -31,7 +31,6 @@ interface OpenDatabaseOptions {
   readonly isShared: boolean;
   /** Processes of this machine that form one gateway and share its connection limit. Default: 1. */
   readonly processes?: number;
-  /** Tables of core. Without them, these tables are reachable by SQL only. */
   readonly entities?: Entities;
   readonly tables?: Iterable<PluginTables>;
   /** Seconds to wait for a database of `url` that cannot be reached; 0, the default, does not wait. */
@@ -41,8 +40,7 @@ interface OpenDatabaseOptions {
 
 const deadlines = { connect: 5_000, query: 10_000, lock: 5_000, idleTransaction: 30_000 }; // ms
 const poolSize = 10;
-/** Per process, when several share the limit. */
-const minPoolSize = 4;
+const minPoolSize = 4; // per process, when several share the limit
 /** Additional connections for API requests and payment notifications, and to the replica. */
 const priorityPoolSize = 2;
 const replicaPoolSize = 5;

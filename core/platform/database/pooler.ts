@@ -38,7 +38,6 @@ async function backendOf(client: pg.Client): Promise<number | undefined> {
 interface PooledUrls {
   readonly mode: PoolerMode | undefined;
   readonly directUrl: string | undefined;
-  /** True when Redis has the jobs, and other gateways may use the database. */
   readonly isShared: boolean;
 }
 

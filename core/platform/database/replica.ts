@@ -64,7 +64,6 @@ export class Replica implements RecordReads, AsyncDisposable {
   readonly #samples: Sample[] = [];
   readonly #reminder = new Throttle(reminderIntervalMs);
   readonly #timer: NodeJS.Timeout;
-  /** Pending until the first measurement; until then it is unknown whether the replica can be used. */
   readonly #first: Promise<void>;
   #silence = silence();
   #isClosed = false;

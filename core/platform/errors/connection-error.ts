@@ -54,7 +54,6 @@ export function isConnectionError(thrown: unknown): boolean {
   return findMessage(thrown) !== undefined;
 }
 
-/** Reasons that may resolve by themselves, as when a server or its network starts. */
 const passing = new Set<ReasonKey>([
   'connection.reason.refused_connection',
   'connection.reason.unknown_host',

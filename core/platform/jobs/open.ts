@@ -38,7 +38,6 @@ const deadlines = { add: 2_000, schedule: 10_000, worker: 10_000, close: 10_000 
 const retriesMs = { first: 500, longest: 30_000 };
 /** Ms between checks for schedules that the store has lost, as a flushed Redis has. */
 const usualRestore = 60_000;
-/** Finished jobs kept for inspection: age in seconds, and number. */
 const kept: JobsOptions = {
   removeOnComplete: { age: 86_400, count: 1_000 },
   removeOnFail: { age: 7 * 86_400, count: 1_000 },

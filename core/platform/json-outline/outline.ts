@@ -84,7 +84,6 @@ export function outlineOfItems(items: Buffer): ItemsOutline | undefined {
   return { text, size, uncut: Math.min(size, outline.uncut - itemsEnding.length), escapes: outline.escapes };
 }
 
-/** The index of the next piece with an outline, or `last`. */
 function endOfUnknown(outlines: readonly unknown[], begin: number, last: number): number {
   let end = begin + 1;
   while (end < last && outlines[end] === undefined) end++;
@@ -125,7 +124,6 @@ function shorten(text: readonly Buffer[], to: Growing): boolean {
   return true;
 }
 
-/** A text whose beginning is read repeatedly. */
 class Pieces {
   readonly #pieces: readonly Buffer[];
   #index = 0;

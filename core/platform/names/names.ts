@@ -109,7 +109,6 @@ export class Names {
       .toArray();
   }
 
-  /** @returns the lookup's error; never rejects */
   async #ask(question: Question, entry: Entry): Promise<unknown> {
     const startedAt = performance.now();
     try {

@@ -16,8 +16,7 @@ const startInterval = 5_000; // ms, for a helper that exits at once
  * such threads while one is overdue. The answer is that of getaddrinfo in both: hosts file, nsswitch, search domains.
  */
 export class SystemResolver implements Disposable {
-  /** Node's own, read before it is replaced. */
-  readonly #lookup = dns.lookup;
+  readonly #lookup = dns.lookup; // Node's own, read before it is replaced
   readonly #helper = new LookupHelper();
   #overdue = 0;
 

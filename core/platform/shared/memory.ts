@@ -141,7 +141,6 @@ class MemoryCache implements Cache {
   readonly #entries: LRUCache<string, Stored>;
   readonly #claims = new Map<string, Claim>();
 
-  /** @param size bytes */
   constructor(now: () => number, memory: ProcessMemory, size: number = bounds.memoryCache) {
     this.#now = now;
     this.#memory = memory;

@@ -6,7 +6,6 @@ import type { Shared } from './shared.ts';
 interface OpenSharedOptions {
   readonly redisUrl: string | undefined;
   readonly log: Logger;
-  /** Memory limits of this process when nothing is shared. */
   readonly memory?: MemorySharedOptions;
 }
 

@@ -18,7 +18,6 @@ export class ClusterRedis implements RedisNodes {
   readonly #log: Logger;
   readonly #onClose: () => void;
   readonly #nodesByName = new Map<string, RedisNode>();
-  /** One key per node, the same for all instances. */
   readonly #heartbeatKeys = new Map<string, string>();
   /** Used for keys whose node is not known yet; open while any node is. */
   readonly #unknown: Circuit;

@@ -104,7 +104,6 @@ export class RedisEvents implements Events {
     for (const { gapListeners } of this.#subscriptions.values()) for (const listener of gapListeners) listener();
   }
 
-  /** False if the connection is lost again; the next one reports the gap. */
   async #isConfirmedAgain(connection: number): Promise<boolean> {
     const { signal } = this.#closing;
     const backoff = new Backoff(refusedRetriesMs);
@@ -121,7 +120,6 @@ export class RedisEvents implements Events {
     return true;
   }
 
-  /** @throws LateReply, or the error with which Redis rejects the subscription */
   async #confirmed(...names: string[]): Promise<void> {
     try {
       const result = await firstOrTimeout([this.#subscriber.subscribe(...names)], subscribeTimeout);

@@ -76,7 +76,6 @@ export class RedisLimiter implements Limiter {
     this.#catchUp(this.#heartbeat);
   }
 
-  /** @param last heartbeat of the leases that are renewed */
   #catchUp(last: number): void {
     for (const [lease, key] of this.#owed) this.#giveBack(key, lease);
     for (const [key, leases] of this.#held) {

@@ -40,7 +40,6 @@ export class RedisShared implements Shared {
   readonly #log: Logger;
   #url: string | undefined;
   readonly #looks = new Throttle(proxyCheckIntervalMs);
-  /** The proxy that answers in place of Redis; undefined while Redis answers or nothing is known. */
   #proxy: string | undefined;
 
   private constructor(client: ScriptedRedis, subscriber: Redis, makeNodes: MakeNodes, log: Logger, isCluster: boolean) {

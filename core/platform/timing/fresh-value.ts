@@ -2,8 +2,7 @@ import { withDeadline } from './deadline.ts';
 
 interface FreshValueOptions<T> {
   read(): Promise<T>;
-  /** Ms until it is read again. */
-  readonly maxAge: number;
+  readonly maxAge: number; // ms until it is read again
   /** Further ms during which readers get the old value while it is read again; default 0. */
   readonly staleFor?: number;
   readonly deadline: number; // ms, for a reading
@@ -23,7 +22,6 @@ export class FreshValue<T> {
   #reading: Promise<T> | undefined;
   #readAt = 0;
   #ended: { readonly reading: Promise<T>; readonly until: number } | undefined;
-  /** The last value, and until when it may replace a failed reading. */
   #known: { readonly value: T; readonly until: number } | undefined;
   #isBehind = false;
 

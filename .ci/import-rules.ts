@@ -16,6 +16,45 @@ export function findForbidden(graph: ModuleGraph): string[] {
   ]);
 }
 
+/** Which modules of core the plugins of this repository import. */
+export interface PluginContract {
+  /** Any plugin may, by folder of core. */
+  readonly contract: Readonly<Record<string, readonly string[]>>;
+  /** Only the plugins named: the parts of one capability on both sides of core's border. */
+  readonly shared: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Imports by plugins of modules that are core's own, and rows of the contract that are out of date, one sentence each. */
+export function findOutsideContract(graph: ModuleGraph, { contract, shared }: PluginContract): string[] {
+  const open = new Set(Object.entries(contract).flatMap(([folder, names]) => names.map((name) => `${folder}/${name}`)));
+  const used = new Set<string>();
+  const mistakes: string[] = [];
+  for (const [file, targets] of graph) {
+    const [top, plugin = ''] = file.split('/');
+    if (top !== 'plugins') continue;
+    for (const target of targets) {
+      if (!target.startsWith('core/') || open.has(target)) continue;
+      if (shared[target]?.includes(plugin) === true) used.add(`${target} ${plugin}`);
+      else mistakes.push(`${file}: ${target} is core's own; use what .ci/plugin-contract.yaml lists, or list it there`);
+    }
+  }
+  const plugins = new Set(
+    [...graph.keys()].filter((file) => file.startsWith('plugins/')).map((file) => file.split('/')[1]),
+  );
+  return [
+    ...mistakes,
+    ...[...open, ...Object.keys(shared)]
+      .filter((file) => !graph.has(file))
+      .map((file) => `${file}: is in .ci/plugin-contract.yaml, but does not exist`),
+    // Rows of a plugin that was deleted stay: it is deleted with nothing else changed.
+    ...Object.entries(shared).flatMap(([file, names]) =>
+      names
+        .filter((name) => plugins.has(name) && !used.has(`${file} ${name}`))
+        .map((name) => `${file}: ${name} no longer imports it; take it out of .ci/plugin-contract.yaml`),
+    ),
+  ];
+}
+
 /** What a module begins with: its imports and comments. Examples of code in its texts come later. */
 const beginning = /^(?:\s|\/\*[^]*?\*\/|\/\/.*|import\s[^;]*;)*/;
 const packageImport = /^import\s+(?!type\s)(?:[^;'"]*?from\s+)?'([^'.#][^']*)'/gm;

@@ -5,6 +5,7 @@ import {
   findFileCycles,
   findFolderCycles,
   findForbidden,
+  findOutsideContract,
 } from '../../.ci/import-rules.ts';
 
 const forbidden = (file: string, target: string) => findForbidden(new Map([[file, [target]]]));
@@ -132,5 +133,44 @@ describe('an import of a development dependency', () => {
   it('in an example that a module prints is none of its own', () => {
     const text = "const example = `\nimport OpenAI from 'openai';\n`;\n";
     expect(found('plugins/docs/samples.ts', text)).toEqual([]);
+  });
+});
+
+describe('the contract for plugins', () => {
+  const contract = {
+    contract: { 'core/platform': ['json.ts'] },
+    shared: { 'core/business/settle.ts': ['payments'], 'core/business/gone.ts': ['deleted'] },
+  };
+  const modules = ['core/platform/json.ts', 'core/business/settle.ts', 'core/business/gone.ts', 'core/platform/own.ts'];
+  const check = (file: string, targets: string[]) =>
+    findOutsideContract(new Map([...modules.map((name) => [name, []] as const), [file, targets]]), contract);
+
+  it('lets any plugin import what is open, and those named what they share with core', () => {
+    expect(check('plugins/payments/stage.ts', ['core/platform/json.ts', 'core/business/settle.ts'])).toEqual([]);
+  });
+
+  it('refuses what is core’s own', () => {
+    expect(check('plugins/log/stage.ts', ['core/platform/own.ts'])).toEqual([
+      "plugins/log/stage.ts: core/platform/own.ts is core's own; use what .ci/plugin-contract.yaml lists, or list it there",
+    ]);
+  });
+
+  it('refuses what another plugin shares with core', () => {
+    expect(check('plugins/log/stage.ts', ['core/business/settle.ts'])).toHaveLength(1);
+  });
+
+  it('has no row that its plugin does not need', () => {
+    expect(check('plugins/payments/stage.ts', ['core/platform/json.ts'])).toEqual([
+      'core/business/settle.ts: payments no longer imports it; take it out of .ci/plugin-contract.yaml',
+    ]);
+  });
+
+  it('has no module that does not exist', () => {
+    const [mistake] = findOutsideContract(new Map(), { contract: { 'core/web': ['x.ts'] }, shared: {} });
+    expect(mistake).toBe('core/web/x.ts: is in .ci/plugin-contract.yaml, but does not exist');
+  });
+
+  it('keeps the rows of a plugin that was deleted', () => {
+    expect(check('plugins/log/stage.ts', [])).toEqual([]);
   });
 });

@@ -142,14 +142,17 @@ function fieldsOf(event: string): Pick<StreamEvent, 'name' | 'data'> {
   const lines = event.includes('\r') ? event.replaceAll(otherLineEnds, '\n') : event;
   let name: string | undefined;
   let data: string | undefined;
+  // Joined at the end: a text that grows by a line takes twice as long once it is read.
+  let all: string[] | undefined;
   for (let begin = 0, end = 0; begin < lines.length; begin = end + 1) {
     end = lines.indexOf('\n', begin);
     if (end === -1) end = lines.length;
     const value = valueOf(lines, 'data', begin, end);
-    if (value !== undefined) data = data === undefined ? value : `${data}\n${value}`;
-    else name = valueOf(lines, 'event', begin, end) ?? name;
+    if (value === undefined) name = valueOf(lines, 'event', begin, end) ?? name;
+    else if (data === undefined) data = value;
+    else (all ??= [data]).push(value);
   }
-  return { name: name === '' ? undefined : name, data };
+  return { name: name === '' ? undefined : name, data: all?.join('\n') ?? data };
 }
 
 function valueOf(lines: string, field: string, begin: number, end: number): string | undefined {

@@ -20,6 +20,8 @@ export interface CallPiece {
   readonly input: string;
 }
 
+const none: readonly CallPiece[] = [];
+
 /**
  * Finds the call that an entry belongs to. Vendors leave out indexes or ids, give every call the index 0, repeat names,
  * and repeat the whole call at the end. Pieces of a call that may be repeated are held back.
@@ -46,12 +48,14 @@ export class CallTracker {
   }
 
   /** Whole calls; pieces of them may have come before. */
-  whole(entries: CallEntries): CallPiece[] {
+  whole(entries: CallEntries): readonly CallPiece[] {
+    if (this.#calls.length === 0 && entries.entries.length === 0 && entries.old === undefined) return none;
     const listed = new Set<TrackedCall>();
     return [...this.rest(), ...readEntries(entries).map((piece, position) => this.#whole(piece, position, listed))];
   }
 
-  rest(): CallPiece[] {
+  rest(): readonly CallPiece[] {
+    if (this.#calls.length === 0) return none;
     return this.#calls.filter(({ twin }) => twin !== undefined).flatMap((call) => this.#released(call));
   }
 

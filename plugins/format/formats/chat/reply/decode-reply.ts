@@ -26,6 +26,7 @@ import type { ChatChoice, ChatLogprobs, ChatMessage, ChatReply } from '../../../
 
 /** What makes a chunk worth reading to those who do not read the text: an ending, an error. */
 const notable = /"finish_reason"\s*:\s*"[^"]|"error"\s*:|"base_resp"\s*:/;
+const none: readonly Fragment[] = [];
 /** Some servers count in each chunk. */
 const counting = /"usage"\s*:\s*\{/;
 
@@ -112,7 +113,8 @@ export class ChatDecoder implements ReplyDecoder {
   }
 
   /** Without those that the text itself cites. */
-  #uncited(): Fragment[] {
+  #uncited(): readonly Fragment[] {
+    if (this.#sources.size === 0) return none;
     const sources = [...this.#sources.values()].filter(({ url }) => !this.#cited.has(url));
     for (const { url } of sources) this.#cited.add(url);
     return sources.map((citation) => ({ type: 'citation', citation }));
@@ -138,10 +140,11 @@ export class ChatDecoder implements ReplyDecoder {
     if (failure !== undefined) return [{ type: 'error', error: failure }];
     const said: Fragment[] = [
       ...withTokens(choice.logprobs, [
-        ...(isJsonObject(delta) ? fragmentsOf(this.#tracker.delta(delta)) : []),
-        ...(isJsonObject(message) ? fragmentsOf(this.#tracker.message(message)) : []),
+        ...(isJsonObject(delta) ? fragmentsOf(this.#tracker.delta(delta)) : none),
+        ...(isJsonObject(message) ? fragmentsOf(this.#tracker.message(message)) : none),
       ]),
-      ...[delta, message].flatMap(readDropped),
+      ...readDropped(delta),
+      ...readDropped(message),
     ];
     // A message may only repeat the deltas.
     const isMore = carriesMore(delta) || (this.#tracker.isEmpty && carriesMore(message));
@@ -162,7 +165,7 @@ export class ChatDecoder implements ReplyDecoder {
     return ending === 'whole' ? { type: 'end' } : { type: 'end', isUnfinished: true };
   }
 
-  #rest(): Fragment[] {
+  #rest(): readonly Fragment[] {
     const { reasoning, text, calls } = this.#tracker.finish();
     return [
       ...textFragment('reasoning', reasoning),
@@ -174,7 +177,8 @@ export class ChatDecoder implements ReplyDecoder {
 }
 
 /** Answers beside the one that is read, of which clients may have requested several. */
-function readOthers(choices: JsonValue | undefined, own: ChatChoice | undefined): Fragment[] {
+function readOthers(choices: JsonValue | undefined, own: ChatChoice | undefined): readonly Fragment[] {
+  if (Array.isArray(choices) && choices.length === 1 && choices[0] === own) return none;
   const others: readonly ChatChoice[] = asList(choices).filter(isJsonObject);
   return others.flatMap((choice): Fragment[] => {
     if (choice === own) return [];
@@ -228,11 +232,11 @@ function withTokens(given: JsonValue | undefined, fragments: readonly Fragment[]
     : [...lost, { type: 'text', text: '', logprobs }];
 }
 
-function readDropped(message: JsonValue | undefined): Fragment[] {
-  return [
-    ...(isFilled(member<ChatMessage>(message, 'audio')) ? [droppedAudio] : []),
-    ...(Array.isArray(member<ChatMessage>(message, 'executed_tools')) ? [droppedPart('executed_tools', '')] : []),
-  ];
+function readDropped(message: JsonValue | undefined): readonly Fragment[] {
+  const hasAudio = isFilled(member<ChatMessage>(message, 'audio'));
+  const hasRunTools = Array.isArray(member<ChatMessage>(message, 'executed_tools'));
+  if (!hasAudio && !hasRunTools) return none;
+  return [...(hasAudio ? [droppedAudio] : []), ...(hasRunTools ? [droppedPart('executed_tools', '')] : [])];
 }
 
 /** The vendor's judgement of prompt and answer, which other formats do not have. */

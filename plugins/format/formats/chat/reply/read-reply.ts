@@ -27,6 +27,8 @@ export interface MessageContent {
   readonly calls: CallEntries;
 }
 
+const none: readonly Citation[] = [];
+
 /**
  * Reads a message or a delta. Sources: OpenAI API reference, "The chat completion object"; DeepSeek
  * (`reasoning_content`), OpenRouter (`reasoning`, `reasoning_details`, `images`), Mistral (`thinking` parts).
@@ -84,7 +86,9 @@ function readImage(part: JsonValue): MediaSource[] {
 export function readSources(
   { citations, search_results: found, web_search: searched }: ChatReply,
   message: ChatMessage,
-): Citation[] {
+): readonly Citation[] {
+  // Of most replies and chunks there is nothing to read.
+  if ((citations ?? found ?? searched ?? message.executed_tools) === undefined) return none;
   const ofTools = listOf(message.executed_tools).flatMap((tool) =>
     listOf(member<ChatSource>(member<ChatSource>(tool, 'search_results'), 'results')),
   );

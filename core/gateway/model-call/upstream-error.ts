@@ -2,7 +2,7 @@ import { type ErrorMeaning, GatewayError } from '#core/platform/errors/table.ts'
 import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { parseRetryDelay } from './retry-after.ts';
 import { outputLimitOf } from './output-limit.ts';
-import { meaningOfServerWords } from './server-words.ts';
+import { areCodesOf, areWordsOf, meaningOfServerWords } from './upstream-words.ts';
 
 /** An error as an upstream reports it, in any of many shapes. */
 export interface ReportedError {
@@ -49,27 +49,20 @@ const minimaxTypes: ReadonlyMap<string, string> = new Map([
   ['1041', 'rate_limit_error'],
   ['2049', 'authentication_error'],
 ]);
-const minimaxForbidden = '1026';
-/** Forbidden content, unreadable characters and wrong parameters. */
-const minimaxRejections: ReadonlySet<string> = new Set([minimaxForbidden, '1042', '2013']);
+/** Those of forbidden content, unreadable characters and wrong parameters. */
+const minimaxRejections: ReadonlySet<string> = new Set(['1026', '1042', '2013']);
 
 /** The same for a body with an error status, where a bare `message` or `detail` counts as well. */
 export function readRefusal(body: JsonObject | undefined): ReportedError {
   return readReportedError(body) ?? describe(body ?? {});
 }
 
-const overflowWords =
-  /prompt is too long|maximum context length|exceed context limit|context (length|window)|input token count.*exceed|too many (input )?tokens|range of input length|exceeds? the available context size|larger than the max context size|too large to process\b.{0,40}batch size|context size has been exceeded|`inputs` (must have less than|tokens \+ `max_new_tokens` must be <=) \d/i;
-const overflowCodes = new Set(['context_length_exceeded', 'exceed_context_size_error']);
-
 /** True when the prompt does not fit the context: another route may have a larger one. */
 export function isContextOverflow({ type, code, message }: Pick<ReportedError, 'type' | 'code' | 'message'>): boolean {
-  if ([type, code].some((word) => overflowCodes.has(word ?? ''))) return true;
+  if (areCodesOf('overflow', [type, code])) return true;
   // A limit of output tokens above the context is not the prompt's fault.
-  return overflowWords.test(message ?? '') && outputLimitOf(message) === undefined && !outputWords.test(message ?? '');
+  return areWordsOf('overflow', message) && outputLimitOf(message) === undefined && !areWordsOf('limit', message);
 }
-
-const outputWords = /cannot be greater than max_model_len/;
 
 /** How servers name the context's tokens when a prompt is too long: the first number is the context size. */
 const windowWords =
@@ -81,34 +74,12 @@ export function contextWindowOf({ contextSize, message }: ReportedError): number
   return named > 0 ? named : undefined;
 }
 
-const capacityWords =
-  /\b(currently|temporarily|is) (overloaded|unavailable|busy|at capacity|out of capacity)|\boverloaded_error|server_is_overloaded|\bslow_down\b|no (available|healthy) (channel|account|provider|upstream|server|capacity)|(insufficient|not enough|exceeded) capacity|capacity (exceeded|reached)|负载(已饱和|过高|较高)|(服务|系统|服务器|模型|当前)[^，。]{0,8}(繁忙|过载)/i;
-/** Matched at the start of a message only; later the words may be the client's. */
-const plainCapacityWords =
-  /^(the |our )?(engine|model|server|service|system)?s?( is| are)?( currently| temporarily| too)* ?(overloaded|busy|at capacity)\b|^we( are|['’]re) (currently )?experiencing high (demand|load|traffic)/i;
-const capacityCodes = /overloaded|\bslow_down\b/i;
-
 /** Text in quotation marks may be the client's. An apostrophe inside a word is not a quotation mark. */
 const quoted = /"[^"]*"|`[^`]*`|“[^”]*”|‘[^’]*’|「[^」]*」|(?<!\w)'[^']*'(?!\w)/g;
 
-/** True for missing capacity: the same request could succeed later, or at another upstream. */
-function isOutOfCapacity({ type, code, message }: Pick<ReportedError, 'type' | 'code' | 'message'>): boolean {
-  if (isContextOverflow({ type, code, message })) return false;
-  if ([type, code].some((word) => capacityCodes.test(word ?? '') || capacityWords.test(word ?? ''))) return true;
-  return [capacityWords, plainCapacityWords].some((words) => words.test(message ?? ''));
-}
-
-/** Reports of an unknown model. The client named a model of the catalog, which exists. */
-const modelWords =
-  /\bmodel\b.*(not found|not exist|not supported|not available|no access|not have access)|no such model|have access to model/i;
-/** The same for status 400, whose message may be about parameters as well. A name may contain a period. */
-const certainModelWords =
-  /^[^.]{0,20}\bmodel\b([^.]|\.(?=\S)){0,100}(not exist|not found)|no such model|is not a valid model|model identifier is invalid|^server is pinned to\b/i;
-const modelCodes = new Set(['model_not_found', 'model_not_supported', 'unknown_model']);
-
-/** True when the upstream does not have the model, or the key has no access to it. */
+/** True when the upstream does not have the model, or the key has no access to it. The client named one of the catalog, which exists. */
 export function isUnknownModel({ code, message }: Pick<ReportedError, 'code' | 'message'>): boolean {
-  return modelCodes.has(code ?? '') || modelWords.test(message ?? '');
+  return areCodesOf('model', [code]) || areWordsOf('missing', message);
 }
 
 const clientThings =
@@ -119,50 +90,9 @@ export function isClientObjectMissing({ code, message }: Pick<ReportedError, 'co
   return clientThings.test(`${code ?? ''} ${message ?? ''}`);
 }
 
-const keyCodes = new Set([
-  'authentication_error',
-  'billing_error',
-  'invalid_api_key',
-  'insufficient_quota',
-  'billing_hard_limit_reached',
-  'billing_not_active',
-  'account_deactivated',
-]);
-const keyWords =
-  /^(your )?(api key (is )?(not valid|not found|invalid|expired)|(invalid|incorrect) (x-)?api[- ]key|credit balance is too low|(insufficient|not enough|out of) (balance|credits?|quota|funds))/i;
-
-const throttleCodes = new Set([
-  'rate_limit_error',
-  'rate_limit_exceeded',
-  'RESOURCE_EXHAUSTED',
-  'rateLimitExceeded',
-  '429',
-]);
-const throttleWords =
-  /^(you have )?(rate limit (exceeded|reached)|too many (concurrent )?requests|request was rejected due to rate|concurrency limit (exceeded|reached)|throttlingexception|resource has been exhausted|quota exceeded for (quota )?metric)|请求(过于|太)?频繁|(速率|频率|并发)[^，。]{0,6}(限制|超限|上限)/i;
-
-const unavailableCodes = new Set(['UNAVAILABLE', '503', '529']);
-const timeoutCodes = new Set(['DEADLINE_EXCEEDED', '504']);
-const timeoutWords = /^(upstream|gateway) (request )?(timeout|timed out)/i;
-
-const moderationCodes = new Set([
-  'content_policy_violation',
-  'content_filter',
-  'moderation_blocked',
-  'data_inspection_failed',
-  'ResponsibleAIPolicyViolation', // Azure
-  'bio_policy',
-  'cyber_policy',
-  'misalignment_policy_violation',
-  'image_content_policy_violation',
-  minimaxForbidden,
-]);
-const moderationWords =
-  /\b(input|prompt|request|message|content|image|text)s? (was|were|is|are|has been|have been) (flagged|blocked|rejected) (for|by|as|because|due)\b|requires moderation|\bcontent (policy|filter(ing)?|moderation|management policy)\b|\busage polic(y|ies)\b/i;
-
 /** True when the content of the request was refused: another key, and usually another route, refuses it too. */
 export function isModeration({ type, code, message }: ReportedError): boolean {
-  return [type, code].some((word) => moderationCodes.has(word ?? '')) || moderationWords.test(message ?? '');
+  return areCodesOf('policy', [type, code]) || areWordsOf('policy', message);
 }
 
 /** Messages that repeat names chosen by the client: their words do not count. */
@@ -171,18 +101,16 @@ const echo = /not permitted|unrecognized|unknown (name|field|parameter)|unexpect
 /** Meaning of an error by its codes and message; undefined if the status decides. */
 export function meaningOf(reported: ReportedError): ErrorMeaning | undefined {
   if (isContextOverflow(reported)) return 'overflow';
-  if (outputLimitOf(reported.message) !== undefined || outputWords.test(reported.message ?? '')) return 'limit';
+  if (outputLimitOf(reported.message) !== undefined || areWordsOf('limit', reported.message)) return 'limit';
   const ofServer = meaningOfServerWords(reported.message);
   if (ofServer !== undefined) return ofServer;
-  const codes = [reported.type, reported.code].filter((code) => code !== undefined);
+  const { type, code } = reported;
   const words = echo.test(reported.message ?? '') ? '' : (reported.message ?? '').trim();
   const own = words.replace(quoted, '');
-  if (codes.some((code) => keyCodes.has(code)) || keyWords.test(words)) return 'key';
-  if (codes.some((code) => unavailableCodes.has(code)) || isOutOfCapacity({ ...reported, message: own }))
-    return 'capacity';
-  if (codes.some((code) => timeoutCodes.has(code)) || timeoutWords.test(own)) return 'timeout';
-  if (codes.some((code) => throttleCodes.has(code)) || throttleWords.test(own)) return 'throttled';
-  return modelCodes.has(reported.code ?? '') || certainModelWords.test(words) ? 'model' : undefined;
+  if (areCodesOf('key', [type, code]) || areWordsOf('key', words)) return 'key';
+  for (const meaning of ['capacity', 'timeout', 'throttled'] as const)
+    if (areCodesOf(meaning, [type, code]) || areWordsOf(meaning, own)) return meaning;
+  return areCodesOf('model', [code]) || areWordsOf('model', words) ? 'model' : undefined;
 }
 
 /** Secrets that a vendor's message may contain: credentials, accounts and addresses of the operator. */

@@ -22,7 +22,7 @@ export interface UserTurn {
 }
 
 /** Instructions in the middle of a conversation. */
-export interface SystemTurn {
+interface SystemTurn {
   readonly role: 'system';
   readonly parts: Part[];
 }

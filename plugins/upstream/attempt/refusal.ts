@@ -2,7 +2,7 @@ import { type ErrorMeaning, GatewayError } from '#core/platform/errors/table.ts'
 import type { FaultKind } from '#core/gateway/facts.ts';
 import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { maxRetryDelay } from '#core/gateway/model-call/retry-after.ts';
-import { meaningOfServerWords } from '#core/gateway/model-call/server-words.ts';
+import { meaningOfServerWords } from '#core/gateway/model-call/upstream-words.ts';
 import { outputLimitOf } from '#core/gateway/model-call/output-limit.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import { failureCode } from '#core/gateway/model-call/reported-failure.ts';

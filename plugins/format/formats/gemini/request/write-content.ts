@@ -60,7 +60,7 @@ export function writeOutput(parts: readonly Part[], target: EncodeTarget): Gemin
   });
 }
 
-export function writeText(text: string): GeminiPart[] {
+function writeText(text: string): GeminiPart[] {
   return text === '' ? [] : [{ text }];
 }
 

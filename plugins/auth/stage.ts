@@ -1,3 +1,4 @@
+import { whenSettled } from '#core/platform/timing/when-settled.ts';
 import type { AccountRecord, KeyRecord } from '#core/business/accounts/account-record.ts';
 import { digestApiKey } from '#core/business/accounts/api-key.ts';
 import { accountDirectory } from '#core/business/accounts/directory.ts';
@@ -129,8 +130,7 @@ export const auth = defineStage({
     return {
       accountOf(exchange) {
         if (exchange.endpoint.isPublic) return undefined;
-        const { found } = find(exchange);
-        return found instanceof Promise ? found.then((account) => account?.id) : found?.id;
+        return whenSettled(find(exchange).found, (account) => account?.id);
       },
       start(exchange) {
         // It does not enter. Who resets connections causes no lookup, and a key that is in use is in memory.

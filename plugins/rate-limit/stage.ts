@@ -1,3 +1,4 @@
+import { whenSettled } from '#core/platform/timing/when-settled.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import {
   type AllowanceState,
@@ -51,8 +52,7 @@ export const rateLimitStage = defineStage({
         if (!exchange.endpoint.isMetered) return enterOther(exchange, keyId, limits);
         const wait = exchange.find(slotWait);
         const result = wait === undefined ? limiter.take(keyId, limits) : waitForSlot(exchange, keyId, limits, wait);
-        if (result instanceof Promise) return result.then((take) => settleCall(exchange, keyId, limits, take));
-        settleCall(exchange, keyId, limits, result);
+        return whenSettled(result, (take) => settleCall(exchange, keyId, limits, take));
       },
       leave(exchange, reply) {
         const state = exchange.find(rateLimitState);

@@ -1,6 +1,7 @@
 import type { Catalog, Route } from '#core/config/catalog/catalog.ts';
 import { profileIn } from '#core/config/catalog/profile.ts';
-import type { Diagnosis, Finding } from '#core/gateway/diagnosis/diagnosis.ts';
+import type { Diagnosis } from '#core/gateway/diagnosis/diagnosis.ts';
+import { type Finding, ok, skipped, warning } from '#core/gateway/diagnosis/finding.ts';
 import { meaningOfServerWords } from '#core/gateway/model-call/upstream-words.ts';
 import { readRefusal } from '#core/gateway/model-call/upstream-error.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';

@@ -1,3 +1,4 @@
+import { whenSettled } from '#core/platform/timing/when-settled.ts';
 import type { Route } from '#core/config/catalog/catalog.ts';
 import type { Notifications } from '#core/platform/database/database.ts';
 import { routeResetChannel } from '#core/gateway/model-call/route-reset.ts';
@@ -57,13 +58,11 @@ export class RouteHealth implements AsyncDisposable {
     const { breaker } = this.#of(id);
     const admission = breaker.admit(this.#parts.monotonic(), requester.account);
     if (admission?.isProbe !== true) return admission;
-    const settle = (isClaimed: boolean) => {
+    return whenSettled(this.#sync.claimProbe(id, this.options.cooldown / 1000), (isClaimed) => {
       if (isClaimed) return admission;
       breaker.postponeProbe(admission, this.#parts.monotonic() + claimIntervalMs);
       return undefined;
-    };
-    const claimed = this.#sync.claimProbe(id, this.options.cooldown / 1000);
-    return claimed instanceof Promise ? claimed.then(settle) : settle(claimed);
+    });
   }
 
   /** True when the last known result of a route is not a failure: a request there adds no load to what is failing. */

@@ -1,3 +1,4 @@
+import { whenSettled } from '#core/platform/timing/when-settled.ts';
 import type { Route } from '#core/config/catalog/catalog.ts';
 import { throttled } from '#core/gateway/model-call/upstream-error.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
@@ -82,9 +83,7 @@ export class RouteAdmission {
     }
     const isHealthy = this.isHealthy(route);
     const admission = this.#parts.health.admit(route, this.#requester);
-    return admission instanceof Promise
-      ? admission.then((claimed) => this.#charge(route, claimed, isHealthy))
-      : this.#charge(route, admission, isHealthy);
+    return whenSettled(admission, (claimed) => this.#charge(route, claimed, isHealthy));
   }
 
   /** A failover to a healthy route is free: hundreds of requests may be on a route when it dies, and none is lost. */

@@ -1,3 +1,4 @@
+import { whenSettled } from '#core/platform/timing/when-settled.ts';
 import { inBackground } from '#core/platform/background.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { adapter, type Delivery, delivery } from '#core/gateway/facts.ts';
@@ -164,9 +165,7 @@ export class Relay {
   #startNext(): Promise<void> | undefined {
     if (this.#isOver) return undefined;
     const next = this.#context.candidates.next(this.#calls, this.#running.size === 0);
-    if (next instanceof Promise) return next.then((admitted) => this.#start(admitted));
-    this.#start(next);
-    return undefined;
+    return whenSettled(next, (admitted) => this.#start(admitted)) ?? undefined;
   }
 
   #start(admitted: AdmittedRoute | undefined): void {

@@ -4,5 +4,5 @@
  * @returns what `next` returns; a promise of it for a promise
  */
 export function whenSettled<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
-  return value instanceof Promise ? value.then(next) : next(value);
+  return value instanceof Promise ? value.then((settled) => next(settled)) : next(value);
 }

@@ -32,12 +32,16 @@ export const chartHours = 24;
 /** Minutes over which the rate is averaged. */
 const rateMinutes = 5;
 
+/** Values that are kept for `maxAge` ms, and shown for as long again while they are read. */
+const freshOf =
+  (host: Host) =>
+  <T>(maxAge: number, read: () => Promise<T>) =>
+    new FreshValue<T>({ maxAge, staleFor: maxAge, deadline, now: () => host.monotonic(), read });
+
 /** The cached sources of the overview. Flags are not cached: they must disappear when they are resolved. */
 export const overviewReadings = perCatalog((host: Host) => {
   const { database, jobs } = host;
-  const now = () => host.now();
-  const fresh = <T>(maxAge: number, read: () => Promise<T>) =>
-    new FreshValue<T>({ maxAge, staleFor: maxAge, deadline, now: () => host.monotonic(), read });
+  const fresh = freshOf(host);
   const timeZone = host.section(service).time_zone;
   const currency = host.section(currencySection);
   const pastDays = fresh(ages.pastDays, () => readDailyUsage(database.records, { timeZone, days }));
@@ -48,10 +52,10 @@ export const overviewReadings = perCatalog((host: Host) => {
       joinDays(await readDailyUsage(database.records, { timeZone, days: recentDays }), await pastDays.get()),
     ),
     hours: fresh(ages.traffic, () =>
-      countUsage(database.records, { since: startOfHours(now(), chartHours) }, ['hour']),
+      countUsage(database.records, { since: startOfHours(host.now(), chartHours) }, ['hour']),
     ),
-    traffic: fresh(ages.traffic, () => readMinuteTraffic(database, now(), rateMinutes)),
-    routes: fresh(ages.traffic, () => readRouteTraffic(database, now())),
+    traffic: fresh(ages.traffic, () => readMinuteTraffic(database, host.now(), rateMinutes)),
+    routes: fresh(ages.traffic, () => readRouteTraffic(database, host.now())),
     queue: fresh(ages.traffic, () => jobs.state()),
     checks: fresh(ages.traffic, () => countChecks(database)),
   };
@@ -75,14 +79,7 @@ export const loadReadings = perCatalog((host: Host) => {
     const ids = new Set((Object.values(loads) as Loads[]).flatMap((some) => some.map(({ accountId }) => accountId)));
     return { loads, first, use: await readKeyUse(host.database.records, [...ids], host.now() - dayMs) };
   };
-  const fresh = (span: Span) =>
-    new FreshValue({
-      maxAge: ages.heaviest,
-      staleFor: ages.heaviest,
-      deadline,
-      now: () => host.monotonic(),
-      read: () => read(span),
-    });
+  const fresh = (span: Span) => freshOf(host)(ages.heaviest, () => read(span));
   return { today: fresh('today'), '7d': fresh('7d'), '30d': fresh('30d') } satisfies Record<Span, unknown>;
 });
 

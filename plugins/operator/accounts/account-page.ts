@@ -31,6 +31,7 @@ import { describeAccountTiles } from './account-tiles.ts';
 import { accountStateCell } from './list-page.ts';
 import { describeStory } from './story.ts';
 import { quantile } from '#core/gateway/records/latency-histogram.ts';
+import { joinParts } from '#core/web/texts/formatter.ts';
 
 /** What is listed of an account, the newest. */
 const listed = { orders: 20, models: 8, mails: 20 };
@@ -143,13 +144,11 @@ function aboutOf(
 ): { readonly text: string; readonly key: string } {
   const providers = new Set(signIns.map(({ provider }) => provider));
   return {
-    text: [
+    text: joinParts(
       name === '' ? undefined : email,
       ...[...providers].map((provider) => signInName(provider, t)),
       t('operator.customer_since', { day: format.day(createdAt).text }),
-    ]
-      .filter((part) => part !== undefined)
-      .join(' · '),
+    ),
     key: key?.hint ?? '',
   };
 }

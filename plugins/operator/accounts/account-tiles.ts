@@ -6,6 +6,7 @@ import type { UsageCounts } from '#core/gateway/records/usage.ts';
 import type { CostNotes } from '#core/web/pages/costs-beside.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import type { FormattedRemaining } from '#core/web/texts/durations.ts';
+import { joinParts } from '#core/web/texts/formatter.ts';
 
 /** Days of requests by which the use of a key is told. */
 const keyUseDays = 7;
@@ -47,12 +48,12 @@ export async function describeAccountTiles(
     {
       label: t('operator.paid_so_far'),
       value: format.money(paid.amount, currency),
-      note: joined(t('operator.paid_orders', { count: paid.orders }), costs?.left),
+      note: joinParts(t('operator.paid_orders', { count: paid.orders }), costs?.left),
     },
     {
       label: t('operator.requests_30d'),
       value: format.number(sum('requests')),
-      note: joined(
+      note: joinParts(
         sum('requests') === 0
           ? ''
           : t('operator.requests_split', { refused: share(sum('refused')), failed: share(sum('failed')) }),
@@ -61,10 +62,6 @@ export async function describeAccountTiles(
     },
     describeKeyUse(use.get(id), { t, format }),
   ];
-}
-
-function joined(...notes: readonly (string | undefined)[]): string {
-  return notes.filter((note) => note !== undefined && note !== '').join(' · ');
 }
 
 /** This figure does not count down. */
@@ -78,12 +75,10 @@ function describeKeyUse(use: KeyUse | undefined, { t, format }: Pick<PageRequest
   return {
     label,
     value: t('operator.addresses_count', { count: use.addresses }),
-    note: [
+    note: joinParts(
       use.programs.join(', '),
       t('operator.clients_count', { count: use.clients }),
       t('operator.at_once', { count: format.number(use.atOnce) }),
-    ]
-      .filter((part) => part !== '')
-      .join(' · '),
+    ),
   };
 }

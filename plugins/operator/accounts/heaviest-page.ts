@@ -5,7 +5,7 @@ import { nameOfAccount } from '#core/web/pages/account-name.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { loadReadings } from '../readings.ts';
 import { type Span, spanOf, spans } from '../span.ts';
-import { describeTable, type TableCell, type TableSection } from '#core/web/pages/table.ts';
+import { type ColumnOf, describeTable, type TableCell } from '#core/web/pages/table.ts';
 
 const path = '/operator/accounts/heaviest';
 
@@ -40,10 +40,10 @@ export const heaviestPage: Page = {
         isCurrent: one === measure,
       })),
       signals: measure === 'policy' ? t('operator.heaviest_policy') : t('operator.heaviest_signals'),
-      table:
-        measure === 'policy'
-          ? policyTable(loads.policy, known, request)
-          : loadTable(loads[measure], known, use, request),
+      table: describeTable<AccountLoad>(request, 'heaviest', 'operator.heaviest', loads[measure], [
+        { label: 'operator.account', fit: 'id', at: 'title', cell: (load) => accountCell(load, known, t) },
+        ...(measure === 'policy' ? policyColumns(known, request) : loadColumns(use, request)),
+      ]),
     };
   },
 };
@@ -52,18 +52,11 @@ function pathOf(span: Span, by: Measure): string {
   return `${path}?${new URLSearchParams({ span, by }).toString()}`;
 }
 
-function loadTable(
-  loads: readonly AccountLoad[],
-  accounts: ReadonlyMap<string, AccountRecord>,
-  use: ReadonlyMap<string, KeyUse>,
-  reader: PageRequest,
-): TableSection {
-  const { t, format } = reader;
+function loadColumns(use: ReadonlyMap<string, KeyUse>, { format }: PageRequest): ColumnOf<AccountLoad>[] {
   const failedOf = ({ failed, requests }: AccountLoad) =>
     `${format.number(failed)} (${format.percent(requests === 0 ? 0 : failed / requests)})`;
   const hidden = { at: 'hide', isNumber: true } as const;
-  return describeTable(reader, 'heaviest', 'operator.heaviest', loads, [
-    { label: 'operator.account', fit: 'id', at: 'title', cell: ({ accountId }) => accountCell(accountId, accounts, t) },
+  return [
     { label: 'operator.requests', at: 'end', isNumber: true, cell: ({ requests }) => requests },
     { label: 'operator.share', ...hidden, cell: ({ share }) => format.percent(share) },
     { label: 'operator.failed_share', at: 'note-end', isNumber: true, isNamed: true, cell: failedOf },
@@ -72,10 +65,14 @@ function loadTable(
     { label: 'operator.addresses', ...hidden, cell: ({ accountId }) => use.get(accountId)?.addresses },
     { label: 'operator.clients', ...hidden, cell: ({ accountId }) => use.get(accountId)?.clients },
     { label: 'operator.at_once_column', ...hidden, cell: ({ accountId }) => use.get(accountId)?.atOnce },
-  ]);
+  ];
 }
 
-function accountCell(accountId: string, accounts: ReadonlyMap<string, AccountRecord>, t: PageRequest['t']): TableCell {
+function accountCell(
+  { accountId }: AccountLoad,
+  accounts: ReadonlyMap<string, AccountRecord>,
+  t: PageRequest['t'],
+): TableCell {
   const account = accounts.get(accountId);
   return {
     text: account === undefined ? accountId : nameOfAccount(account, t),
@@ -84,23 +81,20 @@ function accountCell(accountId: string, accounts: ReadonlyMap<string, AccountRec
 }
 
 /** Who collects refusals for policy, with the way to block them: a vendor may ban the key that all share. */
-function policyTable(
-  loads: readonly AccountLoad[],
+function policyColumns(
   accounts: ReadonlyMap<string, AccountRecord>,
-  reader: PageRequest,
-): TableSection {
-  const { t, format } = reader;
+  { t, format }: PageRequest,
+): ColumnOf<AccountLoad>[] {
   const block = ({ accountId }: AccountLoad) => {
     const { blockedAt, deletedAt } = accounts.get(accountId) ?? {};
     if (blockedAt !== undefined || deletedAt !== undefined) return t('operator.blocked_or_deleted');
     return { text: t('operator.act.account.block'), path: `/operator/accounts/${accountId}/block`, isButton: true };
   };
   const shareOf = ({ policyRefusals, requests }: AccountLoad) => format.percent(policyRefusals / Math.max(1, requests));
-  return describeTable(reader, 'heaviest', 'operator.heaviest', loads, [
-    { label: 'operator.account', fit: 'id', at: 'title', cell: ({ accountId }) => accountCell(accountId, accounts, t) },
+  return [
     { label: 'operator.for_policy', at: 'end', isNumber: true, cell: ({ policyRefusals }) => policyRefusals },
     { label: 'operator.requests', at: 'note', isNumber: true, isNamed: true, cell: ({ requests }) => requests },
     { label: 'operator.share_of_requests', at: 'hide', isNumber: true, cell: shareOf },
     { label: 'operator.action', at: 'note-end', cell: block },
-  ]);
+  ];
 }

@@ -11,6 +11,7 @@ import { ledgerNote } from '../ledger-note.ts';
 import { tellAction, tellDone as tellThatDone } from '#core/web/actions/tell-action.ts';
 import { describeDevice } from '#core/web/sessions/device.ts';
 import type { SessionRecord } from '#core/web/sessions/sessions.ts';
+import { joinParts } from '#core/web/texts/formatter.ts';
 
 /** What the story can be narrowed to. */
 const topics = ['money', 'access', 'requests'] as const;
@@ -77,12 +78,12 @@ function tellOrder(order: Order, words: Words): StoryEntry[] {
       at: order.createdAt,
       icon: 'info',
       title: t('operator.story.ordered', { days: t('operator.days', { count: days }) }),
-      text: [
+      text: joinParts(
         format.money(price, currency),
         state === 'cancelled' || state === 'failed'
           ? t(`operator.order_state.${state}`).toLowerCase()
           : t('operator.story.pay_until', { time: format.shortTime(expiresAt).text }),
-      ].join(' · '),
+      ),
       link,
     },
     ...payments.map((payment) => tellPayment(payment, order, open, words)),
@@ -123,9 +124,7 @@ function tellRefund(refund: OrderRefund, order: Order, open: readonly OrderFlag[
     at: refund.createdAt,
     icon: refundIcons[refund.state],
     title: t('operator.story.refund', { amount: format.money(refund.amount, refund.currency) }),
-    text: [`${order.code}, ${t(`operator.refund_state.${refund.state}`).toLowerCase()}`, t(refund.reason)]
-      .filter((part) => part !== '')
-      .join(' · '),
+    text: joinParts(`${order.code}, ${t(`operator.refund_state.${refund.state}`).toLowerCase()}`, t(refund.reason)),
     ...(flag !== undefined && { link: resolveLink(flag, t) }),
   };
 }
@@ -144,7 +143,7 @@ function tellFlag(flag: OrderFlag, { code }: Order, { t }: Words): StoryEntry {
 function tellResolution({ kind, resolvedAt, resolution }: OrderFlag, { code }: Order, { t }: Words): StoryEntry[] {
   if (resolvedAt === undefined) return [];
   const title = t('operator.story.resolved', { flag: t(`operator.flag.${kind}`) });
-  const text = [code, resolution && t(resolution)].filter((part) => part !== undefined && part !== '').join(' · ');
+  const text = joinParts(code, resolution && t(resolution));
   return [{ topic: 'money', at: resolvedAt, icon: 'ok', title, text }];
 }
 
@@ -168,12 +167,10 @@ function tellEntry(entry: LedgerEntry, words: Words): StoryEntry {
       t(`operator.ledger_reason.${reason}`),
       ...(isProlonged(entry) ? [] : [t('operator.days', { count: days })]),
     ].join(': '),
-    text: [
+    text: joinParts(
       ledgerNote(entry, words),
       t('operator.pass_ends', { time: format.dayTime(endsAt, new Date(host.now())).text }),
-    ]
-      .filter((part) => part !== undefined && part !== '')
-      .join(' · '),
+    ),
   };
 }
 
@@ -191,7 +188,7 @@ function tellDone(done: RecordedAction, words: Words): StoryEntry {
     at: createdAt,
     icon: actionIcons[outcome],
     title: tellThatDone(action, words.t),
-    text: [tellAction(done, words, words.names), operator].filter((part) => part !== '').join(' · '),
+    text: joinParts(tellAction(done, words, words.names), operator),
   };
 }
 

@@ -10,6 +10,7 @@ import type { MinuteTraffic } from '#core/business/model-health/minute-traffic.t
 import type { RunningRequests } from '../running-requests.ts';
 import { chartHours, overviewReadings } from '../readings.ts';
 import { type Span, spans, splitDays } from '../span.ts';
+import { joinParts } from '#core/web/texts/formatter.ts';
 
 /** Ms after which a running request counts as long. */
 const long = 60_000;
@@ -56,7 +57,7 @@ function describeRevenue(days: readonly DailyRevenue[], span: Span, left: string
   return {
     label: t('operator.revenue'),
     value: format.money(sum(now, 'amount'), currency),
-    note: joined(
+    note: joinParts(
       t('operator.revenue_note', { count: sum(now, 'orders') }),
       beforeOf(span, format.money(sum(before, 'amount'), currency), t),
       left,
@@ -70,7 +71,7 @@ function describePasses({ active, ending, history }: PassCounts, span: Span, { t
   return {
     label: t('operator.passes'),
     value: format.number(active),
-    note: joined(
+    note: joinParts(
       t('operator.passes_note', { count: ending }),
       t(`operator.ago.${span}`, { value: format.number(before) }),
     ),
@@ -89,7 +90,7 @@ function describeRequests(
   return {
     label: t('operator.requests'),
     value: format.number(sum(now, 'requests')),
-    note: joined(span === 'today' ? rate : '', beforeOf(span, format.number(sum(before, 'requests')), t), cost),
+    note: joinParts(span === 'today' ? rate : '', beforeOf(span, format.number(sum(before, 'requests')), t), cost),
     spark: drawSpark(points.map(({ requests }) => requests)),
   };
 }
@@ -99,7 +100,7 @@ function describeRate(traffic: readonly MinuteTraffic[], running: RunningRequest
   const rate = sum(traffic, 'requests') / Math.max(1, traffic.length);
   const slow = running.countOlderThan(long, host.now());
   const key = host.shared.kind === 'redis' ? 'operator.rate_note_instance' : 'operator.rate_note';
-  return joined(
+  return joinParts(
     t('operator.rate', { rate: format.number(rate < 10 ? Math.round(rate * 10) / 10 : Math.round(rate)) }),
     slow === 0 ? '' : t(key, { count: slow }),
   );
@@ -120,7 +121,7 @@ function describeFailures(
   return {
     label: t('operator.failed'),
     value: finished === 0 ? '—' : format.percent(failed / finished),
-    note: joined(
+    note: joinParts(
       finished === 0
         ? ''
         : t('operator.failed_note', { failed: format.number(failed), finished: format.number(finished) }),
@@ -141,10 +142,6 @@ function shareOf(days: readonly DailyUsage[]): number | undefined {
 /** "Rp 2.190.000 yesterday", "… in the 7 days before". */
 function beforeOf(span: Span, value: string, t: Reader['t']): string {
   return t(`operator.before.${span}`, { value });
-}
-
-function joined(...notes: readonly string[]): string {
-  return notes.filter((note) => note !== '').join(' · ');
 }
 
 /** The last hours, the oldest first, those without requests as zeros. @param now epoch ms */

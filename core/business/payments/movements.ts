@@ -57,6 +57,7 @@ export const movementColumns: Readonly<
   net: ({ amount, fee }) => amount - (fee ?? 0),
   reconciled: ({ isReconciled }) => (isReconciled ? 'yes' : 'no'),
   gift: ({ isGift }) => (isGift ? 'yes' : 'no'),
+  at: ({ at }) => at.toISOString(),
 };
 
 /** Each page sorts the whole filtered set: small pages would cost more than they save. */

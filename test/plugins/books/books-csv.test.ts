@@ -31,13 +31,13 @@ function totalsOf(...movements: readonly Movement[]): string[] {
 
 it('the total of a provider that states no fees has none, rather than a fee of 0', () => {
   expect(totalsOf(movement(), movement({ amount: 48_000 }))).toEqual([
-    '2026-11-22,,total,,143000,IDR,,,,midtrans,,,,,,,,143000,,',
+    '2026-11-22,,total,,143000,IDR,,,,midtrans,,,,,,,,143000,,,',
   ]);
 });
 
 it('a total has the fees that are known, a free payment among them', () => {
   expect(totalsOf(movement(), movement({ fee: 665 }))).toEqual([
-    '2026-11-22,,total,,190000,IDR,,,,midtrans,,,,,,,665,189335,,',
+    '2026-11-22,,total,,190000,IDR,,,,midtrans,,,,,,,665,189335,,,',
   ]);
   expect(totalsOf(movement({ fee: 0 }))).toEqual(['2026-11-22,,total,,95000,IDR,,,,midtrans,,,,,,,0,95000,,']);
 });

@@ -377,10 +377,10 @@ describe('orders export', () => {
     await gateway('refund', code, '--note', 'x', '--manual', '--yes');
     const [head, payment, refund, ...rest] = await exported();
     expect(head).toBe(
-      'day,time,kind,order,amount,currency,days,label,account,provider,reference,payment_id,issuer,outcome,order_state,flagged,fee,net,reconciled,gift',
+      'day,time,kind,order,amount,currency,days,label,account,provider,reference,payment_id,issuer,outcome,order_state,flagged,fee,net,reconciled,gift,at',
     );
     expect(payment).toBe(
-      `2026-11-22,01:30:00,payment,${code},95000,IDR,7,weekly,${accountId},sandbox,${code}-1,${id},'=cmd(),activated,refunded,no,,95000,no,no`,
+      `2026-11-22,01:30:00,payment,${code},95000,IDR,7,weekly,${accountId},sandbox,${code}-1,${id},'=cmd(),activated,refunded,no,,95000,no,no,2026-11-21T18:30:00.000Z`,
     );
     expect(refund).toContain(`,refund,${code},-95000,IDR,`);
     expect(rest).toEqual([]);
@@ -423,7 +423,7 @@ describe('the books', () => {
     await database.query(`update refund set finished_at = '2027-11-21 20:00Z' where order_id = ?`, [id]);
     const lines = await whole('2027-11-22');
     expect(lines.map((line) => line.split(',')[2])).toEqual(['payment', 'payment', 'refund', 'total']);
-    expect(lines.at(-1)).toBe('2027-11-22,,total,,143000,IDR,,,,sandbox,,,,,,,340,142660,,');
+    expect(lines.at(-1)).toBe('2027-11-22,,total,,143000,IDR,,,,sandbox,,,,,,,340,142660,,,');
     expect(await whole('2027-11-22', '--no-totals')).toHaveLength(3);
     await database.query(`update payment set paid_at = paid_at + interval '1 year' where order_id = ?`, [id]);
     await database.query(`update refund set finished_at = now() where order_id = ?`, [id]);
@@ -464,7 +464,7 @@ describe('the books', () => {
     const equal = await gateway('reconcile', '--day', '2029-03-01', '--json');
     expect(equal.exitCode).toBe(0);
     expect(JSON.parse(equal.output)).toMatchObject([{ provider: 'bank', differences: [], here: { fees: 665 } }]);
-    expect((await whole('2029-03-01'))[0]).toMatch(/,no,665,94335,yes,no$/);
+    expect((await whole('2029-03-01'))[0]).toMatch(/,no,665,94335,yes,no,2029-03-01T05:00:00.000Z$/);
     expect(await gateway('reconcile', '--day', '2029-03-02')).toMatchObject({ exitCode: 0 });
     expect(await gateway('reconcile', '--day', '2029-03-01', '--provider', 'nobody')).toMatchObject({ exitCode: 3 });
     const [refused, ...compared] = await listToldActions(database, { subject: 'books', limit: 9 });

@@ -6,6 +6,7 @@ import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { readOrder } from '#core/business/payments/order.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { readUnauthenticated, writeUnauthenticated } from '#core/gateway/records/unauthenticated.ts';
+import { actions } from '#core/web/actions/action-table.ts';
 import { readAccountDetails, writeAccount } from '#core/web/resources/account-details.ts';
 import { accounts } from '#core/web/resources/accounts.ts';
 import { mails } from '#core/web/resources/mails.ts';
@@ -18,7 +19,7 @@ const unauthenticatedSpanMs = 86_400_000;
 
 /** The API's readings of accounts, orders, and core's data about the shop. */
 export const readings: readonly OperatorReading[] = [
-  ...[accounts, orders, openFlags, mails].map((resource) => readingOf(resource)),
+  ...[accounts, orders, openFlags, mails, actions].map((resource) => readingOf(resource)),
   { path: '/accounts/{handle}', summary: 'read an account', query: {}, read: readAccount },
   {
     path: '/orders/{handle}',

@@ -1,7 +1,9 @@
-import { describeWords } from '#core/business/operator-actions/action-kind.ts';
+import { describeWords, text } from '#core/business/operator-actions/action-kind.ts';
 import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
 import type { TableCell, TableSection } from '../pages/table.ts';
+import { object } from '#core/platform/schema.ts';
 import { defineView, type FieldReader, fieldTable } from '../resources/field.ts';
+import { defineResource } from '../resources/resource.ts';
 import { tellAction, tellDone } from './tell-action.ts';
 
 const outcomeKinds = { done: 'ok', failed: 'bad', unknown: 'waiting' } as const;
@@ -30,9 +32,24 @@ export const recordedActions = defineView<RecordedAction>()(
   ['time', 'action', 'by', 'outcome', 'note'],
 );
 
+/** All that operators have done. */
+export const actions = defineResource({
+  name: 'action',
+  summary: 'list what operators have done, the newest first',
+  query: object({
+    subject: text('Only about this one: the id of an account, order or flag, a route, or configuration.'),
+  }),
+  view: recordedActions,
+  none: 'No action found.',
+  async list({ database }, { subject }, { limit }) {
+    const { listActions } = await import('#core/business/operator-actions/operator-actions.ts');
+    return { entries: await listActions(database, { subject, limit }) };
+  },
+});
+
 /** @param names of accounts, by id @param subjects what it was about, where that is not what the page is about */
 export function actionTable(
-  actions: readonly RecordedAction[],
+  done: readonly RecordedAction[],
   { t, format, language, host }: FieldReader,
   names: ReadonlyMap<string, string> = new Map(),
   subjects?: ReadonlyMap<string, TableCell>,
@@ -42,5 +59,5 @@ export function actionTable(
       return subjects === undefined ? [] : [{ ...field, cell: ({ subject }: RecordedAction) => subjects.get(subject) }];
     return subjects !== undefined && field.name === 'by' ? [{ ...field, at: 'hide' as const, isSpare: true }] : [field];
   });
-  return fieldTable({ t, format, language, host, names }, 'actions', 'operator.actions', actions, fields);
+  return fieldTable({ t, format, language, host, names }, 'actions', 'operator.actions', done, fields);
 }

@@ -175,6 +175,16 @@ describe('a call', () => {
     });
   });
 
+  it('reads what operators have done, of all or of one', async () => {
+    const [one, other] = [await newAccount(), await newAccount()];
+    const token = await newToken('act');
+    for (const id of [one, other]) await call('POST', `/accounts/${id}/note`, { token, body: { note: `asks ${id}` } });
+    const { json: all } = await call('GET', '/actions', { token });
+    expect(all.actions.slice(0, 2).map(({ note }: { note: string }) => note)).toEqual([`asks ${other}`, `asks ${one}`]);
+    const { json } = await call('GET', `/actions?subject=${one}`, { token });
+    expect(json.actions).toMatchObject([{ action: 'account.note', subject: one, outcome: 'done', error: null }]);
+  });
+
   it('over the limit is told when to try again', async () => {
     const token = await newToken('read');
     limit = 2;

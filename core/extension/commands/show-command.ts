@@ -13,7 +13,7 @@ export interface Output extends ZoneOptions {
 /** Kind of object that a command shows: an account, an order. Loads its modules on demand. */
 export interface CommandSubject<Details = unknown> {
   /** Name of the argument, and the fields for finding it. */
-  readonly argument: readonly [name: string, description: string];
+  readonly argument: readonly [name: string, description: string, parse?: (text: string) => string];
   /** Printed in every help text. */
   readonly help?: string;
   readonly exitCodes: string;
@@ -31,15 +31,18 @@ export function addShowCommand(
   subject: CommandSubject,
   { summary, examples }: { readonly summary: string; readonly examples: readonly string[] },
 ): void {
-  const { argument, help = '', exitCodes } = subject;
+  const { help = '', exitCodes } = subject;
+  const [name, description, parse = parseLine] = subject.argument;
   parser
     .command('show')
     .description(summary)
-    .argument(`<${argument[0]}>`, argument[1], parseLine)
+    .argument(`<${name}>`, description, parse)
     .option('--json', 'print JSON')
     .addOption(zoneOption())
     .addHelpText('after', `\n${help}${exampleText(examples, exitCodes)}`)
-    .action(async (handle: string, output: Output) => {
+    .action(async (handle: string, _own: object, command: Parser) => {
+      // The parser assigns options that the command above also has to that one.
+      const output = command.optsWithGlobals<Output>();
       await explainErrors(context.withHost((host) => printOne(context, host, subject, handle, output)));
     });
 }

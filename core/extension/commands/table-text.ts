@@ -67,8 +67,8 @@ export function formatSection(title: string, lines: readonly string[]): string[]
 }
 
 /** Names and values below each other; fields without a value are left out. */
-export function formatFields(fields: readonly (readonly [name: string, value: string | undefined])[]): string[] {
-  const known = fields.filter((field): field is readonly [string, string] => field[1] !== undefined);
+export function formatFields(fields: readonly (readonly [name: string, value: string | null | undefined])[]): string[] {
+  const known = fields.filter((field): field is readonly [string, string] => typeof field[1] === 'string');
   const width = Math.max(0, ...known.map(([name]) => name.length));
   return known.map(([name, value]) => `${name.padEnd(width)}  ${printable(value).replaceAll('\n', ' ')}`);
 }

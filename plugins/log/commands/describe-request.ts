@@ -15,7 +15,7 @@ export function describeRequest(record: RequestRecord, account: string | undefin
   ];
 }
 
-type Field = readonly [name: string, value: string | undefined];
+type Field = readonly [name: string, value: string | null | undefined];
 
 function requestFields(record: RequestRecord, account: string | undefined, timeZone: string): Field[] {
   const { format } = readerOf(timeZone);
@@ -23,16 +23,16 @@ function requestFields(record: RequestRecord, account: string | undefined, timeZ
     ['request', record.id],
     ['time', `${timeOf(record.started_at, timeZone)}.${String(record.started_at % 1000).padStart(3, '0')} ${timeZone}`],
     ['account', record.account_id === null ? 'none' : [record.account_id, account].filter(Boolean).join(' ')],
-    ['key', textOf(record.key_hint)],
+    ['key', record.key_hint],
     ['endpoint', `${record.endpoint} (${record.method} ${record.path})`],
-    ['format', textOf(record.format)],
-    ['model', record.alias_of === null ? textOf(record.model) : `${record.model}, alias of ${record.alias_of}`],
+    ['format', record.format],
+    ['model', record.alias_of === null ? record.model : `${record.model}, alias of ${record.alias_of}`],
     ['streamed', yesOrNo(record.is_stream)],
     ['metered', yesOrNo(record.is_metered)],
     ['request size', record.bytes_in === null ? undefined : plain(format.bytes(record.bytes_in).text)],
-    ['client', textOf(record.user_agent)],
+    ['client', record.user_agent],
     ['canary', record.canary === null ? undefined : `${record.canary}`],
-    ['address', textOf(record.remote_address)],
+    ['address', record.remote_address],
   ];
 }
 
@@ -42,8 +42,8 @@ function answerFields(record: RequestRecord, timeZone: string): Field[] {
   return [
     ['status', statusOf(record)],
     ['error', error.length === 0 ? undefined : error.join(': ')],
-    ['route', record.cache === 'hit' ? 'none: from the cache' : textOf(record.route)],
-    ['cache', textOf(record.cache)],
+    ['route', record.cache === 'hit' ? 'none: from the cache' : record.route],
+    ['cache', record.cache],
     ['failover', yesOrNo(record.has_failover)],
     ['queue', record.queue_ms === null ? undefined : `waited ${took(record.queue_ms)} for a free slot`],
     ['first byte', took(record.first_byte_ms)],
@@ -104,10 +104,6 @@ function barOf(start: number, length: number, end: number): string {
 function readerOf(timeZone: string) {
   const format = formatterFor('en', timeZone);
   return { format, took: (ms: number | null | undefined) => duration(ms, format) || undefined };
-}
-
-function textOf(value: string | null): string | undefined {
-  return value ?? undefined;
 }
 
 function yesOrNo(value: boolean | null): string | undefined {

@@ -5,7 +5,8 @@ import { NewRequests } from '#core/gateway/records/new-requests.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { Backoff } from '#core/platform/timing/backoff.ts';
 import { describeRequests, requestToJson } from './describe-requests.ts';
-import { type CommandOutput, listUpTo } from './print-requests.ts';
+import { listUpTo } from './print-requests.ts';
+import type { CommandOutput } from './request-options.ts';
 
 /** Ms between two queries. */
 const interval = 1_000;

@@ -7,15 +7,9 @@ import { describeRequest } from './describe-request.ts';
 import { describeRequests, requestToJson } from './describe-requests.ts';
 import { readUnauthenticated } from '#core/gateway/records/unauthenticated.ts';
 import { describeUnauthenticated, includesUnauthenticated, namedBlocks } from './describe-unauthenticated.ts';
+import type { CommandOutput } from './request-options.ts';
 import type { Account } from '#core/business/accounts/entities.ts';
 import type { Row } from '#core/platform/database/rows.ts';
-
-/** How a command prints. */
-export interface CommandOutput {
-  print(line: string): void;
-  readonly isJson: boolean;
-  readonly timeZone: string;
-}
 
 /** Prints requests, the newest first. */
 export async function printRequests(
@@ -60,20 +54,22 @@ export async function listUpTo(
   return { records, next };
 }
 
+/** A request as `requests show` prints it. */
+export interface FoundRequest {
+  readonly json: object;
+  describe(timeZone: string): string[];
+}
+
 /** @throws CommandFailed with code 3 */
-export async function printRequest(
-  { database }: Pick<Host, 'database'>,
-  id: string,
-  { print, isJson, timeZone }: CommandOutput,
-): Promise<void> {
+export async function readRequest(database: Host['database'], id: string): Promise<FoundRequest> {
   const record = await findRequest(database, id);
   if (record === undefined)
     throw new CommandFailed(
       `Request ${id} not found. Requests are recorded about a second after they are over, and kept for the days of log.keep_days.`,
       3,
     );
-  if (isJson) return print(JSON.stringify(requestToJson(record), null, 2));
-  for (const line of describeRequest(record, await nameOf(database, record.account_id), timeZone)) print(line);
+  const name = await nameOf(database, record.account_id);
+  return { json: requestToJson(record), describe: (timeZone) => describeRequest(record, name, timeZone) };
 }
 
 async function nameOf(database: Host['database'], accountId: string | null): Promise<string | undefined> {

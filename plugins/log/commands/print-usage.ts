@@ -17,7 +17,7 @@ import { readUnauthenticated, writeUnauthenticated } from '#core/gateway/records
 import { describeUnauthenticated, includesUnauthenticated, namedBlocks } from './describe-unauthenticated.ts';
 import type { FiguredUsage, UsageFiguresReader } from '#core/extension/commands/usage-figures.ts';
 import { describeUsage, type UsageGrouping, type UsageLine, type UsageTable } from './describe-usage.ts';
-import type { CommandOutput } from './print-requests.ts';
+import type { CommandOutput } from './request-options.ts';
 import { toOperatorJson } from '#core/web/resources/operator-json.ts';
 import type { Account } from '#core/business/accounts/entities.ts';
 import type { Row } from '#core/platform/database/rows.ts';

@@ -1,7 +1,7 @@
-import { InvalidArgumentError, Option } from 'commander';
+import { type Command as Parser, InvalidArgumentError, Option } from 'commander';
 import { parseLine } from '#core/extension/commands/arguments.ts';
-import { parseTime, resolveTime, type WrittenTime, zoneOf } from '#core/extension/commands/days.ts';
-import { CommandFailed, exampleText } from '#core/extension/commands/command.ts';
+import { parseTime, resolveTime, type WrittenTime, zoneOf, zoneOption } from '#core/extension/commands/days.ts';
+import { type CommandContext, CommandFailed, exampleText } from '#core/extension/commands/command.ts';
 import { findModelName } from '#core/gateway/records/model-names.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { RequestFilter } from '#core/gateway/records/filter.ts';
@@ -21,19 +21,21 @@ export function parseStatus(text: string): StatusFilter {
   throw new InvalidArgumentError(`It must be a status such as 429 or 5xx, error, ${outcomes.join(', ')}.`);
 }
 
-export function accountOption(): Option {
-  return new Option('--account <account>', 'of this account: id, e-mail address, name, hint or key').argParser(
-    parseLine,
-  );
-}
-
-export function sinceOption(): Option {
-  return new Option(
-    '--since <time>',
-    'from this time on: 30m, 24h, 7d, 2026-11-22, "2026-11-22 20:00" or 2026-11-22T13:00Z',
-  )
-    .argParser(parseTime)
-    .default({ ago: 86_400_000 }, '24h');
+/** Options that select requests, and say how they are printed. */
+export function addSelectionOptions(parser: Parser): Parser {
+  return parser
+    .option('--account <account>', 'of this account: id, e-mail address, name, hint or key', parseLine)
+    .option('--model <model>', 'of this model, whichever name the client used', parseLine)
+    .option('--route <route>', 'served by this route, such as openai/gpt-6-sol', parseLine)
+    .addOption(
+      new Option(
+        '--since <time>',
+        'from this time on: 30m, 24h, 7d, 2026-11-22, "2026-11-22 20:00" or 2026-11-22T13:00Z',
+      )
+        .argParser(parseTime)
+        .default({ ago: 86_400_000 }, '24h'),
+    )
+    .addOption(zoneOption());
 }
 
 /** What commands that count or list requests have in common. */
@@ -43,6 +45,18 @@ export interface SelectionOptions {
   readonly route?: string;
   readonly since: WrittenTime;
   readonly timeZone?: string;
+  readonly json?: true;
+}
+
+/** How a command prints. */
+export interface CommandOutput {
+  print(line: string): void;
+  readonly isJson: boolean;
+  readonly timeZone: string;
+}
+
+export function outputOf({ print }: CommandContext, host: Host, options: SelectionOptions): CommandOutput {
+  return { print, isJson: options.json === true, timeZone: zoneOf(host, options) };
 }
 
 /** The filter that selects these requests. @throws CommandFailed, AccountError `not_found` or `ambiguous` */
@@ -66,7 +80,7 @@ async function publicNameOf(host: Host, name: string): Promise<string> {
   throw new CommandFailed(`Model "${name}" not found.${ask}`, 3);
 }
 
-const exitCodes = `
+export const exitCodes = `
 
 Exit codes: 0 success, 1 failure, 2 invalid usage, 3 request, account or model not found.`;
 

@@ -39,7 +39,7 @@ it('a total has the fees that are known, a free payment among them', () => {
   expect(totalsOf(movement(), movement({ fee: 665 }))).toEqual([
     '2026-11-22,,total,,190000,IDR,,,,midtrans,,,,,,,665,189335,,,',
   ]);
-  expect(totalsOf(movement({ fee: 0 }))).toEqual(['2026-11-22,,total,,95000,IDR,,,,midtrans,,,,,,,0,95000,,']);
+  expect(totalsOf(movement({ fee: 0 }))).toEqual(['2026-11-22,,total,,95000,IDR,,,,midtrans,,,,,,,0,95000,,,']);
 });
 
 it('each day and each provider has a total of its own', () => {

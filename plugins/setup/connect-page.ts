@@ -19,7 +19,6 @@ const allTools = 'all';
 
 type Gateway = Server['gateway'];
 
-/** The choice in the page's query. */
 interface Choice {
   /** Undefined for all tools at once. */
   readonly tool: SetupTool | undefined;
@@ -49,30 +48,27 @@ export function createConnectPage({ gateway }: Pick<Server, 'gateway'>): Page {
   };
 }
 
-/** Tool, model and system, each with the address that chooses it. */
 function describeChoices(gateway: Gateway, request: PageRequest) {
   const { host, t } = request;
   const { tool, reader } = choiceOf(gateway, request);
   const { system, chosenModel } = reader;
   const id = tool?.id ?? allTools;
-  const at = (changed: object) =>
-    addressOf({ tool: id, system, ...(chosenModel !== undefined && { model: chosenModel }), ...changed });
   return {
     path,
-    all: { id: allTools, isCurrent: tool === undefined, path: at({ tool: allTools }) },
+    all: { id: allTools, isCurrent: tool === undefined, path: addressOf(allTools, reader) },
     groups: groups.map((group) => ({
       id: group,
       title: t(`setup.group.${group}`),
       tools: tools
         .filter((one) => one.group === group)
-        .map((one) => ({ id: one.id, name: nameOf(one, t), isCurrent: one === tool, path: at({ tool: one.id }) })),
+        .map((one) => ({ id: one.id, name: nameOf(one, t), isCurrent: one === tool, path: addressOf(one.id, reader) })),
     })),
     system,
     systems: systems.map((one) => ({
       id: one,
       name: t(`setup.system.${one}`),
       isCurrent: one === system,
-      path: at({ system: one }),
+      path: addressOf(id, { ...reader, system: one }),
     })),
     models: setupModels(host, gateway).map(({ name }) => ({ name, isCurrent: name === chosenModel })),
   };
@@ -91,11 +87,7 @@ async function describePanel(gateway: Gateway, request: PageRequest) {
     isEmpty: false,
     one,
     tool: tool && values && describeTool(tool, values, reader),
-    allPath: addressOf({
-      tool: allTools,
-      system: reader.system,
-      ...(reader.chosenModel !== undefined && { model: reader.chosenModel }),
-    }),
+    allPath: addressOf(allTools, reader),
     addresses: describeAddresses(request),
     hint: await hintOf(request),
   };
@@ -133,7 +125,8 @@ function systemOf({ query, userAgent }: PageRequest): System {
   return /Mac OS X|Macintosh/.test(userAgent) ? 'macos' : 'linux';
 }
 
-function addressOf(query: Readonly<Record<string, string>>): string {
+function addressOf(tool: string, { system, chosenModel }: Reader): string {
+  const query = { tool, system, ...(chosenModel !== undefined && { model: chosenModel }) };
   return `${path}?${new URLSearchParams(query).toString()}`;
 }
 

@@ -30,7 +30,6 @@ interface ShownField {
   readonly isKey: boolean;
 }
 
-/** The input of each part of a step. */
 interface StepContext {
   readonly t: Reader['t'];
   readonly system: System;
@@ -128,7 +127,6 @@ function shellOn(system: System): Shell {
   return system === 'windows' ? powershell : posix;
 }
 
-/** The sign that begins a comment in a language. */
 function commentIn(language: string): string {
   return language === 'Python' ? '#' : '//';
 }

@@ -3,9 +3,9 @@ import { type CodeBox, describeStep, type ShownStep } from './describe-step.ts';
 import { commandBox } from './one-command.ts';
 import type { Reader } from './reader.ts';
 import type { SetupTool } from './tool.ts';
+import { noteKey } from './tools.ts';
 import type { SetupValues } from './values.ts';
 
-/** How one tool is set up, ready for the template. */
 interface ShownTool {
   readonly id: string;
   readonly name: string;
@@ -25,7 +25,7 @@ export function describeTool(tool: SetupTool, values: SetupValues, reader: Reade
     name: nameOf(tool, t),
     speaks: tool.formats.map((format) => t(`setup.format.${format}`)).join(' · '),
     evidence: evidenceOf(tool, t),
-    note: tool.note === undefined ? '' : t(tool.note, { provider: values.providerId }),
+    note: tool.note === undefined ? '' : t(noteKey(tool), { provider: values.providerId }),
     command: tool.script === undefined ? undefined : commandBox({ tools: tool.id }, reader),
     steps: tool.steps(values).map((step, index) => describeStep(step, { t, system, values, number: index + 1 })),
   };

@@ -5,7 +5,7 @@ import { createConnectPage } from './connect-page.ts';
 import { type Abilities, type CatalogHost, defaultsOf, findModel } from './defaults.ts';
 import { routeScripts } from './script/scripts.ts';
 import { namedModels, setupSection } from './section.ts';
-import { scriptedFormats, tools } from './tools.ts';
+import { scriptedFormats, textsOf, tools } from './tools.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
@@ -16,7 +16,7 @@ export const plugin: GatewayPlugin = {
     server.gateway.section(setupSection);
     server.gateway.configReview({ name: 'setup', describe: (host) => reviewSetup(host, server.gateway) });
     server.gateway.texts(defineTexts({ en, id }));
-    for (const { texts } of tools) if (texts !== undefined) server.gateway.texts(texts);
+    for (const tool of tools) server.gateway.texts(textsOf(tool));
     server.gateway.assets({ name: 'connect.css', path: 'setup/connect.css' });
     server.gateway.page(createConnectPage(server));
     server.gateway.onConfigured(routeScripts);

@@ -9,17 +9,14 @@ import {
 import type { CodeBox } from './describe-step.ts';
 import { type Reader, type System, terminalOn } from './reader.ts';
 
-/** Facts of a script for the page. */
 interface ScriptFacts {
   /** Checksum of the served bytes, in hexadecimal digits. */
   readonly sha256: string;
-  /** Names of the tools that it sets up. */
   readonly tools: readonly string[];
   /** Slug of the service; the script's state is in a folder of this name. */
   readonly slug: string;
 }
 
-/** Tools that the example of `--tools` names. */
 const exampleTools = 'claude-code,codex';
 
 function shellFor(system: System): SetupShell {
@@ -83,17 +80,16 @@ function describeOptions(reader: Reader) {
 function longWay(reader: Reader): string {
   const { system, baseUrl } = reader;
   const shell = shellFor(system);
-  const steps = longWays[system](setupUrl(shell, baseUrl));
+  const url = setupUrl(shell, baseUrl);
+  const sum = system === 'macos' ? 'shasum -a 256' : 'sha256sum';
+  const steps =
+    system === 'windows'
+      ? [
+          `irm ${url} -OutFile setup.ps1`,
+          '(Get-FileHash setup.ps1).Hash.ToLower()',
+          'notepad setup.ps1',
+          'powershell -ExecutionPolicy Bypass -File setup.ps1',
+        ]
+      : [`curl -fsSL ${url} -o setup.sh`, `${sum} setup.sh`, 'less setup.sh', 'sh setup.sh'];
   return `${steps.join('\n')} ${setupOptions(shell, modelOption(reader))}`.trimEnd();
 }
-
-const longWays: Readonly<Record<System, (url: string) => readonly string[]>> = {
-  linux: (url) => [`curl -fsSL ${url} -o setup.sh`, 'sha256sum setup.sh', 'less setup.sh', 'sh setup.sh'],
-  macos: (url) => [`curl -fsSL ${url} -o setup.sh`, 'shasum -a 256 setup.sh', 'less setup.sh', 'sh setup.sh'],
-  windows: (url) => [
-    `irm ${url} -OutFile setup.ps1`,
-    '(Get-FileHash setup.ps1).Hash.ToLower()',
-    'notepad setup.ps1',
-    'powershell -ExecutionPolicy Bypass -File setup.ps1',
-  ],
-};

@@ -6,7 +6,6 @@ import { type CheckContext, defineSection, type Report, type SectionValue } from
 import { service } from '#core/config/sections/core-sections.ts';
 import { array, object, string } from '#core/platform/schema.ts';
 
-/** The remedy for a name that is not plain, for messages. */
 const plainNameRule = 'use a model or alias whose name has only ASCII letters, digits and . / : @ + - _';
 
 /** True for a name that no shell and no settings file reads as anything else, and no script as a placeholder. */
@@ -16,7 +15,6 @@ export function isPlainName(name: string): boolean {
 
 const modelName = string({ minLength: 1 });
 
-/** The models of tools that speak one format. */
 const modelsOf = (format: string) =>
   object(`The same for tools that speak ${format}.`, {
     model: string(modelName, 'Name of a model. Default: that of all formats.'),
@@ -57,7 +55,6 @@ export const setupSection = defineSection({
   },
 });
 
-/** A model that gateway.yaml names for tools. */
 interface NamedModel {
   /** Path of the key in gateway.yaml: setup, formats, chat, model. */
   readonly path: readonly string[];

@@ -81,7 +81,7 @@ export interface CodeSample {
 }
 
 /** Lines that a script writes: between markers in a file that may hold others (`block`), or all of a file (`text`). */
-interface LinesStep {
+export interface LinesStep {
   readonly kind: 'lines';
   readonly place: FilePlace;
   readonly format: 'block' | 'text';
@@ -158,9 +158,9 @@ export interface SetupTool {
   readonly script?: ToolScript;
   /** The steps of the page, in order. */
   steps(values: SetupValues): readonly Step[];
-  /** The key of a sentence about what to know beforehand. */
-  readonly note?: string;
-  /** The texts of its keys. `{provider}` is the gateway's name in its settings. */
+  /** What to know beforehand. `{provider}` is the gateway's name in its settings. */
+  readonly note?: Readonly<Record<keyof Texts, string>>;
+  /** The texts of the other keys that it names. */
   readonly texts?: Texts;
 }
 

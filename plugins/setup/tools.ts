@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { Texts } from '#core/web/texts/texts.ts';
 import type { ScriptedTool, SetupTool } from './tool.ts';
 
 /** Groups in the order of the page. */
@@ -22,6 +23,16 @@ function compare(one: SetupTool, other: SetupTool): number {
   const byGroup = groups.indexOf(one.group) - groups.indexOf(other.group);
   const byOrder = (one.order ?? 100) - (other.order ?? 100);
   return byGroup || byOrder || one.name.localeCompare(other.name, 'en');
+}
+
+/** The key of the tool's note. */
+export const noteKey = ({ id }: SetupTool): string => `setup.note.${id.replaceAll('-', '_')}`;
+
+/** The texts that a tool brings with it. */
+export function textsOf(tool: SetupTool): Texts {
+  const { note, texts } = tool;
+  const own = (text: string | undefined) => (text === undefined ? {} : { [noteKey(tool)]: text });
+  return { en: { ...texts?.en, ...own(note?.en) }, id: { ...texts?.id, ...own(note?.id) } };
 }
 
 /** The tools that the scripts set up. */

@@ -22,16 +22,16 @@ export const claudeCode: SetupTool = {
     allow: ['--allowedTools', 'Bash'],
     offline: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
   },
-  note: 'setup.note.claude_code',
+  note: {
+    en: 'Keep comments out of this file: with one, Claude Code ignores all of it.',
+    id: 'Jangan tulis komentar di file ini. Satu komentar saja membuat Claude Code mengabaikan semuanya.',
+  },
   texts: {
     en: {
-      'setup.note.claude_code': 'Keep comments out of this file: with one, Claude Code ignores all of it.',
       'setup.note.claude_code_mode':
         'With "defaultMode": "default", Claude Code asks before it runs a command. Its auto mode needs a check that the vendor of this model does not have: it would stop at the first risky action and say that the check is not getting through. Leave the line out if you have chosen a mode yourself.',
     },
     id: {
-      'setup.note.claude_code':
-        'Jangan tulis komentar di file ini. Satu komentar saja membuat Claude Code mengabaikan semuanya.',
       'setup.note.claude_code_mode':
         'Dengan "defaultMode": "default", Claude Code bertanya sebelum menjalankan perintah. Mode otomatisnya membutuhkan pemeriksaan yang tidak dimiliki vendor model ini: mode itu berhenti pada tindakan berisiko pertama dan mengatakan bahwa pemeriksaan tidak sampai. Hapus baris itu jika Anda sudah memilih mode sendiri.',
     },

@@ -15,14 +15,9 @@ export const cline: SetupTool = {
   formats: ['chat'],
   seen: '3.0.65',
   npm: { package: 'cline', tried: '2026-11-22' },
-  note: 'setup.note.cline',
-  texts: {
-    en: {
-      'setup.note.cline': 'Restart editors that run Cline: they keep the old settings.',
-    },
-    id: {
-      'setup.note.cline': 'Buka ulang editor yang menjalankan Cline; pengaturan lama masih dipakai.',
-    },
+  note: {
+    en: 'Restart editors that run Cline: they keep the old settings.',
+    id: 'Buka ulang editor yang menjalankan Cline; pengaturan lama masih dipakai.',
   },
   script: {
     commands: ['cline'],

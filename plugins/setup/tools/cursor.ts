@@ -6,16 +6,9 @@ export const cursor: SetupTool = {
   name: 'Cursor',
   group: 'editors',
   formats: ['chat'],
-  note: 'setup.note.cursor',
-  texts: {
-    en: {
-      'setup.note.cursor':
-        'Cursor calls from its own servers, so this address must be public and HTTPS. Agent mode and Tab keep their own models.',
-    },
-    id: {
-      'setup.note.cursor':
-        'Cursor memanggil dari servernya sendiri, jadi alamat ini harus publik dan HTTPS. Mode Agent dan Tab tetap memakai modelnya sendiri.',
-    },
+  note: {
+    en: 'Cursor calls from its own servers, so this address must be public and HTTPS. Agent mode and Tab keep their own models.',
+    id: 'Cursor memanggil dari servernya sendiri, jadi alamat ini harus publik dan HTTPS. Mode Agent dan Tab tetap memakai modelnya sendiri.',
   },
   steps: ({ apiUrl, key, model }) => [
     {

@@ -14,14 +14,9 @@ export const droid: SetupTool = {
     offline: { FACTORY_AIRGAP_ENABLED: 'true', FACTORY_DROID_AUTO_UPDATE_ENABLED: 'false' },
     keeps: [/^\.factory\/logs\//],
   },
-  note: 'setup.note.droid',
-  texts: {
-    en: {
-      'setup.note.droid': 'Put the model at the end of customModels. Other entries keep their position.',
-    },
-    id: {
-      'setup.note.droid': 'Taruh model di akhir customModels, supaya urutan yang lain tetap.',
-    },
+  note: {
+    en: 'Put the model at the end of customModels. Other entries keep their position.',
+    id: 'Taruh model di akhir customModels, supaya urutan yang lain tetap.',
   },
   script: {
     commands: ['droid'],

@@ -8,17 +8,18 @@ export const environment: SetupTool = {
   group: 'libraries',
   formats: ['chat', 'responses', 'messages'],
   seen: '',
-  note: 'setup.note.environment',
+  note: {
+    en: 'Every program started from this terminal uses these addresses.',
+    id: 'Semua program dari terminal ini ikut memakai alamat tersebut.',
+  },
   texts: {
     en: {
       'setup.environment_name': 'Environment variables',
-      'setup.note.environment': 'Every program started from this terminal uses these addresses.',
       'setup.note.environment_openai': 'For programs with an OpenAI SDK.',
       'setup.note.environment_anthropic': 'For programs with an Anthropic SDK. The Vercel AI SDK needs /v1 at the end.',
     },
     id: {
       'setup.environment_name': 'Variabel environment',
-      'setup.note.environment': 'Semua program dari terminal ini ikut memakai alamat tersebut.',
       'setup.note.environment_openai': 'Untuk program dengan SDK OpenAI.',
       'setup.note.environment_anthropic': 'Untuk program dengan SDK Anthropic. Vercel AI SDK perlu /v1 di akhir.',
     },

@@ -9,17 +9,16 @@ export const frameworks: SetupTool = {
   order: 101,
   formats: ['chat', 'responses', 'messages'],
   seen: '',
-  note: 'setup.note.frameworks',
+  note: {
+    en: 'Pass your key and the model to the same class. Spring AI before 2.0 wants the address without /v1.',
+    id: 'Isi API key kamu dan model di kelas yang sama. Spring AI sebelum 2.0 perlu alamat tanpa /v1.',
+  },
   texts: {
     en: {
       'setup.frameworks_name': 'Agent frameworks',
-      'setup.note.frameworks':
-        'Pass your key and the model to the same class. Spring AI before 2.0 wants the address without /v1.',
     },
     id: {
       'setup.frameworks_name': 'Framework agen',
-      'setup.note.frameworks':
-        'Isi API key kamu dan model di kelas yang sama. Spring AI sebelum 2.0 perlu alamat tanpa /v1.',
     },
   },
   steps: ({ apiUrl, keyVariable, providerId, model }) => [

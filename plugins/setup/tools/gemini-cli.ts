@@ -22,14 +22,9 @@ export const geminiCli: SetupTool = {
     tried: '2026-11-22',
     allow: ['--yolo'],
   },
-  note: 'setup.note.gemini_cli',
-  texts: {
-    en: {
-      'setup.note.gemini_cli': 'Gemini CLI requires HTTPS, except on this machine.',
-    },
-    id: {
-      'setup.note.gemini_cli': 'Gemini CLI memerlukan HTTPS, kecuali di mesin ini.',
-    },
+  note: {
+    en: 'Gemini CLI requires HTTPS, except on this machine.',
+    id: 'Gemini CLI memerlukan HTTPS, kecuali di mesin ini.',
   },
   script: {
     commands: ['gemini'],

@@ -6,14 +6,9 @@ export const junie: SetupTool = {
   name: 'Junie CLI',
   group: 'agents',
   formats: ['responses'],
-  note: 'setup.note.junie',
-  texts: {
-    en: {
-      'setup.note.junie': 'Choose the model in Junie as custom:{provider}.',
-    },
-    id: {
-      'setup.note.junie': 'Pilih modelnya di Junie sebagai custom:{provider}.',
-    },
+  note: {
+    en: 'Choose the model in Junie as custom:{provider}.',
+    id: 'Pilih modelnya di Junie sebagai custom:{provider}.',
   },
   script: {
     commands: ['junie'],

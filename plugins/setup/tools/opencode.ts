@@ -1,5 +1,5 @@
 import type { SetupModel, SetupValues } from '../values.ts';
-import type { FilePlace, SettingTree, SetupTool } from '../tool.ts';
+import type { SettingTree, SetupTool } from '../tool.ts';
 
 /** OpenCode and Kilo Code read the same settings. Every model must be listed. */
 function settingsOf({ apiUrl, providerId, providerName, keyVariable, model, smallModel }: SetupValues): SettingTree {
@@ -27,11 +27,13 @@ function describe({ name, maxInputTokens, maxOutputTokens, canSeeImages }: Setup
 }
 
 /** Both files are read where both exist, and the one with comments wins. */
-function placeOf(name: string): FilePlace {
-  return {
-    path: `~/.config/${name}/${name}.json`,
-    preferred: `~/.config/${name}/${name}.jsonc`,
-  };
+function stepsOf(name: string): SetupTool['steps'] {
+  const file = `~/.config/${name}/${name}.json`;
+  return (values) => [
+    { kind: 'file', place: { path: file, preferred: `${file}c` }, format: 'json', settings: settingsOf(values) },
+    { kind: 'environment', key: values.keyVariable },
+    { kind: 'command', commands: [[name]] },
+  ];
 }
 
 export const opencode: SetupTool = {
@@ -47,16 +49,7 @@ export const opencode: SetupTool = {
     offline: { OPENCODE_DISABLE_MODELS_FETCH: '1', OPENCODE_DISABLE_AUTOUPDATE: '1' },
   },
   script: { commands: ['opencode'], folders: ['~/.config/opencode'], trial: (prompt) => ['run', prompt] },
-  steps: (values) => [
-    {
-      kind: 'file',
-      place: placeOf('opencode'),
-      format: 'json',
-      settings: settingsOf(values),
-    },
-    { kind: 'environment', key: values.keyVariable },
-    { kind: 'command', commands: [['opencode']] },
-  ],
+  steps: stepsOf('opencode'),
 };
 
 /** The extension of VS Code reads the file of the command-line tool. */
@@ -76,14 +69,5 @@ export const kilo: SetupTool = {
     folders: ['~/.config/kilo'],
     trial: (prompt) => ['run', '--auto', prompt],
   },
-  steps: (values) => [
-    {
-      kind: 'file',
-      place: placeOf('kilo'),
-      format: 'json',
-      settings: settingsOf(values),
-    },
-    { kind: 'environment', key: values.keyVariable },
-    { kind: 'command', commands: [['kilo']] },
-  ],
+  steps: stepsOf('kilo'),
 };

@@ -6,14 +6,9 @@ export const vscode: SetupTool = {
   name: 'VS Code chat',
   group: 'editors',
   formats: ['chat'],
-  note: 'setup.note.vscode',
-  texts: {
-    en: {
-      'setup.note.vscode': 'VS Code asks for the key in its own form and stores it.',
-    },
-    id: {
-      'setup.note.vscode': 'VS Code meminta API key di formulirnya sendiri dan menyimpannya di sana.',
-    },
+  note: {
+    en: 'VS Code asks for the key in its own form and stores it.',
+    id: 'VS Code meminta API key di formulirnya sendiri dan menyimpannya di sana.',
   },
   steps: ({ apiUrl, key, providerName, model }) => [
     {

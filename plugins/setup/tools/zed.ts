@@ -6,14 +6,9 @@ export const zed: SetupTool = {
   name: 'Zed',
   group: 'editors',
   formats: ['chat'],
-  note: 'setup.note.zed',
-  texts: {
-    en: {
-      'setup.note.zed': 'Zed reads the key from the terminal it was started from, or from its own form for providers.',
-    },
-    id: {
-      'setup.note.zed': 'Zed mengambil API key dari terminal tempat ia dibuka, atau dari formulir provider-nya.',
-    },
+  note: {
+    en: 'Zed reads the key from the terminal it was started from, or from its own form for providers.',
+    id: 'Zed mengambil API key dari terminal tempat ia dibuka, atau dari formulir provider-nya.',
   },
   script: {
     commands: ['zed', 'zeditor'],

@@ -4,7 +4,7 @@ import { parse as parseYaml } from 'yaml';
 import type { Host } from '#core/gateway/host/host.ts';
 import { formats } from '../../../plugins/format/formats/formats.ts';
 import type { FileStep, Step, SetupTool } from '../../../plugins/setup/tool.ts';
-import { tools } from '../../../plugins/setup/tools.ts';
+import { noteKey, textsOf, tools } from '../../../plugins/setup/tools.ts';
 import { type SetupValues, setupValues } from '../../../plugins/setup/values.ts';
 import { writeSettings } from '../../../plugins/setup/writers.ts';
 import { modelOf } from '../format/catalog/catalog-fixture.ts';
@@ -76,8 +76,12 @@ describe('table of tools', () => {
   });
 
   it('the table of tools has a text for each note', () => {
-    const notes = tools.flatMap((tool) => [tool.note, tool.nameText, ...tool.steps(values).map(({ note }) => note)]);
-    const known = new Set(tools.flatMap(({ texts = { en: {} } }) => Object.keys(texts.en)));
+    const notes = tools.flatMap((tool) => [
+      tool.note && noteKey(tool),
+      tool.nameText,
+      ...tool.steps(values).map(({ note }) => note),
+    ]);
+    const known = new Set(tools.flatMap((tool) => Object.keys(textsOf(tool).en)));
     expect(notes.filter((note) => note !== undefined && !known.has(note))).toEqual([]);
   });
 

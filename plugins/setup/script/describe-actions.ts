@@ -1,7 +1,6 @@
 import { pathOn } from '../reader.ts';
-import { writeSettings } from '../writers.ts';
-import { posix } from '../writers.ts';
-import type { FilePlace, ScriptedStep, ScriptedTool } from '../tool.ts';
+import { posix, writeSettings } from '../writers.ts';
+import type { FilePlace, FileStep, LinesStep, ScriptedStep, ScriptedTool } from '../tool.ts';
 import type { SetupValues } from '../values.ts';
 
 /** One thing that the script does for a tool. Texts hold placeholders such as `@KEY@`, which the script fills in. */
@@ -23,22 +22,15 @@ interface PlaceOfFile {
   readonly windows?: string;
 }
 
+type Editing = { readonly [Key in 'identity' | 'initial' | 'dialect' | 'at']?: FileStep[Key] | undefined };
+
 /** Settings or lines that a file gets. */
-export interface FileAction extends PlaceOfFile {
+export interface FileAction extends PlaceOfFile, Editing {
   readonly kind: 'file';
-  /** `block`: lines between markers, with `#` as the comment sign. `text`: the whole file. */
-  readonly format: 'json' | 'toml' | 'yaml' | 'block' | 'text';
+  readonly format: FileStep['format'] | LinesStep['format'];
   readonly text: string;
-  /** Members by which an entry of a list of objects is recognised. */
-  readonly identity?: readonly string[];
-  /** Members that stay as they are where the file has them. */
-  readonly initial?: readonly string[];
-  /** Other files that the tool reads: initial members that one has are left out. A launcher without a runtime leaves all out. */
-  readonly elsewhere?: readonly PlaceOfFile[];
-  /** What the tool reads of JSON with comments and trailing commas, unless it is all. */
-  readonly dialect?: 'plain' | 'comments';
-  /** New entries of a list go to its start instead of its end. */
-  readonly at?: 'start';
+  /** A launcher without a runtime leaves all initial members out. */
+  readonly elsewhere?: readonly PlaceOfFile[] | undefined;
 }
 
 /** The actions of the script for a tool with these values, in order. */
@@ -71,18 +63,9 @@ function stepsOf({ id, steps, script }: ScriptedTool, values: SetupValues): read
 function actionsOf(step: ScriptedStep, { key }: SetupValues): ScriptAction[] {
   switch (step.kind) {
     case 'file': {
-      const { place, format, settings, identity, initial, elsewhere, dialect, at } = step;
-      const text = writeSettings(format, settings);
-      return [
-        {
-          ...fileAt(place, format, text),
-          ...(identity && { identity }),
-          ...(initial && { initial }),
-          ...(elsewhere && { elsewhere: elsewhere.map(locate) }),
-          ...(dialect && { dialect }),
-          ...(at && { at }),
-        },
-      ];
+      const { place, format, settings, identity, initial, dialect, at } = step;
+      const elsewhere = step.elsewhere?.map(locate);
+      return [{ ...fileAt(place, format, writeSettings(format, settings)), identity, initial, elsewhere, dialect, at }];
     }
     case 'lines':
       return [fileAt(step.place, step.format, step.lines.join('\n'))];

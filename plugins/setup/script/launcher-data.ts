@@ -1,8 +1,9 @@
 import { pathOn } from '../reader.ts';
 import { quoteAlways } from '../writers.ts';
 import type { FileAction, ScriptAction } from './describe-actions.ts';
-import { withoutPresent } from './edit/json.mjs';
-import type { ScriptData, ScriptModel, ScriptTool } from './script-data.ts';
+import { json } from './edit/json.mjs';
+import { fill, variantOf } from './program/variant.mjs';
+import type { ScriptData, ScriptTool } from './script-data.ts';
 
 /**
  * What setup.sh needs of the data without a runtime, as shell text: the names of the service, and one table of the tools, each
@@ -31,30 +32,11 @@ function writeTool(tool: ScriptTool, data: ScriptData): string {
 }
 
 /** The actions of a tool with the default model of its format; only the key is left to fill in. */
-function defaultActions({ format, variants }: ScriptTool, { defaults, models }: ScriptData): readonly ScriptAction[] {
-  const chosen = defaults.find((one) => one.format === format);
-  const find = (name: string | undefined) => models.find((model) => model.name === name);
-  const model = find(chosen?.model);
-  const small = find(chosen?.small) ?? model;
-  const traits = model && (model === small ? `${model.traits}-same` : model.traits);
-  const variant = variants.find((one) => traits !== undefined && one.traits.includes(traits));
-  if (variant === undefined || model === undefined || small === undefined) return [];
-  return JSON.parse(fill(JSON.stringify(variant.actions), model, small)) as ScriptAction[];
-}
-
-/** Names of models are plain: they need no quotes in JSON. */
-function fill(text: string, model: ScriptModel, small: ScriptModel): string {
-  const values: Readonly<Record<string, string | number | undefined>> = {
-    MODEL: model.name,
-    SMALL: small.name,
-    CONTEXT: model.context,
-    OUTPUT: model.output,
-    SMALL_CONTEXT: small.context,
-    SMALL_OUTPUT: small.output,
-  };
-  return text.replaceAll(/@(MODEL|SMALL|CONTEXT|OUTPUT|SMALL_CONTEXT|SMALL_OUTPUT)@/g, (_, name: string) =>
-    String(values[name] ?? ''),
-  );
+function defaultActions(tool: ScriptTool, data: ScriptData): readonly ScriptAction[] {
+  const variant = variantOf(tool, data);
+  if (variant === undefined) return [];
+  // Names of models are plain: they need no quotes in JSON.
+  return JSON.parse(fill(JSON.stringify(variant.actions), { ...variant.values, KEY: '@KEY@' })) as ScriptAction[];
 }
 
 type Place = Extract<ScriptAction, { readonly kind: 'place' }>;
@@ -94,7 +76,6 @@ function inHome(path: string): string {
   return path === '~' || path.startsWith('~/') ? `$HOME${escape(path.slice(1))}` : escape(path);
 }
 
-/** A text between double quotes. */
 function escape(text: string): string {
   return text.replaceAll(/["\\$`]/g, '\\$&');
 }
@@ -124,7 +105,7 @@ function fileOf(action: FileAction) {
 
 /** The settings without members that depend on other files, which nothing here can read. */
 function certainText({ text, initial = [], elsewhere }: FileAction): string {
-  return elsewhere === undefined ? text : withoutPresent(text, text, initial);
+  return elsewhere === undefined ? text : json.withoutPresent(text, text, initial);
 }
 
 /** A value as one line of JSON in ASCII, which cannot end a here-document or here-string. */

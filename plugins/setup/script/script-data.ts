@@ -23,7 +23,7 @@ export interface ScriptData {
   readonly tools: readonly ScriptTool[];
 }
 
-export interface ScriptModel {
+interface ScriptModel {
   readonly name: string;
   readonly context?: number; // tokens of a prompt, at most
   readonly output?: number; // tokens of an answer, at most
@@ -64,23 +64,12 @@ interface ScriptVariant {
   readonly withSockets?: readonly ScriptAction[];
 }
 
-/** Placeholders in the texts of actions, which the script replaces by values. */
-export const placeholders = {
-  key: '@KEY@',
-  model: '@MODEL@',
-  small: '@SMALL@',
-  context: '@CONTEXT@',
-  output: '@OUTPUT@',
-  smallContext: '@SMALL_CONTEXT@',
-  smallOutput: '@SMALL_OUTPUT@',
-} as const;
-
-/** Numbers that stand for limits while settings are written, because settings hold numbers: nothing else in them is as long. */
+/** Numbers that stand for placeholders while settings are written, because settings hold numbers: nothing else in them is as long. */
 const standIns = {
-  context: 7_310_000_000_000_001,
-  output: 7_310_000_000_000_002,
-  smallContext: 7_310_000_000_000_003,
-  smallOutput: 7_310_000_000_000_004,
+  CONTEXT: 7_310_000_000_000_001,
+  OUTPUT: 7_310_000_000_000_002,
+  SMALL_CONTEXT: 7_310_000_000_000_003,
+  SMALL_OUTPUT: 7_310_000_000_000_004,
 } as const;
 
 /** Letters for the properties on which settings depend besides the values of placeholders; `n` for a model without any. */
@@ -95,12 +84,12 @@ function traitsOf({ maxInputTokens, maxOutputTokens, canSeeImages, hasSafeguards
 }
 
 /** A model with these traits, and with placeholders for its name and limits. */
-function modelWith(traits: string, role: 'main' | 'small'): SetupModel {
-  const isMain = role === 'main';
+function modelWith(traits: string, role: 'MODEL' | 'SMALL'): SetupModel {
+  const prefix = role === 'MODEL' ? '' : 'SMALL_';
   return {
-    name: isMain ? placeholders.model : placeholders.small,
-    maxInputTokens: traits.includes('c') ? standIns[isMain ? 'context' : 'smallContext'] : undefined,
-    maxOutputTokens: traits.includes('o') ? standIns[isMain ? 'output' : 'smallOutput'] : undefined,
+    name: `@${role}@`,
+    maxInputTokens: traits.includes('c') ? standIns[`${prefix}CONTEXT`] : undefined,
+    maxOutputTokens: traits.includes('o') ? standIns[`${prefix}OUTPUT`] : undefined,
     canSeeImages: traits.includes('i'),
     hasSafeguards: traits.replace('-same', '').includes('s'),
   };
@@ -109,7 +98,7 @@ function modelWith(traits: string, role: 'main' | 'small'): SetupModel {
 /** Puts placeholders where settings have the limits of `modelWith`. */
 function withPlaceholders(text: string): string {
   return Object.entries(standIns).reduce(
-    (written, [name, number]) => written.replaceAll(String(number), placeholders[name as keyof typeof standIns]),
+    (written, [name, number]) => written.replaceAll(String(number), `@${name}@`),
     text,
   );
 }
@@ -120,7 +109,7 @@ export function scriptData(host: SetupHost, registry: Abilities): ScriptData | u
   if (models.length === 0) return undefined;
   const defaults = scriptedFormats.flatMap((format) => defaultsOf(format, host, registry) ?? []);
   const { name, slug, prefix } = host.service;
-  const { baseUrl, keyVariable } = valuesWith(host, modelWith('', 'main'), modelWith('', 'main'));
+  const { baseUrl, keyVariable } = valuesWith(host, modelWith('', 'MODEL'), modelWith('', 'MODEL'));
   return {
     service: name.replaceAll(/\p{Cc}+/gu, ' ').trim() || slug,
     slug,
@@ -166,15 +155,15 @@ function toScriptTool(
   const smallTraits = models.find(({ name }) => name === small?.name)?.traits ?? '';
   const variants = new Map<string, ScriptVariant & { readonly traits: string[] }>();
   for (const traits of traitsWith(models, small?.name)) {
-    const main = modelWith(traits.replace('-same', ''), 'main');
-    const values = valuesWith(host, main, traits.endsWith('-same') ? main : modelWith(smallTraits, 'small'), tiers);
+    const main = modelWith(traits.replace('-same', ''), 'MODEL');
+    const values = valuesWith(host, main, traits.endsWith('-same') ? main : modelWith(smallTraits, 'SMALL'), tiers);
     const written = writeActions(tool, values);
     const variant = variants.get(written) ?? toVariant(written, writeActions(tool, { ...values, hasSockets: true }));
     variant.traits.push(traits);
     variants.set(written, variant);
   }
   const { id, name, script } = tool;
-  const anyModel = modelWith('', 'main');
+  const anyModel = modelWith('', 'MODEL');
   const start = startOf(tool, valuesWith(host, anyModel, anyModel));
   const trial = script.trial?.('Reply with the word ready.', valuesWith(host, anyModel, anyModel));
   return {
@@ -191,7 +180,7 @@ function toScriptTool(
 }
 
 function writeActions(tool: ScriptedTool, values: SetupValues): string {
-  return withPlaceholders(JSON.stringify(describeActions(tool, { ...values, key: placeholders.key })));
+  return withPlaceholders(JSON.stringify(describeActions(tool, { ...values, key: '@KEY@' })));
 }
 
 const read = (text: string) => JSON.parse(text) as ScriptAction[];

@@ -10,7 +10,6 @@ import { quoteAlways } from '../writers.ts';
 import { renderPowershell, renderShell } from './render-scripts.ts';
 import { type ScriptData, scriptData } from './script-data.ts';
 
-/** A script as it is sent. */
 interface SetupScript {
   readonly text: string;
   /** Checksum of the text in UTF-8, in hexadecimal digits. */
@@ -24,7 +23,6 @@ export interface SetupScripts {
   readonly data: ScriptData | undefined;
 }
 
-/** Models whose abilities are read in one turn. */
 const modelsPerTurn = 500;
 
 const written = new WeakMap<Host, Promise<SetupScripts>>();

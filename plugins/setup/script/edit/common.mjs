@@ -28,16 +28,8 @@ export function lineEndOf(text) {
   return end > 0 && text[end - 1] === '\r' ? '\r\n' : '\n';
 }
 
-/** The text with other line ends. */
 export function withLineEnds(text, lineEnd) {
   return text.replace(/\r?\n/g, lineEnd);
-}
-
-/** A part of an earlier version of a file, with the line ends of the present version if all of them were changed since. */
-export function adaptLineEnds(part, earlier, current) {
-  const lineEnd = lineEndOf(current);
-  const isOther = hasOnly(lineEnd, current) && hasOnly(lineEnd === '\n' ? '\r\n' : '\n', earlier);
-  return isOther ? withLineEnds(part, lineEnd) : part;
 }
 
 /** Whether every line of a text ends like this, and one does. */
@@ -67,8 +59,12 @@ export class Edits {
     this.replace(offset, offset, linesAt(this.text, offset, lines));
   }
 
+  /** A part of the file of before, with the line ends of the present one if all of them were changed since. */
   formerText(start, end) {
-    return adaptLineEnds(this.former.text.slice(start, end), this.former.text, this.text);
+    const part = this.former.text.slice(start, end);
+    const lineEnd = lineEndOf(this.text);
+    const isOther = hasOnly(lineEnd, this.text) && hasOnly(lineEnd === '\n' ? '\r\n' : '\n', this.former.text);
+    return isOther ? withLineEnds(part, lineEnd) : part;
   }
 
   /** A value of a file that a setting is to replace, or to be put into. @throws Refusal where that would lose something */

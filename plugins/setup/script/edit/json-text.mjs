@@ -29,7 +29,6 @@ export class JsonEdits extends Edits {
     return undefined;
   }
 
-  /** The indentation of the line of an offset. */
   indentAt(offset) {
     const start = this.text.lastIndexOf('\n', offset - 1) + 1;
     const [, indent = ''] = /^\ufeff?([ \t]*)/.exec(this.text.slice(start, offset)) || [];
@@ -78,7 +77,6 @@ export class JsonEdits extends Edits {
     return name === undefined ? value : source.text.slice(start, node.start - colon.length) + this.colon + value;
   }
 
-  /** Adds children at the end of a container, or at its start. */
   add(node, added, source, { at }) {
     if (at === 'start' && node.kind === 'list' && node.children.length > 0) return this.prepend(node, added, source);
     const last = node.children[node.children.length - 1];
@@ -160,7 +158,6 @@ export class JsonEdits extends Edits {
     return [start, comma + 1 + (space ? space[0].length : 0)];
   }
 
-  /** What is left between the brackets of a container. */
   remainder({ start, end }, ranges) {
     const parts = [];
     let done = start + 1;
@@ -187,7 +184,6 @@ function isOnOneLine(node) {
   return last ? !last.startsLine : node !== undefined && isOnOneLine(node.parent);
 }
 
-/** The comments of a text without anything else, for comparison. */
 function commentsOf(text) {
   return (text.match(/\/\/[^\r\n]*|\/\*[^]*?\*\//g) || []).join('\n');
 }

@@ -53,7 +53,6 @@ class JsonReader extends Reader {
     return { text, root, lineEnds, comment, extraComma };
   }
 
-  /** Skips whitespace and comments. */
   skip() {
     for (this.hasBreak = false; ;) {
       this.gap = this.pos;

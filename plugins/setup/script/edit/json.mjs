@@ -23,8 +23,11 @@ function requireDialect({ text, comment, extraComma }, _, { dialect }) {
   if (dialect === 'plain' && comment !== -1) refuse(text, comment, 'The tool does not read a file with comments.');
 }
 
-const editor = editorOf({ scan: parse, Edits: JsonEdits, fill, requireRoot, check: requireDialect, isExact: true });
-export const merge = editor.merge;
-export const remove = editor.remove;
-export const missing = editor.missing;
-export const withoutPresent = editor.withoutPresent;
+export const json = editorOf({
+  scan: parse,
+  Edits: JsonEdits,
+  fill,
+  requireRoot,
+  check: requireDialect,
+  isExact: true,
+});

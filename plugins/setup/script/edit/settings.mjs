@@ -130,7 +130,6 @@ function nameOf(path, { name }) {
   return path === '' ? name : `${path}.${name}`;
 }
 
-/** A text that is equal for entries with the same identity. */
 function identityOf({ node }, { identity }) {
   return identity.map((field) => node.children.find(({ name }) => name === field)?.node.value ?? '?').join('\n');
 }

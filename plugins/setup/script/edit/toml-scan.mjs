@@ -96,7 +96,6 @@ function readHeader(reader, start) {
   return { statement: { start, end: reader.pos, keyStart, keys, valueStart: keyStart, valueEnd }, isArray };
 }
 
-/** The table that holds the last key of a header. */
 function parentOf(reader, root, { keys, keyStart }) {
   let node = root;
   for (const key of keys.slice(0, -1)) {

@@ -34,18 +34,15 @@ export class TomlReader extends Reader {
     this.take(space);
   }
 
-  /** Whitespace, comments and line ends between values. */
   skipGap() {
     this.take(gap);
   }
 
-  /** The end of a line, after a comment or none. */
   endLine() {
     const isEnded = this.take(restOfLine).endsWith('\n') || this.pos === this.text.length;
     if (!isEnded) this.refuse('The line continues unexpectedly.');
   }
 
-  /** @returns a key with its dots */
   keys() {
     const keys = [];
     do {

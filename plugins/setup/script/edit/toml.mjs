@@ -131,8 +131,4 @@ function introductionOf(text, header) {
   return start;
 }
 
-const editor = editorOf({ scan, Edits: TomlEdits, fill: fillEmpty });
-export const merge = editor.merge;
-export const remove = editor.remove;
-export const missing = editor.missing;
-export const withoutPresent = editor.withoutPresent;
+export const toml = editorOf({ scan, Edits: TomlEdits, fill: fillEmpty });

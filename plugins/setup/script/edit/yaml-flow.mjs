@@ -33,7 +33,6 @@ export class FlowReader extends YamlReader {
     return name !== '';
   }
 
-  /** A list or map in brackets. */
   flow(parent, depth) {
     const start = this.pos;
     if (depth > maxDepth) this.refuse('Values are nested too deeply.');
@@ -55,7 +54,6 @@ export class FlowReader extends YamlReader {
     return isMap ? `{${parts.sort()}}` : `[${parts}]`;
   }
 
-  /** @param keys those of a map so far */
   flowEntry(keys, parent, depth) {
     const start = this.pos;
     const key = this.flowNode(parent, depth);
@@ -93,7 +91,6 @@ export class FlowReader extends YamlReader {
     return plainValue(text);
   }
 
-  /** Whitespace and comments in brackets. */
   flowGap(parent, start) {
     for (;;) {
       this.take(space);

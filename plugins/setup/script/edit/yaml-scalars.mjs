@@ -148,7 +148,6 @@ export class YamlReader extends Reader {
     return newNode('scalar', start, end, parts.length === 1 ? plainValue(text) : `s${JSON.stringify(text)}`);
   }
 
-  /** What belongs to a plain scalar in this line. */
   plainLine(isFirst) {
     const start = this.pos;
     const line = this.take(restOfLine);
@@ -224,12 +223,10 @@ export function trimEnd(text) {
   return text.slice(0, end);
 }
 
-/** Whether a text cannot be a plain scalar, by its beginning. */
 export function cannotBePlain(text) {
   return /^(?:[-?:](?:[ \t]|$)|[,[\]{}#&*!|>'"%@`])/.test(text);
 }
 
-/** The value of a plain scalar in one line. */
 export function plainValue(text) {
   if (/^(?:|~|null|Null|NULL)$/.test(text)) return 'null';
   if (/^(?:true|True|TRUE|false|False|FALSE)$/.test(text)) return text.toLowerCase();

@@ -169,7 +169,6 @@ class Scanner extends FlowReader {
     return this.isDash();
   }
 
-  /** What follows a colon or dash. */
   value(indent, depth, isOfMap) {
     const at = this.pos;
     const gap = this.take(space);

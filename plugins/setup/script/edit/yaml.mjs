@@ -88,7 +88,6 @@ function introductionOf(text, { children: [{ lineStart }] }) {
   return start;
 }
 
-/** The whole lines of a member or entry. */
 function linesOf(text, { lineStart, node }) {
   const lines = text.slice(lineStart, lineAfter(text, node.end));
   return lines.endsWith('\n') ? lines : `${lines}\n`;
@@ -96,7 +95,6 @@ function linesOf(text, { lineStart, node }) {
 
 const textOf = (children, { text }) => children.map((child) => linesOf(text, child)).join('');
 
-/** Where the line behind an offset begins. */
 function lineAfter(text, offset) {
   const end = text.indexOf('\n', offset);
   return end < 0 ? text.length : end + 1;
@@ -130,8 +128,4 @@ function check({ text, root }, source, { identity = [] }) {
   if (merged) refuse(text, merged.start, 'A merge key is used here.');
 }
 
-const editor = editorOf({ scan, Edits: YamlEdits, fill, requireRoot, check });
-export const merge = editor.merge;
-export const remove = editor.remove;
-export const missing = editor.missing;
-export const withoutPresent = editor.withoutPresent;
+export const yaml = editorOf({ scan, Edits: YamlEdits, fill, requireRoot, check });

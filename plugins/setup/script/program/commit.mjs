@@ -1,5 +1,5 @@
 // Replaces a file of the user by the planned one in one step, or not at all.
-import { Refusal } from '../edit/common.mjs';
+import { Refusal, unlessRefused } from '../edit/common.mjs';
 import { machine } from './machine.mjs';
 import { folderOf, join } from './paths.mjs';
 import { computePlan } from './plan.mjs';
@@ -21,22 +21,15 @@ const changedMeanwhile = 'it was changed meanwhile';
 
 /** Writes a planned file when its verdict is written. False when it failed: the plan has the reason. */
 export function commitPlan(plan) {
-  for (let count = 0; ; count += 1) {
+  const commit = () => {
     if (plan.verdict === 'unchanged') saveUnchanged(plan);
-    if (plan.verdict !== 'written') return plan.verdict === 'unchanged' || plan.verdict === 'manual';
-    try {
-      replacePlanned(plan);
-      return true;
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      if (error.message !== changedMeanwhile || count === 2) {
-        Object.assign(plan, { verdict: 'failed', reason: error.message });
-        return false;
-      }
-      // The tool has written its file since it was read.
-      computePlan(plan);
-    }
-  }
+    if (plan.verdict === 'written') replacePlanned(plan);
+  };
+  unlessRefused(
+    () => insist(commit, () => computePlan(plan)),
+    ({ message: reason }) => Object.assign(plan, { verdict: 'failed', reason }),
+  );
+  return ['unchanged', 'manual', 'written'].includes(plan.verdict);
 }
 
 function replacePlanned(plan) {
@@ -119,13 +112,11 @@ function refuseChanged(path, expected) {
   if (!isSame) throw new Refusal(changedMeanwhile);
 }
 
-/** Does it again when the file changes meanwhile, at most three times. */
-export function insist(action) {
-  for (let count = 0; ; count += 1) {
-    try {
-      return action();
-    } catch (error) {
-      if (!(error instanceof Refusal) || error.message !== changedMeanwhile || count === 2) throw error;
-    }
-  }
+/** Does it again when the tool has written its file meanwhile, at most three times. @param prepare for another time */
+export function insist(action, prepare = () => {}, times = 3) {
+  unlessRefused(action, (error) => {
+    if (error.message !== changedMeanwhile || times === 1) throw error;
+    prepare();
+    insist(action, prepare, times - 1);
+  });
 }

@@ -36,7 +36,6 @@ function showLine(sign, shown, line, colour) {
   if (!line.endsWith('\n')) say('\\ No newline at end of file');
 }
 
-/** The lines with their ends. */
 function splitLines(content = '') {
   return content.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
@@ -75,7 +74,6 @@ function measure(old, fresh) {
   return rows;
 }
 
-/** Where changes begin and end, with the lines around them. */
 function hunksOf(changes) {
   const hunks = [];
   for (const [index, { old, fresh }] of changes.entries()) {

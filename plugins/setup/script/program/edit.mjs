@@ -1,7 +1,7 @@
 // Puts settings into files of JSON with comments, TOML and YAML, and takes them out again. All other bytes stay as they are.
-import * as json from '../edit/json.mjs';
-import * as toml from '../edit/toml.mjs';
-import * as yaml from '../edit/yaml.mjs';
+import { json } from '../edit/json.mjs';
+import { toml } from '../edit/toml.mjs';
+import { yaml } from '../edit/yaml.mjs';
 import { Refusal, unlessRefused } from '../edit/common.mjs';
 import { decode, encode } from './machine.mjs';
 

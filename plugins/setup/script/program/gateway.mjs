@@ -45,30 +45,17 @@ export function takesSockets() {
 }
 
 /** Exit codes of curl(1). */
-const curlReasons = {
-  5: 'proxy-host',
-  6: 'host',
-  7: 'refused',
-  18: 'broken',
-  28: 'timeout',
-  35: 'handshake',
-  51: 'tls',
-  52: 'broken',
-  53: 'tls',
-  54: 'tls',
-  55: 'broken',
-  56: 'broken',
-  58: 'tls',
-  59: 'tls',
-  60: 'tls',
-  63: 'length',
-  77: 'tls',
-  83: 'tls',
-  90: 'tls',
-  91: 'tls',
-  92: 'broken',
-  97: 'proxy',
-};
+const curlReasons = [
+  ['proxy-host', 5],
+  ['host', 6],
+  ['refused', 7],
+  ['timeout', 28],
+  ['handshake', 35],
+  ['length', 63],
+  ['proxy', 97],
+  ['broken', 18, 52, 55, 56, 92],
+  ['tls', 51, 53, 54, 58, 59, 60, 77, 83, 90, 91],
+];
 
 /** A text as a value in a file of options of curl. */
 const quote = (text) => `"${text.replace(/["\\]/g, '\\$&').replace(/\n/g, '\\n')}"`;
@@ -81,20 +68,9 @@ function askByCurl(curl, { method, url, json, limit, key, agent }) {
     `user-agent = ${quote(agent)}`,
   ];
   if (json) config.push('header = "Content-Type: application/json"', `data-raw = ${quote(json)}`);
-  const words = [
-    '-q',
-    '--config',
-    '-',
-    '--silent',
-    '--show-error',
-    '--globoff',
-    '--proto',
-    '=http,https',
-    '--request',
-    method,
-  ];
-  words.push('--connect-timeout', '10', '--max-time', String(limit), '--max-filesize', String(largestAnswer));
-  words.push('--write-out', '\n%{http_code} %{http_connect} %{redirect_url}');
+  const bounds = `--connect-timeout 10 --max-time ${limit} --max-filesize ${largestAnswer}`;
+  const options = `-q --config - --silent --show-error --globoff --proto =http,https --request ${method} ${bounds}`;
+  const words = [...options.split(' '), '--write-out', '\n%{http_code} %{http_connect} %{redirect_url}'];
   const told = machine.call(curl, words, {
     input: encode(`${config.join('\n')}\n`),
     seconds: limit + 5,
@@ -107,7 +83,9 @@ function askByCurl(curl, { method, url, json, limit, key, agent }) {
   if (told.code === 0) return { status: Number(status), body: told.output.slice(0, end), location };
   const detail = printable((/^curl: \(\d+\) (.*)/.exec(told.errors)?.[1] ?? '').slice(0, 200));
   if (!/^(000|2\d\d)$/.test(connect)) return { status: 0, body: '', reason: 'proxy', detail: connect };
-  return { status: 0, body: '', reason: told.code === -2 ? 'timeout' : curlReasons[told.code], detail };
+  const [reason] =
+    told.code === -2 ? ['timeout'] : (curlReasons.find(([, ...codes]) => codes.includes(told.code)) ?? []);
+  return { status: 0, body: '', reason, detail };
 }
 
 /** By this program in another process: here, everything is done in one go, and nothing can be waited for. */

@@ -1,6 +1,6 @@
 // Lists the tools, and which of them are on this machine or set up.
 import { readFormer, savedModel } from './former.mjs';
-import { Refusal } from '../edit/common.mjs';
+import { unlessRefused } from '../edit/common.mjs';
 import { machine } from './machine.mjs';
 import { expand } from './paths.mjs';
 import { listFiles, readTools } from './records.mjs';
@@ -14,21 +14,14 @@ export function isInstalled({ commands, folders, variants }) {
     ? variants[0].actions.filter(({ kind, windows = '' }) => kind === 'file' && /\\.*\\/.test(windows))
     : [];
   const own = files.map(({ windows }) => windows.slice(0, windows.lastIndexOf('\\')));
-  return [...folders, ...own].some((folder) => {
-    try {
-      return (
-        machine.look(
-          expand(
-            folder,
-            variants[0].actions.filter(({ kind }) => kind === 'place'),
-          ),
-        )?.kind === 'folder'
-      );
-    } catch (error) {
-      if (error instanceof Refusal) return false;
-      throw error;
-    }
-  });
+  const places = variants[0].actions.filter(({ kind }) => kind === 'place');
+  const isFolder = (path) => machine.look(expand(path, places))?.kind === 'folder';
+  return [...folders, ...own].some((folder) =>
+    unlessRefused(
+      () => isFolder(folder),
+      () => false,
+    ),
+  );
 }
 
 export function list() {

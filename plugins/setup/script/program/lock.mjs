@@ -1,4 +1,5 @@
 // The lock of the records: a folder with the id of the process that is changing something.
+import { unlessRefused } from '../edit/common.mjs';
 import { machine } from './machine.mjs';
 import { exists, firstLine, join, recordPath, show } from './paths.mjs';
 import { run, Stop } from './run.mjs';
@@ -23,12 +24,10 @@ export function acquireLock() {
 }
 
 function tryLock() {
-  try {
-    machine.makeFolder(recordPath('lock'), 0o700);
-    return true;
-  } catch {
-    return false;
-  }
+  return unlessRefused(
+    () => machine.makeFolder(recordPath('lock'), 0o700) ?? true,
+    () => false,
+  );
 }
 
 const readLock = (name = 'lock') => firstLine(machine.read(recordPath(name, 'pid')));

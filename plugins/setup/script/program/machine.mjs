@@ -28,11 +28,22 @@ function attempt(action) {
 
 /** The same, undefined where there is no such file. */
 function attemptToFind(action) {
+  return attempt(() => {
+    try {
+      return action();
+    } catch (error) {
+      if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+      throw error;
+    }
+  });
+}
+
+function succeeds(action) {
   try {
-    return action();
-  } catch (error) {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
-    throw new Refusal(reasons[error.code] ?? `it cannot be read (${error.code ?? error.message})`);
+    action();
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -109,14 +120,7 @@ export const machine = {
   list: (path) => attemptToFind(() => fs.readdirSync(path).sort()) ?? [],
   readLink: (path) => attempt(() => fs.readlinkSync(path)),
   realPath: (path) => attempt(() => fs.realpathSync(path)),
-  isAllowed: (path, write) => {
-    try {
-      fs.accessSync(path, write ? fs.constants.W_OK : fs.constants.R_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  },
+  isAllowed: (path, write) => succeeds(() => fs.accessSync(path, write ? fs.constants.W_OK : fs.constants.R_OK)),
   /** Creates a file that does not exist yet. `like` is a file whose owner it gets. */
   create(path, content, mode, like) {
     attempt(() => {
@@ -136,13 +140,7 @@ export const machine = {
   removeFile: (path) => attempt(() => patiently(() => fs.rmSync(path, { force: true }))),
   removeTree: (path) => attempt(() => fs.rmSync(path, { recursive: true, force: true, maxRetries: 3 })),
   /** Does nothing to a folder with anything in it. */
-  removeFolder(path) {
-    try {
-      fs.rmdirSync(path);
-    } catch {
-      // It is not empty, or not there.
-    }
-  },
+  removeFolder: (path) => succeeds(() => fs.rmdirSync(path)),
   isAlive(pid) {
     try {
       process.kill(pid, 0);
@@ -152,7 +150,6 @@ export const machine = {
       return error.code === 'EPERM';
     }
   },
-  /** The file of a program on the path. */
   find(name) {
     const endings = process.platform === 'win32' ? ['.exe', '.cmd', '.bat', '.ps1'] : [''];
     const folders = (process.env.PATH ?? '').split(process.platform === 'win32' ? ';' : ':').filter(Boolean);
@@ -164,14 +161,8 @@ export const machine = {
     }
     return undefined;
   },
-  isProgram(path) {
-    try {
-      fs.accessSync(path, fs.constants.X_OK);
-      return fs.statSync(path).isFile();
-    } catch {
-      return false;
-    }
-  },
+  isProgram: (path) =>
+    succeeds(() => fs.accessSync(path, fs.constants.X_OK)) && fs.statSync(path, { throwIfNoEntry: false })?.isFile(),
   /** Runs a program to its end. `code` is -1 when it could not start, -2 when it took too long, -3 when its output was too long. */
   call(file, words, { input = '', seconds = 60, limit = 8 * 1024 * 1024, folder, env, isBun } = {}) {
     const shell = process.platform === 'win32' && /\.(cmd|bat)$/i.test(file);

@@ -33,7 +33,6 @@ export function hideLines(lines) {
   });
 }
 
-/** Of one line alone. */
 export function hideSecrets(line) {
   return hideNamed(line).text;
 }

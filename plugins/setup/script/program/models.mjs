@@ -1,7 +1,8 @@
-// The models that a tool is set up with, and the placeholders of its texts.
+// The wishes of a tool: what is to be done for it with a model.
 import { Refusal } from '../edit/common.mjs';
 import { findModel } from './options.mjs';
 import { run } from './run.mjs';
+import { fill, variantOf } from './variant.mjs';
 
 /**
  * What is to be done for a tool: the model, files, places (variables that move folders), variables, notes, and how it is
@@ -12,27 +13,15 @@ import { run } from './run.mjs';
  * @throws Refusal where no model suits the tool
  */
 export function wishesOf(tool, saved, takesSockets = () => false) {
-  const chosen = run.data.defaults.find(({ format }) => format === tool.format);
-  const named = run.options.model || (saved && findModel(saved) ? saved : chosen?.model);
-  const model = findModel(named);
-  const small = findModel(chosen?.small ?? named);
-  const traits = model && small && model.traits + (model === small ? '-same' : '');
-  const variant = tool.variants.find((one) => one.traits.includes(traits));
+  const named = run.options.model || (saved && findModel(saved) ? saved : undefined);
+  const variant = variantOf(tool, run.data, named);
   if (!variant) throw new Refusal('no model of this gateway suits it');
-  const values = {
-    KEY: run.key,
-    MODEL: model.name,
-    SMALL: small.name,
-    CONTEXT: model.context,
-    OUTPUT: model.output,
-    SMALL_CONTEXT: small.context,
-    SMALL_OUTPUT: small.output,
-  };
   const { actions, withSockets } = variant;
+  const values = { ...variant.values, KEY: run.key };
   const [chosenActions, others = []] = withSockets && takesSockets() ? [withSockets, actions] : [actions, withSockets];
   const ofKind = (kind, from = chosenActions) => from.filter((action) => action.kind === kind);
   return {
-    model: model.name,
+    model: values.MODEL,
     fill: values,
     places: ofKind('place'),
     files: ofKind('file'),
@@ -42,14 +31,6 @@ export function wishesOf(tool, saved, takesSockets = () => false) {
     start: tool.start && fill(tool.start, values),
     trial: tool.trial?.map((word) => fill(word, values)),
   };
-}
-
-/** In one pass, because a value could look like a placeholder. */
-export function fill(text, values) {
-  return text.replace(
-    /@(KEY|MODEL|SMALL|CONTEXT|OUTPUT|SMALL_CONTEXT|SMALL_OUTPUT)@/g,
-    (_, name) => values[name] ?? '',
-  );
 }
 
 export function holdsKey(text) {

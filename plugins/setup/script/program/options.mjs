@@ -55,15 +55,8 @@ function readToolNames(options, list) {
     .map((name) => name.trim())
     .filter(Boolean);
   for (const name of names) {
-    if (!findTool(name))
-      refuse(
-        describeUnknown(
-          'Unknown tool',
-          name,
-          '',
-          run.data.tools.map((tool) => [tool.id, tool.name]),
-        ),
-      );
+    const known = run.data.tools.map((tool) => [tool.id, tool.name]);
+    if (!findTool(name)) refuse(describeUnknown('Unknown tool', name, '', known));
     if (!options.tools.includes(name)) options.tools.push(name);
   }
   if (options.tools.length === 0) refuse(`${option('tools')} needs the name of a tool.`);
@@ -128,7 +121,6 @@ export function printHelp() {
   say('Exit status: 0 done, 1 something failed, 2 wrong options, 130 interrupted.');
 }
 
-/** Where nobody can be asked, the run ends. */
 export function requireTerminal() {
   if (machine.env('SETUP_TERMINAL') === 'yes') return;
   throw new Stop(`No terminal is available to ask for confirmation. Pass ${option('yes')} to go on without it.`);

@@ -3,13 +3,14 @@
 // verdict: written, unchanged, manual (a person must edit it), skipped or failed with a reason. Nothing is written here.
 import { blockOf, withBlock, withoutBlock } from './blocks.mjs';
 import { editSettings } from './edit.mjs';
-import * as json from '../edit/json.mjs';
-import { Refusal } from '../edit/common.mjs';
+import { json } from '../edit/json.mjs';
+import { Refusal, unlessRefused } from '../edit/common.mjs';
 import { decode, encode, machine } from './machine.mjs';
-import { fill, holdsKey } from './models.mjs';
+import { holdsKey } from './models.mjs';
 import { expandFirst, folderOf, isSamePath, placesOf, resolveLinks, show } from './paths.mjs';
-import { listFiles, readRecord, refuseCovered } from './records.mjs';
+import { readRecords, refuseCovered } from './records.mjs';
 import { isWindows, option, run } from './run.mjs';
+import { fill } from './variant.mjs';
 
 /** Plans the file of an action. The same file where an earlier run wrote it, with other variables, is brought up to date too. */
 export function planFile(tool, action, wishes) {
@@ -18,15 +19,10 @@ export function planFile(tool, action, wishes) {
 }
 
 export function planMoved(tool, action, wishes, real) {
-  return listFiles(tool)
-    .map(readRecord)
-    .filter(
-      (record) =>
-        record &&
-        record.source === sourceOf(action) &&
-        !(real && isSamePath(record.path, real)) &&
-        machine.look(record.path),
-    )
+  const isOther = ({ path, source }) =>
+    source === sourceOf(action) && !(real && isSamePath(path, real)) && machine.look(path);
+  return readRecords(tool)
+    .filter(isOther)
     .map((record) => planAt(tool, action, wishes, () => record.path));
 }
 
@@ -49,27 +45,24 @@ function planAt(tool, action, wishes, locate) {
     shown: sourceOf(action).split('|').pop(),
     reason: '',
   };
-  try {
+  const place = () => {
     const path = locate();
     plan.shown = show(path);
     plan.real = resolveLinks(path);
     plan.isLink = plan.real !== path;
-  } catch (error) {
-    return refusePlan(plan, error, 'skipped');
-  }
-  return computePlan(plan);
+    return computePlan(plan);
+  };
+  return unlessRefused(place, (refusal) => refusePlan(plan, refusal, 'skipped'));
 }
 
 /** The settings without the initial members that another file of the tool has: an administrator's, for example. */
 function withoutSettled(wanted, initial, elsewhere) {
-  try {
-    const texts = elsewhere.flatMap(filesAt).map((path) => decode(machine.read(path) ?? ''));
-    return texts.reduce((rest, text) => json.withoutPresent(rest, text, initial), wanted);
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+  const read = () => elsewhere.flatMap(filesAt).map((path) => decode(machine.read(path) ?? ''));
+  return unlessRefused(
+    () => read().reduce((rest, text) => json.withoutPresent(rest, text, initial), wanted),
     // What cannot be read may have them.
-    return json.withoutPresent(wanted, wanted, initial);
-  }
+    () => json.withoutPresent(wanted, wanted, initial),
+  );
 }
 
 /** A file, or the files of JSON in a folder. */
@@ -82,12 +75,10 @@ function filesAt(place) {
     .map((name) => path + name);
 }
 
-function refusePlan(plan, error, verdict) {
-  if (!(error instanceof Refusal)) throw error;
-  return Object.assign(plan, { verdict, reason: error.message.replace(/\.$/, '') });
+function refusePlan(plan, { message }, verdict) {
+  return Object.assign(plan, { verdict, reason: message.replace(/\.$/, '') });
 }
 
-/** Computes the plan from the file as it is now. */
 export function computePlan(plan) {
   Object.assign(plan, {
     verdict: '',
@@ -99,17 +90,16 @@ export function computePlan(plan) {
     isKept: false,
     left: [],
   });
-  try {
+  const find = () => {
     readCurrent(plan);
-    if (plan.verdict) return plan;
+    if (plan.verdict) return;
     const record = findRecord(plan);
     const isOurs = record !== undefined && plan.current !== undefined && plan.current === record.after;
     if (record) readOld(plan, record, isOurs);
     if (isOurs && plan.wanted === record.wanted) keep(plan, record);
     else compute(plan, record, isOurs);
-  } catch (error) {
-    return refusePlan(plan, error, 'failed');
-  }
+  };
+  unlessRefused(find, (refusal) => refusePlan(plan, refusal, 'failed'));
   if (!plan.verdict) {
     const isSame =
       plan.current !== undefined && (plan.isKept || plan.current === plan.after) && plan.mode === plan.oldMode;
@@ -153,15 +143,10 @@ export function refuseObstacle(path, { kind, links, owner, mode }) {
   if (links > 1) throw new Refusal('it has more than one name (hard links)');
 }
 
-/** The record of the file among those of its tool. */
 function findRecord(plan) {
-  for (const name of listFiles(plan.tool)) {
-    const record = readRecord(name);
-    if (!record || !isSamePath(record.path, plan.real)) continue;
-    plan.record = name;
-    return record;
-  }
-  return undefined;
+  const record = readRecords(plan.tool).find(({ path }) => isSamePath(path, plan.real));
+  if (record) plan.record = record.name;
+  return record;
 }
 
 function readOld(plan, record, isOurs) {
@@ -171,7 +156,6 @@ function readOld(plan, record, isOurs) {
   if (plan.current !== undefined && !isOurs) refuseCovered(record);
 }
 
-/** File and settings are as the last run left them. */
 function keep(plan, record) {
   plan.isKept = true;
   Object.assign(plan, { after: plan.current, before: record.before });

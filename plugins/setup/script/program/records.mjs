@@ -12,7 +12,7 @@
 //   stamp               differs after each run that changed something
 //   inexact             there when an undo could not bring back every byte, so that backups are kept
 //   lock/pid            the process of the run that is changing something
-import { Refusal } from '../edit/common.mjs';
+import { Refusal, unlessRefused } from '../edit/common.mjs';
 import { decode, encode, machine } from './machine.mjs';
 import { acquireLock, releaseLock } from './lock.mjs';
 import { baseOf, exists, firstLine, folderOf, fromLast, join, recordPath, show } from './paths.mjs';
@@ -72,15 +72,8 @@ export function listFiles(id) {
 /** A record of a file; undefined when it is incomplete. */
 export function readRecord(name) {
   const part = (one) => machine.read(recordPath('files', name, one));
-  const [path, format, identity, wanted, after, mode, before] = [
-    'path',
-    'format',
-    'identity',
-    'wanted',
-    'after',
-    'mode',
-    'before',
-  ].map(part);
+  const parts = 'path format identity wanted after mode before'.split(' ');
+  const [path, format, identity, wanted, after, mode, before] = parts.map(part);
   if ([path, format, identity, wanted, after].includes(undefined) || firstLine(path) === '') return undefined;
   const [oldMode, newMode = '-'] = mode === undefined ? [] : firstLine(mode).split(' ');
   // setup.ps1 of before wrote no permissions.
@@ -98,6 +91,9 @@ export function readRecord(name) {
     after,
   };
 }
+
+/** The complete records of a tool, or of all. */
+export const readRecords = (id) => listFiles(id).map(readRecord).filter(Boolean);
 
 /** Writes the record beside the present one: whatever interrupts the run, one of the two says what is in the file. */
 export function stageRecord(name, record) {
@@ -163,13 +159,15 @@ export function refuseCovered(record) {
 
 /** Creates the folder of the records. Those above it that did not exist are on record before anything else happens. */
 export function createRecords() {
-  try {
-    createState();
-    makeFolders(recordPath('files'));
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    throw new Stop(`The folder ${show(run.records)} cannot be created: ${error.message}. Nothing was changed.`);
-  }
+  unlessRefused(
+    () => {
+      createState();
+      makeFolders(recordPath('files'));
+    },
+    ({ message }) => {
+      throw new Stop(`The folder ${show(run.records)} cannot be created: ${message}. Nothing was changed.`);
+    },
+  );
   if (machine.isAllowed(run.records, true) && machine.isAllowed(recordPath('files'), true)) return;
   throw new Stop(`The folder ${show(run.records)} is not writable. Nothing was changed.`);
 }
@@ -228,12 +226,7 @@ export function makeFolders(path) {
 
 /** Ends the run while another one is changing something, and on a full disk. */
 export function takeLock() {
-  try {
-    acquireLock();
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    refuseFullDisk(join(run.lock, 'pid'));
-  }
+  unlessRefused(acquireLock, () => refuseFullDisk(join(run.lock, 'pid')));
 }
 
 /** Ends the run because a file of the records cannot be written. */
@@ -255,7 +248,6 @@ export function writeStamp() {
   machine.write(recordPath('stamp'), `${run.time} ${machine.pid}\n`);
 }
 
-/** True while something is on record. */
 export function hasSetUpTools() {
   if (['tools', 'moving'].some((name) => readLines(name).length > 0)) return true;
   const variables = isWindows ? machine.list(recordPath('variables')) : readLines('variables');

@@ -69,7 +69,13 @@ const colours = {
   works: 'green',
 };
 
-/** One line for a tool. */
+const ranks = 'unchanged removed restored gone cleaned written manual skipped failed'.split(' ');
+
+/** The most serious verdict of several; undefined for none. */
+export function worstOf(all) {
+  return ranks[Math.max(...all.map(({ verdict }) => ranks.indexOf(verdict)))];
+}
+
 export function printVerdict(name, verdict, details = '') {
   const text = printable(details).trimEnd();
   if (text) say(`  ${name.padEnd(21)}  ${paint(colours[verdict] ?? 'dim', verdict.padEnd(9))}  ${text}`);

@@ -6,7 +6,7 @@ import { hasFormer, readFormer, savedModel, takeOver } from './former.mjs';
 import { placeholderKey, takesSockets } from './gateway.mjs';
 import { checkKey, checkModelOfKey, findKeyVariable, findStoredKey, readKey } from './key.mjs';
 import { isInstalled } from './list.mjs';
-import { Refusal } from '../edit/common.mjs';
+import { unlessRefused } from '../edit/common.mjs';
 import { machine } from './machine.mjs';
 import { wishesOf } from './models.mjs';
 import { checkModel, requireTerminal } from './options.mjs';
@@ -27,6 +27,7 @@ import {
   say,
   Stop,
   warn,
+  worstOf,
 } from './run.mjs';
 import { quotePath } from './shell.mjs';
 import { variables } from './variables.mjs';
@@ -85,16 +86,14 @@ function prepareKey() {
 /** One job for each tool: its wishes, the plans of its files, and the verdict. */
 function planTools(tools) {
   return tools.map((tool) => {
-    const job = { tool, id: tool.id, plans: [] };
-    try {
-      job.wishes = wishesOf(tool, savedModel(tool.id), takesSockets);
-      job.plans = job.wishes.files.flatMap((action) => planFile(tool.id, action, job.wishes));
-      job.hasNewVariables = !variables.hasSame(tool.id, job.wishes.variables);
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      job.plans = [{ tool: tool.id, shown: '', verdict: 'skipped', reason: error.message }];
-    }
-    return job;
+    const { id } = tool;
+    const plan = () => {
+      const wishes = wishesOf(tool, savedModel(id), takesSockets);
+      const plans = wishes.files.flatMap((action) => planFile(id, action, wishes));
+      return { tool, id, wishes, plans, hasNewVariables: !variables.hasSame(id, wishes.variables) };
+    };
+    const skip = ({ message: reason }) => ({ tool, id, plans: [{ tool: id, shown: '', verdict: 'skipped', reason }] });
+    return unlessRefused(plan, skip);
   });
 }
 
@@ -103,17 +102,15 @@ function replan(jobs) {
   return jobs;
 }
 
-const ranks = ['unchanged', 'written', 'manual', 'skipped', 'failed'];
-
 /** The most serious verdict on the files of a tool, with its message. */
 function summarize({ plans, hasNewVariables }) {
-  const verdict =
-    plans.map((plan) => plan.verdict).sort((one, other) => ranks.indexOf(other) - ranks.indexOf(one))[0] ?? 'unchanged';
+  const verdict = worstOf(plans) ?? 'unchanged';
   if (verdict === 'unchanged' && hasNewVariables)
     return { verdict: 'written', details: isWindows ? 'variables' : show(join(run.state, 'env')) };
   // What is written does not matter beside what is not.
+  const isWorse = /skipped|failed/;
   const named = plans.filter(
-    (plan) => plan.verdict !== 'unchanged' && (ranks.indexOf(verdict) < 3 || ranks.indexOf(plan.verdict) >= 3),
+    (plan) => plan.verdict !== 'unchanged' && (!isWorse.test(verdict) || isWorse.test(plan.verdict)),
   );
   const details = named.map(({ shown, reason }) => [shown, reason].filter(Boolean).join(': '));
   return { verdict, details: [...new Set(details)].join(', ') };

@@ -2,7 +2,7 @@
 // `variables` says which tools need which names. Lines of other people in `env` stay.
 import { commitPlan, replaceFile } from './commit.mjs';
 import { showDifference } from './difference.mjs';
-import { Refusal } from '../edit/common.mjs';
+import { unlessRefused } from '../edit/common.mjs';
 import { decode, encode, machine } from './machine.mjs';
 import { expand, join, recordPath, resolveLinks, show } from './paths.mjs';
 import { planFile, planMoved } from './plan.mjs';
@@ -37,20 +37,20 @@ export const shell = {
   },
 
   commit({ rows, env, envBefore, plans, isChanged }) {
-    if (isChanged) {
-      try {
-        writeStamp();
-        replaceFile(resolveLinks(envPath()), env, 0o600, envBefore);
-        writeLines(
-          'variables',
-          rows.map((row) => row.join('\t')),
-        );
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
-        return [{ tool: 'shell', shown: show(envPath()), verdict: 'failed', reason: error.message }];
-      }
-    }
-    return plans.filter((plan) => !commitPlan(plan));
+    const commit = () => {
+      if (!isChanged) return;
+      const lines = rows.map((row) => row.join('\t'));
+      writeStamp();
+      replaceFile(resolveLinks(envPath()), env, 0o600, envBefore);
+      writeLines('variables', lines);
+    };
+    return unlessRefused(
+      () => {
+        commit();
+        return plans.filter((plan) => !commitPlan(plan));
+      },
+      ({ message: reason }) => [{ tool: 'shell', shown: show(envPath()), verdict: 'failed', reason }],
+    );
   },
 
   show({ hasVariables, env, envBefore }) {
@@ -81,14 +81,12 @@ export const shell = {
     if (plan.hasVariables) return report(this.commit(plan));
     const undone = listFiles('shell').map((name) => undoFile(name));
     if (undone.some(({ verdict }) => verdict !== 'unchanged')) printVerdict(nameOf('shell'), ...verdictOf(undone));
-    try {
+    const forget = () => {
       machine.removeFile(recordPath('variables'));
       removeEnv(plan);
       say('\nTerminals that are open keep the variables until you close them.');
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      report([{ reason: error.message }]);
-    }
+    };
+    unlessRefused(forget, ({ message: reason }) => report([{ reason }]));
   },
 };
 

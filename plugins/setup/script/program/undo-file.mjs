@@ -2,12 +2,12 @@
 import { blockOf, withoutBlock } from './blocks.mjs';
 import { insist, octal, removeFile, replaceFile } from './commit.mjs';
 import { editSettings } from './edit.mjs';
-import { Refusal } from '../edit/common.mjs';
+import { Refusal, unlessRefused } from '../edit/common.mjs';
 import { machine } from './machine.mjs';
 import { recordPath, resolveLinks, show } from './paths.mjs';
 import { refuseObstacle } from './plan.mjs';
 import { readRecord, refuseCovered, removeRecord } from './records.mjs';
-import { run } from './run.mjs';
+import { run, worstOf } from './run.mjs';
 
 /**
  * What becomes of the file of a record: real, shown, current, after, mode, left (settings that stay), reason, and the verdict:
@@ -20,15 +20,15 @@ import { run } from './run.mjs';
  */
 export function computeUndo(name) {
   const way = { name, verdict: '', reason: '', left: [], shown: '' };
-  try {
-    const record = readRecord(name);
-    if (!record) throw new Refusal(`the record ${recordPath('files', name)} is incomplete`);
-    way.shown = show(record.path);
-    findWayBack(way, record);
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    Object.assign(way, { verdict: 'failed', reason: error.message.replace(/\.$/, '') });
-  }
+  unlessRefused(
+    () => {
+      const record = readRecord(name);
+      if (!record) throw new Refusal(`the record ${recordPath('files', name)} is incomplete`);
+      way.shown = show(record.path);
+      findWayBack(way, record);
+    },
+    ({ message }) => Object.assign(way, { verdict: 'failed', reason: message.replace(/\.$/, '') }),
+  );
   return way;
 }
 
@@ -67,32 +67,26 @@ function takeOut(way, record) {
 
 /** Does it, and forgets the record unless it failed. */
 export function undoFile(name) {
-  const way = computeUndo(name);
-  try {
-    insist(() => {
-      Object.assign(way, computeUndo(name));
-      if (way.verdict === 'removed') removeFile(way.real, way.current);
-      else if (way.verdict === 'restored' || way.verdict === 'cleaned') {
-        if (way.current !== way.after || way.mode !== undefined)
-          replaceFile(way.real, way.after, way.mode, way.current);
-      }
-    });
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    Object.assign(way, { verdict: 'failed', reason: error.message });
-  }
+  const way = {};
+  const undo = () => {
+    Object.assign(way, computeUndo(name));
+    const isChange = way.current !== way.after || way.mode !== undefined;
+    if (way.verdict === 'removed') removeFile(way.real, way.current);
+    else if (isChange && /restored|cleaned/.test(way.verdict)) replaceFile(way.real, way.after, way.mode, way.current);
+  };
+  unlessRefused(
+    () => insist(undo),
+    ({ message: reason }) => Object.assign(way, { verdict: 'failed', reason }),
+  );
   if (['failed', 'gone', 'cleaned'].includes(way.verdict)) machine.write(recordPath('inexact'), '');
   if (way.verdict === 'failed') run.hasFailed = true;
   else removeRecord(name);
   return way;
 }
 
-const ranks = ['unchanged', 'removed', 'restored', 'gone', 'cleaned', 'manual', 'failed'];
-
 /** The most serious verdict on the files of a tool, with the message for each file. */
 export function verdictOf(ways) {
-  const verdict =
-    ways.map((way) => way.verdict).sort((one, other) => ranks.indexOf(other) - ranks.indexOf(one))[0] ?? 'removed';
+  const verdict = worstOf(ways) ?? 'removed';
   const details = ways.map(({ shown, reason, left, verdict: own }) => {
     const more =
       left.length > 0

@@ -3,7 +3,7 @@ import { releaseLock } from './lock.mjs';
 import { blockOf, withoutBlock } from './blocks.mjs';
 import { replaceFile } from './commit.mjs';
 import { showDifference } from './difference.mjs';
-import { Refusal } from '../edit/common.mjs';
+import { unlessRefused } from '../edit/common.mjs';
 import { machine } from './machine.mjs';
 import { wishesOf } from './models.mjs';
 import { requireTerminal } from './options.mjs';
@@ -13,7 +13,7 @@ import {
   createRecords,
   hasSetUpTools,
   listFiles,
-  readRecord,
+  readRecords,
   readTools,
   removeRecords,
   saveTool,
@@ -41,34 +41,33 @@ import { variables } from './variables.mjs';
 export function undo() {
   const { hasConsent, isDryRun } = run.options;
   if (!hasConsent && !isDryRun) announce();
-  let isUndone = undoService(run.options.tools);
-  eachFormer(() => {
-    isUndone = undoService(run.options.tools) || isUndone;
-  });
-  if (isUndone) {
+  if (underAnyName(() => undoService(run.options.tools))) {
     if (isDryRun) say('\nNothing was changed, because this was a dry run.');
-    return;
-  }
-  let hasOrphans = undoOrphans();
-  eachFormer(() => {
-    hasOrphans = undoOrphans() || hasOrphans;
-  });
-  if (!hasOrphans) say(`Nothing of ${printable(run.data.service)} is set up on this ${computer}.`);
+  } else if (!underAnyName(undoOrphans))
+    say(`Nothing of ${printable(run.data.service)} is set up on this ${computer}.`);
 }
 
-/** Lists the files under all names of the service, and asks once. */
+/** Runs an action under every name of the service. True when it was so under one. */
+function underAnyName(action) {
+  let isTrue = action();
+  eachFormer(() => {
+    isTrue = action() || isTrue;
+  });
+  return isTrue;
+}
+
 function announce() {
   const lines = [];
   const collect = () => {
-    for (const id of listUndone(run.options.tools)) {
-      const paths = listFiles(id)
-        .map((name) => readRecord(name))
-        .filter(Boolean)
-        .map(({ path }) => show(path));
-      lines.push([nameOf(id), paths.join(', ')]);
-    }
-    if (listUndone(run.options.tools).length === 0)
-      lines.push(...findOrphans().map(({ real }) => [nameOf('shell'), show(real)]));
+    const ids = listUndone(run.options.tools);
+    for (const id of ids)
+      lines.push([
+        nameOf(id),
+        readRecords(id)
+          .map(({ path }) => show(path))
+          .join(', '),
+      ]);
+    if (ids.length === 0) lines.push(...findOrphans().map(({ real }) => [nameOf('shell'), show(real)]));
   };
   collect();
   eachFormer(collect);
@@ -148,14 +147,14 @@ function removeCaches(id) {
   const actions = findTool(id)?.variants[0]?.actions ?? [];
   const places = actions.filter(({ kind }) => kind === 'place');
   for (const cache of actions.filter(({ kind }) => kind === 'cache')) {
-    try {
+    const remove = () => {
       const path = expandFirst(placesOf(cache), places);
       const isFile = machine.lookAtLink(path)?.kind === 'file';
       if (isFile && (machine.read(path) ?? '').includes(JSON.stringify(run.data.baseUrl))) machine.removeFile(path);
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      warn(`${placesOf(cache)[0]} still has the address of ${printable(run.data.service)}: ${error.message}`);
-    }
+    };
+    unlessRefused(remove, ({ message }) =>
+      warn(`${placesOf(cache)[0]} still has the address of ${printable(run.data.service)}: ${message}`),
+    );
   }
 }
 
@@ -220,15 +219,15 @@ function undoOrphans() {
       showDifference(show(real), current, after);
       continue;
     }
-    try {
+    const clean = () => {
       refuseObstacle(real, machine.look(real));
       replaceFile(real, after, undefined, current);
       printVerdict(nameOf('shell'), 'cleaned', show(real));
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
+    };
+    unlessRefused(clean, ({ message }) => {
       run.hasFailed = true;
-      printVerdict(nameOf('shell'), 'failed', `${show(real)}: ${error.message}`);
-    }
+      printVerdict(nameOf('shell'), 'failed', `${show(real)}: ${message}`);
+    });
   }
   return orphans.length > 0;
 }

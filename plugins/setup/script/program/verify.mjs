@@ -3,17 +3,17 @@ import { blockOf } from './blocks.mjs';
 import { editSettings } from './edit.mjs';
 import { readFormer, savedModel } from './former.mjs';
 import { readKey } from './key.mjs';
-import { Refusal } from '../edit/common.mjs';
+import { unlessRefused } from '../edit/common.mjs';
 import { encode, machine } from './machine.mjs';
-import { fill, wishesOf } from './models.mjs';
+import { wishesOf } from './models.mjs';
 import { checkModel } from './options.mjs';
 import { expandFirst, isSamePath, placesOf, resolveLinks, show } from './paths.mjs';
 import { askModel } from './question.mjs';
-import { listFiles, readRecord, readTools } from './records.mjs';
+import { listFiles, readRecords, readTools } from './records.mjs';
 import { computer, option, printable, printVerdict, run, Stop } from './run.mjs';
 import { variables } from './variables.mjs';
+import { fill } from './variant.mjs';
 
-/** One line for each tool that is set up. */
 export function verify() {
   checkModel(run.options);
   readFormer();
@@ -24,7 +24,12 @@ export function verify() {
   if (present.some(({ id }) => unsettled(id) === '')) readKey();
   for (const tool of present) {
     const problem = unsettled(tool.id);
-    const { verdict, details } = problem ? { verdict: 'outdated', details: problem } : verifyTool(tool);
+    const { verdict, details } = problem
+      ? { verdict: 'outdated', details: problem }
+      : unlessRefused(
+          () => verifyTool(tool),
+          ({ message }) => failed(message),
+        );
     if (verdict !== 'works') run.hasFailed = true;
     printVerdict(tool.name, verdict, details);
   }
@@ -42,55 +47,43 @@ function unsettled(id) {
 }
 
 function verifyTool(tool) {
-  try {
-    const wishes = wishesOf(tool, savedModel(tool.id));
-    const changed = [...findChanges(tool.id), ...variables.changed(tool.id)];
-    if (changed.length > 0)
-      return {
-        verdict: 'failed',
-        details: `settings changed: ${changed.join(', ')}. Run the setup again to restore them`,
-      };
-    const unwritten = findUnwritten(tool.id, wishes);
-    if (unwritten.length > 0)
-      return { verdict: 'manual', details: `${unwritten.join(', ')}: put the settings there, or run the setup again` };
-    if (isOutdated(tool.id, wishes))
-      return {
-        verdict: 'outdated',
-        details: `its settings are not those that ${run.data.baseUrl} gives now. Run the setup again to update them`,
-      };
-    const { problem, seconds } = askModel(tool.format, wishes.model);
-    if (problem) return { verdict: 'failed', details: problem };
-    return startTool(tool, wishes, `${wishes.model}, ${seconds} s`);
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    return { verdict: 'failed', details: error.message };
-  }
+  const wishes = wishesOf(tool, savedModel(tool.id));
+  const changed = [...findChanges(tool.id), ...variables.changed(tool.id)];
+  if (changed.length > 0) return failed(`settings changed: ${changed.join(', ')}. Run the setup again to restore them`);
+  const unwritten = findUnwritten(tool.id, wishes);
+  if (unwritten.length > 0)
+    return { verdict: 'manual', details: `${unwritten.join(', ')}: put the settings there, or run the setup again` };
+  if (isOutdated(tool.id, wishes))
+    return {
+      verdict: 'outdated',
+      details: `its settings are not those that ${run.data.baseUrl} gives now. Run the setup again to update them`,
+    };
+  const { problem, seconds } = askModel(tool.format, wishes.model);
+  return problem ? failed(problem) : startTool(tool, wishes, `${wishes.model}, ${seconds} s`);
 }
+
+const failed = (details) => ({ verdict: 'failed', details });
 
 /** The names of settings of a tool that are not as they were written. */
 function findChanges(id) {
-  return listFiles(id).flatMap((name) => {
-    const record = readRecord(name);
-    if (!record) return [];
-    const { path, format, identity, wanted, after } = record;
+  return readRecords(id).flatMap(({ path, format, identity, wanted, after }) => {
     const current = machine.look(path)?.kind === 'file' ? machine.read(path) : undefined;
     if (current === undefined) return [`${show(path)} is gone`];
     if (current === after) return [];
     if (format === 'text') return [show(path)];
-    try {
-      if (format !== 'block') return editSettings('check', { format, identity }, { current, wanted }).missing;
-      const { isFound, lines } = blockOf(current);
-      return isFound && lines.replace(/\r/g, '') === wanted ? [] : [`the block in ${show(path)}`];
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      return [format === 'block' ? `the block in ${show(path)}` : `${show(path)} cannot be read (${error.message})`];
-    }
+    if (format !== 'block')
+      return unlessRefused(
+        () => editSettings('check', { format, identity }, { current, wanted }).missing,
+        ({ message }) => [`${show(path)} cannot be read (${message})`],
+      );
+    const isThere = () => blockOf(current).lines.replace(/\r/g, '') === wanted;
+    return unlessRefused(isThere, () => false) ? [] : [`the block in ${show(path)}`];
   });
 }
 
 /** The files of a tool that are not on record and do not name this gateway: a person was to put the settings there. */
 function findUnwritten(id, { files, places }) {
-  const records = listFiles(id).map(readRecord).filter(Boolean);
+  const records = readRecords(id);
   return files.flatMap((action) => {
     if (!action.text.includes(run.data.baseUrl)) return [];
     const path = expandFirst(placesOf(action), places);
@@ -113,8 +106,7 @@ function isOutdated(id, wishes) {
       encode(`${fill(text, wishes.fill).replace(/\n+$/, '')}\n`),
     ),
   );
-  const records = listFiles(id).map(readRecord).filter(Boolean);
-  return records.some((record) => !wanted.has(record.wanted)) || variables.isOutdated(wishes.variables);
+  return readRecords(id).some((record) => !wanted.has(record.wanted)) || variables.isOutdated(wishes.variables);
 }
 
 /** Gives a tool that works without a terminal one tiny request, in an empty folder, with its variables. */
@@ -127,11 +119,10 @@ function startTool({ commands }, { trial, variables: own }, asked) {
   const seconds = ((Date.now() - began) / 1000).toFixed(1);
   if (code === 0 && output.trim() !== '') return { verdict: 'works', details: `${asked}; it answered in ${seconds} s` };
   const name = commands[0];
-  if (code === -2)
-    return { verdict: 'failed', details: `the gateway answers, but ${name} gave no answer within 180 s` };
+  if (code === -2) return failed(`the gateway answers, but ${name} gave no answer within 180 s`);
   const line = printable((errors.trim() || output.trim()).split('\n').pop())
     .replaceAll(run.key, run.keyHint)
     .slice(0, 300);
   const end = code === 0 ? 'ended without an answer' : `ended with ${code}`;
-  return { verdict: 'failed', details: `the gateway answers, but ${name} ${end}${line ? `: ${line}` : ''}` };
+  return failed(`the gateway answers, but ${name} ${end}${line ? `: ${line}` : ''}`);
 }

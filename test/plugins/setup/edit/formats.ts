@@ -33,7 +33,8 @@ export interface EditModule {
 }
 
 export async function loadFormat(format: EditFormat): Promise<EditModule> {
-  return (await import(join(sources, `${format}.mjs`))) as EditModule;
+  const loaded = (await import(join(sources, `${format}.mjs`))) as Readonly<Record<string, EditModule>>;
+  return loaded[format] as EditModule;
 }
 
 export function callFormat(module: EditModule, { name, texts, options }: EditCall): EditResult {

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { merge, missing, remove } from '../../../../plugins/setup/script/edit/json.mjs';
+import { json } from '../../../../plugins/setup/script/edit/json.mjs';
 import { jsonFiles, jsonLists, readJson, wantedJson, wantedList } from './json-files.ts';
 import { runs } from '../../../support/runs.ts';
+
+const { merge, missing, remove } = json;
 
 const options = fc.record({
   identity: fc.constantFrom<string[][]>(['id'], ['id', 'url'], []),

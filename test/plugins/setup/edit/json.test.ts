@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { merge, missing, remove } from '../../../../plugins/setup/script/edit/json.mjs';
+import { json } from '../../../../plugins/setup/script/edit/json.mjs';
+
+const { merge, missing, remove } = json;
 
 const env = '{\n  "env": {\n    "URL": "https://x",\n    "KEY": "k"\n  }\n}\n';
 const model = '{ "model": "m" }';

@@ -2,10 +2,12 @@ import fc from 'fast-check';
 import { parse, stringify } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import { Refusal } from '../../../../plugins/setup/script/edit/common.mjs';
-import { merge, missing, remove } from '../../../../plugins/setup/script/edit/toml.mjs';
+import { toml } from '../../../../plugins/setup/script/edit/toml.mjs';
 import { deepMerge, has, linesAreIn, orRefusal, withoutEmpty } from './laws.ts';
 import { runs } from '../../../support/runs.ts';
 import { isToml, tomlFiles, wantedToml } from './toml-files.ts';
+
+const { merge, missing, remove } = toml;
 
 const wanted = `model = "dp/demo"
 model_provider = "daypass"

@@ -3,10 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { Refusal } from '../../../../plugins/setup/script/edit/common.mjs';
 import { scan } from '../../../../plugins/setup/script/edit/yaml-scan.mjs';
-import { merge, missing, remove } from '../../../../plugins/setup/script/edit/yaml.mjs';
+import { yaml } from '../../../../plugins/setup/script/edit/yaml.mjs';
 import { has, linesAreIn, mergeEntries, orRefusal } from './laws.ts';
 import { runs } from '../../../support/runs.ts';
 import { continueOptions, isYaml, llmOptions, wantedItems, wantedMaps, yamlLists, yamlMaps } from './yaml-files.ts';
+
+const { merge, missing, remove } = yaml;
 
 const read = (text: string): unknown => parse(text.replace('\ufeff', ''));
 

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Model } from '#core/config/catalog/catalog.ts';
 import { describeActions } from '../../../../plugins/setup/script/describe-actions.ts';
-import { placeholders } from '../../../../plugins/setup/script/script-data.ts';
 import { type ScriptData, scriptData } from '../../../../plugins/setup/script/script-data.ts';
 import { scriptedTools } from '../../../../plugins/setup/tools.ts';
 import { type SetupValues, setupValues } from '../../../../plugins/setup/values.ts';
@@ -19,13 +18,13 @@ function filledActions({ tools: known, models, defaults }: ScriptData, id: strin
   const traits = `${model!.traits}${chosen === small ? '-same' : ''}`;
   const variant = tool.variants.find((one) => one.traits.includes(traits))!;
   const values = [
-    [placeholders.key, 'dp-key'],
-    [placeholders.model, chosen],
-    [placeholders.small, small],
-    [placeholders.context, model!.context],
-    [placeholders.output, model!.output],
-    [placeholders.smallContext, smallModel!.context],
-    [placeholders.smallOutput, smallModel!.output],
+    ['@KEY@', 'dp-key'],
+    ['@MODEL@', chosen],
+    ['@SMALL@', small],
+    ['@CONTEXT@', model!.context],
+    ['@OUTPUT@', model!.output],
+    ['@SMALL_CONTEXT@', smallModel!.context],
+    ['@SMALL_OUTPUT@', smallModel!.output],
   ] as const;
   return JSON.parse(
     values.reduce((text, [name, value]) => text.replaceAll(name, String(value)), JSON.stringify(variant.actions)),

@@ -47,7 +47,7 @@ export type SectionValue<S extends Section> = S extends Section<string, infer Sc
 /** Values of all sections, defaults filled in. */
 export interface SectionValues {
   get<S extends Section>(section: S): SectionValue<S>;
-  /** Whether gateway.yaml has a number that may have a dot between thousands, such as 41.250; undefined during checks. */
+  /** True if gateway.yaml has a number that may have a dot between thousands, such as 41.250; undefined during checks. */
   readonly isDotted?: ((path: YamlPath) => boolean) | undefined;
 }
 
@@ -87,7 +87,7 @@ export interface ProviderTerms {
   check?(all: CheckContext, report: Report): void;
 }
 
-/** Why demos are refused, in the words of a mistake: `is "sandbox", which moves no money, {because}`. */
+/** Reason for rejecting demos, in the words of a mistake: `is "sandbox", which moves no money, {because}`. */
 export interface Production {
   readonly because: string;
   /** The setting that allows them anyway, appended to the advice; '' without one. */

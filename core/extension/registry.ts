@@ -54,7 +54,7 @@ export interface ConfigReview {
   };
 }
 
-/** How a plugin checks a catalog before it is used, and describes it to the operator. */
+/** A plugin's check of a catalog before it is used, and its description for the operator. */
 export interface CatalogReview {
   /** Mistakes: the configuration is refused. */
   problems(catalog: Catalog): CatalogProblem[];
@@ -285,7 +285,7 @@ export class Registry {
     this.pageTexts.push(texts);
   }
 
-  /** How pages read the allowance of an account. */
+  /** Reads the allowance of an account for pages. */
   allowance(reader: ReadAllowance): void {
     if (this.allowanceReader !== undefined) throw new Error('two plugins read the allowance of accounts');
     this.allowanceReader = reader;
@@ -303,7 +303,7 @@ export class Registry {
     this.variantSource = source;
   }
 
-  /** How much time customers got back for each incident, for the status page. */
+  /** Time credited to customers for each incident, for the status page. */
   credits(reader: ReadCredits): void {
     if (this.creditReader !== undefined) throw new Error('two plugins give time back for incidents');
     this.creditReader = reader;
@@ -317,7 +317,7 @@ export class Registry {
     this.configReviews.push(review);
   }
 
-  /** How the abilities of a model are read, for pages; one plugin knows them. */
+  /** Reads the abilities of a model for pages; one plugin knows them. */
   abilities(reader: AbilityReader): void {
     if (this.abilityReader !== undefined) throw new Error('abilities of models are registered twice');
     this.abilityReader = reader;

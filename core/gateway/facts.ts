@@ -42,7 +42,7 @@ export interface Entitlement {
   readonly limits?: RateLimits | undefined;
   /** Whole seconds until the last paid period ends, future periods included. */
   readonly secondsLeft: number;
-  /** Why no period is active, in words for the client; undefined while one is. */
+  /** Message for the client if no period is active; undefined otherwise. */
   readonly inactiveReason?: string | undefined;
 }
 
@@ -105,7 +105,7 @@ export interface AttemptRecord {
   readonly error?: string | undefined; // in words
 }
 
-/** How the answer was obtained. `upstream` writes it early and updates it until the end. */
+/** Source of the answer. `upstream` writes it early and updates it until the end. */
 export interface Delivery {
   readonly attempts: AttemptRecord[]; // that are over, in the order in which they started
   /** Route whose answer, or continuation of one, was handed to the client last; undefined before the first content. */
@@ -144,13 +144,13 @@ export const longestSlotWait = 600_000;
 export const slotWait = defineFact<number>('slot_wait');
 /** Ms for which it has waited so; written by `rate-limit`. */
 export const slotWaited = defineFact<number>('slot_waited');
-/** Whether the answer came from the cache; written by `cache` when the client asked for caching. */
+/** True if the answer came from the cache; written by `cache` if the client requested caching. */
 export const cacheStatus = defineFact<'hit' | 'miss'>('cache_status');
 /** Translates between the client's format and the routes of its model; written by `format`. */
 export const adapter = defineFact<Adapter>('adapter');
 /** The call that the cached answer was for, as long as `format` has not read it; written by `cache` with a hit. */
 export const cachedCall = defineFact<CachedCall>('cached_call');
-/** How the answer was obtained; written by `upstream`. */
+/** Source of the answer; written by `upstream`. */
 export const delivery = defineFact<Delivery>('delivery');
 /**
  * The model, with the route to try, of a request that the gateway itself makes to probe a route. It names no account,

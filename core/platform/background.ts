@@ -45,7 +45,7 @@ export function noteFailure(log: Logger, what: string, error: unknown, request?:
   logFailure(log, `${whose}${what} failed${more}`, error);
 }
 
-/** How often each kind of work has failed. */
+/** Number of failures of each kind of work. */
 export function countFailures(log: Logger): ReadonlyMap<string, number> {
   return failuresByLog.get(log)?.totals ?? new Map();
 }

@@ -5,7 +5,7 @@
  */
 export const exitCodes = { failure: 1, usage: 2, configuration: 78 } as const;
 
-/** That of an error that has one, such as ConfigError, StartRefused and CommandFailed. */
+/** Exit code of an error that has one, such as ConfigError, StartRefused and CommandFailed. */
 export function exitCodeOf(error: unknown): number {
   return error instanceof Error && 'exitCode' in error ? Number(error.exitCode) : exitCodes.failure;
 }

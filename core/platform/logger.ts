@@ -31,7 +31,7 @@ export interface LogSettings {
   readonly level?: LogLevel;
   /** Removes secrets: errors of third parties may repeat their input. */
   readonly clean?: (text: string) => string;
-  /** Which of several processes writes to the same output. */
+  /** Process, if several write to the same output. */
   readonly worker?: number | undefined;
   /** True for journald, which reads the priority of a line from its beginning. */
   readonly hasPriorities?: boolean;

@@ -11,7 +11,7 @@ import type { OwnSegment } from './own-segment.ts';
 export interface FinishedSegment {
   readonly segment: OwnSegment;
   readonly records: number;
-  /** When its first record was written, on the clock of performance.now(). */
+  /** Time of its first record (performance.now()). */
   readonly firstAt: number;
 }
 
@@ -51,7 +51,7 @@ export class FinishedSegments {
     return this.#segments.length;
   }
 
-  /** Those that can be shipped now. */
+  /** Segments that can be shipped now. */
   get ready(): number {
     if (!this.#disk.isSilent) return this.#segments.length;
     return this.#segments.filter(({ segment }) => segment.isInMemory).length;

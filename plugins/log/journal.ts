@@ -162,7 +162,7 @@ export class Journal implements AsyncDisposable {
     return this.#losses;
   }
 
-  /** Why segments are in memory; undefined while they are in files. */
+  /** Reason for segments in memory; undefined while they are in files. */
   get trouble(): JournalTrouble | undefined {
     return this.#opener.trouble;
   }

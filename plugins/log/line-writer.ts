@@ -2,7 +2,7 @@ import { bounds } from '#core/platform/bounds.ts';
 
 const newline = 0x0a;
 
-/** Where lines are appended. */
+/** Target of appended lines. */
 export interface LineSink {
   /** @returns how many of the bytes it took. @throws Error when it takes none now */
   append(bytes: Buffer, offset: number, length: number): number;

@@ -23,7 +23,7 @@ export class Losses implements Disposable {
     return this.#total;
   }
 
-  /** Why the latest was lost, and when on the clock of performance.now(); undefined without any. */
+  /** Reason and time (performance.now()) of the latest loss; undefined without any. */
   get latest(): { readonly reason: string; readonly at: number } | undefined {
     return this.#total === 0 ? undefined : { reason: this.#reason, at: this.#latestAt };
   }

@@ -19,7 +19,7 @@ const partitionsOf = (table: Table) => `
   SELECT child.relname AS name FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
   WHERE inhparent = '${table}'::regclass AND child.relname ~ '^${table}_[0-9]{8}$'`;
 
-/** How long records are kept: written by the stage, read by the job. */
+/** Retention of records: written by the stage, read by the job. */
 export interface Retention {
   /** Undefined while no pipeline has a `log` stage: nothing is dropped then. */
   keepDays: number | undefined;

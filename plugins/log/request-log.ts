@@ -40,7 +40,7 @@ export class RequestLog implements AsyncDisposable {
   readonly leftovers: Leftovers;
   /** Records that the database has, for a collector. */
   readonly spool: FileSpool | undefined;
-  /** Of requests of no account, most of which are not recorded. */
+  /** Counts of requests without an account, most of which are not recorded. */
   readonly unauthenticated: UnauthenticatedCounts;
   readonly #disk: Disk & Partial<AsyncDisposable>;
   readonly #lock: InstanceLock;
@@ -90,7 +90,7 @@ export class RequestLog implements AsyncDisposable {
     ).unref();
   }
 
-  /** Why records do not reach the database; undefined while they do. */
+  /** Reason why records do not reach the database; undefined while they do. */
   get failure(): ShippingFailure | undefined {
     return this.#shipper.failure;
   }

@@ -14,7 +14,7 @@ const defaultCalmMs = 10_000;
 /** The disk must accept this much before files are used again. */
 const requiredRoomBytes = 64 * 1024;
 
-/** Why the journal is not in files. */
+/** Reason why the journal is not in files. */
 export interface JournalTrouble {
   readonly reason: string;
   /** On the clock of performance.now(). */

@@ -37,7 +37,7 @@ const retriesMs = { first: 200, longest: 3_000 };
 
 const reminderIntervalMs = 60_000;
 
-/** Why records do not reach the database. */
+/** Reason why records do not reach the database. */
 export interface ShippingFailure {
   readonly reason: string;
   /** Of the first failed attempt, on the clock of performance.now(). */

@@ -14,14 +14,14 @@ const maxListedModels = 5;
 
 const inUse = ({ upstreams }: Catalog) => upstreams.filter(({ isEnabled, isDemo }) => isEnabled && !isDemo);
 
-/** Whether the names of upstreams are resolved, and they take connections with a valid certificate. */
+/** Checks that the names of upstreams are resolved, and that they take connections with a valid certificate. */
 export const upstreamDiagnosis: Diagnosis = {
   name: 'upstreams',
   checks: ({ catalog }) =>
     inUse(catalog).map(({ name, baseUrl }) => ({ subject: name, run: (signal) => checkOrigin(baseUrl, signal) })),
 };
 
-/** Whether upstreams take each API key: asks for the list of models, which costs nothing. */
+/** Checks that upstreams accept each API key: requests the list of models, which costs nothing. */
 export const keyDiagnosis: Diagnosis = {
   name: 'api_keys',
   checks: ({ catalog }) => inUse(catalog).flatMap((upstream) => checksOf(upstream, catalog)),

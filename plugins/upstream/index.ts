@@ -11,7 +11,7 @@ import { vendors } from './vendors.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Where requests are sent: the stage and the vendor presets. */
+/** Sends requests to upstreams: the stage and the vendor presets. */
 export const plugin: GatewayPlugin = {
   name: 'upstream',
   register(server) {

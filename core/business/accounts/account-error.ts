@@ -1,4 +1,4 @@
-/** Why an operation on an account failed. The message is for people. */
+/** Failure of an operation on an account. The message is for people. */
 export class AccountError extends Error {
   override readonly name = 'AccountError';
   readonly kind:

@@ -10,7 +10,7 @@ export interface AccountRecord {
   readonly name: string;
   readonly email: string | undefined;
   readonly createdAt: Date;
-  /** Since when the operator refuses it; undefined while it is served. */
+  /** Start of the block by the operator; undefined while it is served. */
   readonly blockedAt: Date | undefined;
   /** When personal data was removed. */
   readonly deletedAt: Date | undefined;
@@ -47,7 +47,7 @@ export interface PeriodRecord {
   readonly unnamedDays?: number;
   /** Rate limits of the plan as sold; undefined when the configured ones apply. */
   readonly limits: RateLimits | undefined;
-  /** When an operator added it under a name, which its owner reads. */
+  /** Time at which an operator added it under a name, which its owner reads. */
   readonly grantedAt?: Date;
 }
 

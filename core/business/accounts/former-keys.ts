@@ -21,7 +21,7 @@ export class FormerKeys {
     this.#replacedAt = new BatchLoader((digests) => readReplacements(database, digests));
   }
 
-  /** When the first of these keys that was replaced was; undefined when none was, or the database does not answer. */
+  /** Replacement time of the first of these keys that was replaced; undefined without one, or if the database does not answer. */
   async find(digests: readonly string[]): Promise<Date | undefined> {
     const found = Promise.all(digests.map((digest) => this.#find(digest)));
     const dates: readonly (Date | false)[] = await withDeadline(found, deadlineMs, 'the database did not answer').catch(

@@ -21,7 +21,7 @@ export interface SignInProfile {
   readonly avatarUrl: string | undefined;
 }
 
-/** Why a person is not signed in. */
+/** Reason for rejecting a sign-in. */
 export type SignInRefusal = 'email_taken' | 'blocked';
 
 type SignInOutcome =

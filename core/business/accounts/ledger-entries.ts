@@ -23,12 +23,12 @@ export interface LedgerEntry {
   readonly createdAt: Date;
 }
 
-/** Which model was down when, for the time that an entry gave back; undefined for entries of another kind. */
+/** Downtime that an entry compensates; undefined for entries of another kind. */
 export function downtimeOf({ outageModel: model, outageFromAt: from, outageUntilAt: until }: LedgerEntry) {
   return model === undefined || from === undefined || until === undefined ? undefined : { model, from, until };
 }
 
-/** Whether an entry made a period longer: its days are those of the whole period. */
+/** True if an entry extended a period: its days are those of the whole period. */
 export function isProlonged({ reason }: Pick<LedgerEntry, 'reason'>): boolean {
   return reason === 'outage';
 }

@@ -27,7 +27,7 @@ export const MailMessage = defineEntity({
     error: impersonal(p.text().nullable()),
     createdAt: p.datetime().defaultRaw('clock_timestamp()'),
     finishedAt: p.datetime().nullable(),
-    /** When an operator asked to send it again: its tries begin anew. */
+    /** Time of an operator's resend, which restarts its tries. */
     askedAt: p.datetime().nullable(),
   },
   indexes: [

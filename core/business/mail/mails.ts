@@ -73,7 +73,7 @@ type MailRow = Row<typeof MailMessage, 'state' | 'tries' | 'error' | 'created_at
 
 const undelivered = `m.state in ('failed', 'uncertain') and m.finished_at > now() - make_interval(days => ${undeliveredDays})`;
 
-/** How many mails to customers did not arrive in the last days, by whether they are about money. */
+/** Number of failed mails to customers in the last days, about money and others. */
 export async function countUndelivered(
   database: Queries,
 ): Promise<{ readonly money: number; readonly others: number }> {

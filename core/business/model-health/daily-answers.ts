@@ -1,7 +1,7 @@
 import type { Database } from '#core/platform/database/database.ts';
 import { timestamp } from '#core/gateway/records/filter.ts';
 
-/** How the requests of one day to one model ended. Refusals and clients that left are not in it. */
+/** Results of one day's requests to one model, without rejections and disconnected clients. */
 export interface DailyAnswers {
   readonly day: string; // `2026-11-22`, in the time zone that was asked for
   readonly answered: number;

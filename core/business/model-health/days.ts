@@ -2,7 +2,7 @@ import { localTime } from '#core/platform/timing/time-zone.ts';
 import type { DailyAnswers } from './daily-answers.ts';
 import { type Incident, lastSeen } from './incident.ts';
 
-/** How a model was on a day. `ok`: nearly all requests were answered. `none`: there were none. */
+/** State of a model on a day. `ok`: nearly all requests were answered. `none`: there were none. */
 export type DayState = 'ok' | 'warn' | 'bad' | 'none';
 
 export interface DayStatus {
@@ -10,7 +10,7 @@ export interface DayStatus {
   readonly state: DayState;
   /** Share of answered requests, 0 to 1; undefined without any. */
   readonly answered: number | undefined;
-  /** Those that were going on at some time of the day. */
+  /** Incidents that lasted at some time of the day. */
   readonly incidents: readonly Incident[];
 }
 

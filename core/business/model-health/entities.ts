@@ -17,7 +17,7 @@ export const IncidentRow = defineEntity({
     latestKind: p.enum(['degraded', 'down'] as const).nullable(),
     latestCause: p.enum(troubleCauses).nullable(),
     failedAt: p.datetime().nullable(),
-    /** When a route last responded, as far as seen since it began. */
+    /** Last response of a route since the start. */
     servedAt: p.datetime().nullable(),
     quietSince: p.datetime().nullable(),
     lowestAnswered: p.float().nullable(), // 0 to 1
@@ -30,7 +30,7 @@ export const IncidentRow = defineEntity({
     endedAt: p.datetime().nullable(),
     /** It ended because the model was removed from the catalog. */
     isRemoved: p.boolean().default(false),
-    /** When a probe had failed on every route of the model; null: none has. */
+    /** Time by which a probe had failed on every route of the model; null otherwise. */
     confirmedAt: p.datetime().nullable(),
   },
   indexes: [{ name: 'incident_started', expression: 'create index incident_started on incident (started_at desc)' }],

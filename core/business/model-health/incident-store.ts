@@ -28,7 +28,7 @@ export async function readCurrentIncidents(transaction: Pick<EntityManager, 'exe
   return rows.map(toIncident);
 }
 
-/** Those that were going on at some time since then, the newest first. @param since epoch ms @param limit at most 500 */
+/** Incidents that lasted at some time since then, newest first. @param since epoch ms @param limit at most 500 */
 export async function listIncidents(
   database: Pick<Database, 'query'>,
   { since, limit }: { readonly since: number; readonly limit: number },

@@ -9,28 +9,28 @@ export interface Incident {
   readonly cause: Trouble['cause'];
   /** The latest trouble. */
   readonly latest: Trouble;
-  /** When a request last failed, as far as known; undefined where none did, as for slow models. */
+  /** Last known failure of a request; undefined without one, as for slow models. */
   readonly failedAt: number | undefined;
-  /** When a route last responded, as far as seen since it began; undefined where none has. */
+  /** Last response of a route since the start; undefined without one. */
   readonly servedAt?: number | undefined;
   /** Start of the time without requests, in which the model's state is unknown; undefined while it has some. */
   readonly quietSince: number | undefined;
   /** The smallest share of requests that were answered, 0 to 1; undefined where there were too few. */
   readonly lowestAnswered: number | undefined;
   readonly startedAt: number;
-  /** When it had lasted long enough to be called an incident; undefined while it is suspected. */
+  /** Time of confirmation as an incident; undefined while it is suspected. */
   readonly openedAt: number | undefined;
-  /** Since when the model has been without trouble; undefined while it has some. */
+  /** Start of the time without trouble; undefined while there is some. */
   readonly calmSince: number | undefined;
   readonly checkedAt: number;
   readonly endedAt: number | undefined;
-  /** When a probe had failed on every route of the model; undefined where none has. */
+  /** Time by which a probe had failed on every route of the model; undefined otherwise. */
   readonly confirmedAt?: number | undefined;
   /** True when it ended because the model was removed from the catalog, still in trouble. */
   readonly isRemoved?: boolean;
 }
 
-/** How a model is at one moment. */
+/** State of a model at one moment. */
 export interface Observation extends Assessment {
   readonly at: number;
   readonly answered: number | undefined; // share, 0 to 1
@@ -86,7 +86,7 @@ export function endOf(incident: Incident): number | undefined {
   return incident.endedAt ?? (incident.quietSince === undefined ? undefined : lastSeen(incident));
 }
 
-/** When the model was last known to be in trouble. */
+/** Last known time of trouble. */
 export function lastSeen({ calmSince, quietSince, failedAt, checkedAt, startedAt }: Incident): number {
   return quietSince === undefined ? (calmSince ?? checkedAt) : Math.max(startedAt, failedAt ?? startedAt);
 }
@@ -113,7 +113,7 @@ export function abandon(current: Incident): Incident | undefined {
   return ended && { ...ended, isRemoved: current.calmSince === undefined };
 }
 
-/** How an incident that is over has ended; `no_traffic` when no request has followed the last failure. */
+/** End of a past incident; `no_traffic` if no request followed the last failure. */
 export function outcomeOf({ isRemoved, quietSince }: Incident): 'recovered' | 'no_traffic' | 'removed' {
   if (isRemoved === true) return 'removed';
   return quietSince === undefined ? 'recovered' : 'no_traffic';

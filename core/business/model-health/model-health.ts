@@ -21,7 +21,7 @@ export function severityOf(state: ModelState): number {
   return index < 0 ? troubled.length : index;
 }
 
-/** How a model of the catalog is now. */
+/** Current state of a catalog model. */
 export interface ModelHealth {
   readonly id: string; // public name
   readonly state: ModelState;
@@ -97,7 +97,7 @@ function describe(
   };
 }
 
-/** How one model is now. @param current its incident without an end, suspected or not */
+/** Current state of one model. @param current its open incident, suspected or not */
 export function assessModel(
   { routes }: Catalog['models'][number],
   statuses: ReadonlyMap<string, RouteStatus>,

@@ -2,7 +2,7 @@ import type { Database } from '#core/platform/database/database.ts';
 import { quantile, sizeOf } from '#core/gateway/records/latency-histogram.ts';
 import { readStreamingSpeed, readUsage, startOfHours } from '#core/gateway/records/usage.ts';
 
-/** How fast a model answers. Ms to the first token, medians. */
+/** Speed of a model: median ms to the first token. */
 export interface ModelSpeed {
   /** Median of this hour and the last one; undefined without responses. */
   readonly lastHourMs: number | undefined;

@@ -79,11 +79,11 @@ export interface RememberedFailure extends Trouble {
   readonly failedAt: number;
   /** Of the last response of a route that was seen since the trouble began, epoch ms. */
   readonly servedAt?: number | undefined;
-  /** When a probe had failed on every route since it began to fail, epoch ms. */
+  /** Time (epoch ms) by which a probe had failed on every route since the trouble began. */
   readonly confirmedAt?: number | undefined;
 }
 
-/** How a model is at one moment. */
+/** State of a model at one moment. */
 export interface Assessment {
   readonly trouble: Trouble | undefined;
   /** True when only the past shows the trouble: the model has not responded since. */

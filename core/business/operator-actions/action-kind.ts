@@ -3,7 +3,7 @@ import type { Infer, JsonSchema } from '#core/platform/schema.ts';
 import type { ActionWords, Operator } from './operator-actions.ts';
 import type { Tellers } from './telling.ts';
 
-/** Why an action that is about neither accounts nor orders was not done. The message is for people. */
+/** Reason why an action on neither accounts nor orders was not done. The message is for people. */
 export class ActionRefused extends Error {
   override readonly name = 'ActionRefused';
   readonly kind: 'refused' | 'invalid';
@@ -19,7 +19,7 @@ export class ActionRefused extends Error {
 export interface ActionSubject {
   /** That `perform` takes. */
   readonly id: string;
-  /** Of its id in what is answered; default: that of its kind. */
+  /** Name of its id in responses; default: that of its kind. */
   readonly name?: string;
   /** Where the action is on record: at the order of a flag or refund. */
   readonly recordedAt: string;

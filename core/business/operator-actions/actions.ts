@@ -117,7 +117,7 @@ function userName(): string {
   }
 }
 
-/** Why an action was not done. The message is for people. */
+/** Reason why an action was not done. The message is for people. */
 export type ActionError = AccountError | CheckoutError | ActionRefused;
 
 export function isActionError(error: unknown): error is ActionError {

@@ -1,8 +1,8 @@
-/** Why something cannot be ordered or paid. The message is for people. */
+/** Reason for a rejected order or payment. The message is for people. */
 export class CheckoutError extends Error {
   override readonly name = 'CheckoutError';
   readonly kind: CheckoutFailure;
-  /** When it can be tried again, where that is a matter of time. */
+  /** Time of the next try, if waiting helps. */
   readonly next: Date | undefined;
 
   constructor(kind: CheckoutFailure, message: string, next?: Date) {

@@ -183,7 +183,7 @@ export function severityOf(kind: FlagKind): 'bad' | 'warn' {
   return severities[kind];
 }
 
-/** Until when the buyer of an order that was flagged then has been promised a decision. */
+/** Deadline promised to the buyer for a decision on an order flagged at that time. */
 export function decisionDue({ section }: Pick<Host, 'section'>, flaggedAt: Date): Date {
   return new Date(flaggedAt.getTime() + section(paymentsSection).decision_hours * 3_600_000);
 }

@@ -7,7 +7,7 @@ import type { Payment, PlanOrder } from './entities.ts';
 /** Money that came or went back, for bookkeeping. */
 export interface Movement {
   readonly kind: 'payment' | 'refund';
-  /** When it was paid, or the refund was confirmed. */
+  /** Time of the payment, or of the refund's confirmation. */
   readonly at: Date;
   readonly order: string; // its code
   readonly orderState: string;
@@ -18,7 +18,7 @@ export interface Movement {
   readonly isGift: boolean;
   readonly amount: number; // in the smallest unit that the currency is priced in; negative for refunds
   readonly currency: string;
-  /** Of the provider, where it is known. */
+  /** The provider's, if known. */
   readonly fee: number | undefined;
   readonly provider: string;
   /** Ours at the provider: of the charge or of the refund. */

@@ -5,5 +5,5 @@ import id from './texts/id.json' with { type: 'json' };
 /** Texts about orders in pages and mails. */
 export const orderTexts = { en, id };
 
-/** Why money went back or a flag was closed, where no operator has said so: the sentence on record, which pages recognise. */
+/** Reason for a refund or a closed flag without an operator's note: the recorded sentence, which pages recognise. */
 export const orderReason = defineSentences(en);

@@ -28,7 +28,7 @@ export interface Order {
   /** Paid after it had expired, failed or been cancelled. */
   readonly isLate: boolean;
   readonly createdAt: Date;
-  /** Until when it is meant to be paid. */
+  /** Payment deadline. */
   readonly expiresAt: Date;
   readonly paidAt: Date | undefined;
   /** The last attempt to have it paid. */
@@ -72,7 +72,7 @@ export interface PaymentAttempt {
   readonly currency: string;
   readonly expiresAt: Date;
   readonly checkedAt: Date | undefined;
-  /** Why the last call to the provider failed, for the operator. */
+  /** Error of the last call to the provider, for the operator. */
   readonly error: string | undefined;
 }
 

@@ -7,7 +7,7 @@ import type { Order, OrderState } from './order-types.ts';
 export type { Order, OrderFlag, OrderRefund, OrderState, Payment } from './order-types.ts';
 export { refundable } from './order-types.ts';
 
-/** Which orders to list. Times are those of creation. */
+/** Filter for listing orders. Times are those of creation. */
 export interface OrderFilter {
   readonly accountId?: string | undefined;
   /**

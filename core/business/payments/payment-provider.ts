@@ -131,7 +131,7 @@ export interface ChargeRequest extends Money {
   /** At most 60 characters of ASCII, shown to the buyer. */
   readonly description: string;
   readonly expiresAt: Date;
-  /** Where this provider's notifications arrive, for providers that take an address with each charge. */
+  /** Address for this provider's notifications, for providers that take one with each charge. */
   readonly notificationUrl: string;
   readonly buyer: { readonly name: string; readonly email: string | undefined };
 }
@@ -229,14 +229,14 @@ export interface StatedRefund {
   readonly key?: string | undefined;
   readonly amount: number;
   readonly state: 'pending' | 'done' | 'failed';
-  /** When the money was returned. */
+  /** Time of the refund. */
   readonly at?: Date | undefined;
 }
 
 /** The status of a refund. `unknown`: the provider has no such refund, or not yet. */
 export interface Refund {
   readonly state: 'pending' | 'done' | 'failed' | 'unknown';
-  /** When the money was returned, where the provider says so. Books date the refund by it. */
+  /** Time of the refund, if the provider reports it. Books date the refund by it. */
   readonly at?: Date | undefined;
   readonly raw: unknown;
 }

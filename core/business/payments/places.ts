@@ -6,7 +6,7 @@ import { Steps } from '#core/platform/database/steps.ts';
  * Places: how many passes a plugin lets run at a time. Without it, nothing is ever sold out.
  */
 
-/** Why a plan is sold out to new customers. */
+/** Details of a plan that is sold out to new customers. */
 export interface SoldOut {
   /** Epoch ms at which a place becomes free for an account that joins the waiting list now, if no plan is renewed; undefined if unknown. */
   readonly freeAt: number | undefined;
@@ -18,7 +18,7 @@ export type SoldOutPlans = ReadonlyMap<number, SoldOut>;
 /** The wait of one account for a place. */
 export interface Wait {
   readonly days: number;
-  /** Until when a place is reserved; undefined while it waits. */
+  /** End of the reservation; undefined while waiting. */
   readonly reservedUntil: Date | undefined;
   /** 1 for the next one; 0 with a reservation. */
   readonly position: number;

@@ -11,7 +11,7 @@ export interface DailyRevenue {
   readonly day: string;
   /** Payments less the refunds of that day, in the smallest unit of the currency. */
   readonly amount: number;
-  /** Those that a payment has activated. */
+  /** Orders that a payment has activated. */
   readonly orders: number;
 }
 

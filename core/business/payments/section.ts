@@ -115,7 +115,7 @@ function checkPublicUrl(all: CheckContext, report: Report): void {
   );
 }
 
-/** In place of a provider's name: nothing is sold. */
+/** Replaces a provider's name: nothing is sold. */
 export const noProvider = 'none';
 /** The default provider; in production nothing is sold without one. */
 export const defaultProvider = 'sandbox';

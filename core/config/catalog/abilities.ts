@@ -38,7 +38,7 @@ export interface ModelSettings {
   readonly sampling: boolean;
   /** Reasoning efforts; empty when they cannot be set. */
   readonly efforts: readonly string[];
-  /** Whether the vendor reviews tool calls for the auto mode of Claude Code. */
+  /** True if the vendor reviews tool calls for the auto mode of Claude Code. */
   readonly safeguards: boolean;
 }
 

@@ -34,7 +34,7 @@ export interface VendorModels extends ProfileSettings {
   readonly kind?: ModelKind;
 }
 
-/** Where a request carries its API key: `Authorization: Bearer`, a header of this name, or nowhere. */
+/** Place of the API key in a request: `Authorization: Bearer`, a header of this name, or none. */
 export const authSchemes = ['bearer', 'x-api-key', 'x-goog-api-key', 'api-key', 'none'] as const;
 
 /** How an API key is sent to an upstream. */
@@ -47,7 +47,7 @@ export interface Capacity {
   readonly period: number; // ms
 }
 
-/** Where requests can be sent. */
+/** A destination of requests. */
 export interface Upstream {
   readonly name: string;
   readonly vendor: string | undefined;
@@ -64,7 +64,7 @@ export interface Upstream {
   readonly continuesTraces?: boolean;
   /** Capacity for all models and keys together; undefined if not declared. */
   readonly capacity?: Capacity | undefined;
-  /** Of a cloud, in place of keys. */
+  /** A cloud's credentials, which replace keys. */
   readonly credentials?: CloudCredentials | undefined;
   readonly isDemo: boolean;
   /** False when it needs a key and has none: its routes are left out. */

@@ -13,9 +13,9 @@ export interface WireFormat extends Audience {
   readonly name: string;
   /** The models that are called in it. */
   readonly kind: ModelKind;
-  /** How reasoning can be requested; empty for formats without conversations. */
+  /** Supported forms of requests for reasoning; empty for formats without conversations. */
   readonly reasoningStyles: readonly ReasoningStyle[];
-  /** Where its replies have the text of an answer; undefined for formats without client conversations. */
+  /** Places of the answer's text in its replies; undefined for formats without client conversations. */
   readonly replyText?: ReplyText;
 }
 

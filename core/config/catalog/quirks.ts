@@ -121,7 +121,7 @@ const properties = {
 
 const plainSchema = object(properties);
 
-/** How a vendor deviates from the plain form of a format. */
+/** A vendor's deviations from the plain form of a format. */
 export const quirksSchema = {
   ...plainSchema,
   description: 'How the endpoint deviates from its format. Default: the vendor’s quirks.',
@@ -139,13 +139,13 @@ export const quirksSchema = {
 /** `quirks` as gateway.yaml has them. */
 export type QuirkSettings = Infer<typeof quirksSchema>;
 
-/** How reasoning is requested. */
+/** The form of requests for reasoning. */
 export type ReasoningStyle = NonNullable<QuirkSettings['reasoning']>;
 
 /** A subset of JSON Schema. */
 export type SchemaSubsetName = NonNullable<QuirkSettings['schema_subset']>;
 
-/** How a vendor deviates from the plain form of a format, on a route. */
+/** A vendor's deviations from the plain form of a format, on a route. */
 export type Quirks = Resolved<Omit<QuirkSettings, 'max_output_tokens' | 'by_format'>> & {
   readonly max_output_tokens: number | undefined;
 };

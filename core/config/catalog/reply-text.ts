@@ -1,6 +1,6 @@
 import type { JsonObject } from '#core/platform/json.ts';
 
-/** Where the mapped text of an answer comes from, block by block. A block is one text: one choice, one content block. */
+/** Source of an answer's mapped text, block by block. A block is one text: one choice, one content block. */
 export interface TextBlocks {
   /** Takes the next piece of a block. Returns the text for the client; less, if some of it is held back. */
   push(block: string, text: string): string;

@@ -54,7 +54,7 @@ export interface GatewayDocument {
   isEmptied(path: YamlPath): boolean;
   /** True for a value that is in the file, not filled in from a default. */
   contains(path: YamlPath): boolean;
-  /** Whether a value is a number that may have a dot between thousands, such as 41.250. */
+  /** True for a number that may have a dot between thousands, such as 41.250. */
   readonly isDotted: (path: YamlPath) => boolean;
   /** True for a value with a variable that could not be filled in, so nothing else is reported about it. */
   isUnfilled(path: YamlPath): boolean;

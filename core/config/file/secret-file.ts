@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { dirname, resolve } from 'node:path';
 import { bounds } from '#core/platform/bounds.ts';
 
-/** Why a file cannot be used, and how it is put right. */
+/** Reason why a file cannot be used, and the remedy. */
 export interface UnusableFile {
   readonly wrong: string;
   readonly right: string;

@@ -39,7 +39,7 @@ export function isVariant(broughtBy: string): boolean {
   return /^canary \d+$/.test(broughtBy);
 }
 
-/** Why nothing is taken back, or released, in words for the operator. Nothing has changed. */
+/** Reason for rejecting a rollback or its release, worded for the operator. Nothing has changed. */
 export class RollbackRefused extends Error {
   override readonly name = 'RollbackRefused';
 }

@@ -65,7 +65,7 @@ export const telemetrySection = defineSection({
 
 export type TelemetrySettings = SectionValue<typeof telemetrySection>;
 
-/** Whether a signal is sent. */
+/** True if a signal is sent. */
 export function isSent({ endpoint, signals }: TelemetrySettings, signal: TelemetrySignal): boolean {
   return endpoint !== '' && signals.includes(signal);
 }

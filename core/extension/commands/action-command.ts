@@ -20,7 +20,7 @@ interface ActionRequest {
   readonly question?: readonly string[];
 }
 
-/** How an action is asked for on the command line, where that does not follow from its description. */
+/** Command-line form of an action, where it does not follow from its description. */
 export interface ActionCommandWords {
   /** Default: that of its name. */
   readonly verb?: string;

@@ -3,7 +3,7 @@ import type { Finding } from './finding.ts';
 
 /** One thing that is checked. Checks run side by side, each with a deadline of its own. */
 export interface DiagnosticCheck {
-  /** Which one, where there are several: an upstream, a provider. */
+  /** Distinguishes several: an upstream, a provider. */
   readonly subject?: string;
   /** Seconds after which it counts as failed, where it may take longer than others. */
   readonly timeout?: number;

@@ -56,7 +56,7 @@ export function explainNetworkError(thrown: unknown): Finding {
   return failed(describeConnectionError(thrown).replace('; see the log', ''), advice);
 }
 
-/** Whether a server can be reached: its name is resolved, it takes a connection, and its certificate is valid. Never rejects. */
+/** Checks that a server is reachable: its name is resolved, it takes a connection, and its certificate is valid. Never rejects. */
 export async function checkOrigin(url: string | URL, signal: AbortSignal): Promise<Finding> {
   const { protocol, hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, '');

@@ -22,7 +22,7 @@ export async function readRoom(folder: string): Promise<DiskRoom> {
   return { free: bavail * bsize, inodes: files > 0 ? ffree : Infinity };
 }
 
-/** Whether it has no room for new files, however many bytes are free. */
+/** True if it has no room for new files, however many bytes are free. */
 export function lacksInodes({ inodes }: DiskRoom): boolean {
   return inodes < minInodes;
 }
@@ -46,7 +46,7 @@ export function freeDiskBytes(host: DiskHost): number | undefined {
   return diskState(host).room.read()?.free;
 }
 
-/** Whether the journal and the embedded database have room. */
+/** Checks that the journal and the embedded database have room. */
 export const diskCheck: HealthCheck = {
   name: 'disk',
   runbook: 'disk-full',

@@ -10,7 +10,7 @@ export type HealthVerdict =
        * `defineSentences` is shown on pages in the language of the reader.
        */
       readonly reason: string;
-      /** Since when, epoch ms. */
+      /** Start of the failure, epoch ms. */
       readonly since: number;
     };
 
@@ -23,7 +23,7 @@ export type HealthVerdict =
 export interface HealthCheck {
   /** Snake_case and short: `records`. */
   readonly name: string;
-  /** Where operators mend it, if not on their page of all checks. */
+  /** Page on which operators resolve it, if not that of all checks. */
   readonly page?: string;
   /** A page in docs/runbooks with meaning, effect on customers and remedy: `disk-full`. */
   readonly runbook?: string;

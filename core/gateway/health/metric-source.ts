@@ -19,7 +19,7 @@ interface MetricSource {
   read: (() => Promise<readonly MetricFamily[]>) | undefined;
 }
 
-/** Where the metrics of the process can be read by others than Prometheus. */
+/** Reads the metrics of the process for consumers other than Prometheus. */
 export function metricSource(host: Pick<Host, 'keep'>): MetricSource {
   return host.keep('metrics/source', () => ({ read: undefined }) as MetricSource);
 }

@@ -6,7 +6,7 @@ import type { HealthCheck } from './health-check.ts';
 import { healthReason } from './health-reason.ts';
 import { type MemoryLevel, remembered } from '#core/platform/memory/budget.ts';
 
-/** Whether names in use can be resolved. Their last answers hide it for an hour. */
+/** Checks that names in use can be resolved. Cached results hide a failure for an hour. */
 export const namesCheck: HealthCheck = {
   name: 'names',
   check(host) {

@@ -7,7 +7,7 @@ import { withDeadline } from '#core/platform/timing/deadline.ts';
 /** A check with its verdict. */
 export type CheckedHealth = HealthVerdict & {
   readonly name: string;
-  /** How a dependency is run. */
+  /** Implementation of a dependency. */
   readonly kind?: string;
 };
 

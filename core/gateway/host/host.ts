@@ -12,7 +12,7 @@ import type { Shared } from '#core/platform/shared/shared.ts';
 import type { Job } from '#core/platform/jobs/job.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 
-/** How the gateway appears to its users; from `service` in gateway.yaml. */
+/** The gateway's public name and addresses; from `service` in gateway.yaml. */
 export interface Service {
   readonly name: string;
   /** First part of API keys, before the underscore. */

@@ -64,7 +64,7 @@ export class ExchangeHandler implements Conversations {
     this.#isClosing = true;
   }
 
-  /** As many of the next answers close their connections, so that their clients reconnect to another process of the same port. */
+  /** Number of further responses that close their connections, so that their clients reconnect to another process of the same port. */
   closeSome(count: number): void {
     this.#toClose = count;
   }
@@ -247,7 +247,7 @@ export class ExchangeHandler implements Conversations {
     }
   }
 
-  /** Why no request is accepted now. */
+  /** Reason for rejecting new requests; undefined if accepting. */
   refusal(): GatewayError | undefined {
     if (this.#refusesNew)
       return new GatewayError('shutting_down', 'The gateway is stopping. Try again.', { retryAfter: 1 });

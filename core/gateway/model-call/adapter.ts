@@ -114,7 +114,7 @@ export interface ReplyReader {
   renderFailure(error: GatewayError): string;
 }
 
-/** Which kind of answer came, and which was requested. */
+/** Received and requested kind of answer. */
 export interface AnswerKind {
   readonly isEventStream: boolean;
   readonly isStreamRequested: boolean;

@@ -7,7 +7,7 @@ export interface RouteStatus {
   /** State of the breaker; `no_model` while a route without the model is tried last. */
   readonly state: 'closed' | 'open' | 'half_open' | 'no_model';
   readonly open_until: string | null;
-  /** When its breaker opened, however often the probe has failed since; left out while it is closed. */
+  /** Time at which its breaker opened, regardless of failed probes since; omitted while it is closed. */
   readonly open_since?: string;
   readonly reason: string | null;
   /** API keys of its upstream in a cooldown: throttled, refused or out of credit. */

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { operatorSection } from '#core/config/sections/operator-section.ts';
 import type { SectionValue } from '#core/config/section.ts';
 
-/** Where the operator's listener is: a Unix socket, or host and port. */
+/** Address of the operator's listener: a Unix socket, or host and port. */
 export type OperatorAddress = { readonly path: string } | { readonly host: string; readonly port: number };
 
 /** Added to the port of `listen`, so that two gateways on one machine get different operator ports. */

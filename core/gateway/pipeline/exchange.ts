@@ -225,7 +225,7 @@ export class Exchange {
     return this.#abortReason instanceof ClientGone;
   }
 
-  /** Why the exchange failed. */
+  /** Error of a failed exchange. */
   get failure(): GatewayError | undefined {
     return this.#failure;
   }

@@ -87,7 +87,7 @@ export class Pipeline {
     return this.#stages.filter(({ stage }) => stage.activate !== undefined).map(({ name }) => name);
   }
 
-  /** Which account a request is of, see `Stage.accountOf`. Undefined without a stage that knows. */
+  /** The account of a request, see `Stage.accountOf`. Undefined without a stage that knows. */
   get accountOf(): Stage['accountOf'] {
     return this.#stages.find(({ stage }) => stage.accountOf !== undefined)?.stage.accountOf;
   }

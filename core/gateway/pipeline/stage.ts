@@ -12,7 +12,7 @@ type Awaitable<T> = T | Promise<T>;
 /** Produces the reply after the later stages have entered. */
 export type DeferredAnswer = () => Awaitable<Reply>;
 
-/** How an exchange ended: the client has its answer, or has left. */
+/** End of an exchange: the client has its response, or has left. */
 export interface Outcome {
   /** `answered`: as intended. `refused`: 4xx by the gateway. `failed`: 5xx, or truncated. `aborted`: the client left or stopped reading. */
   readonly kind: 'answered' | 'refused' | 'failed' | 'aborted';

@@ -116,7 +116,7 @@ export const columns = {
 
 export type RequestRecord = RecordRow<typeof columns>;
 
-/** When the values of a source are known: when the request arrives, before it goes upstream, when it is over. */
+/** Moment at which the values of a source are known: on arrival, before the request goes upstream, at its end. */
 export type Moment = 'request' | 'caller' | 'result';
 
 /** The object that a group of columns is read from. Without it, all of them are null. */

@@ -1,6 +1,6 @@
 import type { Database } from '#core/platform/database/database.ts';
 
-/** How the requests of one day over all accounts ended, on any endpoint. */
+/** Results of one day's requests of all accounts, on any endpoint. */
 export interface DailyUsage {
   /** `2026-11-22`, in the requested time zone. An hour belongs to the day in which it begins. */
   readonly day: string;

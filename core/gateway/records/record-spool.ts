@@ -24,7 +24,7 @@ interface OpenSpool {
   spool: RecordSpool | undefined;
 }
 
-/** Where the journal announces its spool to the exporter of records; empty without one. */
+/** The journal's spool for the exporter of records; empty without one. */
 export function openRecordSpool(host: Pick<Host, 'keep'>): OpenSpool {
   return host.keep('records/spool', () => ({ spool: undefined }) as OpenSpool);
 }

@@ -25,7 +25,7 @@ export interface UsageFilter {
   readonly until?: number | undefined;
 }
 
-/** How requests ended. */
+/** Results of requests. */
 export interface UsageCounts {
   /** All of them, calls of models or not. */
   readonly requests: number;

@@ -28,7 +28,7 @@ export interface Frame {
 
 export interface BackupHead {
   readonly format: 1;
-  /** Of the gateway that made it. */
+  /** Version of the gateway that made it. */
   readonly version: string;
   /** RFC 3339. */
   readonly created_at: string;

@@ -7,7 +7,7 @@ import { wait } from '../timing/wait.ts';
 import type { Identity } from './identity.ts';
 import { hasExited } from './postmaster.ts';
 
-/** Where a server that runs as another user keeps its files when that user cannot enter the data folder. */
+/** Folder for a server that runs as another user without access to the data folder. */
 export const systemFolder = '/var/lib/daypass';
 const usualLimits: InitLimits = { look: 1_000, stall: 60_000 };
 const endTimeoutMs = 5_000;

@@ -50,7 +50,7 @@ export interface RecordReads extends Pick<Database, 'query'> {
 export interface ReplicaState {
   /** Ms by which it is behind the primary; undefined while that is unknown. */
   readonly lag: number | undefined;
-  /** Why the primary is read instead; undefined while the replica is. */
+  /** Reason for reading the primary instead; undefined while the replica is read. */
   readonly fault: string | undefined;
   /** Epoch ms since when the replica is read, or not. */
   readonly since: number;

@@ -45,7 +45,7 @@ export async function migrate(
   }
 }
 
-/** Where the tables of an empty database go. @throws StartRefused as `migrate` */
+/** Schema for the tables of an empty database. @throws StartRefused as `migrate` */
 export async function findMigrationTarget(url: string): Promise<{ url: string; schema: string; hasSessions: true }> {
   const client = new pg.Client({ connectionString: url, ...migrationConnection });
   client.on('error', () => undefined);

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { isCluster } from './cluster.ts';
 import { postmasterPid } from './postmaster.ts';
 
-/** How to reach the embedded server; kept between starts in a file that only its owner can read. */
+/** Address and password of the embedded server; kept between starts in a file that only its owner can read. */
 export interface ServerAccess {
   readonly port: number;
   readonly password: string;

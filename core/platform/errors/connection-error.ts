@@ -2,7 +2,7 @@ import type { Logger } from '../logger.ts';
 import { defineSentences } from '../sentences.ts';
 import en from './texts/en.json' with { type: 'json' };
 
-/** Why a dependency is unavailable: the English sentence, which pages recognise. */
+/** Reason for an unavailable dependency: the English sentence, which pages recognise. */
 export const connectionReason = defineSentences(en);
 
 type ReasonKey = Parameters<typeof connectionReason>[0];
@@ -76,7 +76,7 @@ export function isRefusedCommand(thrown: unknown): boolean {
   return findReason(thrown, refusals) !== undefined;
 }
 
-/** Why a dependency is unavailable. Messages of drivers are never repeated: they contain addresses, names and queries. */
+/** Reason for an unavailable dependency. Messages of drivers are never repeated: they contain addresses, names and queries. */
 export function describeConnectionError(thrown: unknown): string {
   return findMessage(thrown) ?? connectionReason('connection.reason.unknown');
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from '../json.ts';
 /** The vendor whose error bodies and headers a client expects. Paths without a format (models, key) have only a dialect. */
 export type Dialect = 'openai' | 'anthropic' | 'google';
 
-/** How errors are written for the clients of a wire format. */
+/** Error format for the clients of a wire format. */
 export interface Audience {
   readonly dialect: Dialect;
   /** Statuses that replace those of the table, where clients of the format would retry without effect. */

@@ -23,15 +23,15 @@ export interface QueueFailure {
   readonly since: number; // ms of performance.now()
 }
 
-/** Whether repeated jobs run, as far as this process knows. */
+/** State of repeated jobs as seen by this process. */
 export interface ScheduleState {
-  /** Since when, epoch ms, jobs have not run by their schedules, although they were scheduled anew. */
+  /** Start (epoch ms) of the time in which jobs miss their schedules, although they were scheduled anew. */
   readonly late: ReadonlyMap<string, number>;
-  /** How often this process has scheduled a job anew. */
+  /** Number of times that this process has scheduled a job anew. */
   readonly rescheduled: number;
 }
 
-/** How the queue is doing, for operators. */
+/** State of the queue, for operators. */
 export interface QueueState {
   /** Jobs that could run, and wait for a worker. */
   readonly waiting: number;

@@ -10,7 +10,7 @@ import { bounds } from '../bounds.ts';
  */
 export const footprint = { request: 5, form: 2, wideText: 2, reply: 4, event: 8, kept: 2 } as const;
 
-/** How scarce memory is by the figures of the process: from `large` on large bodies are refused, then new requests too. */
+/** Memory pressure by the figures of the process: from `large` on large bodies are rejected, then new requests too. */
 export type MemoryLevel = 'normal' | 'large' | 'all';
 
 /** Something that is kept only because there is room for it: a cache. */
@@ -74,9 +74,9 @@ export class ProcessMemory {
   room = Number.POSITIVE_INFINITY;
   /** Reads the figures again because a large share does not fit. @returns true when that has collected garbage */
   findRoom: () => boolean = () => false;
-  /** When something was last refused, on the clock of performance.now(). */
+  /** Time of the last rejection (performance.now()). */
   refusedAt = Number.NEGATIVE_INFINITY;
-  /** Since when there have been refusals, with less than `remembered` between them, in epoch ms. */
+  /** Start (epoch ms) of the current series of rejections, with less than `remembered` between them. */
   refusedSince = 0;
   readonly #monotonic: () => number;
   #reserved = 0;

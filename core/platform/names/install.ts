@@ -33,7 +33,7 @@ export function expireName(hostname: string): void {
   namesBehind.get(dns.lookup)?.expire(hostname);
 }
 
-/** Since when names in use cannot be resolved, in ms of `performance.now()`: one time for each. */
+/** For each name in use that cannot be resolved, the start of its failures (`performance.now()`). */
 export function failingNames(): readonly number[] {
   return namesBehind.get(dns.lookup)?.failing() ?? [];
 }

@@ -16,7 +16,7 @@ export interface RedisNodes extends Disposable {
   circuitOf(key: string): Circuit;
   /** True while one of them does not answer. */
   readonly isOpen: boolean;
-  /** How many instances use them, as last known. */
+  /** Last known number of instances that use them. */
   readonly count: number;
   /** Waits until they answer, for some seconds at most. */
   start(): Promise<void>;

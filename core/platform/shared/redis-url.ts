@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { StartRefused } from '../errors/start-refused.ts';
 
-/** Where a Redis is, for ioredis and for BullMQ: a URL, the sentinels that know it, or some nodes of a cluster. */
+/** Address of a Redis for ioredis and BullMQ: a URL, its sentinels, or some nodes of a cluster. */
 export interface RedisAddress {
   url?: string;
   sentinels?: RedisServer[];

@@ -71,7 +71,7 @@ export class RedisShared implements Shared {
     return RedisShared.#start(new RedisShared(client, subscriber, makeNodes, log, true));
   }
 
-  /** The same with clients that connect already. */
+  /** Variant for clients that are already connecting. */
   static over(client: Redis & ScriptedRedis, subscriber: Redis, log: Logger): Promise<RedisShared> {
     const makeNodes: MakeNodes = (onClose) => new SingleRedis(client, log, onClose);
     return RedisShared.#start(new RedisShared(client, subscriber, makeNodes, log, false));

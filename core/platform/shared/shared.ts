@@ -21,7 +21,7 @@ export interface Shared extends AsyncDisposable {
 
 /** GCRA (generic cell rate algorithm) and a limit of concurrent holders, decided in one step. */
 export interface Limiter {
-  /** How many instances limit by this store, as last known. */
+  /** Last known number of instances that limit by this store. */
   readonly instances: number;
   /**
    * Takes one request out of the allowance of `key` and one of its concurrent slots, or neither. Without a limit of
@@ -100,7 +100,7 @@ export interface CacheEntry {
 export interface Events {
   /** False while messages of other instances may be missed: data that must be current is then read again. */
   readonly isConnected: boolean;
-  /** Why the store refuses subscriptions, so that no message arrives; undefined while it does not. */
+  /** Reason why the store rejects subscriptions, so that no message arrives; undefined while it does not. */
   readonly refusal?: { readonly reason: string; readonly since: number } | undefined; // epoch ms
   publish(channel: string, message: string): Promise<void>;
   /**

@@ -8,7 +8,7 @@
 export interface SlotStore {
   /** Begins the ids of this instance. */
   readonly instance: string;
-  /** How many instances share the slots, as last known. */
+  /** Last known number of instances that share the slots. */
   readonly instances: number;
   /** Takes a slot, or a place among those that wait. @throws SharedUnavailable, as every call */
   enter(pool: string, limits: SlotLimits, ask: SlotAsk): Promise<SlotReply>;
@@ -45,7 +45,7 @@ export interface SlotAsk {
   readonly mayWait: boolean;
 }
 
-/** How the use of a slot has ended. */
+/** Result of using a slot. */
 export interface SlotResult {
   /** False if its duration is not representative. */
   readonly isServed: boolean;
@@ -59,7 +59,7 @@ export interface SlotResult {
 export const unused: SlotResult = { isServed: false, refused: 0 };
 
 export interface SlotReply {
-  /** Of the id that was asked for; undefined when none was, or it is over. */
+  /** State of the requested id; undefined without one, or once it has ended. */
   readonly state: 'running' | 'waiting' | 'refused' | undefined;
   /** Requests that are served before the account's last one, and that one. */
   readonly position: number;

@@ -14,7 +14,7 @@ export interface WorkerSettings {
   readonly isAlone: boolean;
 }
 
-/** Why a worker was started again, for the health check of all of them. */
+/** Reason for restarting a worker, for the health check of all workers. */
 export interface WorkerCrash {
   readonly worker: number;
   readonly how: string;

@@ -9,7 +9,7 @@ import { type WorkerOrder, type WorkerReport, type WorkerSettings, workerEnviron
 
 const timeoutsMs = { ask: 5_000, reload: 30_000 }; // a reload may build thousands of models
 
-/** How a worker has ended. */
+/** End of a worker. */
 export interface WorkerExit {
   /** Of `process.exit`; undefined when a signal has ended it. */
   readonly code: number | undefined;

@@ -29,7 +29,7 @@ export interface ActionQuestion {
   /** Label of the button that does it. */
   readonly label: string;
   readonly isDanger: boolean;
-  /** Where "Cancel" leads. */
+  /** Target of "Cancel". */
   readonly back: string;
   /** In their order on the page. */
   readonly fields: readonly ActionField[];
@@ -59,9 +59,9 @@ export interface ActionPage {
   subject(request: PageRequest, input: ActionInput): string | Promise<string>;
   /** Input of the action; default: from `wordsOf`. */
   words?(input: ActionInput, request: PageRequest): ActionWords;
-  /** Where the browser goes when it is done. */
+  /** Next page after success. */
   next(request: PageRequest): string | Promise<string>;
-  /** Where an error of this kind is shown, and its text; others are shown at the top, with the text of their kind. */
+  /** Place and text for an error of this kind; others are shown at the top, with the text of their kind. */
   readonly errors?: Readonly<Record<string, readonly [field: string, text: string]>>;
 }
 

@@ -12,12 +12,12 @@ export interface PageSubject {
   readonly facts?: ActionQuestion['facts'];
 }
 
-/** Where an action is confirmed, and its subject. */
+/** Path for confirming an action, and its subject. */
 export interface SubjectPage {
   readonly path: string;
   /** @throws PageError */
   find(request: PageRequest): Promise<PageSubject>;
-  /** Where the browser goes when it is done; default: to its page. */
+  /** Next page after success; default: the subject's page. */
   readonly next?: string;
 }
 

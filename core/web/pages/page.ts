@@ -89,7 +89,7 @@ export interface LiveParts {
  * this gateway and of this browser, and its fields satisfy the schema.
  */
 export interface PageForm<S extends JsonSchema = JsonSchema> {
-  /** Where it is sent; the page's own path when left out. */
+  /** Target path; default: the page's own. */
   readonly path?: string;
   /** The fields, as an object. Values are converted to the types of the schema; fields that it does not name are dropped. */
   readonly fields: S;
@@ -159,7 +159,7 @@ export function accountOf({ account }: PageRequest): SignedInAccount {
   return account;
 }
 
-/** Where the browser goes after a form: a path of this gateway. */
+/** Next page after a form: a path of this gateway. */
 export class Redirect {
   readonly path: string;
 
@@ -224,7 +224,7 @@ export interface Navigation {
   readonly place?: 'main' | 'menu';
   /** False for an entry that the bar at the bottom of phones leaves to the page of the account. */
   readonly isInBar?: boolean;
-  /** Where it leads; the page's own path when left out. For parts of a page: `/#plans`. */
+  /** Target path; default: the page's own. For parts of a page: `/#plans`. */
   readonly path?: string;
   /** Paths of pages that it leads to and that are not below its own: it is marked there, too. */
   readonly covers?: readonly string[];

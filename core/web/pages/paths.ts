@@ -17,7 +17,7 @@ export function ownPath(path: string | undefined): string {
   return path !== undefined && /^\/(?!\/)[!-[\]-~]*$/.test(path) ? path : '/';
 }
 
-/** Where the stream of a page is: `/dashboard/live`. */
+/** Path of a page's stream: `/dashboard/live`. */
 export function livePath(path: string): string {
   return path === '/' ? '/live' : `${path}/live`;
 }

@@ -6,7 +6,7 @@ export type SetupShell = 'posix' | 'powershell';
 /** Options of the script by name, as `setup.sh` writes them; `true` for one without a value. */
 export type SetupOptions = Readonly<Record<string, string | true>>;
 
-/** Whether a plugin serves the script: it then has the page that shows it. */
+/** True if a plugin serves the script: it then has the page that shows it. */
 export function hasSetup({ pages }: { readonly pages: readonly { readonly path: string }[] }): boolean {
   return pages.some(({ path }) => path === wellKnownPaths.connect);
 }

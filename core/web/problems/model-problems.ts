@@ -57,7 +57,7 @@ function describeModel(model: ModelHealth, reader: ProblemReader): Problem {
   };
 }
 
-/** Why the routes take no requests: " openai/gpt-6-sol: Open, next probe in 22 s (503 overloaded)." */
+/** Reasons why the routes take no requests: " openai/gpt-6-sol: Open, next probe in 22 s (503 overloaded)." */
 function describeRoutesOf({ routes }: ModelHealth, reader: ProblemReader): string {
   return routes
     .filter(({ state }) => state !== 'closed')

@@ -53,7 +53,7 @@ export interface ProblemKind {
   readonly runbook?: string;
   /** Current problems, oldest first. Must be fast; an error becomes a problem `unread` in their place. */
   find(reader: ProblemReader): Problems | Promise<Problems>;
-  /** How the operator is alerted at once. Problems without it are only in the daily report. */
+  /** Immediate alert to the operator. Problems without it are only in the daily report. */
   readonly alert?: ProblemAlert;
 }
 

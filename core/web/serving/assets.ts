@@ -38,7 +38,7 @@ export class AssetTable {
     return new AssetTable(assets);
   }
 
-  /** Where browsers load it. @throws Error when there is no asset of that name */
+  /** URL of an asset. @throws Error if there is no asset of that name */
   url(name: string): string {
     const asset = this.#assets.get(name);
     if (asset === undefined) throw new Error(`asset "${name}" not found`);

@@ -13,7 +13,7 @@ import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
 /** Visitors without a session are redirected here if a plugin has a page at this path; `next` is the original path. */
 export const signInPath = '/sign-in';
 
-/** Where a plugin's form ends the session, if it has one; the layout has a button for it. */
+/** Path of a plugin's sign-out form, if any; the layout has a button for it. */
 export const signOutPath = '/sign-out';
 
 /** In hapi's spelling. */

@@ -31,7 +31,7 @@ export interface Formatter {
   shortDay(value: Date): FormattedTime;
   /** `12 min ago`, `yesterday`; the day once it is a week away. */
   relative(value: Date, now: Date): FormattedTime;
-  /** How long something took: `12 ms`, `0.71 s`, `1 min 4 s`. */
+  /** A duration: `12 ms`, `0.71 s`, `1 min 4 s`. */
   duration(ms: number): FormattedAmount;
   /** A part of a longer time: `412 ms – 4.28 s`. Both in ms from its start. */
   span(from: number, to: number): string;

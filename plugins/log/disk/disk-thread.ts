@@ -50,7 +50,7 @@ export class DiskThread {
     this.#ring.noteQuestion();
   }
 
-  /** Whether the process waits for the thread before it ends. */
+  /** True if the process waits for the thread before it exits. */
   hold(isHeld: boolean): void {
     if (isHeld) this.#worker?.ref();
     else this.#worker?.unref();

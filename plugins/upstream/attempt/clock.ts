@@ -4,7 +4,7 @@ import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
 /** Backpressure after which a response's duration measures its client, not its route. */
 const heldBackAfterMs = 200;
 
-/** Why an attempt timed out: no bytes, bytes without progress, or the deadline. */
+/** Cause of an attempt's timeout: no bytes, bytes without progress, or the deadline. */
 export type TimeoutCause = 'silence' | 'no progress' | 'deadline';
 
 interface AttemptClockOptions {

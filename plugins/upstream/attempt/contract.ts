@@ -24,7 +24,7 @@ export interface AttemptRequest {
   /** True when `onEnd` decides how a broken stream continues: the stream then ends without an error. */
   readonly isResumable?: boolean;
   readonly limits: AttemptLimits;
-  /** Where the bytes of the answer are reserved. */
+  /** Memory budget for the bytes of the answer. */
   readonly memory: MemoryShare;
   /** Another reader of the same answer, to find the end of a stream that is converted as a whole. */
   readonly createReader?: () => ReplyReader;

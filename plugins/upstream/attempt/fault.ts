@@ -43,7 +43,7 @@ interface FaultDetails {
   readonly isUnclear404?: boolean;
 }
 
-/** Why an attempt did not serve. */
+/** Reason for an attempt's failure. */
 export class Fault extends Error {
   override readonly name = 'Fault';
   readonly kind: FaultKind;

@@ -3,7 +3,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { retryUntilDone } from '#core/platform/timing/backoff.ts';
 import { CapacityPool, type PoolParts } from './pool.ts';
 
-/** How requests wait for a slot: `queue` of the stage. */
+/** Limits of waiting for a slot: `queue` of the stage. */
 export interface QueueOptions {
   readonly wait: number; // seconds
   readonly per_account: number;

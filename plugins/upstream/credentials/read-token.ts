@@ -10,7 +10,7 @@ type Aws = NonNullable<CloudCredentials['aws']>;
 type Google = NonNullable<CloudCredentials['google']>;
 type Entra = NonNullable<CloudCredentials['entra']>;
 
-/** How tokens are made of credentials. Libraries are loaded with the first one. */
+/** Creates tokens from credentials. Libraries are loaded with the first one. */
 export function tokenReader({ aws, google, entra }: CloudCredentials): ReadToken {
   if (aws !== undefined) return () => signBedrockKey(aws);
   if (entra !== undefined) return () => requestEntraToken(entra);

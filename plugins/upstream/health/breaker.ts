@@ -2,7 +2,7 @@ import { bounds } from '#core/platform/bounds.ts';
 import { doubledDelay } from '#core/platform/timing/backoff.ts';
 import { Evidence, type EvidenceOptions, remember, type RouteFailure } from './evidence.ts';
 
-/** When a breaker opens and for how long. Times are ms. */
+/** Conditions for opening a breaker, and the cooldown. Times are ms. */
 export interface BreakerOptions extends EvidenceOptions {
   /** Consecutive failures that open it. */
   readonly failures: number;
@@ -40,7 +40,7 @@ export interface BreakerStatus {
   readonly opensFor: number;
   /** Ms since it opened, however often its probe has failed; undefined while it is closed. */
   readonly openFor?: number | undefined;
-  /** Why it opened last. */
+  /** Reason for the last opening. */
   readonly reason: string | undefined;
   /** Openings since it was last closed. */
   readonly openings: number;

@@ -28,7 +28,7 @@ export interface FailedRoute {
 
 type AdmissionParts = Pick<RelayParts, 'health' | 'keys' | 'monotonic'>;
 
-/** Which routes a request may be sent to, as breakers, keys and the retry budget say, and why it was not sent to some. */
+/** Decides by breakers, keys and the retry budget which routes a request may use, and records the reasons against others. */
 export class RouteAdmission {
   readonly #parts: AdmissionParts;
   readonly #allowance: Allowance;

@@ -83,7 +83,7 @@ export class KeyPool {
     return waits.length === 0 ? undefined : Math.min(...waits);
   }
 
-  /** How many keys cool down now, for this model or, without one, for any. */
+  /** Number of keys cooling down for this model or, without one, for any. */
   coolingDown(now: number, model?: string): number {
     let count = 0;
     for (const key of this.#keys) {
@@ -93,7 +93,7 @@ export class KeyPool {
     return count;
   }
 
-  /** How many keys the upstream has refused, and are not used for now. */
+  /** Number of keys that the upstream has rejected and that are not used for now. */
   countRefused(now: number): number {
     return this.#keys.filter(({ refusedUntil }) => refusedUntil > now).length;
   }

@@ -6,7 +6,7 @@ import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { notesHeaderName } from '#core/gateway/model-call/notes-header.ts';
 import type { DocumentedHeader } from '#core/gateway/host/api-documentation.ts';
 
-/** How clients see routes: not at all, by their positions in the model's list, or by the names of upstreams and models. */
+/** Form of routes for clients: none, positions in the model's list, or names of upstreams and models. */
 export const routeExposures = ['hidden', 'numbers', 'names'] as const;
 export type RouteExposure = (typeof routeExposures)[number];
 

@@ -51,7 +51,7 @@ export class CallSessions {
     return this.#seat(accountSession(exchange), model, isBound) ?? this.#seat(this.#derive(exchange, model), model);
   }
 
-  /** Where a session was served lately, if not where its name says. */
+  /** Recent place of a session, if it differs from the one by its name. */
   placeOf(id: string): SessionPlace | undefined {
     if (this.#moved.size === 0) return undefined;
     const moved = this.#moved.get(id);
@@ -105,7 +105,7 @@ export class SessionSeat {
   readonly session: string;
   /** The routes of the model by that. */
   readonly order: Route[];
-  /** Where to go first, if not by that. */
+  /** First place to try, if it differs from that. */
   readonly place: SessionPlace | undefined;
   #answer: { readonly isFinished: boolean } | undefined;
 

@@ -53,13 +53,13 @@ export function readPlaces(text: string): SourcePlace[] {
 const packageFolder = gatewayFolder.replace(/(?<=[\\/])dist[\\/]$/, '');
 /** npm installs a package's dependencies inside of it, or next to it among other packages. */
 const ownPackages = join(packageFolder, 'node_modules') + sep;
-const packagesBeside = dirname(packageFolder) + sep;
+const siblingPackages = dirname(packageFolder) + sep;
 
 /** True for the gateway's dependencies, by name or scope in its package.json. */
 function isOfDependency(file: string): boolean {
   if (file.startsWith(ownPackages)) return true;
-  if (!packagesBeside.endsWith(`node_modules${sep}`) || !file.startsWith(packagesBeside)) return false;
-  const [name = ''] = file.slice(packagesBeside.length).split(sep);
+  if (!siblingPackages.endsWith(`node_modules${sep}`) || !file.startsWith(siblingPackages)) return false;
+  const [name = ''] = file.slice(siblingPackages.length).split(sep);
   return dependencies().has(name);
 }
 

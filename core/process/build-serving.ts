@@ -60,12 +60,12 @@ async function build(
   variant: BuiltVariant | undefined,
 ): Promise<Serving> {
   const running = await vendors.running(config, undo);
-  // Nothing is shared where stages differ, because their timeouts make faults of what the others find healthy.
-  const beside = variant && {
+  // Different stages share nothing: the timeouts of one would make faults of responses that the other accepts.
+  const variantBase = variant && {
     name: variantName(variant.number),
     catalog: hasSameStages(config, variant.base.config) ? variant.base.catalog : undefined,
   };
-  const catalog = await runInTurns(buildCatalogInSteps(config, running, assembly.registry.formats, beside));
+  const catalog = await runInTurns(buildCatalogInSteps(config, running, assembly.registry.formats, variantBase));
   const kept = { ...services, keep: keeper.forBuild(undo) };
   const host = createHost(kept, config, catalog, config.stages, variant?.number);
   const section = config.get(listen);

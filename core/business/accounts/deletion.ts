@@ -10,7 +10,7 @@ const batchSize = 500;
 type Execute = (sql: string, parameters: readonly unknown[]) => Promise<readonly unknown[]>;
 
 /**
- * Removes the personal columns of an account, in every table that has some, also of a capability that is gone: name, e-mail address and picture, ways to sign in, sessions,
+ * Removes the personal columns of an account, in every table that has some, also of a removed capability: name, e-mail address and picture, ways to sign in, sessions,
  * the key, stored responses, and of its requests the content, addresses and user agents; and its usage by hour. Orders, payments,
  * the ledger and the number of its requests stay, under its id. Its key is refused within a second; time that is left is lost.
  *

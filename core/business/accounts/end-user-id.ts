@@ -15,7 +15,7 @@ const blockBytes = 64; // of SHA-256, to which HMAC pads its key
 
 /**
  * Pseudonymous account id, sent upstream as the end user (`end_user: hash`): HMAC-SHA-256 of the account's id, 64
- * hexadecimal digits. Only who has the secret in the database finds the account; a vendor's report of abuse names one.
+ * hexadecimal digits. Reversible only with the secret stored in the database; a vendor's report of abuse names one.
  */
 class EndUserIds {
   readonly #database: Queries;

@@ -22,7 +22,7 @@ export interface PersonalTable {
 
 type Property = EntityProperty & PersonalOption;
 
-/** The tables with personal columns, as the entities say. @throws Error naming the table that does not say whose its rows are */
+/** The tables with personal columns, as the entities say. @throws Error naming the table that does not declare its rows' owner */
 export function personalTables(database: Pick<Database, 'fork'>): PersonalTable[] {
   const all = database.fork().getMetadata().getAll();
   return [...all.values()].flatMap((meta) => {
@@ -31,7 +31,7 @@ export function personalTables(database: Pick<Database, 'fork'>): PersonalTable[
   });
 }
 
-/** Notes them on the database, at each start: they are emptied also when the capability that they belong to is gone. */
+/** Notes them on the database, at each start: they are emptied even after their capability is removed. */
 export async function rememberPersonalTables(database: Pick<Database, 'fork' | 'query'>): Promise<void> {
   await database.query(
     `insert into personal_table (name, description)

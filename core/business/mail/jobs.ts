@@ -2,12 +2,12 @@ import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import { alertsSection } from './alerts-section.ts';
 import { sendsMail } from './section.ts';
 
-/** Wakes who sends mails to customers: one job a second, however many events there are. */
+/** Wakes the sender of customers' mails: one job a second, for any number of events. */
 export async function wakeMails(host: Host): Promise<void> {
   if (sendsMail(host.section)) await wakeSender(host, 'send-mails');
 }
 
-/** Wakes who sends alerts to the operator, by mail and webhook. */
+/** Wakes the sender of alerts to the operator, by mail and webhook. */
 export async function wakeAlerts(host: Host): Promise<void> {
   await wakeMails(host);
   if (hasWebhook(host)) await wakeSender(host, 'send-webhooks');

@@ -47,7 +47,7 @@ const maxGapMs = 10 * 60_000;
  * Updates a model's current incident by an observation.
  *
  * @param current the incident without an end, if any
- * @returns the updated incident, with `endedAt` when it is over; undefined when there is none to keep
+ * @returns the updated incident, with `endedAt` if it is over; undefined without an incident
  */
 export function follow(
   model: string,

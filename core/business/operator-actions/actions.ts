@@ -57,7 +57,7 @@ export interface ActionDone {
 }
 
 /**
- * Does an action and records who did it.
+ * Performs an action and records its operator.
  *
  * @throws errors of `perform`; AccountError `operator_account`; ActionRefused `invalid`, before anything is recorded, for an input that its schema refuses
  */

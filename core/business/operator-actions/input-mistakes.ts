@@ -33,7 +33,7 @@ export function describeMistakes(schema: JsonSchema, input: object): string | un
   const explained = [...byName].toReversed();
   const sentences = explained
     .slice(0, mostDescribed)
-    .map(([name, { wrong, right }]) => sentenceOf(name, wrong, `${right}${allowedBeside(right, name, errors)}`));
+    .map(([name, { wrong, right }]) => sentenceOf(name, wrong, `${right}${otherAllowed(right, name, errors)}`));
   const more = explained.length - sentences.length;
   return [
     ...sentences,
@@ -52,7 +52,7 @@ function describeControl({ properties }: JsonSchema, input: object): string | un
 }
 
 /** The allowed values, where the validator names the most similar one only. */
-function allowedBeside(right: string, name: string, errors: readonly ErrorObject[]): string {
+function otherAllowed(right: string, name: string, errors: readonly ErrorObject[]): string {
   if (!right.endsWith('?')) return '';
   const error = errors.find(
     ({ keyword, instancePath }) => keyword === 'enum' && parsePointer(instancePath).join('.') === name,

@@ -53,7 +53,7 @@ type Columns = Row<
 const selected = `a.id::text, a.operator, a.action, a.subject, a.note, a.error, ${epochs('a.created_at', 'a.finished_at')}`;
 
 /**
- * Does what an operator has asked for, and records who did it: before it begins, so that no action goes without a record, and again
+ * Performs an operator's action, and records its operator: before it begins, so that no action goes without a record, and again
  * when it has ended.
  *
  * @throws errors of `work`
@@ -119,7 +119,7 @@ export async function listUnfinished(
   return rows.map(toAction);
 }
 
-/** Removes actions that began before so many days. */
+/** Removes actions older than this many days. */
 export async function removeOldActions(database: Pick<Database, 'query'>, days: number): Promise<void> {
   await database.query('delete from operator_action where created_at < clock_timestamp() - make_interval(days => ?)', [
     days,

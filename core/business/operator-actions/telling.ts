@@ -82,7 +82,7 @@ export function signInName(provider: string, t: Telling['t']): string {
 
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
 
-/** A member that no teller knows: of a capability that is gone, or of another version. */
+/** A member that no teller knows: of a removed capability, or of another version. */
 export function tellPlainly(name: string, value: unknown, { format }: Telling): string {
   if (value === null || value === undefined || value === false) return '';
   const label = name.replaceAll('_', ' ');

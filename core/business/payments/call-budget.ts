@@ -5,7 +5,7 @@ import { wait } from '#core/platform/timing/wait.ts';
 import { PaymentError } from './payment-provider.ts';
 
 /**
- * Purpose of a call. Reads after a notification go first, since money has come. A buyer who waits for a QR code or asks
+ * Purpose of a call. Reads after a notification go first, since a payment was reported. A buyer who waits for a QR code or asks
  * for a check comes next. Polls, which find the same a minute later, use what the others leave; so do the books, which are read in
  * full and can wait.
  */

@@ -62,7 +62,7 @@ export async function checkPayment(host: Host, reference: string): Promise<void>
   if (claimed !== undefined) await check(host, normalized(claimed));
 }
 
-/** Checks payments that are overdue, at most so many at once. @returns how many there were */
+/** Checks overdue payments up to a limit. @returns their number */
 export async function checkOverdue(host: Host, limit: number): Promise<number> {
   const claimed = await host.database.query<ClaimedRow>(
     claim('next_check_at <= clock_timestamp()').replace('order by next_check_at', 'order by next_check_at limit ?'),

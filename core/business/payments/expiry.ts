@@ -6,7 +6,7 @@ import type { PlanOrder } from './entities.ts';
 
 type Expired = Row<typeof PlanOrder, 'id' | 'account_id' | 'expires_at'>;
 
-/** Expires one order whose time is over and which was not paid. */
+/** Expires one unpaid order after its deadline. */
 export async function expireOrder(database: Pick<Database, 'fork'>, orderId: string): Promise<void> {
   await expireOrders(database, 'id = ? and expires_at <= clock_timestamp()', [orderId]);
 }

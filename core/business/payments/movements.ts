@@ -4,7 +4,7 @@ import type { TimeSpan } from './payment-provider.ts';
 import { epoch, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { Payment, PlanOrder } from './entities.ts';
 
-/** Money that came or went back, for bookkeeping. */
+/** Payments and refunds, for bookkeeping. */
 export interface Movement {
   readonly kind: 'payment' | 'refund';
   /** Time of the payment, or of the refund's confirmation. */

@@ -2,7 +2,7 @@ import type { TextValues } from '#core/platform/sentences.ts';
 import type { Order } from './order-types.ts';
 
 /*
- * What those read of the codes of orders who are not concerned with gifts otherwise.
+ * Codes of orders, for readers outside of gifts.
  */
 
 interface Reader {

@@ -93,7 +93,7 @@ export interface Payment {
 }
 
 /**
- * The effect of a payment: `activated` the period, or none, with a flag for the operator. `returned`: it had come and gone back
+ * The effect of a payment: `activated` the period, or none, with a flag for the operator. `returned`: it had been received and refunded
  * before it was seen, which buys nothing. `wrong_reference`: of another charge of the provider for the order, which was never shown.
  */
 export type PaymentOutcome = (typeof paymentOutcomes)[number];
@@ -111,7 +111,7 @@ export const paymentOutcomes = [
  * Why an order needs the operator. `reversed`: the provider reports a payment as failed that it had confirmed.
  * `refund_unconfirmed`: the provider has neither confirmed nor refused a refund for a week.
  * `wrong_reference`: a payment references this order, but another charge of the provider.
- * `deleted_account`: paid after the account was deleted; the days cannot be used. `refunded_twice`: more has gone back than
+ * `deleted_account`: paid after the account was deleted; the days cannot be used. `refunded_twice`: more was refunded than
  * had come. `not_in_books`: the provider's books have money that is not on record here, with or without an order.
  * `not_at_provider`: this gateway has money on record that the provider's books have not, or with another amount.
  * `invalid_qr`: the provider's QR code was not for the order's amount, and was not shown.

@@ -81,7 +81,7 @@ export interface PaymentConnection {
    */
   simulation?: (charge: ChargeReference & Money) => string;
   /**
-   * Lists the money that moved in a time, in any sequence, a page at a time: payments that came, and refunds that are done.
+   * Lists the movements of a time range in any order, page by page: payments received, and completed refunds.
    * Omit it if the provider has no such list: core then reads the status of each charge, which finds no money without one.
    *
    * @param cursor `next` of the page before
@@ -103,7 +103,7 @@ export interface MovementPage {
   readonly next?: string | undefined;
 }
 
-/** Money that came or went back, as the provider's books have it. */
+/** A payment or refund in the provider's books. */
 export interface StatedMovement extends Money {
   readonly kind: 'payment' | 'refund';
   /** Of the payment as evidence names it, or of the charge where the list names only that; of the refund as `StatedRefund` does. */

@@ -47,7 +47,7 @@ export async function processNotification(host: Host, id: string): Promise<void>
   if (stored !== undefined) await process(host, stored);
 }
 
-/** Processes notifications that are overdue, at most so many at once. @returns how many there were */
+/** Processes overdue notifications up to a limit. @returns their number */
 export async function processOverdue(host: Host, limit: number): Promise<number> {
   const stored = await host.database.query<Stored>(
     claim('next_try_at <= clock_timestamp() order by next_try_at limit ?'),

@@ -43,7 +43,7 @@ const decidedByRefund: readonly FlagKind[] = [
 
 /**
  * The money of a refund is back. Takes the days back that it asks for, once, in the process that sees it first; the order
- * is refunded when all of the payment that activated it has gone back. A refund that had failed here may be reported late.
+ * is refunded once the payment that activated it is fully refunded. A refund that had failed here may be reported late.
  *
  * @param raw the provider's report; null if the operator reported it
  * @param stated when the provider returned it, where it says so, and whether the gateway had asked for it: then a time before it

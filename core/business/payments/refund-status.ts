@@ -40,7 +40,7 @@ export async function settleRefund(host: Host, key: string): Promise<void> {
   if (refund !== undefined) await pursue(host, refund);
 }
 
-/** Does so for refunds that are overdue, at most so many. @returns how many there were */
+/** Does so for overdue refunds up to a limit. @returns their number */
 export async function settleOverdueRefunds(host: Host, limit: number): Promise<number> {
   const overdue = await host.database.query<PendingRefund>(
     claim(

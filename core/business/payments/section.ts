@@ -3,7 +3,7 @@ import { currencySection, plansSection } from '../accounts/plans.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import { boolean, integer, number, object, string } from '#core/platform/schema.ts';
 
-/** The section `payments`: who takes the money. */
+/** The section `payments`: the payment provider. */
 export const paymentsSection = defineSection({
   name: 'payments',
   schema: object({ default: {} }, 'How plans are paid.', {

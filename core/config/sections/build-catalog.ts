@@ -19,7 +19,7 @@ const maxCachedNames = 10_000;
 
 const modelsPerStep = 1_000;
 
-interface Beside {
+interface VariantBase {
   readonly catalog: Catalog | undefined;
   readonly name: string; // of a variant
 }
@@ -27,8 +27,8 @@ interface Beside {
 /**
  * Builds the catalog of a valid configuration. Routes of upstreams that are off are left out.
  *
- * @param beside upstreams and routes that are equal there are the same objects, and with them breakers and cooldowns; what differs has
- * its health apart, so that neither can take the other out of service
+ * @param variant for a variant: upstreams and routes equal to those of its base are the same objects, and with them breakers and cooldowns;
+ * others have separate health, so that neither catalog can take the other out of service
  */
 export function buildCatalog(...parts: Parameters<typeof buildCatalogInSteps>): Catalog {
   return runToEnd(buildCatalogInSteps(...parts));
@@ -39,13 +39,13 @@ export function* buildCatalogInSteps(
   config: SectionValues,
   vendors: ReadonlyMap<string, Vendor>,
   formats: WireFormats,
-  beside?: Beside,
+  variant?: VariantBase,
 ): Generator<undefined, Catalog> {
-  const knownUpstreams = Map.groupBy(beside?.catalog?.upstreams ?? [], ({ name }) => name);
+  const knownUpstreams = Map.groupBy(variant?.catalog?.upstreams ?? [], ({ name }) => name);
   const upstreamsByName = new Map(
     Object.entries(config.get(upstreams)).map(([name, value]) => [
       name,
-      share(readUpstream(name, value, vendors), knownUpstreams.get(name), name, beside),
+      share(readUpstream(name, value, vendors), knownUpstreams.get(name), name, variant),
     ]),
   );
   const parts: Parts = {
@@ -54,8 +54,8 @@ export function* buildCatalogInSteps(
     vendors,
     formats,
     profiles: new SharedProfiles(),
-    beside,
-    known: Map.groupBy(beside?.catalog?.models.flatMap(({ routes }) => routes) ?? [], ({ id }) => id),
+    variant,
+    known: Map.groupBy(variant?.catalog?.models.flatMap(({ routes }) => routes) ?? [], ({ id }) => id),
   };
   const all: Model[] = [];
   for (const [id, value] of Object.entries(config.get(models))) {
@@ -70,10 +70,10 @@ function share<T extends Upstream | Route>(
   made: T,
   known: readonly T[] | undefined,
   name: string,
-  beside: Beside | undefined,
+  variant: VariantBase | undefined,
 ): T {
-  if (beside === undefined) return made;
-  return known?.find((one) => isDeepStrictEqual(one, made)) ?? { ...made, healthName: `${name} (${beside.name})` };
+  if (variant === undefined) return made;
+  return known?.find((one) => isDeepStrictEqual(one, made)) ?? { ...made, healthName: `${name} (${variant.name})` };
 }
 
 /** Warnings about a catalog: upstreams that are off, models without routes because of that, and models without a backup. */
@@ -224,7 +224,7 @@ interface Parts {
   readonly vendors: ReadonlyMap<string, Vendor>;
   readonly formats: WireFormats;
   readonly profiles: SharedProfiles;
-  readonly beside: Beside | undefined;
+  readonly variant: VariantBase | undefined;
   readonly known: ReadonlyMap<string, readonly Route[]>;
 }
 
@@ -258,7 +258,7 @@ function readRoute(
   value: RouteSettings | string,
   position: number,
   ofModel: ProfileSettings & Pick<RouteSettings, 'max_input_tokens'>,
-  { upstreams: all, vendors, profiles, beside, known }: Parts,
+  { upstreams: all, vendors, profiles, variant, known }: Parts,
 ): Route {
   const options: RouteSettings = typeof value === 'string' ? { to: value } : value;
   const [name, model] = splitRoute(options.to);
@@ -276,7 +276,7 @@ function readRoute(
     maxInputTokens: options.max_input_tokens ?? ofModel.max_input_tokens,
     profile: profiles.merge(...vendorProfiles(vendor, model), ofModel, options),
   };
-  return share(route, known.get(route.id), route.id, beside);
+  return share(route, known.get(route.id), route.id, variant);
 }
 
 type RouteSettings = Exclude<SectionValue<typeof models>[string]['routes'][number], string>;

@@ -40,7 +40,7 @@ export function mayHoldLongNumbers(text: string): boolean {
 }
 
 function hasManyDigits(text: string): boolean {
-  // Of so many characters in a row, one is met by every step.
+  // Every step hits one of this many consecutive characters.
   for (let index = minInexactLength - 1; index < text.length; index += minInexactLength) {
     if (!isDigitOrDot(text.charCodeAt(index))) continue;
     let begin = index;

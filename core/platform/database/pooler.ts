@@ -110,7 +110,7 @@ export async function warnOfRoleSettings(url: string, log: Logger): Promise<void
           `the role of DATABASE_URL has ${name} = '${value}', which the gateway cannot change through a pooler: ALTER ROLE "${role}" SET ${name} = '${expected}'`,
         );
   } catch {
-    // Left to those who need the database.
+    // Left to the users of the database.
   } finally {
     await client.end().catch(() => undefined);
   }

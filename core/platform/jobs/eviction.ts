@@ -10,7 +10,7 @@ export function evictionPolicy(info: string): string | undefined {
   return policy === 'noeviction' || Number(field('maxmemory') ?? 0) === 0 ? undefined : policy;
 }
 
-/** Warns when jobs may vanish from their Redis. One that cannot be asked is reported by those who need it. */
+/** Warns when jobs may vanish from their Redis. An unreachable one is reported by its users. */
 export async function warnOfEviction(url: string, log: Logger): Promise<void> {
   try {
     const { servers } = await readInfo(url, timeout);

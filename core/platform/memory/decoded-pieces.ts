@@ -3,7 +3,7 @@ import { freeBytes } from './freed-bytes.ts';
 
 /**
  * Bytes of the pieces in which a decoder writes a long body. Each piece is a round trip to the thread pool: those of 16 KiB, which is
- * Node's default, take two to four times the CPU. The decoder allocates each as a whole, so who asks for them reserves one.
+ * Node's default, take two to four times the CPU. The decoder allocates each as a whole, so callers reserve one.
  */
 export const longPiece = 262_144;
 

@@ -93,7 +93,7 @@ export class MemoryWatch implements Disposable {
       used = read();
       level = this.#levelOf(used);
     } else if (isScarce && budget.level !== 'all') level = 'large'; // It may be garbage, which is no reason to refuse small bodies.
-    budget.room = this.#roomBeside(used, isCollected);
+    budget.room = this.#remainingRoom(used, isCollected);
     if (level !== budget.level) {
       budget.level = level;
       this.#report(level, used);
@@ -139,7 +139,7 @@ export class MemoryWatch implements Disposable {
    * exceeds what the gateway needs itself. What there was room for before is still there when a body that is being parsed
    * takes what it has reserved.
    */
-  #roomBeside(used: MemoryFigures, isCollected: boolean): number {
+  #remainingRoom(used: MemoryFigures, isCollected: boolean): number {
     const { limits, budget } = this.#options;
     const left = Math.min(limits.process * marks.large - used.process, limits.heap * marks.large - used.heap);
     const taken = Math.max(budget.reserved / footprint.event, isCollected ? used.process - base.process : 0);

@@ -76,7 +76,7 @@ export class Circuit implements Disposable {
     this.#probe();
   }
 
-  /** Begins to probe. Resolves when Redis has answered in time, or after so many ms. */
+  /** Starts probing. Resolves when Redis has answered in time, or after the given ms. */
   async start(milliseconds: number): Promise<void> {
     this.#probe();
     await firstOrTimeout([this.#firstClose.promise], milliseconds);

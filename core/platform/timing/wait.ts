@@ -1,4 +1,4 @@
-/** Resolves after so many ms, or as soon as the signal aborts. Keeps no process alive. */
+/** Resolves after this many ms, or as soon as the signal aborts. Keeps no process alive. */
 export async function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   const { promise, resolve } = Promise.withResolvers<void>();

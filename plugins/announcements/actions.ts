@@ -16,7 +16,8 @@ import { boolean, object } from '#core/platform/schema.ts';
 
 const announcements = () => import('./announcements.ts');
 
-const members = {
+/** What an announcement consists of. */
+export const members = {
   kind: {
     enum: ['maintenance', 'note'],
     description: 'maintenance: shown a week ahead with its span. note: during it.',
@@ -28,7 +29,7 @@ const members = {
   text_en: lines('What happens, in English.', 300),
   text_id: lines('What happens, in Indonesian.', 300),
 } as const;
-const required = ['kind', 'audience', 'since', 'until', 'text_en', 'text_id'] as const;
+export const required = ['kind', 'audience', 'since', 'until', 'text_en', 'text_id'] as const;
 
 const input = object(required, members);
 

@@ -4,10 +4,10 @@ import { defineForm, type Page, type PageForm, type PageRequest, Redirect } from
 import { PageError } from '#core/web/pages/page-error.ts';
 import { act } from '#core/web/actions/action-page.ts';
 import { plainPage } from '#core/web/actions/plain-page.ts';
-import { instantOf, localOf, localTime } from '#core/web/pages/local-time.ts';
-import { type AnnouncementInput, changeAction, createAction, endAction } from './actions.ts';
+import { localOf, localTimeField, spanOf } from '#core/web/pages/local-time.ts';
+import { type AnnouncementInput, changeAction, createAction, endAction, members, required } from './actions.ts';
 import { announcementsPath } from './resource.ts';
-import { boolean, object, string } from '#core/platform/schema.ts';
+import { boolean, object } from '#core/platform/schema.ts';
 
 const hour = 3_600_000; // ms
 
@@ -18,28 +18,16 @@ const errors = {
   no_mail: ['mail', 'operator.announcement_no_mail'],
 } as const;
 
-const text = string({ minLength: 1, maxLength: 300, pattern: '\\S' });
-const time = string({ maxLength: 19, pattern: localTime.source });
-
 /** @param save with the words of the action */
 function formOf(
   action: string,
   save: (request: PageRequest, words: AnnouncementInput, isMailed: boolean) => Promise<unknown>,
 ): PageForm {
   return defineForm({
-    fields: object(['kind', 'audience', 'since', 'until', 'text_en', 'text_id'], {
-      kind: { enum: ['maintenance', 'note'] },
-      audience: { enum: ['all', 'customers'] },
-      model: string({ maxLength: 200 }),
-      since: time,
-      until: time,
-      text_en: text,
-      text_id: text,
-      mail: boolean(),
-    }),
+    fields: object(required, { ...members, since: localTimeField, until: localTimeField, mail: boolean() }),
     once: true,
     async submit({ model = '', since, until, mail = false, ...words }, request) {
-      const span = { since: await instantOf(request, since), until: await instantOf(request, until) };
+      const span = await spanOf(request, since, until);
       await save(request, { ...words, ...span, ...(model !== '' && { model }) }, mail);
       return new Redirect(`${announcementsPath}?done=${action}`);
     },

@@ -1,5 +1,12 @@
 import { AccountError } from '#core/business/accounts/account-error.ts';
-import { defineAction, note, type SubjectKind, text, time } from '#core/business/operator-actions/action-kind.ts';
+import {
+  defineAction,
+  type InputOf,
+  note,
+  type SubjectKind,
+  text,
+  time,
+} from '#core/business/operator-actions/action-kind.ts';
 import { recordAction } from '#core/business/operator-actions/operator-actions.ts';
 import { days as tellDays, itself, quoted, since, until, hidden } from '#core/business/operator-actions/telling.ts';
 import type { Host } from '#core/gateway/host/host.ts';
@@ -26,18 +33,22 @@ async function nameOutage<Input extends { readonly outage: string }>({ database 
 
 const tellOutage = { outage: hidden, model: itself, since, until };
 
+export const grantInput = object(['since', 'until', 'days', 'label', 'note'], {
+  since: time,
+  until: time,
+  model: text('Only accounts that requested this model in the span.'),
+  days: integer({ minimum: 1, maximum: 30 }, 'Days to add to each.'),
+  label: text('What customers read as the name of these days.', 60),
+  note,
+});
+
+export type GrantInput = InputOf<typeof grantInput>;
+
 export const grantAction = defineAction({
   name: 'outage.grant_days',
   subject: outages,
   summary: 'grant days to all accounts that had paid time in a span, or used a model in it; once for a note',
-  input: object(['since', 'until', 'days', 'label', 'note'], {
-    since: time,
-    until: time,
-    model: text('Only accounts that requested this model in the span.'),
-    days: integer({ minimum: 1, maximum: 30 }, 'Days to add to each.'),
-    label: text('What customers read as the name of these days.', 60),
-    note,
-  }),
+  input: grantInput,
   tells: { days: tellDays, model: itself, since, until, label: quoted },
   async perform(host, _id, { since: start, until: end, model, days, label, note: why }, operator) {
     const { findAffected, grantForOutage, hasGrant, readOutage } = await import('./grant.ts');

@@ -1,78 +1,41 @@
 import type { Command as Parser } from 'commander';
 import { commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
-import { parseInteger, parseLine } from '#core/extension/commands/arguments.ts';
+import { addActionCommand } from '#core/extension/commands/action-command.ts';
+import { parseLine } from '#core/extension/commands/arguments.ts';
 import { type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
 import { confirm } from '#core/extension/commands/confirm.ts';
-import {
-  parseTime,
-  resolveTime,
-  type WrittenTime,
-  zoneOf,
-  type ZoneOptions,
-  zoneOption,
-} from '#core/extension/commands/days.ts';
+import { zoneOf, type ZoneOptions, zoneOption } from '#core/extension/commands/days.ts';
 import { formatTable } from '#core/extension/commands/table-text.ts';
 import { explainErrors } from '#core/extension/commands/explain-errors.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { localTime } from '#core/platform/timing/time-zone.ts';
-import { creditAction, declineAction, grantAction } from './actions.ts';
+import { creditAction, declineAction, grantAction, type GrantInput } from './actions.ts';
 import type { ConfirmedOutage } from './credit.ts';
 import type { OutageResult } from './grant.ts';
 
-interface OutageOptions extends ZoneOptions {
-  readonly since: WrittenTime;
-  readonly until: WrittenTime;
-  readonly model?: string;
-  readonly days: number;
-  readonly note: string;
-  readonly label: string;
-  readonly yes?: true;
-}
-
 /** `daypass account grant-outage`: days for everyone whom an outage has hit. */
 export function defineOutageGrant(parser: Parser, context: CommandContext): void {
-  parser
-    .command('grant-outage')
-    .description('grant days to all accounts that had paid time in a span, or used a model in it')
-    .requiredOption(
-      '--since <time>',
-      'beginning of the span, such as "2026-11-22 20:00", 2026-11-22T13:00Z or 6h',
-      parseTime,
-    )
-    .requiredOption('--until <time>', 'end of the span', parseTime)
-    .option('--model <model>', 'only accounts that requested this model in it', parseLine)
-    .requiredOption('--days <days>', 'days to add, 1 to 30', parseInteger(1, 30))
-    .requiredOption('--note <text>', 'reason, kept in the ledger; an account gets the days once for a note', parseLine)
-    .requiredOption('--label <text>', 'what customers read as the name of these days', parseLine)
-    .option('--yes', 'do not ask; without it, the accounts are listed first')
-    .addOption(zoneOption())
-    .action((options: OutageOptions) => explainErrors(context.withHost((host) => grantAll(context, host, options))));
-}
-
-async function grantAll(context: CommandContext, host: Host, options: OutageOptions): Promise<void> {
-  const { findAffected, readOutage } = await import('./grant.ts');
-  const zone = zoneOf(host, options);
-  const { model, days, note, label } = options;
-  const timeOf = async (time: WrittenTime) => new Date(await resolveTime(host, time, zone)).toISOString();
-  const span = { since: await timeOf(options.since), until: await timeOf(options.until), model };
-  const affected = await findAffected(host.database, await readOutage(host, span));
-  for (const line of formatTable(
-    ['account', 'name', 'e-mail'],
-    affected.map(({ id, name, email }) => [id, name, email ?? '']),
-  ))
-    context.print(line);
-  if (affected.length === 0) throw new CommandFailed('No account is affected.', 3);
-  if (options.yes !== true) await confirm([`Grant ${days} d to these ${affected.length} accounts as "${label}"?`]);
-  const { result } = await runAction(host, commandOperator(), grantAction, '', {
-    ...span,
-    days,
-    label,
-    note,
+  addActionCommand(parser, context, grantAction, {
+    verb: 'grant-outage',
+    asks: true,
+    async wish(host, handle, input) {
+      const { findAffected, readOutage } = await import('./grant.ts');
+      const { days, label, ...span } = input as GrantInput;
+      const affected = await findAffected(host.database, await readOutage(host, span));
+      if (affected.length === 0) throw new CommandFailed('No account is affected.', 3);
+      const rows = affected.map(({ id, name, email = '' }) => [id, name, email]);
+      const question = [`Grant ${days} d to these ${affected.length} accounts as "${label}"?`];
+      return { handle, input, facts: formatTable(['account', 'name', 'e-mail'], rows), question };
+    },
+    print(result) {
+      const { granted, skipped, failed } = result as unknown as OutageResult;
+      context.print(`granted ${granted}, had them already ${skipped}, failed ${failed.length}`);
+    },
+    failure(result) {
+      const { failed } = result as unknown as OutageResult;
+      return failed.map(({ account, message }) => `${account}: ${message}`).join('\n') || undefined;
+    },
   });
-  const { granted, skipped, failed } = result as unknown as OutageResult;
-  context.print(`granted ${granted}, had them already ${skipped}, failed ${failed.length}`);
-  if (failed.length > 0)
-    throw new CommandFailed(failed.map(({ account, message }) => `${account}: ${message}`).join('\n'));
 }
 
 /** `daypass account credit-outage`: what outages would give back, and the approval of the first, or its refusal. */

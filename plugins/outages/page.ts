@@ -5,10 +5,10 @@ import { defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '
 import { PageError } from '#core/web/pages/page-error.ts';
 import { act, describeDone } from '#core/web/actions/action-page.ts';
 import { plainPage } from '#core/web/actions/plain-page.ts';
-import { instantOf, localTime } from '#core/web/pages/local-time.ts';
+import { localTime, localTimeField, spanOf } from '#core/web/pages/local-time.ts';
 import type { TableSection } from '#core/web/pages/table.ts';
-import { integer, object, string } from '#core/platform/schema.ts';
-import { creditAction, declineAction, grantAction } from './actions.ts';
+import { object, string } from '#core/platform/schema.ts';
+import { creditAction, declineAction, grantAction, grantInput } from './actions.ts';
 import { type ConfirmedOutage, findOutage, listOutages, previewCredit } from './credit.ts';
 import { listWitnesses } from './evidence.ts';
 import { type AffectedAccount, findAffected, type OutageResult, readOutage } from './grant.ts';
@@ -19,23 +19,12 @@ const listed = 100;
 /** The only thing that may not be found is the model. */
 const errors = { not_found: ['', 'operator.outage.no_model'] } as const;
 
-const span = string({ maxLength: 19, pattern: localTime.source });
-const text = (maxLength: number) => string({ minLength: 1, maxLength, pattern: '\\S' });
-
 const form = defineForm({
-  fields: object(['since', 'until', 'days', 'label', 'note'], {
-    since: span,
-    until: span,
-    model: string({ maxLength: 200 }),
-    days: integer({ minimum: 1, maximum: 30 }),
-    label: text(60),
-    note: text(500),
-  }),
+  fields: { ...grantInput, properties: { ...grantInput.properties, since: localTimeField, until: localTimeField } },
   once: true,
   async submit({ since, until, model, days, label, note }, request) {
     const written = { since, until, ...(model !== undefined && { model }) };
-    const times = { since: await instantOf(request, since), until: await instantOf(request, until) };
-    const words = { ...written, ...times, days, label: label.trim(), note: note.trim() };
+    const words = { ...written, ...(await spanOf(request, since, until)), days, label, note };
     const result = (await act(request, grantAction, '', words, errors)) as unknown as OutageResult;
     const { granted, skipped, failed } = result;
     const counts = { granted: String(granted), skipped: String(skipped), failed: String(failed.length) };
@@ -173,7 +162,7 @@ async function preview(
   const { host, t } = request;
   if (!localTime.test(since) || !localTime.test(until)) return { error: '' };
   try {
-    const times = { since: await instantOf(request, since), until: await instantOf(request, until) };
+    const times = await spanOf(request, since, until);
     const outage = await readOutage(host, { ...times, model: model === '' ? undefined : model });
     return { error: '', accounts: await findAffected(host.database, outage) };
   } catch (error) {

@@ -5,9 +5,9 @@ import type { ActionWords } from '#core/business/operator-actions/operator-actio
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { toOperatorJson } from '#core/web/resources/operator-json.ts';
-import { addActionOptions, type OptionNames, readActionInput } from './action-options.ts';
+import { addActionOptions, isTime, type OptionNames, readActionInput, resolveTimes } from './action-options.ts';
 import { parseLine } from './arguments.ts';
-import { type CommandContext, exampleText } from './command.ts';
+import { type CommandContext, CommandFailed, exampleText } from './command.ts';
 import { confirm } from './confirm.ts';
 import { zoneOf, zoneOption } from './days.ts';
 import { explainErrors } from './explain-errors.ts';
@@ -18,6 +18,8 @@ interface ActionRequest {
   readonly input: ActionWords;
   /** Prompt before the action; default: a confirmation below the facts of the subject. */
   readonly question?: readonly string[];
+  /** Printed before it, without `--json`. */
+  readonly facts?: readonly string[];
 }
 
 /** Command-line form of an action, where it does not follow from its description. */
@@ -43,6 +45,8 @@ export interface ActionCommandWords {
   done?(id: string): string;
   /** Prints the result, without `--json`; default: all of it. */
   print?(result: ActionWords, input: ActionWords): void;
+  /** What of it has failed, in a result that is printed all the same. */
+  failure?(result: ActionWords): string | undefined;
 }
 
 const exitCodes = '\n\nExit codes: 0 success, 1 failure, 2 invalid usage, 3 not found.';
@@ -67,7 +71,8 @@ export function addActionCommand(
   if (hasSubject) command.argument(isHandleOptional ? `[${name}]` : `<${name}>`, named, parseLine);
   addActionOptions(command, asked, names).option('--json', 'print JSON');
   if (asks) command.option('--yes', 'do not ask');
-  if (about !== undefined) command.addOption(zoneOption());
+  const hasTimes = Object.values(asked.input.properties).some(isTime);
+  if (about !== undefined || hasTimes) command.addOption(zoneOption());
   command
     .addHelpText(
       'after',
@@ -77,9 +82,11 @@ export function addActionCommand(
       explainErrors(
         context.withHost(async (host) => {
           const output = command.opts<Output & { readonly yes?: true }>();
-          const input = readActionInput<ActionWords>(asked, { ...output }, names);
+          const written = readActionInput<ActionWords>(asked, { ...output }, names);
+          const input = hasTimes ? await resolveTimes(host, asked.input, written, zoneOf(host, output)) : written;
           const handle = hasSubject ? String(given[0] ?? '') : '';
           const wish = (await wording.wish?.(host, handle, input)) ?? { handle, input };
+          if (output.json !== true) for (const line of wish.facts ?? []) context.print(line);
           if (asks && output.yes !== true) await confirm(await questionOf(host, action, about, wish, output));
           const print = (shown: string) => about !== undefined && printOne(context, host, about, shown, output);
           const done = await runAction(host, commandOperator(), action, wish.handle, wish.input).catch(
@@ -90,6 +97,8 @@ export function addActionCommand(
             },
           );
           if (!(await print(done.subject.recordedAt))) printDone(context, action, wording, wish.input, done, output);
+          const failure = wording.failure?.(done.result);
+          if (failure !== undefined) throw new CommandFailed(failure);
         }),
       ),
     );

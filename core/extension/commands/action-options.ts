@@ -1,8 +1,9 @@
 import { type Command as Parser, InvalidArgumentError, Option } from 'commander';
 import type { ActionKind, InputSchema } from '#core/business/operator-actions/action-kind.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import type { JsonSchema } from '#core/platform/schema.ts';
 import { lineParser, parseInteger, parseNumber } from './arguments.ts';
-import { parseDay } from './days.ts';
+import { parseDay, parseTime, resolveTime, type WrittenTime } from './days.ts';
 
 /** Flags of options that are not called as their members are: `{ note: '--reason, --note' }`. */
 export type OptionNames = Readonly<Record<string, string>>;
@@ -15,7 +16,10 @@ export function addActionOptions(
 ): Parser {
   for (const [name, schema] of Object.entries(input.properties)) {
     const flag = flagOf(name, names);
-    const option = new Option(schema.type === 'boolean' ? flag : `${flag} <value>`, schema.description ?? '');
+    const description = isTime(schema)
+      ? 'a time, such as "2026-11-22 20:00", 2026-11-22T13:00Z or 6h'
+      : schema.description;
+    const option = new Option(schema.type === 'boolean' ? flag : `${flag} <value>`, description ?? '');
     if (schema.enum !== undefined) option.choices(schema.enum.map(String));
     else if (schema.type !== 'boolean') option.argParser(parserOf(schema));
     if (input.required?.includes(name) === true) option.makeOptionMandatory();
@@ -28,10 +32,13 @@ function flagOf(name: string, names: OptionNames): string {
   return names[name] ?? `--${name.replaceAll('_', '-')}`;
 }
 
-function parserOf(schema: JsonSchema): (text: string) => string | number {
+export const isTime = ({ format }: JsonSchema = {}) => format === 'date-time';
+
+function parserOf(schema: JsonSchema): (text: string) => string | number | WrittenTime {
   const { type, format, minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = schema;
   if (type === 'integer') return parseInteger(minimum, maximum);
   if (type === 'number') return parseNumber(minimum, maximum);
+  if (isTime(schema)) return parseTime;
   return format === 'date' ? parseDay : parseText(schema);
 }
 
@@ -56,4 +63,18 @@ export function readActionInput<Input extends object>(
       return value === undefined ? [] : [[name, value]];
     }),
   ) as Input;
+}
+
+/** The same with its times in RFC 3339. @param timeZone of those that have none */
+export async function resolveTimes<Input extends object>(
+  host: Pick<Host, 'database' | 'now'>,
+  { properties }: InputSchema,
+  given: Input,
+  timeZone: string,
+): Promise<Input> {
+  const resolved = Object.entries(given).map(async ([name, value]) => [
+    name,
+    isTime(properties[name]) ? new Date(await resolveTime(host, value as WrittenTime, timeZone)).toISOString() : value,
+  ]);
+  return Object.fromEntries(await Promise.all(resolved)) as Input;
 }

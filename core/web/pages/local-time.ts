@@ -1,11 +1,19 @@
 import { epoch } from '#core/platform/database/rows.ts';
+import { string } from '#core/platform/schema.ts';
 import { FieldErrors, type PageRequest } from './page.ts';
 
 /** A time as browsers send it, in the zone of the page. */
 export const localTime = /^(?!0000)\d{4}-\d\d-\d\dT\d\d:[0-5]\d(?::[0-5]\d)?$/;
 
-/** RFC 3339 of a time in the zone of the page. @throws FieldErrors for a day that no month has */
-export async function instantOf({ host, format }: PageRequest, local: string): Promise<string> {
+/** The field of a form that has one. */
+export const localTimeField = string({ maxLength: 19, pattern: localTime.source });
+
+/** RFC 3339 of the ends of a span in the zone of the page. @throws FieldErrors for a day that no month has */
+export async function spanOf(request: PageRequest, since: string, until: string) {
+  return { since: await instantOf(request, since), until: await instantOf(request, until) };
+}
+
+async function instantOf({ host, format }: PageRequest, local: string): Promise<string> {
   const day = new Date(`${local.slice(0, 10)}T00:00:00Z`);
   const hour = Number(local.slice(11, 13));
   if (Number.isNaN(day.getTime()) || !day.toISOString().startsWith(local.slice(0, 10)) || hour > 23)

@@ -143,20 +143,23 @@ it('a command announces, lists, changes and ends, on record', async () => {
   );
   expect(await command('change', id, '--kind', 'note', ...said, ...texts)).toBe(`done, announcement: ${id}`);
   expect(await findAnnouncement(gateway.database, id)).toMatchObject({ kind: 'note', endedAt: undefined });
+  const local = ['--since', '2039-12-31 20:00', '--time-zone', 'Asia/Jakarta'];
+  await command('change', id, '--kind', 'note', ...said, ...local, ...texts);
+  expect((await findAnnouncement(gateway.database, id))?.from).toBe(Date.parse('2039-12-31T13:00Z'));
   expect(await command('end', id, '--yes')).toBe(`done, announcement: ${id}`);
   expect((await findAnnouncement(gateway.database, id))?.endedAt).toBeGreaterThan(0);
   const records = await listToldActions(gateway.database, { subject: 'announcements', limit: 3 });
   expect(records.map(({ action }) => action)).toEqual([
     'announcement.end',
     'announcement.change',
-    'announcement.create',
+    'announcement.change',
   ]);
   expect(records[0]?.operator).toMatch(/^command \(.+\)$/);
 });
 
 it.each([
-  ['a time without its zone', ['--since', '2040-01-01T00:00'], /RFC 3339, with the zone/],
-  ['a time that does not exist', ['--since', '2039-13-01T00:00Z'], /RFC 3339, with the zone/],
+  ['a time without its zone', ['--since', '2040-01-01T00:00'], /It must be a time/],
+  ['a time that does not exist', ['--since', '2039-13-01T00:00Z'], /It must be a time/],
   ['a kind that does not exist', ['--kind', 'party'], /Allowed choices are maintenance, note/],
 ])('a command refuses %s', async (_name, wrong, message) => {
   await expect(command('create', '--kind', 'note', ...said, ...texts, ...wrong)).rejects.toThrow(message);

@@ -6,6 +6,7 @@ import { epochs, type Row } from '#core/platform/database/rows.ts';
 import { AccountError } from '#core/business/accounts/account-error.ts';
 import type { AnnouncementRow } from './entities.ts';
 import { sendsMail } from '#core/business/mail/section.ts';
+import type { Language } from '#core/web/texts/texts.ts';
 import { recordMails } from './record-mails.ts';
 
 type Queries = Pick<Database, 'query'>;
@@ -14,27 +15,26 @@ type Queries = Pick<Database, 'query'>;
 export type AnnouncementAudience = 'all' | 'customers';
 
 /** What an operator tells customers. Times are epoch ms. */
-export interface StoredAnnouncement {
-  readonly id: string;
+export interface Announcement {
   readonly kind: 'maintenance' | 'note';
   readonly audience: AnnouncementAudience;
   /** Public name of the model that it is about; undefined for the whole service. */
   readonly model: string | undefined;
-  readonly text: { readonly en: string; readonly id: string };
+  readonly text: Readonly<Record<Language, string>>;
   readonly from: number;
   readonly until: number;
+}
+
+/** One that an operator has written. */
+export interface StoredAnnouncement extends Announcement {
+  readonly id: string;
   readonly createdBy: string;
   /** When an operator ended it before its time; undefined otherwise. */
   readonly endedAt: number | undefined;
 }
 
-/** As an operator writes it. */
-export interface AnnouncementWords {
-  readonly kind: StoredAnnouncement['kind'];
-  readonly audience: AnnouncementAudience;
-  /** Any name of a model; undefined for the whole service. */
-  readonly model: string | undefined;
-  readonly text: StoredAnnouncement['text'];
+/** As an operator writes it: with any name of the model. */
+export interface AnnouncementWords extends Omit<Announcement, 'from' | 'until'> {
   /** RFC 3339. */
   readonly since: string;
   readonly until: string;

@@ -1,6 +1,6 @@
-import { isOpen, listAnnouncements, type StoredAnnouncement } from './announcements.ts';
+import { type Announcement, isOpen, listAnnouncements, type StoredAnnouncement } from './announcements.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
-import { type Announcement, configuredAnnouncements } from './notices.ts';
+import { configuredAnnouncements } from './notices.ts';
 import type { Page } from '#core/web/pages/page.ts';
 import { describeDone } from '#core/web/actions/action-page.ts';
 import { actionTable } from '#core/web/actions/action-table.ts';

@@ -1,21 +1,9 @@
-import { type AnnouncementAudience, listOpenAnnouncements } from './announcements.ts';
+import { type Announcement, listOpenAnnouncements } from './announcements.ts';
 import { type Host, perCatalog } from '#core/gateway/host/host.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
-import type { Language } from '#core/web/texts/texts.ts';
 import type { Notice, NoticeReaders, NoticeSource } from '#core/web/pages/notices.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { announcementsSection } from './section.ts';
-
-/** What the operator tells customers. Times are epoch ms. */
-export interface Announcement {
-  readonly kind: 'maintenance' | 'note';
-  readonly text: Readonly<Record<Language, string>>;
-  /** Public name of the model that it is about; undefined for the whole service. */
-  readonly model: string | undefined;
-  readonly from: number;
-  readonly until: number;
-  readonly audience: AnnouncementAudience;
-}
 
 /** Ms before maintenance from which on it is announced. */
 const notice = 7 * 86_400_000;

@@ -1,8 +1,7 @@
 import { object } from '#core/platform/schema.ts';
 import { defineView } from '#core/web/resources/field.ts';
 import { defineResource } from '#core/web/resources/resource.ts';
-import type { StoredAnnouncement } from './announcements.ts';
-import type { Announcement } from './notices.ts';
+import type { Announcement, StoredAnnouncement } from './announcements.ts';
 
 type Listed = StoredAnnouncement | Announcement;
 

@@ -27,18 +27,12 @@ export async function readDays(
      order by 2`,
     [timeZone, timestamp(from), timestamp(until - 1)],
   );
-  return rows.map((row) => ({
-    day: row.day,
-    from: Math.max(row.from, from),
-    until: Math.min(row.until, until),
-    month: { from: row.month_from, until: row.month_until },
+  return rows.map(({ day, month_from, month_until, ...whole }) => ({
+    day,
+    from: Math.max(whole.from, from),
+    until: Math.min(whole.until, until),
+    month: { from: month_from, until: month_until },
   }));
 }
 
-interface DayRow {
-  readonly day: string;
-  readonly from: number;
-  readonly until: number;
-  readonly month_from: number;
-  readonly month_until: number;
-}
+type DayRow = Pick<CalendarDay, 'day' | 'from' | 'until'> & Readonly<Record<'month_from' | 'month_until', number>>;

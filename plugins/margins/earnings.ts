@@ -46,23 +46,16 @@ export async function readEarnings(
      where coalesce(ends_at, moment) >= ?::timestamptz and coalesce(starts_at, moment) < ?::timestamptz`,
     [currency, timestamp(until), timestamp(from), timestamp(until)],
   );
-  return rows.map((row) => ({
-    account: row.account,
-    plan: row.plan,
-    kept: fromSmallest(row.kept, currency),
-    price: fromSmallest(row.price, currency),
-    period: { from: row.from, until: row.until },
+  return rows.map(({ account, plan, kept, price, ...period }) => ({
+    account,
+    plan,
+    kept: fromSmallest(kept, currency),
+    price: fromSmallest(price, currency),
+    period,
   }));
 }
 
-interface EarningRow {
-  readonly account: string;
-  readonly plan: string;
-  readonly price: number;
-  readonly kept: number;
-  readonly from: number;
-  readonly until: number;
-}
+type EarningRow = Pick<Earning, 'account' | 'plan'> & Readonly<Record<'price' | 'kept', number>> & Timespan;
 
 /** What an order earns in a span: its money is spread evenly over its period. */
 export function earnedIn({ kept, period }: Pick<Earning, 'kept' | 'period'>, span: Timespan): ExactMoney {

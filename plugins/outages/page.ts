@@ -6,7 +6,7 @@ import { PageError } from '#core/web/pages/page-error.ts';
 import { act, describeDone } from '#core/web/actions/action-page.ts';
 import { plainPage } from '#core/web/actions/plain-page.ts';
 import { localTime, localTimeField, spanOf } from '#core/web/pages/local-time.ts';
-import type { TableSection } from '#core/web/pages/table.ts';
+import { describeTable, type TableSection } from '#core/web/pages/table.ts';
 import { object, string } from '#core/platform/schema.ts';
 import { creditAction, declineAction, grantAction, grantInput } from './actions.ts';
 import { type ConfirmedOutage, findOutage, listOutages, previewCredit } from './credit.ts';
@@ -173,17 +173,13 @@ async function preview(
   }
 }
 
-function tableOf(accounts: readonly AffectedAccount[], { t }: PageRequest): TableSection {
-  return {
-    id: 'affected',
-    title: t('operator.accounts'),
-    columns: [
-      { label: t('operator.account'), fit: 'id', at: 'title' },
-      { label: t('operator.name'), fit: 'id', at: 'note' },
-    ],
-    rows: accounts.map((account) => [
-      { text: nameOfAccount(account, t), path: `/operator/accounts/${account.id}` },
-      { text: account.name },
-    ]),
-  };
+function tableOf(accounts: readonly AffectedAccount[], request: PageRequest): TableSection {
+  const linkTo = (account: AffectedAccount) => ({
+    text: nameOfAccount(account, request.t),
+    path: `/operator/accounts/${account.id}`,
+  });
+  return describeTable(request, 'affected', 'operator.accounts', accounts, [
+    { label: 'operator.account', fit: 'id', at: 'title', cell: linkTo },
+    { label: 'operator.name', fit: 'id', at: 'note', cell: ({ name }) => name },
+  ]);
 }

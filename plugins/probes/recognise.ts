@@ -1,5 +1,6 @@
 import { stringify } from 'yaml';
 import type { Vendor } from '#core/config/catalog/catalog.ts';
+import { answerText } from '#core/platform/answer-text.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
 
@@ -44,11 +45,11 @@ async function readModels(baseUrl: string, key: string): Promise<JsonObject[]> {
       redirect: 'error',
       signal: AbortSignal.timeout(longestWait),
     });
-    if (!response.ok || Number(response.headers.get('content-length') ?? 0) > longestList) {
+    if (!response.ok) {
       await response.body?.cancel();
       return [];
     }
-    const { data } = parseObject(await response.text()) ?? {};
+    const { data } = parseObject(await answerText(response.body, longestList)) ?? {};
     return Array.isArray(data) ? data.filter(isJsonObject) : [];
   } catch {
     return [];

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Agent, Dispatcher } from 'undici';
 import { bounds } from '#core/platform/bounds.ts';
 import { type JsonObject, parseObject } from '#core/platform/json.ts';
-import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
+import { answerText } from '#core/platform/answer-text.ts';
 import { PaymentError } from './payment-provider.ts';
 
 /** One request to the API of a payment provider. */
@@ -90,16 +90,11 @@ async function send({ method, url, headers, body, signal }: ProviderCall) {
     dispatcher: connections.open(Agent),
     reset: true,
   });
-  return { status: answer.statusCode, headers: answer.headers, text: await readText(answer.body) };
-}
-
-async function readText(body: Dispatcher.ResponseData['body']): Promise<string> {
-  const collected = new CollectedBytes();
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    collected.add(chunk);
-    if (collected.size > bounds.providerAnswer) throw new Error(`more than ${bounds.providerAnswer} bytes`);
-  }
-  return collected.take().toString();
+  return {
+    status: answer.statusCode,
+    headers: answer.headers,
+    text: await answerText(answer.body, bounds.providerAnswer),
+  };
 }
 
 function kindOf(call: ProviderCall, error: unknown): PaymentError['kind'] {

@@ -54,7 +54,7 @@ export class EmbeddedPostgres {
     await requireReadable(dataFolder, [file, own]);
     await prepareDataFolder(dataFolder);
     await using _lock = await lockFolder(dataFolder, log, stopping);
-    const known = await readAccess(file, own);
+    const known = await readAccess(dataFolder);
     const identity = await serverIdentity(known?.folder ?? own);
     if (known !== undefined && (await isRunning(known, log, stopping)))
       return new EmbeddedPostgres(dataFolder, known, identity, false, log);

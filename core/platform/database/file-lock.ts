@@ -1,7 +1,7 @@
 import { link, rm, stat, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../logger.ts';
-import { readIfPresent } from './postmaster.ts';
+import { isTaken, readIfPresent } from './postmaster.ts';
 
 const lockTimeoutMs = 120_000;
 
@@ -49,13 +49,7 @@ async function makeLink(from: string, to: string): Promise<boolean> {
 async function isHeld(file: string): Promise<boolean> {
   const pid = Number.parseInt(await readIfPresent(file), 10);
   if (!Number.isInteger(pid)) return false;
-  if (pid === process.pid) return isOfThisRun(file);
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
-  }
+  return pid === process.pid ? isOfThisRun(file) : isTaken(pid);
 }
 
 /** A restarted container reuses pids: the lock may be that of the previous process. */

@@ -36,8 +36,8 @@ export function readIfPresent(file: string): Promise<string> {
   });
 }
 
-/** True for a zombie too. */
-function isTaken(pid: number): boolean {
+/** Whether there is a process of this id, also a zombie, or one of another user. */
+export function isTaken(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -1,4 +1,5 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import pg from 'pg';
 import { isCluster } from './cluster.ts';
 import { postmasterPid } from './postmaster.ts';
@@ -15,10 +16,11 @@ export function urlOf({ port, password }: ServerAccess): string {
   return `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
 }
 
-/** @param own the usual folder of the server; takes precedence over the path in the file, as the data folder may have moved */
-export async function readAccess(file: string, own: string): Promise<ServerAccess | undefined> {
+/** Of the server of a data folder. Its usual folder takes precedence over the path in the file, as the data folder may have moved. */
+export async function readAccess(dataFolder: string): Promise<ServerAccess | undefined> {
+  const own = resolve(dataFolder, 'postgres');
   try {
-    const access = JSON.parse(await readFile(file, 'utf8')) as ServerAccess;
+    const access = JSON.parse(await readFile(join(dataFolder, 'postgres.json'), 'utf8')) as ServerAccess;
     return (await isCluster(own)) ? { ...access, folder: own } : access;
   } catch {
     return undefined;

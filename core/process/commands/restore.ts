@@ -111,21 +111,23 @@ async function restoreFolder(parts: RestoreParts, dataFolder: string, overwrite:
 
 /** @throws CommandFailed while a server runs in the folder, of a gateway or left by a killed one */
 async function requireStopped(dataFolder: string): Promise<void> {
-  const { readAccess } = await import('#core/platform/database/server-access.ts');
-  const access = await readAccess(join(dataFolder, 'postgres.json'), join(dataFolder, 'postgres'));
-  if (access === undefined || (await postmasterPid(access.folder)) === undefined) return;
+  if ((await serverPid(dataFolder)) === undefined) return;
   throw new CommandFailed(`PostgreSQL runs in ${dataFolder}. Stop the gateway first: it stops PostgreSQL as well.`);
 }
 
 async function discard(temporary: string): Promise<void> {
-  const { readAccess } = await import('#core/platform/database/server-access.ts');
-  const access = await readAccess(join(temporary, 'postgres.json'), join(temporary, 'postgres'));
-  const pid = access === undefined ? undefined : await postmasterPid(access.folder);
+  const pid = await serverPid(temporary);
   if (pid !== undefined)
     throw new CommandFailed(
       `Another restore runs, or was killed: end the process ${pid} (PostgreSQL in ${temporary}).`,
     );
   await rm(temporary, { recursive: true, force: true });
+}
+
+async function serverPid(dataFolder: string): Promise<number | undefined> {
+  const { readAccess } = await import('#core/platform/database/server-access.ts');
+  const access = await readAccess(dataFolder);
+  return access && postmasterPid(access.folder);
 }
 
 async function replace(

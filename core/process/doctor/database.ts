@@ -1,4 +1,3 @@
-import { join, resolve } from 'node:path';
 import pg from 'pg';
 import type { Diagnosis } from '#core/gateway/diagnosis/diagnosis.ts';
 import { failed, type Finding, ok, skipped, warning } from '#core/gateway/diagnosis/finding.ts';
@@ -85,8 +84,7 @@ async function ask(
 
 /** A finding instead where the server is not there, as long as no gateway runs. */
 async function embeddedUrl(dataFolder: string): Promise<string | Finding> {
-  const folder = resolve(dataFolder, 'postgres');
-  const access = await readAccess(join(dataFolder, 'postgres.json'), folder);
+  const access = await readAccess(dataFolder);
   if (access === undefined) return skipped('the first start creates it');
   if ((await postmasterPid(access.folder)) !== undefined) return urlOf(access);
   return skipped('does not run; it starts with the gateway');

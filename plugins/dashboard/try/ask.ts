@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Server } from '@hapi/hapi';
 import { accessTokens } from '#core/business/accounts/access-token.ts';
-import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
+import { answerText } from '#core/platform/answer-text.ts';
 import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
 import { tryBounds } from './conversation.ts';
 
@@ -49,7 +49,7 @@ export async function ask(listener: Server['listener'], page: PageRequest, body:
       headersTimeout: deadline,
       bodyTimeout: deadline,
     });
-    const read = readReply(statusCode, await textOf(reply), String(headers['retry-after'] ?? ''));
+    const read = readReply(statusCode, await answerText(reply, longestResponse), String(headers['retry-after'] ?? ''));
     const duration = performance.now() - startedAt;
     return { id: String(headers['x-request-id'] ?? ''), status: statusCode, duration, ...read };
   } catch (error) {
@@ -72,15 +72,6 @@ function addressOf(listener: Server['listener']): string {
   const { address, port, family } = listener.address() as AddressInfo;
   if (address === '0.0.0.0' || address === '::') return `http://localhost:${port}`;
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
-}
-
-async function textOf(body: AsyncIterable<Buffer>): Promise<string> {
-  const collected = new CollectedBytes();
-  for await (const chunk of body) {
-    collected.add(chunk);
-    if (collected.size > longestResponse) throw new Error(`the response has more than ${longestResponse} bytes`);
-  }
-  return collected.take().toString();
 }
 
 interface ChatReply {

@@ -1,5 +1,5 @@
 import { parseJson } from '#core/platform/json.ts';
-import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
+import { answerText } from '#core/platform/answer-text.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 
 /** Ms within which a provider must answer. */
@@ -23,18 +23,9 @@ export async function fetchProfile(
     redirect: 'error',
     signal: AbortSignal.timeout(providerTimeout),
   });
-  const text = await readText(response);
+  const text = await answerText(response.body, maxAnswer);
   if (response.status !== 200) throw new Error(`${origin}${pathname} answered ${response.status}`);
   const profile = parseJson(text);
   if (profile === undefined) throw new Error(`${origin}${pathname} did not answer with JSON`);
   return profile;
-}
-
-async function readText({ body }: Response): Promise<string> {
-  const collected = new CollectedBytes();
-  for await (const piece of body ?? []) {
-    collected.add(Buffer.from(piece.buffer, piece.byteOffset, piece.length));
-    if (collected.size > maxAnswer) throw new Error(`the answer has more than ${maxAnswer} bytes`);
-  }
-  return collected.take().toString();
 }

@@ -7,7 +7,7 @@ import type { HealthCheck } from './health-check.ts';
 import { healthReason } from './health-reason.ts';
 
 /** Share of the minimum that must be free in addition before a full disk passes again: files come and go. */
-const recoveryMargin = 0.1;
+const recoveryHeadroom = 0.1;
 
 const minInodes = 1_000;
 
@@ -57,7 +57,7 @@ export const diskCheck: HealthCheck = {
     const { dataFolder: folder } = host;
     const room = state.room.read();
     if (!state.room.isKnown && !state.room.isSilent) return { ok: true };
-    const wanted = state.fullSince === undefined ? least : least * (1 + recoveryMargin);
+    const wanted = state.fullSince === undefined ? least : least * (1 + recoveryHeadroom);
     const reason = state.room.isSilent
       ? healthReason('health.reason.disk.silent', { folder })
       : room === undefined

@@ -80,7 +80,7 @@ function isOpen({ state, expiresAt, readAt }: Order): boolean {
   return (state === 'created' || state === 'pending') && expiresAt > readAt;
 }
 
-/** Consequences of deleting an open order: undecided money, cancellation, or loss of its gift code; empty for a closed order. */
+/** Consequences of deleting an open order: undecided money, cancellation, or loss of the code it bought; empty for a closed order. */
 function describeLoss(order: Order, { t, format, host }: PageRequest): string[] {
   const { code, price, currency, flags, payments } = order;
   const undecided = payments.flatMap((payment) => {

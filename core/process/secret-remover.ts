@@ -2,8 +2,7 @@ import { secretsIn } from '#core/config/file/hide-secrets.ts';
 import type { Config } from '#core/extension/validation/load.ts';
 import type { Registry } from '#core/extension/registry.ts';
 
-/** Characters; shorter values are parts of ordinary words. */
-const minLength = 6;
+const minLength = 6; // shorter values are parts of ordinary words
 const replacement = '***';
 
 /**

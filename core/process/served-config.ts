@@ -171,7 +171,6 @@ export class ServedConfig {
     }
   }
 
-  /** Builds a second configuration. @throws the reason why it cannot serve */
   async #prepareVariant(number: number, text: string): Promise<Serving> {
     const { handler, assembly } = this.#parts;
     if (this.#fileAsRead === undefined) throw new Error('the gateway has not started yet');
@@ -289,7 +288,6 @@ export class ServedConfig {
     return previous;
   }
 
-  /** @param check rejects the configuration by throwing */
   #prepare(config: Config, check?: (made: Serving) => void, variant?: number): Promise<Serving> {
     const refuse = (made: Serving) => {
       check?.(made);

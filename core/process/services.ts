@@ -183,7 +183,6 @@ async function reportMissing(shared: Shared, log: Logger): Promise<void> {
   }
 }
 
-/** @param timeout ms per service */
 async function closeAll(open: AsyncDisposable[], log: Logger, timeout = Infinity): Promise<void> {
   for (const part of open.toReversed()) {
     try {

@@ -115,7 +115,6 @@ export class FinishedSegments {
     }
   }
 
-  /** @returns reason why its records are not on disk */
   async #leave(segment: OwnSegment): Promise<string | undefined> {
     const isInMemory = segment.isInMemory;
     try {
@@ -127,7 +126,6 @@ export class FinishedSegments {
     }
   }
 
-  /** @returns true if the segment was rewritten, or the reason for a failure */
   async #restore(segment: OwnSegment): Promise<boolean | string> {
     try {
       return await segment.restore(() => this.#folder.ensure(this.#disk), this.#folder.underlying);

@@ -116,7 +116,6 @@ export class Leftovers {
     this.reportObstacle(logReason('log.reason.unnamed', { path: partOf(path), error: error.message }));
   }
 
-  /** Other instances' segments, those being rewritten, and the instances that hold a lock. */
   async #files() {
     const byInstance = new Map<string, FoundSegment[]>();
     const locked: string[] = [];

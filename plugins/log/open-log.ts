@@ -5,7 +5,6 @@ import type { JournalStatus } from '#core/gateway/records/journal-status.ts';
 import type { RequestLog } from './request-log.ts';
 
 interface OpenLog {
-  /** Undefined until a stage opens it: gauges and checks do not. */
   requestLog: RequestLog | undefined;
   lateAfter: number; // ms
 }

@@ -41,7 +41,7 @@ export const partitionJob: JobDefinition = {
     const { keepDays } = host.keep(retentionKey, createRetention);
     const today = dayOf(host.now());
     // Dropping is final, so the earlier of both clocks counts: a clock that is ahead drops nothing.
-    const latest = Math.min(today, dayOf(await databaseTime(host.database)));
+    const latest = Math.min(today, dayOf(await databaseTimeMs(host.database)));
     const dropped = new Set<string>();
     for (const table of tables) {
       for (let ahead = -1; ahead <= daysAhead; ahead++)
@@ -58,8 +58,7 @@ function dayOf(time: number): Day {
   return time - (time % day);
 }
 
-/** Epoch ms. */
-async function databaseTime(database: Database): Promise<number> {
+async function databaseTimeMs(database: Database): Promise<number> {
   const [row] = await database.query<{ now: string }>('SELECT floor(extract(epoch FROM now()) * 1000)::text AS now');
   return Number(row?.now);
 }

@@ -31,7 +31,6 @@ export class UnreadableSegment extends Error {
   }
 }
 
-/** Reads bytes from a position on; none at the end. */
 type ReadAt = (position: number) => Uint8Array | Promise<Uint8Array>;
 
 const goneCodes = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'EIO', 'ESTALE']);

@@ -3,7 +3,6 @@ import { isLoopback } from '#core/platform/names/loopback.ts';
 import { mailSection } from './section.ts';
 import { integer, object, string } from '#core/platform/schema.ts';
 
-/** Characters; HMAC-SHA-256 gains nothing from less. */
 const minSecretLength = 24;
 
 /** `alerts` in gateway.yaml: how the operator is notified of pending decisions. */

@@ -29,8 +29,7 @@ const lease = `make_interval(secs => ${leaseSeconds})`;
 /** Tries of a mail about money whose delivery is uncertain: after them, an operator decides. */
 export const uncertainTries = 3;
 const retryPause = `least(interval '30 seconds' * power(2, tries - 1), interval '1 hour')`;
-/** Longer than the age at which an event may still be sent. */
-const keptDays = 90;
+const keptDays = 90; // longer than an event may wait to be sent
 
 interface Claimed<Event extends EventName> {
   readonly eventId: string;

@@ -6,8 +6,7 @@ const intervalSeconds = 60; // until the order expires
 /** After the expiry: a payer who scanned at the last moment may settle late. */
 const lateSeconds = [60, 300, 900, 3_600, 21_600, 86_400];
 const jitter = 0.15; // share of a delay, so that orders of one moment spread
-/** A check this much early is not repeated. */
-const toleranceSeconds = 8;
+const toleranceSeconds = 8; // a check this much early is not repeated
 
 /** Seconds before the first check of a new charge. */
 export const firstCheck = 20;

@@ -48,8 +48,7 @@ export async function receiveNotification(
   return connection.acknowledgement ?? empty(200);
 }
 
-/** Per kind of line: anyone can call these paths. */
-const logIntervalMs = 60_000;
+const logIntervalMs = 60_000; // per kind of line: anyone can call these paths
 
 function logRejected(host: Host, what: string, error?: unknown): void {
   const lines = host.keep('payments/inbox-lines', () => new LineThrottle(logIntervalMs));
@@ -81,7 +80,6 @@ function read(
   }
 }
 
-/** @returns id; undefined if the event is already stored */
 async function store(
   host: Host,
   provider: string,

@@ -6,14 +6,10 @@ import type { PaymentError } from './payment-provider.ts';
 /** Ms after which a reported payment that is not confirmed is a problem: the provider's retries take less. */
 export const longestUnconfirmed = 600_000;
 
-/** Pending work of the payments. */
 interface CheckCounts {
-  /** Payments whose status is read again. */
-  readonly attempts: number;
-  /** Refunds that the provider has not confirmed. */
-  readonly refunds: number;
-  /** Notifications that are not processed. */
-  readonly notifications: number;
+  readonly attempts: number; // whose status is read again
+  readonly refunds: number; // that the provider has not confirmed
+  readonly notifications: number; // not processed yet
 }
 
 export async function countChecks(database: Pick<Database, 'query'>): Promise<CheckCounts> {

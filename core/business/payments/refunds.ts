@@ -158,7 +158,6 @@ function titleOf(host: Host, provider: string): string {
   return paymentProviders(host).get(provider)?.title ?? provider;
 }
 
-/** @throws CheckoutError if it differs from the refund in progress */
 function sameRefund(
   { open_amount: openAmount, open_days: openDays, currency, left }: Refundable,
   key: string,

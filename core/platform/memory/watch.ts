@@ -21,7 +21,6 @@ const quietCollections = 2;
 /** Bytes above the idle level that justify a collection, which discards compiled code too. */
 const worthCollecting = 64 * 1024 * 1024;
 
-/** Bytes: resident, and in V8's old generation. */
 interface MemoryFigures {
   readonly process: number;
   readonly heap: number;

@@ -171,7 +171,6 @@ function finish(cause: StopCause | Error, isClean = true): never {
   exitAtOnce(isClean && !(cause instanceof Error) ? 0 : 1, !isClean);
 }
 
-/** Key of the demo account, which is created if there is no account yet. */
 async function readDemoKey(host: Host, log: Logger): Promise<IssuedKey | undefined> {
   const { ensureDemoAccount } = await import('#core/business/accounts/demo-account.ts');
   return ensureDemoAccount(host).catch((error: unknown) => {

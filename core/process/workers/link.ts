@@ -63,7 +63,6 @@ export class SupervisorLink {
     if (process.connected) process.send?.(report, undefined, undefined, () => undefined);
   }
 
-  /** @param now epoch ms */
   #check(now: number): HealthVerdict {
     if (this.#crash === undefined || now - this.#crash.at > unhealthyForMs) return { ok: true };
     const { worker, how, at } = this.#crash;

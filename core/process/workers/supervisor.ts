@@ -223,7 +223,6 @@ class Supervisor {
     }
   }
 
-  /** @throws Error if a worker has rejected gateway.yaml */
   async #reload(): Promise<void> {
     const reloaded = await Promise.all(this.#ready.map((worker) => worker.reload()));
     if (!reloaded.every(Boolean)) throw new Error('gateway.yaml was not reloaded by every worker; the log says why');

@@ -11,8 +11,7 @@ import { type Problem, type ProblemKind, type ProblemKinds, type ProblemReader, 
 
 /** Per kind; longer than the ping of a dependency, which is one of them. */
 const deadlineMs = 2_500;
-/** Monitoring programs share a reading. */
-const maxAgeMs = 10_000;
+const maxAgeMs = 10_000; // monitoring programs share a reading
 
 /** Replaces each kind that cannot be read: an empty page would suggest that all is well. */
 const unread: ProblemKind = { name: 'unread', order: 20, find: () => [] };

@@ -6,7 +6,6 @@ import { type Problem, type ProblemKind, type ProblemReader, readEmphasis } from
 
 const maxListed = 10;
 
-/** Reported payments that stay unconfirmed, with waiting buyers. */
 const unconfirmed: ProblemKind = {
   name: 'payments_unconfirmed',
   order: 120,

@@ -16,8 +16,7 @@ export const signInPath = '/sign-in';
 /** Path of a plugin's sign-out form, if any; the layout has a button for it. */
 export const signOutPath = '/sign-out';
 
-/** In hapi's spelling. */
-const safeMethods = new Set(['get', 'head', 'options']);
+const safeMethods = new Set(['get', 'head', 'options']); // in hapi's spelling
 
 /** A session with the roles of its account. */
 export interface SessionWithRoles extends OpenSession {

@@ -6,13 +6,11 @@ import type { Ring } from './ring.ts';
 import type { Failure, ThreadAnswer, ThreadQuestion } from './thread.ts';
 
 const resourceLimits = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1, stackSizeMb: 1 };
-/** Longer each time, until a thread has lasted for `steadyAfter`. */
-const restartDelaysMs = { first: 200, longest: 60_000 };
+const restartDelaysMs = { first: 200, longest: 60_000 }; // longer each time, until a thread has lasted for `steadyAfter`
 const steadyAfter = 60_000;
 
 interface DiskThreadEvents {
   onAnswer(answer: ThreadAnswer): void;
-  /** The thread has ended by itself; another one follows. */
   onEnd(error: Error): void;
 }
 

@@ -25,7 +25,6 @@ interface Waiting {
 interface Asked {
   since: number;
   readonly name: keyof Operations;
-  /** First argument: the path of the operation's file. */
   readonly path: unknown;
   readonly resolve: (result: never) => void;
   readonly reject: (error: Error) => void;

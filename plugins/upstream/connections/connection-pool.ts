@@ -28,8 +28,7 @@ export class ConnectionPool implements ConnectionOwner {
   readonly #isReused: boolean;
   readonly #connect: Connect;
   readonly #connections = new Set<Connection>();
-  /** Connections whose response ended in this turn of the event loop. */
-  #answered: Connection[] = [];
+  #answered: Connection[] = []; // in this turn of the event loop
   readonly #resting: Connection[] = []; // longest first
   readonly #rested: Connection[] = []; // most recently used last
   #answers = 0;
@@ -128,7 +127,6 @@ export class ConnectionPool implements ConnectionOwner {
     this.#restTimer = setTimeout(check, milliseconds).unref();
   }
 
-  /** @param before connections idle since an earlier time have rested */
   #endRest(before: number): void {
     while (this.#resting[0] !== undefined && this.#resting[0].idleSince <= before)
       this.#rested.push(this.#resting.shift() as Connection);

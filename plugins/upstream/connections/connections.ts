@@ -32,8 +32,7 @@ export interface ConnectionsOptions {
 export class Connections implements AsyncDisposable {
   readonly #options: ConnectionsOptions;
   readonly #pools = new Map<string, ConnectionPool>(); // by origin, connect timeout and server name
-  /** Replaced pools whose last requests are still running. */
-  readonly #retired = new Set<ConnectionPool>();
+  readonly #retired = new Set<ConnectionPool>(); // their last requests are still running
   readonly #queues = new Map<string, ConnectQueue>();
   /** Origins that sent an unrequested response, with the timer that clears them. */
   readonly #suspects = new Map<string, NodeJS.Timeout>();

@@ -39,8 +39,7 @@ const emptyLine = Buffer.from('\r\n\r\n');
 
 const maxSizeDigits = 12; // hexadecimal: less than 2 ** 48
 const maxLengthDigits = 15; // of a safe integer
-/** Bytes of framing per byte of the body: chunks of one byte have five. */
-const maxFramingRatio = 16;
+const maxFramingRatio = 16; // chunks of one byte have five
 
 const beginning = 'HTTP/1.';
 const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?\r\n/;

@@ -154,7 +154,7 @@ export class Breaker {
     const isDisproved = this.#evidence.isDisproved(requester.account, now);
     remember(this.#waiting, requester.account, now + retryAfter, bounds.waitingAccounts);
     if (this.#isOpen || isDisproved) return isOpened;
-    return this.#open(now, reason, [], Math.min(retryAfter, this.#cooldown));
+    return this.#open(now, reason, [], Math.min(retryAfter, this.#cooldownMs));
   }
 
   /**
@@ -244,7 +244,7 @@ export class Breaker {
     return false;
   }
 
-  #open(now: number, reason: string, accounts: readonly string[], pause = this.#cooldown): true {
+  #open(now: number, reason: string, accounts: readonly string[], pause = this.#cooldownMs): true {
     if (!this.#isOpen) this.#openedAt = now;
     this.#isOpen = true;
     this.#lastCooldown = pause;
@@ -256,8 +256,7 @@ export class Breaker {
     return true;
   }
 
-  /** Ms. */
-  get #cooldown(): number {
+  get #cooldownMs(): number {
     const { cooldown, longestCooldown } = this.#options;
     return doubledDelay({ first: cooldown, longest: longestCooldown }, this.#openings);
   }

@@ -125,7 +125,6 @@ export class RouteSync implements AsyncDisposable {
     return unsubscribe ?? (() => undefined);
   }
 
-  /** @throws SharedUnavailable */
   async #send(id: string, state: RouteState): Promise<void> {
     const { instance, shared, now, monotonic } = this.#parts;
     const report = state.report(monotonic());

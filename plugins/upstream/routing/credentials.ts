@@ -1,7 +1,6 @@
 import type { AuthScheme, Upstream } from '#core/config/catalog/catalog.ts';
 
-/** Characters; shorter values would match inside other words. */
-const minLength = 6;
+const minLength = 6; // shorter values would match inside other words
 const secretHeaders = /auth|key|token|secret|cookie/i;
 
 /** The header that carries a key to an upstream. An empty key is not sent. */

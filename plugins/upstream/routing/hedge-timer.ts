@@ -28,23 +28,22 @@ export class HedgeTimer {
   /** The first of these to settle; `late` when it is time to ask another route, once for each route. */
   race<T>(running: readonly Promise<T>[]): Promise<T | 'late'> {
     const [only] = running;
-    return only !== undefined && running.length === 1 && this.#left === Infinity ? only : this.#race(running);
+    return only !== undefined && running.length === 1 && this.#leftMs === Infinity ? only : this.#race(running);
   }
 
   async #race<T>(running: readonly Promise<T>[]): Promise<T | 'late'> {
     for (;;) {
-      const result = await firstOrTimeout(running, this.#left);
+      const result = await firstOrTimeout(running, this.#leftMs);
       if (result !== timedOut) return result;
       // The connection may have opened meanwhile.
-      if (this.#left > 0) continue;
+      if (this.#leftMs > 0) continue;
       this.#since = Infinity;
       this.#connecting = undefined;
       return 'late';
     }
   }
 
-  /** Ms; Infinity if no other route should be asked. */
-  get #left(): number {
+  get #leftMs(): number {
     const untilHedge = this.#since === Infinity ? Infinity : this.#since + this.#hedgeAfter - performance.now();
     return Math.max(0, Math.min(untilHedge, this.#connecting?.hedgeAfter ?? Infinity));
   }

@@ -163,7 +163,6 @@ function throttledAt({ throttles }: PooledKey, model: string, now: number): numb
   return now - at < throttleMemoryMs ? at : 0;
 }
 
-/** The first candidate with the lowest ranks, compared lexicographically. */
 function minBy<T>(candidates: readonly T[], ranksOf: (candidate: T) => readonly number[]): T {
   return candidates.reduce((best, one) => (isBefore(ranksOf(one), ranksOf(best)) ? one : best));
 }

@@ -4,7 +4,6 @@ import { FailureLog } from './failure-log.ts';
 import { KeyPool } from './key-pool.ts';
 import type { HealthReports, RelayParts } from './relay-parts.ts';
 
-/** Results of a trial do not affect customers' requests. */
 const unconcerned: HealthReports = {
   admit: () => ({ isProbe: false }),
   isHealthy: () => true,

@@ -10,7 +10,7 @@ import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 import { recordsCheck } from './records-check.ts';
 import { logStage } from './stage.ts';
-import { requestsCommand } from './commands/requests-command.ts';
+import { requestReading, requests, requestsCommand } from './commands/requests-command.ts';
 import { usageCommand } from './commands/usage-command.ts';
 
 /** Readers add hours and deltas, so the interval affects how many rows they read, not their counts. */
@@ -42,6 +42,8 @@ export const plugin: GatewayPlugin = {
     server.gateway.statusReport(journalReport(describeJournal));
     server.gateway.job(usageFoldJob);
     server.gateway.job(usageRetentionJob);
+    server.gateway.resource(requests);
+    server.gateway.operatorReading(requestReading);
     server.gateway.command(requestsCommand);
     server.gateway.command(usageCommand(server.gateway));
     for (const gauge of journalGauges) server.gateway.gauge(gauge);

@@ -156,6 +156,13 @@ const readings: Readonly<Record<string, readonly string[]>> = {
   orders: ['/orders', ...Object.values(orders).map((id) => `/orders/${id}`), '/orders?flagged=true'],
   outages: ['/outages', '/outage?since=2026-11-18T05:00:00Z&until=2026-11-18T06:00:00Z'],
   plans: ['/plans'],
+  requests: [
+    '/requests',
+    '/requests?status=error',
+    '/requests?status=lost',
+    `/requests/${failedRequest}`,
+    '/requests/req_none',
+  ],
   sales: ['/sales'],
   unauthenticated: ['/unauthenticated'],
   unknown: ['/accounts/nobody', '/nothing', '/orders?state=lost'],

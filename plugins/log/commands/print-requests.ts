@@ -1,4 +1,4 @@
-import { CommandFailed } from '#core/extension/commands/command.ts';
+import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import type { RequestFilter } from '#core/gateway/records/filter.ts';
@@ -60,13 +60,13 @@ export interface FoundRequest {
   describe(timeZone: string): string[];
 }
 
-/** @throws CommandFailed with code 3 */
+/** @throws CheckoutError `not_found` */
 export async function readRequest(database: Host['database'], id: string): Promise<FoundRequest> {
   const record = await findRequest(database, id);
   if (record === undefined)
-    throw new CommandFailed(
+    throw new CheckoutError(
+      'not_found',
       `Request ${id} not found. Requests are recorded about a second after they are over, and kept for the days of log.keep_days.`,
-      3,
     );
   const name = await nameOf(database, record.account_id);
   return { json: requestToJson(record), describe: (timeZone) => describeRequest(record, name, timeZone) };

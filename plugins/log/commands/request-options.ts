@@ -1,7 +1,8 @@
 import { type Command as Parser, InvalidArgumentError, Option } from 'commander';
 import { parseLine } from '#core/extension/commands/arguments.ts';
 import { parseTime, resolveTime, type WrittenTime, zoneOf, zoneOption } from '#core/extension/commands/days.ts';
-import { type CommandContext, CommandFailed, exampleText } from '#core/extension/commands/command.ts';
+import { type CommandContext, exampleText } from '#core/extension/commands/command.ts';
+import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { findModelName } from '#core/gateway/records/model-names.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { RequestFilter } from '#core/gateway/records/filter.ts';
@@ -9,7 +10,9 @@ import type { RequestFilter } from '#core/gateway/records/filter.ts';
 /** Members of a filter that `--status` sets. */
 export type StatusFilter = Pick<RequestFilter, 'status' | 'outcome' | 'errors'>;
 
-const outcomes = ['answered', 'refused', 'failed', 'aborted', 'interrupted'] as const;
+export const usualSpanMs = 86_400_000;
+
+export const outcomes = ['answered', 'refused', 'failed', 'aborted', 'interrupted'] as const;
 
 /** `429`, `5xx`, how the request ended, or `error`. */
 export function parseStatus(text: string): StatusFilter {
@@ -33,16 +36,16 @@ export function addSelectionOptions(parser: Parser): Parser {
         'from this time on: 30m, 24h, 7d, 2026-11-22, "2026-11-22 20:00" or 2026-11-22T13:00Z',
       )
         .argParser(parseTime)
-        .default({ ago: 86_400_000 }, '24h'),
+        .default({ ago: usualSpanMs }, '24h'),
     )
     .addOption(zoneOption());
 }
 
 /** What commands that count or list requests have in common. */
 export interface SelectionOptions {
-  readonly account?: string;
-  readonly model?: string;
-  readonly route?: string;
+  readonly account?: string | undefined;
+  readonly model?: string | undefined;
+  readonly route?: string | undefined;
   readonly since: WrittenTime;
   readonly timeZone?: string;
   readonly json?: true;
@@ -59,7 +62,7 @@ export function outputOf({ print }: CommandContext, host: Host, options: Selecti
   return { print, isJson: options.json === true, timeZone: zoneOf(host, options) };
 }
 
-/** The filter that selects these requests. @throws CommandFailed, AccountError `not_found` or `ambiguous` */
+/** The filter that selects these requests. @throws CheckoutError `not_found`, AccountError `not_found` or `ambiguous` */
 export async function readSelection(host: Host, options: SelectionOptions) {
   const { account, model, route, since } = options;
   const { findAccountByHandle } = await import('#core/business/accounts/account-list.ts');
@@ -71,13 +74,13 @@ export async function readSelection(host: Host, options: SelectionOptions) {
   };
 }
 
-/** A model of the catalog by any of its names, or a former one that has usage. @throws CommandFailed */
+/** A model of the catalog by any of its names, or a former one that has usage. @throws CheckoutError `not_found` */
 async function publicNameOf(host: Host, name: string): Promise<string> {
   const known = await findModelName(host, name);
   if (known !== undefined) return known;
   const suggestion = host.catalog.suggest(name);
   const ask = suggestion === undefined ? '' : ` Did you mean "${suggestion}"?`;
-  throw new CommandFailed(`Model "${name}" not found.${ask}`, 3);
+  throw new CheckoutError('not_found', `Model "${name}" not found.${ask}`);
 }
 
 export const exitCodes = `

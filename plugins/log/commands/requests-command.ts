@@ -3,6 +3,11 @@ import { parseInteger } from '#core/extension/commands/arguments.ts';
 import { addShowCommand, type CommandSubject } from '#core/extension/commands/show-command.ts';
 import { type Command, type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
 import { explainErrors } from '#core/extension/commands/explain-errors.ts';
+import { text, time } from '#core/business/operator-actions/action-kind.ts';
+import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
+import { boolean, object } from '#core/platform/schema.ts';
+import { defineView } from '#core/web/resources/field.ts';
+import { defineResource } from '#core/web/resources/resource.ts';
 import type { RequestFilter } from '#core/gateway/records/filter.ts';
 import { timeOfRequestId } from '#core/gateway/records/request-id.ts';
 import type { FoundRequest } from './print-requests.ts';
@@ -10,11 +15,13 @@ import {
   addSelectionOptions,
   examples,
   exitCodes,
+  outcomes,
   outputOf,
   parseStatus,
   readSelection,
   type SelectionOptions,
   type StatusFilter,
+  usualSpanMs,
 } from './request-options.ts';
 
 interface ListOptions extends SelectionOptions {
@@ -47,6 +54,51 @@ export const requestsCommand: Command = {
       examples: ['daypass requests show req_019a8b7c6d5e7f00112233445566778899'],
     });
   },
+};
+
+/** Requests as the API lists them; those of a day unless `since` says otherwise. */
+export const requests = defineResource({
+  name: 'request',
+  summary: 'list requests, the newest first; without since those of the last 24 hours',
+  query: object({
+    account: text('Of this account: id, e-mail address, name, hint or key.'),
+    model: text('Of this model, whichever name the client used.'),
+    route: text('Served by this route, such as openai/gpt-6-sol.'),
+    status: {
+      ...text('A status such as 429 or 5xx, error, or an outcome such as refused.'),
+      pattern: `^(?:error|[1-5]xx|[1-5]\\d\\d|${outcomes.join('|')})$`,
+    },
+    failover: boolean('Only requests that more than one route was tried for.'),
+    cached: boolean('Only replies from the cache.'),
+    since: time,
+    after: { ...text('Id of the last request of the page before.'), pattern: '^req_[\\da-f]{32}$' },
+  }),
+  // Commands draw their own table, with colours.
+  view: defineView<object>()({}),
+  none: 'No request found.',
+  async list(host, { status, failover, cached, since, after, ...selection }, { limit, timeZone }) {
+    const [{ listUpTo }, { requestToJson }] = await Promise.all([
+      import('./print-requests.ts'),
+      import('./describe-requests.ts'),
+    ]);
+    const from = since === undefined ? { ago: usualSpanMs } : { at: Date.parse(since) };
+    const filter = {
+      ...(await readSelection(host, { ...selection, since: from, timeZone })),
+      ...(status !== undefined && parseStatus(status)),
+      hasFailover: failover,
+      isCached: cached,
+    };
+    const { records, next = null } = await listUpTo(host.database, filter, limit, after);
+    return { entries: records.map(requestToJson), next };
+  },
+});
+
+/** `GET /operator/api/requests/{handle}`. */
+export const requestReading: OperatorReading = {
+  path: '/requests/{handle}',
+  summary: 'read a request with its attempts, times, tokens and notes',
+  query: {},
+  read: async ({ database }, id) => (await (await import('./print-requests.ts')).readRequest(database, id)).json,
 };
 
 function defineList(parser: Parser, context: CommandContext): void {
@@ -99,7 +151,7 @@ aborted (the client left), interrupted (the gateway's process ended). Requests a
     });
 }
 
-function parseRequestId(text: string): string {
-  if (timeOfRequestId(text) !== undefined) return text;
+function parseRequestId(id: string): string {
+  if (timeOfRequestId(id) !== undefined) return id;
   throw new InvalidArgumentError('It must be a request id: req_ and 32 hexadecimal digits.');
 }

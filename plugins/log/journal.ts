@@ -369,7 +369,7 @@ export class Journal implements AsyncDisposable {
     return true;
   }
 
-  /** @param carried records of the current segment that belong to the next one, besides those in the writer's buffer */
+  /** @param carried records of the current segment that belong to the next one, in addition to those in the writer's buffer */
   #change(next: OwnSegment, carried = 0): void {
     this.#gone.look(this.#current);
     this.#finish(this.#writer.countWaiting(startOf.end) + carried);

@@ -7,8 +7,8 @@ import { defineStage } from '#core/gateway/pipeline/stage.ts';
 import { integer, object } from '#core/platform/schema.ts';
 
 /**
- * Seconds for which an account that is refused counts as read: the clock of the database may have been set back since, and nobody
- * who has paid is refused by the time before.
+ * Seconds for which an account that is refused counts as read: the clock of the database may have been set back since, and an
+ * account that has paid must not be rejected by the earlier time.
  */
 const refusedMaxAge = 1;
 

@@ -181,8 +181,8 @@ export async function prolongPeriod(
 }
 
 /**
- * Takes back all that an order bought: what is left of its period, and as much as has been used of it from the end of what the
- * account holds besides, down to nothing. Call it once for each order.
+ * Revokes all that an order bought: the remainder of its period, and the used part from the end of the
+ * account's other paid time, down to nothing. Call it once for each order.
  *
  * @param note the reason, for the operator
  * @throws AccountError `not_found`

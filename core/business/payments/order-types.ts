@@ -174,8 +174,8 @@ export interface OrderRefund {
 }
 
 /**
- * The days that a refund takes back once it is done: all that its payment gave, the used ones from what the account holds
- * besides; those that are not used; or none. Only a payment that gave days can take any.
+ * The days that a refund takes back once it is done: all that its payment gave, replacing used ones by others
+ * of the account; the unused ones; or none. Only a payment that gave days can take any.
  */
 export type DaysBack = (typeof waysOfDaysBack)[number];
 

@@ -45,7 +45,7 @@ export interface ActionCommandWords {
   done?(id: string): string;
   /** Prints the result, without `--json`; default: all of it. */
   print?(result: ActionWords, input: ActionWords): void;
-  /** What of it has failed, in a result that is printed all the same. */
+  /** The failed part of a result that is printed nevertheless. */
   failure?(result: ActionWords): string | undefined;
 }
 

@@ -16,9 +16,9 @@ export type HealthVerdict =
 
 /**
  * Something that can be wrong while requests are still served. A failing check makes `/readyz?verbose` `degraded` and the metric
- * `health_check` 0; it is logged once when it begins to fail and once when it passes again, and is one of the problems that operators
- * are told of. The text `check.NAME` is its name in words. The
- * public `/readyz` ignores it: what all instances share would otherwise take all of them out at once.
+ * `health_check` 0; it is logged once when it begins to fail and once when it passes again, and is one of the problems reported
+ * to operators. The text `check.NAME` is its name in words. The
+ * public `/readyz` ignores it: a shared dependency would otherwise take all instances out at once.
  */
 export interface HealthCheck {
   /** Snake_case and short: `records`. */

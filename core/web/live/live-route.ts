@@ -27,7 +27,7 @@ const retriesMs = { least: 1_000, spread: 2_000 };
 
 /**
  * `GET <path>/live` for each page with live parts: the parts as server-sent events, with the access rules of the page. Events
- * besides the parts are `live-open` with the build of the assets, `live-state` (`live` or `stopped`), `live-redirect` with a
+ * other than the parts are `live-open` with the build of the assets, `live-state` (`live` or `stopped`), `live-redirect` with a
  * path, and `live-end` with the reason.
  */
 export function routeLivePages(server: Server, pages: readonly Page[], parts: LiveRouteParts): void {

@@ -209,7 +209,7 @@ function formatSpan(from: number, to: number, language: Language, locale: string
   return `${from <= 0 ? '0' : start.unit === end.unit ? start.value : start.text} – ${end.text}`;
 }
 
-/** `Rp 95.000 · paid`: what stands beside each other, without what is empty. */
+/** `Rp 95.000 · paid`: adjacent texts, without empty ones. */
 export function joinParts(...parts: readonly (string | undefined)[]): string {
   return parts.filter((part) => part !== undefined && part !== '').join(' · ');
 }

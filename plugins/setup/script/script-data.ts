@@ -1,7 +1,7 @@
 import { serviceSlug } from '#core/gateway/host/host.ts';
 import { type Abilities, defaultsOf, type FormatDefaults, type SetupHost, setupModels } from '../defaults.ts';
 import { setupSection } from '../section.ts';
-import type { ScriptedTool } from '../tool.ts';
+import type { ScriptedTool, SetupTool, ToolScript } from '../tool.ts';
 import { scriptedFormats, scriptedTools } from '../tools.ts';
 import { type SetupModel, type SetupValues, toSetupModel, valuesWith } from '../values.ts';
 import { describeActions, type ScriptAction, startOf } from './describe-actions.ts';
@@ -25,8 +25,8 @@ export interface ScriptData {
 
 interface ScriptModel {
   readonly name: string;
-  readonly context?: number; // tokens of a prompt, at most
-  readonly output?: number; // tokens of an answer, at most
+  readonly context?: number | undefined; // tokens of a prompt, at most
+  readonly output?: number | undefined; // tokens of an answer, at most
   /** Letters for the properties that actions depend on. `-same` is appended where the small model is this one. */
   readonly traits: string;
 }
@@ -39,20 +39,13 @@ interface ScriptDefaults {
   readonly small?: string;
 }
 
-export interface ScriptTool {
-  readonly id: string;
-  readonly name: string;
+export interface ScriptTool extends Pick<SetupTool, 'id' | 'name'>, Pick<ToolScript, 'commands' | 'folders'> {
   readonly format: string;
-  /** True for a tool that is set up only when it is named. */
   readonly isOnRequest: boolean;
-  /** Its programs. */
-  readonly commands: readonly string[];
-  /** Its folders, with `~` for the home folder. */
-  readonly folders: readonly string[];
   /** The command that starts it. */
-  readonly start?: string;
+  readonly start?: string | undefined;
   /** Words behind its command with which it answers one tiny prompt. */
-  readonly trial?: readonly string[];
+  readonly trial?: readonly string[] | undefined;
   /** One for each way in which the actions differ between models. Together they have the traits of all models. */
   readonly variants: readonly ScriptVariant[];
 }
@@ -121,7 +114,7 @@ export function scriptData(host: SetupHost, registry: Abilities): ScriptData | u
     defaults: defaults.map(({ format, model, small }) => ({
       format,
       model: model.name,
-      ...(small !== undefined && { small: small.name }),
+      ...(small && { small: small.name }),
     })),
     tools: scriptedTools.flatMap((tool) => {
       const ofFormat = defaults.find(({ format }) => format === tool.formats[0]);
@@ -138,12 +131,7 @@ function formerSlugsOf({ section, service: { slug, prefix } }: SetupHost): strin
 
 function toScriptModel(model: SetupModel): ScriptModel {
   const { name, maxInputTokens: context, maxOutputTokens: output } = model;
-  return {
-    name,
-    ...(context !== undefined && { context }),
-    ...(output !== undefined && { output }),
-    traits: traitsOf(model),
-  };
+  return { name, context, output, traits: traitsOf(model) };
 }
 
 function toScriptTool(
@@ -173,8 +161,8 @@ function toScriptTool(
     isOnRequest: script.isOnRequest === true,
     commands: script.commands,
     folders: script.folders,
-    ...(start !== undefined && { start }),
-    ...(trial !== undefined && { trial }),
+    start,
+    trial,
     variants: [...variants.values()],
   };
 }

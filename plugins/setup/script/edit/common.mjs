@@ -105,6 +105,18 @@ export function startOfLine(text, offset) {
   return offset <= 0 ? 0 : text.lastIndexOf('\n', offset - 1) + 1;
 }
 
+/** Where the comments begin that stand directly above a line. @param comment what a line of them begins with */
+export function introductionOf(text, line, comment) {
+  const first = text.startsWith('\ufeff') ? 1 : 0;
+  let start = line;
+  while (start > first) {
+    const above = Math.max(startOfLine(text, start - 1), first);
+    if (!comment.test(text.slice(above, start))) break;
+    start = above;
+  }
+  return start;
+}
+
 /** Whether the line that ends at an offset is blank, or there is no such line. */
 export function isBlankAbove(text, offset) {
   if (offset === 0 || text.slice(0, offset) === '\ufeff') return true;

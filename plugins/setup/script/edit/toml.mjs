@@ -4,6 +4,7 @@
 import {
   Edits,
   fillEmpty,
+  introductionOf,
   isBlankAbove,
   isEmpty,
   lineEndOf,
@@ -14,6 +15,9 @@ import {
 } from './common.mjs';
 import { editorOf } from './settings.mjs';
 import { scan } from './toml-scan.mjs';
+
+/** A directive such as `#:schema` stays at the top. */
+const comment = /^[ \t]*#(?!:)/;
 
 const isTable = ({ how }) => how === 'header' || how === 'implied' || how === 'array';
 
@@ -58,7 +62,7 @@ class TomlEdits extends Edits {
       const indent = /[ \t]*$/.exec(this.text.slice(last.start, last.keyStart))[0];
       this.insertLines(last.end, lines.map((line) => indent + line).join(''));
     } else if (firstHeader < 0) this.insertLines(this.text.length, lines.join(''));
-    else this.insertLines(introductionOf(this.text, firstHeader), `${lines.join('')}\n`);
+    else this.insertLines(introductionOf(this.text, firstHeader, comment), `${lines.join('')}\n`);
   }
 
   addTables(children, source) {
@@ -119,16 +123,5 @@ const linesOf = (children, { text }) =>
     .map(({ node: { statement } }) => `${text.slice(statement.keyStart, statement.valueEnd)}\n`);
 
 const headerOf = ({ statement }, { text }) => `${text.slice(statement.keyStart, statement.valueEnd)}\n`;
-
-/** Where the comments begin that stand directly above a header. A directive such as `#:schema` stays at the top. */
-function introductionOf(text, header) {
-  let start = header;
-  while (start > 1) {
-    const above = Math.max(startOfLine(text, start - 1), text.startsWith('\ufeff') ? 1 : 0);
-    if (!/^[ \t]*#(?!:)/.test(text.slice(above, start))) break;
-    start = above;
-  }
-  return start;
-}
 
 export const toml = editorOf({ scan, Edits: TomlEdits, fill: fillEmpty });

@@ -1,6 +1,6 @@
 // Settings in YAML files: scalars of the root map, a list of maps under a key of the root, or a list as the root. Lines are
 // changed or added; all others keep their bytes.
-import { Edits, fillEmpty, isEmpty, linesAt, lineEndOf, refuse, startOfLine, withLineEnds } from './common.mjs';
+import { Edits, fillEmpty, introductionOf, isEmpty, linesAt, lineEndOf, refuse, withLineEnds } from './common.mjs';
 import { editorOf } from './settings.mjs';
 import { scan } from './yaml-scan.mjs';
 
@@ -46,7 +46,8 @@ class YamlEdits extends Edits {
     if (node.kind === 'map') this.added += textOf(added, source);
     else {
       const lines = reindent(textOf(added, source), want.indent, node.indent);
-      if (at === 'start') return this.insertLines(introductionOf(this.text, node), lines);
+      if (at === 'start')
+        return this.insertLines(introductionOf(this.text, node.children[0].lineStart, /^[ \t]*#/), lines);
       const last = lastOf(node);
       if (last.isOpen && !this.text.endsWith('\n')) refuse(this.text, last.start, 'The last value has no line end.');
       this.insertLines(lineAfter(this.text, node.end), lines);
@@ -77,15 +78,6 @@ class YamlEdits extends Edits {
 function lastOf(node) {
   const last = node.children[node.children.length - 1];
   return last ? lastOf(last.node) : node;
-}
-
-/** Where the comments begin that stand directly above the first entry. */
-function introductionOf(text, { children: [{ lineStart }] }) {
-  let start = lineStart;
-  while (start > 0 && /^\ufeff?[ \t]*#/.test(text.slice(startOfLine(text, start - 1), start))) {
-    start = Math.max(startOfLine(text, start - 1), text.startsWith('\ufeff') ? 1 : 0);
-  }
-  return start;
 }
 
 function linesOf(text, { lineStart, node }) {

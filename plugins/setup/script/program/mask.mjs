@@ -18,7 +18,7 @@ export function hideLines(lines) {
   return lines.map((line) => {
     const indent = /^[ \t]*/.exec(line)[0];
     if (below === 'deeper' && /^\s*(#|$)/.test(line)) return hideKeys(line);
-    if (isBelow(below, depth, line, indent.length)) {
+    if (belongs[below]?.(line, indent.length, depth)) {
       const isEnd =
         below === 'next' ||
         (below === 'key' && line.includes('-----END ')) ||
@@ -37,25 +37,16 @@ export function hideSecrets(line) {
   return hideNamed(line).text;
 }
 
-/** True when the line belongs to a secret of the kind `below` that begins above it, at the indentation `depth`. */
-function isBelow(below, depth, line, indent) {
-  switch (below) {
-    case 'key':
-    case 'quotes':
-    case 'next':
-      return true;
-    case 'table':
-      return !/^\s*\[/.test(line);
-    case 'bracket':
-      return !/^\s*[\]})]/.test(line) || indent > depth;
-    case 'deeper':
-      return indent > depth || (indent >= depth && /^\s*- /.test(line));
-    case 'base64':
-      return /^[\s"']*[A-Za-z0-9+/=_-]+[\s"',\\]*$/.test(line);
-    default:
-      return false;
-  }
-}
+/** Whether a line belongs to a secret that begins above it, at the indentation `depth`, by the kind of the secret. */
+const belongs = {
+  key: () => true,
+  quotes: () => true,
+  next: () => true,
+  table: (line) => !/^\s*\[/.test(line),
+  bracket: (line, indent, depth) => !/^\s*[\]})]/.test(line) || indent > depth,
+  deeper: (line, indent, depth) => indent > depth || (indent >= depth && /^\s*- /.test(line)),
+  base64: (line) => /^[\s"']*[A-Za-z0-9+/=_-]+[\s"',\\]*$/.test(line),
+};
 
 /** Hides what follows the names of secrets. `below` says how the value goes on in the lines below. */
 function hideNamed(line) {
@@ -89,7 +80,7 @@ function hideNamed(line) {
     return { text: hideKeys(shown) + (rest.endsWith(',') ? ',' : ''), below };
   }
   text = hideKeys(shown + text);
-  return { text, below: text !== line && isBelow('base64', 0, line, 0) ? 'base64' : '' };
+  return { text, below: text !== line && belongs.base64(line) ? 'base64' : '' };
 }
 
 /** How the value of a secret goes on below the line, of which `rest` is behind its name; or ''. */

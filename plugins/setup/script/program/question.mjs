@@ -24,20 +24,19 @@ const schema = { type: 'object', properties: { ok: { type: 'boolean' } }, requir
 
 /** Sources: API references of OpenAI (Chat, Responses), Anthropic (Messages) and Google (generateContent). */
 function questionFor(format, model) {
+  const base = { model, stream: true };
   const messages = [{ role: 'user', content: text }];
   switch (format) {
     case 'chat':
       return {
-        model,
-        stream: true,
+        ...base,
         messages,
         tools: [{ type: 'function', function: { ...tool, parameters: schema } }],
         tool_choice: { type: 'function', function: { name } },
       };
     case 'responses':
       return {
-        model,
-        stream: true,
+        ...base,
         store: false,
         input: text,
         tools: [{ type: 'function', ...tool, strict: false, parameters: schema }],
@@ -45,8 +44,7 @@ function questionFor(format, model) {
       };
     case 'messages':
       return {
-        model,
-        stream: true,
+        ...base,
         max_tokens: 1024,
         messages,
         tools: [{ ...tool, input_schema: schema }],

@@ -393,6 +393,11 @@ const yaml: readonly Rule[] = [
     result: refused('line 1, column 1: The file is not a list.'),
   },
   {
+    rule: 'settings are not taken out of a file that became a list',
+    call: call('yaml', 'remove', ['- a\n', name, 'x: 1\n']),
+    result: refused('line 1, column 1: The file is not a map.'),
+  },
+  {
     rule: 'a last line keeps its missing end where nothing is added',
     call: call('yaml', 'merge', ['name: "m"', name]),
     result: merged('name: "m"'),

@@ -84,6 +84,7 @@ const models = [
   '  twice: { routes: [chat/cut, chat/cut-again], resume: true }',
   '  thrice: { routes: [chat/cut, chat/cut-again, messages/dog], resume: true }',
   '  left: { routes: [chat/cut, chat/silent], resume: true }',
+  '  searching: { routes: [{ to: responses/cut, quirks: { hosted_search: true } }, chat/rest], resume: true }',
   '  prefilled: { routes: [chat/cut, { to: messages/rest, quirks: { prefill: true } }], resume: true }',
 ].join('\n');
 const stage = '{ retry_share: 1, breaker: { failures: 1000, failure_ratio: 1, minimum_calls: 100000 } }';
@@ -314,6 +315,12 @@ describe('a resumed answer', () => {
     expect((await ask('chat', 'repeated')).text).toBe(whole);
   });
 
+  it('has no search in it that its client offers, as Codex does, and no route runs', async () => {
+    const tools = [{ type: 'function', name: 'read', parameters: { type: 'object' } }, { type: 'web_search' }];
+    const { text, trailers } = await ask('responses', 'responses-chat', { tools });
+    expect([text, trailers['x-daypass-notes']]).toEqual([whole, expect.stringContaining(note)]);
+  });
+
   it('continues on the third route when the second fails before any content', async () => {
     const { id, text } = await ask('chat', 'skipped');
     expect(text).toBe(whole);
@@ -345,6 +352,12 @@ describe('a broken answer ends with an error', () => {
   it('when it breaks inside a tool call', () => ends('called', sent, ['chat/calls failed']));
 
   it('when it breaks inside reasoning', () => ends('thought', '', ['chat/thinks failed']));
+
+  it('when a search was offered that one of the routes runs', async () => {
+    const { id, text } = await ask('responses', 'searching', { tools: [{ type: 'web_search' }] });
+    expect(text).toBe(sent);
+    expect(attemptsOf(await recordOf(id))).toEqual(['responses/cut failed']);
+  });
 
   it('when structured output was requested', () =>
     ends('chat-messages', sent, ['chat/cut failed'], { response_format: { type: 'json_object' } }));

@@ -72,7 +72,8 @@ export class ModelCall implements Adapter {
     this.#request = request;
     this.#translator = new CallTranslator(exchange, request);
     this.#hasHostedTools = model.routes.length > 1 && hasHostedTools(request.outline);
-    this.#isResumable = model.resume === true && request.thread === undefined && isResumable(request, this.#translator);
+    this.#isResumable =
+      model.resume === true && request.thread === undefined && isResumable(request, this.#translator, model);
   }
 
   get opening(): string {

@@ -1,6 +1,6 @@
 import { bounds } from '#core/platform/bounds.ts';
 import type { ReplyReader, RouteCalls, UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
-import type { Route } from '#core/config/catalog/catalog.ts';
+import type { Model, Route } from '#core/config/catalog/catalog.ts';
 import { profileIn } from '#core/config/catalog/profile.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Conversation, Item } from '../../canonical/conversation.ts';
@@ -21,21 +21,28 @@ const instruction =
 /**
  * True when another route may continue the answer to a request: one streamed answer of free text that can be decoded and
  * encoded without loss. One model cannot complete another's JSON, and a client that asked for log probabilities, images or
- * the vendor's own tools must get them, although the codecs drop them.
+ * the vendor's own tools must get them, although the codecs drop them. A search that no route runs is dropped anyway: Codex offers one in
+ * each request.
  */
-export function isResumable(request: ClientRequest, translator: CallTranslator): boolean {
+export function isResumable(request: ClientRequest, translator: CallTranslator, { routes }: Model): boolean {
   if (!request.isStream || request.purpose !== 'answer') return false;
   try {
     const { conversation, notes } = translator.read();
     const { candidates, output, tools, wantsImages, topLogprobs } = conversation;
     const isText = output === undefined && wantsImages !== true && topLogprobs === undefined;
-    const isPlain = candidates === 1 && isText && tools.every(({ form }) => form !== 'web_search');
+    const searches =
+      tools.some(({ form }) => form === 'web_search') && routes.some((route) => runsSearch(route, request));
+    const isPlain = candidates === 1 && isText && !searches;
     return isPlain && !notes.entries.some((note) => /^dropped (tool |generationConfig\.response)/.test(note));
   } catch (error) {
     // A route that speaks the client's format may still understand it.
     if (error instanceof GatewayError) return false;
     throw error;
   }
+}
+
+function runsSearch(route: Route, request: ClientRequest): boolean {
+  return profileIn(upstreamFormat(route, request).name, route.profile).quirks.hosted_search;
 }
 
 /** How routes are asked to continue an answer; undefined when it has no text yet, or more than text. */

@@ -7,8 +7,7 @@ import { Translator } from '#core/web/texts/translator.ts';
 import { describeApi, type DescribedApi } from './describe-api.ts';
 import { writeLlmsText } from './llms.ts';
 import { writeOpenApi } from './openapi.ts';
-import { docsPage } from './page.ts';
-import { writeSamples } from './samples.ts';
+import { docsPage, docsSamples } from './page.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
@@ -53,6 +52,6 @@ function routeDocuments(server: Server): void {
     return JSON.stringify(writeOpenApi(api, service, model), null, 1);
   });
   serve('/llms.txt', 'text/plain; charset=utf-8', (api, host) =>
-    writeLlmsText(api, host.service, host.catalog, { samples: writeSamples(host), hasSetup: hasSetup(gateway) }),
+    writeLlmsText(api, host.service, host.catalog, { samples: docsSamples(host), hasSetup: hasSetup(gateway) }),
   );
 }

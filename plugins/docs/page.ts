@@ -1,10 +1,11 @@
 import type { Registry } from '#core/extension/registry.ts';
 import { codePieces } from '#core/web/pages/code-pieces.ts';
+import { type CodeSample, describeSamples, writeSamples } from '#core/web/pages/code-samples.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import type { Page } from '#core/web/pages/page.ts';
 import { hasSetup, setupSample } from '#core/web/pages/setup-command.ts';
 import { wellKnownPaths } from '#core/web/pages/paths.ts';
 import { describeApi, type DescribedApi, type DescribedHeader } from './describe-api.ts';
-import { writeSamples } from './samples.ts';
 
 /** The page `/docs`. */
 export function docsPage(gateway: Pick<Registry, 'endpoints' | 'pages'>): Page {
@@ -19,8 +20,6 @@ export function docsPage(gateway: Pick<Registry, 'endpoints' | 'pages'>): Page {
     scripts: ['htmx.js'],
     show({ host, t, query, userAgent }) {
       const api = describeApi(gateway.endpoints, host, t);
-      const samples = writeSamples(host);
-      const sample = samples.find(({ id }) => id === query['sample']) ?? samples[0];
       const { text, value } = setupSample(userAgent, host.service.baseUrl);
       return {
         setup: hasSetup(gateway) ? { id: 'setup', label: t('docs.setup'), pieces: codePieces(text), value } : undefined,
@@ -32,20 +31,22 @@ export function docsPage(gateway: Pick<Registry, 'endpoints' | 'pages'>): Page {
         limits: api.limits,
         errors: api.errors,
         code: {
-          id: 'sample',
           panel: 'samples',
-          label: t('docs.start'),
-          tabs: samples.map(({ id, name }) => ({
-            id,
-            label: name,
-            path: `/docs?sample=${id}#start`,
-            isCurrent: id === sample?.id,
-          })),
-          pieces: codePieces(sample?.code ?? ''),
+          ...describeSamples(docsSamples(host), query['sample'], t('docs.start'), (id) => `/docs?sample=${id}#start`),
         },
       };
     },
   };
+}
+
+/** Programs in the official SDKs, with their language where that is not in the name. */
+export function docsSamples(host: Pick<Host, 'service' | 'catalog'>): CodeSample[] {
+  const languages = { python: 'Python', typescript: 'TypeScript' } as const;
+  const ids = ['openai-python', 'openai-typescript', 'anthropic-python', 'gemini-python', 'curl'] as const;
+  return writeSamples(host, ids).map((sample) => {
+    const [, language] = /-(python|typescript)$/.exec(sample.id) ?? [];
+    return language === undefined ? sample : { ...sample, name: `${sample.name}, ${languages[language as 'python']}` };
+  });
 }
 
 /** Endpoints by format, in the order of their registration; those without a format last. */

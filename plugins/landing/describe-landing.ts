@@ -1,13 +1,13 @@
 import type { Registry } from '#core/extension/registry.ts';
 import { configuredProvider } from '#core/business/payments/connections.ts';
 import { readSoldOut, type SoldOutPlans } from '#core/business/payments/places.ts';
+import { type CodeSample, describeSamples, writeSamples } from '#core/web/pages/code-samples.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { hasSetup, setupSample } from '#core/web/pages/setup-command.ts';
 import { signInPath } from '#core/web/sessions/sign-in.ts';
 import { describeModels, moreModels } from './models.ts';
 import { describeFacts, describePlans, describeDifferences, describeSoldOut, listDays } from './plans.ts';
 import { sampleAttempts, samplePass, sampleRows } from './sample-pass.ts';
-import { describeSamples, type LandingSample } from './samples.ts';
 
 /** Everything that the front page shows, ready to be printed. It claims only what this configuration does. */
 export async function describeLanding(gateway: Registry, request: PageRequest) {
@@ -16,8 +16,7 @@ export async function describeLanding(gateway: Registry, request: PageRequest) {
   const hasSignIn = gateway.pages.some(({ path }) => path === signInPath);
   const isForSale = hasSignIn && configuredProvider(host) !== undefined;
   const backed = catalog.models.filter(({ routes }) => routes.length > 1).length;
-  const model = catalog.models[0]?.publicName ?? `${service.prefix}/MODEL`;
-  const command = hasSetup(gateway) ? oneCommand(request) : undefined;
+  const command = hasSetup(gateway) ? [oneCommand(request)] : [];
   const plansSoldOut = isForSale ? await readSoldOutPlans(request) : new Map<never, never>();
   const soldOut = describeSoldOut(request, plansSoldOut);
   const hasDocs = gateway.pages.some(({ path }) => path === '/docs');
@@ -32,8 +31,17 @@ export async function describeLanding(gateway: Registry, request: PageRequest) {
     keyHint: `${service.prefix}-…k3Qd`,
     plansLead: describeDifferences(request),
     plans: describePlans(request, isForSale, plansSoldOut, soldOut !== undefined),
-    connectLead: t(command === undefined ? 'landing.connect_lead' : 'landing.connect_lead_command'),
-    code: describeSamples(query['sample'], { baseUrl: service.baseUrl, model, label: t('landing.samples') }, command),
+    connectLead: t(command.length === 0 ? 'landing.connect_lead' : 'landing.connect_lead_command'),
+    code: describeSamples(
+      [
+        ...writeSamples(host, ['openai-python', 'anthropic-python', 'gemini-python']),
+        ...command,
+        ...writeSamples(host, ['claude-code']),
+      ],
+      query['sample'],
+      t('landing.samples'),
+      (id) => `/?sample=${id}#connect`,
+    ),
     docs: hasDocs ? '/docs' : '',
     failover: backed > 0 ? failoverText(backed, catalog.models.length, t) : '',
     attempts: sampleAttempts(request),
@@ -52,12 +60,13 @@ async function readSoldOutPlans({ host, account }: PageRequest): Promise<SoldOut
 }
 
 /** The command for the reader's system, with what it does. */
-function oneCommand({ t, userAgent }: PageRequest): LandingSample {
+function oneCommand({ t, userAgent, host }: PageRequest): CodeSample {
+  const { text, value } = setupSample(userAgent, host.service.baseUrl);
   return {
     id: 'one-command',
     name: t('landing.one_command'),
-    write: (baseUrl) => `# ${t('landing.one_command_does')}\n${setupSample(userAgent, baseUrl).text}`,
-    value: (baseUrl) => setupSample(userAgent, baseUrl).value,
+    code: `# ${t('landing.one_command_does')}\n${text}`,
+    value,
   };
 }
 

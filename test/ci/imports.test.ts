@@ -132,7 +132,7 @@ describe('an import of a development dependency', () => {
 
   it('in an example that a module prints is none of its own', () => {
     const text = "const example = `\nimport OpenAI from 'openai';\n`;\n";
-    expect(found('plugins/docs/samples.ts', text)).toEqual([]);
+    expect(found('plugins/docs/page.ts', text)).toEqual([]);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { Registry } from '#core/extension/registry.ts';
 import { historyDays } from '#core/business/model-health/readings.ts';
-import { codePieces } from '#core/web/pages/code-pieces.ts';
+import { describeSamples } from '#core/web/pages/code-samples.ts';
 import { describeModelState } from '#core/web/pages/model-state.ts';
 import { type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
@@ -94,17 +94,7 @@ function describeUptimes(reading: ModelReading, { t, format }: PageRequest) {
 /** The code in the language that the address names, with links to the others. */
 function describeCode({ model }: ModelReading, { host, query, t }: PageRequest) {
   const call = exampleCall(model, `${host.service.baseUrl}/v1`, t('models.example'));
-  const language = codeLanguages.find(({ id }) => id === query['code']) ?? codeLanguages[0];
-  return {
-    id: 'sample',
-    panel: 'samples',
-    label: t('models.code'),
-    pieces: codePieces(writeCode(language.id, call)),
-    tabs: codeLanguages.map(({ id, label }) => ({
-      id,
-      label,
-      path: `${modelPath(model.publicName)}?code=${id}`,
-      isCurrent: id === language.id,
-    })),
-  };
+  const samples = codeLanguages.map(({ id, label }) => ({ id, name: label, code: writeCode(id, call) }));
+  const pathOf = (id: string) => `${modelPath(model.publicName)}?code=${id}`;
+  return { panel: 'samples', ...describeSamples(samples, query['code'], t('models.code'), pathOf) };
 }

@@ -4,7 +4,9 @@ import type { Registry } from '#core/extension/registry.ts';
 import { isDecisionPromised } from '#core/business/payments/flags.ts';
 import { type Order, type Payment, refundable } from '#core/business/payments/order.ts';
 import { accountOf, defineForm, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
-import { hasSetup } from '#core/web/pages/setup-command.ts';
+import { codePieces } from '#core/web/pages/code-pieces.ts';
+import { type CodeSample, writeSamples } from '#core/web/pages/code-samples.ts';
+import { hasSetup, setupSample } from '#core/web/pages/setup-command.ts';
 import { wellKnownPaths } from '#core/web/pages/paths.ts';
 import { listRequests } from '#core/gateway/records/read-requests.ts';
 import { describeGift } from './gift.ts';
@@ -19,7 +21,6 @@ import {
   pathOf,
   titleOfRefunds,
 } from './order-view.ts';
-import { firstSamples, setupToolSample, type ToolSample } from './samples.ts';
 
 /** Seconds between two looks for the first request, where JavaScript does not run. */
 const plainRefresh = 10;
@@ -78,7 +79,7 @@ export const createDonePage = (gateway: Pages): Page => ({
       refundedMore: gift?.state ?? describeDaysLeft(order, request),
       refunds: describeRefunds(order, request),
       refundsTitle: titleOfRefunds(order, request),
-      samples: samplesFor(gateway, request, 'YOUR_KEY'),
+      samples: samplesFor(gateway, request),
       first,
       home: wellKnownPaths.dashboard,
       connect: wellKnownPaths.connect,
@@ -88,10 +89,18 @@ export const createDonePage = (gateway: Pages): Page => ({
   forms: [keyForm(gateway)],
 });
 
-/** The command that sets up all tools comes first, where a plugin serves its script. */
-function samplesFor(gateway: Pages, request: PageRequest, key: string): ToolSample[] {
-  const samples = firstSamples(request.host, key);
-  return hasSetup(gateway) ? [setupToolSample(request), ...samples] : samples;
+/** The command that sets up all tools comes first, where a plugin serves its script; it asks for the key. @param key where it is shown */
+function samplesFor(gateway: Pages, request: PageRequest, key?: string) {
+  const { host } = request;
+  const samples = writeSamples(host, ['curl', 'claude-code', 'openai', 'gemini'], key);
+  const all = hasSetup(gateway) ? [setupToolSample(request), ...samples] : samples;
+  return all.map(({ code, ...sample }) => ({ ...sample, pieces: codePieces(code) }));
+}
+
+function setupToolSample({ host, t, userAgent }: PageRequest): CodeSample {
+  const { text, value } = setupSample(userAgent, host.service.baseUrl);
+  const code = `# ${t('payments.done.one_command_does')}\n${text}`;
+  return { id: 'setup', name: t('payments.done.one_command'), code, value };
 }
 
 /** The newest request of the account that was answered since it paid, which tells a customer that the tool is connected. */

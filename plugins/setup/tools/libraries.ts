@@ -1,4 +1,4 @@
-import { pythonSample, type SampledSdk, typescriptSample } from '#core/web/pages/sdk-samples.ts';
+import { type SampledSdk, sdkSamples } from '#core/web/pages/code-samples.ts';
 import type { CodeSample, Step, SetupTool } from '../tool.ts';
 import type { SetupValues } from '../values.ts';
 
@@ -27,10 +27,9 @@ const text = (value: string) => JSON.stringify(value);
 
 /** An official SDK, in both languages. */
 function officialSdk(sdk: SampledSdk, tool: Library): SetupTool {
-  return library(tool, ({ baseUrl, keyVariable, model }) => {
-    const values = { baseUrl, keyVariable, model: model.name };
-    return [pythonSample(sdk, values), typescriptSample(sdk, values)];
-  });
+  return library(tool, ({ baseUrl, keyVariable, model }) =>
+    sdkSamples(sdk, { baseUrl, keyVariable, model: model.name }),
+  );
 }
 
 export const openaiSdk = officialSdk('openai', {

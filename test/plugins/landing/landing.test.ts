@@ -86,8 +86,8 @@ async function commandOf(home: Home, headers = {}): Promise<string> {
 describe('front page', () => {
   it.each([
     ['', 'base_url=&quot;https://gateway.example/v1&quot;'],
-    ['?sample=anthropic', 'base_url=&quot;https://gateway.example&quot;'],
-    ['?sample=gemini', '&quot;base_url&quot;: &quot;https://gateway.example&quot;'],
+    ['?sample=anthropic-python', 'base_url=&quot;https://gateway.example&quot;'],
+    ['?sample=gemini-python', '&quot;base_url&quot;: &quot;https://gateway.example&quot;'],
     ['?sample=claude-code', 'ANTHROPIC_BASE_URL=&quot;https://gateway.example&quot;'],
     ['?sample=nonsense', 'base_url=&quot;https://gateway.example/v1&quot;'],
   ])('the front page at /%s shows the line of the sample to change', async (query, line) => {

@@ -1,0 +1,230 @@
+import type { Host } from '#core/gateway/host/host.ts';
+import { codePieces } from './code-pieces.ts';
+
+/** An official SDK of a vendor. */
+export type SampledSdk = 'openai' | 'anthropic' | 'gemini';
+
+/** A program that asks one question, and the command that installs what it imports. */
+interface SdkSample {
+  readonly title: 'Python' | 'TypeScript';
+  readonly install: string;
+  readonly code: string;
+}
+
+interface SampleValues {
+  readonly baseUrl: string; // of the service, without /v1
+  readonly model: string;
+  /** The environment variable that holds the key; the code has the key without one. */
+  readonly keyVariable?: string;
+  /** Default: a placeholder. */
+  readonly key?: string;
+}
+
+const placeholder = 'YOUR_KEY';
+
+/** A literal of Python, TypeScript and JSON. */
+const text = (value: string) => JSON.stringify(value);
+
+const python: Readonly<Record<SampledSdk, (url: string, model: string, key: string) => readonly [string, string]>> = {
+  openai: (url, model, key) => [
+    'openai',
+    `from openai import OpenAI
+
+client = OpenAI(
+    base_url=${text(`${url}/v1`)},
+    api_key=${key},
+)
+response = client.responses.create(
+    model=${text(model)},
+    input="Hello",
+)
+print(response.output_text)`,
+  ],
+  anthropic: (url, model, key) => [
+    'anthropic',
+    `from anthropic import Anthropic
+
+client = Anthropic(
+    base_url=${text(url)},
+    api_key=${key},
+)
+message = client.messages.create(
+    model=${text(model)},
+    max_tokens=1024,
+    messages=[{"role": "user", "content": "Hello"}],
+)
+print(message.content[0].text)`,
+  ],
+  gemini: (url, model, key) => [
+    'google-genai',
+    `from google import genai
+
+client = genai.Client(
+    api_key=${key},
+    http_options={"base_url": ${text(url)}},
+)
+answer = client.models.generate_content(
+    model=${text(model)},
+    contents="Hello",
+)
+print(answer.text)`,
+  ],
+};
+
+const typescript: typeof python = {
+  openai: (url, model, key) => [
+    'openai',
+    `import OpenAI from "openai";
+
+const client = new OpenAI({
+  baseURL: ${text(`${url}/v1`)},
+  apiKey: ${key},
+});
+const response = await client.responses.create({
+  model: ${text(model)},
+  input: "Hello",
+});
+console.log(response.output_text);`,
+  ],
+  anthropic: (url, model, key) => [
+    '@anthropic-ai/sdk',
+    `import Anthropic from "@anthropic-ai/sdk";
+
+const client = new Anthropic({
+  baseURL: ${text(url)},
+  apiKey: ${key},
+});
+const message = await client.messages.create({
+  model: ${text(model)},
+  max_tokens: 1024,
+  messages: [{ role: "user", content: "Hello" }],
+});
+console.log(message.content);`,
+  ],
+  gemini: (url, model, key) => [
+    '@google/genai',
+    `import { GoogleGenAI } from "@google/genai";
+
+const client = new GoogleGenAI({
+  apiKey: ${key},
+  httpOptions: { baseUrl: ${text(url)} },
+});
+const answer = await client.models.generateContent({
+  model: ${text(model)},
+  contents: "Hello",
+});
+console.log(answer.text);`,
+  ],
+};
+
+/** The program of an SDK in both languages. */
+export function sdkSamples(sdk: SampledSdk, values: SampleValues): readonly [python: SdkSample, typescript: SdkSample] {
+  const { baseUrl, model, keyVariable, key = placeholder } = values;
+  const isNamed = keyVariable !== undefined;
+  const [pip, inPython] = python[sdk](baseUrl, model, isNamed ? `os.environ[${text(keyVariable)}]` : text(key));
+  const [npm, inTypescript] = typescript[sdk](baseUrl, model, isNamed ? `process.env.${keyVariable}` : text(key));
+  return [
+    { title: 'Python', install: `pip install ${pip}`, code: isNamed ? `import os\n${inPython}` : inPython },
+    { title: 'TypeScript', install: `npm install ${npm}`, code: inTypescript },
+  ];
+}
+
+/** What a page offers to copy, under its own tab. */
+export interface CodeSample {
+  readonly id: string;
+  readonly name: string;
+  readonly code: string;
+  /** What Copy takes; without it, all of the code. */
+  readonly value?: string;
+}
+
+const pythonProgram = (sdk: SampledSdk) => (values: SampleValues) => {
+  const [{ install, code }] = sdkSamples(sdk, values);
+  return `# ${install}\n${code}`;
+};
+
+/** Programs and commands that pages offer, by id, with the name of their tab. */
+const samples = {
+  'openai-python': ['OpenAI', pythonProgram('openai')],
+  'anthropic-python': ['Anthropic', pythonProgram('anthropic')],
+  'gemini-python': ['Gemini', pythonProgram('gemini')],
+  'openai-typescript': [
+    'OpenAI',
+    ({ baseUrl, model, key }) => `// npm install openai
+import OpenAI from 'openai';
+
+const client = new OpenAI({ baseURL: '${baseUrl}/v1', apiKey: '${key}' });
+const stream = await client.chat.completions.create({
+  model: '${model}',
+  messages: [{ role: 'user', content: 'Hello' }],
+  stream: true,
+});
+for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.content ?? '');`,
+  ],
+  curl: [
+    'curl',
+    ({ baseUrl, model, key }) => `curl ${baseUrl}/v1/chat/completions \\
+  -H "Authorization: Bearer ${key}" \\
+  -H "Content-Type: application/json" \\
+  -d '{"model": "${model}",
+    "messages": [{"role": "user", "content": "Hello"}]}'`,
+  ],
+  'claude-code': [
+    'Claude Code',
+    ({ baseUrl, model, key }) => `export ANTHROPIC_BASE_URL="${baseUrl}"
+export ANTHROPIC_AUTH_TOKEN="${key}"
+claude --model "${model}"`,
+  ],
+  openai: [
+    'OpenAI',
+    ({ baseUrl, model, key }) => `export OPENAI_BASE_URL="${baseUrl}/v1"
+export OPENAI_API_KEY="${key}"
+python -c 'from openai import OpenAI
+response = OpenAI().responses.create(
+    model="${model}", input="Hello")
+print(response.output_text)'`,
+  ],
+  gemini: [
+    'Gemini',
+    ({ baseUrl, model, key }) => `export GOOGLE_GEMINI_BASE_URL="${baseUrl}"
+export GEMINI_API_KEY="${key}"
+gemini --model "${model}"`,
+  ],
+} satisfies Readonly<
+  Record<string, readonly [name: string, write: (values: Required<Omit<SampleValues, 'keyVariable'>>) => string]>
+>;
+
+/** Samples with the address and the first model of this service. @param key default: a placeholder */
+export function writeSamples(
+  { service, catalog }: Pick<Host, 'service' | 'catalog'>,
+  ids: readonly (keyof typeof samples)[],
+  key = placeholder,
+): CodeSample[] {
+  const model = catalog.models[0]?.publicName ?? `${service.prefix}/MODEL`;
+  return ids.map((id) => {
+    const [name, write] = samples[id];
+    return { id, name, code: write({ baseUrl: service.baseUrl, model, key }) };
+  });
+}
+
+/**
+ * The part `code` with a tab for each sample.
+ *
+ * @param chosen id of the sample to show; the first for an unknown id
+ * @param pathOf address of the page with a sample, by its id
+ */
+export function describeSamples(
+  offered: readonly CodeSample[],
+  chosen: string | undefined,
+  label: string,
+  pathOf: (id: string) => string,
+) {
+  const current = offered.find(({ id }) => id === chosen) ?? offered[0];
+  return {
+    id: 'sample',
+    label,
+    tabs: offered.map(({ id, name }) => ({ id, label: name, path: pathOf(id), isCurrent: id === current?.id })),
+    pieces: codePieces(current?.code ?? ''),
+    value: current?.value,
+  };
+}

@@ -19,8 +19,8 @@ export const codeLanguages = [
   { id: 'php', label: 'PHP' },
 ];
 
-/** @type {Readonly<Record<CallKind, string>>} */
-const paths = {
+/** @type {Readonly<Record<CallKind, string>>} Below `/v1`. */
+export const paths = {
   chat: '/chat/completions',
   completion: '/completions',
   embedding: '/embeddings',

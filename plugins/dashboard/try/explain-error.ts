@@ -23,19 +23,20 @@ export const tryCauses = [
 ] as const;
 type TryCause = (typeof tryCauses)[number];
 
+/** By status; 0 when there was no response. */
+export const causesOfStatuses: Readonly<Record<number, TryCause>> = {
+  0: 'unreachable',
+  401: 'signed_out',
+  402: 'no_plan',
+  403: 'blocked',
+  404: 'no_model',
+  413: 'too_long',
+  429: 'rate_limit',
+};
+
 /** @param status of the response; 0 when there was none */
 export function causeOf(status: number): TryCause {
-  if (status === 0) return 'unreachable';
-  if (status >= 500 || status === 424) return 'failed';
-  const causes: Readonly<Record<number, TryCause>> = {
-    401: 'signed_out',
-    402: 'no_plan',
-    403: 'blocked',
-    404: 'no_model',
-    413: 'too_long',
-    429: 'rate_limit',
-  };
-  return causes[status] ?? 'refused';
+  return status >= 500 || status === 424 ? 'failed' : (causesOfStatuses[status] ?? 'refused');
 }
 
 /** @param values `seconds` until it may be tried again, `message` of the API; placeholders stay where they are left out */

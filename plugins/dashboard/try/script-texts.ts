@@ -1,10 +1,11 @@
 import type { PageRequest } from '#core/web/pages/page.ts';
-import { explainError, tryCauses } from './explain-error.ts';
+import { causesOfStatuses, explainError, tryCauses } from './explain-error.ts';
 
 /** The texts of the page's scripts. Placeholders in braces are filled there. */
 export function scriptTexts({ t, format }: Pick<PageRequest, 't' | 'format'>) {
   return {
     errors: Object.fromEntries(tryCauses.map((cause) => [cause, explainError(cause, {}, t)])),
+    causes: causesOfStatuses,
     openRequest: t('try.request'),
     again: t('try.again'),
     ask: t('try.ask'),

@@ -16,14 +16,6 @@
     rerank: () => ({ query: value('message'), documents: lines('documents') }),
     moderation: () => ({ input: value('message') }),
   };
-  const paths = {
-    embedding: '/embeddings',
-    image: '/images/generations',
-    speech: '/audio/speech',
-    transcription: '/audio/transcriptions',
-    rerank: '/rerank',
-    moderation: '/moderations',
-  };
 
   function row(list, ...cells) {
     const item = element('li', '', '');
@@ -164,6 +156,7 @@
     const startedAt = performance.now();
     let note = '';
     try {
+      const { paths } = await import(form.dataset.writer);
       const response = await api.call(paths[kind], body, controller.signal);
       if (!response.ok) throw await api.refusalOf(response);
       const id = response.headers.get('x-request-id');

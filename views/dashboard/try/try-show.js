@@ -4,15 +4,6 @@
   const texts = JSON.parse(form?.dataset.texts ?? '{}');
   const language = document.documentElement.lang;
   const numbers = new Intl.NumberFormat(language);
-  const causes = {
-    0: 'unreachable',
-    401: 'signed_out',
-    402: 'no_plan',
-    403: 'blocked',
-    404: 'no_model',
-    413: 'too_long',
-    429: 'rate_limit',
-  };
 
   function fill(text, values) {
     return text.replaceAll(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole).trim();
@@ -70,7 +61,7 @@
 
   function causeOf(status) {
     if (status >= 500 || status === 424) return 'failed';
-    return causes[status] ?? 'refused';
+    return texts.causes[status] ?? 'refused';
   }
 
   function linkRequest(link, id) {

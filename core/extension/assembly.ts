@@ -36,7 +36,8 @@ import { Registry } from './registry.ts';
 import { checkProblems } from '#core/web/problems/check-problems.ts';
 import { failedJobs, missingBackups } from '#core/web/problems/machine-problems.ts';
 import { breakerProblems, modelProblems } from '#core/web/problems/model-problems.ts';
-import { preparePages, registerOwnPages } from '#core/web/serve.ts';
+import { registerOwnPages } from '#core/web/serve.ts';
+import { addSessionStrategy } from '#core/web/sessions/sign-in.ts';
 import { operatorsSection } from '#core/config/sections/operators-section.ts';
 import { workersSection } from '#core/config/sections/workers-section.ts';
 
@@ -68,7 +69,7 @@ export async function assemble(
   registry.healthCheck(connections.healthCheck);
   server.decorate('server', 'gateway', registry as never);
   server.decorate('server', 'host', host as never);
-  await preparePages(server, host);
+  addSessionStrategy(server, host);
   await registerOwnPlugins(server);
   if (document !== undefined) await registerForeignPlugins(document, server, registry);
   return { server, listener, connections, upgrades, registry };

@@ -6,10 +6,10 @@ import { accountPage, ownAssets, ownTexts, preferencesPage, reasonTexts } from '
 import { isHtmx } from './pages/htmx.ts';
 import { errorAsJson, errorAsPage, toPageError, wantsPage } from './serving/error-page.ts';
 import { routeLivePages } from './live/live-route.ts';
-import { removeEndedSessions, addSessionStrategy, noteUnavailable, signInPath } from './sessions/sign-in.ts';
+import { removeEndedSessions, noteUnavailable, signInPath } from './sessions/sign-in.ts';
 import type { AssetSource, Page } from './pages/page.ts';
 import { PageError } from './pages/page-error.ts';
-import { addViews, checkPage, Renderer } from './serving/renderer.ts';
+import { checkPage, Renderer } from './serving/renderer.ts';
 import { PageRoutes } from './serving/routes.ts';
 import { routeSiteFiles } from './serving/site-files.ts';
 import { securityHeaders } from './serving/security-headers.ts';
@@ -26,13 +26,6 @@ interface PageRegistry {
   assets(source: AssetSource): void;
   texts(texts: Texts): void;
   job(job: JobDefinition): void;
-}
-
-/** Prepares features for routes that plugins register: views, files, and the strategy `session`. */
-export async function preparePages(server: Server, host: () => Host): Promise<void> {
-  await server.register([(await import('@hapi/inert')).default, (await import('@hapi/vision')).default]);
-  addViews(server);
-  addSessionStrategy(server, host);
 }
 
 export function registerOwnPages(registry: PageRegistry): void {
@@ -58,7 +51,7 @@ export async function loadPages(registry: PageRegistry): Promise<{ translator: T
 /** Serves registered pages, forms and assets, and error pages for all hapi routes. */
 export async function routePages(server: Server, registry: PageRegistry, host: () => Host): Promise<void> {
   const { translator, assets } = await loadPages(registry);
-  const renderer = new Renderer(server, registry.pages, assets);
+  const renderer = new Renderer(registry.pages, assets);
   const routes = new PageRoutes(host, renderer, translator);
   const lines = new LineThrottle(reminderIntervalMs);
   routeAssets(server, assets);

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import accept from '@hapi/accept';
 import type { Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
 import { renderError } from '#core/gateway/pipeline/render-error.ts';
@@ -12,6 +13,7 @@ import type { Renderer } from './renderer.ts';
 import { asPage } from './routes.ts';
 import type { Translator } from '../texts/translator.ts';
 import { wellKnownPaths } from '../pages/paths.ts';
+import { viewsFolder } from '../pages/views.ts';
 import type { Visit } from './visit.ts';
 
 const described = new Set([400, 401, 403, 404, 405, 413, 429, 500, 503]);
@@ -105,10 +107,10 @@ export async function errorAsPage(
   const title = titleFor(error, translator);
   let html: string;
   try {
-    html = await renderer.render(visit, {
+    html = renderer.render(visit, {
       title: t(title, values),
       layout: visit.account === undefined ? 'site' : 'account',
-      template: 'shell/error',
+      template: join(viewsFolder, 'shell', 'error.eta'),
       values: {
         text: t(error.text, { id: visit.id, ...values }),
         id: visit.id,

@@ -1,8 +1,6 @@
 import { join } from 'node:path';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import type { Server } from '@hapi/hapi';
-import type { ServerViewsConfiguration } from '@hapi/vision';
 import { Eta, type TemplateFunction } from 'eta';
 import { suggest } from '#core/config/file/mistake.ts';
 import type { AssetTable } from './assets.ts';
@@ -20,25 +18,7 @@ const liveScripts = ['htmx.js', 'htmx-sse.js', 'live.js'];
 /** Missing values print nothing: a new form has no values and no errors. */
 const printValue = (value: unknown) => String(value ?? '');
 
-/** Makes eta the engine of hapi's views: everything that a template prints is escaped, except for `<%~ … %>`: parts and icons. */
-export function addViews(server: Server): void {
-  const eta = createEta();
-  const compile = (template: string, { filename }: { filename: string }) => {
-    const compiled: TemplateFunction = eta.compile(template, { filepath: filename });
-    return (context: object) => eta.render(compiled, context, { filepath: filename });
-  };
-  server.views({
-    engines: { eta: { compile } },
-    path: viewsFolder,
-    layout: true,
-    layoutPath: join(viewsFolder, 'shell'),
-    allowAbsolutePaths: true,
-  });
-}
-
-function createEta(): Eta {
-  return new Eta({ views: viewsFolder, cache: true, autoFilter: true, filterFunction: printValue });
-}
+const layoutFile = join(viewsFolder, 'shell', 'layout.eta');
 
 interface View {
   readonly title: string;
@@ -53,44 +33,38 @@ interface View {
   readonly values: object;
 }
 
-/** Puts pages into the layout. */
+/** Puts pages into the layout. Everything that a template prints is escaped, except for `<%~ … %>`: parts and icons. */
 export class Renderer {
-  readonly #server: Server;
   readonly #pages: readonly Page[];
   readonly #assets: AssetTable;
-  readonly #eta = createEta();
-  readonly #parts = new Map<string, (context: object) => string>();
+  readonly #eta = new Eta({ views: viewsFolder, cache: true, autoFilter: true, filterFunction: printValue });
+  readonly #templates = new Map<string, (context: object) => string>();
 
-  constructor(server: Server, pages: readonly Page[], assets: AssetTable) {
-    this.#server = server;
+  constructor(pages: readonly Page[], assets: AssetTable) {
     this.#pages = pages;
     this.#assets = assets;
   }
 
-  /** Not by `h.view`, which renders when it is too late for an error page. */
-  async render(visit: Visit, view: View): Promise<string> {
-    const options = { layout: view.layout !== 'none' } as ServerViewsConfiguration;
-    return this.#server.render(view.template, this.#context(visit, view), options);
+  render(visit: Visit, view: View): string {
+    const context = this.#context(visit, view);
+    const content = this.#compiled(view.template)(context);
+    return view.layout === 'none' ? content : this.#compiled(layoutFile)({ ...context, content });
   }
 
-  /**
-   * Renders parts of a page with one set of values. Not by hapi's views, which look for the file each time: open pages are
-   * rendered every second.
-   *
-   * @param templates absolute paths by part
-   */
+  /** Renders parts of a page with one set of values. @param templates absolute paths by part */
   renderParts(visit: Visit, templates: Readonly<Record<string, string>>, values: object): Map<string, string> {
     const context = this.#context(visit, { title: '', layout: 'none', template: '', values });
     return new Map(Object.entries(templates).map(([name, file]) => [name, this.#compiled(file)(context)]));
   }
 
+  /** Compiled once: open pages are rendered every second. */
   #compiled(file: string): (context: object) => string {
-    const known = this.#parts.get(file);
+    const known = this.#templates.get(file);
     if (known !== undefined) return known;
     const options = { filepath: file };
     const compiled: TemplateFunction = this.#eta.compile(readFileSync(file, 'utf8'), options);
     const render = (context: object) => this.#eta.render(compiled, context, options);
-    this.#parts.set(file, render);
+    this.#templates.set(file, render);
     return render;
   }
 

@@ -60,7 +60,7 @@ export class PageRoutes {
     if (page.template === undefined) return h.response('').header('cache-control', 'no-store');
     const values = { ...shown, ...more };
     const texts = values as Record<string, string | number>;
-    const html = await this.#renderer.render(visit, {
+    const html = this.#renderer.render(visit, {
       title: visit.t(page.title, texts),
       ...(page.description !== undefined && { description: visit.t(page.description, texts) }),
       ...(page.note !== undefined && { note: visit.t(page.note, texts) }),

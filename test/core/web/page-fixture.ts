@@ -3,7 +3,8 @@ import { listen } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { Registry } from '#core/extension/registry.ts';
 import { Keeper } from '#core/extension/keeper.ts';
-import { preparePages, registerOwnPages, routePages } from '#core/web/serve.ts';
+import { registerOwnPages, routePages } from '#core/web/serve.ts';
+import { addSessionStrategy } from '#core/web/sessions/sign-in.ts';
 import { operatorsSection } from '#core/config/sections/operators-section.ts';
 import type { Page } from '#core/web/pages/page.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
@@ -17,7 +18,7 @@ export async function servePages(host: Host, register: (server: Server) => unkno
   server.decorate('server', 'gateway', registry as never);
   server.decorate('server', 'host', (() => host) as never);
   registerOwnPages(registry);
-  await preparePages(server, () => host);
+  addSessionStrategy(server, () => host);
   await register(server);
   await routePages(server, registry, () => host);
   return server;

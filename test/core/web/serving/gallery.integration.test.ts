@@ -77,6 +77,23 @@ describe('the components', () => {
     }
   });
 
+  it('show the tail of a name that is cut', async () => {
+    const { page } = window;
+    await page.goto(url);
+    const seen = await page.evaluate(`[...document.querySelectorAll('.names .id')].map((name) => {
+      name.parentElement.style.width = '130px';
+      name.scrollIntoView();
+      const [head, tail] = name.children;
+      const { left, top, height } = tail.getBoundingClientRect();
+      return [head.scrollWidth > head.clientWidth, document.elementFromPoint(left + 4, top + height / 2) === tail];
+    })`);
+    expect(seen).toEqual([
+      [true, true],
+      [true, true],
+      [true, true],
+    ]);
+  });
+
   it('keep prices of millions within their cards', async () => {
     await using phone = await browser.open({ viewport: { width: 390, height: 800 } });
     const { page } = phone;

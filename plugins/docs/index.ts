@@ -17,7 +17,6 @@ export const plugin: GatewayPlugin = {
   register(server) {
     const { gateway } = server;
     gateway.texts(defineTexts({ en, id }));
-    gateway.assets({ name: 'docs.css', path: 'docs/docs.css' });
     gateway.page(docsPage(gateway));
     gateway.onConfigured(routeDocuments);
   },

@@ -1,6 +1,6 @@
 import type { Catalog } from '#core/config/catalog/catalog.ts';
 import type { Service } from '#core/gateway/host/host.ts';
-import type { CodeSample } from '#core/web/pages/code-samples.ts';
+import type { OfferedSample } from '#core/web/pages/code-samples.ts';
 import { setupCommand } from '#core/web/pages/setup-command.ts';
 import type { DescribedApi, DescribedHeader } from './describe-api.ts';
 
@@ -9,7 +9,7 @@ export function writeLlmsText(
   api: DescribedApi,
   { name, baseUrl }: Service,
   { listed }: Pick<Catalog, 'listed'>,
-  { samples, hasSetup }: { readonly samples: readonly CodeSample[]; readonly hasSetup: boolean },
+  { samples, hasSetup }: { readonly samples: readonly OfferedSample[]; readonly hasSetup: boolean },
 ): string {
   const sections: readonly (readonly [string, readonly string[]])[] = [
     ['Base URLs', api.addresses.map(({ clients, url }) => `- ${clients}: ${url}`)],

@@ -1,6 +1,6 @@
 import type { Registry } from '#core/extension/registry.ts';
 import { codePieces } from '#core/web/pages/code-pieces.ts';
-import { type CodeSample, describeSamples, writeSamples } from '#core/web/pages/code-samples.ts';
+import { type OfferedSample, describeSamples, writeSamples } from '#core/web/pages/code-samples.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Page } from '#core/web/pages/page.ts';
 import { hasSetup, setupSample } from '#core/web/pages/setup-command.ts';
@@ -16,7 +16,7 @@ export function docsPage(gateway: Pick<Registry, 'endpoints' | 'pages'>): Page {
     description: 'docs.lead',
     navigation: 'docs.navigation',
     template: 'docs/page.eta',
-    styles: ['docs.css'],
+    styles: ['docs/docs.css'],
     scripts: ['htmx.js'],
     show({ host, t, query, userAgent }) {
       const api = describeApi(gateway.endpoints, host, t);
@@ -40,7 +40,7 @@ export function docsPage(gateway: Pick<Registry, 'endpoints' | 'pages'>): Page {
 }
 
 /** Programs in the official SDKs, with their language where that is not in the name. */
-export function docsSamples(host: Pick<Host, 'service' | 'catalog'>): CodeSample[] {
+export function docsSamples(host: Pick<Host, 'service' | 'catalog'>): OfferedSample[] {
   const languages = { python: 'Python', typescript: 'TypeScript' } as const;
   const ids = ['openai-python', 'openai-typescript', 'anthropic-python', 'gemini-python', 'curl'] as const;
   return writeSamples(host, ids).map((sample) => {

@@ -1,7 +1,7 @@
 import type { Registry } from '#core/extension/registry.ts';
 import { configuredProvider } from '#core/business/payments/connections.ts';
 import { readSoldOut, type SoldOutPlans } from '#core/business/payments/places.ts';
-import { type CodeSample, describeSamples, writeSamples } from '#core/web/pages/code-samples.ts';
+import { type OfferedSample, describeSamples, writeSamples } from '#core/web/pages/code-samples.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { hasSetup, setupSample } from '#core/web/pages/setup-command.ts';
 import { signInPath } from '#core/web/sessions/sign-in.ts';
@@ -60,7 +60,7 @@ async function readSoldOutPlans({ host, account }: PageRequest): Promise<SoldOut
 }
 
 /** The command for the reader's system, with what it does. */
-function oneCommand({ t, userAgent, host }: PageRequest): CodeSample {
+function oneCommand({ t, userAgent, host }: PageRequest): OfferedSample {
   const { text, value } = setupSample(userAgent, host.service.baseUrl);
   return {
     id: 'one-command',

@@ -130,7 +130,7 @@ export function sdkSamples(sdk: SampledSdk, values: SampleValues): readonly [pyt
 }
 
 /** What a page offers to copy, under its own tab. */
-export interface CodeSample {
+export interface OfferedSample {
   readonly id: string;
   readonly name: string;
   readonly code: string;
@@ -139,8 +139,8 @@ export interface CodeSample {
 }
 
 const pythonProgram = (sdk: SampledSdk) => (values: SampleValues) => {
-  const [{ install, code }] = sdkSamples(sdk, values);
-  return `# ${install}\n${code}`;
+  const [{ title, install, code }] = sdkSamples(sdk, values);
+  return `# ${title}: ${install}\n${code}`;
 };
 
 /** Programs and commands that pages offer, by id, with the name of their tab. */
@@ -199,7 +199,7 @@ export function writeSamples(
   { service, catalog }: Pick<Host, 'service' | 'catalog'>,
   ids: readonly (keyof typeof samples)[],
   key = placeholder,
-): CodeSample[] {
+): OfferedSample[] {
   const model = catalog.models[0]?.publicName ?? `${service.prefix}/MODEL`;
   return ids.map((id) => {
     const [name, write] = samples[id];
@@ -214,7 +214,7 @@ export function writeSamples(
  * @param pathOf address of the page with a sample, by its id
  */
 export function describeSamples(
-  offered: readonly CodeSample[],
+  offered: readonly OfferedSample[],
   chosen: string | undefined,
   label: string,
   pathOf: (id: string) => string,

@@ -3,6 +3,7 @@ import type { Server } from '@hapi/hapi';
 import { accessTokens } from '#core/business/accounts/access-token.ts';
 import { answerText } from '#core/platform/answer-text.ts';
 import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
+import { paths } from '../code/write-code.mjs';
 import { tryBounds } from './conversation.ts';
 
 /** Timeout of a response in ms; longer than the deadline of a model call, whose error is more specific. */
@@ -37,7 +38,7 @@ export async function ask(listener: Server['listener'], page: PageRequest, body:
       statusCode,
       headers,
       body: reply,
-    } = await request(`${addressOf(listener)}/v1/chat/completions`, {
+    } = await request(`${addressOf(listener)}/v1${paths.chat}`, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${token}`,

@@ -5,7 +5,7 @@ import { isDecisionPromised } from '#core/business/payments/flags.ts';
 import { type Order, type Payment, refundable } from '#core/business/payments/order.ts';
 import { accountOf, defineForm, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { codePieces } from '#core/web/pages/code-pieces.ts';
-import { type CodeSample, writeSamples } from '#core/web/pages/code-samples.ts';
+import { type OfferedSample, writeSamples } from '#core/web/pages/code-samples.ts';
 import { hasSetup, setupSample } from '#core/web/pages/setup-command.ts';
 import { wellKnownPaths } from '#core/web/pages/paths.ts';
 import { listRequests } from '#core/gateway/records/read-requests.ts';
@@ -49,7 +49,7 @@ export const createDonePage = (gateway: Pages): Page => ({
   template: 'payments/done.eta',
   layout: 'plain',
   note: 'payments.order_number',
-  styles: ['payments.css'],
+  styles: ['payments/payments.css'],
   live: {
     topics: ['requests'],
     parts: { first: 'payments/first-request.eta' },
@@ -97,7 +97,7 @@ function samplesFor(gateway: Pages, request: PageRequest, key?: string) {
   return all.map(({ code, ...sample }) => ({ ...sample, pieces: codePieces(code) }));
 }
 
-function setupToolSample({ host, t, userAgent }: PageRequest): CodeSample {
+function setupToolSample({ host, t, userAgent }: PageRequest): OfferedSample {
   const { text, value } = setupSample(userAgent, host.service.baseUrl);
   const code = `# ${t('payments.done.one_command_does')}\n${text}`;
   return { id: 'setup', name: t('payments.done.one_command'), code, value };

@@ -137,7 +137,7 @@ describe('documentation', () => {
     const client = new PageClient(gateway.url);
     expect((await client.get('/docs?sample=curl')).text).toContain('<code id="sample">curl ');
     expect((await client.get('/docs?sample=<script>')).text).toContain(
-      '<code id="sample"><span class="comment"># pip install openai',
+      '<code id="sample"><span class="comment"># Python: pip install openai',
     );
   });
 

@@ -3,9 +3,10 @@ import { answeredShare, availabilityOf } from '#core/business/model-health/troub
 import { dayBars } from '#core/web/pages/geometry.ts';
 import { describeModelState, sinceText } from '#core/web/pages/model-state.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
+import { describePages } from '#core/web/pages/pagination.ts';
 import type { DayStatus } from '#core/business/model-health/days.ts';
 import { incidentTitle, spanKeys } from './incident-text.ts';
-import { type ModelStatus, modelsPerPage, type ServiceStatus } from './service-status.ts';
+import type { ModelStatus, ServiceStatus } from './service-status.ts';
 import { verdictOf } from './verdict.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format'>;
@@ -38,7 +39,7 @@ export function describeStatus(status: ServiceStatus, service: string, reader: R
     notice: isComplete ? undefined : describeMissing(hasHistory, t),
     flashes: current.map((incident) => describeCurrent(incident, status, reader)),
     models: models.map((model) => describeModel(model, reader, at.getTime())),
-    pages: describePages(status, reader),
+    pages: describePages(status.page, health.length, 'status.shown', (page) => `/status?page=${page}`, reader),
     past: past.slice(0, listedIncidents).map((incident) => describePast(incident, credited, reader)),
   };
 }
@@ -47,19 +48,6 @@ export function describeStatus(status: ServiceStatus, service: string, reader: R
 function describeMissing(hasHistory: boolean, t: Reader['t']) {
   const key = hasHistory ? 'status.old_history' : 'status.no_history';
   return { kind: 'info', title: t(key), text: t(`${key}_more`) };
-}
-
-/** The way to the other models; undefined where one page has all. */
-function describePages({ page, health }: ServiceStatus, { t, format }: Reader) {
-  if (page.count === 1) return undefined;
-  const first = (page.number - 1) * modelsPerPage;
-  const last = Math.min(first + modelsPerPage, health.length);
-  const [from, to, all] = [first + 1, last, health.length].map((count) => format.number(count));
-  return {
-    shown: t('status.shown', { from: from ?? '', to: to ?? '', all: all ?? '' }),
-    previous: page.number > 1 ? `/status?page=${page.number - 1}` : '',
-    next: page.number < page.count ? `/status?page=${page.number + 1}` : '',
-  };
 }
 
 /** A current incident: its kind, its start, and its effect on requests. */

@@ -1,6 +1,7 @@
 import { localTime } from '#core/platform/timing/time-zone.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Registry } from '#core/extension/registry.ts';
+import { entriesOn, type ListPage, pageNear } from '#core/web/pages/pagination.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { historyDays, healthReadings } from '#core/business/model-health/readings.ts';
 import type { Incident } from '#core/business/model-health/incident.ts';
@@ -14,7 +15,7 @@ export interface ServiceStatus {
   readonly health: readonly ModelHealth[];
   /** Those of this page. */
   readonly models: readonly ModelStatus[];
-  readonly page: StatusPage;
+  readonly page: ListPage;
   /** Incidents of the last 90 days, newest first. */
   readonly incidents: readonly Incident[];
   /** Ms that customers had back, by incident. */
@@ -25,12 +26,6 @@ export interface ServiceStatus {
   readonly hasHistory: boolean;
 }
 
-/** Which models are shown, from 1. */
-interface StatusPage {
-  readonly number: number;
-  readonly count: number;
-}
-
 export interface ModelStatus {
   readonly health: ModelHealth;
   /** 90 days, the oldest first, today last; none without history. */
@@ -38,9 +33,6 @@ export interface ModelStatus {
   /** Share of answered requests in these days, 0 to 1; undefined without any. */
   readonly answered: number | undefined;
 }
-
-/** Models of one page, each with 90 days: few enough that none keeps the event loop for long. */
-export const modelsPerPage = 100;
 
 /** At most a few seconds old, while the database responds. Does not reject, and takes little more than a second. @param wanted number of the page, as somebody has written it */
 export async function readServiceStatus(
@@ -62,8 +54,7 @@ export async function readServiceStatus(
   const page = pageFor(wanted, health.length);
   const all =
     page.count > 1 ? health.toSorted((one, other) => severityOf(one.state) - severityOf(other.state)) : health;
-  const first = (page.number - 1) * modelsPerPage;
-  const models = all.slice(first, first + modelsPerPage).map((model): ModelStatus => {
+  const models = entriesOn(page, all).map((model): ModelStatus => {
     if (answers === undefined) return { health: model, days: [], answered: undefined };
     const own = ofModels.get(model.id) ?? [];
     return { health: model, ...describeDays(days, answers.get(model.id) ?? [], own, timeZone) };
@@ -73,9 +64,7 @@ export async function readServiceStatus(
   return { at, health: all, models, page, incidents: incidents ?? [], credited, isComplete, hasHistory };
 }
 
-/** The nearest page that exists. */
-export function pageFor(wanted: unknown, models: number): StatusPage {
-  const count = Math.max(1, Math.ceil(models / modelsPerPage));
-  const number = typeof wanted === 'string' && /^\d{1,6}$/.test(wanted) ? Number(wanted) : 1;
-  return { number: Math.min(Math.max(1, number), count), count };
+/** The nearest page of models that exists. @param wanted its number, as somebody has written it */
+export function pageFor(wanted: unknown, models: number): ListPage {
+  return pageNear(typeof wanted === 'string' && /^\d{1,6}$/.test(wanted) ? Number(wanted) : 1, models);
 }

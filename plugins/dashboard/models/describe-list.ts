@@ -1,5 +1,6 @@
 import { modelKinds } from '#core/config/catalog/kinds.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
+import { describePages, entriesOn, pageNear } from '#core/web/pages/pagination.ts';
 import { canDo, describeRow, speaksOf } from './describe-row.ts';
 import {
   addressOf,
@@ -15,8 +16,6 @@ import { type ModelReading, passes, sortReadings } from './read-models.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format'>;
 
-const modelsPerPage = 100;
-
 /** The part of the page below the search, ready to be printed. @param now epoch ms */
 export function describeList(readings: readonly ModelReading[], query: ModelsQuery, reader: Reader, now: number) {
   const { t, format } = reader;
@@ -24,20 +23,15 @@ export function describeList(readings: readonly ModelReading[], query: ModelsQue
   const found = named
     .filter(({ model }) => query.kind === undefined || model.kind === query.kind)
     .filter((reading) => query.filters.every((filter) => passes(reading, filter)));
-  const count = Math.max(1, Math.ceil(found.length / modelsPerPage));
-  const page = Math.min(query.page, count);
-  const first = (page - 1) * modelsPerPage;
-  const rows = sortReadings(found, query).slice(first, first + modelsPerPage);
+  const page = pageNear(query.page, found.length);
+  const rows = entriesOn(page, sortReadings(found, query));
   return {
     rows: rows.map((reading, index) => describeRow(reading, index + 1, reader, now)),
     kinds: describeKinds(readings, named, query, reader),
     filters: describeFilters(readings, query, t),
     columns: describeColumns(query, t),
     count: t('models.count', { count: found.length }),
-    pages:
-      count > 1
-        ? describePages({ page, count, first, rows: rows.length, all: found.length }, query, reader)
-        : undefined,
+    pages: describePages(page, found.length, 'models.shown', (number) => addressOf({ ...query, page: number }), reader),
     asOf: t('models.as_of', { time: format.clock(new Date(now)).text }),
     unmatched: {
       title: t('models.unmatched'),
@@ -109,21 +103,4 @@ function describeColumns(query: ModelsQuery, t: Reader['t']) {
     ] as const;
   });
   return Object.fromEntries(columns) as Record<SortColumn, (typeof columns)[number][1]>;
-}
-
-interface ShownPage {
-  readonly page: number;
-  readonly count: number;
-  readonly first: number;
-  readonly rows: number;
-  readonly all: number;
-}
-
-function describePages({ page, count, first, rows, all }: ShownPage, query: ModelsQuery, { t, format }: Reader) {
-  const [from, to, total] = [first + 1, first + rows, all].map((number) => format.number(number));
-  return {
-    shown: t('models.shown', { from: from ?? '', to: to ?? '', all: total ?? '' }),
-    previous: page > 1 ? addressOf({ ...query, page: page - 1 }) : '',
-    next: page < count ? addressOf({ ...query, page: page + 1 }) : '',
-  };
 }

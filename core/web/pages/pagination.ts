@@ -1,0 +1,43 @@
+import type { PageRequest } from './page.ts';
+
+/** One of several pages of a list, from 1. */
+export interface ListPage {
+  readonly number: number;
+  readonly count: number;
+}
+
+/** Entries of a page: few enough that none keeps the event loop for long. */
+const entriesPerPage = 100;
+
+/** The nearest page that exists. @param all entries */
+export function pageNear(wanted: number, all: number): ListPage {
+  const count = Math.max(1, Math.ceil(all / entriesPerPage));
+  return { number: Math.min(Math.max(1, wanted), count), count };
+}
+
+/** The entries of a page. */
+export function entriesOn<Entry>({ number }: ListPage, entries: readonly Entry[]): Entry[] {
+  return entries.slice((number - 1) * entriesPerPage, number * entriesPerPage);
+}
+
+/**
+ * The links to the other pages; undefined where one has all.
+ *
+ * @param shown key of the text that says which entries are shown, with `from`, `to` and `all`
+ */
+export function describePages(
+  { number, count }: ListPage,
+  all: number,
+  shown: string,
+  pathOf: (number: number) => string,
+  { t, format }: Pick<PageRequest, 't' | 'format'>,
+) {
+  if (count === 1) return undefined;
+  const from = format.number((number - 1) * entriesPerPage + 1);
+  const to = format.number(Math.min(number * entriesPerPage, all));
+  return {
+    shown: t(shown, { from, to, all: format.number(all) }),
+    previous: number > 1 ? pathOf(number - 1) : '',
+    next: number < count ? pathOf(number + 1) : '',
+  };
+}

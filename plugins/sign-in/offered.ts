@@ -1,4 +1,5 @@
 import type { Host } from '#core/gateway/host/host.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
 import { homePath } from './next-path.ts';
 import { configuredProviders } from './section.ts';
 
@@ -18,4 +19,10 @@ export function offeredProviders(host: Host, next: string) {
     title,
     url: startUrl(host, name, next === homePath ? {} : { next }),
   }));
+}
+
+/** What went wrong with a provider. The query is anybody's: it selects a text and nothing else. @param own errors of this page alone */
+export function errorFrom({ query, t }: PageRequest, own: readonly string[]): string {
+  const code = ['cancelled', 'expired', 'failed', 'too_many', ...own].find((name) => name === query['error']);
+  return code === undefined ? '' : t(`sign_in.error.${code}`);
 }

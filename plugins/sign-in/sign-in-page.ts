@@ -5,7 +5,7 @@ import { PageError } from '#core/web/pages/page-error.ts';
 import { signInPath, signOutPath } from '#core/web/sessions/sign-in.ts';
 import { admit, maySignIn } from './admit.ts';
 import { isLocalSignInOn } from './local-section.ts';
-import { offeredProviders } from './offered.ts';
+import { errorFrom, offeredProviders } from './offered.ts';
 import { nextPath } from './next-path.ts';
 import { object, string } from '#core/platform/schema.ts';
 import { withDeadline } from '#core/platform/timing/deadline.ts';
@@ -55,13 +55,6 @@ const signOutForm = defineForm({
   },
 });
 
-/** What went wrong with a provider. The query is anybody's: it selects a text and nothing else. */
-function errorFrom({ query, t }: PageRequest): string {
-  const known = ['cancelled', 'expired', 'failed', 'too_many', 'email_taken', 'blocked'];
-  const code = known.find((name) => name === query['error']);
-  return code === undefined ? '' : t(`sign_in.error.${code}`);
-}
-
 /** Ms that the page waits for the database. */
 const patience = 1_000;
 
@@ -84,7 +77,7 @@ export const signInPage: Page = {
     const local = !isLocalSignInOn(host) ? 'off' : isThisMachine ? 'on' : 'elsewhere';
     return {
       service: host.service.name,
-      error: errorFrom(request),
+      error: errorFrom(request, ['email_taken', 'blocked']),
       isBlocked: query['error'] === 'blocked',
       providers: offeredProviders(host, next),
       next,

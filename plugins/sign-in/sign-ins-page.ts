@@ -4,7 +4,7 @@ import { PageError } from '#core/web/pages/page-error.ts';
 import { sessionsOf, signInPath } from '#core/web/sessions/sign-in.ts';
 import { describeDevice } from '#core/web/sessions/device.ts';
 import { linkPurpose } from './link-intent.ts';
-import { startUrl } from './offered.ts';
+import { errorFrom, startUrl } from './offered.ts';
 import { configuredProviders, titleOf } from './section.ts';
 import { object, string } from '#core/platform/schema.ts';
 
@@ -76,7 +76,7 @@ export const signInsPage: Page = {
     const notice = Object.entries(notices).find(([name]) => name in query)?.[1];
     return {
       notice: notice === undefined ? '' : t(notice),
-      error: errorFrom(request),
+      error: errorFrom(request, ['of_other_account', 'is_last']),
       adding: undefined,
       identities,
       sessions,
@@ -85,12 +85,6 @@ export const signInsPage: Page = {
   },
   forms: [linkForm, unlinkForm, revokeForm, revokeAllForm],
 };
-
-function errorFrom({ query, t }: PageRequest): string {
-  const known = ['cancelled', 'expired', 'failed', 'too_many', 'of_other_account', 'is_last'];
-  const code = known.find((name) => name === query['error']);
-  return code === undefined ? '' : t(`sign_in.error.${code}`);
-}
 
 async function describeIdentities(request: PageRequest) {
   const { host, format } = request;

@@ -43,7 +43,7 @@ export const monthPage: Page = {
   role: 'operator',
   title: 'operator.books_month_title',
   template: 'books/month.eta',
-  styles: ['operator.css', 'books-month.css'],
+  styles: ['operator.css', 'books/month.css'],
   async show({ host, query }) {
     const { month = '' } = query;
     if (!isMonth(month)) throw invalid('operator.books_month_invalid');

@@ -13,7 +13,6 @@ export const plugin: GatewayPlugin = {
   name: 'books',
   register({ gateway }) {
     gateway.texts(defineTexts({ en, id }));
-    gateway.assets({ name: 'books-month.css', path: 'books/month.css' });
     gateway.action(reconcileAction);
     gateway.job(reconcileJob);
     for (const page of [booksPage, booksFile, monthPage]) gateway.page(page);

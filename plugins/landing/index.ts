@@ -9,7 +9,6 @@ export const plugin: GatewayPlugin = {
   name: 'landing',
   register(server) {
     server.gateway.texts(defineTexts({ en, id }));
-    server.gateway.assets({ name: 'landing.css', path: 'landing/landing.css' });
     server.gateway.page({
       path: '/',
       role: 'public',
@@ -18,7 +17,7 @@ export const plugin: GatewayPlugin = {
         { label: 'landing.models', path: '/#models', order: 20 },
         { label: 'landing.setup', path: '/#connect', order: 30 },
       ],
-      styles: ['landing.css', 'tables.css'],
+      styles: ['landing/landing.css', 'tables.css'],
       title: 'landing.title',
       description: 'landing.description',
       template: 'landing/page.eta',

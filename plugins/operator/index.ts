@@ -34,7 +34,6 @@ export const plugin: GatewayPlugin = {
     gateway.section(operatorActionsSection);
     gateway.job(actionRetentionJob);
     gateway.texts(defineTexts({ en, id }));
-    gateway.assets({ name: 'operator-account.css', path: 'operator/account.css' });
     const pages = [
       overviewPage(gateway, running),
       flagsPage,

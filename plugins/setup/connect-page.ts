@@ -33,7 +33,7 @@ export function createConnectPage({ gateway }: Pick<Server, 'gateway'>): Page {
     title: 'setup.title',
     navigation: { label: 'setup.navigation', icon: 'plug', order: 40 },
     template: 'setup/connect.eta',
-    styles: ['connect.css'],
+    styles: ['setup/connect.css'],
     scripts: ['htmx.js'],
     async show(request) {
       const panel = await describePanel(gateway, request);

@@ -17,7 +17,6 @@ export const plugin: GatewayPlugin = {
     server.gateway.configReview({ name: 'setup', describe: (host) => reviewSetup(host, server.gateway) });
     server.gateway.texts(defineTexts({ en, id }));
     for (const tool of tools) server.gateway.texts(textsOf(tool));
-    server.gateway.assets({ name: 'connect.css', path: 'setup/connect.css' });
     server.gateway.page(createConnectPage(server));
     server.gateway.onConfigured(routeScripts);
   },

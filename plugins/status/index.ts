@@ -11,7 +11,6 @@ export const plugin: GatewayPlugin = {
   register(server) {
     const { gateway } = server;
     gateway.texts(statusTexts);
-    gateway.assets({ name: 'status.css', path: 'status/status.css' });
     gateway.page(statusPage(gateway));
     for (const route of feedRoutes(gateway, () => server.host())) server.route(route);
     gateway.job(watchJob(gateway, (host) => publishLive(host, 'health')));

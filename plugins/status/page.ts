@@ -24,7 +24,7 @@ export function statusPage(gateway: Pick<Registry, 'statusReports' | 'creditRead
     description: 'status.description',
     navigation: { label: 'status.navigation', icon: 'pulse', order: 40 },
     template: 'status/page.eta',
-    styles: ['status.css'],
+    styles: ['status/status.css'],
     show: async (request) => ({ ...(await values(request)), refreshSeconds: 60 }),
     live: {
       topics: ['health'],

@@ -53,8 +53,11 @@ export class AssetTable {
 async function filesOf({ name, path }: AssetSource): Promise<{ name: string; file: string }[]> {
   if (!(await stat(path)).isDirectory()) return [{ name, file: path }];
   const entries = await readdir(path, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  return files.toSorted().map((file) => ({ name: `${name}/${relative(path, file).replaceAll('\\', '/')}`, file }));
+  const files = entries
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.eta'))
+    .map((entry) => join(entry.parentPath, entry.name));
+  const prefix = name === '' ? '' : `${name}/`;
+  return files.toSorted().map((file) => ({ name: prefix + relative(path, file).replaceAll('\\', '/'), file }));
 }
 
 /**

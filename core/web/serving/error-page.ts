@@ -110,7 +110,7 @@ export async function errorAsPage(
     html = renderer.render(visit, {
       title: t(title, values),
       layout: visit.account === undefined ? 'site' : 'account',
-      template: join(viewsFolder, 'shell', 'error.eta'),
+      template: join(viewsFolder, 'shell/error.eta'),
       values: {
         text: t(error.text, { id: visit.id, ...values }),
         id: visit.id,

@@ -13,6 +13,7 @@ import upstreamId from '#core/gateway/model-call/texts/id.json' with { type: 'js
 import connectionEn from '#core/platform/errors/texts/en.json' with { type: 'json' };
 import connectionId from '#core/platform/errors/texts/id.json' with { type: 'json' };
 import { wellKnownPaths, ownPath } from '../pages/paths.ts';
+import { viewsFolder } from '../pages/views.ts';
 import { themes } from './visit.ts';
 import { object, string } from '#core/platform/schema.ts';
 
@@ -28,18 +29,9 @@ export const reasonTexts = [
   defineTexts({ en: upstreamEn, id: upstreamId }),
 ];
 
-/** Assets of the layout, and for plugins' pages: htmx with its extension for server-sent events. */
+/** Styles, scripts and pictures of all pages, each under its path; htmx with its extension for server-sent events. */
 export const ownAssets: readonly AssetSource[] = [
-  { name: 'style.css', path: 'style.css' },
-  { name: 'tables.css', path: 'tables.css' },
-  { name: 'operator.css', path: 'operator.css' },
-  { name: 'dark.css', path: 'dark.css' },
-  { name: 'icon.svg', path: 'icon.svg' },
-  { name: 'icon-192.png', path: 'icon-192.png' },
-  { name: 'icon-512.png', path: 'icon-512.png' },
-  { name: 'preview.png', path: 'preview.png' },
-  { name: 'page.js', path: 'page.js' },
-  { name: 'live.js', path: 'live.js' },
+  { name: '', path: viewsFolder },
   { name: 'htmx.js', path: fileFromPackage('htmx.org/dist/htmx.min.js') },
   { name: 'htmx-sse.js', path: fileFromPackage('htmx-ext-sse/dist/sse.min.js') },
 ];

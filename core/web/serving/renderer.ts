@@ -18,7 +18,7 @@ const liveScripts = ['htmx.js', 'htmx-sse.js', 'live.js'];
 /** Missing values print nothing: a new form has no values and no errors. */
 const printValue = (value: unknown) => String(value ?? '');
 
-const layoutFile = join(viewsFolder, 'shell', 'layout.eta');
+const layoutFile = join(viewsFolder, 'shell/layout.eta');
 
 interface View {
   readonly title: string;

@@ -20,8 +20,8 @@ function homePage(gateway: Registry): Page {
     title: 'home.title',
     navigation: { label: 'home.title', icon: 'home', order: 10, place: 'main' },
     template: 'dashboard/home/page.eta',
-    styles: ['requests.css', 'dashboard.css'],
-    scripts: ['uplot.js', 'chart.js'],
+    styles: ['dashboard/requests/requests.css', 'dashboard/dashboard.css'],
+    scripts: ['uplot.js', 'dashboard/home/chart.js'],
     show: (request) => describeHome(request, gateway),
     live: {
       topics: ['requests', 'account'],
@@ -42,8 +42,6 @@ function homePage(gateway: Registry): Page {
 
 export function register({ gateway }: Server): void {
   gateway.texts(defineTexts({ en, id }));
-  gateway.assets({ name: 'dashboard.css', path: 'dashboard/dashboard.css' });
-  gateway.assets({ name: 'chart.js', path: 'dashboard/home/chart.js' });
   gateway.assets({ name: 'uplot.js', path: fileURLToPath(import.meta.resolve('uplot/dist/uPlot.iife.min.js')) });
   gateway.page(homePage(gateway));
 }

@@ -8,7 +8,6 @@ import id from './texts/id.json' with { type: 'json' };
 /** The catalog as the key sees it. */
 export function register({ gateway }: Server): void {
   gateway.texts(defineTexts({ en, id }));
-  gateway.assets({ name: 'models.css', path: 'dashboard/models/models.css' });
   gateway.page(createModelsPage(gateway));
   gateway.page(createModelPage(gateway));
 }

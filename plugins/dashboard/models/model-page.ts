@@ -24,7 +24,7 @@ export function createModelPage(gateway: Registry): Page {
     role: 'account',
     title: 'models.model_title',
     template: 'dashboard/models/model.eta',
-    styles: ['models.css'],
+    styles: ['dashboard/models/models.css'],
     scripts: ['htmx.js'],
     async show(request) {
       const { host, params } = request;

@@ -20,7 +20,7 @@ export function createModelsPage(gateway: Registry): Page {
     title: 'models.title',
     navigation: { label: 'models.title', icon: 'models', order: 30 },
     template: 'dashboard/models/page.eta',
-    styles: ['models.css', 'tables.css'],
+    styles: ['dashboard/models/models.css', 'tables.css'],
     scripts: ['htmx.js'],
     show: async (request) => {
       const query = readQuery(request.query);

@@ -24,7 +24,7 @@ function pagesOf(path: RequestsQuery['path'], role: Page['role'], show: Page['sh
       role,
       title,
       template: 'dashboard/requests/detail-page.eta',
-      styles: ['requests.css'],
+      styles: ['dashboard/requests/requests.css'],
       show,
     },
     {

@@ -12,8 +12,5 @@ const pages: readonly Page[] = [listPage, operatorListPage, ...detailPages, ...e
 /** Every request of the account, and those of all accounts for operators. */
 export function register({ gateway }: Server): void {
   gateway.texts(defineTexts({ en, id }));
-  gateway.assets({ name: 'requests.css', path: 'dashboard/requests/requests.css' });
-  gateway.assets({ name: 'all-requests.css', path: 'dashboard/requests/all-requests.css' });
-  gateway.assets({ name: 'requests.js', path: 'dashboard/requests/requests.js' });
   for (const page of pages) gateway.page(page);
 }

@@ -42,8 +42,11 @@ function pageOfRequests(path: RequestsQuery['path'], options: Pick<Page, 'role' 
     path,
     title: 'requests.title',
     template: 'dashboard/requests/list-page.eta',
-    styles: path === operatorRequestsPath ? ['requests.css', 'all-requests.css'] : ['requests.css'],
-    scripts: ['htmx.js', 'requests.js'],
+    styles:
+      path === operatorRequestsPath
+        ? ['dashboard/requests/requests.css', 'dashboard/requests/all-requests.css']
+        : ['dashboard/requests/requests.css'],
+    scripts: ['htmx.js', 'dashboard/requests/requests.js'],
     async show(request) {
       const query = readQuery(request.query, path);
       if (query.id !== '') return new Redirect(`${path}/${query.id}`);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Server, ServerRoute } from '@hapi/hapi';
 import { defineTexts } from '#core/web/texts/texts.ts';
-import { createTryPage, tryScripts } from './try-page.ts';
+import { createTryPage } from './try-page.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 import { accessTokenLifetime, accessTokens } from '#core/business/accounts/access-token.ts';
@@ -13,8 +13,6 @@ import { tryPath } from '../paths.ts';
 export function register(server: Server): void {
   const { gateway } = server;
   gateway.texts(defineTexts({ en, id }));
-  gateway.assets({ name: 'try.css', path: 'dashboard/try/try.css' });
-  for (const name of tryScripts) gateway.assets({ name, path: `dashboard/try/${name}` });
   gateway.assets({ name: 'write-code.js', path: join(import.meta.dirname, '..', 'code', 'write-code.mjs') });
   gateway.page(createTryPage(server));
   server.route(tokenRoute(server));

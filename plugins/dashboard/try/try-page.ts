@@ -34,7 +34,7 @@ interface Answered {
 }
 
 /** In the order in which they need each other. */
-export const tryScripts = ['try-api.js', 'try-show.js', 'try-settings.js', 'try-code.js', 'try.js', 'try-kinds.js'];
+const scripts = ['try-api', 'try-show', 'try-settings', 'try-code', 'try', 'try-kinds'];
 
 /** `/dashboard/try`: conversations with one or two models, and single requests to others, through the API. */
 export function createTryPage(server: Server): Page {
@@ -44,8 +44,8 @@ export function createTryPage(server: Server): Page {
     title: 'try.title',
     navigation: { label: 'try.title', icon: 'play', order: 35, isInBar: false },
     template: 'dashboard/try/page.eta',
-    styles: ['try.css'],
-    scripts: tryScripts,
+    styles: ['dashboard/try/try.css'],
+    scripts: scripts.map((name) => `dashboard/try/${name}.js`),
     show: async (request) => ({
       ...describePage(server, request, request.form.values['model'] ?? request.query['model']),
       noPass: await describeNoPass(request),

@@ -60,7 +60,7 @@ export const accountPage = (gateway: Pick<Registry, 'costsReader' | 'storySource
   role: 'operator',
   title: 'operator.account_title',
   template: 'operator/account.eta',
-  styles: ['operator.css', 'tables.css', 'operator-account.css'],
+  styles: ['operator.css', 'tables.css', 'operator/account.css'],
   async show(request) {
     const { host, t, format, language, query } = request;
     const { database } = host;

@@ -79,7 +79,7 @@ export const buyPage: Page = {
   layout: 'plain',
   navigation: { label: 'payments.buy.navigation', icon: 'ticket', order: 10, place: 'menu' },
   template: 'payments/buy.eta',
-  styles: ['payments.css'],
+  styles: ['payments/payments.css'],
   async show(request) {
     const plans = request.host.section(plansSection);
     const chosen = chooseDays(

@@ -12,8 +12,6 @@ import id from './texts/id.json' with { type: 'json' };
 /** The buyer's pages: plans, payment, the key, orders and receipts. */
 export function addPages({ gateway }: Pick<Server, 'gateway'>): void {
   gateway.texts(defineTexts({ en, id }));
-  gateway.assets({ name: 'payments.css', path: 'payments/payments.css' });
-  gateway.assets({ name: 'payments.js', path: 'payments/payments.js' });
   for (const page of [buyPage, payPage, qrDownload, createDonePage(gateway), ordersPage, receiptPage])
     gateway.page(page);
 }

@@ -14,7 +14,7 @@ export const ordersPage: Page = {
   title: 'payments.orders.title',
   navigation: { label: 'payments.orders.title', icon: 'receipt', order: 50 },
   template: 'payments/orders.eta',
-  styles: ['payments.css'],
+  styles: ['payments/payments.css'],
   async show(request) {
     const { host, query } = request;
     const filter = { accountId: accountOf(request).id };

@@ -18,8 +18,8 @@ export const payPage: Page = {
   title: 'payments.pay.title',
   note: 'payments.order_number',
   template: 'payments/pay.eta',
-  styles: ['payments.css'],
-  scripts: ['payments.js'],
+  styles: ['payments/payments.css'],
+  scripts: ['payments/payments.js'],
   live: {
     topics: ['orders'],
     // A notification that is being checked, and the end of the time, change no order.

@@ -15,8 +15,8 @@ export const receiptPage: Page = {
   title: 'payments.receipt.title',
   note: 'payments.order_number',
   template: 'payments/receipt.eta',
-  styles: ['payments.css'],
-  scripts: ['payments.js'],
+  styles: ['payments/payments.css'],
+  scripts: ['payments/payments.js'],
   async show(request) {
     const order = await ownOrder(request);
     if (order.paidAt === undefined) throw new PageError(404, 'payments.receipt.unpaid');

@@ -104,6 +104,7 @@ describe('an asset', () => {
 
   it.each([
     '/assets/x/nothing.js',
+    '/assets/x/shell/layout.eta',
     '/assets/x/mine/../../etc/passwd',
     '/assets/x/mine/%2e%2e/%2e%2e/package.json',
     '/assets/x',

@@ -3,9 +3,9 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import { invalid, maybeBoolean, maybeObject, maybeText, readObject, readText, isMissing } from '../wire/read.ts';
 import type { EncodeTarget } from './codec.ts';
 import type { OutputFormat, AudioPart, Part, Source, Conversation } from './conversation.ts';
-import { standardBase64, isDataUrl, readDataUrl, placeParts, textPart, unsupported } from './media.ts';
+import { standardBase64, isDataUrl, mediaPart, readDataUrl, placeParts, textPart, unsupported } from './media.ts';
 import type { ChatAudio, ChatResponseFormat } from '../wire/chat.ts';
-import type { ResponsesFormat } from '../wire/responses.ts';
+import type { ResponsesFormat, ResponsesPart } from '../wire/responses.ts';
 
 /**
  * Reads the output format of OpenAI's formats. Source: OpenAI docs, "Structured model outputs".
@@ -59,6 +59,10 @@ export function readContentParts(
   });
 }
 
+export function refusalPart(text: string | undefined): Part[] {
+  return text === undefined || text === '' ? [] : [{ type: 'refusal', text }];
+}
+
 /** True for a part with OpenAI's mark for caches, or that of Anthropic, which OpenRouter and LiteLLM pass on. */
 export function hasBreakpoint(part: JsonObject): boolean {
   return isJsonObject(part['prompt_cache_breakpoint']) || isJsonObject(part['cache_control']);
@@ -101,8 +105,29 @@ export function readUrl(url: string, path: string): Source {
   return { type: 'url', url };
 }
 
+/**
+ * A file of a part: its data, its URL where the format has one, or its id.
+ *
+ * @throws GatewayError `invalid_request` for a part without any
+ */
+export function readFilePart(
+  { file_data, file_url, file_id, filename }: ResponsesPart,
+  path: string,
+  hasUrl: boolean,
+): Part {
+  const data = maybeText(file_data, `${path}.file_data`);
+  const url = hasUrl ? maybeText(file_url, `${path}.file_url`) : undefined;
+  const id = maybeText(file_id, `${path}.file_id`);
+  const named = (source: Source) => mediaPart(source, maybeText(filename, `${path}.filename`));
+  if (data) return named(readFileData(data, `${path}.file_data`));
+  if (url) return named(readUrl(url, `${path}.file_url`));
+  if (id) return named({ type: 'id', id, vendor: 'openai' });
+  const others = hasUrl ? 'a file_url or a file_id' : 'a file_id';
+  throw invalid(`${path}.file_data`, `the data of a file, unless there is ${others}`);
+}
+
 /** The data of a file. Bare base64 has no media type; what clients send without one is PDF. */
-export function readFileData(data: string, path: string): Source {
+function readFileData(data: string, path: string): Source {
   const isUrl = isDataUrl(data) || /^https?:/i.test(data);
   if (isUrl) return readUrl(data, path);
   return { type: 'base64', mediaType: 'application/pdf', data: standardBase64(data, path) };

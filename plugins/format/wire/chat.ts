@@ -62,7 +62,6 @@ export type ChatPart = Loose<
 >;
 export type ChatImage = Loose<chat.ChatCompletionContentPartImage.ImageURL>;
 export type ChatAudio = Loose<chat.ChatCompletionContentPartInputAudio.InputAudio>;
-export type ChatFile = Loose<chat.ChatCompletionContentPart.File.File>;
 export type ChatReasoningDetail = Loose<never, Undeclared['reasoningDetail']>;
 export type ChatAnnotation = Loose<chat.ChatCompletionMessage.Annotation>;
 /** A source of an answer that stands beside it, or a tool that the vendor has run with what it has found. */

@@ -60,16 +60,12 @@ export class ChatReplyAdapter implements ReplyAdapter {
   end(counted?: Usage): string {
     if (!this.#owesUsage) return '';
     this.#owesUsage = false;
-    return this.#repeatLast({ choices: [], usage: this.#usage(counted) });
+    const usage = this.#usage(counted);
+    return rewriteData(this.#last?.text ?? '', { ...this.#last?.parse(), choices: [], usage });
   }
 
   failure(text: string, counted?: Usage): string {
     return this.end(counted) + text;
-  }
-
-  /** The last chunk again, with other members. */
-  #repeatLast(members: ChatReply): string {
-    return rewriteData(this.#last?.text ?? '', { ...this.#last?.parse(), ...members });
   }
 
   #usage(counted: Usage | undefined): ChatUsage {

@@ -1,20 +1,21 @@
 import type { JsonValue } from '#core/platform/json.ts';
-import type { Item, Message, Part, ImagePart, Source } from '../../../canonical/conversation.ts';
+import type { Item, Message, Part, ImagePart } from '../../../canonical/conversation.ts';
 import { textOf } from '../../../canonical/dialogue.ts';
 import { canonicalInput } from '../../../canonical/kept-reasoning.ts';
 import { type Notes, refuseUnread } from '../../../canonical/notes.ts';
 import { readName } from '../../../canonical/tools.ts';
 import { invalid, isMissing, maybeList, maybeObject, maybeText, readObject, readText } from '../../../wire/read.ts';
 import { readReasoning } from './read-reasoning.ts';
-import type { ChatCall, ChatCallBody, ChatMessage, ChatFile, ChatImage, ChatPart } from '../../../wire/chat.ts';
-import { mediaPart, placeParts, textPart } from '../../../canonical/media.ts';
+import type { ChatCall, ChatCallBody, ChatMessage, ChatImage, ChatPart } from '../../../wire/chat.ts';
+import { placeParts, textPart } from '../../../canonical/media.ts';
 import {
   endsCached,
   hasBreakpoint,
   readAudio,
   readContentParts,
-  readFileData,
+  readFilePart,
   readUrl,
+  refusalPart,
 } from '../../../canonical/openai.ts';
 
 /**
@@ -162,7 +163,7 @@ function readPart(part: ChatPart, path: string, notes: Notes): Part[] {
     case 'input_audio':
       return [readAudio(part.input_audio, `${path}.input_audio`)];
     case 'file':
-      return [readFile(part.file, `${path}.file`)];
+      return [readFilePart(readObject(part.file, `${path}.file`), `${path}.file`, false)];
     case 'video_url':
       return [{ type: 'video', source: readImage(part.video_url, `${path}.video_url`).source }];
     default:
@@ -179,27 +180,10 @@ function readImages(value: JsonValue | undefined, path: string, notes: Notes): P
   });
 }
 
-function refusalPart(text: string | undefined): Part[] {
-  return text === undefined || text === '' ? [] : [{ type: 'refusal', text }];
-}
-
 /** Some clients send the URL itself in place of the object around it. */
 function readImage(value: JsonValue | undefined, path: string): ImagePart {
   if (typeof value === 'string') return { type: 'image', source: readUrl(value, path), detail: undefined };
   const image: ChatImage = readObject(value, path);
   const url = readText(image.url, `${path}.url`);
   return { type: 'image', source: readUrl(url, `${path}.url`), detail: maybeText(image.detail, `${path}.detail`) };
-}
-
-function readFile(value: JsonValue | undefined, path: string): Part {
-  const file: ChatFile = readObject(value, path);
-  return mediaPart(readFileSource(file, path), maybeText(file.filename, `${path}.filename`));
-}
-
-function readFileSource(file: ChatFile, path: string): Source {
-  const data = maybeText(file.file_data, `${path}.file_data`);
-  const id = maybeText(file.file_id, `${path}.file_id`);
-  if (data !== undefined && data !== '') return readFileData(data, `${path}.file_data`);
-  if (id !== undefined && id !== '') return { type: 'id', id, vendor: 'openai' };
-  throw invalid(`${path}.file_data`, 'the data of a file, unless there is a file_id');
 }

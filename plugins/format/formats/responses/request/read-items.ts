@@ -9,7 +9,6 @@ import type {
   Reasoning,
   ToolForm,
   ImagePart,
-  Source,
 } from '../../../canonical/conversation.ts';
 import { CallMatcher } from '../../../canonical/call-matcher.ts';
 import { textOf } from '../../../canonical/dialogue.ts';
@@ -34,15 +33,16 @@ import type {
   ResponsesTextOptions,
 } from '../../../wire/responses.ts';
 import { mediaTypeIn } from '../../../canonical/made-images.ts';
-import { mediaPart, placeParts, standardBase64, textPart } from '../../../canonical/media.ts';
+import { placeParts, standardBase64, textPart } from '../../../canonical/media.ts';
 import {
   endsCached,
   hasBreakpoint,
   readAudio,
   readContentParts,
-  readFileData,
+  readFilePart,
   readOutputFormat,
   readUrl,
+  refusalPart,
 } from '../../../canonical/openai.ts';
 import { readEffort } from '../../../canonical/reasoning.ts';
 
@@ -254,15 +254,13 @@ function readPart(part: ResponsesPart, path: string, notes: Notes): Part[] {
     case 'summary_text':
     case 'text':
       return textPart(readText(part.text, `${path}.text`), hasBreakpoint(part));
-    case 'refusal': {
-      const text = readText(part.refusal, `${path}.refusal`);
-      return text === '' ? [] : [{ type: 'refusal', text }];
-    }
+    case 'refusal':
+      return refusalPart(readText(part.refusal, `${path}.refusal`));
     case 'input_image':
       return [readImage(part, path)];
     case 'input_file':
       notes.dropMembers(part, ['detail'], 'a file');
-      return [readFile(part, path)];
+      return [readFilePart(part, path, true)];
     case 'input_audio':
       return [readAudio(part.input_audio, `${path}.input_audio`)];
     default:
@@ -278,18 +276,4 @@ function readImage(part: ResponsesPart, path: string): ImagePart {
   if (url !== undefined && url !== '') return { type: 'image', source: readUrl(url, `${path}.image_url`), detail };
   if (id !== undefined && id !== '') return { type: 'image', source: { type: 'id', id, vendor: 'openai' }, detail };
   throw invalid(`${path}.image_url`, 'the URL of an image, unless there is a file_id');
-}
-
-function readFile(part: ResponsesPart, path: string): Part {
-  return mediaPart(readFileSource(part, path), maybeText(part.filename, `${path}.filename`));
-}
-
-function readFileSource(part: ResponsesPart, path: string): Source {
-  const data = maybeText(part.file_data, `${path}.file_data`);
-  const url = maybeText(part.file_url, `${path}.file_url`);
-  const id = maybeText(part.file_id, `${path}.file_id`);
-  if (data !== undefined && data !== '') return readFileData(data, `${path}.file_data`);
-  if (url !== undefined && url !== '') return readUrl(url, `${path}.file_url`);
-  if (id !== undefined && id !== '') return { type: 'id', id, vendor: 'openai' };
-  throw invalid(`${path}.file_data`, 'the data of a file, unless there is a file_url or a file_id');
 }

@@ -120,7 +120,7 @@ export const outagePage: Page = {
   title: 'operator.outage',
   within: '/operator/accounts',
   template: 'outages/page.eta',
-  styles: ['operator.css', 'tables.css'],
+  styles: ['operator.css', 'tables.css', 'outages/outages.css'],
   async show(request) {
     const { t, query, form: sent, host } = request;
     const asked = (name: string) => String(sent.values[name] ?? query[name] ?? '');

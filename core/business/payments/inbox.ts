@@ -104,7 +104,7 @@ function toText(text: string): string {
   return text.replaceAll('\0', '').slice(0, maxKeyLength).toWellFormed();
 }
 
-const runToEnd = 1_000;
+const batchSize = 1_000;
 
 /**
  * Removes notifications that were processed and are older than so many days, in batches. Those of an order with an unresolved
@@ -122,11 +122,11 @@ export async function removeOldNotifications(database: Pick<Database, 'query'>, 
            and not exists (
              select 1 from payment_attempt a join order_flag f on f.order_id = a.order_id and f.resolved_at is null
              where a.reference = n.reference or (a.provider = n.provider and a.provider_reference = n.provider_reference))
-         order by n.received_at limit ${runToEnd}
+         order by n.received_at limit ${batchSize}
        )) returning 1`,
       [days],
     );
     removed += batch.length;
-    if (batch.length < runToEnd) return removed;
+    if (batch.length < batchSize) return removed;
   }
 }

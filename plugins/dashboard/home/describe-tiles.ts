@@ -136,14 +136,14 @@ export function describeRate(allowance: AccountAllowance, moreLink: string, { t,
   const whole = name === 'minute' && burst === limit;
   const per = t(name === undefined ? 'home.rate.every' : `home.rate.${name}`, { count: limit, seconds: period });
   const reset = resetAfter <= 0 ? '' : t('home.rate.reset', { duration: format.duration(seconds(resetAfter)).text });
-  const runToEnd = t('home.rate.running', { running, concurrent });
+  const inUse = t('home.rate.running', { running, concurrent });
   return {
     label: whole ? t('home.rate.this_minute') : per,
     value: format.number(remaining),
     // Of a limit over another time than a minute, only what may be sent at once is left or used up.
     unit: t(whole ? 'home.rate.left' : 'home.rate.burst', { count: burst }),
     meter: { max: burst, value: burst - remaining, label: t('home.rate.used') },
-    text: [reset, runToEnd].filter((part) => part !== '').join(' · '),
+    text: [reset, inUse].filter((part) => part !== '').join(' · '),
     moreLink,
   };
 }

@@ -4,8 +4,8 @@ import { expireName } from '#core/platform/names/install.ts';
 import { NameError } from '#core/platform/names/names.ts';
 import { LagTolerantTimer } from '#core/platform/timing/lag-tolerant-timer.ts';
 
-/** TCP keep-alive: idle time before the first probe, interval, and number of probes (`count`). */
-const keepAliveMs = { initialDelay: 10_000, interval: 5_000, count: 3 };
+/** TCP keep-alive: ms until the first probe, ms between probes, and their number. */
+const keepAlive = { initialDelay: 10_000, interval: 5_000, count: 3 };
 
 /** A connection that was not open in time; the code is undici's, which other modules expect. */
 class ConnectTimeoutError extends Error {
@@ -58,7 +58,7 @@ export function createConnector(origin: string, timeout: number, serverName?: st
       : connectTcp(address);
     socket.once('lookup', (error) => (isResolved = error === null));
     socket.once(isTls ? 'secureConnect' : 'connect', () => {
-      socket.setKeepAlive(true, keepAliveMs.initialDelay, keepAliveMs.interval, keepAliveMs.count);
+      socket.setKeepAlive(true, keepAlive.initialDelay, keepAlive.interval, keepAlive.count);
       finish();
     });
     // Also of a socket without listeners.

@@ -182,7 +182,7 @@ export class Registry {
 
   /**
    * Calls `handle` on every instance for each event of this type. It may miss some, and runs on all instances: work that
-   * must happen once is enqueued as a job with an id. Its errors are logged.
+   * must happen once is enqueued as a job with an id. Errors of `handle` are logged.
    */
   on<Name extends EventName>(
     event: Name,

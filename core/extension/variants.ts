@@ -6,11 +6,11 @@ import type { PageRequest } from '#core/web/pages/page.ts';
 import type { CommandContext } from './commands/command.ts';
 
 /**
- * What tries a second configuration, a variant, on some of the accounts: it decides the configuration, the accounts, the duration and the outcome.
- * One plugin can; core serves it, and asks about it where it says which configuration serves.
+ * Runs a second configuration, a variant, for some of the accounts, and decides the configuration, the accounts, the duration and the
+ * outcome. One plugin can register it; core serves the variant, and asks about it wherever it shows the configuration in effect.
  */
 export interface VariantSource {
-  /** Its name in JSON. */
+  /** Name of a variant in JSON. */
   readonly name: string;
   /** Declares the options of `daypass reload` for a variant. */
   declareOptions(reload: Parser): void;

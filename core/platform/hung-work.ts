@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
  */
 export const hungWork = new Set<object>();
 
-/** Starts within a millisecond, where Node.js takes longer, and ends on a signal. Some images have no shell. */
+/** Exits within a millisecond. Node.js would start first, and a signal could end it meanwhile. Some images have no shell. */
 const shell = '/bin/sh';
 const hasShell = existsSync(shell);
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { CacheEntry, Shared } from '#core/platform/shared/shared.ts';
 import { firstOrTimeout } from '#core/platform/timing/deadline.ts';
 
-/** Until a dead leader's claim expires, and between extensions by a live one. */
+/** Seconds until a dead leader's claim expires, and between extensions by a live one. */
 const claimLifetimeSeconds = 15;
 const extendInterval = 5;
 /** Ms between the followers' polls, in case the leader's signal is lost, and their longest wait. */

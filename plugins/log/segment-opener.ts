@@ -26,7 +26,7 @@ interface OpenerParts {
   readonly folder: JournalFolder;
   readonly instance: string;
   readonly log: Logger;
-  readonly calmAfter?: number;
+  readonly calmAfter?: number; // ms
 }
 
 /** Opens the segments of this instance, in files or in memory, and notes why they cannot be files. */

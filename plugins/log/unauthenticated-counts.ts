@@ -9,7 +9,7 @@ import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { startOfMinute, type UnauthenticatedCount } from '#core/gateway/records/unauthenticated.ts';
 
 const batchSize = 1_000;
-/** Between log lines about counts that are not stored, and between attempts to store them. */
+/** Ms between log lines about counts that are not stored, and between attempts to store them. */
 const reminderIntervalMs = 60_000;
 const retryEvery = 3_000;
 

@@ -17,7 +17,7 @@ export const IncidentRow = defineEntity({
     latestKind: p.enum(['degraded', 'down'] as const).nullable(),
     latestCause: p.enum(troubleCauses).nullable(),
     failedAt: p.datetime().nullable(),
-    /** Last response of a route since the start. */
+    /** Last response of a route since the incident began. */
     servedAt: p.datetime().nullable(),
     quietSince: p.datetime().nullable(),
     lowestAnswered: p.float().nullable(), // 0 to 1

@@ -11,7 +11,7 @@ export interface Incident {
   readonly latest: Trouble;
   /** Last known failure of a request; undefined without one, as for slow models. */
   readonly failedAt: number | undefined;
-  /** Last response of a route since the start; undefined without one. */
+  /** Last response of a route since the incident began; undefined without one. */
   readonly servedAt?: number | undefined;
   /** Start of the time without requests, in which the model's state is unknown; undefined while it has some. */
   readonly quietSince: number | undefined;

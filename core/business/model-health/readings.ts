@@ -13,8 +13,8 @@ const staleForMs = 600_000;
 export const historyDays = 90;
 const longestList = 200;
 const deadlineMs = 2_000;
-const patience = 1_000;
-const knownForMs = 3_600_000;
+const patience = 1_000; // ms that a page waits for a reading
+const knownForMs = 3_600_000; // incidents and history stay visible this long while the database is down
 
 interface HealthReadings {
   readonly traffic: FreshValue<Awaited<ReturnType<typeof readRecentTraffic>>>;

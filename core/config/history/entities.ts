@@ -11,7 +11,7 @@ export const ServedConfiguration = defineEntity({
     text: impersonal(p.text()),
     digest: impersonal(p.text()),
     servedAt: p.datetime().defaultRaw('clock_timestamp()'),
-    /** `file`, or the operator who took a change back. */
+    /** `file`, the name of a variant, or the operator who rolled a change back. */
     broughtBy: impersonal(p.text()),
   },
 });

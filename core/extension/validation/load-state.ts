@@ -4,11 +4,12 @@ import type { Rollback, Served } from '#core/config/history/history.ts';
 import { gauge } from '#core/gateway/health/gauge.ts';
 import type { Services } from '#core/gateway/host/host.ts';
 
+/** How gateway.yaml was loaded, for operators. Times are epoch ms. */
 interface ConfigLoadState {
   loadedAt: number;
   /** Reason for rejecting a later version of the file; undefined if the file is in effect. */
   refusal: { readonly at: number; readonly reason: string } | undefined;
-  postponed: readonly string[];
+  postponed: readonly string[]; // changed paths that take effect at the next start
   /** Set while an earlier configuration serves because an operator has rolled back. */
   rollback: Rollback | undefined;
   /** Undefined before the first configuration serves, and in commands. */

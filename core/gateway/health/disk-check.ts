@@ -12,7 +12,7 @@ const recoveryHeadroom = 0.1;
 const minInodes = 1_000;
 
 interface DiskRoom {
-  readonly free: number;
+  readonly free: number; // bytes
   readonly inodes: number; // infinite on file systems without a count
 }
 

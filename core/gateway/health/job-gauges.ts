@@ -4,7 +4,7 @@ import type { QueueState } from '#core/platform/jobs/jobs.ts';
 import { gauge, gaugeBy } from './gauge.ts';
 
 const maxAgeMs = 1_000;
-const deadline = 3_000;
+const deadline = 3_000; // ms
 
 /** The queue, read once for all gauges of a scrape, and for all who ask in a second. */
 export function queueState(host: Host): Promise<QueueState> {

@@ -17,7 +17,7 @@ const progressIntervalMs = 10_000;
 
 interface MigrationTarget {
   readonly url: string;
-  readonly schema: string;
+  readonly schema: string; // quoted if necessary
   /** False behind a transaction-mode pooler: session settings would leak to other clients. */
   readonly hasSessions: boolean;
 }

@@ -30,7 +30,7 @@ export async function moveAside(folder: string, log: Logger): Promise<void> {
 }
 
 interface InitLimits {
-  readonly look: number;
+  readonly look: number; // ms between two checks
   /** Ms without growth until initialization counts as stuck. A slow disk may take as long as it needs. */
   readonly stall: number;
 }

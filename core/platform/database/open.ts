@@ -31,7 +31,7 @@ interface OpenDatabaseOptions {
   readonly isShared: boolean;
   /** Processes of this machine that form one gateway and share its connection limit. Default: 1. */
   readonly processes?: number;
-  readonly entities?: Entities;
+  readonly entities?: Entities; // of core; default: none, so that only SQL reaches its tables
   readonly tables?: Iterable<PluginTables>;
   /** Seconds to wait for a database of `url` that cannot be reached; 0, the default, does not wait. */
   readonly wait?: number;

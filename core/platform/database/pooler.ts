@@ -36,9 +36,9 @@ async function backendOf(client: pg.Client): Promise<number | undefined> {
 }
 
 interface PooledUrls {
-  readonly mode: PoolerMode | undefined;
-  readonly directUrl: string | undefined;
-  readonly isShared: boolean;
+  readonly mode: PoolerMode | undefined; // of DATABASE_URL
+  readonly directUrl: string | undefined; // if it differs from DATABASE_URL
+  readonly isShared: boolean; // Redis has the jobs, and other gateways may use the database
 }
 
 /**

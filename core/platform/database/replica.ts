@@ -6,8 +6,8 @@ import { Throttle } from '../timing/throttle.ts';
 import type { Database, RecordReads, ReplicaState } from './database.ts';
 import { epoch } from './rows.ts';
 
-/** Also the timeout of a measurement, of the primary's part of it, and of closing. */
 const intervalMs = 5_000;
+/** Ms for a measurement; the short one is for the primary's part of it, and for closing. */
 const deadline = 3_000;
 const shortDeadline = 1_000;
 /** Ms by which the replica may be behind; the primary is read otherwise. */
@@ -22,7 +22,7 @@ interface ReplicaOptions {
   readonly replica: Query;
   readonly close: () => Promise<void>;
   readonly log: Logger;
-  readonly now?: () => number;
+  readonly now?: () => number; // ms, monotonic
 }
 
 interface Sample {

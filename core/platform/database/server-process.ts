@@ -9,7 +9,7 @@ import { answers, type ServerAccess } from './server-access.ts';
 
 const timeouts = { start: 60_000, exit: 2_000 }; // ms; `start` includes crash recovery
 const pollIntervalMs = 25;
-const quietTime = 2_000;
+const quietTime = 2_000; // ms until a wait is logged
 const maxLogBytes = 10 * 1024 * 1024;
 
 const settings: readonly string[] = [

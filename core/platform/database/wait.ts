@@ -4,12 +4,12 @@ import { describeConnectionError, isUnreachable } from '../errors/connection-err
 import { StartRefused } from '../errors/start-refused.ts';
 import type { Logger } from '../logger.ts';
 
-const intervals = { attempts: 1_000, lines: 10_000 };
+const intervals = { attempts: 1_000, lines: 10_000 }; // ms, between attempts and between log lines
 const connection = { connectionTimeoutMillis: 5_000, query_timeout: 5_000, application_name: 'daypass-start' };
 const maxWaitSeconds = 86_400;
 
 interface DatabaseWait {
-  readonly limit: number; // seconds
+  readonly limit: number; // seconds; 0 does not wait
   readonly log: Logger;
   readonly signal?: AbortSignal | undefined;
   readonly intervals?: typeof intervals;

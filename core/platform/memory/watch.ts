@@ -21,6 +21,7 @@ const quietCollections = 2;
 /** Bytes above the idle level that justify a collection, which discards compiled code too. */
 const worthCollecting = 64 * 1024 * 1024;
 
+/** Bytes: resident, and of V8's old generation. */
 interface MemoryFigures {
   readonly process: number;
   readonly heap: number;

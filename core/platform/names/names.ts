@@ -30,7 +30,7 @@ const times = {
   /** A lookup counts as lost, and another one may start. */
   lost: 120_000,
   logInterval: 60_000,
-  /** Failing for this long is logged, if the name was in use within `inUse`. */
+  /** A name that fails for this long is reported, if it was in use within `inUse`. */
   alarm: 60_000,
   inUse: 300_000,
 };

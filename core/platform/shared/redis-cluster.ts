@@ -19,7 +19,7 @@ export class ClusterRedis implements RedisNodes {
   readonly #onClose: () => void;
   readonly #nodesByName = new Map<string, RedisNode>();
   readonly #heartbeatKeys = new Map<string, string>();
-  /** Used for keys whose node is not known yet; open while any node is. */
+  /** For keys whose node is not known, as before the first answer; open while any slot has no node. */
   readonly #unknown: Circuit;
   readonly #refreshes = new Throttle(refreshIntervalMs);
 

@@ -8,6 +8,7 @@ import { replaceConnection, type ScriptedRedis } from './redis-client.ts';
 import { RedisInstances } from './redis-instances.ts';
 
 const startTimeoutMs = 3_000;
+/** Ms that a start waits for replies in time, once it is connected. */
 export const answerTimeout = 1_000;
 
 /** The servers behind a client: one Redis, or the primaries of a cluster. Each has a circuit: one may be away while others answer. */

@@ -18,6 +18,7 @@ export interface LiveChange {
   readonly accounts: ReadonlySet<string> | undefined;
 }
 
+/** To other instances: the accounts by topic, null for all. */
 interface LiveMessage {
   readonly instance: string;
   readonly changes: Partial<Record<LiveTopic, readonly string[] | null>>;

@@ -101,7 +101,7 @@ function describeMoney({ kind, order, money }: OpenFlag, { t, format }: Pick<Pro
   return t(`operator.flag_text.${variantOf(kind, money)}`, values);
 }
 
-/** A payment on one side's books only, or with different amounts, may be a payment or a refund. */
+/** Money on one side's books only, or with different amounts, may be a payment or a refund. */
 function variantOf(kind: OpenFlag['kind'], money: OpenFlag['money']): string {
   if (money === undefined) return 'without_amount';
   if (kind !== 'not_in_books' && kind !== 'not_at_provider') return kind;

@@ -7,7 +7,7 @@ import type { Failure, ThreadAnswer, ThreadQuestion } from './thread.ts';
 
 const resourceLimits = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1, stackSizeMb: 1 };
 const restartDelaysMs = { first: 200, longest: 60_000 }; // longer each time, until a thread has lasted for `steadyAfter`
-const steadyAfter = 60_000;
+const steadyAfter = 60_000; // ms
 
 interface DiskThreadEvents {
   onAnswer(answer: ThreadAnswer): void;

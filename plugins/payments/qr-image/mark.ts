@@ -13,7 +13,7 @@ export interface Mark {
   readonly dataUrl: string;
 }
 
-/** Limits of the file, which a page embeds. */
+/** Limits of the file, which a page embeds; `side` in px. */
 const most = { bytes: 100_000, side: 2_000 };
 /** Offsets in a PNG header, counted from the signature. */
 const place = { width: 16, height: 20, depth: 24, end: 33 };

@@ -9,7 +9,7 @@ export type TimeoutCause = 'silence' | 'no progress' | 'deadline';
 
 interface AttemptClockOptions {
   readonly deadline: number; // seconds until the awaited content, regardless of other data
-  readonly silence: number; // seconds before the first byte
+  readonly silence: number; // seconds without a byte at first; see `allow`
   readonly onTimeout: (cause: TimeoutCause) => void;
 }
 

@@ -129,7 +129,7 @@ export class StreamBody implements AnswerBody {
     );
   }
 
-  /** Only the first content's packet is awaited: a fast upstream could delay other exchanges forever. */
+  /** Later data is not awaited: with a fast upstream, the attempt yields its turn all the time. */
   get #isInPacketOfContent(): boolean {
     return this.#received - this.#receivedAtContent < maxPacketBytes;
   }

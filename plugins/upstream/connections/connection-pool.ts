@@ -11,7 +11,7 @@ interface ConnectionPoolOptions {
   /** Ms that a connection rests after a checked response, until its socket was read once more; 0: none. */
   readonly rest: number;
   readonly longestAge: number; // ms; a running request finishes
-  readonly connectTimeout?: number; // default: 10
+  readonly connectTimeout?: number; // seconds; default: 10
   /** Expected in the upstream's certificate; default: the origin's host. */
   readonly serverName?: string | undefined;
   readonly isReused?: boolean;

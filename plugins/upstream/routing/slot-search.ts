@@ -117,7 +117,7 @@ export class SlotSearch {
     return { found: undefined, isFull, retryIn };
   }
 
-  /** The next pass starts with the routes before it. The place in a queue is given up with its last route. */
+  /** A running pass continues over the list from before. The place in a queue is given up with its last route. */
   async #drop(route: Route): Promise<void> {
     this.#left.routes = this.#left.routes.filter((one) => one !== route);
     const pool = this.#turn.poolOf(route);

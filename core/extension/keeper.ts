@@ -9,7 +9,7 @@ const releaseTimeoutMs = 10_000;
  */
 export class Keeper implements AsyncDisposable {
   readonly #kept = new Map<string, object>();
-  #tentative = new Set<string>();
+  #tentative = new Set<string>(); // keys that only the configuration being built has asked for
 
   /**
    * Returns `keep` for one configuration. Until that configuration serves, `undo` releases what it was the first and only

@@ -4,6 +4,7 @@ import type { Registry } from './registry.ts';
 
 declare module '@hapi/hapi' {
   interface Server {
+    /** Registers stages, sections, endpoints, pages, tables, jobs and more. */
     readonly gateway: Registry;
     /** Host of the current configuration, for handlers. Throws before the gateway has started. */
     host(): Host;

@@ -2,8 +2,8 @@ import type { Agent, Dispatcher } from 'undici';
 import { decodesBrotli } from './node-release.ts';
 
 interface OutgoingOptions {
-  readonly agent?: Agent;
-  readonly node?: string;
+  readonly agent?: Agent; // of undici; default: the shared connections
+  readonly node?: string; // version of Node.js; default: the running one
 }
 
 class PlainConnections {

@@ -32,7 +32,7 @@ interface SignalSource {
 interface StopSignalsOptions {
   readonly source?: SignalSource;
   readonly now?: () => number; // ms
-  readonly isTerminal?: boolean;
+  readonly isTerminal?: boolean; // a person presses Ctrl-C
   readonly exit?: () => void;
 }
 

@@ -115,6 +115,7 @@ export class FinishedSegments {
     }
   }
 
+  /** @returns why its records are not on disk */
   async #leave(segment: OwnSegment): Promise<string | undefined> {
     const isInMemory = segment.isInMemory;
     try {
@@ -126,6 +127,7 @@ export class FinishedSegments {
     }
   }
 
+  /** @returns true once it is in a file, or the reason against it */
   async #restore(segment: OwnSegment): Promise<boolean | string> {
     try {
       return await segment.restore(() => this.#folder.ensure(this.#disk), this.#folder.underlying);

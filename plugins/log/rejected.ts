@@ -12,7 +12,7 @@ export class Rejected {
   readonly #folder: string;
   readonly #log: Logger;
   readonly #onDropped: (reason: string) => void;
-  #bytes = 0;
+  #bytes = 0; // in the folder, without changes by others since the last measurement
   #measuredAt = Number.NEGATIVE_INFINITY;
 
   /** @param onDropped called for each line that could not be kept */

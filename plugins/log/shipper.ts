@@ -18,6 +18,7 @@ interface ShipperParts {
   readonly leftovers: Leftovers;
   readonly store: RecordStore;
   readonly rejected: Rejected;
+  /** Gets all records that the database has; undefined without a collector. */
   readonly spool?: FileSpool | undefined;
   isSilent(): boolean;
   readonly log: Logger;

@@ -18,7 +18,7 @@ interface Part {
   readonly bytes: number;
   /** 0 for a dead instance's records, which are not counted again. */
   readonly records: number;
-  lines: readonly string[] | undefined;
+  lines: readonly string[] | undefined; // undefined once they are in their file
 }
 
 interface SpoolOptions {
@@ -101,6 +101,7 @@ export class FileSpool implements RecordSpool, AsyncDisposable {
     return this.#parts.filter(({ lines }) => lines !== undefined);
   }
 
+  /** @returns why lines are still in memory */
   async #writeHeld(): Promise<string | undefined> {
     for (const part of this.#held) {
       const failure = await this.#write(part);
@@ -111,6 +112,7 @@ export class FileSpool implements RecordSpool, AsyncDisposable {
     return undefined;
   }
 
+  /** @returns why it failed */
   async #write(part: Part): Promise<string | undefined> {
     const { disk } = this.#options;
     const isAsked = !disk.isSilent;

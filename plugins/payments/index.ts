@@ -16,6 +16,7 @@ import { addSandbox } from './sandbox/index.ts';
 const nobodyBuys =
   'nobody can buy a plan: payments.provider is none or, with NODE_ENV=production, not set; set it to midtrans or xendit';
 
+/** Options that have no effect because the folder of their plugin was deleted. */
 function findWithoutEffect({ section }: Pick<Host, 'section'>, { databaseTables }: Pick<Registry, 'databaseTables'>) {
   const sellsGifts = section(paymentsSection).gifts && !databaseTables.has('voucher');
   const isLimited = section(plansSection).some((plan) => plan.max_active !== undefined) && !databaseTables.has('sales');

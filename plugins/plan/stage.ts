@@ -49,6 +49,7 @@ export const plan = defineStage({
   },
 });
 
+/** @throws GatewayError `plan_inactive` */
 function apply(exchange: Exchange, current: Entitlement): void {
   const { inactiveReason } = current;
   if (inactiveReason !== undefined && needsPlan(exchange.endpoint))

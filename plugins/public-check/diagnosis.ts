@@ -71,6 +71,7 @@ function* checksOf(host: DiagnosisHost, { url, seconds }: PublicAddress): Iterab
   );
 }
 
+/** @throws OperatorUnavailable */
 async function openCaller(host: DiagnosisHost, url: string): Promise<PublicCaller> {
   const { pass } = await askOperator(host, { path: passPath });
   if (typeof pass !== 'string') throw new Error('The running gateway is of another version: it issues no pass.');

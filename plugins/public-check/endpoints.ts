@@ -108,6 +108,7 @@ function waited(exchange: Exchange, host: Host, seconds: number): Reply {
   return { status: 200, headers: { 'content-type': 'application/json' }, body };
 }
 
+/** @throws GatewayError `rate_limited` while too many calls wait */
 function waiting(exchange: Exchange, host: Host, events: Events): Readable {
   const running = host.keep('public-check', () => new Set<Exchange>());
   if (running.size >= maxWaiting)

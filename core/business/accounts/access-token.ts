@@ -18,7 +18,7 @@ interface AccessClaims {
 /** Ms for which a token is valid. */
 export const accessTokenLifetime = 10 * 60 * 1_000;
 
-const clockToleranceMs = 60_000;
+const clockToleranceMs = 60_000; // between two instances
 
 /** After that, every instance rejects tokens signed with a deleted secret. */
 const secretMaxAgeMs = 60_000;

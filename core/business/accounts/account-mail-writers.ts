@@ -8,8 +8,8 @@ import type { Account, PlanPeriodSchema, Session } from './entities.ts';
 import { periodsInForce } from './periods-in-force.ts';
 import en from './texts/en.json' with { type: 'json' };
 
-const firstSignInMs = 60_000;
-const recentPurchaseMs = 3_600_000;
+const firstSignInMs = 60_000; // after the account was created
+const recentPurchaseMs = 3_600_000; // the buyer still knows when the plan ends
 
 const mailReason = defineSentences(en);
 

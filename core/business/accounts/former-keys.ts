@@ -9,7 +9,7 @@ const keptDays = 90; // after its replacement
 
 const deadlineMs = 1_000; // a caller whose key is rejected waits no longer for the reason
 
-const knownForMs = 60_000;
+const knownForMs = 60_000; // tools repeat a rejected request
 
 /** Finds when keys were replaced: only the holder of the former key can ask for it. */
 export class FormerKeys {

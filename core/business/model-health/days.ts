@@ -14,6 +14,7 @@ export interface DayStatus {
   readonly incidents: readonly Incident[];
 }
 
+/** A day is marked below this share of answered requests, with at least so many failures. */
 const limits = { warn: { share: 0.995, failed: 1 }, bad: { share: 0.95, failed: 3 } };
 
 /** The last days up to this one, the oldest first. @param today `2026-11-22` */

@@ -72,7 +72,7 @@ export async function readModelStates(gateway: StatusReports, host: Host): Promi
 interface Known {
   readonly recent: RecentTraffic | undefined;
   readonly speed: ModelSpeed | undefined;
-  readonly isUsed: boolean;
+  readonly isUsed: boolean; // answered a request in the last 90 days
   readonly hasFailed: boolean; // in the last 90 days
   readonly current: Incident | undefined;
 }

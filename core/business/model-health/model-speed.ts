@@ -14,6 +14,7 @@ export interface ModelSpeed {
   readonly tokensPerSecond: number | undefined;
 }
 
+/** Time range of the usual median, and the least responses for it. */
 const usual = { hours: 7 * 24, answers: 200 };
 
 /** The speed of every model with traffic, by public name. @param now epoch ms */

@@ -49,8 +49,10 @@ export const noTraffic: RecentTraffic = {
 /** Ms of traffic that show how a model is now. */
 export const trafficWindow = 5 * 60_000;
 
+/** A model without requests counts as quiet this long after its last failure: its state is unknown. */
 const quietAfterMs = 15 * 60_000;
 
+/** Numbers of requests and shares of failures from which on clients notice. */
 const limits = {
   down: { requests: 10, failed: 5, share: 0.5 },
   /** Few requests suffice if consecutive failures come from several accounts. */

@@ -14,6 +14,7 @@ const recovery = () => import('../accounts/recovery.ts');
 const blocking = () => import('../accounts/blocking.ts');
 
 const signIn = text('Name of the provider, such as google.', 60);
+/** Without characters that separate or enclose the addresses of a mail. */
 const emailAddress = '^[^@\\s<>,;"]+@[^@\\s<>,;"]+$';
 
 async function findOther(host: Host, to: string): Promise<AccountRecord> {

@@ -40,6 +40,7 @@ export async function insertAttempt(transaction: EntityManager, orderId: string)
   return attempt.reference;
 }
 
+/** Another process has charged the attempt, or its order is closed. */
 class NotOurs extends Error {
   override readonly name = 'NotOurs';
 }
@@ -127,6 +128,7 @@ function describe(name: string, days: number): string {
   return `${plain.slice(0, 45)} ${days === 1 ? '1 day' : `${days} days`}`.trim();
 }
 
+/** A charge that cannot be paid, or that would be paid wrongly, must not be shown. */
 function checkTotal({ price, currency }: Order, { qr, paymentUrl, total }: Charge): void {
   if (qr === undefined && paymentUrl === undefined)
     throw new PaymentError('unknown', 'the charge has neither a QR code nor a page');

@@ -28,7 +28,7 @@ export interface Wait {
 
 export interface PlaceSteps {
   /**
-   * Whether a plan may be ordered: the account renews, or more places are free than accounts wait for. Core has locked the account of the
+   * Whether a plan may be ordered: the account renews, or a place is free and not reserved for the waiting list. Core has locked the account of the
    * buyer; the lock of the places comes after it. Until the transaction ends, no other order takes a place, so the order that core inserts
    * takes this one.
    *

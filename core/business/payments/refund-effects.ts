@@ -20,13 +20,13 @@ interface Finished
     Fields<typeof Refund, 'key' | 'days' | 'currency'>,
     Fields<typeof Payment, 'amount' | 'paymentId' | 'outcome'> {
   readonly payment: string;
-  readonly refunded: number;
+  readonly refunded: number; // by this refund alone
   readonly orderId: string;
   readonly accountId: string;
   readonly orderState: OrderState;
   readonly isGift: boolean;
-  readonly back: number;
-  readonly isTakenBack: boolean;
+  readonly back: number; // of the payment, including this refund
+  readonly isTakenBack: boolean; // another refund has taken back the days in full
 }
 
 const askedAt = `date_trunc('second', created_at)`; // providers report whole seconds
@@ -169,6 +169,7 @@ export async function leaveRefund(transaction: EntityManager, key: string, raw: 
   if (left !== undefined) await flagOrder(transaction, left, 'refund_unconfirmed', key);
 }
 
+/** @returns false if there is no such refund */
 async function lockOrderOf(transaction: EntityManager, key: string): Promise<boolean> {
   const locked = await transaction.execute<unknown[]>(
     'select 1 from plan_order where id = (select order_id from refund where key = ?) for no key update',

@@ -20,7 +20,7 @@ interface RefundOptions {
    * none.
    */
   readonly days?: DaysBack | undefined;
-  readonly reason: string;
+  readonly reason: string; // for the provider and for bookkeeping
   /** The operator has returned the money outside of the provider. */
   readonly isManual: boolean;
 }
@@ -158,6 +158,7 @@ function titleOf(host: Host, provider: string): string {
   return paymentProviders(host).get(provider)?.title ?? provider;
 }
 
+/** @throws CheckoutError `refund_open` if it is not the refund that is under way */
 function sameRefund(
   { open_amount: openAmount, open_days: openDays, currency, left }: Refundable,
   key: string,

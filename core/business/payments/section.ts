@@ -88,6 +88,7 @@ function checkDefault({ production }: CheckContext, report: Report): void {
   );
 }
 
+/** Otherwise plans would be shown that cannot be bought. */
 function checkOffers({ name, currencies, amounts }: ProviderTerms, all: CheckContext, report: Report): void {
   const plans = all.get(plansSection);
   const currency = all.get(currencySection);

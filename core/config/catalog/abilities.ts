@@ -67,7 +67,7 @@ const nothing: ModelAbilities = {
   maxOutputTokens: undefined,
 };
 
-const abilitiesByModel = new WeakMap<Model, ModelAbilities>();
+const abilitiesByModel = new WeakMap<Model, ModelAbilities>(); // models never change
 
 /** The abilities of a model; empty when no plugin implements formats. */
 export function readAbilities({ abilityReader }: { readonly abilityReader?: AbilityReader | undefined }, model: Model) {

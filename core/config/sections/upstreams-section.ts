@@ -192,6 +192,7 @@ export function checkCost(cost: Cost | undefined, path: YamlPath, report: Report
       report([...path, name], `is ${value}`, 'write at most six digits after the decimal point');
 }
 
+/** An invalid header would otherwise fail every request. */
 function checkHeaders({ api_keys, headers }: UpstreamValue, path: YamlPath, report: Report): void {
   for (const [index, key] of api_keys.entries()) {
     const mistake = keyMistake(key);

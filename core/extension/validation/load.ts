@@ -206,6 +206,7 @@ function readerOf(sections: ReadonlyMap<string, unknown>): SectionValues {
 
 const frozenDefaults = new WeakMap<JsonSchema, unknown>();
 
+/** Value of a section that is invalid or not registered. */
 function defaultsOf(schema: JsonSchema): unknown {
   if (!frozenDefaults.has(schema)) frozenDefaults.set(schema, deepFreeze(readDefaults(schema)));
   return frozenDefaults.get(schema);

@@ -22,6 +22,7 @@ export type DiagnosisHost = Pick<
   Host,
   'section' | 'catalog' | 'service' | 'isProduction' | 'dataFolder' | 'log' | 'now' | 'monotonic' | 'keep'
 > & {
+  /** Undefined unless `doctor` was asked to call it. */
   readonly publicAddress?: PublicAddress | undefined;
 };
 

@@ -56,7 +56,7 @@ export interface OrderEvent {
 }
 
 interface PaymentEvent {
-  readonly amount: number;
+  readonly amount: number; // in the smallest unit that the currency is paid in
   readonly currency: string;
 }
 

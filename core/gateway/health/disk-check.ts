@@ -9,7 +9,7 @@ import { healthReason } from './health-reason.ts';
 /** Share of the minimum that must be free in addition before a full disk passes again: files come and go. */
 const recoveryHeadroom = 0.1;
 
-const minInodes = 1_000;
+const minInodes = 1_000; // a journal and a database create files all the time
 
 interface DiskRoom {
   readonly free: number; // bytes

@@ -8,6 +8,7 @@ import net, { type AddressInfo, createServer, type Server as TcpServer } from 'n
  * drops their packets, and they come again after 1, 3, 7 and 15 s. So several sockets share the port, each with a queue.
  */
 
+/** Also the number of connections accepted per turn. */
 const socketCount = process.platform === 'linux' ? 8 : 1;
 const isShared = socketCount > 1;
 

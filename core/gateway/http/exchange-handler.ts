@@ -14,7 +14,7 @@ import { allowOrigin } from './cors.ts';
 import { discardBody, outcomeOf, ReplyDelivery, reportStalled, statusOf } from './delivery.ts';
 import type { EndpointTable } from './paths.ts';
 
-const settleTimeMs = 10_000;
+const settleTimeMs = 10_000; // for stages that still run when their exchange is over
 
 /** Runs the pipeline for the requests that hapi routes here, and tracks those in flight. */
 export class ExchangeHandler implements Conversations {

@@ -22,7 +22,8 @@ const running = Symbol('running response');
 const pipeline = Symbol('waiting requests');
 
 interface ClientSocket extends Socket {
-  [running]?: ServerResponse;
+  [running]?: ServerResponse; // otherwise the last one
+  /** Only of clients that have pipelined. */
   [pipeline]?: { readonly waiting: Waiting[]; isClosing: boolean };
   /** Node's parser of the connection, which has no types. `onIncoming` returns 2 to end parsing. */
   parser?: { onIncoming: (request: IncomingMessage, keepAlive: boolean) => number } | null;

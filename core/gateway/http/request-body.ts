@@ -224,6 +224,7 @@ function requireUtf8(bytes: Buffer, text: string): void {
 /** Result of decoding invalid bytes. A valid text may contain it too. */
 const replacement = '\uFFFD';
 
+/** @throws GatewayError `request_too_large` for a text that would take too long to parse */
 function requireReadable(text: string): void {
   const excess = findExcess(text, bounds.requestValues);
   if (excess === undefined) return;

@@ -51,6 +51,7 @@ export function createServer(log: Logger): {
   return { server, listener, refusals, upgrades };
 }
 
+/** Takes a request that needs nothing of hapi. @returns false for any other */
 type Shortcut = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 const shortcuts = new WeakMap<HttpServer, Shortcut>();
@@ -186,6 +187,7 @@ function isExchangePath(path: string, endpoints: EndpointTable): boolean {
   return apiPath.test(path) || endpoints.aliases.includes(canonicalPath(path).split('/')[2] ?? '');
 }
 
+/** A cookie of RFC 6265 §4.1.1, quoted or not. */
 const cookie =
   /^[!#$%&'*+.^`|~\w-]+=(?:[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*|"[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*")$/;
 

@@ -271,6 +271,7 @@ export class Pipeline {
     return reply;
   }
 
+  /** The reply itself or, if its stream broke before anything was sent, the error. */
   #unbroken(exchange: Exchange, reply: Reply, came = reply): Reply {
     tolerateErrors(reply);
     const broken = bodyErrorOf(reply, came);

@@ -2,7 +2,9 @@ import { Readable } from 'node:stream';
 import { bounds } from '#core/platform/bounds.ts';
 
 interface ReplyStreamOptions {
+  /** Called when the reader requests more. */
   readonly read: () => void;
+  /** Called at the end of the stream: read, truncated, or abandoned by its reader. */
   readonly close: () => void;
 }
 

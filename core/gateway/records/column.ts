@@ -15,10 +15,10 @@ interface Measure {
 interface ColumnShape<Source> {
   /** Epoch ms for `timestamptz`, a list of objects for `jsonb`. Undefined is stored as null. */
   read(source: Source): unknown;
-  readonly isRequired?: true;
+  readonly isRequired?: true; // no record lacks the value
   /** Characters of a text, or of each text in a list. Omitted for values of the gateway's own vocabulary. */
   readonly maxLength?: number;
-  readonly maximum?: number;
+  readonly maximum?: number; // larger numbers are omitted
   /** Entries kept of a list: the first ones; the last ones if negative. */
   readonly entries?: number;
   /** Members of each object in a `jsonb` column, as separate columns. */

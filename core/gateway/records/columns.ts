@@ -36,6 +36,7 @@ const principalColumns = columnsOf<Principal>()({
 });
 const callColumns = columnsOf<CachedCall>()({
   model: { type: 'text', isPersonal: false, read: ({ modelName }) => modelName, maxLength: 200 },
+  /** Public name of the model, if the client used another one. */
   alias_of: { type: 'text', isPersonal: false, read: aliasOf, maxLength: 200 },
   is_stream: { type: 'boolean', read: ({ isStream }) => isStream },
 });

@@ -73,6 +73,7 @@ export async function foldUsage(database: Pick<Database, 'fork'>): Promise<void>
     });
 }
 
+/** @returns true if there may be more */
 async function foldBatch(transaction: EntityManager): Promise<boolean> {
   let isFull = false;
   for (const statement of [foldRequests, foldAttempts]) {

@@ -15,7 +15,7 @@ export interface KeyUse {
   readonly requests: number;
 }
 
-const maxScanned = 500;
+const maxScanned = 500; // so that the busiest account costs no more than others
 const listedPrograms = 5;
 
 /**

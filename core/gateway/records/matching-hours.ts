@@ -3,7 +3,7 @@ import { counterOf } from './count-requests.ts';
 import type { RequestFilter } from './filter.ts';
 import { countUsage, usageHour } from './usage.ts';
 
-const maxHours = 60;
+const maxHours = 60; // with more, most hours have a match
 
 /**
  * The hours whose requests make up a page, for requests of all accounts that are rare and have no index over all accounts: those of

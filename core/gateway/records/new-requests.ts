@@ -20,7 +20,7 @@ export class NewRequests {
   readonly #now: () => number;
   /** Oldest running transaction before the last query. */
   #position: string | undefined;
-  #known = new Set<string>();
+  #known = new Set<string>(); // ids read at that position or the one before
 
   constructor(database: Pick<Database, 'query'>, filter: RequestFilter, now: () => number) {
     this.#database = database;

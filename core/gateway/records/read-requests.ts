@@ -83,6 +83,7 @@ export async function listRequests(
   return pageOf(found, size);
 }
 
+/** @param found one record more than the page, if there are as many */
 function pageOf(found: readonly RequestRecord[], size: number): RequestPage {
   const records = found.slice(0, size);
   return { records, next: found.length > size ? records.at(-1)?.id : undefined };

@@ -11,7 +11,9 @@ interface LoadOptions {
   readonly path: string;
   /** A database that holds only the tables made by the backup's migrations. */
   readonly databaseUrl: string;
+  /** Folder for files of waiting records, which the next start stores. */
   readonly journalFolder: string;
+  /** Called before each table. */
   onTable(name: string): void;
 }
 

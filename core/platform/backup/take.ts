@@ -24,9 +24,10 @@ const stallTimeout = 180_000;
 
 interface BackupOptions {
   readonly databaseUrl: string;
+  /** Folder of files of waiting records; skipped if it does not exist. */
   readonly journalFolder: string;
-  readonly to: string;
-  readonly minFreeBytes: number;
+  readonly to: string; // folder, created if missing
+  readonly minFreeBytes: number; // on its disk
   readonly now: Date;
   readonly signal?: AbortSignal;
 }

@@ -65,6 +65,7 @@ export class Replica implements RecordReads, AsyncDisposable {
   readonly #reminder = new Throttle(reminderIntervalMs);
   readonly #timer: NodeJS.Timeout;
   readonly #first: Promise<void>;
+  /** Rejects when a measurement gets no answer: waiting statements then go to the primary. */
   #silence = silence();
   #isClosed = false;
   #state: ReplicaState = { lag: undefined, fault: undefined, since: Date.now() };

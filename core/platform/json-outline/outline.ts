@@ -10,6 +10,7 @@ import { bounds } from '../bounds.ts';
  */
 interface Outline {
   readonly text: string;
+  /** Bytes at the end of the text that equal the end of the original. */
   readonly uncut: number;
   /** Escaped characters in all strings of the original; a few for each 64 KB count twice. */
   readonly escapes: number;
@@ -18,7 +19,7 @@ interface Outline {
 /** Compiled from scanner.as by `npm run build:scanner`. */
 export const scannerFile = join(import.meta.dirname, 'scanner.wasm');
 
-/** Bytes that the scanner takes at once; the layout is described there. */
+/** Bytes that the scanner takes at once, and where it writes; see scanner.as. */
 const block = 65_536;
 const output = 131_072;
 
@@ -33,6 +34,7 @@ interface Scanner {
   readonly uncut: { readonly value: number };
   readonly escapes: { readonly value: number };
   start(): void;
+  /** @returns bytes read; -1 for a text without an outline */
   shorten(length: number, isLast: boolean): number;
 }
 

@@ -15,7 +15,9 @@ interface CircuitOptions {
   readonly name?: string;
   /** A small write, so that it succeeds only where the commands of requests do. */
   readonly probe: () => Promise<unknown>;
+  /** Replaces a connection that accepts commands and answers none. */
   readonly replaceConnection: () => void;
+  /** Called when the circuit closes, before any command is sent again. */
   readonly onClose: () => void;
   readonly log: Logger;
 }

@@ -29,7 +29,7 @@ export class RedisEvents implements Events {
   readonly #subscriptions = new Map<string, Subscription>();
   readonly #closing = new AbortController();
   #connection = 0;
-  #isResumed = true;
+  #isResumed = true; // false until a new connection has its subscriptions again
   #refusal: Events['refusal'];
 
   constructor(nodes: RedisNodes, subscriber: Redis, log: Logger) {
@@ -120,6 +120,7 @@ export class RedisEvents implements Events {
     return true;
   }
 
+  /** @throws LateReply, or the error of a rejected subscription */
   async #confirmed(...names: string[]): Promise<void> {
     try {
       const result = await firstOrTimeout([this.#subscriber.subscribe(...names)], subscribeTimeout);

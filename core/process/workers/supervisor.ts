@@ -271,6 +271,7 @@ class Supervisor {
     tell(line);
   }
 
+  /** @returns true if every worker ended with 0 */
   async #stop(): Promise<boolean> {
     const { signals } = this.#parts;
     this.#isStopping = true;

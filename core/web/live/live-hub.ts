@@ -54,7 +54,7 @@ export class LiveHub implements AsyncDisposable {
   readonly #timers: readonly NodeJS.Timeout[];
   readonly #stops: readonly (() => void)[];
   #isChecking = false;
-  #isStopped = false;
+  #isStopped = false; // sessions could not be read at the last check
   #isClosed = false;
 
   constructor(host: HubHost, filterSessions: FilterSessions, pace: RenderBudget = new CpuShareBudget()) {

@@ -3,6 +3,7 @@ import { readHealth } from '#core/gateway/health/read-health.ts';
 import type { Translate } from '../texts/texts.ts';
 import type { ProblemKind } from './problem.ts';
 
+/** Of the dependencies, which are not in the registry. */
 const runbooks = new Map([
   ['database', 'database-down'],
   ['shared state', 'shared-state-down'],

@@ -16,6 +16,7 @@ import { wellKnownPaths } from '../pages/paths.ts';
 import { viewsFolder } from '../pages/views.ts';
 import type { Visit } from './visit.ts';
 
+/** Statuses with their own text; others use that of 400 or 500. */
 const described = new Set([400, 401, 403, 404, 405, 413, 429, 500, 503]);
 
 const retryAfterSeconds = 5;

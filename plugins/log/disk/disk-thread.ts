@@ -11,7 +11,7 @@ const steadyAfter = 60_000; // ms
 
 interface DiskThreadEvents {
   onAnswer(answer: ThreadAnswer): void;
-  onEnd(error: Error): void;
+  onEnd(error: Error): void; // of a thread that is started again
 }
 
 /** The thread of a ring. One that ends by itself, for want of memory, say, is started again. */

@@ -25,6 +25,7 @@ export const unsubscribePage: Page = {
   forms: [form],
 };
 
+/** @throws PageError 404 */
 async function requireAccount({ host, params }: PageRequest): Promise<string> {
   const accountId = await readToken(host.database, params['token'] ?? '');
   if (accountId === undefined) throw new PageError(404, 'mail.unsubscribe.unknown');

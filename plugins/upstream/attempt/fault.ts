@@ -34,6 +34,7 @@ export const faultEffects: Readonly<Record<FaultKind, FaultEffects>> = {
 
 interface FaultDetails {
   readonly status?: number | undefined;
+  /** The upstream had closed a reused connection. */
   readonly isStaleConnection?: boolean;
   /** A reused connection delivered nothing in time: the peer may be gone. */
   readonly isSilentConnection?: boolean;

@@ -5,6 +5,7 @@ import { requestPieces, type UpstreamCall } from './request-head.ts';
 /** Responses after which an upstream is trusted to send no surplus bytes; of later responses, one in 16 is checked. */
 const proof = { answers: 1_000, oneIn: 16 };
 
+/** An idle connection is closed after `usual`, or `reserve` before the timeout that the upstream announces. */
 const idleTimeMs = { usual: 10_000, longest: 60_000, reserve: 2_000, check: 500 };
 
 interface ConnectionPoolOptions {

@@ -16,7 +16,7 @@ export interface RouteSyncParts {
 interface RouteStates {
   of(id: string): RouteState;
   readonly all: ReadonlyMap<string, RouteState>;
-  onChange(): void;
+  onChange(): void; // this instance has changed a route, and sent it
 }
 
 const probeKey = (id: string) => `upstream/probe/${id}`;
@@ -125,6 +125,7 @@ export class RouteSync implements AsyncDisposable {
     return unsubscribe ?? (() => undefined);
   }
 
+  /** @throws SharedUnavailable */
   async #send(id: string, state: RouteState): Promise<void> {
     const { instance, shared, now, monotonic } = this.#parts;
     const report = state.report(monotonic());

@@ -123,6 +123,7 @@ export class Relay {
     return this.#calls !== this.#context.adapter;
   }
 
+  /** @throws GatewayError if no route served */
   async #ask(): Promise<RouteAnswer> {
     const { candidates } = this.#context;
     const failed: OrderedFailure[] = [];

@@ -4,6 +4,7 @@ import { FailureLog } from './failure-log.ts';
 import { KeyPool } from './key-pool.ts';
 import type { HealthReports, RelayParts } from './relay-parts.ts';
 
+/** No result of a trial changes the routing of customers' requests. */
 const unconcerned: HealthReports = {
   admit: () => ({ isProbe: false }),
   isHealthy: () => true,

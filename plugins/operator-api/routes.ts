@@ -71,6 +71,8 @@ async function answerTo(host: Host, readings: Readings, request: Request): Promi
   const limit = host.section(operatorApiSection).requests_per_minute;
   const wait = await refusedFor(host.shared, `operator-api:${caller.id}`, { limit, period: 60, burst: limit });
   if (wait !== undefined) return fail(429, 'rate_limited', `Too many requests. Try again in ${Math.ceil(wait)} s.`);
+  // PostgreSQL takes none in a text.
+  if (request.url.href.includes('%00')) return fail(400, 'invalid', 'The address has a NUL character; leave it out.');
   const call: Call = {
     method: request.method.toUpperCase(),
     segments: String(request.params['path'] ?? '').split('/'),

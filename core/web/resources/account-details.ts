@@ -15,7 +15,7 @@ import { nameOfPerson } from '../pages/account-name.ts';
 import { defineView, type FieldReader } from './field.ts';
 
 /** Actions of operators that are read, the newest. */
-const listedActions = 50;
+const listedActions = 100;
 const usageHours = 30 * 24;
 
 /** All that operators see of one account. */

@@ -15,7 +15,10 @@ export const accounts = defineResource({
   query: object({
     words: text('A part of name or e-mail address, an id, or a key hint.'),
     state: { enum: accountStates, description: 'Only accounts in this state.' },
-    after: text('Id of the last account of the page before.'),
+    after: {
+      ...text('Id of the last account of the page before.'),
+      pattern: '^[\\da-fA-F]{8}(?:-[\\da-fA-F]{4}){3}-[\\da-fA-F]{12}$',
+    },
   }),
   view: defineView<AccountSummary>()(
     {

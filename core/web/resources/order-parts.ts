@@ -175,7 +175,7 @@ export const notifications = defineView<NotificationTrail>()(
 );
 
 /** Actions of operators that are read, the newest. */
-const listedActions = 50;
+const listedActions = 100;
 
 /** All that operators see of one order. */
 export interface OrderDetails {

@@ -71,7 +71,8 @@ export const requests = defineResource({
     failover: boolean('Only requests that more than one route was tried for.'),
     cached: boolean('Only replies from the cache.'),
     since: time,
-    after: { ...text('Id of the last request of the page before.'), pattern: '^req_[\\da-f]{32}$' },
+    // Of the years to 2527: no later time is one of a request.
+    after: { ...text('Id of the last request of the page before.'), pattern: '^req_0[\\da-f]{11}7[\\da-f]{19}$' },
   }),
   // Commands draw their own table, with colours.
   view: defineView<object>()({}),

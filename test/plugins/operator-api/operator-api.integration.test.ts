@@ -185,6 +185,48 @@ describe('a call', () => {
     expect(json.actions).toMatchObject([{ action: 'account.note', subject: one, outcome: 'done', error: null }]);
   });
 
+  it('reads as many actions of an account and an order as it did', async () => {
+    const [account, order] = [await newAccount(), await startOrder(host, await createBuyer(database), 7)];
+    for (const subject of [account, order.id])
+      await database.query(
+        `insert into operator_action (id, operator_id, operator, action, subject)
+         select gen_random_uuid(), ?, 'api', 'account.note', ? from generate_series(1, 101)`,
+        [randomUUID(), subject],
+      );
+    const token = await newToken('read');
+    expect((await call('GET', `/accounts/${account}`, { token })).json.actions).toHaveLength(100);
+    expect((await call('GET', `/orders/${order.code}`, { token })).json.actions).toHaveLength(100);
+  });
+
+  it('with a NUL character in its address is explained', async () => {
+    const token = await newToken('act');
+    for (const [method, path] of [
+      ['GET', '/accounts/%00'],
+      ['GET', '/orders/a%00b'],
+      ['GET', '/margins?account=%00'],
+      ['POST', '/accounts/%00/note'],
+    ] as const) {
+      const { status, json } = await call(method, path, {
+        token,
+        ...(method === 'POST' && { body: { note: 'none' } }),
+      });
+      expect([path, status, json.error?.code]).toEqual([path, 400, 'invalid']);
+    }
+  });
+
+  it('after something that is no id is explained', async () => {
+    const token = await newToken('read');
+    for (const path of [
+      '/accounts?after=x',
+      '/requests?after=x',
+      `/requests?after=req_${'f'.repeat(12)}7${'f'.repeat(19)}`,
+    ]) {
+      const { status, json } = await call('GET', path, { token });
+      expect([path, status, json.error]).toMatchObject([path, 400, { code: 'invalid', message: /^"after" is "/ }]);
+    }
+    expect((await call('GET', `/accounts?after=${randomUUID().toUpperCase()}`, { token })).status).toBe(200);
+  });
+
   it('over the limit is told when to try again', async () => {
     const token = await newToken('read');
     limit = 2;

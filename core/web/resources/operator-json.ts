@@ -32,6 +32,8 @@ function isMoney(members: readonly (readonly [name: string, value: unknown])[]):
   return members.length === 2 && members.every(([name]) => name === 'amount' || name === 'currency');
 }
 
+/** Names of members alone: keys that are names of models, routes or countries stay as they are. */
 export function snakeCase(name: string): string {
+  if (!/^[a-z][\dA-Za-z]*$/.test(name)) return name;
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

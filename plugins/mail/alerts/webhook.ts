@@ -73,7 +73,7 @@ async function writeBody(
     title: alert.title,
     text: alert.text,
     url: `${host.service.baseUrl}${alert.path}`,
-    data: toOperatorJson(alert.data),
+    data: toOperatorJson(alert.data, true),
   });
 }
 

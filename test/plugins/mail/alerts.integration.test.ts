@@ -340,7 +340,7 @@ describe("a problem of a plugin's own", () => {
           text: 'For a day.',
           facts: [],
           path: '/operator/sales',
-          data: { entry: entryId },
+          data: { entryId, heldUntil: undefined },
         }),
       },
     };
@@ -352,7 +352,12 @@ describe("a problem of a plugin's own", () => {
     expect(calls).toEqual([]);
     await sendDueWebhooks(host, registered(healthChecks, [waiting]));
     expect(calls.map(({ body }) => JSON.parse(body))).toMatchObject([
-      { type: 'place.reserved', title: 'A place waits', data: { entry: reserved.entryId } },
+      {
+        type: 'place.reserved',
+        title: 'A place waits',
+        // With the names that its webhook had before 0.6, until 0.7.
+        data: { entry_id: reserved.entryId, entryId: reserved.entryId, held_until: null },
+      },
     ]);
   });
 });

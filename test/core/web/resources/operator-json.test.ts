@@ -34,3 +34,8 @@ it('names that commands printed before stand beside those of now, but not for wh
     paid_at: null,
   });
 });
+
+it('keys that are names of models, routes or people stay as they are', () => {
+  const value = { models: { 'dp/Qwen-3': 1, 'openai/gpt-6': 2 }, countries: { ID: 3 } };
+  expect(toOperatorJson(value, true)).toEqual(value);
+});

@@ -5,7 +5,7 @@ import { startOfHour, type UsageCounts, usageHour } from '#core/gateway/records/
 import { runInTurns } from '#core/platform/timing/turn.ts';
 import { readDays, type CalendarDay } from './calendar.ts';
 import { type Earning, earnedIn, readEarnings } from './earnings.ts';
-import { type ExactMoney, share, type Timespan, spread } from './exact-money.ts';
+import { type ExactMoney, share, type Timespan, spread, toDecimal } from './exact-money.ts';
 import { costOf, type FlatPrice, type Prices, readPrices } from './prices.ts';
 import {
   type AccountCounts,
@@ -34,6 +34,13 @@ export interface MarginGroup extends Margin {
 interface MarginDay extends Margin {
   /** `2026-11-22`, in `service.time_zone`. */
   readonly day: string;
+}
+
+/** Exact decimal numbers of whole units, each as money too; the numbers alone until 0.7. */
+export function writeMargin({ cost, earned }: Pick<Margin, 'cost' | 'earned'>, currency: string): object {
+  const exact = { cost: toDecimal(cost), earned: toDecimal(earned), margin: toDecimal(earned - cost) };
+  const money = Object.entries(exact).map(([name, amount]) => [`${name}_money`, { amount, currency }]);
+  return { ...exact, ...Object.fromEntries(money) };
 }
 
 /** What a span has cost and earned: lines and days are the same money, divided in two ways. */

@@ -1,7 +1,6 @@
 import { findAccountByHandle } from '#core/business/accounts/account-list.ts';
-import { toDecimal } from './exact-money.ts';
 import { marginReadings, marginSpans } from './margin-readings.ts';
-import { groupMargins } from './margins.ts';
+import { groupMargins, writeMargin } from './margins.ts';
 import { readPrices } from './prices.ts';
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import { choiceOf, InvalidQuery } from '#core/business/operator-actions/query.ts';
@@ -43,15 +42,13 @@ async function readMarginGroups(host: Host, _handle: string, query: URLSearchPar
     until: new Date(margins.span.until),
     unpriced,
     cut: groups.length > largestList,
-    margins: groups.slice(0, largestList).map(({ key, counts, cost, earned }) => ({
+    margins: groups.slice(0, largestList).map(({ key, counts, ...money }) => ({
       [group]: key,
       requests: counts.requests,
       inputTokens: counts.inputTokens,
       outputTokens: counts.outputTokens,
       images: counts.images,
-      cost: toDecimal(cost),
-      earned: toDecimal(earned),
-      margin: toDecimal(earned - cost),
+      ...writeMargin(money, currency),
     })),
   };
 }

@@ -1,6 +1,6 @@
 import { inText } from '#core/business/accounts/plans.ts';
-import { toDecimal, toSmallest } from './exact-money.ts';
-import { groupMargins, type MarginGroup, readMargins } from './margins.ts';
+import { toSmallest } from './exact-money.ts';
+import { groupMargins, type MarginGroup, readMargins, writeMargin } from './margins.ts';
 import { readPrices } from './prices.ts';
 import type { UsageFiguresReader } from '#core/extension/commands/usage-figures.ts';
 import { startOfHour } from '#core/gateway/records/usage.ts';
@@ -31,7 +31,7 @@ const read: UsageFiguresReader['read'] = async (host, { since, accountId, model,
       key: group.key,
       counts: group.counts,
       cells: cellsOf(group, currency),
-      json: toJson(group, currency),
+      json: { ...writeMargin(group, currency), currency },
     })),
   };
 };
@@ -41,11 +41,4 @@ function cellsOf({ cost, earned }: MarginGroup, currency: string) {
     inText(toSmallest(money, currency), currency),
   );
   return [earnedText, costText, cost > earned ? ({ text: margin, style: 'red' } as const) : margin];
-}
-
-/** Decimal numbers as texts, exactly, each as money; without until 0.7. */
-function toJson({ cost, earned }: MarginGroup, currency: string): object {
-  const exact = { cost: toDecimal(cost), earned: toDecimal(earned), margin: toDecimal(earned - cost) };
-  const money = Object.entries(exact).map(([name, amount]) => [`${name}_money`, { amount, currency }]);
-  return { ...exact, ...Object.fromEntries(money), currency };
 }

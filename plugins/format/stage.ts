@@ -25,7 +25,7 @@ import { number, object } from '#core/platform/schema.ts';
 /** A request to count tokens that has gone to a route. */
 const countRequest = defineFact<ClientRequest>('count_request');
 
-/** The client gets an estimate when the route cannot count tokens after all, but its own errors are reported. A trial is to find out. */
+/** Falls back to an estimate if the route cannot count tokens after all; the client's own errors are reported. Not in a trial, which has to find that out. */
 function counted(exchange: Exchange, reply: Reply): Reply {
   const request = exchange.find(countRequest);
   const isFailed = reply.status === 404 || reply.status >= 500;
@@ -36,7 +36,7 @@ function counted(exchange: Exchange, reply: Reply): Reply {
 /** Set for a thread that one route of several can continue. */
 const hasBackups = defineFact<boolean>('has_backups');
 
-/** When that route fails, the client is asked for the whole conversation, which another can continue. */
+/** If that route fails, asks the client for the whole conversation, which another route can continue. */
 function restarted(exchange: Exchange, reply: Reply): Reply {
   const isFailed = reply.status === 424 || reply.status === 429 || reply.status >= 500;
   if (!isFailed || exchange.find(hasBackups) !== true || exchange.isAborted) return reply;

@@ -31,7 +31,7 @@ export type TierModels = Readonly<Partial<Record<(typeof tierNames)[number], str
 /** Words in the names of models that are small and fast. */
 const smallWords = /(^|[-_./])(mini|small|haiku|flash|lite|nano|fast|tiny|air)($|[-_./\d])/i;
 
-/** What was read for a configuration, whose host never changes. */
+/** Cached per configuration, whose host never changes. */
 interface Known {
   readonly models: readonly ListedModel[];
   readonly defaults: Map<string, FormatDefaults | undefined>; // by format

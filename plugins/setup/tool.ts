@@ -97,7 +97,7 @@ interface MovedFolder {
   readonly folder: string;
 }
 
-/** What the words of a trial depend on. */
+/** Values for the words of a trial. */
 type TrialValues = Pick<SetupValues, 'providerId'> & { readonly model: Pick<SetupModel, 'name'> };
 
 /** How the script finds a tool on a machine and sets it up. `~/.config` means the folder that XDG_CONFIG_HOME names. */

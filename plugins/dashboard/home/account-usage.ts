@@ -17,8 +17,7 @@ import {
 const latestRequests = 4;
 /** Hours that are read with every update. Only records that a crash or the database has delayed are older. */
 const recentHours = 2;
-/** Ms after which earlier hours are read again. */
-const earlierKeptFor = 60_000;
+const earlierKeptFor = 60_000; // ms after which earlier hours are read again
 /** Accounts whose readings are kept. */
 const keptAccounts = 1_000;
 

@@ -6,12 +6,11 @@ import type { PageRequest } from '#core/web/pages/page.ts';
 
 /** When the page starts to remind of the end: in the last part of a pass, at most so many ms before it. */
 const reminder = { share: 1 / 4, most: 24 * 60 * 60 * 1000 };
-/** Ms for which added days are explained. */
-const grantTime = 7 * 24 * 60 * 60 * 1000;
+const grantTime = 7 * 24 * 60 * 60 * 1000; // ms for which added days are explained
 
 type Reader = Pick<PageRequest, 't' | 'format'>;
 
-/** What the account has paid for at this moment. */
+/** The account's current entitlement. */
 interface PassState {
   readonly kind: 'active' | 'starts_later' | 'ended' | 'none';
   readonly startsAt: Date | undefined;

@@ -7,8 +7,7 @@ import { describeChart, describeModels } from './describe-chart.ts';
 import { describeFigures } from './describe-tiles.ts';
 import { sumHours, sumModels } from './sum-usage.ts';
 
-/** Ms for which a description is valid: its relative times change every minute. */
-const minute = 60_000;
+const minute = 60_000; // ms for which a description is valid: its relative times change every minute
 
 type UsageView = ReturnType<typeof describe>;
 

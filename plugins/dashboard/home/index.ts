@@ -9,10 +9,9 @@ import id from './texts/id.json' with { type: 'json' };
 
 const part = (name: string) => `dashboard/home/${name}.eta`;
 
-/** Seconds between two looks at what changes with time alone: the rate limit. */
-const lookEvery = 10;
+const lookEvery = 10; // seconds between two looks at what changes with time alone: the rate limit
 
-/** What is left, what was used, the latest requests. */
+/** Remaining plan and limits, usage, and the latest requests. */
 function homePage(gateway: Registry): Page {
   return {
     path: '/dashboard',

@@ -13,8 +13,7 @@ import type { ModelFilter, ModelsQuery, SortColumn } from './query.ts';
 
 /** Days of the uptime that the list compares; the page of a model has all that are counted. */
 export const listedDays = 28;
-/** Tokens of a context that is called long. */
-const longContext = 200_000;
+const longContext = 200_000; // tokens of a context that is called long
 
 /** What is known of one model. */
 export interface ModelReading {

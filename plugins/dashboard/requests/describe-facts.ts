@@ -2,7 +2,6 @@ import type { PageRequest } from '#core/web/pages/page.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import type { Translate } from '#core/web/texts/texts.ts';
 
-/** A line of the facts about a request, ready to be printed. */
 interface RequestFact {
   readonly label: string;
   readonly text: string;

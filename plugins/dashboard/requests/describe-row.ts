@@ -6,7 +6,6 @@ import type { RouteNames } from '../route-names.ts';
 import { describeStatus, type StatusView } from './describe-status.ts';
 import { requestsPath } from './query.ts';
 
-/** A request as a row of the table, ready to be printed. */
 interface RequestRow {
   readonly id: string;
   readonly path: string;

@@ -38,7 +38,7 @@ function pagesOf(path: RequestsQuery['path'], role: Page['role'], show: Page['sh
   ];
 }
 
-/** Of the account. Operators follow links of customers to the request of whoever it is. */
+/** The account's own; operators may follow a customer's link to any request. */
 async function describeOwn(request: PageRequest) {
   const { params, host, isOperator } = request;
   const id = params['id'] ?? '';
@@ -89,7 +89,6 @@ async function describeRequest(
   };
 }
 
-/** What the table has in its columns. */
 function describeFigures(record: RequestRecord, { t, format }: PageRequest) {
   const first = firstTokenOf(record);
   const figures: [name: string, value: string][] = [

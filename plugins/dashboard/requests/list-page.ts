@@ -61,7 +61,7 @@ function pageOfRequests(path: RequestsQuery['path'], options: Pick<Page, 'role' 
   };
 }
 
-/** The part that changes by itself. */
+/** The live part of the page. */
 async function describeList(query: RequestsQuery, request: PageRequest) {
   const { host, format, t } = request;
   const now = host.now();

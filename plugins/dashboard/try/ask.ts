@@ -9,8 +9,7 @@ import { tryBounds } from './conversation.ts';
 /** Timeout of a response in ms; longer than the deadline of a model call, whose error is more specific. */
 const deadline = 300_000;
 
-/** Bytes of a response that are read. */
-const longestResponse = 4 * 1024 * 1024;
+const longestResponse = 4 * 1024 * 1024; // bytes of a response that are read
 
 /** The result of a request. */
 export interface Asked {
@@ -19,8 +18,7 @@ export interface Asked {
   readonly status: number; // 0 when the gateway did not respond
   readonly answer: string;
   readonly usage: { readonly input: number; readonly output: number } | undefined;
-  /** Ms. */
-  readonly duration: number;
+  readonly duration: number; // ms
   readonly error: { readonly message: string; readonly retryAfter: number | undefined } | undefined;
 }
 

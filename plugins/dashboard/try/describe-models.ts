@@ -6,7 +6,7 @@ import type { PageRequest } from '#core/web/pages/page.ts';
 
 type Abilities = Pick<Registry, 'abilityReader'>;
 
-/** What the script of the page knows of a model, so that it offers no setting that the model does not take. */
+/** Facts about a model for the page's script, which offers only settings that the model takes. */
 interface ModelFacts {
   readonly images: boolean;
   readonly files: boolean;
@@ -17,8 +17,7 @@ interface ModelFacts {
   readonly efforts: readonly string[];
   /** True when answers can be made to follow a JSON Schema. */
   readonly json: boolean;
-  /** Tokens; undefined where nothing is configured. */
-  readonly maxOutput: number | undefined;
+  readonly maxOutput: number | undefined; // tokens; undefined where nothing is configured
 }
 
 /** True for a model that the page can call. A model of text has no other endpoint than `/v1/completions` in rare cases. */

@@ -22,7 +22,7 @@ interface Turn {
   readonly requestPath: string;
 }
 
-/** What the form adds to the page. */
+/** Values that a sent form adds to the page. */
 interface Answered {
   readonly turns: readonly Turn[];
   readonly history: string;
@@ -137,7 +137,7 @@ function describePage(
   };
 }
 
-/** What the form of a model says that is not for conversations. */
+/** Texts of the form for a model that is not for conversations. */
 function describeSingle(kind: SingleKind, t: PageRequest['t']) {
   return { about: t(`try.kind_text.${kind}`), field: kind === 'transcription' ? '' : t(`try.field.${kind}`) };
 }

@@ -72,7 +72,7 @@ export class UniqueIds {
   }
 }
 
-/** The calls of the last turn that has a given id. */
+/** The calls of the last turn with this id. */
 interface OpenCalls {
   readonly turn: number;
   readonly ids: string[];

@@ -70,8 +70,7 @@ export interface ReplyContext {
   readonly id: string;
   /** The name that the client requested. */
   readonly model: string;
-  /** Seconds since 1970. */
-  readonly created: number;
+  readonly created: number; // seconds since 1970
   /** The client's request, for formats that repeat it in the reply. */
   readonly request: JsonObject;
   /** The same without the middle of its long texts; missing where `request` costs nothing. */

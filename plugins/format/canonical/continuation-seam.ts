@@ -1,11 +1,8 @@
 import type { Fragment } from './reply.ts';
 
-/** Characters before the seam that are searched for a repetition. */
-const longestOverlap = 4_096;
-/** A repetition of this length is never a coincidence, wherever it begins. */
-const surelyMeant = 12;
-/** A shorter one counts from this length on, and only where it begins with a word. */
-const perhapsMeant = 3;
+const longestOverlap = 4_096; // characters before the seam that are searched for a repetition
+const surelyMeant = 12; // characters; such a repetition is never a coincidence
+const perhapsMeant = 3; // characters; a shorter repetition counts only if it begins with a word
 const beginsWithLetter = /^\p{L}/u;
 const endsInWord = /[\p{L}\p{N}_]$/u;
 

@@ -29,8 +29,7 @@ export interface Settings {
   readonly sampling: Sampling;
   /** False: one call at a time. */
   readonly parallelToolCalls?: boolean | undefined;
-  /** Tokens, reasoning included. */
-  readonly maxOutputTokens?: number | undefined;
+  readonly maxOutputTokens?: number | undefined; // tokens, reasoning included
   readonly stop: readonly string[];
   readonly verbosity?: string | undefined;
   /** The caller's own end user. */
@@ -212,8 +211,7 @@ export type Effort = (typeof efforts)[number];
 
 export interface ReasoningRequest {
   readonly effort: Effort | undefined;
-  /** Tokens for thinking. */
-  readonly budget: number | undefined;
+  readonly budget: number | undefined; // tokens for thinking
   /** False when the client does not want the text. */
   readonly wantsText: boolean;
 }

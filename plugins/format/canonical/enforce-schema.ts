@@ -72,7 +72,7 @@ function isComplete(value: JsonValue | undefined): boolean {
 
 interface EnforcedInput {
   readonly schema: JsonObject;
-  /** Undefined where the client says nothing. */
+  /** Undefined if the client sets nothing. */
   readonly strict: boolean | undefined;
 }
 

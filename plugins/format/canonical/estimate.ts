@@ -6,8 +6,7 @@ const charactersPerToken = 4;
 const tokensPerAttachment = 1_500;
 /** An image that a model makes, in characters of text with as many tokens. */
 export const charactersPerImage = tokensPerAttachment * charactersPerToken;
-/** Tokens that roles and delimiters add to every message, tool and block. */
-const tokensPerObject = 3;
+const tokensPerObject = 3; // tokens that roles and delimiters add to every message, tool and block
 /** Members whose text is data, not words. */
 const attachmentNames = new Set(['data', 'image_url', 'file_data', 'file_url', 'inlineData', 'fileData', 'url']);
 /** Members that hold opaque reasoning state. */

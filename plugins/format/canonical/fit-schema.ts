@@ -5,10 +5,10 @@ import { annotations, hints, holders, namedHolders, type SchemaSubset } from './
 
 /** The most levels of schemas: the body itself allows no more. */
 const maxDepth = 200;
-/** The most references that are replaced by what they refer to: mutual references multiply. */
+/** References that are inlined, at most: mutual references multiply. */
 const maxInlined = 500;
 
-/** Which objects are closed to members that they do not list: those that the vendor wants so, or those that say nothing. */
+/** Objects closed to unlisted members: all, as the vendor requires, or those that say nothing. */
 type Closing = 'always' | 'unsaid' | 'never';
 
 /**
@@ -81,7 +81,7 @@ class Fitter {
     return target === undefined ? schema : mergeSchemas(target, beside);
   }
 
-  /** A reference has no other keywords beside it: as the only alternative it needs none. */
+  /** A reference cannot stand next to other keywords: as the only alternative it needs none. */
   #withReference(schema: JsonObject): JsonObject {
     const { $ref, ...beside } = schema;
     if ($ref === undefined || !Object.keys(beside).some((name) => !name.startsWith('$') && name !== 'definitions')) {
@@ -90,7 +90,7 @@ class Fitter {
     return beside['anyOf'] === undefined ? { anyOf: [{ $ref }], ...beside } : this.#resolved(schema);
   }
 
-  /** The entries of a tuple become alternatives; entries behind them have no form there unless the schema describes them. */
+  /** The entries of a tuple become alternatives; entries after them have no form there unless the schema describes them. */
   #withEntries(schema: JsonObject): JsonObject {
     const { items, prefixItems } = schema;
     const tuple = [prefixItems, items].find((list) => Array.isArray(list));

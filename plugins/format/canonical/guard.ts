@@ -49,7 +49,7 @@ export class GrammarGuard {
   #finish: FinishReason | undefined;
   #stopSequence: string | undefined;
   #tier: string | undefined;
-  /** Of tokens whose text has not come yet. */
+  /** Of tokens whose text has not arrived yet. */
   readonly #logprobs: Logprob[] = [];
   #outputBytes = 0;
   /** `#outputBytes` when the upstream gave its finish reason. */
@@ -317,7 +317,7 @@ export class GrammarGuard {
     if (this.#hasRoom(text.length)) this.#queue.append(block, text, logprobs);
   }
 
-  /** Counts what is kept of the answer, and fails one that becomes too large. */
+  /** Counts the kept part of the answer, and fails an answer that becomes too large. */
   #hasRoom(size: number): boolean {
     this.#outputBytes += size;
     if (this.#outputBytes <= bounds.translatedReply) return true;
@@ -355,7 +355,7 @@ export class GrammarGuard {
     this.#emit({ type: 'finish', reply: this.#reply });
   }
 
-  /** True for an empty answer that was not intended: models may end without a word, but then count a token for it. */
+  /** True for an unintended empty answer: a model may end without text, but then counts a token for it. */
   get #isSilent(): boolean {
     if (this.#hasLost && this.#finish !== undefined) return false;
     return this.#finish === undefined || (this.#finish === 'stop' && (this.#usage.reported.output ?? 0) === 0);

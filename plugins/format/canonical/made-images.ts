@@ -28,7 +28,7 @@ export function mediaTypeIn(data: string): string | undefined {
   return beginnings.find(([beginning]) => data.startsWith(beginning))?.[1];
 }
 
-/** Stands before images that the user's message shows in place of the answer that had them. */
+/** Precedes images that the user's message shows in place of the answer with them. */
 const caption = 'Images of your earlier answers:';
 
 /**

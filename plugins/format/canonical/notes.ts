@@ -1,8 +1,7 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { cutMark, maxNotes } from '#core/gateway/model-call/notes-header.ts';
 
-/** Characters of a note, which travels in a header. */
-const maxNoteLength = 120;
+const maxNoteLength = 120; // characters of a note, which travels in a header
 
 /** A part of a request that has no place in a conversation. */
 interface DroppedPart {

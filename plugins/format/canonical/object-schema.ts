@@ -3,9 +3,9 @@ import { describe } from './fit-schema.ts';
 import { choices, findReference, mergeSchemas } from './merge-schemas.ts';
 import type { Notes } from './notes.ts';
 
-/** The most schemas that are made one: mutual references multiply. */
+/** Schemas that are merged, at most: mutual references multiply. */
 const maxSchemas = 500;
-/** Keywords that vendors refuse at the top of the input of a tool, besides alternatives. */
+/** Further keywords that vendors refuse at the top of a tool's input. */
 const refusedAtTop = new Set(['not', 'enum', 'const', 'if', 'then', 'else']);
 
 /**

@@ -82,7 +82,7 @@ export function readAudio(value: JsonValue | undefined, path: string): AudioPart
   };
 }
 
-/** The formats that OpenAI’s models hear. */
+/** Audio formats that OpenAI’s models accept. */
 const openaiAudio: ReadonlySet<string> = new Set(['wav', 'mp3']);
 
 /** @throws GatewayError `unsupported_content` when the model does not listen, or not to this format */

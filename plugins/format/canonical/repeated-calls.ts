@@ -18,7 +18,6 @@ interface DoubtfulCall {
  */
 export class RepeatedCalls {
   readonly #inputOf: (key: Key) => string;
-  /** Calls with an id and a name. */
   readonly #known = new Map<Key, CallFragment>();
   readonly #complete = new Set<Key>();
   #doubtful: DoubtfulCall | undefined;

@@ -1,9 +1,9 @@
 import { type JsonObject, type JsonValue, parseJson, parseObject } from '#core/platform/json.ts';
 import { endOfString } from '#core/platform/json-scan.ts';
 
-/** Events that are learned in vain before no more are: some vendors write another number into each. */
+/** Failed attempts to learn a template, after which none is made: some vendors write another number into each event. */
 const mostLearned = 8;
-/** What a JSON string has only behind a backslash, and the backslash. */
+/** Characters that a JSON string has only after a backslash, and the backslash. */
 const special = /["\\\p{Cc}]/u;
 
 type TextOf = (event: JsonObject) => JsonValue | undefined;

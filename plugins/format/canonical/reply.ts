@@ -82,7 +82,7 @@ export function isAside({ type }: Fragment): boolean {
   return asides.has(type);
 }
 
-/** Fragments of which a client sees something. */
+/** Fragments that are visible to a client. */
 const contents: ReadonlySet<Fragment['type']> = new Set([
   'text',
   'refusal',

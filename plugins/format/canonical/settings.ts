@@ -65,7 +65,7 @@ const unlessZero =
     if (setting !== 0) notes.drop(name);
   };
 
-/** How the loss of a setting is noted, in the order of the notes. Every upstream has a place for the others. */
+/** Notes on lost settings, in the order of the notes. Every upstream has a place for the other settings. */
 const losses: { readonly [P in SettingPlace]?: Loss } = {
   wantsImages: 'image output',
   stop: noteCutting,

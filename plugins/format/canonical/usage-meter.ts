@@ -4,7 +4,7 @@ import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { estimateTokens, promptTokens } from './estimate.ts';
 import { member } from '../wire/members.ts';
 
-/** Deltas that are read. */
+/** Numbers of deltas that are read. */
 const samples = { wanted: 4, most: 16 };
 /** Members of a reply that hold text of the model, in all formats. */
 const answers = ['choices', 'content', 'output', 'candidates'] as const;

@@ -65,7 +65,7 @@ function readRoutes(model: Model): RouteAbilities {
   };
 }
 
-/** Those of all routes that are asked first. Of an endpoint without a vendor's preset nobody has said that it takes them. */
+/** Common to all routes that are asked first. For an endpoint without a vendor preset, support is undeclared. */
 function inputsOf({ routes }: Model): ('files' | 'audio' | 'video')[] {
   const primary = routes.filter(({ priority }) => priority === routes[0]?.priority);
   return (['files', 'audio', 'video'] as const).filter((input) =>
@@ -73,7 +73,7 @@ function inputsOf({ routes }: Model): ('files' | 'audio' | 'video')[] {
   );
 }
 
-/** What requests of Chat Completions may set, whatever format the routes that are asked first have. */
+/** Settings of Chat Completions requests, for primary routes of any format. */
 function settingsOf({ routes }: Model): ModelSettings {
   const primary = routes.filter(({ priority }) => priority === routes[0]?.priority);
   const profiles = primary.flatMap(({ upstream, profile }) => {

@@ -33,7 +33,7 @@ export function listModels(host: Host, exchange: Exchange, states: ModelStates):
   });
 }
 
-/** Its picker has only models to talk to. */
+/** Claude Code's picker lists chat models only. */
 function forPicker(models: readonly ListedModel[], { service }: Host): ListedModel[] {
   const talking = models.filter(({ model }) => model.kind === 'chat');
   const named = talking.map(({ name, model }) => [pickerNameOf(service.prefix, name), model] as const);
@@ -144,7 +144,7 @@ function describeOffered(host: Host, exchange: Exchange, write: (model: ListedMo
   return { status: 200, headers, body: JSON.stringify(write({ name: nameInReply(model, requested), model })) };
 }
 
-/** A header carries ASCII only; what else may occur is in the base URL. */
+/** Headers are ASCII; the base URL may contain other characters. */
 function headerText(text: string): string {
   return text.toWellFormed().replace(/[^ -~]+/g, encodeURIComponent);
 }

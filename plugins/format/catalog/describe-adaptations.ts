@@ -5,7 +5,6 @@ import type { Quirks } from '#core/config/catalog/quirks.ts';
 import type { ClientTextFormat } from '../formats/contract/descriptor.ts';
 import { clientTextFormats } from '../formats/formats.ts';
 
-/** A description of each adaptation, with its condition and its formats. */
 type Change = readonly [words: string, isMade: (quirks: Quirks) => boolean, formats: readonly string[]];
 
 const anthropicAndOpenai = ['chat', 'responses', 'messages'];

@@ -35,7 +35,7 @@ export function supportOf(client: ClientTextFormat, route: Route, feature: Model
   return losses.length === 0 ? 'yes' : { losses };
 }
 
-/** Tools of a model that cannot think beside them in Chat go to the endpoint where it can. */
+/** A model that cannot reason next to tools in Chat gets requests with tools on the endpoint where it can. */
 function formatFor(
   client: ClientTextFormat,
   { upstream, profile }: Route,

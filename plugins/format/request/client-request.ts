@@ -14,7 +14,7 @@ import { fold, type ParameterRules } from '../formats/contract/parameters.ts';
 import { RequestContent } from './request-content.ts';
 import type { Thread } from './thread.ts';
 
-/** What a request says besides its body. */
+/** Data of a request outside of its body. */
 interface Said {
   readonly format: ClientFormat;
   readonly purpose: Purpose;
@@ -28,9 +28,9 @@ interface Said {
   /** The reasoning of earlier turns, for clients that cannot return it. */
   readonly kept?: KeptReasoning | undefined;
   readonly thread?: Thread | undefined;
-  /** The account, for upstreams that are to know it. */
+  /** End user of requests to upstreams; omitted if none is sent. */
   readonly endUser?: string | undefined;
-  /** Notes on what was left out already, whatever the route. */
+  /** Notes on features that were omitted for every route. */
   readonly notes?: readonly string[] | undefined;
 }
 

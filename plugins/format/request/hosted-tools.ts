@@ -7,7 +7,6 @@ import { type ClientRequest, replyContext } from './client-request.ts';
 
 /** Tool types and members that clients run themselves, in all formats. */
 const clientTypes = /^(function|custom|namespace|tool_search|bash_|text_editor_|memory_)/;
-/** Notes on a request that lost a tool of its vendor. */
 const lossNote = /^dropped (web_search$|googleSearch$|tool (?!call ))/;
 
 /** True when a request has a tool that its vendor runs, such as a web search. */

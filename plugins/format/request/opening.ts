@@ -3,10 +3,8 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '#core/
 import { member } from '../wire/members.ts';
 import { rawElement } from './raw-element.ts';
 
-/** Characters that count. */
-const counted = 16_384;
-/** Bytes of a long body in which the first message is looked for. */
-const searched = 262_144;
+const counted = 16_384; // characters that count
+const searched = 262_144; // bytes of a long body in which the first message is looked for
 /** Members in which the formats have the messages. */
 const lists = ['messages', 'input', 'contents'];
 

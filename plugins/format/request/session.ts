@@ -4,8 +4,7 @@ import { member } from '../wire/members.ts';
 
 /** Headers in which tools name their conversation: Claude Code, Codex, OpenCode. */
 const sessionHeaders = ['x-claude-code-session-id', 'session-id', 'x-session-id'];
-/** Characters that count of a name; tools put whole JSON texts there. */
-const longest = 512;
+const longest = 512; // characters that count of a name; tools put whole JSON texts there
 
 /** The client's name of the conversation, because vendors cache prompts by conversation. */
 export function readSession(headers: IncomingHttpHeaders, body: JsonObject): string | undefined {
@@ -19,8 +18,7 @@ export function readSession(headers: IncomingHttpHeaders, body: JsonObject): str
   return typeof user === 'string' && user !== '' ? user.slice(0, longest) : undefined;
 }
 
-/** Characters that count of the beginning of a conversation. */
-const longestOpening = 65_536;
+const longestOpening = 65_536; // characters that count of the beginning of a conversation
 /** The first message of the user, which stays the same in each turn of a conversation; instructions may tell the time. */
 export function firstQuestionOf({ messages }: JsonObject): string {
   const first = Array.isArray(messages) ? messages.find((message) => member(message, 'role') === 'user') : undefined;

@@ -198,7 +198,6 @@ function needsTranslation({ profile }: Route, { format, purpose, outline }: Clie
   return !tool_result_images && text.omitResultImages(outline) !== outline;
 }
 
-/** The note on a request without its images. */
 const omissionNote = 'approximated images in tool results as text';
 
 /**

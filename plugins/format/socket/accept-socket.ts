@@ -2,8 +2,7 @@ import type { WebSocket } from 'ws';
 import type { Upgrade } from '#core/gateway/http/upgrades.ts';
 import { chooseProtocol } from './handshake.ts';
 
-/** Ms that a client may take to answer the end of its connection. */
-const closeTimeout = 5_000;
+const closeTimeout = 5_000; // ms that a client may take to answer the end of its connection
 
 /** Answers an upgrade with 101. Rejects an invalid handshake; the promise then stays pending. */
 export type Acceptor = (upgrade: Upgrade, maxBytes: number) => Promise<WebSocket>;

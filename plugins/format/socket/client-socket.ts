@@ -24,10 +24,8 @@ import type { SocketContext, SocketInit } from './socket-init.ts';
 import { type LifeLimits, SocketLife } from './socket-life.ts';
 import { SocketTurn, type TurnSocket } from './turn.ts';
 
-/** Ms for the first message of a client without a valid key. */
-const unauthenticatedTime = 10_000;
-/** Ms for which a socket that is too old stays open for the requests that are refused on it. */
-const closeGrace = 60_000;
+const unauthenticatedTime = 10_000; // ms for the first message of a client without a valid key
+const closeGrace = 60_000; // ms for which a socket that is too old stays open for the requests that are refused on it
 /** Refused messages in a row after which a client is turned away. */
 const mostRefused = 200;
 
@@ -122,7 +120,7 @@ export class ClientSocket implements TurnSocket {
     this.#closeIfDone();
   }
 
-  /** A client without a valid key has sent nothing so far: a request in its place is refused, recorded and counted. */
+  /** A client without a valid key has sent no message: an empty request is refused, recorded and counted for it. */
   #turnAway(): void {
     this.#read(emptyRequest);
   }

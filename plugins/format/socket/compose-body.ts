@@ -32,8 +32,7 @@ export function composeBody(frame: CreateFrame, kept: readonly Buffer[] | undefi
   return [...packed([...head, inputOpening]), ...before, ...packed([own, inputEnd, closing])];
 }
 
-/** Bytes up to which pieces are joined: the system takes each by itself. */
-const short = 65_536;
+const short = 65_536; // bytes up to which pieces are joined: the system takes each by itself
 
 function packed(pieces: readonly Buffer[]): readonly Buffer[] {
   return sizeOf(pieces) > short ? pieces : [Buffer.concat(pieces)];

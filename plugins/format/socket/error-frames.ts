@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, parseObject } from '#core/platform/json.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 
-/** Who gets an error. */
 interface Recipient {
   /** The lane of the request at fault; undefined where none is known, and for the lane without a name. */
   readonly streamId?: string | undefined;
@@ -10,11 +9,10 @@ interface Recipient {
   readonly isCodex: boolean;
 }
 
-/** Headers of a POST's refusal that say when to come back. */
+/** Retry headers of a rejected POST. */
 const retryHeaders = /^(?:retry-after|x-should-retry|x-ratelimit-)/;
 
-/** Seconds, where an error that is worth another try names none: Codex ends the turn for want of them. */
-const defaultRetryAfter = '2';
+const defaultRetryAfter = '2'; // seconds, if a retryable error names none: without them, Codex ends the turn
 
 /**
  * The refusal of a request as an event. The status is in it because clients wait for another event without one, headers are in both

@@ -17,14 +17,11 @@ import { SocketCounts } from './socket-counts.ts';
 import type { SocketContext } from './socket-init.ts';
 import { warmUpEndpoint } from './warm-up.ts';
 
-/** Ms between two looks at all sockets. */
-const sweepEvery = 5_000;
-/** Seconds after which a client that has too many sockets may try again. */
-const defaultRetryAfter = 5;
+const sweepEvery = 5_000; // ms between two looks at all sockets
+const defaultRetryAfter = 5; // seconds after which a client that has too many sockets may try again
 /** Open sockets of a network that have no valid key. */
 const mostUnauthenticated = 16;
-/** Bytes of the conversations of one account. */
-const mostOfAccount = 64 * 1024 ** 2;
+const mostOfAccount = 64 * 1024 ** 2; // bytes of the conversations of one account
 
 /** All WebSockets of the process. */
 export class SocketFront implements SocketEndpoint {

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '#core/platform/errors/table.ts';
 
-/** Where browsers put a key, which cannot set headers of a WebSocket. */
+/** Subprotocol with the key of a browser, which cannot set headers of a WebSocket. */
 const keyProtocol = 'openai-insecure-api-key.';
 
-/** Headers of the connection, and what must not reach a request: cookies identify nobody here. */
+/** Headers of the connection, and those that must not reach a request: cookies identify no account here. */
 const left = /^(?:connection|upgrade|cookie|content-length|content-type|transfer-encoding|expect|te|sec-websocket-.*)$/;
 
 /** The headers of each request on a WebSocket: those with which it was opened. The key is in them as in those of a POST. */

@@ -3,8 +3,7 @@ import type { Reclaimable } from '#core/platform/memory/budget.ts';
 import { type ItemsOutline, type OutlinedItems, outlineOfItems } from '#core/platform/json-outline/outline.ts';
 import { freeBytes, lendBytes, reclaimBytes } from '#core/platform/memory/freed-bytes.ts';
 
-/** Bytes of memory that a conversation takes beside its segments, and a segment beside its items. */
-const overhead = 1_024;
+const overhead = 1_024; // bytes of a conversation without its segments, and of a segment without its items
 const segmentOverhead = 896;
 
 /** Bytes up to which a segment is copied into the next one: a conversation of many short turns has few segments. */

@@ -3,24 +3,22 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 /** Requests of one socket: those that run, and those that wait. */
 export const mostRequests = { running: 16, waiting: 64 } as const;
 
-/** A request that waits for its turn. */
 interface QueuedRequest {
   readonly lane: string;
-  /** False for one that runs however many others do. */
+  /** False if it runs regardless of the limit. */
   readonly isCounted: boolean;
   /** Runs it, and resolves when it is over. Must not reject. @param waited ms since it became the first of its lane */
   start(waited: number): Promise<void>;
-  /** Too many others have run for as long as it may wait. */
+  /** Called when the limit was reached for its whole waiting time. */
   refuse(): void;
-  /** It never runs, because its socket has closed. */
+  /** Called when its socket has closed before it ran. */
   release(): void;
 }
 
 interface LaneLimits {
   readonly running: number; // requests of all lanes
   readonly waiting: number; // requests
-  /** Ms for which the first request of a lane waits while as many of others run as may. */
-  readonly wait: number;
+  readonly wait: number; // ms that the first request of a lane waits while the limit of running ones is reached
 }
 
 /** The order of the requests of one socket: those of a lane run one after the other, those of different lanes beside each other. */
@@ -29,10 +27,9 @@ export class Lanes {
   readonly #mayStart: () => boolean;
   readonly #onIdle: () => void;
   readonly #now: () => number;
-  /** In the order in which they came. */
   readonly #waiting: QueuedRequest[] = [];
   readonly #busy = new Set<string>();
-  /** When the first requests of their lanes have become that. */
+  /** Since when each of these has been the first of its lane. */
   readonly #firstSince = new Map<QueuedRequest, number>();
   #timer: NodeJS.Timeout | undefined;
   #running = 0;

@@ -19,8 +19,7 @@ export interface CreateFrame extends ClientFrame {
   readonly generates: boolean;
 }
 
-/** Characters of a name that a refusal repeats. */
-const repeated = 100;
+const repeated = 100; // characters of a name that a refusal repeats
 const laneName = /^[A-Za-z0-9_.-]{1,256}$/;
 
 /** @throws GatewayError `invalid_request` for what is no event */

@@ -32,6 +32,5 @@ export interface SocketInit {
   /** For the message that is on its way, and for those whose bodies nobody has read yet. */
   readonly memory: MemoryShare;
   readonly waiting: MemoryShare;
-  /** Bytes of a message, and of all that wait. */
-  readonly maxBytes: number;
+  readonly maxBytes: number; // bytes of a message, and of all that wait
 }

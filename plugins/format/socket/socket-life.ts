@@ -3,16 +3,12 @@ import type { WebSocket } from 'ws';
 import type { MemoryShare } from '#core/platform/memory/budget.ts';
 import { bytesTaken } from '#core/gateway/http/stalled-client.ts';
 
-/** Ms between pings: proxies cut idle connections after 60 s. */
-const pingEvery = 25_000;
-/** Ms for which a ping may be unanswered. */
-const longestSilence = 40_000;
+const pingEvery = 25_000; // ms between pings: proxies cut idle connections after 60 s
+const longestSilence = 40_000; // ms for which a ping may be unanswered
 /** Control frames between two looks after which a client is turned away. */
 const mostControls = 500;
-/** Bytes of an unfinished message that are not counted. */
-const smallMessage = 65_536;
-/** Bytes of a client's control frame before its payload: head and mask. */
-const controlHead = 6;
+const smallMessage = 65_536; // bytes of an unfinished message that are not counted
+const controlHead = 6; // bytes of a client's control frame before its payload: head and mask
 
 export interface LifeLimits {
   readonly writeTimeout: number; // seconds without a byte taken by the client
@@ -36,9 +32,8 @@ export class SocketLife {
   /** Bytes of the message that is on its way, and since when. */
   #incoming = 0;
   #incomingSince = 0;
-  /** Bytes that the system had taken at the last look, and since when it has taken no more. */
-  #taken: number | undefined;
-  #stuckSince: number | undefined;
+  #taken: number | undefined; // bytes that the system had taken at the last look
+  #stuckSince: number | undefined; // since when it has taken no more
 
   /** @param memory for the message that is on its way @param now ms, monotonic */
   constructor(ws: WebSocket, socket: Socket, memory: MemoryShare, now: () => number) {

@@ -1,8 +1,7 @@
 import { parseObject } from '#core/platform/json.ts';
 import type { ClientFrame } from './read-frame.ts';
 
-/** Bytes of an event whose input its refusal repeats. */
-const longestEcho = 16_384;
+const longestEcho = 16_384; // bytes of an event whose input its refusal repeats
 
 /** The answer to `response.steer`, which repeats the input as OpenAI's does. */
 export function steerRefusal({ bytes }: ClientFrame): string {

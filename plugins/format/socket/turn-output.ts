@@ -4,7 +4,7 @@ import type { Usage } from '#core/gateway/facts.ts';
 import { bytesOf, type FramedEvent, textOfBytes } from './event-frames.ts';
 import { memberSpans } from './member-spans.ts';
 
-/** What an event means for the response that it is of. */
+/** Effect of an event on its response. */
 type Progress = 'begun' | 'running' | 'ended' | 'failed' | 'error';
 
 const stages: Readonly<Record<string, Progress>> = {

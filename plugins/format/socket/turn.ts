@@ -142,7 +142,7 @@ export class SocketTurn implements Correspondent {
     if (reason instanceof GatewayError && !this.#isOver) this.#breakOff(exchange, reply, reason, metadata);
   }
 
-  /** Ends a response that cannot go on: inside it once it has begun, else as if it had been refused. */
+  /** Ends a broken response: with an event inside it once it has begun, otherwise like a rejection. */
   #breakOff(exchange: Exchange, reply: Reply, error: GatewayError, metadata: JsonObject): void {
     exchange.fail(error);
     if (this.#output.id === undefined) {
@@ -240,7 +240,7 @@ export class SocketTurn implements Correspondent {
   }
 }
 
-/** What a POST says in its headers, as an event that Codex reads and SDKs pass by. */
+/** The headers of a POST as an event, which Codex reads and SDKs ignore. */
 function metadataOf(exchange: Exchange, { headers }: Reply, begin: string): JsonObject {
   const metadata = Object.entries(headers).filter(([name]) => name.startsWith(begin));
   return { type: 'response.metadata', headers: { 'x-request-id': exchange.id, ...Object.fromEntries(metadata) } };

@@ -13,10 +13,8 @@ import type { ClientRequest } from '../request/client-request.ts';
 import { readSession } from '../request/session.ts';
 import { type Thread, threadNotFound, unsupportedThread } from '../request/thread.ts';
 
-/** Ms that a request waits for the state of its thread. */
-const deadline = 250;
-/** Ms between warnings about a store that fails. */
-const warnInterval = 60_000;
+const deadline = 250; // ms that a request waits for the state of its thread
+const warnInterval = 60_000; // ms between warnings about a store that fails
 const limits = { seconds: 86_400, entries: bounds.keptThreads, bytes: bounds.accountThreads };
 
 /**

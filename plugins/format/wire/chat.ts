@@ -12,7 +12,7 @@ interface Undeclared {
     | 'thinking' // DeepSeek, Moonshot, Z.ai
     | 'enable_thinking' // DashScope
     | 'thinking_budget'; // DashScope
-  /** What `reasoning` and `thinking` hold. */
+  /** Members of `reasoning` and `thinking`. */
   reasoning: 'type' | 'budget_tokens' | 'effort' | 'enabled' | 'exclude' | 'max_tokens';
   message:
     | 'reasoning_content' // DeepSeek

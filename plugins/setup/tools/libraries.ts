@@ -25,7 +25,6 @@ function library(
 /** A literal of Python, TypeScript and JSON. */
 const text = (value: string) => JSON.stringify(value);
 
-/** An official SDK, in both languages. */
 function officialSdk(sdk: SampledSdk, tool: Library): SetupTool {
   return library(tool, ({ baseUrl, keyVariable, model }) =>
     sdkSamples(sdk, { baseUrl, keyVariable, model: model.name }),

@@ -7,7 +7,7 @@ import { attemptsOf } from '../known-attempt.ts';
 type Value = string | number | boolean | null;
 type Field = (record: RequestRecord, routes: RouteNames) => Value;
 
-/** What is exported of a request, by name: the same in each format, and for readers of every language. Times in ms. */
+/** Exported members of a request by name: the same in each format, and for readers of every language. Times in ms. */
 const fields: Readonly<Record<string, Field>> = {
   id: ({ id }) => id,
   time: ({ started_at: startedAt }) => new Date(startedAt).toISOString(),

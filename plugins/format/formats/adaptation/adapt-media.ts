@@ -6,7 +6,6 @@ import type { GeminiBlob, GeminiPart } from '../../wire/gemini.ts';
 type Medium = 'images' | 'files' | 'audio' | 'video';
 const media: readonly Medium[] = ['images', 'files', 'audio', 'video'];
 
-/** Types of media parts in all formats. */
 const mediumOfType: ReadonlyMap<JsonValue | undefined, Medium> = new Map([
   ['image_url', 'images'],
   ['input_image', 'images'],

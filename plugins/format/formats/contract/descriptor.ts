@@ -139,16 +139,12 @@ interface TextSide extends UpstreamCodec {
   readonly stream?: StreamFormat;
   /** The member by which a streamed reply is asked to count tokens. */
   readonly usageOption?: InsertedMember;
-  /** The stop sequences in a request. */
   reportedStops(body: JsonObject): readonly string[];
-  /** Adapts a request of the format to capabilities and quirks of a route. */
   readonly adapt: Adaptation;
 }
 
-/** How a format streams replies. */
 interface StreamFormat {
-  /** Media type. */
-  readonly type: string;
+  readonly type: string; // media type
   createFramer(): EventFramer;
 }
 

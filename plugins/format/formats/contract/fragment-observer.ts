@@ -17,7 +17,6 @@ export interface Listening {
   readonly onFragments?: ((fragments: readonly Fragment[], isFinished: boolean) => void) | undefined;
 }
 
-/** How streams of a format end. */
 interface StreamEnd {
   /** The last event, for a complete stream that lacks it; left out where the format has none of its own. */
   readonly mark?: string;

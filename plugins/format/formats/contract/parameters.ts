@@ -16,7 +16,7 @@ interface SettingRow<P extends SettingPlace> {
   read?(value: JsonValue, notes: Notes): SettingIn<P> | undefined;
   /** The value for a route; the setting itself when left out. Undefined where the route has none, which is noted. */
   write?(setting: SettingIn<P>, target: EncodeTarget): JsonValue | undefined;
-  /** Who writes it instead of this row: `nobody` where only clients know the parameter. */
+  /** Writer instead of this row; `nobody` if only clients know the parameter. */
   readonly writtenBy?: 'encoder' | 'nobody';
 }
 

@@ -5,8 +5,7 @@ import { asList } from '../../wire/members.ts';
 import type { ReplyRepair } from '../contract/pass-through.ts';
 import { decodeVector, encodeVector } from './convert.ts';
 
-/** Bytes of a number in base64. */
-const numberSize = 4;
+const numberSize = 4; // bytes, before base64
 
 /** Gives the client vectors in the encoding that it asked for, and notes those that are longer: many servers know one form only. */
 export class VectorRepair implements ReplyRepair {

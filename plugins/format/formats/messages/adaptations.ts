@@ -76,7 +76,7 @@ const adaptToolReferences: Adaptation = (body: MessagesRequest, { profile }) => 
 const adaptToolChanges: Adaptation = (body: MessagesRequest, { profile, notes }) =>
   profile.quirks.betas ? body : settleToolChanges(body, notes);
 
-/** Leaves out blocks that only Claude’s endpoints know: where another model of Anthropic went on with an answer. */
+/** Drops blocks that only Claude’s endpoints know, as in an answer that another model of Anthropic continued. */
 const adaptForeignBlocks: Adaptation = (body: MessagesRequest, { profile, notes }) => {
   const { messages } = body;
   if (profile.quirks.claude || !Array.isArray(messages)) return body;

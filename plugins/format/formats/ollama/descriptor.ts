@@ -9,7 +9,6 @@ import { OllamaDecoder } from './decode-reply.ts';
 import { encodeRequest } from './encode-request.ts';
 import type { OllamaOptions, OllamaRequest } from '../../wire/ollama.ts';
 
-/** Adapts an Ollama request to the capabilities and quirks of a route. */
 const adaptOllama = inOrder(
   withInner('options', adaptLimit(['num_predict'])),
   withInner('options', adaptSampling(['temperature', 'top_p', 'top_k', 'presence_penalty', 'frequency_penalty'])),

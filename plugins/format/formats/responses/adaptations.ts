@@ -45,7 +45,7 @@ const probe: Probe = { codec: responsesCodec, toolNames: plainNames, stateKinds,
 /** Members of events on a WebSocket, which no POST has. */
 const socketMembers = ['generate', 'stream_id'];
 
-/** What Codex tells OpenAI about itself. */
+/** Codex's data for OpenAI. */
 const internalMembers = ['client_metadata', 'input.internal_chat_message_metadata_passthrough'];
 
 const encryptedReasoning = 'reasoning.encrypted_content';

@@ -32,7 +32,7 @@ export class EmbeddingCall implements PreparedCall {
   readonly #id: string;
   readonly #client: ClientRequest;
   readonly #upstream: FormatDescriptor;
-  /** Undefined for a request that is in the upstream's format. */
+  /** Undefined if the request is in the upstream’s format already. */
   readonly #read: EmbeddingRequest | undefined;
 
   /**

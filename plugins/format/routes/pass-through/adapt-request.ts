@@ -41,7 +41,7 @@ export function isPassedOn(client: ClientRequest, route: Route): boolean {
   return settleUnchanged(client, route) !== undefined;
 }
 
-/** A request for a route. It is the very same object when nothing changes but the name of the model. */
+/** A request for a route; the same object if only the model's name changes. */
 interface Settled {
   readonly body: JsonObject;
   readonly usage: InsertedMember | undefined;

@@ -9,8 +9,7 @@ interface Frame {
   readonly named: Buffer;
 }
 
-/** Characters of a frame, at most. */
-const longestFrame = 1_024;
+const longestFrame = 1_024; // characters
 const eventEnd = '\n\n';
 
 /**
@@ -52,7 +51,7 @@ export class ModelNamer {
     return this.#framed(raw) ?? Buffer.from(this.#written(text, found));
   }
 
-  /** Not by way of a string: an event may be an image. */
+  /** Works on bytes: an event may be an image. */
   #framed(raw: Buffer): Buffer | undefined {
     if (this.#head !== undefined) return withHead(raw, this.#head);
     return this.#tail && withTail(raw, this.#tail);

@@ -7,7 +7,6 @@ import { originOf, readTaggedState } from '../../canonical/opaque-state.ts';
 import { decodeSignature, requiresSignatures, skipValidation } from '../../formats/gemini/request/thought-signature.ts';
 
 const dropped = Symbol('dropped');
-/** Members with the content of a message. */
 const contentNames: ReadonlySet<string> = new Set(['content', 'parts']);
 type Kept = JsonValue | undefined | typeof dropped;
 
@@ -42,7 +41,7 @@ class OwnState {
     return tagged === undefined ? this.#members(value) : this.#tagged(value, tagged);
   }
 
-  /** A list left empty is left out: vendors refuse empty lists. */
+  /** An emptied list is dropped: vendors refuse empty lists. */
   #list(value: readonly JsonValue[]): Kept {
     const kept = value.map((entry) => this.#value(entry)).filter((entry) => entry !== dropped) as JsonValue[];
     return kept.length === 0 && value.length > 0 ? dropped : kept;
@@ -63,7 +62,7 @@ class OwnState {
     return dropped;
   }
 
-  /** A part has more than its signature: it stays, unless that was all of it. */
+  /** A part stays without its signature, unless that was its only content. */
   #part(value: JsonObject, name: string, { kind }: OpaqueState): Kept {
     if (kind !== 'none') this.#notes.drop('reasoning of another upstream');
     const { [name]: _, ...part } = value;

@@ -87,7 +87,7 @@ export class PassThrough implements PreparedCall {
     return format.client.observe(outline, { profile, onAnswer, onFragments: this.#keepReasoning(profile) });
   }
 
-  /** Keeps the text of reasoning if the vendor will want it back. */
+  /** Keeps the reasoning text if the vendor requires it in later requests. */
   #keepReasoning(profile: Profile): Listening['onFragments'] {
     const { format, kept } = this.#client;
     if (kept === undefined || !isTextFormat(format) || !wantsReasoning(profile, true)) return undefined;

@@ -17,10 +17,10 @@ const lineFeed = Buffer.from('\n');
 const blankLine = Buffer.from('\n\n');
 const endsInBlankLine = /^$|(?:\r\n|\n|\r)(?:\r\n|\n|\r(?!\n))$/;
 
-/** Who gets a reply: the id of the exchange and the words for errors. */
+/** Recipient of a reply: the id of the exchange and the words for errors. */
 type ClientOfReply = Pick<Caller, 'id' | 'dialect'>;
 
-/** The steps of a reply besides its observer. */
+/** The steps of a reply without its observer. */
 interface PassThroughOptions {
   readonly repair?: ReplyRepair | undefined;
   readonly adapter?: ReplyAdapter | undefined;
@@ -232,8 +232,7 @@ export class PassThroughReader implements ReplyReader {
 /** Names of keep-alive events; some vendors send them as the type. */
 const pings = new Set<string | undefined>(['ping', 'keepalive', 'keep-alive', 'heartbeat']);
 const pingType = /^\{\s*"type"\s*:\s*"(?:ping|keepalive|keep-alive|heartbeat)"/;
-/** Characters of the data of a ping, at most. */
-const longestPing = 100;
+const longestPing = 100; // characters of the data of a ping, at most
 
 function isPing({ name, data = '' }: StreamEvent): boolean {
   return pings.has(name) || (data.length <= longestPing && pingType.test(data));

@@ -3,8 +3,7 @@ import type { UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
 import type { BodyOutline } from '#core/gateway/pipeline/exchange.ts';
 import type { RequestContent } from '../../request/request-content.ts';
 
-/** Bytes at the beginning of a body in which its model is looked for the quick way. Clients name it first. */
-const quickBytes = 4_096;
+const quickBytes = 4_096; // bytes at the beginning of a body that are searched first: clients name the model early
 const key = '"model"';
 const longestModel = 512;
 
@@ -27,7 +26,7 @@ export function rewriteModel(content: RequestContent, given: unknown, model: str
   return text.slice(0, found.begin) + JSON.stringify(model) + text.slice(found.end);
 }
 
-/** Pieces with other bytes in a place. A short beginning, or all of a short body, is one piece with them: each is a write. */
+/** Replaces bytes in pieces. A short beginning, or all of a short body, is joined with them: each piece is a write. */
 function replaced(pieces: readonly Buffer[], { begin, end }: Span, bytes: Buffer): UpstreamRequest['body'] {
   const before = slice(pieces, 0, begin);
   const after = slice(pieces, end);
@@ -52,7 +51,7 @@ function slice(pieces: readonly Buffer[], from: number, to = Infinity): Buffer[]
 
 const nothing = Buffer.alloc(0);
 
-/** The same search without reading a long prompt: only the beginning of the body is looked at. */
+/** Searches only the beginning of the body, without reading a long prompt. */
 function findQuickly(bytes: Buffer = nothing, model: unknown): Span | undefined {
   // One character a byte, so that positions are the same in both.
   const beginning = bytes.toString('latin1', 0, quickBytes);
@@ -61,7 +60,7 @@ function findQuickly(bytes: Buffer = nothing, model: unknown): Span | undefined 
   return findModel(beginning.slice(0, at + key.length + longestModel), model);
 }
 
-/** The name behind all long texts: what follows it is the same in the outline. */
+/** Finds a name after all long texts: the rest of the outline equals the end of the body. */
 function findBehindCuts({ text, uncut, pieces }: BodyOutline, model: unknown): Span | undefined {
   const found = findModel(text, model);
   if (found === undefined) return undefined;
@@ -82,7 +81,7 @@ function findModel(text: string, model: unknown): Span | undefined {
   return found !== undefined && isText(text.slice(found.begin, found.end), model) ? found : undefined;
 }
 
-/** True for the JSON of a text, escaped in whatever way. */
+/** True for the JSON of a text with any escapes. */
 function isText(json: string, text: unknown): boolean {
   if (json === JSON.stringify(text)) return true;
   try {

@@ -14,8 +14,7 @@ import { bodySteps, isTruncatedObject } from '../../wire/members.ts';
 import { malformed } from '../malformed.ts';
 
 const none = Buffer.alloc(0);
-/** Bytes of a stream that are converted in one step. */
-const piece = 65_536;
+const piece = 65_536; // bytes of a stream that are converted in one step
 
 /** How the reply of an upstream is taken apart. */
 export interface UpstreamReply {

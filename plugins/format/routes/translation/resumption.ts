@@ -11,8 +11,7 @@ import { PreparedCalls } from './prepared-call.ts';
 import type { Translation, CallTranslator } from './translator.ts';
 import { upstreamFormat } from '../../request/upstream-format.ts';
 
-/** The lowest limit of output tokens; some upstreams refuse less. */
-const fewestTokens = 16;
+const fewestTokens = 16; // lowest limit of output tokens; some upstreams refuse less
 
 const instruction =
   'Your answer above was cut off by a technical fault. Go on exactly where it stops, in the middle of a word if need be. ' +

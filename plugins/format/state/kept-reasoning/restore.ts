@@ -9,7 +9,7 @@ import type { ClientRequest } from '../../request/client-request.ts';
 import { upstreamFormat } from '../../request/upstream-format.ts';
 
 interface RestoreTarget {
-  /** True when the route takes the text of reasoning, whatever made it. */
+  /** True if the route accepts reasoning text of any origin. */
   readonly takesText: boolean;
   /** Tag of the upstream, see opaque-state.ts. */
   readonly origin: string;

@@ -23,10 +23,8 @@ import type { ClientRequest } from '../../request/client-request.ts';
 import { firstQuestionOf } from '../../request/session.ts';
 import { routesWith } from './restore.ts';
 
-/** Ms that a request waits for the reasoning of its history. */
-const deadline = 50;
-/** Ms between warnings about a store that fails. */
-const warnInterval = 60_000;
+const deadline = 50; // ms that a request waits for the reasoning of its history
+const warnInterval = 60_000; // ms between warnings about a store that fails
 const hour = 3_600; // seconds
 
 /**
@@ -88,7 +86,6 @@ export class ReasoningStore {
   }
 }
 
-/** The kept reasoning of one request. */
 class KeptCalls implements KeptReasoning {
   #found: ReadonlyMap<string, readonly Turn[]> = new Map();
   readonly #conversation: string;
@@ -149,7 +146,7 @@ class KeptCalls implements KeptReasoning {
     if (written.length > 0) this.#store(new Map(written));
   }
 
-  /** What is kept for equal calls of the history: one entry for each, so that the last belongs to the last. */
+  /** Thoughts kept for equal calls of the history: one entry for each, so that the last belongs to the last. */
   #earlier(name: string): readonly Turn[] {
     this.#counts ??= countEqual(this.#history.map((call) => this.#nameOf(call)));
     const count = this.#counts.get(name) ?? 0;
@@ -172,7 +169,7 @@ function countEqual(names: readonly string[]): Map<string, number> {
 /** The thoughts before one of several equal calls. */
 type Turn = readonly StoredThought[];
 
-/** Empty where another version of the gateway wrote something else. */
+/** Empty for an entry of another version of the gateway. */
 function readTurns(stored: Buffer): Turn[] {
   const turns = parseObject(stored.toString())?.['turns'];
   return (Array.isArray(turns) ? turns : []).map((turn) =>
@@ -180,7 +177,7 @@ function readTurns(stored: Buffer): Turn[] {
   );
 }
 
-/** Without the oldest that have no room; undefined if the last has none. */
+/** Drops the oldest that do not fit; undefined if the last does not. */
 function writeTurns(turns: readonly Turn[]): Buffer | undefined {
   for (let kept = turns; ;) {
     const bytes = Buffer.from(JSON.stringify({ turns: kept }));

@@ -34,7 +34,7 @@ export class BackgroundRun {
   readonly #log: EventLog;
   readonly #heartbeat: NodeJS.Timeout;
   readonly #remove: () => void;
-  /** Members that every object of the response has, whatever the upstream says. */
+  /** Members of every object of the response, independent of the upstream. */
   readonly #fixed: JsonObject;
   /** The latest object of the response, with the output so far. */
   #response: JsonObject;
@@ -75,7 +75,7 @@ export class BackgroundRun {
     }
   };
 
-  /** A response that was cancelled, deleted or given up ends here, too. */
+  /** Also ends the run of a response that was cancelled, deleted or given up. */
   async #renew(): Promise<void> {
     const host = this.#host;
     const now = host.monotonic();
@@ -88,7 +88,7 @@ export class BackgroundRun {
     if (!isRunning) this.#exchange.abort(new ClientGone());
   }
 
-  /** @throws what breaks the reply */
+  /** @throws the error that breaks the reply */
   async #read({ status, body }: Reply): Promise<void> {
     if (status !== 200) throw refusalIn(this.#exchange, body);
     const listener = this.#exchange.find(replyListener);
@@ -133,7 +133,7 @@ export class BackgroundRun {
     this.#log.add(endingOf(failed, this.#log.last + 1), this.#log.last + 1);
   }
 
-  /** Stores the end; while the database fails, for as long as no other instance takes it for abandoned. */
+  /** Stores the end; retries while the database fails, until another instance would consider it abandoned. */
   async #end(): Promise<void> {
     const until = this.#host.monotonic() + lease;
     const most = this.#host.section(responsesSection).max_bytes;
@@ -157,7 +157,6 @@ function tooLarge(response: JsonObject, most: number): JsonObject {
   return { ...failed, output: [] };
 }
 
-/** Why the pipeline has refused the request. */
 function refusalIn({ failure }: Exchange, body: Reply['body']): GatewayError {
   if (failure !== undefined) return failure;
   const parsed = typeof body === 'string' || Buffer.isBuffer(body) ? parseObject(body.toString()) : undefined;

@@ -3,7 +3,6 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import { collectItems, isContinuable, outputOf, type ResponseRows, type StoredResponse } from './rows.ts';
 import type { ResponsesItem, ResponsesRequest } from '../../wire/responses.ts';
 
-/** Where the stored responses of a caller are looked up. */
 interface Lookup {
   readonly rows: ResponseRows;
   /** Undefined for callers without an account, who have no stored responses. */

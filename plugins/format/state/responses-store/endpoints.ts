@@ -24,10 +24,9 @@ export async function getResponse(host: Host, exchange: Exchange): Promise<Reply
   return (await wantsStream(exchange)) ? streamOf(host, named(exchange), after) : json(response);
 }
 
-/** Bytes of `{"stream":true}`, with room for spaces and other members. */
-const longestWish = 1_024;
+const longestWish = 1_024; // bytes of `{"stream":true}`, with room for spaces and other members
 
-/** The query says it, or a body in spite of the method: openai-go 3 sends `{"stream":true}`. */
+/** In the query, or in a body despite the method: openai-go 3 sends `{"stream":true}`. */
 async function wantsStream({ query, headers, body }: Exchange): Promise<boolean> {
   if (query.get('stream') === 'true') return true;
   const length = Number(headers['content-length'] ?? 0);

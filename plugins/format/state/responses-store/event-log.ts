@@ -2,12 +2,9 @@ import { inBackground } from '#core/platform/background.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import type { StoredEvents } from './run-rows.ts';
 
-/** Ms for which events are collected before they are stored. */
-const collectTime = 200;
-/** Characters of collected events above which the answer is not read on before they are stored. */
-const roomy = 65_536;
-/** The same above which events that cannot be stored end the answer. */
-const full = 1_048_576;
+const collectTime = 200; // ms for which events are collected before they are stored
+const roomy = 65_536; // characters of collected events above which reading the answer pauses until they are stored
+const full = 1_048_576; // characters above which an answer whose events cannot be stored is ended
 
 /** Stores the events of a stream, several at a time and in order. Holds few of them: while they are stored, no more are read. */
 export class EventLog {

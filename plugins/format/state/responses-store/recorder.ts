@@ -22,12 +22,9 @@ export interface Draft {
 const tooLarge = 'not stored: the conversation is too large';
 const databaseFailed = 'not stored: the database failed';
 
-/** Ms that an answer waits for the database before it is sent without being stored. */
-const deadline = 2_000;
-/** Ms without another try after the database has failed. */
-const cooldown = 5_000;
-/** Ms between two lines about a failing database. */
-const remindEvery = 60_000;
+const deadline = 2_000; // ms that an answer waits for the database before it is sent without being stored
+const cooldown = 5_000; // ms without another try after the database has failed
+const remindEvery = 60_000; // ms between two lines about a failing database
 const hour = 3_600_000; // ms
 
 /** Stores answers. */

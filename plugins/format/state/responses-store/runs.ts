@@ -1,7 +1,7 @@
 import type { Host } from '#core/gateway/host/host.ts';
 import type { RunKey } from './run-rows.ts';
 
-/** What this process knows of background responses: those that it runs, and those whose readers wait here. */
+/** Background responses on this process: those that it runs, and those with readers waiting here. */
 class Runs {
   readonly #stops = new Map<string, () => void>();
   readonly #waiting = new Map<string, Set<() => void>>();
@@ -16,7 +16,7 @@ class Runs {
     this.#stops.get(id)?.();
   }
 
-  /** There may be something new for the readers of a response. */
+  /** Wakes the readers of a response, which may have new events. */
   wake({ id }: RunKey): void {
     for (const wakeUp of this.#waiting.get(id) ?? []) wakeUp();
   }

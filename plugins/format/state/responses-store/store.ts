@@ -39,7 +39,6 @@ interface Background extends Draft {
 
 const background = defineFact<Background>('background_response');
 
-/** The call whose answer is stored. */
 interface StoredCall {
   /** The finished answer as the client gets it; undefined until then. */
   finished(): JsonObject | undefined;
@@ -192,13 +191,13 @@ function isEventStream({ headers }: Reply): boolean {
   return headers['content-type']?.startsWith('text/event-stream') === true;
 }
 
-/** For the record: the headers of a stream are gone by then. */
+/** For the record: a stream's headers have been sent by then. */
 function addNote(exchange: Exchange, note: string): void {
   const served = exchange.find(delivery);
   if (served !== undefined) served.notes = [...(served.notes ?? []), note];
 }
 
-/** The request's own body and what it refers to are long together: each step has a turn of the event loop. */
+/** The request's own body and its references are long together: each step has a turn of the event loop. */
 async function withBody(request: ClientRequest, body: JsonObject): Promise<ClientRequest> {
   await turnFor(request.content.text.length);
   const text = JSON.stringify(body);

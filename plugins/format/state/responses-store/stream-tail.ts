@@ -7,10 +7,8 @@ import { findResponse, responseNotFound } from './find-response.ts';
 import { type RunKey, RunRows } from './run-rows.ts';
 import { runsOf } from './runs.ts';
 
-/** Ms after which a reader looks for events of another instance. */
-const lookEvery = 1_000;
-/** Ms of silence after which the client and the proxies before it hear something. */
-const comfortEvery = 10_000;
+const lookEvery = 1_000; // ms after which a reader looks for events of another instance
+const comfortEvery = 10_000; // ms of silence before a comment keeps client and proxies connected
 const comfort = ': keep-alive\n\n';
 
 /** Streams a response from behind an event, until it has ended. @param after its number; -1 for all */
@@ -58,7 +56,7 @@ async function* tail(host: Host, key: RunKey, after: number, signal: AbortSignal
   }
 }
 
-/** The events of a response that has ended, where its own are no longer stored, or never were. */
+/** Events of an ended response, made anew if its own are not stored any more, or never were. */
 async function rest(host: Host, key: RunKey, last: number): Promise<WrittenEvent[]> {
   const { response } = await findResponse(host, key);
   return eventsOf(response).filter(({ sequence }) => sequence === undefined || sequence > last);

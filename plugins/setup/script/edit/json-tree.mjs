@@ -137,7 +137,7 @@ class JsonReader extends Reader {
 /** @param text JSON, with comments and trailing commas @throws Refusal with the place of the first error */
 export const parse = memoize((text) => new JsonReader(text).file());
 
-/** A time is as good as another one: tools put the time of their last change where settings need one. */
+/** Any time equals any other: tools write the time of their last change into such settings. */
 function valueOfString(text) {
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/.test(text) ? 'time' : JSON.stringify(text);
 }

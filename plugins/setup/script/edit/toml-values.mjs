@@ -11,7 +11,7 @@ const timeAfterSpace = / [0-9]{2}:[A-Za-z0-9_+.:-]*/y;
 const lineEnd = /\r?\n/y;
 const gap = /(?:[ \t]+|\r?\n|#[\t -~\x80-\uffff]*)*/y;
 const restOfLine = /[ \t]*(?:#[\t -~\x80-\uffff]*)?(?:\r?\n)?/y;
-/** What stands in a string of one kind without a meaning beyond itself. */
+/** Characters without a special meaning, by kind of string. */
 const plain = {
   '"': /[\t !#-[\]-~\x80-\uffff]+/y,
   "'": /[\t -&(-~\x80-\uffff]+/y,

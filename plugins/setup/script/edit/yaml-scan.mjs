@@ -68,7 +68,7 @@ class Scanner extends FlowReader {
     }
   }
 
-  /** What begins in the next line, which is indented more than `parent`. */
+  /** Reads the node that begins in the next line, which is indented more than `parent`. */
   blockNode(parent, depth) {
     if (depth > maxDepth) this.refuse('Values are nested too deeply.');
     this.pos = this.first;
@@ -198,7 +198,7 @@ class Scanner extends FlowReader {
   }
 }
 
-/** What merge keys, anchors, aliases and tags make of a value is not followed. */
+/** Merge keys, anchors, aliases and tags are not resolved. */
 function opaque(node) {
   return { ...node, kind: 'opaque', value: '?' };
 }

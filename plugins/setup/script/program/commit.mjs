@@ -48,7 +48,7 @@ function replacePlanned(plan) {
   settleRecord(plan.record);
 }
 
-/** A file that holds our settings already is on record all the same. */
+/** Records a file that has the settings already. */
 function saveUnchanged(plan) {
   if (plan.isKept) return;
   const old = plan.record && readRecord(plan.record);

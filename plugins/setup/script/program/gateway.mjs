@@ -88,7 +88,7 @@ function askByCurl(curl, { method, url, json, limit, key, agent }) {
   return { status: 0, body: '', reason, detail };
 }
 
-/** By this program in another process: here, everything is done in one go, and nothing can be waited for. */
+/** Asks in a child process, because this program runs synchronously. */
 function askByRuntime(asked) {
   const told = machine.callItself('--request', { input: encode(JSON.stringify(asked)), seconds: asked.limit + 5 });
   if (told.code !== 0) return { status: 0, body: '', reason: told.code === -2 ? 'timeout' : '' };
@@ -178,7 +178,7 @@ function upgradeHeaders() {
   return { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': key };
 }
 
-/** A WebSocket is open: that is all there is to know. */
+/** Success: the WebSocket is open. */
 function accept({ statusCode }, socket) {
   socket.on('error', () => {}).destroy();
   tell({ status: statusCode });

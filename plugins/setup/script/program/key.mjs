@@ -19,7 +19,7 @@ export function readKey() {
   );
 }
 
-/** Ends the run so that the launcher asks for the key; with a message where nobody can be asked. */
+/** Ends the run so that the launcher asks for the key; with a message if it cannot ask. */
 function ask(message) {
   throw new Stop(canAsk() ? '' : message, canAsk() ? askKey : 1);
 }

@@ -47,7 +47,7 @@ function succeeds(action) {
   }
 }
 
-/** Windows does not let go of a file while a virus scanner looks at it: tried again for a second. */
+/** Windows locks a file while a virus scanner reads it: retries for a second. */
 function patiently(action) {
   for (let count = 1; ; count += 1) {
     try {

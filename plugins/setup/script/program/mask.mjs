@@ -48,7 +48,7 @@ const belongs = {
   base64: (line) => /^[\s"']*[A-Za-z0-9+/=_-]+[\s"',\\]*$/.test(line),
 };
 
-/** Hides what follows the names of secrets. `below` says how the value goes on in the lines below. */
+/** Hides values after the names of secrets. `below` says how the value continues in the lines below. */
 function hideNamed(line) {
   if (line.includes('-----BEGIN ')) {
     return { text: line.replace(/-----BEGIN .*/, '-----BEGIN ***'), below: line.includes('-----END ') ? '' : 'key' };
@@ -83,7 +83,7 @@ function hideNamed(line) {
   return { text, below: text !== line && belongs.base64(line) ? 'base64' : '' };
 }
 
-/** How the value of a secret goes on below the line, of which `rest` is behind its name; or ''. */
+/** How the value of a secret continues below the line, of which `rest` follows its name; or ''. */
 function belowOf(name, rest, line) {
   if (rest === '\\' || (rest === '' && name.endsWith(','))) return 'next';
   if (rest === '' && name.endsWith(']')) return /^\s*\[/.test(line) ? 'table' : '';

@@ -108,7 +108,7 @@ export function computePlan(plan) {
   return plan;
 }
 
-/** Reads the file, and decides its permissions. Those of a file behind a link stay: somebody keeps it elsewhere on purpose. */
+/** Reads the file, and decides its permissions. Those of a file behind a link stay: its user keeps it elsewhere on purpose. */
 function readCurrent(plan) {
   plan.mode = plan.isSecret ? 0o600 : undefined;
   plan.oldMode = undefined;

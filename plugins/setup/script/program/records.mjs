@@ -172,7 +172,7 @@ export function createRecords() {
   throw new Stop(`The folder ${show(run.records)} is not writable. Nothing was changed.`);
 }
 
-/** Made beside its place and then renamed with its uppermost new folder: a run that is killed leaves none off record. */
+/** Created next to its place and renamed with its uppermost new folder, so that a killed run leaves no folder off record. */
 function createState() {
   const missing = missingFolders(run.records);
   if (missing.length === 0) return;

@@ -27,7 +27,7 @@ export function recoverRecords() {
   }
 }
 
-/** setup.ps1 of before ended them with 32 digits. */
+/** Earlier versions of setup.ps1 ended them with 32 digits. */
 function isTemporary(name) {
   if (name.startsWith(`${run.temporary}.`)) return /\.\d+$/.test(name);
   return isWindows && name.startsWith(`${run.temporary}-`) && /-[0-9a-f]{32}$/.test(name);

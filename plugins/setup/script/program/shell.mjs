@@ -97,7 +97,7 @@ function report(failed) {
   }
 }
 
-/** Removes `env`, unless somebody else has written into it. */
+/** Removes `env` unless others have written into it. */
 function removeEnv({ env, envBefore }) {
   if (envBefore === undefined) return;
   if (split(env).some((line) => !line.startsWith('#') && line !== '')) replaceFile(envPath(), env, 0o600, envBefore);
@@ -154,7 +154,7 @@ export function quotePath(path) {
   return inHome !== undefined && /^[A-Za-z0-9_./@%+,:-]+$/.test(inHome) ? `"$HOME/${inHome}"` : quote(path);
 }
 
-/** fish does not read what other shells read. It is set up when it is the user's shell, is used besides, or was set up before. */
+/** fish does not read what other shells read. It is set up if it is the user's shell, is used too, or was set up before. */
 function planFish(env) {
   const isUndo = run.options.action === 'undo';
   const path = expand(run.fishPath);

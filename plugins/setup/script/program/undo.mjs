@@ -169,13 +169,13 @@ function listPasted(id) {
     .map(show);
 }
 
-/** To undo tools is to undo a move of theirs that was interrupted, too. */
+/** Undoing tools also undoes their interrupted move. */
 function forgetMoving(only) {
   for (const id of readTools('moving').keys())
     if (only.length === 0 || only.includes(id)) saveTool('moving', id, undefined);
 }
 
-/** Removes what a run has left that ended before its first file, on a full disk for example. */
+/** Removes the records of a run that ended before its first file, as on a full disk. */
 function removeUnusedRecords(only) {
   if (run.options.isDryRun || !exists(run.records) || !machine.isAllowed(run.records, true)) return;
   if (!exists(recordPath('moving')) && hasSetUpTools()) return;

@@ -39,7 +39,7 @@ function isSetUp(id) {
   return readTools('tools').has(id) || listFiles(id).length > 0;
 }
 
-/** What keeps the tool from having its settings under the present name; ''. */
+/** Reason why the tool lacks its settings under the present name; '' for none. */
 function unsettled(id) {
   if (run.moving.has(id)) return 'the last run was interrupted. Run the setup again to complete it';
   if (!run.former.has(id) || isSetUp(id)) return '';

@@ -20,7 +20,6 @@ interface HeldCall {
 /** The member of an entry that holds name and input, and the member of that with the input. */
 type Kind = readonly [body: 'function' | 'custom', input: 'arguments' | 'input'];
 
-/** An entry with the call that it belongs to. */
 type CallEntry = readonly [call: TrackedCall, entry: ChatCall];
 
 /**

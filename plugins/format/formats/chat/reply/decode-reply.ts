@@ -24,7 +24,7 @@ import { type ChoiceUpdate, ChoiceTracker } from './choice-tracker.ts';
 import { endingWithoutFinish, missingFinish, noteFinish, readAbort, readFinish, readUsage } from './finish.ts';
 import type { ChatChoice, ChatLogprobs, ChatMessage, ChatReply } from '../../../wire/chat.ts';
 
-/** What makes a chunk worth reading to those who do not read the text: an ending, an error. */
+/** Marks of chunks that matter to a reader that skips the text: an ending, an error. */
 const notable = /"finish_reason"\s*:\s*"[^"]|"error"\s*:|"base_resp"\s*:/;
 const none: readonly Fragment[] = [];
 /** Some servers count in each chunk. */

@@ -12,8 +12,7 @@ export const thoughtSeparator = '\n\n';
 
 interface StateEntry {
   readonly state: OpaqueState;
-  /** Characters of the text that belongs to it, where the entry reports them. */
-  readonly length: number | undefined;
+  readonly length: number | undefined; // characters of the text that belongs to it, where the entry reports them
 }
 
 /**

@@ -98,7 +98,7 @@ export class PartReader {
 const codeMembers = ['executableCode', 'codeExecutionResult'] as const;
 /** Parts of tools that Google runs itself, and what stands beside parts. */
 const otherMembers = ['toolCall', 'toolResponse', 'functionResponse', 'audioTranscription'] as const;
-/** Members of an answer that no other format has: what Google has read, and what its terms want to be shown. */
+/** Members that no other format has: pages that Google has read, and elements that its terms require to be shown. */
 const foundMembers = ['searchEntryPoint', 'googleMapsWidgetContextToken', 'sourceFlaggingUris'] as const;
 const mediaMembers = ['inlineData', 'fileData'] as const;
 const mediaNames = new Map([
@@ -107,7 +107,6 @@ const mediaNames = new Map([
   ['video', 'video'],
 ]);
 
-/** The image that a part is; undefined for any other part. */
 function readImage(part: GeminiPart): MediaSource | undefined {
   const { mimeType, data }: GeminiBlob = isJsonObject(part.inlineData) ? part.inlineData : {};
   if (typeof mimeType === 'string' && mimeType.startsWith('image/') && typeof data === 'string' && data !== '')

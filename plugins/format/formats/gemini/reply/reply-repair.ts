@@ -84,7 +84,7 @@ function exact(text: string, body: JsonObject | undefined): JsonObject | undefin
 }
 
 interface SentCall {
-  /** The vendor's id, and the one in its place. */
+  /** The vendor's id, which `id` replaces. */
   readonly given: string;
   readonly id: string;
   readonly name: string;

@@ -162,7 +162,6 @@ export function describeUnsupported(schema: JsonObject, notes: Notes): JsonObjec
   }, formatted);
 }
 
-/** Notes that a keyword is only described. */
 function noteDescribed(keyword: string, notes: Notes): void {
   notes.approximate(`${keyword} in schemas as description`);
 }

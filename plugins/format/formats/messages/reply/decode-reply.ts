@@ -161,7 +161,6 @@ function unreadable(name: string | undefined, data: string): Fragment[] {
   return name === 'content_block_delta' ? [progress] : [];
 }
 
-/** What a delta adds to a block. */
 type Delta = Extract<Fragment, { type: 'text' | 'reasoning' | 'input' }>;
 
 function asDelta(fragment: Fragment | undefined): Delta | undefined {
@@ -175,7 +174,7 @@ function textOfDelta({ delta }: MessagesEvent): JsonValue | undefined {
   return values.length === 1 ? values[0] : undefined;
 }
 
-/** Where the vendor keeps the files of its code: no other vendor can go on with them. */
+/** The container with the files of the vendor's code execution: no other vendor can continue with them. */
 function readContainer(ending: JsonValue | undefined): Fragment[] {
   return isJsonObject(member<MessagesEnding>(ending, 'container')) ? [droppedPart('container', '')] : [];
 }

@@ -135,7 +135,7 @@ function readCitations(value: JsonValue | undefined): Fragment[] {
   return Array.isArray(value) ? value.flatMap(readCitation) : [];
 }
 
-/** What a call belongs to besides: code of the vendor that waits for it, or a set of the vendor's tools. */
+/** Context of a call: vendor code that waits for it, or a set of the vendor's tools. */
 function readCaller(content: MessagesBlock): Fragment[] {
   const caller = asText(member(content.caller, 'type'));
   return [

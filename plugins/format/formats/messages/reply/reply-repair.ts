@@ -25,7 +25,6 @@ export class MessagesReplyRepair implements ReplyRepair {
   #hasCalls = false;
   readonly #ids = new UniqueIds(plainIds);
   readonly #id: string;
-  /** Calls without an id so far. */
   #nameless = 0;
   /** Calls that have not ended, by their index: the start of some comes twice. */
   readonly #open = new Map<JsonValue | undefined, { readonly given: string; readonly id: string }>();

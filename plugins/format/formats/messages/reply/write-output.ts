@@ -7,7 +7,7 @@ import type { MessagesBlock, MessagesCitation } from '../../../wire/messages.ts'
 
 type BlockOf<Type extends Block['type']> = Extract<Block, { type: Type }>;
 
-/** Who makes a call: the model itself, not code that it runs. */
+/** Maker of a call: the model itself, not code that it runs. */
 const caller = { type: 'direct' } as const;
 
 /** An empty block, as it opens. `MessagesEncoder` opens reasoning itself. */

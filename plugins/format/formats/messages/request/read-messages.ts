@@ -133,7 +133,7 @@ function readResult({ block, path }: PlacedBlock, notes: Notes): ToolResult {
   };
 }
 
-/** True for the block of the prompt in which Claude Code says who pays. It differs per request. */
+/** True for the prompt block with Claude Code's billing data, which differs per request. */
 function isBillingHeader(text: string): boolean {
   return text.startsWith('x-anthropic-billing-header');
 }

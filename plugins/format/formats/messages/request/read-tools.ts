@@ -12,7 +12,7 @@ import type { MessagesRequest, MessagesTool, MessagesToolChoice } from '../../..
 const placeholderName = 'DeferredToolPlaceholder';
 /** Members of a search that do not limit it. */
 const searchMembers = ['type', 'name', 'cache_control'];
-/** What tools of other formats do not have. Deferred tools are sent in full; how input is streamed is the vendor's own choice. */
+/** Members that tools of other formats lack. Deferred tools are sent in full; the vendor chooses how input is streamed. */
 const unservedMembers = ['allowed_callers', 'input_examples', 'max_characters'] as const;
 const schemaMember = { schemaName: 'input_schema' } as const;
 

@@ -82,7 +82,6 @@ export class OutputItems {
     return this.#create(this.#tracker.open({ item }), type, item);
   }
 
-  /** Learns the id of a call. */
   #identified(known: StreamedItem, { call_id: given }: ResponsesItem): StreamedItem {
     // Some endpoints name a call one way when it opens, and another way when it is done.
     const isNew = given !== known.givenCallId && !known.isDone && inputMemberOf(known.type) !== undefined;

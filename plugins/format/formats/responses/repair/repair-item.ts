@@ -86,7 +86,7 @@ function repairContent(content: JsonValue | undefined): JsonValue[] {
   return parts.length === content.length && parts.every((part, index) => part === content[index]) ? content : parts;
 }
 
-/** Clients iterate over the annotations of a text without checking that there are any. */
+/** Clients iterate over a text's annotations without checking that they exist. */
 function repairPart(part: ResponsesPart): ResponsesPart {
   const { type, text, annotations } = part;
   if (type !== undefined && type !== 'text' && type !== 'output_text') return part;

@@ -60,7 +60,7 @@ export class RepairedOutput {
     return { events, output: this.#items.announced.map(({ item }) => item) };
   }
 
-  /** True for a call that comes again under its own id, name and input. It is over, and the client does not know of it. */
+  /** True for a call that comes again under its own id, name and input. It has ended, and the client never saw it. */
   #isRepetition(known: StreamedItem, given: ResponsesItem): boolean {
     const { twin, isAnnounced, held } = known;
     const input = inputMemberOf(known.type);

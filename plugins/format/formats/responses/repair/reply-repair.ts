@@ -37,14 +37,14 @@ export class ResponsesReplyRepair implements ReplyRepair {
   readonly #template = new DeltaTemplate();
   readonly #output: RepairedOutput;
   finished: JsonObject | undefined;
-  /** The response as it was announced to the client last. */
+  /** The response in the last event for the client. */
   #begun: ResponsesReply = {};
   /** As the upstream has reported it. */
   #failed: ResponsesReply | undefined;
   /** Id of the response; undefined until it was sent to the client. */
   #id: string | undefined;
   #isOver = false;
-  /** Characters of what is kept, without those that the template has taken. */
+  /** Characters that are kept, without those of the template. */
   #held = 0;
 
   /** @param keepsUnknown true for OpenAI itself, whose new events and service tiers clients may know */
@@ -143,7 +143,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
     return isFirst && type !== 'response.created' ? [{ type: 'response.created', response }, begun] : [begun];
   }
 
-  /** The beginning of a stream that has none. */
+  /** Opens a stream that lacks its first events. */
   #announce(type: string, data: ResponsesEvent): readonly ResponsesEvent[] {
     const { id, model, created_at } = Object.hasOwn(endings, type) ? responseIn(data) : {};
     const response = (this.#begun = this.#response(withoutUnset({ id, model, created_at }), 'in_progress', []));
@@ -159,7 +159,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
     return [...events, ending];
   }
 
-  /** Some vendors end their streams as those of Chat end. */
+  /** Some vendors end their streams with the `[DONE]` of Chat. */
   #endMark(event: StreamEvent): readonly StreamEvent[] {
     if (this.#output.isEmpty || event.data?.trim() !== '[DONE]') return [];
     const type = 'response.completed';
@@ -201,7 +201,7 @@ function responseIn(data: ResponsesEvent): ResponsesReply {
   return isJsonObject(data.response) ? data.response : data;
 }
 
-/** An event about an error, under a name of the vendor. */
+/** Gives an error under a vendor's event name the name of the format. */
 function asError({ data = '', text }: StreamEvent): StreamEvent {
   return new StreamEvent({ name: 'error', data }, text, Buffer.from(text));
 }

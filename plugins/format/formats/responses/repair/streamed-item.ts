@@ -149,7 +149,7 @@ export class StreamedItem {
     return [...rest, { type: `${inputEvents[this.type]}.done`, ...this.place, ...name, [input]: whole }];
   }
 
-  /** The item with the content of its events, where it has none of its own. */
+  /** The item, filled from its events where it has no content of its own. */
   #filled(item: ResponsesItem): ResponsesItem {
     const filled: Editable<ResponsesItem> = {};
     for (const list of ['summary', 'content'] as const) {

@@ -26,9 +26,8 @@ import type {
 const failedStatuses: ReadonlySet<JsonValue | undefined> = new Set(['failed', 'cancelled']);
 const unfinishedStatuses: ReadonlySet<JsonValue | undefined> = new Set(['queued', 'in_progress']);
 const endings: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete']);
-/** Those behind which nothing follows. */
+/** Events after which nothing follows. */
 const last: ReadonlySet<string> = new Set([...endings, 'response.done', 'response.failed', 'response.cancelled']);
-/** Events about the response itself. */
 const ofResponse: ReadonlySet<string> = new Set(
   ['created', 'queued', 'in_progress', 'completed', 'incomplete', 'done', 'failed', 'cancelled'].map(
     (state) => `response.${state}`,
@@ -107,7 +106,7 @@ export class ResponsesDecoder implements ReplyDecoder {
     return isMore && !fragments.some(isContent) ? [...fragments, progress] : fragments;
   }
 
-  /** The content of a whole reply, without what the events before have carried. */
+  /** The content of the final response, without the parts that earlier events have carried. */
   #end(response: ResponsesReply, ending: Ending): Fragment[] {
     const { output, status } = response;
     const items = asList(output);
@@ -136,7 +135,7 @@ function torn(): Fragment {
   };
 }
 
-/** What a stream announces as complete, and calls so itself, is complete: its text has been sent. */
+/** A response that the event and its own status call completed is complete: its text has been sent. */
 function hasFailed(response: ResponsesReply, ending: Ending): boolean {
   if (ending !== 'whole' && response.status === 'completed') return false;
   return failedStatuses.has(response.status) || readFailure(response) !== undefined;
@@ -179,7 +178,7 @@ function earlyUsageOf(response: JsonValue | undefined): Fragment[] {
   return input === undefined || input === 0 ? [] : usageFragment({ input, cacheRead, cacheWrite });
 }
 
-/** Some vendors call also what they have withheld completed. */
+/** Some vendors report a withheld response as completed, too. */
 function isWithheld({ incomplete_details: details }: ResponsesReply): boolean {
   return member<ResponsesIncompleteDetails>(details, 'reason') === 'content_filter';
 }

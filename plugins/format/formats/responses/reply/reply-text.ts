@@ -81,7 +81,7 @@ function mapItem(item: JsonValue | undefined, index: string, blocks: TextBlocks)
   }
 }
 
-/** Sets what the client has got of the text, or maps it now when nothing of it was streamed. */
+/** Sets the text that the client has received, or maps it now if none was streamed. */
 function setText(
   holder: Editable<ResponsesPart & ResponsesEvent>,
   block: string,

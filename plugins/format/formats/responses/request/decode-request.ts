@@ -14,7 +14,7 @@ import type { ResponsesReasoningOptions, ResponsesRequest, ResponsesTextOptions 
 const tokens = 'message.output_text.logprobs';
 /** Values of `include` that every format is asked for: reasoning state always. */
 const served = new Set(['reasoning.encrypted_content', tokens]);
-/** The others. */
+/** All other values of `include`. */
 const includable = new Set([
   'code_interpreter_call.outputs',
   'computer_call_output.output.image_url',

@@ -88,7 +88,7 @@ export class ToolReader {
   }
 }
 
-/** What tools of other formats do not have. Deferred tools are sent in full. */
+/** Members that tools of other formats lack. Deferred tools are sent in full. */
 const unservedMembers = ['allowed_callers', 'async', 'output_schema'] as const;
 /** Members of a search that do not limit it, or are read here. */
 const searchMembers = ['type', 'external_web_access', 'search_content_types'];

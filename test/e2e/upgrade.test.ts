@@ -155,6 +155,7 @@ async function checkOut(commit: string): Promise<string | undefined> {
   await run('git', ['archive', '--output', archive, commit], { cwd: root });
   await run('tar', ['-xf', archive, '-C', folder, 'core', 'plugins', 'views', 'migrations', 'package.json']);
   await rm(archive);
+  // Packages that only older versions need, such as @hapi/vision, are development dependencies of this one.
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
   return folder;
 }

@@ -6,7 +6,7 @@ import type { PaymentError } from './payment-provider.ts';
 /** Ms after which a reported payment that is not confirmed is a problem: the provider's retries take less. */
 export const longestUnconfirmed = 600_000;
 
-interface CheckCounts {
+export interface CheckCounts {
   readonly attempts: number; // whose status is read again
   readonly refunds: number; // that the provider has not confirmed
   readonly notifications: number; // not processed yet

@@ -8,7 +8,7 @@ import { readKeyUse } from '#core/gateway/records/key-use.ts';
 import { countUsage, startOfHours } from '#core/gateway/records/usage.ts';
 import { readMinuteTraffic } from '#core/business/model-health/minute-traffic.ts';
 import { readRevenue } from '#core/business/payments/revenue.ts';
-import { countChecks } from '#core/business/payments/payment-figures.ts';
+import { type CheckCounts, countChecks } from '#core/business/payments/payment-figures.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import { rangeOfDays } from '#core/platform/database/day-range.ts';
 import { type Span, spans } from './span.ts';
@@ -57,7 +57,7 @@ export const overviewReadings = perCatalog((host: Host) => {
     traffic: fresh(ages.traffic, () => readMinuteTraffic(database, host.now(), rateMinutes)),
     routes: fresh(ages.traffic, () => readRouteTraffic(database, host.now())),
     queue: fresh(ages.traffic, () => jobs.state()),
-    checks: fresh(ages.traffic, () => countChecks(database)),
+    checks: fresh<CheckCounts>(ages.traffic, () => countChecks(database)),
   };
 });
 

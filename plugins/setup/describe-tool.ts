@@ -6,7 +6,7 @@ import type { SetupTool } from './tool.ts';
 import { noteKey } from './tools.ts';
 import type { SetupValues } from './values.ts';
 
-interface ShownTool {
+export interface ShownTool {
   readonly id: string;
   readonly name: string;
   readonly speaks: string;

@@ -25,7 +25,7 @@ export interface Connected<Fake extends FakeProvider = FakeProvider> extends Asy
   read(notification: FakeNotification): PaymentNotification | undefined;
 }
 
-export const signal = new AbortController().signal;
+export const signal: AbortSignal = new AbortController().signal;
 
 /** What a plugin registers as payment provider. */
 export async function providerOf(plugin: GatewayPlugin): Promise<PaymentProvider> {

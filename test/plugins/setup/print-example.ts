@@ -1,4 +1,4 @@
-import { describeTool } from '../../../plugins/setup/describe-tool.ts';
+import { describeTool, type ShownTool } from '../../../plugins/setup/describe-tool.ts';
 import type { Reader } from '../../../plugins/setup/reader.ts';
 import { renderPowershell, renderShell } from '../../../plugins/setup/script/render-scripts.ts';
 import { scriptData } from '../../../plugins/setup/script/script-data.ts';
@@ -18,7 +18,7 @@ const { parameters, ...cli } = clis.find(({ id }) => id === 'example')!;
 
 export const shown = {
   ids: tools.map(({ id }) => id),
-  page: describeTool(tool, setupValues(host, registry, 'chat')!, reader),
+  page: describeTool(tool, setupValues(host, registry, 'chat')!, reader) satisfies ShownTool,
   shell: renderShell(data),
   powershell: renderPowershell(data),
   settings: writeSettingsTable(),

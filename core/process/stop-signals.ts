@@ -50,7 +50,7 @@ export function refuseInspector(source: SignalSource = process): void {
 export class StopSignals {
   /** The first signal, or the error that stops the gateway. */
   readonly first: Promise<StopCause | Error>;
-  /** Aborts when the notice period is to be skipped. */
+  /** Aborts to skip the notice period. */
   readonly hurry: AbortSignal;
   /** The third signal. */
   readonly third: Promise<void>;

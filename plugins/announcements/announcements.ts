@@ -44,7 +44,7 @@ export interface AnnouncementWords extends Omit<Announcement, 'from' | 'until'> 
  * Publishes an announcement, and mails it where that is wanted (`record-mails.ts`).
  *
  * @returns its id and the number of mails
- * @throws AccountError `span`; `not_found` for an unknown model; `no_mail` where it is to be mailed and nothing is
+ * @throws AccountError `span`; `not_found` for an unknown model; `no_mail` if it should be mailed and the gateway sends no mail
  */
 export async function createAnnouncement(
   host: Pick<Host, 'catalog' | 'database' | 'now' | 'section'>,
@@ -71,7 +71,7 @@ export async function createAnnouncement(
   return { id, mails };
 }
 
-/** Changes one that has not ended. Nobody gets a mail again. @throws AccountError as `createAnnouncement` does; `not_found` */
+/** Changes one that has not ended, without sending mails again. @throws AccountError as `createAnnouncement` does; `not_found` */
 export async function changeAnnouncement(
   host: Pick<Host, 'catalog' | 'database' | 'now'>,
   id: string,

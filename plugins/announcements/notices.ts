@@ -23,7 +23,7 @@ const storedAnnouncements = perCatalog(
 );
 
 /**
- * What is to be shown now, the next first: of gateway.yaml and, while the database responds, of the operator's page. Does not
+ * Notices to show now, the next first: of gateway.yaml and, while the database responds, of the operator's page. Does not
  * reject.
  *
  * @param now epoch ms
@@ -39,7 +39,7 @@ export async function currentAnnouncements(host: Host, now: number, readers: Not
     .toSorted((one, other) => one.from - other.from);
 }
 
-/** Those of gateway.yaml, whatever their spans. */
+/** Those of gateway.yaml, of any time. */
 export function configuredAnnouncements({ section, catalog }: Pick<Host, 'section' | 'catalog'>): Announcement[] {
   return section(announcementsSection).map(({ kind, text, from, until, model }) => ({
     kind,

@@ -5,7 +5,7 @@ export interface BookDay {
   /** `2026-11-22`, in the zone of the books. */
   readonly day: string;
   readonly payments: number;
-  /** Money that came, whatever it was for. */
+  /** Money received for any purpose. */
   readonly gross: number;
   readonly refunds: number;
   /** Money that went back, by the provider and by hand. */

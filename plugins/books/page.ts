@@ -47,7 +47,7 @@ function requireAll(compared: readonly Reconciliation[]): void {
   if (count > 0) throw new FieldErrors({ '': 'operator.books_unread' }, { count });
 }
 
-/** `/operator/orders/books`: what of a day only the provider has or only this gateway, and the files for bookkeeping. */
+/** `/operator/orders/books`: differences between the books of a day, and the files for bookkeeping. */
 export const booksPage: Page = {
   path: booksPath,
   role: 'operator',

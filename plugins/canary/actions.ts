@@ -9,8 +9,8 @@ import { VariantRefused } from '#core/extension/validation/variant-rules.ts';
 import { integer, object } from '#core/platform/schema.ts';
 
 /*
- * What operators do with canaries. A token brings no configuration along: it names a file that somebody with access to the machine has put
- * beside gateway.yaml, because a configuration decides where prompts and the keys of vendors go.
+ * Actions on canaries. A token brings no configuration along: it names a file that a person with access to the machine has put
+ * next to gateway.yaml, because a configuration decides where prompts and the keys of vendors go.
  */
 
 /** Minutes before a canary may become full by itself. */

@@ -8,7 +8,7 @@ import type { PageRequest } from '#core/web/pages/page.ts';
  *
  * @param isForSale whether they can be bought here
  * @param soldOut to the reader
- * @param isSaidOnce nothing is to be had, and the page says so above
+ * @param isSaidOnce all plans are sold out, and the page says so above
  */
 export function describePlans(
   { host, t, format, language }: PageRequest,
@@ -45,7 +45,7 @@ function freeAtText(freeAt: number | undefined, { t, format }: Reader): string {
   return freeAt === undefined ? '' : t('landing.free_at', { time: format.time(new Date(freeAt)).text });
 }
 
-/** That no plan is to be had, and when the first is; undefined while one is. */
+/** Notice that all plans are sold out, and when the first becomes available; undefined while one is. */
 export function describeSoldOut(request: PageRequest, soldOut: SoldOutPlans) {
   const reasons = request.host.section(plansSection).map(({ days }) => soldOut.get(days));
   if (reasons.length === 0 || reasons.includes(undefined)) return undefined;
@@ -71,7 +71,7 @@ export function listDays({ host, language }: PageRequest): { readonly days: stri
   return { days, count: all.at(-1) ?? 0 };
 }
 
-/** In what plans differ, besides their time. A weight is no limit: it counts while an upstream is full. */
+/** Differences of the plans other than their time. A weight is no limit: it counts while an upstream is full. */
 export function describeDifferences({ host, t }: PageRequest): string {
   const all = host.section(plansSection).map(({ limits = {} }) => limits);
   const limits = all.map((one) => Object.entries({ ...one, weight: 1 }).toSorted());

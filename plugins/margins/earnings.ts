@@ -7,7 +7,7 @@ import type { PlanName } from './read-usage.ts';
 
 /**
  * The revenue of an order, and the time over which it is earned: the time of its days, which belong to who has redeemed its code where
- * it has one. A code that nobody redeems is earned when it expires or is withdrawn, not before.
+ * it has one. A code that is never redeemed is earned when it expires or is withdrawn, not before.
  */
 export interface Earning {
   /** The account that has the days; the buyer without any. */

@@ -57,9 +57,9 @@ export interface Margins {
 type Parts = Pick<Host, 'database' | 'section'>;
 
 /**
- * What was used, what it costs at the prices of today, and what was earned. Flat prices are spread over the time of a month, and in
- * a span over its lines by tokens; money of an account over the models that have answered it, by requests. What nobody used, and what
- * is earned from accounts that sent nothing, has separate lines.
+ * Usage, its cost at the prices of today, and the earnings. Flat prices are spread over the time of a month, and in a span over its
+ * lines by tokens; money of an account over the models that have answered it, by requests. Unused flat prices, and earnings from
+ * accounts that sent nothing, have separate lines.
  *
  * @param span epoch ms; `from` is rounded up to an hour, `until` is at most now
  */

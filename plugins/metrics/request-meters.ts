@@ -5,7 +5,7 @@ import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Observer, Outcome } from '#core/gateway/pipeline/stage.ts';
 import { overheadOf } from './overhead.ts';
 
-/** What the name of every metric begins with, whatever the service is called: alerts and dashboards rely on it. */
+/** Prefix of every metric, for services of any name: alerts and dashboards rely on it. */
 export const prefix = 'daypass_';
 
 /** Buckets in seconds: model replies take tenths of a second to minutes, refusals and cache hits milliseconds. */

@@ -13,7 +13,7 @@ import { creditAction, declineAction, grantAction, type GrantInput } from './act
 import type { ConfirmedOutage } from './credit.ts';
 import type { OutageResult } from './grant.ts';
 
-/** `daypass account grant-outage`: days for everyone whom an outage has hit. */
+/** `daypass account grant-outage`: days for all accounts hit by an outage. */
 export function defineOutageGrant(parser: Parser, context: CommandContext): void {
   addActionCommand(parser, context, grantAction, {
     verb: 'grant-outage',

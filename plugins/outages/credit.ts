@@ -30,9 +30,9 @@ export interface ConfirmedOutage {
   readonly until: Date;
   /** By a probe, or by accounts that had not failed before it was seen: its time is given back without asking. */
   readonly isConfirmed: boolean;
-  /** Undefined: nobody has had time back, or not all. */
+  /** Undefined until all accounts have their time back. */
   readonly creditedAt: Date | undefined;
-  /** When an operator decided that nobody gets it back. */
+  /** When an operator decided that no account gets it back. */
   readonly declinedAt: Date | undefined;
 }
 
@@ -49,7 +49,7 @@ type OutageColumns = Row<
 const columns = `id, incident_id, model, is_confirmed, ${epochs('o.from_at', 'o.until_at', 'o.credited_at', 'o.declined_at')}`;
 
 const waiting = 'o.credited_at is null and o.declined_at is null';
-/** Those that waited when the first one was approved go on waiting: nobody has looked at them. */
+/** Those that waited when the first one was approved keep waiting: no operator has looked at them. */
 const automatic = `(o.is_confirmed and coalesce(o.found_at > (select min(credited_at) from outage), false))`;
 
 const conditions = {
@@ -89,8 +89,8 @@ function toOutage(row: OutageColumns): ConfirmedOutage {
 }
 
 /**
- * Whom an outage has hit and who has not had its time back: accounts with paid time in it that used the model, or tried to; neither
- * blocked nor deleted ones. For each with paid time, one look into the index `request_log_model` finds its last request.
+ * Accounts that an outage has hit and that have not got their time back: those with paid time in it that used the model, or tried to;
+ * neither blocked nor deleted ones. For each with paid time, one look into the index `request_log_model` finds its last request.
  */
 async function findHit(database: Queries, { id }: ConfirmedOutage): Promise<string[]> {
   const rows = await database.query<{ id: string }>(
@@ -129,7 +129,7 @@ export async function previewCredit(host: CreditHost, outage: ConfirmedOutage): 
 }
 
 /**
- * Gives the time of an outage back to all whom it has hit, each in a transaction with the row that says so: run twice, at once, or
+ * Gives the time of an outage back to all accounts that it has hit, each in a transaction with the row that says so: run twice, at once, or
  * again after a crash, an account gets it once.
  */
 export async function creditOutage(host: CreditHost, outage: ConfirmedOutage): Promise<CreditPreview> {
@@ -149,18 +149,18 @@ export async function creditOutage(host: CreditHost, outage: ConfirmedOutage): P
   return { accounts, seconds };
 }
 
-/** The same by an operator's word, who may have declined it before. @throws AccountError `not_found` */
+/** The same at an operator's request, even if it was declined before. @throws AccountError `not_found` */
 export async function approveOutage(host: CreditHost, id: string): Promise<CreditPreview> {
   const outage = await findOutage(host.database, id);
   await host.database.query('update outage set declined_at = null where id = ?', [outage.id]);
   return creditOutage(host, outage);
 }
 
-/** Decides that nobody gets the time of an outage back. @throws AccountError `not_found`; `credited` when somebody has it already */
+/** Decides that no account gets the time of an outage back. @throws AccountError `not_found`; `credited` if one has it already */
 export async function declineOutage(database: Database, id: string): Promise<void> {
   const outage = await findOutage(database, id);
   await database.fork().transactional(async (transaction) => {
-    // Nobody gets it while this is decided: `creditAccount` takes the same lock.
+    // No account gets it while this is decided: `creditAccount` takes the same lock.
     await transaction.execute('select 1 from outage where id = ? for update', [outage.id]);
     const begun = await transaction.execute<unknown[]>(
       `select 1 from outage o where id = ? and (credited_at is not null

@@ -19,7 +19,7 @@ export const OutageRow = defineEntity({
     foundAt: p.datetime().defaultRaw('clock_timestamp()'),
     /** When all accounts had their time back; null: not yet. */
     creditedAt: p.datetime().nullable(),
-    /** When an operator decided that nobody gets it back. */
+    /** When an operator decided that no account gets it back. */
     declinedAt: p.datetime().nullable(),
   },
   uniques: [{ name: 'outage_once', properties: ['incidentId', 'fromAt'] }],

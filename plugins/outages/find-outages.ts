@@ -9,7 +9,7 @@ const records = `interval '10 minutes'`;
 const oldest = `interval '3 days'`;
 /** Before the incident was seen: the failures that showed it. */
 const before = `interval '10 minutes'`;
-/** Accounts whose requests must have failed, unless a probe has: the odd requests of one earn nobody time. */
+/** Accounts whose requests must have failed, unless a probe has: odd requests of a single account earn no time. */
 const leastAccounts = 2;
 
 /**

@@ -6,7 +6,7 @@ import { AccountError } from '#core/business/accounts/account-error.ts';
 import { addDays, lockAccount } from '#core/business/accounts/ledger.ts';
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 
-/** Whom an outage has hit. */
+/** Selects the accounts hit by an outage. */
 interface Outage {
   /** Epoch ms. */
   readonly since: number;
@@ -65,7 +65,7 @@ export async function findAffected(
   return rows.map(toRecord);
 }
 
-/** What came of a grant to all whom an outage has hit. */
+/** Result of a grant to all accounts hit by an outage. */
 export interface OutageResult {
   readonly granted: number;
   /** They had the days of this note already. */

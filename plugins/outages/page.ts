@@ -54,7 +54,7 @@ async function requireOutage({ host, params }: PageRequest): Promise<ConfirmedOu
   }
 }
 
-/** `/operator/accounts/outage/ID/decline`: whether nobody gets the time of an outage back. */
+/** `/operator/accounts/outage/ID/decline`: declines to give the time of an outage back. */
 export const declinePage: Page = plainPage(
   declineAction,
   {
@@ -76,7 +76,7 @@ export const declinePage: Page = plainPage(
   { words: ({ note }, { params }) => ({ outage: params['outage'], note }) },
 );
 
-/** Outages that are listed, of those whose time nobody had back yet. */
+/** Outages that are listed, of those whose time was not given back yet. */
 const looked = 20;
 
 async function describeOutage(outage: ConfirmedOutage, request: PageRequest) {
@@ -113,7 +113,7 @@ async function describeWaiting(outage: ConfirmedOutage, request: PageRequest) {
   };
 }
 
-/** `/operator/accounts/outage`: whom an outage has hit, and days for all of them. */
+/** `/operator/accounts/outage`: accounts hit by an outage, and days for all of them. */
 export const outagePage: Page = {
   path,
   role: 'operator',

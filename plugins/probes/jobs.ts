@@ -10,7 +10,7 @@ import { probeState } from './state.ts';
 import { Trials, type TrialSources } from './trials.ts';
 
 const hour = 3_600_000;
-/** Seconds between two runs of the job, and ms for which one goes on. */
+/** Seconds between two runs of the job, and ms that a run lasts at most. */
 const interval = 600;
 const longestRun = 480_000;
 /** Ms until something that could not be found out is tried again. */

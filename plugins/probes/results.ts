@@ -24,7 +24,7 @@ type ResultRow = Row<typeof ProbeResult, 'route' | 'started_at' | (typeof figure
 /** The last check of a kind on a route that is over. */
 export type LastResult = RecordOf<ResultRow>;
 
-/** What a check has measured besides its verdict. */
+/** Measurements of a check, in addition to its verdict. */
 export interface Measured {
   readonly tokens: number;
   readonly firstContentMs?: number | undefined;
@@ -49,7 +49,7 @@ type Queries = Pick<Database, 'query' | 'fork'>;
 /**
  * Notes that a check begins, with the tokens that it may take. Of several processes one begins it, unless an operator orders it.
  *
- * @returns its id; undefined when another process is at it, `over_budget` when its tokens are not left
+ * @returns its id; undefined if another process does it, `over_budget` if too few tokens are left
  */
 export function beginCheck(
   database: Queries,

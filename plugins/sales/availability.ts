@@ -32,7 +32,7 @@ export async function readSoldOut(host: Host, accountId: string | undefined): Pr
   return new Map(plans.flatMap(([days, reason]) => (reason === undefined ? [] : [[days, reason] as const])));
 }
 
-/** Why one with these places cannot have a plan; undefined when it is to be had. @param held as `placesOf` returns it */
+/** Reason why an account with these places cannot have a plan; undefined if it can. @param held as `placesOf` returns it */
 function soldOut(full: FullLimits, days: number, held: readonly (number | null)[]): SoldOut | undefined {
   const reasons = [held.length > 0 ? undefined : full.get('all'), held.includes(days) ? undefined : full.get(days)];
   // Free under both: the later of the two, where both are known.

@@ -5,8 +5,8 @@ import { hasLimits, placeLimits } from './section.ts';
 import { reservePlaces } from './waiting-list.ts';
 
 /**
- * Whether a plan may be ordered: the account renews, or a place is free that nobody waits for. Until the transaction ends, nobody
- * else takes a place, so the order that the caller inserts takes this one.
+ * Whether a plan may be ordered: the account renews, or a place is free and not reserved for the waiting list. Until the transaction
+ * ends, no other order takes a place, so the order that the caller inserts takes this one.
  *
  * @param accountId of the buyer; undefined for a gift
  */

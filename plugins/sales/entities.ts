@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { Account } from '#core/business/accounts/entities.ts';
 
-/** How a wait has ended: with a pass, with a reservation that nobody used, or because the account left or was blocked. */
+/** End of a wait: a pass, an unused reservation, or the account left or was blocked. */
 const waitOutcomes = ['bought', 'expired', 'left'] as const;
 
 /** A customer who waits for a place, or has one reserved. */
@@ -22,7 +22,7 @@ export const WaitingEntry = defineEntity({
     { name: 'waiting_entry_open', properties: ['joinedAt', 'id'], where: 'ended_at is null' },
     { name: 'waiting_entry_account', properties: 'account' },
   ],
-  // One at a time, whichever instances it is asked of.
+  // One at a time, over all instances.
   uniques: [{ name: 'waiting_entry_once', properties: 'account', where: 'ended_at is null' }],
   checks: [{ name: 'waiting_entry_outcome', expression: '(ended_at is null) = (outcome is null)' }],
 });

@@ -20,7 +20,7 @@ const reserveJob: JobDefinition = {
   },
 };
 
-/** Gives free places to those who wait, whatever became of earlier runs. */
+/** Gives free places to waiting accounts, independently of earlier runs. */
 export async function reserveFree(host: Pick<Host, 'database' | 'section'>): Promise<void> {
   const [open] = await host.database.query<unknown>('select 1 from waiting_entry where ended_at is null limit 1');
   if (open === undefined) return;

@@ -9,9 +9,9 @@ import { listWaiting, type ListedWait } from './waiting-list.ts';
 type Queries = Pick<Database, 'query'>;
 
 /**
- * By what a place is held: a pass that was bought, that money brought which came after its order had ended, or that the operator or a
- * code gave; a gift that was bought in time and nobody has redeemed yet; an order that may still be paid; a reservation. A pass
- * counts as it began: renewals change nothing.
+ * Holder of a place: a pass that was bought, paid after its order had ended, or given by the operator or a code; a gift that was
+ * bought in time and is not redeemed yet; an order that may still be paid; a reservation. A pass counts as it began: renewals change
+ * nothing.
  */
 export const placeKinds = ['bought', 'late', 'given', 'gift', 'ordered', 'reserved'] as const;
 type PlaceKind = (typeof placeKinds)[number];

@@ -29,7 +29,7 @@ export const salesSection = defineSection({
 
 /** How many accounts may hold a place. */
 export interface PlaceLimits {
-  /** Whatever their plan; undefined: without a limit. */
+  /** Of any plan; undefined: without a limit. */
   readonly all: number | undefined;
   /** By the days of the plan; plans without a limit are missing. */
   readonly byPlan: ReadonlyMap<number, number>;

@@ -2,7 +2,7 @@ import type { ReadStory, StoryEntry } from '#core/web/pages/account-story.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { listWaits, type PastWait } from './waiting-list.ts';
 
-/** Waits that are told, the newest. */
+/** Waits that are shown, the newest. */
 const listed = 10;
 
 /** When an account joined the waiting list, and when a place was reserved for it. */

@@ -11,7 +11,7 @@ const writers: Readonly<Record<SettingsFormat, (settings: Settings) => string>> 
   yaml: (settings) => writeYaml(settings, { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN', lineWidth: 0 }),
 };
 
-/** The text of a settings file, which its format reads back as these settings, whatever the values are. */
+/** The text of a settings file, which its format reads back as these settings, with any values. */
 export function writeSettings(format: SettingsFormat, settings: Settings): string {
   return writers[format](settings).trimEnd();
 }
@@ -51,7 +51,7 @@ function quote(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) ? text : quoteAlways(text);
 }
 
-/** A word in single quotes, whatever is in it. */
+/** Any word in single quotes. */
 export function quoteAlways(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

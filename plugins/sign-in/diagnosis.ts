@@ -73,7 +73,7 @@ async function exchange(
       signal,
     });
     const text = (await response.text()).slice(0, maxAnswer);
-    // Some answer in the form of a query, whatever they are asked for.
+    // Some answer in the form of a query, even if asked for JSON.
     const error = parseObject(text)?.['error'] ?? new URLSearchParams(text).get('error');
     if (typeof error === 'string') return error.slice(0, 60);
     return warning(

@@ -21,7 +21,7 @@ export function offeredProviders(host: Host, next: string) {
   }));
 }
 
-/** What went wrong with a provider. The query is anybody's: it selects a text and nothing else. @param own errors of this page alone */
+/** Error text for a failed sign-in. Anyone can write the query: it only selects a text. @param own errors of this page only */
 export function errorFrom({ query, t }: PageRequest, own: readonly string[]): string {
   const code = ['cancelled', 'expired', 'failed', 'too_many', ...own].find((name) => name === query['error']);
   return code === undefined ? '' : t(`sign_in.error.${code}`);

@@ -121,7 +121,7 @@ function describeDay({ day, state, answered, incidents }: DayStatus, { t, format
   };
 }
 
-/** Noon in UTC, which lies on this day in nearly every zone: the day is of the service's zone, whichever the reader's is. */
+/** Noon in UTC, which lies on this day in nearly every zone: the day is of the service's zone, not of the reader's. */
 function dayText(day: string, format: Reader['format']) {
   return { iso: day, text: format.shortDay(new Date(`${day}T12:00:00Z`)).text };
 }

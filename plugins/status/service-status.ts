@@ -34,7 +34,7 @@ export interface ModelStatus {
   readonly answered: number | undefined;
 }
 
-/** At most a few seconds old, while the database responds. Does not reject, and takes little more than a second. @param wanted number of the page, as somebody has written it */
+/** At most a few seconds old, while the database responds. Does not reject, and takes little more than a second. @param wanted number of the page, as entered */
 export async function readServiceStatus(
   gateway: Pick<Registry, 'statusReports' | 'creditReader'>,
   host: Host,
@@ -64,7 +64,7 @@ export async function readServiceStatus(
   return { at, health: all, models, page, incidents: incidents ?? [], credited, isComplete, hasHistory };
 }
 
-/** The nearest page of models that exists. @param wanted its number, as somebody has written it */
+/** The nearest page of models that exists. @param wanted its number, as entered */
 export function pageFor(wanted: unknown, models: number): ListPage {
   return pageNear(typeof wanted === 'string' && /^\d{1,6}$/.test(wanted) ? Number(wanted) : 1, models);
 }

@@ -52,7 +52,7 @@ export const createAction = defineAction({
     for: choice('operator.told.for'),
     label: quoted,
   },
-  // The record says for whom they are, whatever the default is by then, and the batch, which may have to be withdrawn without its answer.
+  // The record has the accounts that they are for, as the default may change, and the batch, which may have to be withdrawn without its answer.
   async resolve(_host, { count, days: each, source = 'sold', for: accounts = 'all', ...rest }) {
     const resolved: VoucherInput & NewBatch = {
       batch: randomUUIDv7(),

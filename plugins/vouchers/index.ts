@@ -7,7 +7,7 @@ import { redeemPage } from './redeem-page.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** Days that are sold, given away elsewhere or bought here for somebody else, as codes that customers redeem. */
+/** Days that are sold or given away elsewhere, or bought here as a gift, as codes that customers redeem. */
 export const plugin: GatewayPlugin = {
   name: 'vouchers',
   register({ gateway }) {

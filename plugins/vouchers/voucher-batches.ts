@@ -139,7 +139,7 @@ export async function readVoucherMonth(
   );
 }
 
-/** True while somebody may hold a code that can be redeemed. */
+/** True while a redeemable code may exist. */
 export async function hasOpenVouchers(database: Pick<Database, 'query'>): Promise<boolean> {
   const found = await database.query<unknown>(
     `select 1 from voucher_batch b where b.expires_at > clock_timestamp() and exists (

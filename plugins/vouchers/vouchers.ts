@@ -10,7 +10,7 @@ import type { PlanPeriodSchema } from '#core/business/accounts/entities.ts';
 import { addDays, lockAccount, type NewPeriod } from '#core/business/accounts/ledger.ts';
 
 /**
- * Without the letters that are read as digits (Crockford's base 32): 16 characters are 80 bits, which nobody guesses, and which
+ * Without the letters that are read as digits (Crockford's base 32): 16 characters are 80 bits, which cannot be guessed, and which
  * need no salt and no slow digest.
  */
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';

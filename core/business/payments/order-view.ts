@@ -10,7 +10,7 @@ export type OrderView =
   | 'failed'
   | 'cancelled'
   | 'wrong'
-  /** Another amount was paid, the operator has decided, and nothing is to be paid any more. */
+  /** Another amount was paid, the operator has decided, and no further payment is due. */
   | 'decided'
   | 'paid'
   | 'refunded';

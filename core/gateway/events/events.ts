@@ -41,7 +41,7 @@ export interface EventTypes {
   'announcement.published': { readonly accountId: string; readonly announcementId: string };
   /** A place is reserved for an account on the waiting list. */
   'place.reserved': { readonly accountId: string; readonly entryId: string };
-  /** The account got time back for an outage, and is to be mailed about it. */
+  /** The account got time back for an outage, and gets a mail about it. */
   'outage.credited': { readonly accountId: string; readonly outageId: string };
   /** The account has another e-mail address; its former one is in the account. */
   'account.email_changed': { readonly accountId: string };

@@ -72,7 +72,7 @@ export interface ReplyReader {
    * The same as `whole` or `convert`, in steps: between them others get their turn, where a body is so long that all of
    * it would keep them waiting.
    *
-   * @param kind of the body and of the request, which differ where it is to be converted
+   * @param kind of the body and of the request, which differ if it must be converted
    * @throws GatewayError as `whole` does
    */
   steps?(body: Buffer, contentType: string, kind: AnswerKind): Generator<undefined, WholeReply>;

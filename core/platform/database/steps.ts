@@ -4,8 +4,8 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 export type KeepSteps = (configuration: EntityManager['config']) => void;
 
 /**
- * What core calls within its own transactions and a plugin does, because rows of both must be true together: money, and what it
- * buys. The interface of the steps says which locks are held then, and which may be taken.
+ * Steps of a plugin within core's own transactions, because rows of both must be consistent: money, and the goods that it buys.
+ * The interface of the steps states the locks that are held then, and those that may be taken.
  */
 export class Steps<S extends object> {
   readonly #loaders = new WeakMap<EntityManager['config'], () => Promise<S>>();

@@ -124,7 +124,7 @@ export class ProcessMemory {
     return new MemoryShare(this, owner);
   }
 
-  /** True when no new request is to be accepted. Some must be, or nothing would show that there is memory again. */
+  /** True if the next request must be rejected. Some are accepted, as only they show that there is memory again. */
   get isExhausted(): boolean {
     return this.level === 'all' && this.#reserved > 0;
   }

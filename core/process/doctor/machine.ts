@@ -15,14 +15,14 @@ import { askOperator, OperatorUnavailable } from '#core/gateway/operator-listene
 const comfortable = 2_000_000_000;
 /** Ms by which the clock may differ from those of others: signatures and tokens allow minutes, ends of plans nothing. */
 const clockTolerance = 30_000;
-/** Problems that are told, beside failing checks. */
+/** Problems that are listed, in addition to failing checks. */
 const listed = 5;
 /** Servers that are asked for the time. */
 const clocks = 3;
 
 const megabytes = (bytes: number) => `${Math.round(bytes / 1_000_000).toLocaleString('en')} MB`;
 
-/** Whether the running Node.js has the security fixes that this version knows of. */
+/** Checks that the running Node.js has the security fixes known to this version. */
 export const nodeDiagnosis: Diagnosis = {
   name: 'node',
   checks: () => [{ subject: process.versions.node, run: async () => describeNode(process.versions.node) }],
@@ -139,7 +139,7 @@ function listOf<Entry>(value: unknown): readonly Entry[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Whether the public URL leads to a gateway. */
+/** Checks that the public URL leads to a gateway. */
 export const baseUrlDiagnosis: Diagnosis = {
   name: 'base_url',
   checks: (host) => [{ run: (signal) => checkBaseUrl(host, signal) }],

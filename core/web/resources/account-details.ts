@@ -59,7 +59,7 @@ export async function readAccountDetails(host: Host, record: AccountRecord): Pro
   };
 }
 
-/** What is said of one account. */
+/** Details of one account. */
 export const accountFacts = defineView<AccountDetails>()(
   {
     account: { type: 'id', label: 'operator.id', value: ({ record }) => record.id },

@@ -4,7 +4,7 @@ import { type ColumnOf, describeTable, type TableCell, type TableColumn, type Ta
 
 /** Values by the type of their field. Secrets have no type: what none of these can say is not shown. */
 export interface FieldValues {
-  /** What operators find it by; not translated. */
+  /** Identifier for operators; not translated. */
   readonly id: string;
   readonly time: Date;
   /** In the smallest unit that the currency is paid in. */
@@ -21,7 +21,7 @@ export interface FieldValues {
   readonly link: Pick<TableCell, 'text' | 'path' | 'isCode' | 'isButton'>;
 }
 
-/** Who reads a page. */
+/** Reader of a page. */
 export type FieldReader = Pick<PageRequest, 't' | 'format' | 'language' | 'host'> & {
   /** Names of accounts, by id. */
   readonly names?: ReadonlyMap<string, string>;
@@ -29,7 +29,7 @@ export type FieldReader = Pick<PageRequest, 't' | 'format' | 'language' | 'host'
 
 type PageValue = ReturnType<ColumnOf<unknown>['cell']>;
 
-/** How a field is shown. */
+/** Presentation of a field. */
 interface Showing<Entry> extends Partial<Pick<TableColumn, 'at' | 'fit' | 'isNamed' | 'isSpare'>> {
   /** Key of its label on pages; default: `operator.NAME`. */
   readonly label?: string;
@@ -40,9 +40,9 @@ interface Showing<Entry> extends Partial<Pick<TableColumn, 'at' | 'fit' | 'isNam
   readonly kinds?: Readonly<Partial<Record<string, TableCell['kind']>>>;
   /** True: the gateway has written the text, and translates it. */
   readonly isSentence?: boolean;
-  /** What pages show instead, where that is not what commands print. */
+  /** Cell on pages, if it differs from the output of commands. */
   cell?(entry: Entry, reader: FieldReader): PageValue;
-  /** What commands print instead. @param time prints a time in their zone; '' for none */
+  /** Output of commands, if it differs. @param time prints a time in their zone; '' for none */
   print?(entry: Entry, time: (at: Date | undefined) => string): string | undefined;
 }
 

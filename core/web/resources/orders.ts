@@ -31,7 +31,7 @@ export function stateCell({ state, flags }: Order, t: PageRequest['t']): TableCe
   return { text: t(`operator.order_state.${state}`), kind: kinds[state] };
 }
 
-/** As the buyer reads it: a wrong amount waits for the operator, whatever its charge does. */
+/** As the buyer reads it: a wrong amount waits for the operator, in any state of its charge. */
 function stateOf({ state, isLate, flags }: Order): string {
   const wrong = flags.find(({ kind, resolvedAt }) => kind.startsWith('wrong_') && resolvedAt === undefined);
   if (wrong !== undefined && state !== 'paid' && state !== 'refunded') return wrong.kind.replace('_', ' ');

@@ -7,16 +7,16 @@ import type { JsonSchema } from '#core/platform/schema.ts';
 import type { EntryView } from './field.ts';
 import { toOperatorJson } from './operator-json.ts';
 
-/** What was found, and where it goes on. */
+/** A page of results, and the start of the next one. */
 export interface Found<Entry> {
   readonly entries: readonly Entry[];
-  /** What `after` takes for the next page, null on the last one; left out without pages. */
+  /** Value of `after` for the next page, null on the last one; omitted without pages. */
   readonly next?: string | null;
   /** Of all, where the list has no pages. */
   readonly total?: number;
 }
 
-/** How much is read, and in which zone days are. */
+/** Size of a page, and time zone of days. */
 interface ListOptions {
   readonly limit: number;
   readonly timeZone: string;
@@ -26,20 +26,20 @@ interface ListOptions {
 export interface OperatorResource<Entry = unknown, Query extends object = object> {
   /** Singular: `order`. The API lists it at `/orders`. */
   readonly name: string;
-  /** What listing it does; begins with a verb. */
+  /** Description of the listing, beginning with a verb. */
   readonly summary: string;
-  /** How a list is narrowed, by options of commands and parameters of the API. `words` are what `find` takes. */
+  /** Filters, as options of commands and parameters of the API. `words` are those of `find`. */
   readonly query: InputSchema;
   /** Entries of one answer of the API. Default: 100. */
   readonly perPage?: number;
   readonly view: EntryView<Entry>;
-  /** What a command prints where nothing is found. */
+  /** Printed by a command if nothing is found. */
   readonly none: string;
   /** Loads what it needs: MikroORM would slow all commands down. @throws AccountError, CheckoutError, InvalidQuery */
   list(host: Host, query: Query, options: ListOptions): Promise<Found<Entry>>;
   /** True: `--json` also prints the camelCase names that it had before 0.6, until 0.7. */
   readonly hasFormerNames?: boolean;
-  /** What `--json` prints in place of what the API answers, until 0.7. */
+  /** Output of `--json`, if it differs from the API's response; until 0.7. */
   write?(found: Found<Entry>): unknown;
 }
 
@@ -50,18 +50,18 @@ export function defineResource<Entry, const S extends InputSchema>(
   return resource;
 }
 
-/** What was found, under the name of the resource: `{ "orders": [], "next": null }`. */
+/** Results under the name of the resource: `{ "orders": [], "next": null }`. */
 function listFound<Entry>({ name }: Pick<OperatorResource, 'name'>, { entries, ...rest }: Found<Entry>): object {
   return { [`${name}s`]: entries, ...rest };
 }
 
-/** What a command prints with `--json`. */
+/** Output of a command with `--json`. */
 export function writeFound<Entry>(resource: OperatorResource<Entry>, found: Found<Entry>): string {
   const written = resource.write?.(found) ?? toOperatorJson(listFound(resource, found), resource.hasFormerNames);
   return JSON.stringify(written, null, 2);
 }
 
-/** How the operator's API lists it. */
+/** The resource's listing in the operator's API. */
 export function readingOf(resource: OperatorResource): OperatorReading {
   const { name, summary, query, perPage = 100, list } = resource;
   return {

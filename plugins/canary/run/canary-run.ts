@@ -72,7 +72,7 @@ export class CanaryRun implements VariantRun {
       await canaries.end(canary.id, 'ended', canaryReason('canary.reason.changed', { host: hostname() }));
       return false;
     }
-    // While this plugin is left out, nobody ends one: old counts must not make it full.
+    // Without this plugin, a canary does not end: old counts must not make it full.
     const isNew = this.#running?.canary.id !== canary.id;
     if (isNew && (await canaries.endAbandoned(canary.id, canaryReason('canary.reason.overdue')))) return false;
     let serving: Serving;

@@ -12,7 +12,7 @@ export function describeCanary(canary: Canary, isOver = canary.until.getTime() <
   return `canary ${id} of ${operator} serves ${describeShare(canary)} of the accounts, ${time}: ${describeVerdict(canary, isOver)}`;
 }
 
-/** Whom a canary that begins reaches, and what can come of it. */
+/** Accounts that a new canary reaches, and its possible results. */
 export function describeActive({ taken, active }: ActiveAccounts): string {
   const who = `It takes ${taken} of ${active} active accounts.`;
   if (canJudge(taken, active)) return who;

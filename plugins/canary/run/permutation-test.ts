@@ -12,7 +12,7 @@ const drawnPerTurn = 20_000;
  * Besag and Clifford, "Sequential Monte Carlo p-values" (1991): the draws end early where the probability is not small.
  *
  * @param group scores of the accounts in the group @param others those of all other accounts
- * @param smallest what the probability is to be told apart from; it is never reported as less than a third of it
+ * @param smallest significance level; the probability is never reported as less than a third of it
  */
 export async function permutationTest(
   group: readonly number[],

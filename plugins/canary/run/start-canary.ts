@@ -20,7 +20,7 @@ interface Parts {
  * Begins a canary, on all instances.
  *
  * @param file gateway.yaml @param next what the canary is to serve @param wish `seconds`: before it may become full by itself
- * @returns it, and whom it reaches
+ * @returns it, and the active accounts that it reaches
  * @throws VariantRefused, RollbackRefused, ConfigError: nothing has changed
  */
 export async function startCanary(

@@ -3,7 +3,7 @@ import { gauge } from '#core/gateway/health/gauge.ts';
 import type { Services } from '#core/gateway/host/host.ts';
 import { inBrackets, type ProblemKind, readEmphasis } from '#core/web/problems/problem.ts';
 
-/** Ms for which operators are told how a canary has ended. */
+/** Ms for which operators see how a canary has ended. */
 export const toldFor = 86_400_000;
 
 /** What this instance knows: the canary that runs, or the last one that has ended; undefined where there was none. */

@@ -95,7 +95,7 @@ export function describeOrder({ order: { code, price, currency, expiresAt }, vie
   };
 }
 
-/** The newest days that an operator has added under a name, for a week: nobody has to ask why there are more. */
+/** The newest days that an operator has added under a name, shown for a week to explain them. */
 export function describeGrant(
   { periods }: AccountRecord,
   now: number,

@@ -115,7 +115,7 @@ export function assistantText(parts: readonly Part[], notes: Notes): (TextPart |
   });
 }
 
-/** A text as parts: none when it is empty. @param isBreakpoint true where the prompt is to be cached up to here */
+/** A text as parts: none when it is empty. @param isBreakpoint true to cache the prompt up to here */
 export function textPart(text: string, isBreakpoint = false): Part[] {
   return text === '' ? [] : [{ type: 'text', text, ...(isBreakpoint && { isBreakpoint }) }];
 }

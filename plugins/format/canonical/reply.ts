@@ -29,7 +29,7 @@ export type Fragment =
   | { readonly type: 'break'; readonly isParagraph?: true | undefined }
   /**
    * Names a call, which opens when id and name are known. `key` identifies a call in its reply. `isBeside`: it repeats no other one,
-   * whatever its id.
+   * even with the same id.
    */
   | {
       readonly type: 'call';
@@ -49,7 +49,7 @@ export type Fragment =
    * without it there may be no answer.
    */
   | { readonly type: 'dropped'; readonly what: string; readonly isAnswer?: true }
-  /** The reader keeps so many characters besides what it has passed on, such as the start of a signature. */
+  /** The reader holds this many characters that it has not passed on, such as the start of a signature. */
   | { readonly type: 'held'; readonly characters: number }
   /** Counts so far: later ones replace earlier ones, member by member. */
   | { readonly type: 'usage'; readonly usage: Usage }
@@ -57,13 +57,13 @@ export type Fragment =
   | { readonly type: 'tier'; readonly tier: string }
   | { readonly type: 'finish'; readonly reason: FinishReason; readonly stopSequence?: string | undefined }
   /**
-   * The answer goes on by something that no other fragment says: a tool of the vendor at work, the name of a call, a member or an event
-   * of the vendor's own.
+   * The answer progresses by something that no other fragment shows: a tool of the vendor at work, the name of a call, a member or an
+   * event of the vendor's own.
    */
   | { readonly type: 'progress' }
   /** The vendor's id of the answer. */
   | { readonly type: 'id'; readonly id: string }
-  /** Another answer than the one that is read, by its index: it goes on, has ended, or has failed. */
+  /** Another answer than the one that is read, by its index: it continues, has ended, or has failed. */
   | {
       readonly type: 'other';
       readonly answer: JsonValue;
@@ -129,7 +129,7 @@ export interface Citation {
 }
 
 /**
- * A reply in order, whatever the upstream sent: exactly one `start`; blocks one after the other with indexes 0, 1, 2…,
+ * A reply in order, for any input of the upstream: exactly one `start`; blocks one after the other with indexes 0, 1, 2…,
  * each opened, filled and closed before the next; exactly one `finish`. Encoders read it.
  */
 export type ReplyEvent =

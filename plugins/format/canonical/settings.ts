@@ -11,7 +11,7 @@ type Places = Required<Omit<Settings, 'sampling'>> & {
 export type SettingPlace = keyof Places;
 export type SettingIn<P extends SettingPlace> = NonNullable<Places[P]>;
 
-/** What a request without parameters says. Of one shape, whatever is set later: objects of many shapes are slow to read. */
+/** Settings of a request without parameters. All have one shape: objects of many shapes are slow to read. */
 export function noSettings(): Settings {
   const sampling: { readonly [Name in keyof Sampling]-?: undefined } = {
     temperature: undefined,

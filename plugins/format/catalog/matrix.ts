@@ -177,7 +177,7 @@ function cellOf(support: Support, losses: LossText[]): string {
   return `loss ${numbers.join(', ')}`;
 }
 
-/** Reports backup routes that cannot take over any request of their primary route, before anybody needs them. */
+/** Reports backup routes that cannot take over any request of their primary route, before they are needed. */
 export function findUselessBackups({ models }: Catalog): CatalogProblem[] {
   return models.flatMap(({ id, routes }) =>
     routes.flatMap((route, index) => {

@@ -76,7 +76,7 @@ export class ClientRequest implements Said {
   }
 }
 
-/** What a route is told of who sent a request; undefined where it is told what the client says. Tokens are counted for nobody. */
+/** The hashed end user for a route; undefined if the route gets the client's own, and for counting tokens. */
 export function endUserFor({ endUser, purpose }: ClientRequest, { upstream }: Route): string | undefined {
   return purpose === 'answer' && upstream.endUser === 'hash' ? endUser : undefined;
 }

@@ -8,7 +8,7 @@ import { parseBody } from '../wire/members.ts';
 
 /**
  * The body of a client's request. Of a long one, only the outline has been parsed: that decides whether a route gets its bytes, and
- * the texts in it are read when somebody asks for them.
+ * the texts in it are read on demand.
  */
 export class RequestContent {
   /** The body, or the outline of a long one: without the middle of its long texts, see core/platform/json-outline. */
@@ -78,7 +78,7 @@ export class RequestContent {
     if (mayHoldLongNumbers(this.text)) this.#exact = (await runInTurns(exactInputSteps(this.text))) as JsonObject;
   }
 
-  /** Reads the body alone, where nobody needs long numbers as they were written. */
+  /** Reads the body only, if long numbers need not stay as written. */
   async loadBody(source: BodySource): Promise<void> {
     this.#body ??= await source.json();
     this.#text ??= await source.text();

@@ -60,7 +60,7 @@ export class SocketFront implements SocketEndpoint {
     const { request, conversations, refuse, socket } = upgrade;
     const { pipeline, host, corsOrigins } = conversations.serving;
     const { origin } = request.headers;
-    // Browsers ask nobody before they open one.
+    // Browsers send no preflight before they open one.
     if (origin !== undefined && !corsOrigins.has('*') && !corsOrigins.has(origin))
       return refuse(new GatewayError('forbidden', `Pages of ${origin.slice(0, 200)} may not call this API.`));
     const headers = headersOfSocket(request.headers);

@@ -23,7 +23,7 @@ export function headersOfTurn(headers: IncomingHttpHeaders, size: number): Incom
   return { ...headers, 'content-length': String(size) };
 }
 
-/** True when some key is there, of whichever service. */
+/** True if the handshake has a key, of any service. */
 export function hasKey(headers: IncomingHttpHeaders): boolean {
   return ['authorization', 'x-api-key', 'x-goog-api-key'].some((name) => (headers[name] ?? '') !== '');
 }

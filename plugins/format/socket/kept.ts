@@ -70,7 +70,7 @@ export class KeptItems implements OutlinedItems {
     this.#count(change);
   }
 
-  /** True when nobody holds it beside so many. */
+  /** True if it has exactly this many holders. */
   isHeldOnlyBy(holders: number): boolean {
     return this.#holders === holders;
   }

@@ -29,7 +29,7 @@ export interface SocketInit {
   readonly noticePrefix: string;
   readonly minutes: number;
   readonly queueWait: number; // seconds
-  /** For the message that is on its way, and for those whose bodies nobody has read yet. */
+  /** For the message that is arriving, and for those whose bodies have not been read yet. */
   readonly memory: MemoryShare;
   readonly waiting: MemoryShare;
   readonly maxBytes: number; // bytes of a message, and of all that wait

@@ -16,7 +16,7 @@ export interface UsageLine extends UsageCounts {
   readonly account?: string | undefined;
   /** Ms; undefined where it is not read, or there are no answers. */
   readonly firstContent: { readonly median: number | undefined; readonly slow: number | undefined };
-  /** All attempts on the route, whichever route served the request. */
+  /** All attempts on the route, whether it served the request or another one did. */
   readonly attempts?: RouteUsage | undefined;
   /** What another plugin says beside them. */
   readonly figures?: FiguredUsage | undefined;

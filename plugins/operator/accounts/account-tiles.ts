@@ -8,7 +8,7 @@ import type { PageRequest } from '#core/web/pages/page.ts';
 import type { FormattedRemaining } from '#core/web/texts/durations.ts';
 import { joinParts } from '#core/web/texts/formatter.ts';
 
-/** Days of requests by which the use of a key is told. */
+/** Days of requests that show the use of a key. */
 const keyUseDays = 7;
 const day = 86_400_000; // ms
 

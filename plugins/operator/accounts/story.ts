@@ -18,7 +18,7 @@ const topics = ['money', 'access', 'requests'] as const;
 
 /** Entries that are shown, and hours of errors among them. */
 const shown = { entries: 30, hours: 5 };
-/** Requests of an hour that were rejected or failed, from which the hour is told. */
+/** Rejected or failed requests from which on an hour is listed. */
 const notableErrors = 20;
 /** Ms after the account was created within which its first key belongs to that. */
 const firstKey = 60_000;
@@ -151,7 +151,7 @@ function resolveLink({ id }: OrderFlag, t: Words['t']) {
   return { path: `/operator/flags/${id}`, label: t('operator.resolve') };
 }
 
-/** Time that was bought, given back with a refund, or moved by either is told with the money. */
+/** Time that was bought, taken back with a refund, or moved by either is listed together with the money. */
 function isTold({ reason }: LedgerEntry): boolean {
   return reason !== 'order' && reason !== 'refund' && reason !== 'shift';
 }
@@ -174,7 +174,7 @@ function tellEntry(entry: LedgerEntry, words: Words): StoryEntry {
   };
 }
 
-/** Orders, notes and days that were given are told or shown elsewhere. */
+/** Orders, notes and granted days are shown elsewhere. */
 function isOfAccess({ action, outcome }: RecordedAction): boolean {
   return action !== 'account.note' && (action !== 'account.add_days' || outcome !== 'done');
 }

@@ -6,7 +6,7 @@ import { describeNeed, describeTotal } from '../overview/needs.ts';
 /** Flags on one page; when some are resolved, others follow. */
 const listed = 200;
 
-/** `/operator/flags`: all that is to be decided about orders, the worst first, and below it about money without an order. */
+/** `/operator/flags`: pending decisions about orders, the worst first, and below them those about money without an order. */
 export const flagsPage: Page = {
   path: '/operator/flags',
   role: 'operator',

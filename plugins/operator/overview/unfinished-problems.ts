@@ -6,7 +6,7 @@ import { nameAccounts, readSubjects, tellDone } from '#core/web/actions/tell-act
 const listed = 5;
 const shownFor = 3 * 86_400_000;
 
-/** What was asked for when a process ended, and nobody knows whether it was done. */
+/** Actions during which a process ended, so that it is unknown whether they were done. */
 export const unfinishedActions: ProblemKind = {
   name: 'action_unfinished',
   order: 90,

@@ -71,7 +71,7 @@ export function describeState(order: Order, view: OrderView, request: PageReques
 
 const ended = new Set<OrderView>(['expired', 'failed', 'cancelled']);
 
-/** What is to be paid and how; what came, once another amount has. */
+/** The amount to pay, or the received one if it is another. */
 function describeHeading(order: Order, view: OrderView, total: string, { t, format }: PageRequest) {
   const payment = view === 'wrong' || view === 'decided' ? wrongPayment(order) : undefined;
   if (payment === undefined) return { heading: t('payments.pay.heading'), sum: total };
@@ -170,7 +170,7 @@ function describeWrong(order: Order, request: PageRequest): Note {
   return { kind: 'bad', title: titleOfWrong(order, request), text: describeDecision(order, isWrong, texts, request) };
 }
 
-/** What came, when the operator decided about it, what went back, and whom to ask. */
+/** The received amount, the time of the decision, refunds, and the contact. */
 function describeSettled(order: Order, request: PageRequest): Note {
   const [decided, ask] = describeDecided(order, isWrong, request);
   const parts = [decided, describeRefunds(order, request), ask];

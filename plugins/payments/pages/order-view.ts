@@ -92,8 +92,7 @@ export function describeDecided(
 }
 
 /**
- * What happens to money that activated nothing: a person decides by a stated time, and this page shows it. Afterwards, whom to
- * write to.
+ * Notice about money that activated nothing: a person decides by a stated time, and this page shows it. Afterwards, the contact.
  *
  * @param keys texts before that time, after it, and after it for a service without a contact
  */

@@ -52,7 +52,7 @@ function describeReceipt(order: Order, request: PageRequest) {
     method: ['QRIS', payment?.issuer && issuerTitle(payment.issuer)].filter((part) => part !== undefined).join(', '),
     reference: payment?.paymentId ?? '',
     total: format.money(payment?.amount ?? order.price, payment?.currency ?? order.currency),
-    // Whether somebody has the days of a gift is said on the page of the order.
+    // The page of the order shows whether a gift was redeemed.
     refundedMore: order.isGift ? '' : describeDaysLeft(order, request),
     refunds: describeRefunds(order, request),
     refundsTitle: titleOfRefunds(order, request),

@@ -105,7 +105,7 @@ export const maxTokens: Check = {
     if (output !== undefined && output > limit.tokens + limit.more)
       return failed('over_limit', `${output} tokens, although at most ${limit.tokens} were asked for`);
     if (finish === 'length') return ok;
-    // Whatever it counts, 16 tokens do not reach 100.
+    // With any tokenizer, 16 tokens do not reach 100.
     if (/\b100\b/.test(text)) return failed('over_limit', `it counted to ${text.trim().split(/\s+/).at(-1)}`);
     return unknown('unclear', text.slice(0, 100));
   },

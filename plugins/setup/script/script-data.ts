@@ -35,7 +35,7 @@ interface ScriptModel {
 interface ScriptDefaults {
   readonly format: string;
   readonly model: string;
-  /** Undefined: the small model is the model itself, whichever is chosen. */
+  /** Undefined: the small model is the chosen model itself. */
   readonly small?: string;
 }
 

@@ -1,6 +1,6 @@
 import type { SignInProfile } from '#core/business/accounts/identities.ts';
 
-/** What a provider says about a person: anything, since nobody has checked it. */
+/** A provider's data about a person, unchecked: it may be anything. */
 export interface ProviderProfile {
   readonly id: unknown;
   readonly email: unknown;

@@ -29,7 +29,7 @@ const ofConnection = new Set([
 /**
  * Head of a request, in Latin-1.
  *
- * @param host of the origin @param length bytes of the body @param isReused false when the connection is to be closed behind it
+ * @param host of the origin @param length bytes of the body @param isReused false to close the connection after it
  * @throws TypeError for characters that a head cannot contain, or a header that would change the end of the body
  */
 function requestHead(call: UpstreamCall, host: string, length: number, isReused: boolean): string {

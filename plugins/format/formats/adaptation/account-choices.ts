@@ -31,7 +31,7 @@ function isFreeTier(value: JsonValue): boolean {
 
 /** By the names that the wire formats have for them. */
 const fields: ReadonlyMap<string, AccountField> = new Map<string, AccountField>([
-  // Anthropic, SDK 1.10 and 1.11: who is billed, and for whom usage is counted.
+  // Anthropic, SDK 1.10 and 1.11: the accounts for billing and for usage counts.
   ['billing_policy', { choice: 'billing_policy' }],
   ['user_profile_id', { choice: 'user_profile_id' }],
   ['workspace_id', { choice: 'workspace_id' }],

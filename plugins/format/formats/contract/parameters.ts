@@ -59,7 +59,7 @@ type Members = Map<string, Member>;
 type IsLost = (value: JsonValue) => boolean;
 
 export interface ParameterRules {
-  /** Those that are checked, whatever the route. */
+  /** Those that are checked for every route. */
   readonly all: readonly Parameter[];
   readonly settings: readonly Parameter[];
   /** Looked up by the members of a body, which are fewer than the rules. */

@@ -103,7 +103,7 @@ export function toGeminiAnswer(body: JsonObject, isBatch: boolean): JsonObject {
   return isBatch ? { embeddings: vectors, ...counted } : { embedding: vectors[0] ?? { values: [] }, ...counted };
 }
 
-/** Some servers send base64 whatever was asked for. */
+/** Some servers send base64 for every request. */
 export function decodeVector(embedding: JsonValue | undefined): JsonValue {
   if (typeof embedding !== 'string') return [...asList(embedding)];
   const bytes = Buffer.from(embedding, 'base64');

@@ -27,7 +27,7 @@ const numbered = (number: number): string => `'"sequence_number":${number}'`;
 const page = 32;
 const ofRun = 'account_id = ? AND id = ? AND running_until IS NOT NULL';
 
-/** Responses that run, and the events of their streams, whichever instance runs them. */
+/** Running responses of all instances, and the events of their streams. */
 export class RunRows {
   readonly #database: Database;
 

@@ -47,7 +47,7 @@ interface StoredCall {
 export const storedCall = defineFact<StoredCall>('model_call');
 
 /**
- * Lets clients of the Responses format continue an answer by its id, whatever the upstream speaks: requests get the items
+ * Lets clients of the Responses format continue an answer by its id, on upstreams of any format: requests get the items
  * that they refer to, and answers are stored before the client has their end.
  */
 export class ResponsesStore {
@@ -71,7 +71,7 @@ export class ResponsesStore {
   async #resolve(exchange: Exchange, request: ClientRequest): Promise<ClientRequest> {
     const host = this.#host;
     const named = exchange.find(continuedId);
-    // Whoever refers to nothing and stores nothing needs no more than the outline of a long body.
+    // A request without references that stores nothing needs only the outline of a long body.
     const outline: ResponsesRequest = request.outline;
     if (outline.store === false && isSelfContained(outline))
       return named === undefined ? request : request.with({ previousId: named });

@@ -35,7 +35,7 @@ async function* tail(host: Host, key: RunKey, after: number, signal: AbortSignal
   let last = after;
   let heard = performance.now();
   while (!signal.aborted) {
-    // First the state: whatever came before the end is stored by then.
+    // First the state: all events before the end are stored by then.
     const state = await rows.state(key, host.now());
     if (state === 'deleted') throw responseNotFound(key.id);
     const stored = await rows.eventsAfter(key, last);

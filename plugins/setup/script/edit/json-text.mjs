@@ -35,7 +35,7 @@ export class JsonEdits extends Edits {
     return indent;
   }
 
-  /** A value of another kind is a mistake of somebody, or a form that this does not know: to replace it would lose it. */
+  /** A value of another kind is a mistake, or a form unknown here: to replace it would lose it. */
   requireFit({ node: { kind, start } }, { name, node: want }) {
     const isLost =
       kind !== want.kind && kind !== 'null' && [kind, want.kind].some((one) => one === 'map' || one === 'list');

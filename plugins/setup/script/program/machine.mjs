@@ -176,7 +176,7 @@ export const machine = {
       windowsHide: true,
       shell,
       ...(folder && { cwd: folder }),
-      // A tool that runs this program as Bun is to be the tool again.
+      // A tool that runs this program as Bun becomes the tool again.
       env: { ...process.env, ...env, ...(!isBun && { BUN_BE_BUN: undefined }) },
     });
     const codes = { ETIMEDOUT: -2, ENOBUFS: -3 };

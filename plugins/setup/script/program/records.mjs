@@ -95,7 +95,7 @@ export function readRecord(name) {
 /** The complete records of a tool, or of all. */
 export const readRecords = (id) => listFiles(id).map(readRecord).filter(Boolean);
 
-/** Writes the record beside the present one: whatever interrupts the run, one of the two says what is in the file. */
+/** Writes the record next to the present one: if the run is interrupted, one of the two describes the file. */
 export function stageRecord(name, record) {
   const folder = recordPath('files', `${name}.new`);
   try {
@@ -139,7 +139,7 @@ export function freeName(tool) {
 
 /**
  * Refuses to edit a file that another gateway was set up in since. To edit it below its settings would mix both, up to the
- * address of one with the key of somebody else. Blocks do not mix.
+ * address of one gateway with the key of another. Blocks do not mix.
  */
 export function refuseCovered(record) {
   if (record.format === 'block') return;

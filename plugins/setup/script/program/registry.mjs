@@ -157,7 +157,7 @@ function isSet(id, name, value) {
 }
 
 /**
- * Takes a tool off the records, except for names that it still needs. Gives the variables that somebody has changed: they stay.
+ * Takes a tool off the records, except for names that it still needs. Returns variables changed by others: they stay.
  */
 function dropOwner(id, kept) {
   const left = [];

@@ -1,7 +1,7 @@
 // What all parts share: the data of this gateway, the state of this run, and messages.
 import { machine } from './machine.mjs';
 
-/** What is being done, and for whom. `slug`, `state`, `records` and the rest of the service are set by enterService. */
+/** The current action and service. `slug`, `state`, `records` and the rest of the service are set by enterService. */
 export const run = {
   data: {}, // what the gateway says of itself: names, models, defaults, tools
   options: {}, // see options.mjs

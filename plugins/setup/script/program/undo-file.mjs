@@ -41,7 +41,7 @@ function findWayBack(way, record) {
   }
   refuseObstacle(way.real, found);
   way.current = machine.read(way.real);
-  // The permissions from before come back, unless somebody has changed them meanwhile.
+  // The permissions from before come back, unless they were changed meanwhile.
   const [before, ours] = record.modes;
   way.mode = octal(found.mode) === ours && before !== '-' ? parseInt(before, 8) : undefined;
   way.after = record.before;

@@ -127,7 +127,7 @@ export class ChatDecoder implements ReplyDecoder {
     return tierFragment(tier);
   }
 
-  /** The first answer received, whatever its index. */
+  /** The first answer received, with any index. */
   #pick(choices: JsonValue | undefined): ChatChoice | undefined {
     const list: readonly ChatChoice[] = Array.isArray(choices) ? choices.filter(isJsonObject) : [];
     this.#choice ??= list[0]?.index ?? undefined;

@@ -32,7 +32,7 @@ export const chatParameters = parameters(
     parallel_tool_calls: { is: rule.boolean, to: 'parallelToolCalls', writtenBy: 'encoder' },
     reasoning_effort: rule.text,
     response_format: rule.object,
-    // The last two are what vLLM and SGLang, and Fireworks, have besides.
+    // The last two are additions of vLLM and SGLang, and of Fireworks.
     'response_format.type': rule.word(
       ['text', 'json_object', 'json_schema', 'structural_tag', 'grammar'],
       'text, json_object or json_schema',

@@ -32,7 +32,7 @@ export class PartReader {
   /** A call whose arguments arrive in pieces. */
   #open: { readonly key: number; readonly args: PartialArgs } | undefined;
 
-  /** @param isShared nobody asks for the places of citations, so the text is not kept */
+  /** @param isShared the places of citations are not needed, so the text is not kept */
   read(candidate: GeminiCandidate, isShared = false): Fragment[] {
     this.#keepsText = !isShared;
     const parts = member<GeminiContent>(candidate.content, 'parts');

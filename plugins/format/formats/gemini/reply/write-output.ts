@@ -114,7 +114,7 @@ const finishReasons: Readonly<Record<FinishReason, string>> = {
   pause: 'MAX_TOKENS',
 };
 
-/** The finish reason. A refusal has its own, whatever the vendor reports. */
+/** The finish reason. A refusal has its own, regardless of the vendor's. */
 export function writeFinish({ blocks, finish }: CompleteReply): string {
   const isRefusal = finish === 'stop' && blocks.some(({ type }) => type === 'refusal');
   return finishReasons[isRefusal ? 'content_filter' : finish];

@@ -51,7 +51,7 @@ export class BlockReader {
     if (block !== undefined && foreign.test(block.type)) return [progress];
     const fragments = [...this.#say('reasoning', delta.thinking), ...this.#say('text', delta.text)];
     const citations = readCitation(delta.citation);
-    // Where it says nothing, as omitted thinking does, the answer goes on all the same.
+    // An empty block, as of omitted thinking, is progress all the same.
     const isSilent = fragments.length === 0 && delta.signature === undefined && delta.citation === undefined;
     if (block === undefined) return [...fragments, ...citations, ...(isSilent ? [progress] : [])];
     block.citations.push(...citations);

@@ -67,7 +67,7 @@ export interface Ending extends JsonObject {
 /** The same members of a reply that has not ended. */
 export const noEnding = { container: null, stop_reason: null, stop_sequence: null, stop_details: null } as const;
 
-/** The finish reason. A refusal has its own, whatever the vendor reports. */
+/** The finish reason. A refusal has its own, regardless of the vendor's. */
 export function writeEnding({ blocks, finish, stopSequence }: CompleteReply): Ending {
   const refusal = blocks.find((block) => block.type === 'refusal');
   const isRefusal = finish === 'content_filter' || (finish === 'stop' && refusal !== undefined);

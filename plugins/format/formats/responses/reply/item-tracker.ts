@@ -49,7 +49,7 @@ export class ItemTracker {
     return this.#last === item;
   }
 
-  /** Begins an item, whatever had its index before. */
+  /** Begins an item, even at an index that was in use before. */
   open(event: ResponsesEvent): TrackedItem {
     const names = namesOf(event);
     const item = newItem(this.#count++, names);

@@ -257,7 +257,7 @@ function nameCall(item: ResponsesItem, tracked: TrackedItem): Fragment[] {
   ];
 }
 
-/** Code of the vendor that waits for a call, or goes on without it. */
+/** Vendor code that waits for a call, or continues without it. */
 function readCaller(item: ResponsesItem): Fragment[] {
   return [
     ...(member(item.caller, 'type') === 'program' ? [{ type: 'dropped', what: 'caller of tool calls' } as const] : []),

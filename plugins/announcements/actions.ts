@@ -16,7 +16,7 @@ import { boolean, object } from '#core/platform/schema.ts';
 
 const announcements = () => import('./announcements.ts');
 
-/** What an announcement consists of. */
+/** Members of an announcement. */
 export const members = {
   kind: {
     enum: ['maintenance', 'note'],

@@ -14,7 +14,7 @@ type Queries = Pick<Database, 'query'>;
 /** `all`: also for visitors, on the status page and in its feed. `customers`: on their home page alone. */
 export type AnnouncementAudience = 'all' | 'customers';
 
-/** What an operator tells customers. Times are epoch ms. */
+/** An operator's message to customers. Times are epoch ms. */
 export interface Announcement {
   readonly kind: 'maintenance' | 'note';
   readonly audience: AnnouncementAudience;

@@ -73,7 +73,7 @@ export async function describeAnnouncements(
   });
 }
 
-/** What the status page, its JSON and the home page show of them. */
+/** Announcements as the status page, its JSON and the home page show them. */
 export const announcementNotices: NoticeSource = {
   name: 'announcements',
   show: describeAnnouncements,

@@ -21,7 +21,7 @@ interface Newest {
   readonly bytes: number;
 }
 
-/** How the backups of this process went, and the newest one in the folder. */
+/** Results of this process's backups, and the newest one in the folder. */
 class BackupState {
   readonly #host: Pick<Host, 'now' | 'monotonic'>;
   /** From when on one is due where there is none. */

@@ -8,7 +8,7 @@ import { booksPage } from './page.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** What moved, compared with what providers say of it: by a job, on pages, by commands and over the API; and as files. */
+/** Recorded movements, compared with those of providers: by a job, on pages, by commands and over the API; and as files. */
 export const plugin: GatewayPlugin = {
   name: 'books',
   register({ gateway }) {

@@ -8,7 +8,7 @@ import { localTime } from '#core/platform/timing/time-zone.ts';
 /** The tax office counts days in Jakarta, not in the zone of the service. */
 export const taxTimeZone = 'Asia/Jakarta';
 
-/** What a document of one month is about. */
+/** Subject of a monthly document. */
 interface MonthDocument {
   readonly seller: string;
   readonly month: string; // 2026-11

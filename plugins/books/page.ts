@@ -16,7 +16,7 @@ import type { Reconciliation } from './reconcile.ts';
 
 export const booksPath = '/operator/orders/books';
 
-/** What is said in its place when no provider had books of the day. */
+/** Shown in its place if no provider had books of the day. */
 const nothing = 'nothing';
 /** Ms that a browser waits for a comparison; the comparison itself continues. */
 const patience = 20_000;

@@ -10,7 +10,7 @@ import {
 import { type KnownCharge, readCharge } from '#core/business/payments/read-charge.ts';
 import { namesAtProvider } from '#core/business/payments/settle.ts';
 
-/** What a provider says of a time. */
+/** A provider's books of a time range. */
 interface ProviderBooks {
   readonly movements: readonly StatedMovement[];
   /** True: the provider has a list, so money without an order is in it. False: the status of each charge was read. */

@@ -249,7 +249,7 @@ async function closeUnlisted(
   );
 }
 
-/** What flags call movements of a provider, with an order or without. */
+/** Subjects of flags for movements of a provider, with an order or without. */
 function namesOf(movements: readonly StatedMovement[], provider: string): string[] {
   return movements.flatMap(({ id }) => [id, `${provider}/${id}`]);
 }
@@ -314,7 +314,7 @@ async function flagDifferences(
   );
 }
 
-/** What a flag calls a movement of ours. */
+/** Subject of a flag for a movement of ours. */
 function subjectOf({ kind, id, provider_id: name }: Entry): string {
   return kind === 'refund' ? id : (name ?? id);
 }

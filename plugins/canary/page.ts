@@ -55,7 +55,7 @@ async function readShown(registry: Registry, { host }: PageRequest): Promise<Can
 
 const kinds = { running: 'info', full: 'ok', worse: 'bad', ended: 'warn' } as const;
 
-/** What it does, and why it ended, or what the counts say. */
+/** Its state, and the reason for its end or the verdict so far. */
 function statusOf(canary: Canary, { t, format, host }: PageRequest): Omit<VariantNotice, 'action'> {
   const { end, id: number, share, operator, until } = canary;
   const values = {

@@ -29,7 +29,7 @@ interface ReloadOptions {
   readonly status?: true;
 }
 
-/** What the command works with. */
+/** Services of the command. */
 interface Parts {
   readonly context: ReloadContext;
   readonly registry: Registry;

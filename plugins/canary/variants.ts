@@ -8,7 +8,7 @@ import { canariesOf, noticeOf } from './page.ts';
 /** Canaries that `daypass history` lists below the configurations. */
 const listed = 5;
 
-/** What core asks of canaries. */
+/** Canaries as core's variants. */
 export const canaryVariants = (registry: Registry): Variants => ({
   follow: (hooks) => new CanaryRun(hooks),
   async describe(host) {

@@ -5,7 +5,7 @@ import { register as registerRequests } from './requests/index.ts';
 import { register as registerTry } from './try/index.ts';
 import { dashboardSection } from './section.ts';
 
-/** What a signed-in account sees of its use. */
+/** Pages of a signed-in account about its usage. */
 export const plugin: GatewayPlugin = {
   name: 'dashboard',
   register(server) {

@@ -19,7 +19,7 @@ export const dashboardSection = defineSection({
   }),
 });
 
-/** How customers see routes. */
+/** Form of routes for customers. */
 export type RouteVisibility = SectionValue<typeof dashboardSection>['routes'];
 
 /** Where customers ask for higher limits; '' when gateway.yaml names neither this nor a contact. */

@@ -49,7 +49,7 @@ export function describeApi(endpoints: readonly Endpoint[], host: Host, t: Trans
   };
 }
 
-/** Headers and errors of the gateway itself, with any stages. */
+/** Headers of the gateway itself, with any stages. */
 const ownHeaders: readonly DocumentedHeader[] = [
   {
     name: 'x-request-id',

@@ -5,9 +5,9 @@ import type { Translate } from '#core/web/texts/texts.ts';
 export interface DescribedError {
   readonly code: ErrorCode;
   readonly status: number;
-  /** What the error object says in each dialect: the code where there is one, else the type. */
+  /** Word in the error object of each dialect: the code if there is one, otherwise the type. */
   readonly words: Readonly<Record<Dialect, string>>;
-  /** What it means, and what to do. */
+  /** Meaning and remedy. */
   readonly text: string;
   /** True when the same request may succeed later. */
   readonly canRetry: boolean;

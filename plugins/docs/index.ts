@@ -11,7 +11,7 @@ import { docsPage, docsSamples } from './page.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
-/** What people who call the API read about it, and what programs do. */
+/** Documentation of the API for people and for programs. */
 export const plugin: GatewayPlugin = {
   name: 'docs',
   register(server) {

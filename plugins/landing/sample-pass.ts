@@ -7,7 +7,7 @@ const day = 86_400_000;
 /** Of the sample pass: 4 d 07:12:45 of 7 days. */
 const leftShare = 371_565 / 604_800;
 
-/** What a pass that is sold here looks like: the recommended one, or the one in the middle. Its countdown stands still. */
+/** A sample of the passes sold here: the recommended one, or the one in the middle. Its countdown stands still. */
 export function samplePass({ host, t, format }: PageRequest) {
   const plans = host.section(plansSection);
   const sold = plans.find(({ recommended }) => recommended === true) ?? plans[Math.floor(plans.length / 2)];

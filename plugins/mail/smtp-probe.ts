@@ -5,7 +5,7 @@ import { SmtpSession, smtpTimeouts, step } from './smtp-session.ts';
 
 type ProbeStep = 'connect' | 'sign in' | 'sender' | 'recipient';
 
-/** Why the server takes no mail. */
+/** Reason why the server takes no mail. */
 export interface ProbeFailure {
   readonly step: ProbeStep;
   /** One line, without addresses. */

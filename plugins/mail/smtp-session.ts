@@ -30,7 +30,7 @@ export const smtpTimeouts: SmtpTimeouts = {
 
 const quitTimeoutMs = 2_000;
 
-/** How far a conversation has come. */
+/** Progress of a conversation. */
 export interface SmtpProgress {
   step: 'connect' | 'sign in' | 'send';
   /** The whole mail has been handed to the connection. */

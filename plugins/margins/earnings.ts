@@ -57,7 +57,7 @@ export async function readEarnings(
 
 type EarningRow = Pick<Earning, 'account' | 'plan'> & Readonly<Record<'price' | 'kept', number>> & Timespan;
 
-/** What an order earns in a span: its money is spread evenly over its period. */
+/** Earnings of an order in a span: its money is spread evenly over its period. */
 export function earnedIn({ kept, period }: Pick<Earning, 'kept' | 'period'>, span: Timespan): ExactMoney {
   return spread(kept, period, span);
 }

@@ -7,7 +7,7 @@ import { inBackground } from '#core/platform/background.ts';
 import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 
-/** What is read: days with today, or the last whole month. */
+/** Span of a reading: days with today, or the last whole month. */
 export const marginSpans = ['today', '7d', '30d', 'month'] as const;
 export type MarginSpan = (typeof marginSpans)[number];
 
@@ -17,7 +17,7 @@ const staleFor = 600_000;
 /** Ms: a month of thousands of accounts takes seconds, once a minute at most. */
 const deadline = 30_000;
 
-/** What each span has cost and earned, read once for all operators. */
+/** Cost and earnings of each span, read once for all operators. */
 export const marginReadings = perCatalog((host: Host) => {
   const fresh = (span: MarginSpan) =>
     new FreshValue({ maxAge, staleFor, deadline, now: () => host.monotonic(), read: () => read(host, span) });

@@ -43,7 +43,7 @@ export function writeMargin({ cost, earned }: Pick<Margin, 'cost' | 'earned'>, c
   return { ...exact, ...Object.fromEntries(money) };
 }
 
-/** What a span has cost and earned: lines and days are the same money, divided in two ways. */
+/** Cost and earnings of a span: lines and days are the same money, divided in two ways. */
 export interface Margins {
   readonly currency: string;
   readonly span: Timespan;
@@ -191,7 +191,7 @@ export function sumMargins(margins: readonly Margin[]): Margin {
 
 const routeCosts = new WeakMap<Margins, ReadonlyMap<string, ExactMoney>>();
 
-/** What each route has cost for each model, by `model route`; added up once, because pages that are open ask again and again. */
+/** Cost of each route for each model, by `model route`; added up once, because open pages read it again and again. */
 export function costsByRoute(margins: Margins): ReadonlyMap<string, ExactMoney> {
   const known = routeCosts.get(margins);
   if (known !== undefined) return known;

@@ -8,7 +8,7 @@ import { formatExact } from './beside-use.ts';
 
 const highestPrice = 999_999_999_999;
 
-/** What the plans of a span would have earned at other prices, had as many bought; prices in the unit of gateway.yaml. */
+/** Earnings of a span's plans at other prices, had as many been bought; prices in the unit of gateway.yaml. */
 export function describeOtherPrices({ earnings, span, currency }: Margins, by: string, request: PageRequest) {
   const { host, t, format } = request;
   const sold = new Map(host.section(plansSection).map(({ days, price }) => [String(days), price]));

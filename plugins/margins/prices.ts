@@ -17,7 +17,7 @@ export interface FlatPrice {
   readonly monthly: ExactMoney;
 }
 
-/** What is paid for what a route serves. */
+/** Prices of a route's requests. */
 interface Price {
   /** Of one token each. */
   readonly input: ExactMoney;
@@ -83,7 +83,7 @@ function exact(value: number, decimals: number): bigint {
   return readDecimal(value, decimals) ?? 0n;
 }
 
-/** What counts cost by their number, flat prices apart. Linear: the cost of a sum is the sum of the costs. */
+/** Cost of counts, flat prices apart. Linear: the cost of a sum is the sum of the costs. */
 export function costOf(price: Price, counts: UsageCounts): ExactMoney {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, images } = counts;
   return (

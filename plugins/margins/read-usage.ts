@@ -8,7 +8,7 @@ import type { Timespan } from './exact-money.ts';
 /** The plan in which something was used: its days, or `given` for granted days and those of codes that were not bought here. */
 export type PlanName = string;
 
-/** What was used of one route for one model. */
+/** Usage of one route for one model. */
 export interface RouteCounts {
   readonly model: string | null;
   readonly route: string | null;

@@ -6,7 +6,7 @@ import type { OperatorReading } from '#core/business/operator-actions/operator-r
 import { choiceOf, InvalidQuery } from '#core/business/operator-actions/query.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 
-/** What margins are added up by. */
+/** Grouping of margins. */
 const marginGroups = ['plan', 'model', 'route', 'account', 'day'] as const;
 /** Groups that are listed. */
 const largestList = 1_000;

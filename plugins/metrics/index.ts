@@ -43,7 +43,7 @@ export const plugin: GatewayPlugin = {
   },
 };
 
-/** Whether database and shared state answer; each scrape asks them. */
+/** State of database and shared state; each scrape queries them. */
 const dependencyGauge = gaugeBy(
   ['dependency'],
   'dependency_up',
@@ -60,7 +60,7 @@ const healthGauge = (gateway: Pick<Registry, 'healthChecks'>) =>
     async (host) => (await readHealth(gateway, host)).map(({ name, ok }) => [labelOf(name), ok ? 1 : 0]),
   );
 
-/** What operators have to decide or mend; their overview has each, and `/readyz?verbose`. */
+/** Problems for operators; their overview lists each, and so does `/readyz?verbose`. */
 const problemGauge = (gateway: Pick<Registry, 'problems' | 'pageTexts'>) =>
   gaugeBy(
     ['problem', 'severity'],

@@ -5,7 +5,7 @@ import type { PageRequest } from '#core/web/pages/page.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format' | 'language' | 'host'>;
 
-/** Why an entry of the ledger was written, in the reader's language where the gateway wrote it itself. */
+/** Reason for an entry of the ledger, in the reader's language if the gateway wrote it. */
 export function ledgerNote(entry: LedgerEntry, reader: Reader): string | undefined {
   const downtime = downtimeOf(entry);
   if (downtime !== undefined) return tellDowntime(downtime, reader);

@@ -5,7 +5,7 @@ import { readUsage, startOfHours } from '#core/gateway/records/usage.ts';
 
 /** Recent traffic of a route. */
 export interface RouteTraffic extends RouteUsage {
-  /** What it served, by the public name of the model: attempts are counted by route alone. */
+  /** Requests that it served, by the public name of the model: attempts are counted by route alone. */
   readonly models: ReadonlyMap<string, ServedModel>;
 }
 

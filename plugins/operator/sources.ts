@@ -5,7 +5,7 @@ import { readRouteStatus, type RouteStatus } from '#core/gateway/model-call/rout
 import { overviewReadings } from './readings.ts';
 import type { RecentRoutes } from './route-traffic.ts';
 
-/** How models and routes are, as all parts of a page show them. */
+/** States of models and routes, as all parts of a page show them. */
 export interface OverviewSources {
   readonly models: readonly ModelHealth[];
   readonly statuses: ReadonlyMap<string, RouteStatus>;

@@ -1,10 +1,10 @@
 import type { PageRequest } from '#core/web/pages/page.ts';
 
-/** What the tiles of the overview cover, in days, today included; each is compared with as many days before. */
+/** Days that the tiles of the overview cover, today included; each span is compared with as many days before. */
 export const spans = { today: 1, '7d': 7, '30d': 30 } as const;
 export type Span = keyof typeof spans;
 
-/** What the address of the page asks for; today where it asks for nothing that exists. */
+/** The span in the page's address; today if it has none that exists. */
 export function spanOf({ query }: Pick<PageRequest, 'query'>): Span {
   return Object.keys(spans).find((name): name is Span => name === query['span']) ?? 'today';
 }

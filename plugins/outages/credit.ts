@@ -36,7 +36,7 @@ export interface ConfirmedOutage {
   readonly declinedAt: Date | undefined;
 }
 
-/** Whether customers may still get the time back without being decided against. */
+/** True while the time was neither given back nor declined. */
 export function isWaiting({ creditedAt, declinedAt }: ConfirmedOutage): boolean {
   return creditedAt === undefined && declinedAt === undefined;
 }
@@ -108,13 +108,13 @@ async function findHit(database: Queries, { id }: ConfirmedOutage): Promise<stri
   return rows.map((row) => row.id);
 }
 
-/** What crediting an outage would give, or has given. */
+/** Time that crediting an outage would give, or has given. */
 interface CreditPreview {
   readonly accounts: number;
   readonly seconds: number;
 }
 
-/** What each account would get now, without giving it. */
+/** Time that all accounts would get now, without giving it. */
 export async function previewCredit(host: CreditHost, outage: ConfirmedOutage): Promise<CreditPreview> {
   const { database } = host;
   const execute: Execute = (sql, parameters) => database.query(sql, parameters);
@@ -271,7 +271,7 @@ export interface CreditedTime {
   readonly fromAt: Date;
 }
 
-/** What an account got back lately, the newest first. */
+/** Time that an account got back lately, the newest first. */
 export async function listCredits(database: Queries, accountId: string, days: number): Promise<CreditedTime[]> {
   const rows = await database.query<{ model: string; seconds: number; from_at: number }>(
     `select o.model, c.seconds, ${epochs('o.from_at')} from outage_credit c join outage o on o.id = c.outage_id

@@ -26,7 +26,7 @@ export const OutageRow = defineEntity({
   checks: [{ name: 'outage_span', expression: 'until_at > from_at' }],
 });
 
-/** What an account got back for an outage, once. */
+/** Time that an account got back for an outage, once. */
 export const OutageCredit = defineEntity({
   name: 'OutageCredit',
   properties: {

@@ -75,7 +75,7 @@ export interface OutageResult {
 
 const grantOf = `select 1 from plan_period where account_id = ? and reason = 'grant' and note = ? limit 1`;
 
-/** Whether an account has the days of this note already, so that there is nothing to do and to record. */
+/** True if the account already has the days of this note, so that there is nothing to do and to record. */
 export async function hasGrant(
   { database }: Pick<Host, 'database'>,
   accountId: string,

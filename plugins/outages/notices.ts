@@ -8,7 +8,7 @@ type Reader = Pick<PageRequest, 't' | 'format'>;
 /** Days for which time that came back is explained. */
 const creditDays = 30;
 
-/** What the home page says to those who got time back. */
+/** Notice on the home page of accounts that got time back. */
 export const creditNotices: NoticeSource = {
   name: 'outages',
   async show(request, _now, readers) {

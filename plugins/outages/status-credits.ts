@@ -18,6 +18,6 @@ const creditReading = perCatalog(
     }),
 );
 
-/** What the status page shows of it. */
+/** Credits for the status page. */
 export const readCredits: ReadCredits = async (host) =>
   host.section(outagesSection).credit ? creditReading(host).get() : new Map();

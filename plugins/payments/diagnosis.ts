@@ -10,7 +10,7 @@ import { markPath, readMark } from './qr-image/mark.ts';
 const noCharge = { reference: 'DAYPASS-DOCTOR', providerReference: undefined };
 const spanMs = 60_000;
 
-/** Whether the payment provider takes the credentials: reads its latest movements, or a charge that does not exist. */
+/** Checks that the payment provider takes the credentials: reads its latest movements, or a charge that does not exist. */
 export function paymentDiagnosis({
   paymentProviders,
 }: {

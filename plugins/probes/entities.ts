@@ -18,14 +18,14 @@ export const ProbeResult = defineEntity({
     startedAt: p.datetime(),
     /** `running` also of a process that was killed. `unknown`: it could not be found out. */
     state: p.enum(['running', 'ok', 'failed', 'unknown'] as const),
-    /** Why it failed, or is unknown: a key of the texts. */
+    /** Reason why it failed, or is unknown: a key of the texts. */
     reason: impersonal(p.text().nullable()),
-    /** What the vendor said, cut. */
+    /** The vendor's message, truncated. */
     detail: impersonal(p.text().nullable()),
     tokens: p.integer(),
     firstContentMs: p.integer().nullable(),
     tokensPerSecond: p.float().nullable(),
-    /** How much the answers resemble the baseline, 0 to 100. */
+    /** Similarity of the answers to the baseline, 0 to 100. */
     score: p.float().nullable(),
     samples: impersonal(p.json<Samples>().nullable()),
     /** True: later samples of the route are compared with these. */

@@ -27,7 +27,7 @@ export const prompts: readonly string[] = [
 ];
 
 export interface Comparison {
-  /** How much the answers resemble the baseline, 0 to 100; 100 where they differ no more than those of the baseline do. */
+  /** Similarity of the answers to the baseline, 0 to 100; 100 if they differ no more than those of the baseline do. */
   readonly score: number;
   /** Chance that answers of the same model differ so much. */
   readonly p: number;
@@ -155,7 +155,7 @@ function seeded(seed: number): () => number {
   };
 }
 
-/** How models name those who made them. */
+/** Names that models give their makers. */
 const makers: Readonly<Record<string, RegExp>> = {
   OpenAI: /\b(openai|gpt)\b/i,
   Anthropic: /\b(anthropic|claude)\b/i,

@@ -107,7 +107,7 @@ export async function probe(
   return result;
 }
 
-/** What failed once is tried again: it counts when it fails each time. */
+/** Repeats a failed check: it counts if it fails each time. */
 async function tryUntilSure(
   check: Check,
   route: Route,

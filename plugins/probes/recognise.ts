@@ -13,7 +13,7 @@ interface RecognisedServer {
   readonly models: readonly string[];
 }
 
-/** How servers name the owner of their models, and the preset of each. Seen, or for Ollama in its source: docs/upstreams.md. */
+/** Servers' names for the owner of their models, and the preset of each. Seen, or for Ollama in its source: docs/upstreams.md. */
 const owners: ReadonlyMap<unknown, string> = new Map([
   ['vllm', 'vllm'],
   ['llamacpp', 'llama-cpp'],

@@ -37,7 +37,7 @@ export interface Measured {
 /** The budget of one upstream, in tokens of 24 hours; undefined for what an operator has ordered. */
 type Budget = number | undefined;
 
-/** What a check must keep to. */
+/** Limits of a check. */
 export interface Terms {
   readonly budget: Budget;
   /** When the check began last, as far as the caller knows, epoch ms; undefined where an operator orders it. */
@@ -155,7 +155,7 @@ export async function readLastResults(
   return rows.map(toRecord);
 }
 
-/** How the last try of a check went. */
+/** Result of the last try of a check. */
 interface LastTry {
   readonly at: number; // epoch ms of its beginning
   readonly state: LastResult['state'] | 'running';

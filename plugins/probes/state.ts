@@ -16,12 +16,12 @@ const rereadAfter = 30_000;
 /** Routes that a message names. */
 const named = 5;
 
-/** What is known of a route. */
+/** State of a route. */
 export interface ProbedRoute {
   readonly route: string;
   readonly model: string; // public name
   readonly results: readonly LastResult[];
-  /** What it declares and does not do. */
+  /** Abilities that it declares and does not have. */
   readonly drifted: readonly LastResult[];
   /** The fingerprint, where it is not that of the baseline. */
   readonly changed: LastResult | undefined;
@@ -51,7 +51,7 @@ export async function readProbedRoutes(host: Pick<Host, 'database' | 'catalog'>)
   });
 }
 
-/** What this instance knows of the results, read again in the background. */
+/** Results as this instance knows them, read again in the background. */
 class ProbeState {
   routes: readonly ProbedRoute[] = [];
   #readAt = -Infinity;

@@ -18,7 +18,7 @@ const longestAnswer = 4_194_304;
 /** Characters of an error that are kept. */
 const longestError = 300;
 
-/** What plugins have registered that trials are made of. */
+/** Parts of trials that plugins have registered. */
 export type TrialSources = Pick<Registry, 'stages' | 'endpoints'>;
 
 /** A request to a route, in the format of a client. */
@@ -28,17 +28,17 @@ export interface TrialRequest {
   readonly body: JsonObject;
 }
 
-/** What came back. */
+/** Result of a trial. */
 export interface TrialReply {
   /** The whole answer; undefined for a stream, and when there is none. */
   readonly body: JsonObject | undefined;
   /** The events of a stream. */
   readonly events: readonly JsonObject[];
-  /** Why there is no answer, or not all of it; `request` where the gateway itself refused the request. */
+  /** Reason for a missing or incomplete answer; `request` if the gateway itself rejected the request. */
   readonly fault: FaultKind | 'request' | undefined;
   readonly error: string | undefined;
   readonly usage: Usage | undefined;
-  /** What of the request the route did not get. */
+  /** Request features that the route did not get. */
   readonly notes: readonly string[];
   readonly firstContentAfter: number | undefined; // ms
   readonly duration: number; // ms

@@ -20,7 +20,7 @@ interface VendorTarget {
   readonly key: string; // '' for none
 }
 
-/** What may be wrong with a guess, as gateway.yaml has it. */
+/** Settings of gateway.yaml that may correct a guess. */
 interface Settings {
   readonly capabilities?: CapabilitySettings;
   readonly quirks?: QuirkSettings;
@@ -41,7 +41,7 @@ interface VendorFindings {
   readonly lines: readonly string[];
 }
 
-/** How each format is usually authorized, the likeliest first. */
+/** Usual authorization of each format, the likeliest first. */
 const accesses: readonly (readonly [format: string, schemes: readonly AuthScheme[]])[] = [
   ['chat', ['bearer', 'api-key', 'x-api-key']],
   ['responses', ['bearer']],
@@ -57,9 +57,9 @@ const firstGuesses: readonly Settings[] = [noReasoning, merge(noReasoning, other
 
 interface Step {
   readonly check: Check;
-  /** What may make the check pass, the likeliest first. */
+  /** Changes that may make the check pass, the likeliest first. */
   readonly guesses: readonly Settings[];
-  /** What is declared when nothing does; without it, the failure is only reported. */
+  /** Declared if no change helps; without it, the failure is only reported. */
   readonly otherwise?: Settings;
 }
 

@@ -18,7 +18,7 @@ export const publicPaths = {
   /** The same as the last two for a minute, under `?id`: its client leaves. */
   leaveSilence: '/v1/public-check/leave-silence',
   leaveWait: '/v1/public-check/leave-wait',
-  /** Whether the client of `?id` has left. */
+  /** State of the client of `?id`: whether it has left. */
   left: '/v1/public-check/left',
 } as const;
 

@@ -23,7 +23,7 @@ const readings = perCatalog(
     new FreshValue({ maxAge, deadline, patience, now: () => host.monotonic(), read: () => readFull(host) }),
 );
 
-/** What is sold out to an account, or to those without one, at most five seconds ago. Reads nothing when there are no limits. */
+/** Plans sold out to an account, or to visitors, at most five seconds old. Reads nothing without limits. */
 export async function readSoldOut(host: Host, accountId: string | undefined): Promise<SoldOutPlans> {
   const full = hasLimits(placeLimits(host.section)) ? await readings(host).get() : undefined;
   if (full === undefined || full.size === 0) return new Map();

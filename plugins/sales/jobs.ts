@@ -55,5 +55,5 @@ const retentionJob: JobDefinition = {
   },
 };
 
-/** What the waiting list needs to be done in the background. */
+/** Background jobs of the waiting list. */
 export const salesJobs = [reserveJob, retentionJob] as const;

@@ -5,7 +5,7 @@ import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
 import { hasLimits, placeLimits } from './section.ts';
 import { findWait } from './waiting-list.ts';
 
-/** What the home page says to those who wait for a place, until they order. Reads nothing where nothing is limited. */
+/** Notice on the home page of accounts that wait for a place, until they order. Reads nothing without limits. */
 export const waitNotices: NoticeSource = {
   name: 'sales',
   async show(request, _now, readers) {

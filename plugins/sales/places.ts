@@ -38,7 +38,7 @@ export async function lockPlaces(transaction: EntityManager): Promise<void> {
   await transaction.execute(`select pg_advisory_xact_lock(hashtext('sales-places'))`);
 }
 
-/** What an account holds: of which plans, by their days; null for days that no plan brought. Empty: no place. */
+/** Places that an account holds, by the days of their plans; null for days that no plan brought. Empty: no place. */
 export async function placesOf(database: Pick<Database, 'query'>, accountId: string): Promise<(number | null)[]> {
   const rows = await database.query<{ days: number | null }>(
     `select distinct days from ${heldPlaces} h where holder = ?`,

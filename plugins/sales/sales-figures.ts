@@ -102,7 +102,7 @@ export async function listSalesDays(database: Queries, days: number): Promise<Sa
 /** Entries of the waiting list, and days of the limits, that a report has at most. */
 const reported = { waits: 200, days: 28 };
 
-/** What operators look at together. */
+/** The figures of sales on one page. */
 export interface SalesReport {
   readonly places: readonly PlaceCount[];
   readonly waiting: readonly ListedWait[];

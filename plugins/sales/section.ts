@@ -27,7 +27,7 @@ export const salesSection = defineSection({
   },
 });
 
-/** How many accounts may hold a place. */
+/** Limits on accounts that hold a place. */
 export interface PlaceLimits {
   /** Of any plan; undefined: without a limit. */
   readonly all: number | undefined;

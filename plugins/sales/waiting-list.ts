@@ -198,7 +198,7 @@ export async function findWait(
   return row && toWait(row, limits);
 }
 
-/** What an account has waited for, ended or not. */
+/** Waits of an account, ended or not. */
 export interface PastWait {
   readonly days: number;
   readonly joinedAt: Date;

@@ -20,7 +20,7 @@ function describeSignIn(host: Pick<Host, 'section' | 'isProduction'>): { value: 
   return ways.length === 0 ? { value: 'nobody', notice: nobody } : { value: ways.join(', ') };
 }
 
-/** How people sign in, and the key of their account. */
+/** Signing in, and the key of one's account. */
 export const plugin: GatewayPlugin = {
   name: 'sign-in',
   register({ gateway }) {

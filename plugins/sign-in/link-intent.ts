@@ -7,7 +7,7 @@ import type { SessionWithRoles } from '#core/web/sessions/sign-in.ts';
 /** Seconds within which the reader must come back from the provider. */
 const lifetime = 10 * 60;
 
-/** What the token of an intent is signed for. */
+/** Purpose of an intent's token. */
 export function linkPurpose(provider: string): string {
   return `link ${provider}`;
 }

@@ -115,7 +115,7 @@ export function configuredProviders({ section }: Pick<Host, 'section'>): Configu
     .map(([name, settings]) => ({ name, settings, title: settings.title ?? titleOf(name) }));
 }
 
-/** What readers call a provider. */
+/** Name of a provider for readers. */
 export function titleOf(name: string): string {
   return providerTitles[name] ?? name;
 }

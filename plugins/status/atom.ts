@@ -2,7 +2,7 @@ import { endOf, type Incident, outcomeOf } from '#core/business/model-health/inc
 import type { Translate } from '#core/web/texts/texts.ts';
 import { incidentTitle, spanKeys } from './incident-text.ts';
 
-/** What a feed of incidents is made of. */
+/** Input for a feed of incidents. */
 interface FeedSource {
   readonly service: string;
   /** Public URL of the gateway, without a trailing slash. */

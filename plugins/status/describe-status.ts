@@ -44,7 +44,7 @@ export function describeStatus(status: ServiceStatus, service: string, reader: R
   };
 }
 
-/** What is missing or old while the database does not respond. */
+/** Notice about parts that are missing or old while the database does not respond. */
 function describeMissing(hasHistory: boolean, t: Reader['t']) {
   const key = hasHistory ? 'status.old_history' : 'status.no_history';
   return { kind: 'info', title: t(key), text: t(`${key}_more`) };

@@ -8,7 +8,7 @@ import type { Incident } from '#core/business/model-health/incident.ts';
 import { type ModelHealth, readModelHealth, severityOf } from '#core/business/model-health/model-health.ts';
 import { type DayStatus, describeDays, lastDays } from '#core/business/model-health/days.ts';
 
-/** How the service is, in no language yet. */
+/** State of the service, independent of the language. */
 export interface ServiceStatus {
   readonly at: Date;
   /** Every model, in trouble first when there are several pages. */

@@ -8,7 +8,7 @@ import { decodePercent } from '#core/platform/percent-encoding.ts';
 import { version } from '#core/platform/version.ts';
 import { exports, type Resource } from './otlp.ts';
 
-/** What became of a request to the collector. */
+/** Result of a request to the collector. */
 export type Sent =
   /** @property rejected items that it does not take, and why */
   | { readonly kind: 'taken'; readonly rejected: number; readonly reason: string }

@@ -20,7 +20,7 @@ const flushTimeout = 3_000;
 /** Ms between two looks for records of dead instances. */
 const searchEvery = 10_000;
 
-/** What this process sends to the collector. There is one, from the start to the stop. */
+/** Telemetry of this process for the collector. There is one, from the start to the stop. */
 export class Telemetry implements AsyncDisposable {
   readonly #host: Host;
   readonly #senders: Readonly<Record<TelemetrySignal, SignalSender>>;

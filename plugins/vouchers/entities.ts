@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { Account } from '#core/business/accounts/entities.ts';
 import { impersonal } from '#core/platform/database/personal.ts';
 
-/** How vouchers of a batch reached their holders: paid for elsewhere, such as on a marketplace, or for nothing. */
+/** Origin of a batch's vouchers: paid for elsewhere, such as on a marketplace, or free. */
 const voucherSources = ['sold', 'given'] as const;
 
 /** Vouchers that were made together. */
@@ -11,7 +11,7 @@ export const VoucherBatch = defineEntity({
   properties: {
     id: p.uuid().primary(),
     days: p.integer().check('days > 0'),
-    /** What their owners read as the name of the days. */
+    /** Name of the days for their owners. */
     label: impersonal(p.text().nullable()),
     /** For the operator. */
     note: impersonal(p.text()),

@@ -37,7 +37,7 @@ const redeemForm = defineForm({
 /** Ms after which a look at the vouchers is repeated. */
 const lookEvery = 60_000;
 
-/** Whether there is a code to redeem, as this instance knows: menus do not wait for the database. */
+/** Whether a code may be redeemable, as far as this instance knows: menus do not wait for the database. */
 class OpenVouchers {
   areThere = false;
   #lookedAt = -Infinity;

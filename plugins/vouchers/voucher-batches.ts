@@ -109,7 +109,7 @@ export async function revokeVouchers(database: Pick<Database, 'query'>, id: stri
   return revoked.length;
 }
 
-/** What was redeemed on a day, by how it had reached its holder. */
+/** Vouchers redeemed on a day, by origin. */
 interface RedeemedDay {
   readonly day: string; // 2026-11-22, in the zone of the books
   readonly source: VoucherSource;

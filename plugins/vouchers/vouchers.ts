@@ -26,19 +26,19 @@ export interface NewBatch {
   readonly batch?: string;
   readonly count: number;
   readonly days: number;
-  /** What their owners read as the name of the days. */
+  /** Name of the days for their owners. */
   readonly label?: string | undefined;
   /** For the operator: where they go. */
   readonly note: string;
   /** Default: sold. */
   readonly source?: 'sold' | 'given' | undefined;
-  /** Who may redeem them; default: all. */
+  /** Accounts that may redeem them; default: all. */
   readonly for?: 'all' | 'new' | undefined;
   /** Days until they expire; default: 365. */
   readonly valid?: number | undefined;
 }
 
-/** Why a code adds nothing. The message is for people, and the same for all codes that cannot be redeemed. */
+/** Reason why a code adds nothing. The message is for people, and the same for all codes that cannot be redeemed. */
 export class VoucherError extends Error {
   override readonly name = 'VoucherError';
   readonly kind: 'unusable' | 'blocked' | 'too_many_attempts';
@@ -209,7 +209,7 @@ export function formatCode(code: string): string {
   return code.replace(/.{4}(?=.)/g, '$&-');
 }
 
-/** What was typed or pasted, as it was made: without hyphens and spaces, in capital letters, with the digits that O, I and L stand for. */
+/** A typed or pasted code in its original form: without hyphens and spaces, in capital letters, with the digits that O, I and L stand for. */
 export function normalizeCode(written: string): string {
   return written
     .slice(0, 100)
@@ -219,7 +219,7 @@ export function normalizeCode(written: string): string {
     .replace(/[IL]/g, '1');
 }
 
-/** What is kept of a code, in hexadecimal digits. */
+/** Stored digest of a code, in hexadecimal digits. */
 export function digestOf(code: string): string {
   return createHash('sha256').update(code).digest('hex');
 }

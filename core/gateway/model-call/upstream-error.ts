@@ -64,7 +64,7 @@ export function isContextOverflow({ type, code, message }: Pick<ReportedError, '
   return areWordsOf('overflow', message) && outputLimitOf(message) === undefined && !areWordsOf('limit', message);
 }
 
-/** How servers name the context's tokens when a prompt is too long: the first number is the context size. */
+/** Servers' wordings for the context's size when a prompt is too long: the first number is the context size. */
 const windowWords =
   /(?:context size \(|maximum context length (?:is|of) |context length \(|batch size: |context window of |must have less than |must be <= )(\d+)/i;
 

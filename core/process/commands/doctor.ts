@@ -137,7 +137,7 @@ function namedChecks({ name, checks }: Diagnosis, host: DiagnosisHost): NamedChe
   }
 }
 
-/** What a diagnosis may use. Nothing is open: the database may be what is broken. */
+/** The host of a diagnosis. Nothing is open: the database may be the broken part. */
 function closedServices(dataFolder: string, { isProduction }: Loaded['document']): Services {
   const keeper = new Keeper();
   const open: Pick<Services, keyof DiagnosisHost & keyof Services> = {

@@ -110,7 +110,7 @@ function explainFailure(error: unknown, variable: string | undefined): Finding {
     : { ...known, advice: 'Read postgres.log in the data folder, then restart the gateway.' };
 }
 
-/** What a server says of itself. */
+/** A server's own report. */
 export interface ServerRow {
   readonly version: string;
   readonly standby: boolean;

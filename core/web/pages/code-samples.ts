@@ -129,12 +129,12 @@ export function sdkSamples(sdk: SampledSdk, values: SampleValues): readonly [pyt
   ];
 }
 
-/** What a page offers to copy, under its own tab. */
+/** Code that a page offers to copy, under its own tab. */
 export interface OfferedSample {
   readonly id: string;
   readonly name: string;
   readonly code: string;
-  /** What Copy takes; without it, all of the code. */
+  /** The text to copy; default: all of the code. */
   readonly value?: string;
 }
 

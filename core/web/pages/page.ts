@@ -30,7 +30,7 @@ export interface Page {
   readonly description?: string;
   /** Key of a short text in the header of the layout `plain`, with placeholders as in the title: an order number. */
   readonly note?: string;
-  /** How its layout lists it: the key of a text, or more. Left out for pages that are not listed. */
+  /** Its entry in the layout: the key of a text, or more. Omitted for pages that are not listed. */
   readonly navigation?: string | Navigation | readonly Navigation[];
   /** Path of a listed page, such as `/operator/health`, that links to this one and is marked in the navigation while it is shown. */
   readonly within?: string;
@@ -210,7 +210,7 @@ export interface AssetSource {
   readonly path: string;
 }
 
-/** How a page is listed in the layout of its role. */
+/** A page's entry in the layout of its role. */
 export interface Navigation {
   /** Key of a text. */
   readonly label: string;

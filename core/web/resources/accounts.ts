@@ -6,7 +6,7 @@ import { defineView } from './field.ts';
 import { toOperatorJson } from './operator-json.ts';
 import { defineResource } from './resource.ts';
 
-/** How the state of an account looks on pages. */
+/** Presentation of an account's state on pages. */
 export const accountKinds = { active: 'ok', inactive: undefined, blocked: 'bad', deleted: undefined } as const;
 
 export const accounts = defineResource({

@@ -69,7 +69,7 @@ export interface ShownField<Entry> extends Showing<Entry> {
   value(entry: Entry, now: number): FieldValues[keyof FieldValues] | undefined;
 }
 
-/** What operators see of one kind of entries. */
+/** The operators' view of one kind of entries. */
 export interface EntryView<Entry, Name extends string = string> {
   /** Columns of tables on pages. */
   readonly page: readonly ShownField<Entry>[];

@@ -157,7 +157,7 @@ export const attempts = defineView<AttemptTrail>()(
   ['reference', 'created', 'charge', 'state', 'amount', 'checks', 'next_check', 'error'],
 );
 
-/** What a provider has sent about an order. */
+/** A provider's notifications about an order. */
 export const notifications = defineView<NotificationTrail>()(
   {
     received: { type: 'time', at: 'note', of: 'receivedAt' },

@@ -89,7 +89,7 @@ export const ordersOfOne = orderView.page
   .filter(({ name }) => name !== 'account')
   .map((field) => (field.name === 'created' ? { ...field, at: 'note' as const } : field));
 
-/** Which orders, or which money of orders. */
+/** Filter of orders, or of their money. */
 export const orderQuery = object({
   state: { enum: orderStates, description: 'Only orders in this state.' },
   flagged: boolean('Only those with an open flag.'),

@@ -38,7 +38,7 @@ export interface Canary {
   readonly end: { readonly at: Date; readonly outcome: CanaryOutcome; readonly reason: string } | undefined;
 }
 
-/** What is needed to begin one. */
+/** Input for starting one. */
 interface CanaryStart extends Pick<Canary, 'baseDigest' | 'text' | 'digest' | 'salt' | 'share' | 'operator' | 'note'> {
   readonly seconds: number;
   readonly firstLook: number;

@@ -1,4 +1,4 @@
-/** What one side of a canary has sent: model calls of accounts, as far as they are on record. */
+/** Requests of one side of a canary: model calls of accounts, as far as they are on record. */
 export interface CanarySide {
   readonly accounts: number;
   readonly requests: number;
@@ -17,10 +17,10 @@ export interface CanaryCounts {
   readonly others: CanarySide;
 }
 
-/** What the counts say: see verdict.ts. */
+/** Verdict on the counts: see verdict.ts. */
 export const canaryVerdicts = ['too_few', 'undecided', 'no_worse', 'worse'] as const;
 export type CanaryVerdict = (typeof canaryVerdicts)[number];
 
-/** How a canary ended: it serves everybody, was taken back because its counts were worse, or was ended for another reason. */
+/** End of a canary: it serves all accounts, was rolled back because its counts were worse, or was ended for another reason. */
 export const canaryOutcomes = ['full', 'worse', 'ended'] as const;
 export type CanaryOutcome = (typeof canaryOutcomes)[number];

@@ -68,7 +68,7 @@ export class AccountCounter {
   }
 }
 
-/** What accounts sent before a canary began: for as long as it is to run, or for an hour. Does not change while it runs. */
+/** Requests of accounts before a canary began: for as long as it is to run, or for an hour. Does not change while it runs. */
 async function countBefore(
   database: Queries,
   { startedAt, until }: Pick<Canary, 'startedAt' | 'until'>,

@@ -1,4 +1,4 @@
-/** What an account has sent in some time. */
+/** Requests of an account in some time. */
 export interface Counts {
   readonly requests: number;
   readonly failures: number;
@@ -8,7 +8,7 @@ export interface Counts {
   readonly logSum: number;
 }
 
-/** What an account has sent since the canary began, and in some time before. */
+/** Requests of an account since the canary began, and in some time before. */
 export interface ComparedAccount extends Counts {
   readonly isCanary: boolean;
   readonly before: Counts;

@@ -21,7 +21,7 @@ export function describeActive({ taken, active }: ActiveAccounts): string {
   return `${who} They are too few for a comparison: it goes on until "daypass reload --full" or "daypass rollback".`;
 }
 
-/** How a canary has ended, in one sentence. */
+/** End of a canary in one sentence. */
 export function describeEnd({ id, end }: Canary): string {
   const { outcome, reason } = end ?? { outcome: 'ended', reason: 'it is no longer on record' };
   if (outcome === 'full') return `canary ${id} serves all accounts now: ${reason}`;

@@ -6,7 +6,7 @@ import { inBrackets, type ProblemKind, readEmphasis } from '#core/web/problems/p
 /** Ms for which operators see how a canary has ended. */
 export const toldFor = 86_400_000;
 
-/** What this instance knows: the canary that runs, or the last one that has ended; undefined where there was none. */
+/** State on this instance: the running canary, or the last one that has ended; undefined without any. */
 export function canaryState(services: Pick<Services, 'keep'>): { last: Canary | undefined } {
   return services.keep('canary-state', () => ({ last: undefined }));
 }

@@ -1,6 +1,6 @@
 import type { ComparedAccount, Counts } from './counts.ts';
 
-/** What the canary must have failed with, and what share of the others' requests may go wrong meanwhile. */
+/** Least failures of the canary for a total one, and the share of the others' requests that may fail meanwhile. */
 export const totalFailure = { requests: 10, accounts: 2, othersRequests: 10, othersWrong: 0.2 } as const;
 
 /** Both sides of a canary of which nothing worked. */

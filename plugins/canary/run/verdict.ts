@@ -16,14 +16,14 @@ export interface Looks {
 export interface Judgement extends Looks {
   readonly counts: CanaryCounts;
   readonly verdict: CanaryVerdict;
-  /** What is worse, in words, with the numbers. */
+  /** The worse figures in words, with the numbers. */
   readonly reason: string | undefined;
 }
 
-/** What the canary must have before anything is said about it; of accounts, the others must have as many. */
+/** Least figures of the canary for any verdict; of accounts, the others must have as many. */
 export const leastCounts = { requests: 100, accounts: 5 } as const;
 
-/** How many times the requests of the look before there are at a look: the number of looks grows with the logarithm of the requests. */
+/** Factor of requests between two looks: the number of looks grows with the logarithm of the requests. */
 const lookFactor = 1.5;
 
 /**
@@ -52,7 +52,7 @@ interface Measure {
 /** An account beside its expectation, which follows from its requests before the canary and the requests of all accounts now. */
 interface Excess {
   readonly isCanary: boolean;
-  /** How surprising it is, at most `largestScore`: a single odd account says only a little. */
+  /** Score of the surprise, at most `largestScore`: a single odd account says only a little. */
   readonly score: number;
   readonly difference: number;
   readonly weight: number;
@@ -134,7 +134,7 @@ function areEnough(taken: number, all: number, alpha: number): boolean {
   return Math.min(taken, all - taken) >= leastCounts.accounts && smallestProbability(taken, all) <= alpha;
 }
 
-/** Whether counts of so many accounts in a canary, and in all, could say anything at the first look. */
+/** True if counts of so many accounts in a canary, and in all, can give a verdict at the first look. */
 export function canJudge(taken: number, all: number): boolean {
   return areEnough(taken, all, spent(measures[0]?.alpha ?? 0, 1));
 }

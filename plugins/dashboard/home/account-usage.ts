@@ -21,13 +21,13 @@ const earlierKeptFor = 60_000; // ms after which earlier hours are read again
 /** Accounts whose readings are kept. */
 const keptAccounts = 1_000;
 
-/** What the chart covers. */
+/** Time range of the chart. */
 export type Range = '24h' | '30d';
 
 /** Counts of one hour and model. Times to the first content exist for the last 24 hours. */
 export type UsageRow = UsageCounts & Partial<TimedUsage> & Pick<UsageKeys, 'hour' | 'model'>;
 
-/** What an account has sent. */
+/** Usage of an account. */
 export interface AccountUsage {
   /** At least those of the last 48 hours, or of the range when that is longer. */
   readonly rows: readonly UsageRow[];

@@ -2,7 +2,7 @@ import { type LatencyHistogram, mergeHistograms } from '#core/gateway/records/la
 import { startOfHours, usageHour } from '#core/gateway/records/usage.ts';
 import type { UsageRow } from './account-usage.ts';
 
-/** What was sent in an hour. */
+/** Requests of an hour. */
 export interface HourSum {
   readonly hour: number; // epoch ms of its start
   readonly requests: number;

@@ -5,7 +5,7 @@ import type { ModelReading } from './read-models.ts';
 
 const supportIcons: Readonly<Record<FeatureSupport, string>> = { yes: 'ok', partly: 'info', no: 'close' };
 
-/** What clients of each API can do with a model, and its routes as far as the reader may see them, ready to be printed. */
+/** Abilities of a model for clients of each API, and its routes as far as the reader may see them, ready to be printed. */
 export function describeDetail(
   { model, abilities }: Pick<ModelReading, 'model' | 'abilities'>,
   routeNames: RouteNames,

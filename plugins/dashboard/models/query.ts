@@ -8,7 +8,7 @@ export function modelPath(name: string): string {
   return `${modelsPath}/${name.split('/').map(encodeURIComponent).join('/')}`;
 }
 
-/** What people filter models by: image input, reasoning, a long context. */
+/** Filters of models: image input, reasoning, a long context. */
 export const modelFilters = ['images', 'reasoning', 'long'] as const;
 export type ModelFilter = (typeof modelFilters)[number];
 
@@ -24,7 +24,7 @@ export const sortColumns = {
 export type SortColumn = keyof typeof sortColumns;
 type SortDirection = 'ascending' | 'descending';
 
-/** What the address of the page asks for. */
+/** Query of the page's address. */
 export interface ModelsQuery {
   /** Words to find; '' for all models. */
   readonly search: string;

@@ -15,7 +15,7 @@ import type { ModelFilter, ModelsQuery, SortColumn } from './query.ts';
 export const listedDays = 28;
 const longContext = 200_000; // tokens of a context that is called long
 
-/** What is known of one model. */
+/** Readings of one model. */
 export interface ModelReading {
   readonly model: Model;
   readonly abilities: ModelAbilities;

@@ -13,7 +13,7 @@ interface AttemptView {
   readonly name: string;
   /** "412 ms – 4.28 s". */
   readonly span: string;
-  /** What happened, and what the gateway did next. */
+  /** The result, and the gateway's next step. */
   readonly text: string;
   /** On one axis of time for all tries of the request. */
   readonly bar: LatencyBar;

@@ -16,7 +16,7 @@ interface Option {
   readonly isSelected: boolean;
 }
 
-/** What stands above the list: chips, the form, pause and export, ready to be printed. @param models that can be chosen */
+/** Controls above the list: chips, the form, pause and export, ready to be printed. @param models that can be chosen */
 export function describeControls(query: RequestsQuery, { t }: Pick<PageRequest, 't'>, models: readonly string[]) {
   return {
     chips: chips.map((show) => ({
@@ -29,7 +29,7 @@ export function describeControls(query: RequestsQuery, { t }: Pick<PageRequest, 
     isOfAll: query.path !== requestsPath,
     action: query.path,
     account: query.account,
-    /** What the form does not have fields for. */
+    /** Members of the query without a field in the form. */
     kept: [
       ...(query.show === 'all' ? [] : [{ name: 'show', value: query.show }]),
       ...(query.isLive ? [] : [{ name: 'live', value: '0' }]),

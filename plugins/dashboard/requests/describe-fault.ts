@@ -3,7 +3,7 @@ import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { wordFor } from './describe-status.ts';
 import type { KnownAttempt } from './known-attempt.ts';
 
-/** Why an attempt did not serve, in words of our own: what upstreams say names vendors and accounts of the operator. */
+/** Reason for an attempt's failure, in our own words: upstreams' messages name vendors and accounts of the operator. */
 export function describeFault(
   attempt: KnownAttempt,
   all: readonly KnownAttempt[],
@@ -41,7 +41,7 @@ function isOfStatus({ status, fault, outcome }: KnownAttempt): boolean {
   return status !== undefined && status >= 400 && fault !== 'gone' && outcome !== 'aborted';
 }
 
-/** What `plugins/upstream` writes of timeouts has these words; a test holds both together. */
+/** Words of `plugins/upstream` about timeouts; a test holds both together. */
 export function isTimeout(error: string): boolean {
   return /The upstream (did not respond|sent nothing|sent no content)/.test(error);
 }
@@ -56,7 +56,7 @@ function whyStopped(
   return record.outcome === 'aborted' ? 'left' : 'stopped';
 }
 
-/** What the gateway did next; '' for an attempt that was stopped, or while another one continued. */
+/** The gateway's next step; '' for an attempt that was stopped, or while another one continued. */
 export function describeConsequence(
   attempt: KnownAttempt,
   all: readonly KnownAttempt[],

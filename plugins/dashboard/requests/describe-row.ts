@@ -13,7 +13,7 @@ interface RequestRow {
   /** The model, or the path of a request that is not a model call. */
   readonly name: string;
   readonly isModelCall: boolean;
-  /** Who sent it, on the list of all accounts. */
+  /** Its account, on the list of all accounts. */
   readonly account: AccountLabel | undefined;
   readonly route: string;
   /** "2 attempts"; '' for one. */

@@ -2,7 +2,7 @@ import type { IconName } from '#core/web/pages/icons.ts';
 import type { Translate } from '#core/web/texts/texts.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 
-/** How a request ended, in a word. */
+/** Result of a request, in a word. */
 export interface StatusView {
   /** Colour and shape. */
   readonly tone: Extract<IconName, 'ok' | 'warn' | 'bad' | 'info'>;

@@ -100,7 +100,7 @@ function describeFigures(record: RequestRecord, { t, format }: PageRequest) {
   return figures.map(([name, value]) => ({ label: t(`requests.column.${name}`), value }));
 }
 
-/** Why no route was tried. */
+/** Reason why no route was tried. */
 export function whyWithoutAttempts({
   cache,
   outcome,

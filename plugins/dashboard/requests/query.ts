@@ -19,7 +19,7 @@ const longest = { model: 200, account: 320 };
 /** The period of a list that names none. */
 export const defaultRange = '24h';
 
-/** What the address of the page asks for. */
+/** Query of the page's address. */
 export interface RequestsQuery {
   /** Of the list; a request is below it. */
   readonly path: typeof requestsPath | typeof operatorRequestsPath;

@@ -6,7 +6,7 @@ export interface TryMessage {
   readonly content: string;
 }
 
-/** What the page keeps; the script has the same numbers, through the template. */
+/** Limits of the page's conversation; the script has the same numbers, through the template. */
 export const tryBounds = {
   /** Characters of a message. */
   message: 8_000,

@@ -28,7 +28,7 @@ interface Answered {
   readonly history: string;
   readonly error: TryError | undefined;
   readonly errorPath: string;
-  /** What stays in the field: a message that was not answered. */
+  /** Text that stays in the field: a message that was not answered. */
   readonly message: string;
   readonly model: string;
 }

@@ -18,7 +18,7 @@ export interface UsageLine extends UsageCounts {
   readonly firstContent: { readonly median: number | undefined; readonly slow: number | undefined };
   /** All attempts on the route, whether it served the request or another one did. */
   readonly attempts?: RouteUsage | undefined;
-  /** What another plugin says beside them. */
+  /** Additional columns of another plugin. */
   readonly figures?: FiguredUsage | undefined;
 }
 

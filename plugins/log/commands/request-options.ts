@@ -41,7 +41,7 @@ export function addSelectionOptions(parser: Parser): Parser {
     .addOption(zoneOption());
 }
 
-/** What commands that count or list requests have in common. */
+/** Options common to commands that count or list requests. */
 export interface SelectionOptions {
   readonly account?: string | undefined;
   readonly model?: string | undefined;

@@ -5,7 +5,7 @@ import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { slugOf } from '#core/web/actions/action-page.ts';
 
-/** What support does most; the rest is offered with the details. A note is written on the page itself. */
+/** The most frequent actions of support; the rest is offered with the details. A note is written on the page itself. */
 const first = new Set(['account.add_days', 'account.block', 'account.unblock']);
 const onPage = 'account.note';
 

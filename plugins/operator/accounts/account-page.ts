@@ -33,12 +33,12 @@ import { describeStory } from './story.ts';
 import { quantile } from '#core/gateway/records/latency-histogram.ts';
 import { joinParts } from '#core/web/texts/formatter.ts';
 
-/** What is listed of an account, the newest. */
+/** Entries listed of an account, the newest. */
 const listed = { orders: 20, models: 8, mails: 20 };
 /** Hours of usage by model, and those whose times to the first token are read: for each hour that takes twenty times as long. */
 const usageHours = { counts: 30 * 24, firstToken: 2 };
 
-/** What the page says of it, in this order. */
+/** Facts on the page, in this order. */
 const facts = [
   'account',
   'name',

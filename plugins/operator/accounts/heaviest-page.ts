@@ -80,7 +80,7 @@ function accountCell(
   };
 }
 
-/** Who collects refusals for policy, with the way to block them: a vendor may ban the key that all share. */
+/** Accounts with many policy rejections, with the way to block them: a vendor may ban the key that all share. */
 function policyColumns(
   accounts: ReadonlyMap<string, AccountRecord>,
   { t, format }: PageRequest,

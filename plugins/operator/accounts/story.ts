@@ -13,7 +13,7 @@ import { describeDevice } from '#core/web/sessions/device.ts';
 import type { SessionRecord } from '#core/web/sessions/sessions.ts';
 import { joinParts } from '#core/web/texts/formatter.ts';
 
-/** What the story can be narrowed to. */
+/** Filters of the story. */
 const topics = ['money', 'access', 'requests'] as const;
 
 /** Entries that are shown, and hours of errors among them. */
@@ -23,13 +23,13 @@ const notableErrors = 20;
 /** Ms after the account was created within which its first key belongs to that. */
 const firstKey = 60_000;
 
-/** What is known of an account, from the tables that have it. */
+/** An account's data from the tables that have it. */
 export interface StorySources {
   readonly record: AccountRecord;
   readonly orders: readonly Order[];
   readonly ledger: readonly LedgerEntry[];
   readonly actions: readonly RecordedAction[];
-  /** What plugins know of it. */
+  /** Entries of plugins. */
   readonly others: readonly StoryEntry[];
   readonly sessions: readonly SessionRecord[];
   readonly hours: readonly (UsageCounts & Pick<UsageKeys, 'hour'>)[];
@@ -40,7 +40,7 @@ type Words = Pick<PageRequest, 't' | 'format' | 'language' | 'host'> & {
   readonly names?: ReadonlyMap<string, string>;
 };
 
-/** What happened to an account: money, access and requests in one list, the newest first. `?story=money` narrows it. */
+/** Events of an account: money, access and requests in one list, the newest first. `?story=money` narrows it. */
 export function describeStory(sources: StorySources, words: Words & Pick<PageRequest, 'query'>) {
   const { t, format, query, host } = words;
   const now = new Date(host.now());

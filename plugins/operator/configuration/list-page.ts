@@ -63,7 +63,7 @@ function nameSource(broughtBy: string, t: PageRequest['t']): string {
   return isVariant(broughtBy) ? broughtBy : t('operator.brought_back_by', { operator: broughtBy });
 }
 
-/** What serves: the last one on record where this instance does not know. */
+/** The configuration in effect: the last one on record if this instance does not know. */
 export async function readServing({
   documents: { history },
   serving,

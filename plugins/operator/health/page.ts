@@ -196,7 +196,7 @@ const failedJobs = defineView<FailedJob>()({
   time: { type: 'time', at: 'end', value: ({ failedAt }) => new Date(failedAt) },
 });
 
-/** Who sends requests without an account: most of them have no record. */
+/** Senders of requests without an account: most of these have no record. */
 const strangers = defineView<UnauthenticatedBlock>()({
   address_block: {
     type: 'id',

@@ -97,7 +97,7 @@ function factsOf(order: Order, redeemer: AccountRecord | undefined, request: Pag
   ];
 }
 
-/** What an operator can do about an order, the most pressing first. */
+/** Actions on an order, the most pressing first. */
 function actionsOf(order: Order, { t, format }: PageRequest) {
   const { code, state, flags, refunds } = order;
   const open = flags.filter(({ resolvedAt }) => resolvedAt === undefined);

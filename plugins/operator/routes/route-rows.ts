@@ -109,10 +109,10 @@ function failedShare(traffic: RouteTraffic | undefined): number | undefined {
 
 const ranks: Readonly<Record<RouteStatus['state'], number>> = { open: 0, no_model: 0, half_open: 1, closed: 5 };
 
-/** How a model ranks whose routes all serve. */
+/** Rank of a model whose routes all serve. */
 const noTrouble = [severityOf('working'), ranks.closed];
 
-/** How much trouble a route has, 0 for an open breaker to 5 for none. */
+/** Rank of a route's trouble, 0 for an open breaker to 5 for none. */
 function rankOf(status: RouteStatus | undefined, traffic: RouteTraffic | undefined): number {
   const share = failedShare(traffic) ?? 0;
   const ofTraffic = share >= alarming ? 3 : share >= notable ? 4 : 5;

@@ -200,7 +200,7 @@ async function describePlan(
   };
 }
 
-/** Why a plan cannot be bought now, and whether there is a list to wait on; undefined when it can. */
+/** Reason why a plan cannot be bought now, and whether there is a waiting list; undefined if it can. */
 function describeSoldOut(days: number, { soldOut, wait }: Places, isGift: boolean, { t, format }: PageRequest) {
   const reason = soldOut.get(days);
   if (reason === undefined) return undefined;

@@ -52,7 +52,7 @@ export async function describePay(order: Order, view: OrderView, request: PageRe
   };
 }
 
-/** What has become of the order, in one note. */
+/** State of the order, in one note. */
 export function describeState(order: Order, view: OrderView, request: PageRequest): Note {
   if (view === 'decided') return describeSettled(order, request);
   const { t } = request;
@@ -99,7 +99,7 @@ async function startOf({ accountId }: Order, { host, t, format }: PageRequest): 
   return t('payments.buy.starts_later', { time: format.dayTime(end, account.readAt).text });
 }
 
-/** Until when it can be paid; ms that are left, and seconds that there were, for the script. */
+/** Payment deadline; ms that are left, and seconds that there were, for the script. */
 function describeTime({ expiresAt, readAt }: Order, { format, host }: PageRequest) {
   const left = Math.max(0, expiresAt.getTime() - readAt.getTime());
   const length = Math.max(Math.ceil(left / 1000), host.section(paymentsSection).order_minutes * 60);
@@ -164,7 +164,7 @@ function titleOfWrong(order: Order, { t, format }: PageRequest): string {
   return t('payments.pay.wrong', { paid: format.money(payment.amount, payment.currency), price });
 }
 
-/** What came, and what happens next. */
+/** The received amount, and the next step. */
 function describeWrong(order: Order, request: PageRequest): Note {
   const texts = ['payments.pay.wrong_more', 'payments.pay.wrong_late', 'payments.pay.wrong_no_contact'] as const;
   return { kind: 'bad', title: titleOfWrong(order, request), text: describeDecision(order, isWrong, texts, request) };

@@ -41,7 +41,7 @@ const keyForm = (gateway: Pages) =>
     },
   });
 
-/** What a paid order has brought: until when, the key, and how to use it; the code of a gift. */
+/** Result of a paid order: end of the days, the key, and its use; the code of a gift. */
 export const createDonePage = (gateway: Pages): Page => ({
   path: '/orders/{code}/done',
   role: 'account',
@@ -163,7 +163,7 @@ function describeExtra(order: Order, request: PageRequest) {
   };
 }
 
-/** What is left of some payments, by currency: `Rp 36.000`. */
+/** Remainder of some payments, by currency: `Rp 36.000`. */
 function sumLeft(order: Order, payments: readonly Payment[], { format }: Pick<PageRequest, 'format'>): string {
   const byCurrency = Map.groupBy(payments, ({ currency }) => currency);
   return Array.from(byCurrency, ([currency, some]) =>

@@ -9,7 +9,7 @@ export function planOf({ days, isGift }: Pick<Order, 'days' | 'isGift'>, request
   return isGift ? request.t('payments.gift.plan', { days: plan }) : plan;
 }
 
-/** What the buyer of a gift that is paid is shown: its code while it can be redeemed, and never who has redeemed it. */
+/** A paid gift for its buyer: its code while it can be redeemed, and never the account that redeemed it. */
 export async function describeGift(order: Order, request: PageRequest) {
   const { host, t, format } = request;
   const { gift, days } = order;

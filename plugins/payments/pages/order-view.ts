@@ -40,7 +40,7 @@ export function isPaidTwice(extra: readonly Payment[]): boolean {
   return extra.length === 1 && extra[0]?.outcome === 'second';
 }
 
-/** What went back of all that was paid for an order, or is on its way; empty when nothing did. */
+/** Refunds of an order, done or under way; empty without any. */
 export function describeRefunds(order: Order, { t, format }: Pick<PageRequest, 't' | 'format'>): string {
   const extra = extraPayments(order);
   return order.refunds
@@ -61,7 +61,7 @@ export function describeRefunds(order: Order, { t, format }: Pick<PageRequest, '
     .join(' ');
 }
 
-/** What a refund of all that paid an order has left of its days. */
+/** Days that are left after a full refund of an order. */
 export function describeDaysLeft({ period, readAt }: Order, { t, format }: Pick<PageRequest, 't' | 'format'>): string {
   if (period === undefined || period.endsAt <= readAt) return t('payments.done.refunded_more');
   return t('payments.done.refunded_kept', { time: format.time(period.endsAt).text });

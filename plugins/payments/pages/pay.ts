@@ -10,7 +10,7 @@ import { isOpenView, readView } from '#core/business/payments/order-view.ts';
 /** Seconds between two looks at an order that waits, where JavaScript does not run. */
 const plainRefresh = 10;
 
-/** How to pay one order, and what has become of it. */
+/** Payment of one order, and its state. */
 export const payPage: Page = {
   path: '/orders/{code}',
   role: 'account',

@@ -13,7 +13,7 @@ export type Send = (charge: SandboxCharge, body: string, headers: Readonly<Recor
 export interface ActionOptions {
   /** Rupiah of the wrong amount; half of the right one when left out. */
   readonly amount?: number | undefined;
-  /** How often the notification is sent, at once. */
+  /** Number of notifications that are sent at once. */
   readonly times?: number | undefined;
 }
 

@@ -48,7 +48,7 @@ export const streams: Check = {
   },
 };
 
-/** How much more than a prompt and its answer may be billed: for what the vendor adds, such as templates. */
+/** Tokens that may be billed in addition to a prompt and its answer, for additions of the vendor such as templates. */
 const tolerated = { factor: 5, tokens: 500 };
 
 /** The gateway estimates what the vendor does not count. */
@@ -134,7 +134,7 @@ const counters = {
   responses: { endpoint: 'responses_input_tokens', count: 'input_tokens' },
 } as const;
 
-/** How far a count may be from the estimate. */
+/** Tolerated distance of a count from the estimate. */
 const countRange = { least: 0.4, most: 3 };
 
 export const countTokens: Check = {

@@ -3,7 +3,7 @@ import { type Profile, profileIn } from '#core/config/catalog/profile.ts';
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { TrialReply, TrialRequest } from '../trials.ts';
 
-/** What is found out about a route, in the order in which it is. */
+/** Checks of a route, in order. */
 export const checkNames = [
   'answers',
   'streams',
@@ -21,7 +21,7 @@ export const checkNames = [
 ] as const;
 export type CheckName = (typeof checkNames)[number];
 
-/** Why a check failed, or could not be done. */
+/** Reason why a check failed, or could not be done. */
 const reasons = [
   'refused',
   'unreachable',
@@ -61,7 +61,7 @@ export type Ask = (request: TrialRequest) => Promise<TrialReply>;
 
 export interface Check {
   readonly name: CheckName;
-  /** Whether the route declares what is checked. */
+  /** True if the route declares the checked ability. */
   isDeclared(route: Route): boolean;
   /** Tokens that one try takes at most, input and output together. */
   cost(route: Route): number;
@@ -85,7 +85,7 @@ export function profileOf({ profile, upstream }: Route): Profile {
   return upstream.formats.includes('chat') ? profileIn('chat', profile) : profile;
 }
 
-/** Whether a route answers Chat clients. */
+/** Checks that a route answers Chat clients. */
 export function isConversational({ upstream: { formats } }: Route): boolean {
   return formats.some((format) => ['chat', 'responses', 'messages', 'gemini', 'ollama'].includes(format));
 }
@@ -110,7 +110,7 @@ export function question(route: Route, content: JsonValue, tokens: number, membe
   return { endpoint: 'chat', body: { messages, max_tokens: room(route, tokens), ...effort, ...members } };
 }
 
-/** What a request without an answer says about the route; undefined when there is an answer. */
+/** Verdict on the route of a request without an answer; undefined if there is one. */
 export function faultOf({ fault, error }: TrialReply): CheckVerdict | undefined {
   switch (fault) {
     case undefined:

@@ -8,7 +8,7 @@ const forged = '192.0.2.77';
 const replace =
   'Let the proxy replace X-Forwarded-For, -Proto and -Host, and never pass on or add to what a client sends (docs/proxies.md).';
 
-/** Whether the gateway knows the address of a client, and whether a client can choose it. */
+/** Checks that the gateway knows the address of a client, and that a client cannot choose it. */
 export async function checkForwarded(caller: PublicCaller, isSecure: boolean, signal: AbortSignal): Promise<Finding> {
   const forgeries = [
     { 'x-forwarded-for': forged, 'x-forwarded-proto': 'gopher' },

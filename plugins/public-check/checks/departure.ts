@@ -13,7 +13,7 @@ const immediateMs = 2_500;
 const advice =
   'Let the proxy pass on that a client has left, because the vendor charges for the rest of the response: `option abortonclose` in the defaults of HAProxy, no `flush_interval -1` in Caddy. Apache cannot.';
 
-/** Whether the gateway notices that a client leaves in the middle of a call. */
+/** Checks that the gateway notices a client that leaves in the middle of a call. */
 export async function checkDeparture(caller: PublicCaller, isStream: boolean, signal: AbortSignal): Promise<Finding> {
   const id = randomUUID();
   const leaving = new AbortController();

@@ -6,7 +6,7 @@ import { type Arrival, publicPaths } from '../paths.ts';
 /** Such as cookies and tokens of companies; the gateway takes 16 KB for all headers. */
 const longHeaderBytes = 12_000;
 
-/** Whether `%2F` reaches the gateway: SDKs put the name of a model into the path. */
+/** Checks that `%2F` reaches the gateway: SDKs put the name of a model into the path. */
 export async function checkEncodedSlash(caller: PublicCaller, signal: AbortSignal): Promise<Finding> {
   const answer = await caller.call(`${publicPaths.arrived}/dp%2Fname`, { signal });
   const advice =
@@ -17,7 +17,7 @@ export async function checkEncodedSlash(caller: PublicCaller, signal: AbortSigna
   return failed(`/dp%2Fname arrives as ${arrival.path.slice(publicPaths.arrived.length, 100)}`, advice);
 }
 
-/** Whether long conversations pass. @param bytes that the gateway takes */
+/** Checks that long conversations pass. @param bytes that the gateway takes */
 export async function checkLongBody(caller: PublicCaller, bytes: number, signal: AbortSignal): Promise<Finding> {
   const body = Buffer.alloc(bytes, 'x');
   const answer = await caller.call(publicPaths.body, { method: 'POST', body, signal });

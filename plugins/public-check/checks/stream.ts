@@ -6,7 +6,7 @@ const pieceGapMs = pace.interval * 0.4;
 const unbuffered =
   'Turn off the buffering of responses in the proxy (nginx: proxy_buffering off). docs/proxies.md has whole files.';
 
-/** Whether the events of a stream arrive as they are sent. */
+/** Checks that the events of a stream arrive as they are sent. */
 export async function checkStream(caller: PublicCaller, signal: AbortSignal): Promise<Finding> {
   const answer = await caller.call(publicPaths.stream, { signal });
   return answer.status === 200 ? describePieces(answer) : describeUnexpected(answer, unbuffered);

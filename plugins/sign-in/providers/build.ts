@@ -29,7 +29,7 @@ export function buildProvider({ name, settings }: ConfiguredProvider, known: Bel
   return adopt(name, make(configFor(name, settings)), settings);
 }
 
-/** What the vendors ask for today, where bell has what they asked for years ago; `config` in gateway.yaml wins. */
+/** Current requirements of vendors, where bell has outdated ones; `config` in gateway.yaml wins. */
 function configFor(name: string, { client_id, config }: ProviderSettings): object | undefined {
   switch (name) {
     case 'facebook':

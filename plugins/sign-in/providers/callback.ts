@@ -13,7 +13,7 @@ import { failTo } from './step.ts';
 /** Ms between two log lines about failures of a provider; sign-ins fail as often as readers like. */
 const logInterval = 10_000;
 
-/** What bell leaves behind a successful authentication. */
+/** bell's data after a successful authentication. */
 interface BellCredentials {
   readonly profile?: ProviderProfile;
   readonly query?: Readonly<Record<string, string>>;

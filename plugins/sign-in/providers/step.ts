@@ -4,10 +4,10 @@ import { clientConnection } from '#core/gateway/http/client-connection.ts';
 import { maySignIn } from '../admit.ts';
 import { homePath, nextPath } from '../next-path.ts';
 
-/** Why a sign-in did not succeed; each has a text `sign_in.error.…`. */
+/** Reason for a failed sign-in; each has a text `sign_in.error.…`. */
 type SignInFailure = 'cancelled' | 'expired' | 'failed' | 'too_many' | 'email_taken' | 'blocked';
 
-/** What bell keeps in its cookie until the reader comes back. */
+/** bell's cookie until the reader comes back. */
 interface StartedSignIn {
   readonly query?: Readonly<Record<string, string>>;
 }
@@ -66,7 +66,7 @@ function failureOf({ error }: Query): SignInFailure {
   return error === undefined || error === 'access_denied' ? 'cancelled' : 'failed';
 }
 
-/** What the reader asked for when the sign-in was started; '' for what is not there. */
+/** The reader's request at the start of the sign-in; '' for missing members. */
 function startedWith(request: Request, cookie: string): { readonly next: string; readonly link: string } {
   const { query = {} } = (request.state[cookie] ?? {}) as StartedSignIn;
   return { next: nextPath(query['next']), link: query['link'] ?? '' };

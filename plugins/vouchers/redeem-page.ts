@@ -39,14 +39,14 @@ const lookEvery = 60_000;
 
 /** Whether a code may be redeemable, as far as this instance knows: menus do not wait for the database. */
 class OpenVouchers {
-  areThere = false;
+  mayExist = false;
   #lookedAt = -Infinity;
 
   refresh(host: Host): void {
     if (host.monotonic() - this.#lookedAt < lookEvery) return;
     this.#lookedAt = host.monotonic();
     inBackground(host.log, 'looking for open vouchers', async () => {
-      this.areThere = await hasOpenVouchers(host.database);
+      this.mayExist = await hasOpenVouchers(host.database);
     });
   }
 }
@@ -61,7 +61,7 @@ export const redeemPage: Page = {
   isListed(host) {
     const open = host.keep('vouchers/open', () => new OpenVouchers());
     open.refresh(host);
-    return open.areThere;
+    return open.mayExist;
   },
   template: 'vouchers/redeem.eta',
   show: ({ form, query }) => ({

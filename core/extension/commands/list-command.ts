@@ -1,6 +1,6 @@
 import type { Command as Parser } from 'commander';
 import { type OperatorResource, writeFound } from '#core/web/resources/resource.ts';
-import { addActionOptions, readActionInput } from './action-options.ts';
+import { addActionOptions, readActionInput, resolveTimes } from './action-options.ts';
 import { parseInteger, parseLine } from './arguments.ts';
 import { type CommandContext, exampleText } from './command.ts';
 import { zoneOf, type ZoneOptions, zoneOption } from './days.ts';
@@ -41,7 +41,8 @@ export function addListCommand<Entry>(
         context.withHost(async (host) => {
           const options = command.opts<ListOptions>();
           const timeZone = zoneOf(host, options);
-          const asked = { ...readActionInput(query, { ...options }), ...(isSearch && { words: given[0] }) };
+          const input = await resolveTimes(host, query.input, readActionInput(query, { ...options }), timeZone);
+          const asked = { ...input, ...(isSearch && { words: given[0] }) };
           const found = await resource.list(host, asked, { limit: options.limit, timeZone });
           const { entries, next, total = 0 } = found;
           if (options.json === true) return context.print(writeFound(resource, found));

@@ -1,6 +1,6 @@
 import { Command as Parser } from 'commander';
 import { expect, it } from 'vitest';
-import { defineAction, text } from '#core/business/operator-actions/action-kind.ts';
+import { defineAction, text, time } from '#core/business/operator-actions/action-kind.ts';
 import { addActionOptions, readActionInput } from '#core/extension/commands/action-options.ts';
 import { addListCommand } from '#core/extension/commands/list-command.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
@@ -22,6 +22,7 @@ async function run(found: Found<Parcel>, ...words: string[]) {
     query: object({
       words: text('A part of its name.'),
       late: boolean('Only late ones.'),
+      since: time,
       after: text('Id of the last one.'),
     }),
     view: defineView<Parcel>()({ parcel: { type: 'id', of: 'id' } }, ['parcel']),
@@ -46,6 +47,11 @@ it('a list command takes its options from the query, and says where the list goe
   const { lines, asked } = await run({ entries: [{ id: 'p1' }], next: 'p1' }, 'list', '--late', '--limit', '1');
   expect(asked).toEqual({ late: true, limit: 1 });
   expect(lines).toEqual(['parcel', 'p1', '\nmore: --after p1']);
+});
+
+it('a list gets its times as the API does, in RFC 3339', async () => {
+  const { asked } = await run({ entries: [] }, 'list', '--since', '2026-11-22T20:00+07:00');
+  expect(asked).toEqual({ since: '2026-11-22T13:00:00.000Z', limit: 50 });
 });
 
 it('a list without pages says how many are left', async () => {

@@ -1,5 +1,8 @@
 import { Readable } from 'node:stream';
+import { bounds } from '#core/platform/bounds.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
+import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import { parseExact } from '../model-call/exact-json.ts';
 import { SseFramer } from '../model-call/sse-framer.ts';
 import type { Exchange } from './exchange.ts';
@@ -31,15 +34,18 @@ export function mapText(exchange: Exchange, reply: Reply, map: TextMap): Reply |
 type Chunks = Parameters<BodyTransform>[0];
 
 async function* mapWhole(chunks: Chunks, texts: ReplyText, blocks: TextBlocks): AsyncGenerator<string> {
+  const collected = new CollectedBytes();
   for await (const chunk of chunks) {
-    const value = parseExact(chunk.toString());
-    const map = texts.mapEvents(blocks);
-    // Without `alt=sse`, Gemini streams one JSON array.
-    if (Array.isArray(value)) yield `[${value.map((entry) => mapEntry(entry as JsonObject, map)).join(',')}]`;
-    else {
-      if (isJsonObject(value)) texts.mapReply(value, blocks);
-      yield JSON.stringify(value);
-    }
+    collected.add(chunk);
+    if (collected.size > bounds.wholeReply) throw new GatewayError('internal_error', 'The response is too large.');
+  }
+  const value = parseExact(collected.take().toString());
+  const map = texts.mapEvents(blocks);
+  // Without `alt=sse`, Gemini streams one JSON array.
+  if (Array.isArray(value)) yield `[${value.map((entry) => mapEntry(entry as JsonObject, map)).join(',')}]`;
+  else {
+    if (isJsonObject(value)) texts.mapReply(value, blocks);
+    yield JSON.stringify(value);
   }
 }
 

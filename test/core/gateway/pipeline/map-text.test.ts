@@ -149,6 +149,13 @@ describe.each(names)('the text of a %s answer', (name) => {
     expect(JSON.parse(await read(mapText(exchangeOf(name), reply, redact)))).toEqual(whole(mapped));
   });
 
+  it('is changed in a whole reply whose body is a stream, wherever it is cut', async () => {
+    const pieces = Buffer.from(JSON.stringify(whole(text))).values();
+    const body = Readable.from(pieces.map((byte) => Buffer.of(byte)), { objectMode: false });
+    const got = await read(mapText(exchangeOf(name), { status: 200, headers: json, body }, redact));
+    expect(JSON.parse(got)).toEqual(whole(mapped));
+  });
+
   it.each([
     ['word by word', ['From ', 'Jakarta ', 'to ', 'Jakarta.']],
     ['inside its words', ['Fr', 'om Jak', 'ar', 'ta to J', 'akarta', '.']],

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
 import { bounds } from '#core/platform/bounds.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
@@ -71,8 +72,9 @@ async function* mapEntries(
   framer: EntryFramer,
 ): AsyncGenerator<string> {
   const map = texts.mapEvents(blocks);
+  const decoder = new StringDecoder();
   for await (const chunk of chunks) {
-    const { before, entries, after } = framer.push(chunk.toString());
+    const { before, entries, after } = framer.push(decoder.write(chunk));
     yield before + entries.map((entry) => mapEntry(entry, map)).join(',\r\n') + after;
   }
 }

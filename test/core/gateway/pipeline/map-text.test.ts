@@ -209,6 +209,14 @@ it('a Gemini answer that is streamed as an array stays one', async () => {
   expect(samples.gemini.streamed(JSON.parse(got) as JsonObject[])).toEqual(['From ****.']);
 });
 
+it('a Gemini answer that is streamed as an array may be cut inside a character', async () => {
+  const entries = samples.gemini.events(['Grüße, ', 'Jakarta 😀']).map(([, data]) => JSON.stringify(data));
+  const pieces = Buffer.from(`[${entries.join(',\r\n')}]`).values();
+  const body = Readable.from(pieces.map((byte) => Buffer.of(byte)), { objectMode: false });
+  const got = await read(mapText(exchangeOf('gemini'), { status: 200, headers: json, body }, redact));
+  expect(samples.gemini.streamed(JSON.parse(got) as JsonObject[])).toEqual(['Grüße, **** 😀']);
+});
+
 it('a text comes before a tool call that followed it', async () => {
   const events: Event[] = [
     [undefined, geminiChunk([{ text: 'See Jakarta' }])],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SseFramer } from '#core/gateway/model-call/sse-framer.ts';
+import { JsonArrayFramer } from '../../../../plugins/format/formats/gemini/reply/json-array.ts';
 import { PassThrough } from '../../../../plugins/format/routes/pass-through/pass-through.ts';
 import { readerBetween } from '../../../../plugins/format/routes/translation/translator.ts';
 import { routeTo, upstreamAt } from '../../upstream/fixture.ts';
@@ -84,6 +85,17 @@ describe('the cost of a chunk of many lines', () => {
       return () => {
         const framer = new SseFramer();
         expect([...framer.push(chunk), ...framer.end()]).toHaveLength(scale * 40_000);
+      };
+    });
+  });
+});
+
+describe('the cost of an entry in an array', () => {
+  it.each([' ', ']'])('grows with its size, when its text is full of "%s"', { timeout: 60_000 }, (character) => {
+    expectLinear((scale) => {
+      const array = `[{"text":"${character.repeat(scale * 30_000)}."}]`;
+      return () => {
+        expect(new JsonArrayFramer().push(array).entries).toHaveLength(1);
       };
     });
   });

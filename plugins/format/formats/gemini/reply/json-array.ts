@@ -81,16 +81,25 @@ export class JsonArrayFramer implements EntryFramer {
 
   push(chunk: string): EntryPiece {
     this.#pending += chunk;
-    const [, before = '', middle = '', after = ''] = /^([[,\s]*)(.*?)([\]\s]*)$/s.exec(this.#pending) ?? [];
-    const entries = middle === '' ? [] : parseEntries(middle);
+    const text = this.#pending;
+    const begin = text.search(/[^[,\s]|$/);
+    const end = endOfEntries(text, begin);
+    const entries = begin === end ? [] : parseEntries(text.slice(begin, end));
     if (entries === undefined) {
-      if (this.#pending.length > bounds.event)
+      if (text.length > bounds.event)
         throw new GatewayError('upstream_failed', 'An entry of the response is too large.');
       return { before: '', entries: [], after: '' };
     }
     this.#pending = '';
-    return { before, entries, after };
+    return { before: text.slice(0, begin), entries, after: text.slice(end) };
   }
+}
+
+/** Not by a regular expression, which begins again at each bracket or space in a text. */
+function endOfEntries(text: string, begin: number): number {
+  let end = text.length;
+  while (end > begin && /[\]\s]/.test(text.charAt(end - 1))) end--;
+  return end;
 }
 
 function parseEntries(text: string): readonly JsonObject[] | undefined {

@@ -176,7 +176,6 @@ export class ClientSocket implements TurnSocket {
       this.#handle(frame);
     } catch (error) {
       this.#refuse(error, streamId);
-      if (this.#isTooOld() && this.#lanes.isIdle) this.#close(1001, tooOld);
     }
   }
 
@@ -192,7 +191,11 @@ export class ClientSocket implements TurnSocket {
     const frame = readCreate(event);
     const { streamId } = frame;
     if (this.#isDraining) throw new ProtocolFault(protocolErrors.restarting);
-    if (this.#isTooOld()) throw new ProtocolFault(protocolErrors.tooOld(this.#init.minutes));
+    if (this.#isTooOld()) {
+      this.#refuse(new ProtocolFault(protocolErrors.tooOld(this.#init.minutes)), streamId);
+      if (this.#lanes.isIdle) this.#close(1001, tooOld);
+      return;
+    }
     if (streamId !== undefined && !this.#names.has(streamId) && this.#names.size >= mostLanes)
       throw new ProtocolFault(protocolErrors.tooManyLanes);
     if (streamId !== undefined) this.#names.add(streamId);

@@ -155,3 +155,17 @@ describe('the requests of a socket', () => {
     expect(said.join()).toMatch(/lane-17.*16 requests are in flight on this WebSocket|16 requests.*lane-17/);
   });
 });
+
+describe('a socket that is too old', () => {
+  it('ends with the refusal of a request, by which clients open another one, and not with that of another message', async () => {
+    const { create, said, ws } = open();
+    const close = vi.spyOn(ws, 'close');
+    await vi.advanceTimersByTimeAsync(60 * 60_000 + 1);
+    ws.emit('message', Buffer.from('{"type":"response.interrupt","response_id":"resp_1"}'), false);
+    await vi.advanceTimersByTimeAsync(0);
+    expect([said.join(), close.mock.calls]).toEqual([expect.stringContaining('is not running'), []]);
+    await create('a');
+    expect(said.join()).toContain('websocket_connection_limit_reached');
+    expect(close.mock.calls).toEqual([[1001, 'the connection is too old']]);
+  });
+});

@@ -151,7 +151,10 @@ describe.each(names)('the text of a %s answer', (name) => {
 
   it('is changed in a whole reply whose body is a stream, wherever it is cut', async () => {
     const pieces = Buffer.from(JSON.stringify(whole(text))).values();
-    const body = Readable.from(pieces.map((byte) => Buffer.of(byte)), { objectMode: false });
+    const body = Readable.from(
+      pieces.map((byte) => Buffer.of(byte)),
+      { objectMode: false },
+    );
     const got = await read(mapText(exchangeOf(name), { status: 200, headers: json, body }, redact));
     expect(JSON.parse(got)).toEqual(whole(mapped));
   });
@@ -212,7 +215,10 @@ it('a Gemini answer that is streamed as an array stays one', async () => {
 it('a Gemini answer that is streamed as an array may be cut inside a character', async () => {
   const entries = samples.gemini.events(['Grüße, ', 'Jakarta 😀']).map(([, data]) => JSON.stringify(data));
   const pieces = Buffer.from(`[${entries.join(',\r\n')}]`).values();
-  const body = Readable.from(pieces.map((byte) => Buffer.of(byte)), { objectMode: false });
+  const body = Readable.from(
+    pieces.map((byte) => Buffer.of(byte)),
+    { objectMode: false },
+  );
   const got = await read(mapText(exchangeOf('gemini'), { status: 200, headers: json, body }, redact));
   expect(samples.gemini.streamed(JSON.parse(got) as JsonObject[])).toEqual(['Grüße, **** 😀']);
 });

@@ -24,7 +24,7 @@ export interface Conversation extends Settings {
   readonly cacheLife?: '1h' | undefined;
 }
 
-/** What a request says in parameters of its own, see contract/parameters.ts. */
+/** Settings of a request in parameters of its own, see contract/parameters.ts. */
 export interface Settings {
   readonly sampling: Sampling;
   /** False: one call at a time. */
@@ -183,7 +183,7 @@ export interface HostedTool {
   readonly options?: SearchOptions;
 }
 
-/** What limits a search. No vendor has all of it. */
+/** Limits of a search. No vendor has all of them. */
 export interface SearchOptions {
   readonly contextSize?: string | undefined;
   readonly maxUses?: number | undefined;

@@ -17,7 +17,7 @@ export interface KeptReasoning {
   keep(reply: CompleteReply): void;
 }
 
-/** What identifies a call among those of a conversation. Ids alone may repeat, or be those of calls that the client has removed. */
+/** Identifies a call in a conversation. Ids alone may repeat, or be those of calls that the client has removed. */
 export type KeptCall = Pick<ToolCall, 'id' | 'name' | 'input'>;
 
 /** A call in a client's history. */

@@ -208,7 +208,7 @@ export interface FullUsage {
   readonly reasoning: number;
 }
 
-/** What a block's deltas add up to: its text, or the input of a call; nothing for an image. */
+/** Sum of a block's deltas: its text, or the input of a call; nothing for an image. */
 export function contentOf(block: Block): string {
   if (block.type === 'image') return '';
   return block.type === 'tool_call' ? block.input : block.text;

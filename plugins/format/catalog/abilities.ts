@@ -30,7 +30,7 @@ type RouteAbilities = Pick<ModelAbilities, 'conversations' | 'others' | 'inputs'
  */
 const known = new WeakMap<Quirks, Map<string, RouteAbilities>>();
 
-/** What a model can do for clients of each format: the weakest of the routes that are asked first. */
+/** Abilities of a model for clients of each format: the weakest of the routes that are asked first. */
 export function abilitiesOf(model: Model): ModelAbilities {
   const { input, output } = limitsOf(model);
   return { ...routeAbilitiesOf(model), maxInputTokens: input, maxOutputTokens: output };

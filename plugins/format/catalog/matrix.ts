@@ -22,7 +22,7 @@ const capabilityOf: Readonly<Record<ModelFeature, ((profile: Profile) => boolean
   'structured output': undefined,
 };
 
-/** How a route serves a feature to a client of a format. */
+/** Support of a feature on a route for a client of a format. */
 export function supportOf(client: ClientTextFormat, route: Route, feature: ModelFeature): Support {
   const upstream = formatFor(client, route, feature);
   if (upstream === undefined) return 'no';

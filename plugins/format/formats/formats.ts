@@ -81,7 +81,7 @@ const calls: ReadonlyMap<string, ClientCall> = new Map(
     .flatMap((format) => format.client.endpoints.map((endpoint) => [endpoint.name, { format, endpoint }])),
 );
 
-/** What an endpoint is called for; undefined for one on which no model is called. */
+/** Purpose of calls to an endpoint; undefined for one on which no model is called. */
 export function clientCall({ name, format }: Endpoint): ClientCall | undefined {
   return format === undefined ? undefined : calls.get(name);
 }

@@ -7,7 +7,7 @@ import { mediaTypeOf } from '../wire/media-type.ts';
 export interface Form {
   readonly fields: JsonObject;
   readonly parts: ReadonlyMap<string, readonly Span[]>;
-  /** What precedes each part. */
+  /** The delimiter before each part. */
   readonly delimiter: Buffer;
   readonly bytes: Buffer;
 }

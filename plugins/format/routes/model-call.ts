@@ -108,7 +108,7 @@ export class ModelCall implements Adapter {
     return route === undefined ? [] : (this.encode(route).notes ?? []);
   }
 
-  /** Why no route can serve the request; undefined when one can. */
+  /** Reason why no route can serve the request; undefined if one can. */
   get refusal(): GatewayError | undefined {
     let first: GatewayError | undefined;
     for (const route of this.model.routes) {

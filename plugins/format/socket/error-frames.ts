@@ -54,7 +54,7 @@ interface ProtocolError {
   readonly param: string | null;
 }
 
-/** What a message breaks the rules of the protocol with. */
+/** A message's violation of the protocol. */
 export class ProtocolFault extends Error {
   override readonly name = 'ProtocolFault';
   readonly error: ProtocolError;

@@ -56,7 +56,7 @@ function framed(bytes: Buffer): FramedEvent[] {
   });
 }
 
-/** What begins the payloads of a lane with a name, in place of their brace. */
+/** Begins the payloads of a lane with a name, in place of their brace. */
 export function laneOpening(streamId: string | undefined): string | undefined {
   // The name of a lane needs no escapes.
   return streamId === undefined ? undefined : `{"stream_id":"${streamId}",`;

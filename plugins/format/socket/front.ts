@@ -142,7 +142,7 @@ export class SocketFront implements SocketEndpoint {
       inBackground(host.log, 'looking after a WebSocket', () => socket.sweep({ writeTimeout, bodyTimeout, minRate }));
   }
 
-  /** What all sockets share, made for the first. */
+  /** Shared by all sockets; created for the first. */
   #contextOf({ conversations }: Upgrade, host: Host): SocketContext {
     return (this.#context ??= this.#makeContext(conversations, host));
   }

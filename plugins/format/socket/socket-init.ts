@@ -6,7 +6,7 @@ import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import type { MemoryShare } from '#core/platform/memory/budget.ts';
 import type { KeptConversations } from './kept.ts';
 
-/** What every socket of the process has in common. */
+/** Shared by all sockets of the process. */
 export interface SocketContext {
   readonly conversations: Conversations;
   readonly kept: KeptConversations;

@@ -16,7 +16,7 @@ export interface LifeLimits {
   readonly minRate: number; // bytes per second
 }
 
-/** Why a connection is to end. */
+/** Reason for ending a connection. */
 type EndOfLife = 'silent' | 'stuck' | 'slow' | 'flooding';
 
 /** Watches the connection of a WebSocket: whether its client is there, reads, and finishes what it has begun to send. */

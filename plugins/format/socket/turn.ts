@@ -16,7 +16,7 @@ import type { CreateFrame } from './read-frame.ts';
 import type { FrameWriter } from './text-frames.ts';
 import { eventsOfWhole, TurnOutput } from './turn-output.ts';
 
-/** What a turn needs of its socket. */
+/** A turn's interface to its socket. */
 export interface TurnSocket {
   readonly isCodex: boolean;
   /** Prefix of the headers that go into `response.metadata`, together with the request's id. */
@@ -207,7 +207,7 @@ export class SocketTurn implements Correspondent {
     else this.#socket.keep(this, id, this.#added());
   }
 
-  /** What was kept of the conversation, behind which the items of this turn come. None where the request had all of it looked up. */
+  /** The kept conversation, which the items of this turn follow. None if the request had all of it looked up. */
   get prefix(): readonly KeptItems[] {
     return this.#exchange?.find(expandedItems) === undefined ? (this.before ?? []) : [];
   }

@@ -75,7 +75,7 @@ export type ChatCall = Loose<
   | chat.ChatCompletionChunk.Choice.Delta.ToolCall
   | chat.ChatCompletionMessageFunctionToolCall.Function
 >;
-/** What such an entry has under `function` or `custom`. */
+/** Members of such an entry under `function` or `custom`. */
 export type ChatCallBody = Loose<
   chat.ChatCompletionMessageFunctionToolCall.Function | chat.ChatCompletionMessageCustomToolCall.Custom
 >;
@@ -94,7 +94,7 @@ export type ChatAllowedTools = Loose<chat.ChatCompletionAllowedTools>;
 /** A whole reply or a chunk. */
 export type ChatReply = Loose<chat.ChatCompletion | chat.ChatCompletionChunk, Undeclared['reply']>;
 export type ChatChoice = Loose<chat.ChatCompletion.Choice | chat.ChatCompletionChunk.Choice, Undeclared['choice']>;
-/** What a filter of Azure says of a prompt. */
+/** Verdict of a filter of Azure on a prompt. */
 export type ChatFilterResults = Loose<never, 'prompt_index' | 'content_filter_results'>;
 export type ChatLogprobs = Loose<chat.ChatCompletion.Choice.Logprobs>;
 export type ChatUsage = Loose<completions.CompletionUsage, Undeclared['usage']>;

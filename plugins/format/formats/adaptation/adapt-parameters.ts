@@ -93,7 +93,7 @@ export function adaptStops(name: string, isSingleAnswer: (body: JsonObject) => b
   };
 }
 
-/** How a format requests JSON. */
+/** A format's request for JSON. */
 export interface OutputWording {
   find(body: JsonObject): JsonObject | undefined;
   /** The body without them, or with a request for any object. */

@@ -30,7 +30,7 @@ export interface FormatDescriptor extends WireFormat {
   headersIn?(outline: JsonObject): Readonly<Record<string, string>>;
   /** The client side; missing in a format that only upstreams use. */
   readonly client?: ClientSide;
-  /** How conversations in it are translated; missing where requests and replies can only pass through. */
+  /** Translation of its conversations; missing if requests and replies can only pass through. */
   readonly text?: TextSide;
 }
 
@@ -135,7 +135,7 @@ interface TextSide extends UpstreamCodec {
   /** Kinds of opaque reasoning state that an endpoint of the format makes, and takes back. */
   readonly stateKinds: readonly StateKind[];
   readonly speaks: Vocabulary;
-  /** How replies are streamed; as server-sent events when left out. */
+  /** Form of streams; default: server-sent events. */
   readonly stream?: StreamFormat;
   /** The member by which a streamed reply is asked to count tokens. */
   readonly usageOption?: InsertedMember;

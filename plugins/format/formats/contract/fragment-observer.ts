@@ -7,7 +7,7 @@ import type { ReplyDecoder, UpstreamCodec } from '../../canonical/codec.ts';
 import { type FinishReason, type Fragment, isContent } from '../../canonical/reply.ts';
 import type { ReplyObserver } from './pass-through.ts';
 
-/** Who else wants to know of a reply that passes through. */
+/** Further observers of a reply that passes through. */
 export interface Listening {
   /** Of the route. */
   readonly profile?: Profile | undefined;
@@ -30,7 +30,7 @@ interface StreamEnd {
 /** The answer that a decoder reads, among the indexes of others. */
 const own = Symbol('own');
 const nothing: readonly Fragment[] = [];
-/** What may follow the end of an answer without continuing it: sources and signatures of what was said. */
+/** Fragments that may follow the end of an answer without continuing it: sources and signatures. */
 const trailing: ReadonlySet<Fragment['type']> = new Set(['finish', 'citation', 'reasoning_state']);
 
 /** Tells from the fragments of its decoder how far a reply has come, which passes through as bytes. */

@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 
 /** A parameter that is a setting of conversations: upstreams of other formats get it, too. */
 interface SettingRow<P extends SettingPlace> {
-  /** What every value must be; anything when left out. */
+  /** Rule for every value; default: any. */
   readonly is?: Rule;
   /** Of several parameters for one setting, the first that is set counts. */
   readonly to: P;

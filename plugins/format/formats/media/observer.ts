@@ -9,7 +9,7 @@ import type { ModelEndpoint } from '../contract/descriptor.ts';
 import type { ReplyObserver } from '../contract/pass-through.ts';
 import { responsesUsage } from '../responses/reply/reply-object.ts';
 
-/** What the answers of an endpoint for images or audio have in common. */
+/** Common parts of answers of endpoints for images or audio. */
 export interface MediaAnswer {
   /** Of events that hold a part of the answer. */
   readonly parts: ReadonlySet<string>;

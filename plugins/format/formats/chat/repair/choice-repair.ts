@@ -116,7 +116,7 @@ export class ChoiceRepair {
     return finish === undefined || finish === 'failed' ? undefined : finish.reason;
   }
 
-  /** What a chunk adds, with the text that was held back until the end. */
+  /** Additions of a chunk, with the text that was held back until the end. */
   #joined(additions: readonly ChoiceUpdate[], isLast: boolean): ChoiceUpdate {
     const held = isLast ? this.#tracker.finish() : { reasoning: '', text: '', calls: [] };
     return {

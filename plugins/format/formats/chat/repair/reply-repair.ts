@@ -159,7 +159,7 @@ export class ChatReplyRepair implements ReplyRepair {
     return this.#keepsTiers ? body : withoutOtherTier(body);
   }
 
-  /** What comes before [DONE] where the upstream has left out finish reasons. */
+  /** Chunks before [DONE] if the upstream has left out finish reasons. */
   #end(): readonly StreamEvent[] {
     const open = [...this.#choices.values()].filter((choice) => !choice.isFinished);
     if (open.length === 0 || ![...this.#choices.values()].some(({ hasContent }) => hasContent)) return [];

@@ -104,7 +104,7 @@ export class ChoiceTracker {
     };
   }
 
-  /** What was held back until the end. */
+  /** The pieces that were held back until the end. */
   finish(): SplitText & Pick<ChoiceUpdate, 'calls'> {
     this.#isFinished = true;
     return { ...this.#split('', undefined), calls: this.#calls.rest() };

@@ -45,7 +45,7 @@ function finishReasonOf(candidate: JsonValue | undefined): string | undefined {
   return typeof reported !== 'string' || reported === '' || reported.endsWith('_UNSPECIFIED') ? undefined : reported;
 }
 
-/** Why an answer has ended; undefined while it continues. */
+/** Reason for the end of an answer; undefined while it continues. */
 export function reasonOf(candidate: JsonValue | undefined): FinishReason | undefined {
   const reported = finishReasonOf(candidate);
   return reported === undefined ? undefined : (reasons.get(reported) ?? 'stop');

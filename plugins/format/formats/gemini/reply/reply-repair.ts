@@ -55,7 +55,7 @@ export class GeminiReplyRepair implements ReplyRepair {
   }
 }
 
-/** What a part may be instead of a text. Clients take its presence for it. */
+/** Kinds of parts other than texts, which clients recognise by the presence of the member. */
 const alternatives = [
   'functionCall',
   'functionResponse',

@@ -43,7 +43,7 @@ export function readPart(placed: PlacedBlock, notes: Notes): Part[] {
   return placeParts(readShown(placed, notes), placed.path);
 }
 
-/** What a search for tools has found, as text. */
+/** Results of a search for tools, as text. */
 export function referenceText(name: string): string {
   return `The tool ${name} is now available.`;
 }

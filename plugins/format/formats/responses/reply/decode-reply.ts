@@ -34,7 +34,7 @@ const ofResponse: ReadonlySet<string> = new Set(
   ),
 );
 
-/** How a reply ends: by itself, or by an event of a stream. */
+/** End of a reply: by itself, or by an event of a stream. */
 type Ending = 'whole' | 'completed' | 'incomplete';
 
 /**

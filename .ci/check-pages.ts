@@ -101,14 +101,14 @@ function placeholders(text: Text = ''): string {
   return [...new Set(whole.match(/\{\w+\}/g))].toSorted().join(' ');
 }
 
-/** Written as it is, as the title of an error page, or put together after a prefix: `theme.${name}`, `choice('theme')`. */
+/** Written as it is, as the title of an error page, or put together after a prefix: `theme.${name}`, `choice('theme')`, the texts of a field. */
 function isUsed(key: string): boolean {
   const plain = key.replace(/\.title$/, '');
   const prefixes = key
     .split('.')
     .map((_, index, parts) => parts.slice(0, index).join('.'))
     .slice(1)
-    .flatMap((prefix) => [`\`${prefix}.\${`, `choice('${prefix}')`]);
+    .flatMap((prefix) => [`\`${prefix}.\${`, `choice('${prefix}')`, `texts: '${prefix}'`]);
   return [`'${key}'`, `'${plain}'`, ...prefixes].some((form) => sources.includes(form));
 }
 

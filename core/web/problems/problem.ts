@@ -1,4 +1,5 @@
 import type { EventName } from '#core/gateway/events/event-handler.ts';
+import type { EventTypes } from '#core/gateway/events/events.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { PageRequest } from '../pages/page.ts';
 
@@ -62,8 +63,13 @@ export type ProblemAlert = AlertComposer &
   (
     | { readonly event: EventName; readonly isWatched?: never }
     // Nothing records it: a job looks every minute whether there is a problem of the kind, and records it once a day.
-    | { readonly event: 'payments.delayed'; readonly isWatched: true }
+    | { readonly event: WatchedEvent; readonly isWatched: true }
   );
+
+/** Events whose payload is a day, in the zone of the service, and the time since when there is the problem. */
+type WatchedEvent = {
+  [Name in EventName]: EventTypes[Name] extends { readonly day: string; readonly since: string } ? Name : never;
+}[EventName];
 
 interface AlertComposer {
   /** @param payload of the event @returns the message for the operator, or the reason for sending none */

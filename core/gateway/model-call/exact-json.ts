@@ -36,7 +36,11 @@ const largeText = 1_048_576;
 /** True when parsing the text may change a number in it: when it has a digit and 15 more digits or dots behind it. */
 export function mayHoldLongNumbers(text: string): boolean {
   if (text.length <= largeText) return hasManyDigits(text);
-  return someNumber(text, minInexactLength, (begin, end) => hasManyDigits(text.slice(begin, end)));
+  return someNumber(
+    text,
+    minInexactLength,
+    (begin, end) => end - begin > maxKeptLength || hasManyDigits(text.slice(begin, end)),
+  );
 }
 
 function hasManyDigits(text: string): boolean {

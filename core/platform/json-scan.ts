@@ -3,7 +3,7 @@
  * consist, are skipped at the speed of a search for their closing quote.
  */
 
-const quote = 0x22;
+export const quote = 0x22;
 
 /** Index of the quote that closes the string opened at `start`; the text's length when it is not closed. */
 export function endOfString(text: string, start: number): number {

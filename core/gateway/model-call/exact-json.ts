@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { JsonValue } from '#core/platform/json.ts';
-import { isDigitOrDot, skipSpace, someNumber } from '#core/platform/json-scan.ts';
+import { endOfString, isDigitOrDot, quote, skipSpace, someNumber } from '#core/platform/json-scan.ts';
 import { runToEnd } from '#core/platform/timing/turn.ts';
 
 /**
@@ -36,11 +36,14 @@ const largeText = 1_048_576;
 /** True when parsing the text may change a number in it: when it has a digit and 15 more digits or dots behind it. */
 export function mayHoldLongNumbers(text: string): boolean {
   if (text.length <= largeText) return hasManyDigits(text);
-  return someNumber(
-    text,
-    minInexactLength,
-    (begin, end) => end - begin > maxKeptLength || hasManyDigits(text.slice(begin, end)),
-  );
+  let length = 0; // of the digits and dots before the index
+  for (let index = 0; index < text.length; index++) {
+    const char = text.charCodeAt(index);
+    length = isDigitOrDot(char) ? length + 1 : 0;
+    if (length === minInexactLength) return true;
+    if (char === quote) index = endOfString(text, index);
+  }
+  return false;
 }
 
 function hasManyDigits(text: string): boolean {

@@ -72,4 +72,17 @@ describe('any other JSON', () => {
     expect(mayHoldLongNumbers(`{"a":"${'1'.repeat(2_000_000)}"}`)).toBe(false);
     expect(mayHoldLongNumbers(`{"a":"${'1'.repeat(2_000_000)}","b":${long}}`)).toBe(true);
   });
+
+  it('holds one as soon as its first digits have been read, however many follow', () => {
+    const text = `{"a":${'1'.repeat(4_000_000)}}`;
+    const fastest = (run: () => unknown) =>
+      Math.min(
+        ...Array.from({ length: 5 }, () => {
+          const begin = performance.now();
+          run();
+          return performance.now() - begin;
+        }),
+      );
+    expect(fastest(() => mayHoldLongNumbers(text))).toBeLessThan(fastest(() => JSON.parse(text)) / 4);
+  });
 });

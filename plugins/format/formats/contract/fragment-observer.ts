@@ -27,8 +27,6 @@ interface StreamEnd {
   readonly ignoresDone?: boolean;
 }
 
-/** The answer that a decoder reads, among the indexes of others. */
-const own = Symbol('own');
 const nothing: readonly Fragment[] = [];
 /** Fragments that may follow the end of an answer without continuing it: sources and signatures. */
 const trailing: ReadonlySet<Fragment['type']> = new Set(['finish', 'citation', 'reasoning_state']);
@@ -48,9 +46,10 @@ export class FragmentObserver implements ReplyObserver {
   readonly #isOfBody: boolean;
   readonly #ignoresDone: boolean;
   readonly #requested: number;
-  /** The answers that have begun, and those that have ended. */
-  readonly #begun = new Set<unknown>([own]);
-  readonly #ended = new Set<unknown>();
+  /** True once the answer that the decoder reads has ended. */
+  #hasEnded = false;
+  /** Further answers, and whether they have ended; most replies have none. */
+  #others: Map<unknown, boolean> | undefined;
   #isSettled = false;
   /** True while an event may be nothing but another piece of the text. */
   #canSkim = false;
@@ -90,11 +89,11 @@ export class FragmentObserver implements ReplyObserver {
   #takeAll(fragments: readonly Fragment[]): void {
     const { onFragments } = this.#listening;
     for (const fragment of fragments) this.#take(fragment);
-    const { size } = this.#ended;
+    const ended = this.#ended;
     // Some vendors leave out the last event; a finish reason of every answer means the same.
-    const areEnded = size > 0 && size >= (this.#isOfBody ? this.#begun.size : this.#requested);
+    const areEnded = ended > 0 && ended >= (this.#isOfBody ? this.#begun : this.#requested);
     this.isComplete = this.#isSettled || areEnded;
-    this.isFinished = this.#isSettled || (areEnded && size >= this.#requested && !this.#hasContinued);
+    this.isFinished = this.#isSettled || (areEnded && ended >= this.#requested && !this.#hasContinued);
     this.#canSkim = onFragments === undefined && this.hasContent && !this.isComplete;
     onFragments?.(fragments, this.isFinished);
   }
@@ -113,12 +112,11 @@ export class FragmentObserver implements ReplyObserver {
         this.#listening.onAnswer?.(fragment.id);
         return;
       case 'finish':
-        this.#end(own, fragment.reason);
+        this.#hasEnded = true;
+        this.#noteFinish(fragment.reason);
         return;
       case 'other':
-        this.#begun.add(fragment.answer);
-        this.failure ??= fragment.error;
-        if (fragment.finish !== undefined) this.#end(fragment.answer, fragment.finish);
+        this.#takeOther(fragment);
         return;
       case 'end':
         this.#settle();
@@ -130,10 +128,26 @@ export class FragmentObserver implements ReplyObserver {
     }
   }
 
-  #end(answer: unknown, reason: FinishReason): void {
+  #takeOther({ answer, error, finish }: Extract<Fragment, { type: 'other' }>): void {
+    this.#others ??= new Map();
+    this.failure ??= error;
+    this.#others.set(answer, finish !== undefined || this.#others.get(answer) === true);
+    if (finish !== undefined) this.#noteFinish(finish);
+  }
+
+  #noteFinish(reason: FinishReason): void {
     this.hasContent = true;
     this.isPolicyRefusal ||= reason === 'content_filter';
-    this.#ended.add(answer);
+  }
+
+  /** Answers that have begun, with the one that the decoder reads. */
+  get #begun(): number {
+    return 1 + (this.#others?.size ?? 0);
+  }
+
+  get #ended(): number {
+    const own = this.#hasEnded ? 1 : 0;
+    return this.#others === undefined ? own : own + [...this.#others.values()].filter(Boolean).length;
   }
 
   #settle(): void {

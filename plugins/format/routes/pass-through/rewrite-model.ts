@@ -28,6 +28,9 @@ export function rewriteModel(content: RequestContent, given: unknown, model: str
 
 /** Replaces bytes in pieces. A short beginning, or all of a short body, is joined with them: each piece is a write. */
 function replaced(pieces: readonly Buffer[], { begin, end }: Span, bytes: Buffer): UpstreamRequest['body'] {
+  const [only = nothing] = pieces;
+  if (pieces.length === 1 && only.length <= quickBytes)
+    return Buffer.concat([only.subarray(0, begin), bytes, only.subarray(end)]);
   const before = slice(pieces, 0, begin);
   const after = slice(pieces, end);
   const [first = nothing, ...others] = after;

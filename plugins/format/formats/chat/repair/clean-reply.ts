@@ -1,9 +1,6 @@
-import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import { endOfString, unescaped } from '#core/platform/json-scan.ts';
 import { endOfRepeated } from '../../../canonical/repeated-event.ts';
 import { namesOtherTier } from '../../../canonical/service-tier.ts';
-import type { ChatChoice, ChatMessage, ChatReply } from '../../../wire/chat.ts';
-import { asText } from '../../../wire/members.ts';
 
 type CleanDelta = (
   | { readonly type: 'text'; readonly text: string; readonly reasoning: string }
@@ -136,36 +133,4 @@ function placeOf(chunk: string, kind: Shape['kind'], beginning: string, from: nu
 
 function stringAt(chunk: string, { start, end }: Place): string {
   return unescaped(chunk.slice(start, end));
-}
-
-/** Finish reasons that OpenAI publishes for an answer without calls. */
-const plainReasons = new Set<unknown>(['stop', 'length', 'content_filter']);
-/** Members of a message that the repair leaves alone when there is nothing but text; others only as null. */
-const plainMembers = new Set(['role', 'content', 'annotations']);
-
-/**
- * True for a whole reply with one answer that is nothing but text and has all that clients insist on: most replies. False
- * for any that may need a repair.
- */
-export function isCleanReply(body: ChatReply): boolean {
-  const { object, choices } = body;
-  if (object !== 'chat.completion' || !Array.isArray(choices) || choices.length !== 1) return false;
-  if (!hasHead(body)) return false;
-  const [choice] = choices;
-  if (!isJsonObject(choice)) return false;
-  const { index, delta: misplaced, finish_reason: reason, message }: ChatChoice = choice;
-  return index === 0 && misplaced === undefined && plainReasons.has(reason) && isPlainMessage(message);
-}
-
-/** True when the members that every reply and chunk must have are there. */
-export function hasHead({ id, created, model }: ChatReply): boolean {
-  return asText(id) !== '' && typeof created === 'number' && typeof model === 'string';
-}
-
-function isPlainMessage(message: JsonValue | undefined): boolean {
-  if (!isJsonObject(message)) return false;
-  const { role, content }: ChatMessage = message;
-  if (asText(role) === '' || asText(content) === '') return false;
-  for (const name in message) if (message[name] !== null && !plainMembers.has(name)) return false;
-  return true;
 }

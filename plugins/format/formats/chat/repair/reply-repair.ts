@@ -14,7 +14,8 @@ import { answerRefusedPrompt, answerRefusedPromptInChunk } from '../reply/prompt
 import { usesDeprecatedCalls } from '../reply/reply-object.ts';
 import { isSingleAnswer } from '../request/parameters.ts';
 import { ChoiceRepair } from './choice-repair.ts';
-import { CleanChunks, hasHead, isCleanReply } from './clean-reply.ts';
+import { cleanChoice, hasHead } from '../reply/clean-reply.ts';
+import { CleanChunks } from './clean-reply.ts';
 import type { ChatChoice, ChatReply } from '../../../wire/chat.ts';
 
 /** Choices of one reply that are repaired; more pass as they are. OpenAI allows 128. */
@@ -76,7 +77,7 @@ export class ChatReplyRepair implements ReplyRepair {
   }
 
   whole(body: JsonObject, given: string): JsonObject {
-    const isClean = isCleanReply(body) && this.#tiered(body) === body && body['error'] === undefined;
+    const isClean = cleanChoice(body) !== undefined && this.#tiered(body) === body && body['error'] === undefined;
     if (!this.#inlineThinking && isClean) return body;
     // Inputs that are objects keep the digits of their numbers.
     const exact = mayHoldLongNumbers(given) ? (parseBody(given) ?? body) : body;

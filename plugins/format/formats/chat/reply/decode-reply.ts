@@ -19,7 +19,8 @@ import { asList, asText, member, readEvent } from '../../../wire/members.ts';
 import type { CallPiece } from './call-tracker.ts';
 import { RepeatedEvent } from '../../../canonical/repeated-event.ts';
 import { answerRefusedPrompt, answerRefusedPromptInChunk } from './prompt-filter.ts';
-import { readSources } from './read-reply.ts';
+import { cleanChoice } from './clean-reply.ts';
+import { hasSources, readSources } from './read-reply.ts';
 import { type ChoiceUpdate, ChoiceTracker } from './choice-tracker.ts';
 import { endingWithoutFinish, missingFinish, noteFinish, readAbort, readFinish, readUsage } from './finish.ts';
 import type { ChatChoice, ChatLogprobs, ChatMessage, ChatReply } from '../../../wire/chat.ts';
@@ -35,7 +36,8 @@ const counting = /"usage"\s*:\s*\{/;
  * OpenAI API reference, "The chat completion object" and "The chat completion chunk object".
  */
 export class ChatDecoder implements ReplyDecoder {
-  readonly #tracker: ChoiceTracker;
+  /** Undefined until it is needed: most whole replies are simple. */
+  #choiceTracker: ChoiceTracker | undefined;
   #choice: JsonValue | undefined;
 
   readonly #profile: Profile | undefined;
@@ -50,7 +52,14 @@ export class ChatDecoder implements ReplyDecoder {
 
   constructor(profile?: Profile) {
     this.#profile = profile;
-    this.#tracker = new ChoiceTracker({ inlineThinking: profile?.quirks.inline_thinking === true });
+  }
+
+  get #tracker(): ChoiceTracker {
+    return (this.#choiceTracker ??= new ChoiceTracker({ inlineThinking: this.#hasInlineThinking }));
+  }
+
+  get #hasInlineThinking(): boolean {
+    return this.#profile?.quirks.inline_thinking === true;
   }
 
   event(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
@@ -94,6 +103,8 @@ export class ChatDecoder implements ReplyDecoder {
   whole(body: ChatReply): Fragment[] {
     const error = readFailure(body);
     if (error !== undefined) return [{ type: 'error', error }];
+    const simple = this.#hasInlineThinking ? undefined : readSimple(body);
+    if (simple !== undefined) return [...usageFragment(readUsage(body)), ...this.#served(body), ...simple];
     const { choices } = answerRefusedPrompt(body);
     const choice = this.#pick(choices);
     // A stray code is no refusal of the request.
@@ -174,6 +185,17 @@ export class ChatDecoder implements ReplyDecoder {
       ...this.#uncited(),
     ];
   }
+}
+
+/** A reply that says a text and its end, and nothing else that a fragment is made of; undefined for any other. */
+function readSimple(body: ChatReply): readonly Fragment[] | undefined {
+  const choice = cleanChoice(body);
+  if (choice === undefined || choice.logprobs || hasSources(body) || isJsonObject(body.moderation)) return undefined;
+  const { content, annotations } = choice.message as ChatMessage;
+  if (isFilled(annotations) || readFailure(choice) !== undefined) return undefined;
+  const finish = readFinish(choice);
+  if (finish === undefined || finish === 'failed') return undefined;
+  return [{ type: 'text', text: asText(content) }, finish, { type: 'end' }];
 }
 
 /** Answers beside the one that is read, of which clients may have requested several. */

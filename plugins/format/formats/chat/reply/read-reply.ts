@@ -79,16 +79,19 @@ function readImage(part: JsonValue): MediaSource[] {
   return data === undefined ? [] : [{ type: 'base64', ...data }];
 }
 
+/** True when sources may stand beside the message. */
+export function hasSources({ citations, search_results: found, web_search: searched }: ChatReply): boolean {
+  return (citations ?? found ?? searched) !== undefined;
+}
+
 /**
  * The sources that stand beside a message: xAI and Perplexity list addresses, Perplexity and Z.ai what their search has found,
  * Groq what each of its tools has. Each address counts once.
  */
-export function readSources(
-  { citations, search_results: found, web_search: searched }: ChatReply,
-  message: ChatMessage,
-): readonly Citation[] {
+export function readSources(reply: ChatReply, message: ChatMessage): readonly Citation[] {
   // Of most replies and chunks there is nothing to read.
-  if ((citations ?? found ?? searched ?? message.executed_tools) === undefined) return none;
+  if (!hasSources(reply) && message.executed_tools === undefined) return none;
+  const { citations, search_results: found, web_search: searched } = reply;
   const ofTools = listOf(message.executed_tools).flatMap((tool) =>
     listOf(member<ChatSource>(member<ChatSource>(tool, 'search_results'), 'results')),
   );

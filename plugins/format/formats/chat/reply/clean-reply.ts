@@ -1,0 +1,36 @@
+import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
+import { asText } from '../../../wire/members.ts';
+import type { ChatChoice, ChatMessage, ChatReply } from '../../../wire/chat.ts';
+
+/** Finish reasons that OpenAI publishes for an answer without calls. */
+const plainReasons = new Set<unknown>(['stop', 'length', 'content_filter']);
+/** Members of a message that the repair leaves alone when there is nothing but text; others only as null. */
+const plainMembers = new Set(['role', 'content', 'annotations']);
+
+/**
+ * The answer of a whole reply that is nothing but text and has all that clients insist on: most replies. Undefined for any that may
+ * need a repair.
+ */
+export function cleanChoice(body: ChatReply): ChatChoice | undefined {
+  const { object, choices } = body;
+  if (object !== 'chat.completion' || !Array.isArray(choices) || choices.length !== 1 || !hasHead(body))
+    return undefined;
+  const [choice] = choices;
+  if (!isJsonObject(choice)) return undefined;
+  const { index, delta: misplaced, finish_reason: reason, message }: ChatChoice = choice;
+  const isClean = index === 0 && misplaced === undefined && plainReasons.has(reason) && isPlainMessage(message);
+  return isClean ? choice : undefined;
+}
+
+/** True when the members that every reply and chunk must have are there. */
+export function hasHead({ id, created, model }: ChatReply): boolean {
+  return asText(id) !== '' && typeof created === 'number' && typeof model === 'string';
+}
+
+function isPlainMessage(message: JsonValue | undefined): boolean {
+  if (!isJsonObject(message)) return false;
+  const { role, content }: ChatMessage = message;
+  if (asText(role) === '' || asText(content) === '') return false;
+  for (const name in message) if (message[name] !== null && !plainMembers.has(name)) return false;
+  return true;
+}

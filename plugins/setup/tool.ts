@@ -28,7 +28,10 @@ export interface FileStep {
   readonly settings: SettingTree | readonly SettingValue[];
   /** True for a file that holds nothing else: it is made, and removed again. Otherwise other settings in it stay. */
   readonly isOwn?: boolean;
-  /** Members by which an entry of a list is recognised, so that it is added to the list or replaced; otherwise a list is a value. */
+  /**
+   * Members by which an entry of a list is recognised, those of them that it has, so that it is added to the list or replaced;
+   * otherwise a list is a value.
+   */
   readonly identity?: readonly string[];
   /** Members that are only for files without them: where one has them, they stay as they are. In JSON, paths: `a.b`. */
   readonly initial?: readonly string[];
@@ -122,11 +125,13 @@ export interface ToolScript {
 /** One thing to do. `note` is the key of a sentence below it. */
 export type Step = (FileStep | EnvironmentStep | CommandStep | FormStep | SampleStep) & { readonly note?: string };
 
-/** How `npm run test:tools` installs a tool from npm and gives it a task, beside `trial`. */
+/** How `npm run test:tools` installs a tool and gives it a task, beside `trial`. */
 export interface ToolPackage {
   readonly package: string;
   /** The day of the last run with the version in `seen`. */
   readonly tried: string; // YYYY-MM-DD
+  /** True where its models run no commands, or run them in a folder of its own: it gets no task, and `--verify` alone tries it. */
+  readonly takesNoTask?: true;
   /** Options with which it runs the commands of a model without asking. */
   readonly allow?: readonly string[];
   /** Variables that keep it from asking hosts beside the gateway, which tests cannot reach. */
@@ -152,8 +157,9 @@ export interface SetupTool {
    * says so.
    */
   readonly seen?: string;
-  /** Set where the tool is a package on npm with a command line. */
+  /** Set where the tool is a package on npm with a command line; `pypi` for one on PyPI. */
   readonly npm?: ToolPackage;
+  readonly pypi?: ToolPackage;
   /** Set where a script can do all of it. */
   readonly script?: ToolScript;
   /** The steps of the page, in order. */

@@ -22,7 +22,8 @@ import { Refusal, groupBy, isEmpty, refuse } from './common.mjs';
  * @property {Node} node
  *
  * @typedef {object} Options
- * @property {string[]} [identity] members by which an entry of a list is recognised; without them, a list is a value
+ * @property {string[]} [identity] members by which an entry of a list is recognised, those of them that it has; without any, a list
+ *   is a value
  * @property {'start'} [at] where new entries go, if not to the end
  * @property {string} [keep] settings that are put in next: their values stay until then, and so their places
  * @property {boolean} [replaces] whether entries that were changed since are taken out as well
@@ -104,7 +105,7 @@ export function editorOf(format) {
 /** Whether the children of a wanted value are set one by one: maps, and lists of maps with an identity. */
 function isContainer({ kind, children }, { identity = [] }) {
   if (kind !== 'list') return kind === 'map';
-  const hasIdentity = ({ node }) => identity.every((field) => node.children.some(({ name }) => name === field));
+  const hasIdentity = ({ node }) => identity.some((field) => node.children.some(({ name }) => name === field));
   return identity.length > 0 && children.length > 0 && children.every(hasIdentity);
 }
 

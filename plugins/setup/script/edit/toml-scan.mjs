@@ -9,9 +9,13 @@ import { TomlReader } from './toml-values.mjs';
  *   value: string | undefined}} Statement
  */
 
+const kinds = { value: 'value', array: 'list' };
+
 /** A value, an array of tables (`array`), or a table: `how` says what defined it. */
 class Node {
   members = new Map();
+  /** The tables of an array. */
+  entries = [];
 
   /**
    * @param {'header' | 'implied' | 'dotted' | 'array' | 'value'} how a header, headers of inner tables only, dotted keys,
@@ -20,12 +24,12 @@ class Node {
    */
   constructor(how, statement) {
     Object.assign(this, { how, statement });
-    this.kind = how === 'value' || how === 'array' ? how : 'map';
+    this.kind = kinds[how] ?? 'map';
     this.value = (how === 'value' && statement.value) || '?';
   }
 
   get children() {
-    return [...this.members.values()];
+    return [...this.members.values(), ...this.entries];
   }
 
   /** Where the first statement is that made it. An implied table is in the file only by the tables inside. */
@@ -43,10 +47,7 @@ class Node {
   }
 }
 
-/**
- * @returns `firstHeader` is where the first line with a header of any kind starts, -1 without one; tables in arrays are not among
- *   the children
- */
+/** @returns `firstHeader` is where the first line with a header of any kind starts, -1 without one */
 export const scan = memoize((text) => {
   // A lone CR is no line end in TOML, but a file of whitespace holds nothing to be misread.
   const reader = new TomlReader(isEmpty(text) ? '' : text);
@@ -101,7 +102,7 @@ function parentOf(reader, root, { keys, keyStart }) {
   for (const key of keys.slice(0, -1)) {
     node = node.inner(key) ?? node.put(key, new Node('implied'));
     if (node.how === 'value') reader.refuse('A part of the table name is a value elsewhere.', keyStart);
-    if (node.how === 'array') node = node.last;
+    if (node.how === 'array') node = node.entries[node.entries.length - 1].node;
   }
   return node;
 }
@@ -114,14 +115,15 @@ function openTable(reader, root, statement) {
   return Object.assign(table, { how: 'header', statement });
 }
 
-/** An array has no children: what follows belongs to its last element. */
+/** What follows belongs to the last table of the array. */
 function openArray(reader, root, statement) {
   const parent = parentOf(reader, root, statement);
   const key = statement.keys[statement.keys.length - 1];
   const array = parent.inner(key) ?? parent.put(key, new Node('array', statement));
   if (array.how !== 'array') refuseTwice(reader, statement);
-  array.last = new Node('header', statement);
-  return array.last;
+  const node = new Node('header', statement);
+  array.entries.push({ name: undefined, start: statement.keyStart, node });
+  return node;
 }
 
 function define(reader, table, pair) {

@@ -1,6 +1,7 @@
 // Settings in TOML files, as Codex has them. Only the bytes of our own settings change.
 //
-// Keys of the root go before the first table: below a header they would belong to that table. New tables go to the end.
+// Keys of the root go before the first table: below a header they would belong to that table. New tables go to the end, those of
+// arrays too: the entries of a list are tables such as [[providers]].
 import {
   Edits,
   fillEmpty,
@@ -29,18 +30,29 @@ class TomlEdits extends Edits {
   requireFit({ node }, { node: want }, path) {
     if (want.kind === 'map' && (node.kind !== 'map' || node.how === 'dotted'))
       refuse(this.text, node.first.keyStart, `Nothing can be added to the table ${path} here.`);
-    if (want.kind !== 'map' && node.kind !== 'value')
+    if (want.kind === 'list' && node.kind !== 'list')
+      refuse(this.text, node.first.keyStart, `${path} is not a list of tables here.`);
+    if (want.kind === 'value' && node.kind !== 'value')
       refuse(this.text, node.first.keyStart, `${path} is a table here, not a value.`);
   }
 
-  set({ node }, setting, source) {
+  set({ name, node }, setting, source) {
+    if (name === undefined) return this.setEntry(node, entryText(setting.node, source));
     const { valueStart, valueEnd } = setting.node.statement;
     this.setValue(node, withLineEnds(source.text.slice(valueStart, valueEnd), lineEndOf(this.text)));
   }
 
-  restore({ node }, former) {
+  restore({ name, node }, former) {
+    if (name === undefined) return this.setEntry(node, entryText(former.node, this.former));
     const { valueStart, valueEnd } = former.node.statement;
     this.setValue(node, this.former.text.slice(valueStart, valueEnd));
+  }
+
+  /** The new table takes the place of the old one, whose inner tables go. */
+  setEntry(node, text) {
+    const [{ start, end }, ...others] = statementsOf(node);
+    this.replace(start, end, withLineEnds(text, lineEndOf(this.text)));
+    for (const statement of others) this.replace(statement.start, statement.end, '');
   }
 
   setValue({ statement }, text) {
@@ -81,13 +93,21 @@ class TomlEdits extends Edits {
   }
 
   cut(node, gone, former) {
-    for (const { node: value } of gone)
+    for (const { name, node: value } of gone) {
       if (value.how === 'value') this.replace(value.statement.start, value.statement.end, '');
+      else if (name === undefined) this.cutEntry(value);
+    }
     const isBare = node.children.every((child) => gone.has(child) || isTable(child.node));
     if (node === this.tree.root && isBare) this.cutGap(node);
     else if (node.how === 'header' && node.statement && (!former || former.how === 'implied'))
       this.headers.push({ ...node.statement, isBare });
     return gone.size === node.children.length;
+  }
+
+  cutEntry(node) {
+    for (const { start, end, value } of statementsOf(node))
+      if (value === undefined) this.headers.push({ start, end, isBare: true });
+      else this.replace(start, end, '');
   }
 
   /** The blank line that came with the first keys of the root. */
@@ -115,6 +135,19 @@ function pairsOf(table) {
   const inner = table.children.filter(({ node }) => !isTable(node));
   const pairs = inner.flatMap(({ node }) => (node.how === 'value' ? [node.statement] : pairsOf(node)));
   return pairs.sort((one, other) => one.start - other.start);
+}
+
+/** The statements of a table of an array in their order, with those of its inner tables: its header comes first. */
+function statementsOf(node) {
+  const hasOwn = node.how === 'value' || (node.how === 'header' && node.statement !== undefined);
+  const own = hasOwn ? [node.statement] : [];
+  const inner = node.children.flatMap((child) => statementsOf(child.node));
+  return [...own, ...inner].sort((one, other) => one.start - other.start);
+}
+
+function entryText(node, { text }) {
+  const lines = statementsOf(node).map(({ start, end }) => text.slice(start, end));
+  return lines.map((line) => (line.endsWith('\n') ? line : `${line}\n`)).join('');
 }
 
 const linesOf = (children, { text }) =>

@@ -103,6 +103,77 @@ describe('taking settings out of the configuration of Codex', () => {
   });
 });
 
+describe('lists of tables in the configuration of Mistral Vibe', () => {
+  const byName = { identity: ['name', 'provider'] };
+  const ours = `active_model = "dp/m"
+
+[[providers]]
+name = "dp"
+api_base = "https://ai.example/v1"
+
+[[models]]
+name = "m"
+provider = "dp"
+`;
+  const file = `[[providers]]\nname = "other"\n[providers.headers]\nx = 1\n\n[[models]] # mine\nname = "m"\nprovider = "other"\n`;
+
+  it('lists of tables get entries at the end, which are found by the members that identify them', () => {
+    const text = merge(file, ours, byName);
+    expect(read(text)).toEqual({
+      active_model: 'dp/m',
+      providers: [
+        { name: 'other', headers: { x: 1 } },
+        { name: 'dp', api_base: 'https://ai.example/v1' },
+      ],
+      models: [
+        { name: 'm', provider: 'other' },
+        { name: 'm', provider: 'dp' },
+      ],
+    });
+    expect(text.startsWith('active_model = "dp/m"\n\n[[providers]]\nname = "other"\n[providers.headers]')).toBe(true);
+    expect([merge(text, ours, byName), missing(text, ours, byName)]).toEqual([text, []]);
+    expect(remove(text, ours, file, byName)).toEqual({ text: file, left: [] });
+  });
+
+  it('lists of tables keep what was added to them in between', () => {
+    const added = '\n[[models]]\nname = "n"\nprovider = "dp"\n';
+    expect(remove(merge(file, ours, byName) + added, ours, file, byName)).toEqual({ text: file + added, left: [] });
+    const rewritten = stringify(read(merge(file, ours, byName)));
+    expect(read(remove(rewritten, ours, file, byName).text)).toEqual(read(file));
+  });
+
+  it('lists of tables lose an entry with the tables inside of it', () => {
+    const text = merge(file, ours, byName).replace(
+      'ai.example/v1"\n',
+      'ai.example/v1"\n\n[providers.extra_headers]\n\n[providers.a.b]\nc = 1\n',
+    );
+    expect(read(remove(text, ours, file, byName).text)).toEqual(read(file));
+  });
+
+  it('lists of tables have an entry with the same identity replaced, and brought back', () => {
+    const own = `${file}\n[[providers]]\nname = "dp" # old\napi_base = "http://localhost"\n[providers.x]\ny = 1\n\n[tui]\na = 1\n`;
+    const text = merge(own, ours, byName);
+    expect((read(text)['providers'] as unknown[])[1]).toEqual({ name: 'dp', api_base: 'https://ai.example/v1' });
+    expect(remove(text, ours, own, byName)).toEqual({ text: own, left: [] });
+    const changed = `${text}\n[added]\n`;
+    expect(read(remove(changed, ours, own, byName).text)).toEqual({ ...read(own), added: {} });
+  });
+
+  it('lists of tables with an entry that somebody changed keep it, and it is named', () => {
+    const text = merge(file, ours, byName).replace('https://ai.example/v1', 'https://other.example/v1');
+    const { text: clean, left } = remove(text, ours, file, byName);
+    expect(left).toEqual(['providers[0]']);
+    expect((read(clean)['providers'] as unknown[])[1]).toEqual({ name: 'dp', api_base: 'https://other.example/v1' });
+  });
+
+  it.each([
+    ['a value', 'models = []\n', 'line 1, column 1: models is not a list of tables here'],
+    ['a table', '[models.x]\na = 1\n', 'line 1, column 1: models is not a list of tables here'],
+  ])('lists of tables are not put in the place of %s', (_, current, message) => {
+    expect(() => merge(current, ours, byName)).toThrow(message);
+  });
+});
+
 it('names the settings that are not there', () => {
   expect(missing(undefined, wanted)).toHaveLength(7);
   expect(missing(wanted, wanted)).toEqual([]);

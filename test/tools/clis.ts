@@ -1,9 +1,10 @@
 import type { ToolPackage, ToolScript } from '../../plugins/setup/tool.ts';
 import { scriptedTools } from '../../plugins/setup/tools.ts';
 
-/** A command-line tool that is installed from npm and takes one turn without a terminal. */
+/** A command-line tool that is installed from a registry and takes one turn without a terminal. */
 export interface Cli extends ToolPackage {
   readonly id: string;
+  readonly registry: 'npm' | 'pypi';
   /** The version that was seen to work. */
   readonly version: string;
   readonly command: string;
@@ -16,11 +17,13 @@ export interface Cli extends ToolPackage {
  *
  * @throws Error for one without a version, a command or words for a prompt
  */
-export const clis: readonly Cli[] = scriptedTools.flatMap(({ id, npm, seen, script }) => {
-  if (npm === undefined) return [];
+export const clis: readonly Cli[] = scriptedTools.flatMap(({ id, npm, pypi, seen, script }) => {
+  const installed = npm ?? pypi;
+  if (installed === undefined) return [];
   const { commands, trial } = script;
   const [command] = commands;
   if (!seen || command === undefined || trial === undefined) throw new Error(`${id} needs seen, a command and trial`);
-  const parameters: Cli['parameters'] = (prompt, values) => [...trial(prompt, values), ...(npm.allow ?? [])];
-  return [{ ...npm, id, version: seen, command, parameters }];
+  const parameters: Cli['parameters'] = (prompt, values) => [...trial(prompt, values), ...(installed.allow ?? [])];
+  const registry = npm === undefined ? 'pypi' : 'npm';
+  return [{ ...installed, id, registry, version: seen, command, parameters }];
 });

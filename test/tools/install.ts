@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Cli } from './clis.ts';
 import { runProcess } from '../support/run-process.ts';
 
@@ -13,13 +13,41 @@ export interface InstalledCli extends Cli {
 const timeout = 15 * 60_000; // ms
 
 /**
- * Installs the CLI with npm unless it is there already. Each has a folder, named after its version, which appears once the
- * installation is complete.
+ * Installs the CLI unless it is there already. Each has a folder, named after its version.
  *
- * @throws Error with npm's last words when the version cannot be had
+ * @throws Error with the installer's last words when the version cannot be had
  */
 export async function installCli(cli: Cli, cache: string): Promise<InstalledCli> {
   const place = join(cache, `${cli.id}-${cli.version}`);
+  return cli.registry === 'npm' ? installFromNpm(cli, cache, place) : installFromPypi(cli, place);
+}
+
+/** Into a virtual environment, whose programs have its path in them: it is made in its place. `PYTHON` is the interpreter. */
+async function installFromPypi(cli: Cli, place: string): Promise<InstalledCli> {
+  const folder = join(place, 'bin');
+  if (await hasCommand(folder, cli)) return { ...cli, folder };
+  await rm(place, { recursive: true, force: true });
+  await mkdir(place, { recursive: true });
+  const python = process.env['PYTHON'] ?? 'python3';
+  const pip = [
+    join(folder, 'pip'),
+    'install',
+    '--quiet',
+    '--disable-pip-version-check',
+    `${cli.package}==${cli.version}`,
+  ];
+  try {
+    for (const words of [[python, '-m', 'venv', place], pip]) await install(words, place);
+    if (!(await hasCommand(folder, cli))) throw new Error(`it has no command ${cli.command}`);
+  } catch (error) {
+    await rm(place, { recursive: true, force: true });
+    throw error;
+  }
+  return { ...cli, folder };
+}
+
+/** The folder appears once the installation is complete. */
+async function installFromNpm(cli: Cli, cache: string, place: string): Promise<InstalledCli> {
   const folder = join(place, 'node_modules', '.bin');
   if (await hasCommand(folder, cli)) return { ...cli, folder };
   await mkdir(cache, { recursive: true });
@@ -27,9 +55,7 @@ export async function installCli(cli: Cli, cache: string): Promise<InstalledCli>
   try {
     await writeFile(join(cwd, 'package.json'), '{ "private": true }\n');
     const npm = ['npm', 'install', '--no-audit', '--no-fund', '--loglevel=error', `${cli.package}@${cli.version}`];
-    const { code, out, errors, isTimeout } = await runProcess(npm, { cwd, environment: environmentIn(cwd), timeout });
-    if (isTimeout) throw new Error(`npm did not finish within ${timeout / 60_000} minutes`);
-    if (code !== 0) throw new Error(`npm ended with ${code}: ${reasonOf(errors || out)}`);
+    await install(npm, cwd);
     if (!(await hasCommand(join(cwd, 'node_modules', '.bin'), cli)))
       throw new Error(`it has no command ${cli.command}`);
     await rm(place, { recursive: true, force: true });
@@ -38,6 +64,13 @@ export async function installCli(cli: Cli, cache: string): Promise<InstalledCli>
     await rm(cwd, { recursive: true, force: true });
   }
   return { ...cli, folder };
+}
+
+async function install(words: readonly string[], cwd: string): Promise<void> {
+  const { code, out, errors, isTimeout } = await runProcess(words, { cwd, environment: environmentIn(cwd), timeout });
+  const [program = ''] = words;
+  if (isTimeout) throw new Error(`${basename(program)} did not finish within ${timeout / 60_000} minutes`);
+  if (code !== 0) throw new Error(`${basename(program)} ended with ${code}: ${reasonOf(errors || out)}`);
 }
 
 async function hasCommand(folder: string, { command }: Cli): Promise<boolean> {
@@ -54,9 +87,9 @@ function environmentIn(home: string): Record<string, string> {
   return { ...ofNpm, ...(inherited as Record<string, string>), HOME: home };
 }
 
-/** The first lines in which npm says why. */
+/** The first lines in which the installer says why. */
 function reasonOf(text: string): string {
-  const lines = text.split('\n').map((line) => line.replace(/^npm error */, '').trim());
+  const lines = text.split('\n').map((line) => line.replace(/^(?:npm error|ERROR:) */, '').trim());
   return lines
     .filter((line) => line !== '')
     .slice(0, 3)

@@ -102,7 +102,8 @@ function reply(request: RecordedRequest, response: ScriptedResponse, turns: read
   if (asked === undefined) return response.json(404, { error: { message: `nothing at ${request.path}` } });
   const format = upstreams[asked.format];
   const body = request.json<JsonObject>();
-  const turn = turns.find(({ id }) => request.body.includes(`Task ${id}:`));
+  // A tool that continues its session sends the tasks before as well.
+  const turn = turns.findLast(({ id }) => request.body.includes(`Task ${id}:`));
   const tools = offeredTools(asked.format, body);
   const blocks = turn === undefined ? besides(asked.format, body, tools) : answerOf(turn, request, tools);
   const answer: Answer = { blocks, end: blocks.some(({ type }) => type === 'call') ? 'calls' : 'stop', usage };

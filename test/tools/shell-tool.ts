@@ -10,7 +10,7 @@ export interface ShellCall {
 
 /** Names of tools that run a command, whatever namespace stands before them. */
 const shellName =
-  /(^|[^a-z])(bash|shell|shell_command|exec_command|execute|execute_command|run_commands?|run_shell_command|run_terminal_command|terminal)$/i;
+  /(^|[^a-z])(bash|shell|shell_command|exec|exec_command|execute|execute_command|run_commands?|run_shell_command|run_terminal_command|terminal)$/i;
 /** Arguments that hold the command. */
 const commandNames = ['command', 'cmd', 'commands', 'script'];
 

@@ -25,7 +25,7 @@ export async function tryFormats(stay: Stay, formats: readonly TextFormat[]): Pr
     const environment = { DAYPASS_API_KEY: fixture.key };
     const ended = await home.script(['--yes', '--model', modelOver(format)], { environment });
     report(`the tools are set up with ${modelOver(format)}`, faultOfEnd(ended));
-    for (const cli of clis) reportTask(await takeTurn(fixture, home, cli, format));
+    for (const cli of workers(clis)) reportTask(await takeTurn(fixture, home, cli, format));
   }
   await verify(stay, '--verify finds them working after use');
 }
@@ -44,9 +44,11 @@ export async function tryNewKey(stay: Stay, format: TextFormat): Promise<void> {
     modelOver(format),
   ]);
   report('the tools get the new key', faultOfEnd(ended), faultOfSecrets(ended, fixture.key));
-  for (const cli of clis) reportTask(await takeTurn(fixture, home, cli, format));
+  for (const cli of workers(clis)) reportTask(await takeTurn(fixture, home, cli, format));
   await verify(stay, '--verify finds them working with the new key');
 }
+
+const workers = (clis: readonly InstalledCli[]) => clis.filter(({ takesNoTask }) => takesNoTask !== true);
 
 /** Copies of files as they were before a run stay where --undo could not bring back every byte. */
 function isBackup(file: string): boolean {

@@ -6,7 +6,13 @@ export const aider: SetupTool = {
   name: 'Aider',
   group: 'agents',
   formats: ['chat'],
-  script: { commands: ['aider'], folders: ['~/.aider'] },
+  seen: '0.86.2',
+  pypi: { package: 'aider-chat', tried: '2026-11-29', takesNoTask: true },
+  script: {
+    commands: ['aider'],
+    folders: ['~/.aider'],
+    trial: (prompt) => ['--message', prompt, '--no-git', '--yes-always', '--no-check-update'],
+  },
   steps: ({ apiUrl, key, model, smallModel }) => [
     {
       kind: 'file',

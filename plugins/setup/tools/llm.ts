@@ -11,10 +11,13 @@ export const llm: SetupTool = {
   name: 'llm',
   group: 'agents',
   formats: ['chat'],
+  seen: '0.36',
+  pypi: { package: 'llm', tried: '2026-11-29', takesNoTask: true },
   script: {
     commands: ['llm'],
     folders: [folder],
     places: [folder, macosFolder, windowsFolder].map((one) => ({ variable: 'LLM_USER_PATH', folder: one })),
+    trial: (prompt) => [prompt],
     steps: (values) => [
       modelsOf(values),
       {

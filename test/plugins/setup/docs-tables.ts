@@ -22,9 +22,11 @@ export function writeSettingsTable(): string {
 /** The table of docs/setup.md with the versions that `npm run test:tools` has run. */
 export function writeTriedTable(): string {
   const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
-  const rows = tools.flatMap(({ name, seen, npm }) =>
-    npm === undefined ? [] : [[name, `\`${npm.package}\` ${seen}`, day.format(new Date(npm.tried))]],
-  );
+  const rows = tools.flatMap(({ name, seen, npm, pypi }) => {
+    const installed = npm ?? pypi;
+    if (installed === undefined) return [];
+    return [[name, `\`${installed.package}\` ${seen}`, day.format(new Date(installed.tried))]];
+  });
   return writeTable(['tool', 'package and version', 'tried on'], rows);
 }
 

@@ -114,6 +114,9 @@ describe('table of tools', () => {
     ['junie', 'baseUrl', 'https://ai.example/v1/responses'],
     ['gemini-cli', 'GOOGLE_GEMINI_BASE_URL', 'https://ai.example'],
     ['goose', 'base_url', 'https://ai.example/v1/chat/completions'],
+    ['kimi-code', 'base_url', 'https://ai.example/v1'],
+    ['mistral-vibe', 'api_base', 'https://ai.example/v1'],
+    ['openclaw', 'baseUrl', 'https://ai.example/v1'],
     ['vscode', 'url', 'https://ai.example/v1/chat/completions'],
   ])('gives %s the address in the form that it wants', (id, name, url) => {
     const tool = tools.find((one) => one.id === id);

@@ -40,6 +40,69 @@ notifications = true
 `,
     `#:schema https://example.test/codex.json\r\n[mcp_servers.docs]\r\ncommand = "npx"\r\nargs = [\r\n  "-y", # yes\r\n  "docs-mcp",\r\n]\r\nenv = { "TOKEN" = "x", nested.key = 1 }\r\n\r\n# Prompts\r\n[prompts]\r\ntext = """\r\n[model_providers.daypass]\r\nmodel = "no"\r\n"""`,
   ],
+  '.kimi-code/config.toml': [
+    'default_model = "kimi-code/k3"\ntelemetry = false\n\n[providers."managed:kimi-code"]\ntype = "kimi"\napi_key = ""\n',
+    `default_model = "kimi-code/k3" # mine
+[models."kimi-code/k3"]
+provider = "managed:kimi-code"
+model = "k3"
+max_context_size = 1_048_576
+capabilities = [ "thinking", "image_in" ]
+
+[[hooks]]
+event = "PreToolUse"
+command = "node ~/check.mjs"
+
+[providers.daypass]
+type = "anthropic"
+base_url = "https://old.example"
+[models."daypass/dp/demo"]
+provider = "daypass"
+model = "dp/demo"
+max_context_size = 1
+`,
+  ],
+  '.vibe/config.toml': [
+    'active_model = "mistral-medium-3.5"\nenable_telemetry = false\nmcp_servers = []\n',
+    `# Vibe
+active_model = "devstral"
+
+[[providers]]
+name = "mistral"
+api_base = "https://api.mistral.ai/v1"
+api_key_env_var = "MISTRAL_API_KEY"
+[providers.extra_headers]
+X-Team = "a"
+
+[[providers]] # of this gateway, by hand
+name = "daypass"
+api_base = "http://localhost:8080/v1"
+
+[tools.bash]
+permission = "ask"
+
+[[models]]
+name = "dp/demo"
+provider = "other"
+alias = "mine"
+
+[[models]]
+name = "dp/demo"
+provider = "daypass"
+alias = "daypass/dp/demo"
+temperature = 0.2
+
+[[mcp_servers]]
+name = "daypass"
+transport = "stdio"
+`,
+    '\ufeff[[models]]\r\n  name = "x"\r\n  provider = "y"\r\n\r\n# end',
+  ],
+  'openclaw.json': [
+    '{\n  "agents": {\n    "defaults": {\n      "model": {\n        "primary": "anthropic/claude-opus-5"\n      }\n    }\n  }\n}\n',
+    '{\n  // my assistant\n  "gateway": { "mode": "local", "auth": { "token": "t" }, },\n  "models": { "mode": "merge", "providers": { "ollama": { "baseUrl": "http://127.0.0.1:11434", "models": [] } } },\n}\n',
+    '{"models":{"providers":{"daypass":{"baseUrl":"x","api":"anthropic-messages","models":[{"id":"old"}]}}}}',
+  ],
   'opencode.json': [
     '{\n  "$schema": "https://opencode.ai/config.json"\n}\n',
     '{\n  "$schema": "https://opencode.ai/config.json",\n  // my models\n  "model": "anthropic/claude",\n  "provider": {\n    "ollama": { "models": { "qwen3": {}, }, }, // local\n  },\n}\n',

@@ -1,0 +1,134 @@
+import { writeFile } from 'node:fs/promises';
+import { Option } from 'commander';
+import { type Command, type CommandContext, CommandFailed, exampleText } from '#core/extension/commands/command.ts';
+import { explainErrors } from '#core/extension/commands/explain-errors.ts';
+import { printable } from '#core/platform/logger.ts';
+import { ImportDraft } from './draft.ts';
+import type { Vendors } from './endpoints.ts';
+import { ImportError } from './members.ts';
+import { lineOf, parseText, readText } from './read-file.ts';
+import type { ImportSource } from './source.ts';
+import { claudeCodeRouter } from './sources/claude-code-router.ts';
+import { litellm } from './sources/litellm.ts';
+import { newApi } from './sources/new-api.ts';
+import { sub2api } from './sources/sub2api.ts';
+import { importUsers } from './users/import-users.ts';
+import { unmappedLines, variableLines, writeYaml } from './write-yaml.ts';
+
+const sources: readonly ImportSource[] = [litellm, newApi, sub2api, claudeCodeRouter];
+
+interface Options {
+  readonly from: string;
+  readonly users?: true;
+  readonly dryRun?: true;
+  readonly keys?: string;
+  readonly envFile?: string;
+  readonly yes?: true;
+}
+
+const examples = [
+  'daypass import --from litellm config.yaml > gateway.yaml',
+  'daypass import --from new-api channels.json --env-file .env > gateway.yaml',
+  'daypass import --from new-api --users users.json --dry-run',
+];
+
+const help = `
+Prints gateway.yaml: what the file says, in terms of this gateway, and as comments in front of it the variables to set and what was not
+taken over, and why. Secrets are never printed: the file has variables in their places. Nothing is guessed, and nothing but --users and
+--env-file changes anything.
+
+FILE is
+${sources.map(({ name, file }) => `  ${`${name}:`.padEnd(20)}${file}`).join('\n')}
+
+With --users, an account is made for each user, once, with the days that its subscriptions have left; a started day counts as whole.
+Accounts with an address that is here already get the days. Each account has a new key, which its owner sees after signing in with the
+address; --keys writes them into a file for you instead. What is done is on record.
+
+Exit codes: 0 success, 1 some users were not imported, 2 invalid usage, 78 the file cannot be imported.`;
+
+const invalid = 78;
+
+/** `daypass import`: the configuration of another gateway as gateway.yaml, and its users as accounts. */
+export function createImportCommand(vendors: () => Vendors): Command {
+  return {
+    name: 'import',
+    define(parser, context) {
+      parser
+        .description('print the configuration of another gateway as gateway.yaml, or make accounts of its users')
+        .argument('<file>', 'JSON, YAML or CSV')
+        .addOption(
+          new Option('--from <gateway>', 'whose file it is')
+            .choices(sources.map(({ name }) => name))
+            .makeOptionMandatory(),
+        )
+        .option('--users', 'the file is a dump of users: make their accounts')
+        .option('--dry-run', 'with --users: print what would be done')
+        .option('--keys <file>', 'with --users: write the new keys into this file, which must not exist')
+        .option('--yes', 'with --users: do not ask')
+        .option(
+          '--env-file <file>',
+          'write the secrets into this file, which must not exist, for the folder of gateway.yaml',
+        )
+        .addHelpText('after', `${help}${exampleText(examples, '')}`)
+        .action((file: string, options: Options) => explainErrors(run(file, options, context, vendors())));
+    },
+  };
+}
+
+async function run(file: string, options: Options, context: CommandContext, vendors: Vendors): Promise<void> {
+  checkOptions(options);
+  const source = sources.find(({ name }) => name === options.from) as ImportSource;
+  let text = '';
+  try {
+    text = await readText(file);
+    const value = parseText(text);
+    if (options.users === true) return await importUsers(source, value, options, context);
+    const draft = new ImportDraft();
+    source.readConfiguration(value, draft, vendors);
+    if (options.envFile !== undefined) await writeSecrets(draft, options.envFile);
+    context.print(writeYaml(draft, source.title, file));
+    report(draft);
+  } catch (error) {
+    if (!(error instanceof ImportError)) throw error;
+    const path = error.path === undefined ? '' : `${error.path} `;
+    throw new CommandFailed(printable(`${file}: ${lineOf(text, error.path)}${path}${error.message}`), invalid);
+  }
+}
+
+function checkOptions({ users, dryRun, keys, envFile, yes }: Options): void {
+  const ofUsers = { '--dry-run': dryRun, '--keys': keys, '--yes': yes };
+  const [alone] = Object.entries(ofUsers).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  if (users !== true && alone !== undefined) throw new CommandFailed(`${alone} needs --users.`, 2);
+  if (users === true && envFile !== undefined)
+    throw new CommandFailed('--env-file cannot be combined with --users.', 2);
+}
+
+/** In the form of `.env`, for its owner alone. */
+async function writeSecrets(draft: ImportDraft, path: string): Promise<void> {
+  const lines = Array.from(draft.variables.values(), ({ name, value = '' }) => {
+    const quote = ["'", '"', '`'].find((one) => !value.includes(one));
+    const isWhole = quote !== undefined && (quote === "'" || !value.includes('\\'));
+    if (!isWhole) draft.note(name, 'its secret has all kinds of quotes: it is not in the file with secrets');
+    return `${name}=${isWhole ? `${quote}${value}${quote}` : ''}\n`;
+  });
+  await writeFile(path, lines.join(''), { flag: 'wx', mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
+    throw new CommandFailed(
+      `${path} ${error.code === 'EEXIST' ? 'exists already' : `cannot be written (${error.code})`}.`,
+    );
+  });
+}
+
+/** The same as the comments, for whoever sends the output into a file. */
+function report(draft: ImportDraft): void {
+  const { upstreams, models, aliases } = draft;
+  const lines = [
+    `${upstreams.size} upstreams, ${models.size} models, ${aliases.size} aliases.`,
+    ...titled('Set these variables:', variableLines(draft)),
+    ...titled('Not taken over:', unmappedLines(draft.unmapped)),
+  ];
+  for (const line of lines) console.error(printable(line));
+}
+
+function titled(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : [title, ...lines.map((line) => `  ${line}`)];
+}

@@ -1,0 +1,152 @@
+/** What a route of another gateway becomes here. Routes with the same priority share requests; lower ones are tried first. */
+export interface DraftRoute {
+  readonly upstream: string;
+  /** Name that the upstream gives the model. */
+  readonly model: string;
+  readonly priority: number;
+  readonly weight?: number | undefined;
+  readonly maxInputTokens?: number | undefined;
+}
+
+export interface DraftUpstream {
+  readonly name: string;
+  readonly vendor?: string | undefined;
+  readonly formats?: readonly string[] | undefined;
+  readonly baseUrl?: string | Reference | undefined;
+  readonly auth?: string | undefined;
+  readonly keys: readonly Reference[];
+  readonly headers?: Readonly<Record<string, Reference>> | undefined;
+  readonly credentials?: Readonly<Record<string, Readonly<Record<string, string | Reference | undefined>>>> | undefined;
+  readonly capacity?: { readonly concurrent?: number; readonly requests?: number } | undefined;
+  /** Where it comes from, for people. */
+  readonly from: string;
+}
+
+export interface DraftModel {
+  readonly name: string;
+  readonly routes: readonly DraftRoute[];
+  readonly kind?: string | undefined;
+  readonly maxInputTokens?: number | undefined;
+  readonly maxTokens?: number | undefined;
+}
+
+/** What was not taken over. */
+export interface Unmapped {
+  /** In the file: `model_list[3].litellm_params.tpm`. */
+  readonly path: string;
+  readonly reason: string;
+}
+
+/** A text with a variable in it, as gateway.yaml writes it: `${NAME:-}` is empty while it is not set, so that the file is valid at once. */
+export class Reference {
+  readonly text: string;
+
+  constructor(name: string, fallback = '', rest = '') {
+    this.text = `\${${name}:-${fallback}}${rest}`;
+  }
+}
+
+/** A variable that the new gateway.yaml reads. */
+interface DraftVariable {
+  readonly name: string;
+  /** The secret, which is never printed; undefined where the file names a variable itself. */
+  readonly value?: string | undefined;
+  /** Path in the file. */
+  readonly from: string;
+}
+
+/** The configuration of another gateway in the terms of gateway.yaml, as far as it has any there. */
+export class ImportDraft {
+  readonly upstreams = new Map<string, DraftUpstream>();
+  readonly models = new Map<string, DraftModel>();
+  readonly aliases = new Map<string, string>();
+  readonly variables = new Map<string, DraftVariable>();
+  readonly unmapped: Unmapped[] = [];
+  readonly #bySecret = new Map<string, Reference>();
+  readonly #byMembers = new Map<string, string>();
+
+  /** @returns undefined, as what the path has become */
+  note(path: string, reason: string): undefined {
+    this.unmapped.push({ path, reason });
+    return undefined;
+  }
+
+  /** A name that no other upstream has, made of what it is called in the file. */
+  nameUpstream(wanted: string): string {
+    const plain = wanted
+      .normalize('NFKD')
+      .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
+      .replaceAll(/^[._-]+|[._-]+$/g, '')
+      .slice(0, 60)
+      .toLowerCase();
+    return this.#free(plain || 'upstream', (name) => this.upstreams.has(name), '-');
+  }
+
+  /** Adds a variable for a secret, unless there is one for the same secret. */
+  addSecret(wanted: string, value: string, from: string): Reference {
+    const known = this.#bySecret.get(value);
+    if (known !== undefined) return known;
+    const plain = wanted.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_');
+    const isTaken = (name: string) => this.variables.has(name);
+    const name = this.#free(/^[A-Z_]/.test(plain) ? plain : `KEY_${plain}`, isTaken, '_');
+    this.variables.set(name, { name, value, from });
+    const added = new Reference(name);
+    this.#bySecret.set(value, added);
+    return added;
+  }
+
+  /** Adds a variable that the file itself names. */
+  addVariable(name: string, from: string): Reference {
+    if (!this.variables.has(name)) this.variables.set(name, { name, from });
+    return new Reference(name);
+  }
+
+  /** Adds an upstream, unless there is one that is equal but for its name. @returns its name */
+  addUpstream(wanted: string, upstream: Omit<DraftUpstream, 'name'>): string {
+    const { from: _, ...members } = upstream;
+    const identity = JSON.stringify(members);
+    const known = this.#byMembers.get(identity);
+    if (known !== undefined) return known;
+    const name = this.nameUpstream(wanted);
+    this.upstreams.set(name, { name, ...upstream });
+    this.#byMembers.set(identity, name);
+    return name;
+  }
+
+  /** Adds a model, or routes to it; notes a name that cannot be one here. */
+  addModel(path: string, model: DraftModel): void {
+    const reason = whyNoName(model.name);
+    if (reason !== undefined) return this.note(path, reason);
+    const known = this.models.get(model.name);
+    const routes = [...(known?.routes ?? []), ...model.routes];
+    const unique = new Map(routes.toReversed().map((route) => [`${route.upstream}/${route.model}`, route]));
+    this.models.set(model.name, { ...known, ...model, routes: [...unique.values()].toReversed() });
+  }
+
+  /** Adds an alias of a model that is there. */
+  addAlias(path: string, alias: string, model: string): void {
+    if (!this.models.has(model)) this.note(path, `its model "${model}" was not taken over`);
+    else if (this.models.has(alias)) this.note(path, `"${alias}" is the name of a model`);
+    else if (/[|\\()[\]^$]|\s/.test(alias)) this.note(path, 'patterns of aliases have only * for any characters');
+    else this.aliases.set(alias, model);
+  }
+
+  #free(name: string, isTaken: (name: string) => boolean, joint: string): string {
+    for (let count = 1; ; count++) {
+      const one = count === 1 ? name : `${name}${joint}${count}`;
+      if (!isTaken(one)) return one;
+    }
+  }
+}
+
+/** Prefix of public names in the written file. */
+export const prefix = 'dp';
+
+function whyNoName(name: string): string | undefined {
+  if (name.includes('*')) return 'models have whole names here: add each model that you serve';
+  if (!/^[A-Za-z0-9]\S{0,199}$/.test(name))
+    return 'names of models begin with a letter or digit, and have no spaces: add it under another name';
+  return name.startsWith(`${prefix}/`)
+    ? `names begin with the prefix "${prefix}/" for clients by themselves`
+    : undefined;
+}

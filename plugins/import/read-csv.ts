@@ -1,0 +1,41 @@
+import { ImportError } from './members.ts';
+
+/** The rows of a CSV file (RFC 4180) by the names of its first line. @throws ImportError with the line of a mistake */
+export function readCsv(text: string): Record<string, string>[] {
+  const [head, ...rows] = readRows(text);
+  const names = head?.cells ?? [];
+  return rows.map(({ cells, line }) => {
+    if (cells.length !== names.length)
+      throw new ImportError(`line ${line}: has ${cells.length} fields, but the first line has ${names.length}`);
+    return Object.fromEntries(names.map((name, index) => [name.trim(), unset(cells[index] ?? '')]));
+  });
+}
+
+interface CsvRow {
+  readonly cells: string[];
+  readonly line: number;
+}
+
+/** What databases write for NULL. */
+const unset = (cell: string) => (cell === 'NULL' || cell === '\\N' ? '' : cell);
+
+function readRows(text: string): CsvRow[] {
+  const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/y;
+  const rows: CsvRow[] = [];
+  let cells: string[] = [];
+  let line = 1;
+  let first = 1;
+  while (field.lastIndex < text.length || cells.length > 0) {
+    const match = field.exec(text);
+    if (match === null) throw new ImportError(`line ${line}: a quote is missing, or stands inside of a field`);
+    const [whole, quoted, plain = '', end] = match;
+    cells.push(quoted?.replaceAll('""', '"') ?? plain);
+    line += whole.split('\n').length - 1;
+    if (end === ',') continue;
+    if (cells.length > 1 || cells[0] !== '') rows.push({ cells, line: first });
+    cells = [];
+    first = line;
+    if (whole === '') break;
+  }
+  return rows;
+}

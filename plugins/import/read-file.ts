@@ -1,0 +1,98 @@
+import { open } from 'node:fs/promises';
+import { type Document, LineCounter, parseDocument } from 'yaml';
+import { ImportError } from './members.ts';
+import { readCsv } from './read-csv.ts';
+
+/** Bytes of a file that are read at most: a table of 100,000 users has some 30 MB. */
+const mostBytes = 64 * 1024 * 1024;
+/** Files of YAML are written by hand, and are parsed at a few MB per second. */
+const mostYamlBytes = 4 * 1024 * 1024;
+
+/** @throws ImportError */
+export async function readText(path: string): Promise<string> {
+  await using file = await open(path).catch((error: NodeJS.ErrnoException) => {
+    throw new ImportError(`cannot be read (${error.code})`);
+  });
+  const stat = await file.stat();
+  if (!stat.isFile()) throw new ImportError('is not a file');
+  if (stat.size > mostBytes) throw new ImportError(`is larger than ${mostBytes / 1024 / 1024} MB`);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(await file.readFile());
+  } catch {
+    throw new ImportError('is not UTF-8');
+  }
+}
+
+/** Parses JSON, also with comments and trailing commas, YAML or CSV. @throws ImportError with line and column of a mistake */
+export function parseText(text: string): unknown {
+  if (text.trim() === '') throw new ImportError('is empty');
+  try {
+    if (/^\s*[[{]/.test(text)) return parseJson(text);
+    return isCsv(text) ? readCsv(text) : parseYaml(text, 'YAML');
+  } catch (error) {
+    if (error instanceof RangeError) throw new ImportError('is nested too deeply');
+    throw error;
+  }
+}
+
+/** A first line of plain names with commas between them; one of YAML has a colon or a dash. */
+function isCsv(text: string): boolean {
+  const [first = ''] = text.split(/\r?\n/, 1);
+  return /^(?:"\w+"|\w+)(?:,(?:"\w+"|\w+))+$/.test(first);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof RangeError) throw error;
+    // Inside brackets, YAML has what JSON has, and also commas behind the last value.
+    return parseYaml(withoutComments(text), 'JSON');
+  }
+}
+
+/** Every alternative ends at the end of the text at the latest, so that none is tried twice. */
+function withoutComments(text: string): string {
+  return text.replaceAll(/"(?:[^"\\]|\\[^])*"?|\/\/[^\n]*|\/\*[^]*?(?:\*\/|$)/g, (found) =>
+    found.startsWith('"') ? found : found.replaceAll(/[^\n]/g, ' '),
+  );
+}
+
+function parseYaml(text: string, format: string): unknown {
+  if (text.length > mostYamlBytes)
+    throw new ImportError(`is not valid JSON, or is ${format} of more than ${mostYamlBytes / 1024 / 1024} MB`);
+  const document = readDocument(text);
+  const [error] = document.errors;
+  if (error !== undefined) {
+    const { line, col } = error.linePos?.[0] ?? { line: 1, col: 1 };
+    throw new ImportError(`line ${line}, column ${col}: is not valid ${format}`);
+  }
+  try {
+    return document.toJS({ maxAliasCount: 100 });
+  } catch (failure) {
+    if (failure instanceof RangeError) throw failure;
+    throw new ImportError('has more aliases (*name) than a configuration needs');
+  }
+}
+
+function readDocument(text: string, lineCounter = new LineCounter()): Document {
+  return parseDocument(text, { lineCounter, logLevel: 'silent', prettyErrors: true }) as Document;
+}
+
+/** `line 12: ` of a path in a file, for people; '' where it is not known. */
+export function lineOf(text: string, path: string | undefined): string {
+  if (path === undefined || text.length > mostYamlBytes) return '';
+  const lines = new LineCounter();
+  try {
+    const document = readDocument(text, lines);
+    const names = (path.match(/[^.[\]]+/g) ?? []).map((name) => (/^\d+$/.test(name) ? Number(name) : name));
+    for (let length = names.length; length > 0; length--) {
+      const node = document.getIn(names.slice(0, length), true) as { readonly range?: readonly number[] } | undefined;
+      const offset = node?.range?.[0];
+      if (offset !== undefined) return `line ${lines.linePos(offset).line}: `;
+    }
+  } catch {
+    // A table in CSV, or nested too deeply.
+  }
+  return '';
+}

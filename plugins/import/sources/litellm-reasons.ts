@@ -1,0 +1,139 @@
+import type { Reasons } from '../members.ts';
+
+/*
+ * Why settings of LiteLLM are not taken over.
+ */
+
+const automatic = 'is done by itself here';
+const observability = 'logs, metrics and traces are set up under telemetry and at the operator listener';
+const redis = 'set REDIS_URL in the environment instead';
+const budgets = 'access is sold by the day here, without budgets';
+const retries = 'breakers and backup routes decide here; see the stage upstream for timeouts';
+
+/** Of entries of model_list and their litellm_params. */
+export const deploymentReasons: Reasons = {
+  tpm: 'tokens per minute are not limited here: `capacity` of an upstream counts requests',
+  timeout: retries,
+  stream_timeout: retries,
+  max_retries: retries,
+  num_retries: retries,
+  cooldown_time: retries,
+  api_version: 'the v1 API of Azure takes no versions; the deployment is the name of the model',
+  temperature: 'requests get no defaults here',
+  top_p: 'requests get no defaults here',
+  max_tokens: 'requests get no defaults here; `max_tokens` of a model reports the most to clients',
+  drop_params: automatic,
+  additional_drop_params: 'see `quirks.refuses` of a route',
+  merge_reasoning_content_in_choices: automatic,
+  input_cost_per_token: 'write it as `cost` of the upstream or route, per million tokens and with its currency',
+  output_cost_per_token: 'write it as `cost` of the upstream or route, per million tokens and with its currency',
+  tags: 'routes have no tags here',
+  max_budget: budgets,
+  budget_duration: budgets,
+  mock_response: 'answers are not made up here, but by the vendor "demo"',
+  aws_role_name: 'roles are not assumed here: use keys, or credentials of the environment',
+  litellm_credential_name: 'credentials of credential_list are not read: write the key into the deployment',
+  region_name: 'regions are not chosen by name here',
+  allowed_openai_params: automatic,
+  use_in_pass_through: '',
+};
+
+/** Of model_info. */
+export const infoReasons: Reasons = {
+  id: '',
+  base_model: '',
+  description: '',
+  access_groups: 'every customer with paid days may use every model',
+  health_check_model: '',
+  disable_background_health_check: '',
+  input_cost_per_token: deploymentReasons['input_cost_per_token'] ?? '',
+  output_cost_per_token: deploymentReasons['output_cost_per_token'] ?? '',
+  litellm_provider: '',
+  created_at: '',
+  created_by: '',
+  db_model: '',
+  team_id: 'there are no teams here',
+};
+
+export const routerReasons: Reasons = {
+  routing_strategy: 'routes of the same priority share requests by weight here, and by their health',
+  routing_strategy_args: 'routes of the same priority share requests by weight here, and by their health',
+  context_window_fallbacks: 'set `max_input_tokens` on routes: longer prompts go to routes that take them',
+  content_policy_fallbacks: 'refusals of a model are passed on',
+  num_retries: retries,
+  timeout: retries,
+  stream_timeout: retries,
+  max_retries: retries,
+  retry_after: retries,
+  retry_policy: retries,
+  allowed_fails: retries,
+  allowed_fails_policy: retries,
+  cooldown_time: retries,
+  disable_cooldowns: retries,
+  enable_pre_call_checks: automatic,
+  optional_pre_call_checks: automatic,
+  redis_host: redis,
+  redis_port: redis,
+  redis_password: redis,
+  redis_url: redis,
+  cache_responses: 'see the stage cache of the pipeline',
+  set_verbose: observability,
+  debug_level: observability,
+  provider_budget_config: budgets,
+};
+
+export const settingsReasons: Reasons = {
+  ...routerReasons,
+  drop_params: automatic,
+  modify_params: automatic,
+  request_timeout: retries,
+  callbacks: observability,
+  success_callback: observability,
+  failure_callback: observability,
+  service_callbacks: observability,
+  turn_off_message_logging: 'contents of requests are not recorded here',
+  redact_user_api_key_info: 'contents of requests are not recorded here',
+  json_logs: observability,
+  cache: 'see the stage cache of the pipeline',
+  cache_params: 'see the stage cache of the pipeline',
+  max_budget: budgets,
+  budget_duration: budgets,
+  max_internal_user_budget: budgets,
+  internal_user_budget_duration: budgets,
+  max_parallel_requests: 'see `concurrent` of the stage rate-limit',
+  guardrails: 'there are no guardrails here',
+  telemetry: '',
+  default_internal_user_params: 'accounts are made when customers sign in',
+  default_team_settings: 'there are no teams here',
+  ssl_verify: 'certificates of upstreams are always verified',
+};
+
+export const generalReasons: Reasons = {
+  master_key: 'operators have tokens of their own: daypass operator-token; customers have a key each',
+  database_url: 'set DATABASE_URL in the environment, with a database of its own',
+  store_model_in_db: 'models are in gateway.yaml alone: export those of the database as model_list first',
+  max_parallel_requests: 'see `concurrent` of the stage rate-limit',
+  global_max_parallel_requests: 'see `concurrent` of the stage rate-limit',
+  alerting: 'see `alerts`',
+  alerting_threshold: 'see `alerts`',
+  alert_types: 'see `alerts`',
+  pass_through_endpoints: 'only documented APIs are served',
+  ui_access_mode: '',
+  health_check_interval: 'see `probes`',
+  background_health_checks: 'see `probes`',
+  proxy_batch_write_at: '',
+  proxy_budget_rescheduler_min_time: '',
+  proxy_budget_rescheduler_max_time: '',
+  disable_spend_logs: '',
+};
+
+export const rootReasons: Reasons = {
+  environment_variables: 'set them in .env beside gateway.yaml, where they are still needed',
+  include: 'import each of these files as well',
+  credential_list: 'write the keys into the deployments that use them',
+  guardrails: 'there are no guardrails here',
+  mcp_servers: 'tools of MCP servers are not run here',
+  vector_store_registry: 'there are no vector stores here',
+  search_tools: 'there are no search tools here',
+  callback_settings: observability,
+};

@@ -1,0 +1,100 @@
+import type { Reasons } from '../members.ts';
+
+/** A type of channels: where its endpoint is, or why it has none that can be called from here. */
+type ChannelType =
+  | {
+      readonly name: string;
+      /** Without `base_url`. */
+      readonly url?: string;
+      /** Between `base_url` and the path of the endpoint; default: /v1. */
+      readonly path?: string;
+      readonly format?: 'chat' | 'messages' | 'gemini';
+      /** Preset on hosts of the operator's. */
+      readonly vendor?: string;
+    }
+  | { readonly name: string; readonly reason: string };
+
+const ownFormat = 'its format is translated by new-api, and not known here';
+const otherUse = 'makes images, videos or music by an API of its own';
+const agents = 'calls an application, not a model';
+
+/** By their numbers. Source: new-api, constant/channel.go and relay/channel/; the paths are those of its adaptors. */
+export const channelTypes: Readonly<Record<number, ChannelType | undefined>> = {
+  1: { name: 'OpenAI', url: 'https://api.openai.com' },
+  2: { name: 'Midjourney', reason: otherUse },
+  3: { name: 'Azure', path: '/openai/v1', vendor: 'azure-openai' },
+  4: { name: 'Ollama', url: 'http://127.0.0.1:11434', vendor: 'ollama' },
+  5: { name: 'MidjourneyPlus', reason: otherUse },
+  8: { name: 'Custom', path: '' },
+  14: { name: 'Anthropic', url: 'https://api.anthropic.com', format: 'messages' },
+  15: { name: 'Baidu', reason: ownFormat },
+  16: { name: 'Zhipu', reason: ownFormat },
+  17: { name: 'Ali', url: 'https://dashscope.aliyuncs.com', path: '/compatible-mode/v1' },
+  18: { name: 'Xunfei', reason: ownFormat },
+  20: { name: 'OpenRouter', url: 'https://openrouter.ai/api' },
+  23: { name: 'Tencent', reason: ownFormat },
+  24: { name: 'Gemini', url: 'https://generativelanguage.googleapis.com', path: '/v1beta', format: 'gemini' },
+  25: { name: 'Moonshot', url: 'https://api.moonshot.cn' },
+  26: { name: 'ZhipuV4', url: 'https://open.bigmodel.cn', path: '/api/paas/v4' },
+  27: { name: 'Perplexity', url: 'https://api.perplexity.ai', path: '' },
+  31: { name: 'LingYiWanWu', url: 'https://api.lingyiwanwu.com' },
+  33: {
+    name: 'AWS',
+    reason: 'names of models and keys are translated by new-api: add the upstream with `credentials.aws`',
+  },
+  34: { name: 'Cohere', reason: ownFormat },
+  35: { name: 'MiniMax', url: 'https://api.minimax.chat' },
+  36: { name: 'SunoAPI', reason: otherUse },
+  37: { name: 'Dify', reason: agents },
+  40: { name: 'SiliconFlow', url: 'https://api.siliconflow.cn' },
+  41: {
+    name: 'VertexAI',
+    reason: 'its key is the file of a service account: add the upstream with `credentials.google`',
+  },
+  42: { name: 'Mistral', url: 'https://api.mistral.ai' },
+  43: { name: 'DeepSeek', url: 'https://api.deepseek.com' },
+  45: { name: 'VolcEngine', url: 'https://ark.cn-beijing.volces.com', path: '/api/v3' },
+  46: { name: 'BaiduV2', url: 'https://qianfan.baidubce.com', path: '/v2' },
+  47: { name: 'Xinference' },
+  48: { name: 'xAI', url: 'https://api.x.ai' },
+  49: { name: 'Coze', reason: agents },
+  50: { name: 'Kling', reason: otherUse },
+  51: { name: 'Jimeng', reason: otherUse },
+  52: { name: 'Vidu', reason: otherUse },
+  54: { name: 'DoubaoVideo', reason: otherUse },
+  55: { name: 'Sora', reason: otherUse },
+  57: { name: 'Codex', reason: 'a login of ChatGPT, not an API key' },
+};
+
+/** Words that stand in place of a URL. */
+export const plans: Readonly<Record<string, string | undefined>> = {
+  'glm-coding-plan': 'https://open.bigmodel.cn/api/coding/paas/v4',
+  'glm-coding-plan-international': 'https://api.z.ai/api/coding/paas/v4',
+  'kimi-coding-plan': 'https://api.kimi.com/coding/v1',
+  'doubao-coding-plan': 'https://ark.cn-beijing.volces.com/api/coding/v3',
+};
+
+/** Columns that say nothing about what is served: times, statistics, remarks. */
+export const silentColumns = [
+  'test_model',
+  'created_time',
+  'test_time',
+  'response_time',
+  'balance',
+  'balance_updated_time',
+  'used_quota',
+  'auto_ban',
+  'other_info',
+  'tag',
+  'remark',
+] as const;
+
+export const channelReasons: Reasons = {
+  id: '',
+  other: 'settings of one vendor, such as its version of an API',
+  settings: 'settings of one vendor, such as its version of an API',
+  setting: 'a proxy, a prompt and the like are not added to requests here',
+  status_code_mapping: 'statuses of upstreams are classified by themselves: see docs/faults.md',
+  param_override: 'members of requests are not replaced here: see `quirks` of a route',
+  header_override: 'add `headers` to the upstream',
+};

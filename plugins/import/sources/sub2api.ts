@@ -1,0 +1,120 @@
+import type { ImportDraft } from '../draft.ts';
+import { endpointAt, type Vendors } from '../endpoints.ts';
+import { ImportedObject, type Reasons, rowsOf } from '../members.ts';
+import type { ImportSource } from '../source.ts';
+import { readSub2apiUsers } from './sub2api-users.ts';
+
+/**
+ * The accounts of sub2api, as its administrators export them, or as its table accounts. Source: Wei-Shaw/sub2api,
+ * backend/internal/handler/admin/account_data.go, backend/ent/schema/account.go.
+ */
+export const sub2api: ImportSource = {
+  name: 'sub2api',
+  title: 'sub2api',
+  file: 'its export of accounts; with --users, its tables users and user_subscriptions',
+  readConfiguration(value, draft, vendors) {
+    for (const [index, row] of rowsOf(value, 'accounts').entries())
+      readAccount(row, `accounts[${index}]`, draft, vendors);
+  },
+  readUsers: readSub2apiUsers,
+};
+
+interface Platform {
+  readonly url: string;
+  readonly path: string;
+  readonly format: 'chat' | 'messages' | 'gemini';
+}
+
+const platforms: Readonly<Record<string, Platform | undefined>> = {
+  anthropic: { url: 'https://api.anthropic.com', path: '/v1', format: 'messages' },
+  openai: { url: 'https://api.openai.com', path: '/v1', format: 'chat' },
+  gemini: { url: 'https://generativelanguage.googleapis.com', path: '/v1beta', format: 'gemini' },
+  grok: { url: 'https://api.x.ai', path: '/v1', format: 'chat' },
+};
+
+/** Why accounts without an API key are not taken over, by their type. */
+const otherTypes: Reasons = {
+  oauth: 'a login of a subscription: only API keys are used here',
+  'setup-token': 'a login of a subscription: only API keys are used here',
+  upstream: 'another sub2api for logins of subscriptions: only API keys are used here',
+  bedrock: 'add the upstream with `credentials.aws`',
+  service_account: 'its key is the file of a service account: add the upstream with `credentials.google`',
+};
+
+function readAccount(row: unknown, path: string, draft: ImportDraft, vendors: Vendors): void {
+  const account = new ImportedObject(row, path, draft);
+  for (const column of silentColumns) account.take(column);
+  const name = account.text('name') ?? 'account';
+  const platform = platforms[account.text('platform') ?? ''];
+  const type = account.text('type') ?? '';
+  const credentials = account.members('credentials');
+  const concurrent = account.number('concurrency') ?? 0;
+  const priority = account.number('priority') ?? 50;
+  const status = account.text('status') ?? 'active';
+  const isSchedulable = String(account.take('schedulable') ?? 'true') !== 'false';
+  if (type !== 'apikey')
+    return draft.note(account.at('type'), otherTypes[type] ?? 'accounts of this type are not known to this import');
+  account.finish(accountReasons);
+  if (status !== 'active' || !isSchedulable) return draft.note(path, 'is disabled');
+  if (platform === undefined)
+    return draft.note(account.at('platform'), 'accounts of this platform are not known to this import');
+  const start = (credentials?.text('base_url') ?? platform.url).replace(/\/+$/, '');
+  const url = start.endsWith(platform.path) ? start : `${start}${platform.path}`;
+  const endpoint = endpointAt(url, platform.format, vendors);
+  const key = credentials?.text('api_key');
+  if (endpoint === undefined) return draft.note(`${path}.credentials.base_url`, 'is no URL that an upstream can have');
+  if (key === undefined) return draft.note(`${path}.credentials`, 'has no api_key');
+  const upstream = draft.addUpstream(name, {
+    ...endpoint,
+    keys: [draft.addSecret(`${name}_API_KEY`, key, `${path}.credentials.api_key`)],
+    ...(concurrent >= 1 && { capacity: { concurrent: Math.floor(concurrent) } }),
+    from: `${path}: ${name}`,
+  });
+  addModels(credentials?.members('model_mapping'), upstream, priority, path, draft);
+  credentials?.finish(credentialReasons);
+}
+
+/** Only accounts with a mapping say which models they serve. */
+function addModels(
+  mapping: ImportedObject | undefined,
+  upstream: string,
+  priority: number,
+  path: string,
+  draft: ImportDraft,
+): void {
+  if (mapping === undefined)
+    return draft.note(path, `lists no models: add those that you serve to models, with routes to "${upstream}"`);
+  for (const name of mapping.names) {
+    const model = mapping.text(name) ?? name;
+    draft.addModel(mapping.at(name), { name, routes: [{ upstream, model, priority }] });
+  }
+}
+
+const silentColumns = [
+  'id',
+  'notes',
+  'created_at',
+  'updated_at',
+  'last_used_at',
+  'error_message',
+  'rate_multiplier',
+  'extra',
+] as const;
+
+const accountReasons: Reasons = {
+  proxy_key: 'requests to upstreams use no proxy',
+  proxy_id: 'requests to upstreams use no proxy',
+  expires_at: 'upstreams have no end: remove it in time',
+  auto_pause_on_expired: '',
+  group_ids: 'every customer with paid days may use every model',
+  groups: 'every customer with paid days may use every model',
+  load_factor: 'routes of the same priority share requests by their `weight`',
+};
+
+const credentialReasons: Reasons = {
+  custom_error_codes_enabled: 'statuses of upstreams are classified by themselves: see docs/faults.md',
+  custom_error_codes: 'statuses of upstreams are classified by themselves: see docs/faults.md',
+  intercept_warmup_requests: 'requests are not answered by the gateway itself',
+  temp_unschedulable_enabled: 'breakers decide here when an upstream pauses',
+  temp_unschedulable_rules: 'breakers decide here when an upstream pauses',
+};

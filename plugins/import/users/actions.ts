@@ -1,0 +1,45 @@
+import { defineAction, type SubjectKind, text } from '#core/business/operator-actions/action-kind.ts';
+import { itself } from '#core/business/operator-actions/telling.ts';
+import { array, boolean, integer, object } from '#core/platform/schema.ts';
+import type { UserOutcome } from './import-user.ts';
+
+/** Users in one action: the record of a long import says how far it came. */
+export const usersAtOnce = 500;
+
+/** Recorded at all of them: accounts have no ids before they are made. */
+const accounts: SubjectKind = { name: 'accounts' };
+
+/** Makes accounts of another gateway's users, each once, with the days that they have left. */
+export const importAction = defineAction({
+  name: 'accounts.import',
+  subject: accounts,
+  summary: 'make accounts of the users of another gateway, each once, with the days that they have left',
+  input: object(['source', 'users'], {
+    source: text('Name of the other gateway, such as new-api: with it, an id is imported once.', 40),
+    users: array({
+      items: object(['id', 'name'], {
+        id: text('Of the user there.', 60),
+        name: text('Of the account.', 100),
+        email: text('By which the owner signs in.', 320),
+        ends_at: integer({ minimum: 0 }, 'When the paid access ends, seconds since 1970.'),
+      }),
+      minItems: 1,
+      maxItems: usersAtOnce,
+    }),
+    keys: boolean('Whether the new keys are shown, once. Otherwise owners see theirs when they sign in.'),
+  }),
+  // Addresses are in the accounts alone.
+  unrecorded: ['users', 'keys'],
+  secrets: ['imported'],
+  tells: { source: itself },
+  resolve: (_host, input) => Promise.resolve({ ...input, count: input.users.length }),
+  async perform(host, _id, { source, users, keys: areShown = false }) {
+    const { importUser } = await import('./import-user.ts');
+    const imported: UserOutcome[] = [];
+    for (const { id, name, email, ends_at: end } of users) {
+      const user = { id, name, email, endsAt: end === undefined ? undefined : end * 1_000 };
+      imported.push(await importUser(host, source, user, { areShown }));
+    }
+    return { imported };
+  },
+});

@@ -1,0 +1,133 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { insertAccount } from '#core/business/accounts/accounts.ts';
+import { AccountError } from '#core/business/accounts/account-error.ts';
+import { addDays, type NewPeriod } from '#core/business/accounts/ledger.ts';
+import { maxDaysAhead } from '#core/business/accounts/plans.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { ImportedUser } from '../imported-user.ts';
+
+/** What became of a user. */
+export interface UserOutcome {
+  readonly id: string;
+  /** `created`: with a key. `joined`: days for the account that has its address. `known`: imported before. `refused`: see `reason`. */
+  readonly outcome: 'created' | 'joined' | 'known' | 'refused';
+  readonly days: number;
+  readonly accountId?: string | undefined;
+  /** The new key, where it is to be shown. */
+  readonly key?: string | undefined;
+  readonly reason?: string | undefined;
+}
+
+type ImportHost = Pick<Host, 'database' | 'service' | 'now'>;
+
+/** Whether keys are handed out by the operator; otherwise owners see theirs when they sign in. */
+interface Keys {
+  readonly areShown: boolean;
+}
+
+/** Days of 24 hours until a time, a started one counting as whole: nobody loses time that was paid. */
+function daysUntil(end: number | undefined, now: number): number {
+  return end === undefined ? 0 : Math.max(0, Math.ceil((end - now) / 86_400_000));
+}
+
+/**
+ * Makes the account of a user with the days that are left, or adds these to the account that has its address. All of it is done once
+ * for each user of a source, whatever is run twice or at the same time.
+ */
+export async function importUser(
+  host: ImportHost,
+  source: string,
+  user: ImportedUser,
+  keys: Keys,
+): Promise<UserOutcome> {
+  const days = daysUntil(user.endsAt, host.now());
+  const reason = whyRefused(user, days, keys);
+  if (reason !== undefined) return { id: user.id, outcome: 'refused', days: 0, reason };
+  try {
+    return await host.database.fork().transactional(async (transaction) => {
+      await transaction.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [
+        JSON.stringify(['import', source, user.id]),
+      ]);
+      if (await isKnown(transaction, source, user.id)) return { id: user.id, outcome: 'known', days: 0 };
+      const done = await takeOver(transaction, host, source, { ...user, days }, keys);
+      await transaction.execute('insert into import_account (source, source_id, account_id) values (?, ?, ?)', [
+        source,
+        user.id,
+        done.accountId,
+      ]);
+      return done;
+    });
+  } catch (error) {
+    if (!(error instanceof AccountError)) throw error;
+    return { id: user.id, outcome: 'refused', days: 0, reason: error.message };
+  }
+}
+
+/** The same without doing it. */
+export async function previewUser(
+  host: ImportHost,
+  source: string,
+  user: ImportedUser,
+  keys: Keys,
+): Promise<UserOutcome> {
+  const days = daysUntil(user.endsAt, host.now());
+  const reason = whyRefused(user, days, keys);
+  if (reason !== undefined) return { id: user.id, outcome: 'refused', days: 0, reason };
+  const transaction = host.database.fork();
+  if (await isKnown(transaction, source, user.id)) return { id: user.id, outcome: 'known', days: 0 };
+  const owner = await findOwner(transaction, user.email);
+  if (owner?.isClosed === true) return { id: user.id, outcome: 'refused', days: 0, reason: closed };
+  return { id: user.id, outcome: owner === undefined ? 'created' : 'joined', days };
+}
+
+const closed = 'its address belongs to an account that is blocked';
+
+function whyRefused({ email }: ImportedUser, days: number, { areShown }: Keys): string | undefined {
+  if (days > maxDaysAhead)
+    return `has ${days} days left, and an account can have at most ${maxDaysAhead} ahead: create it with daypass key create`;
+  if (email === undefined && !areShown)
+    return 'has no e-mail address to sign in with: pass --keys FILE, and hand its key out';
+  return undefined;
+}
+
+async function isKnown(transaction: EntityManager, source: string, id: string): Promise<boolean> {
+  const rows = await transaction.execute<unknown[]>('select 1 from import_account where source = ? and source_id = ?', [
+    source,
+    id,
+  ]);
+  return rows.length > 0;
+}
+
+interface Owner {
+  readonly id: string;
+  readonly isClosed: boolean;
+}
+
+async function findOwner(transaction: EntityManager, email: string | undefined): Promise<Owner | undefined> {
+  if (email === undefined) return undefined;
+  const [row] = await transaction.execute<{ readonly id: string; readonly is_closed: boolean }[]>(
+    `select id, blocked_at is not null or deleted_at is not null as is_closed from account
+     where lower(email) = lower(?) or lower(email collate "C") = lower(?::text collate "C") limit 1`,
+    [email, email],
+  );
+  return row === undefined ? undefined : { id: row.id, isClosed: row.is_closed };
+}
+
+async function takeOver(
+  transaction: EntityManager,
+  { service }: ImportHost,
+  source: string,
+  { id, name, email, days }: ImportedUser & { readonly days: number },
+  { areShown }: Keys,
+): Promise<UserOutcome> {
+  const period: NewPeriod | undefined =
+    days === 0 ? undefined : { days, reason: 'grant', note: `import from ${source}, user ${id}` };
+  const owner = await findOwner(transaction, email);
+  if (owner?.isClosed === true) throw new AccountError('email_taken', closed);
+  if (owner !== undefined) {
+    if (period !== undefined) await addDays(transaction, owner.id, period);
+    return { id, outcome: 'joined', days, accountId: owner.id };
+  }
+  const made = await insertAccount(transaction, service.prefix, { name, email, period, isKeyShown: areShown });
+  return { id, outcome: 'created', days, accountId: made.accountId, ...(areShown && { key: made.key }) };
+}

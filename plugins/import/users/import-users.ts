@@ -1,0 +1,116 @@
+import { open } from 'node:fs/promises';
+import { confirm } from '#core/extension/commands/confirm.ts';
+import { type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
+import { commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { csvLine } from '#core/platform/csv.ts';
+import { printable } from '#core/platform/logger.ts';
+import { ImportDraft, type Unmapped } from '../draft.ts';
+import { ImportError } from '../members.ts';
+import type { ImportSource } from '../source.ts';
+import { unmappedLines } from '../write-yaml.ts';
+import { importAction, usersAtOnce } from './actions.ts';
+import type { ImportedUser } from '../imported-user.ts';
+import type { UserOutcome } from './import-user.ts';
+
+interface Options {
+  readonly dryRun?: true;
+  readonly keys?: string;
+  readonly yes?: true;
+}
+
+/** Makes accounts of a dump of users, or prints what would be done. @throws ImportError; CommandFailed if some were refused */
+export async function importUsers(
+  source: ImportSource,
+  value: unknown,
+  options: Options,
+  { withHost, print }: CommandContext,
+): Promise<void> {
+  if (source.readUsers === undefined)
+    throw new CommandFailed(`${source.title} has no users to import: --users is for new-api and sub2api.`, 2);
+  const draft = new ImportDraft();
+  const users = source.readUsers(value, draft, Date.now());
+  if (users.length === 0 && draft.unmapped.length === 0) throw new ImportError('has no users');
+  const refused = await withHost(async (host) => {
+    const outcomes =
+      options.dryRun === true ? previews(host, source, users, options) : imports(host, source, users, options);
+    const found: UserOutcome[] = [];
+    for await (const outcome of outcomes) found.push(outcome);
+    const notes: Unmapped[] = found.flatMap(({ id, reason }) =>
+      reason === undefined ? [] : [{ path: `user ${id}`, reason }],
+    );
+    for (const line of describe(found, options.dryRun === true)) print(line);
+    const unmapped = [...draft.unmapped, ...notes];
+    if (unmapped.length > 0) print('Not imported:');
+    for (const line of unmappedLines(unmapped)) print(`  ${printable(line)}`);
+    return notes.length;
+  });
+  if (refused > 0) throw new CommandFailed(`${refused} of ${users.length} users were not imported.`);
+}
+
+async function* previews(
+  host: Host,
+  { name }: ImportSource,
+  users: readonly ImportedUser[],
+  { keys }: Options,
+): AsyncGenerator<UserOutcome> {
+  const { previewUser } = await import('./import-user.ts');
+  for (const user of users) yield await previewUser(host, name, user, { areShown: keys !== undefined });
+}
+
+/** In batches, each with a record and, where keys are wanted, on the disk before the next one. */
+async function* imports(
+  host: Host,
+  { name, title }: ImportSource,
+  users: readonly ImportedUser[],
+  { keys, yes }: Options,
+): AsyncGenerator<UserOutcome> {
+  if (yes !== true) await confirm([`Make accounts of ${users.length} users of ${title}?`]);
+  await using file = keys === undefined ? undefined : await openKeys(keys);
+  for (let start = 0; start < users.length; start += usersAtOnce) {
+    const batch = users.slice(start, start + usersAtOnce);
+    const input = { source: name, users: batch.map(toInput), keys: file !== undefined };
+    const { result } = await runAction(host, commandOperator(), importAction, '', input);
+    const outcomes = result['imported'] as UserOutcome[];
+    const emails = new Map(batch.map(({ id, email }) => [id, email]));
+    const lines = outcomes.flatMap(({ id, accountId, key }) =>
+      key === undefined ? [] : [`${csvLine([id, emails.get(id) ?? '', accountId ?? '', key])}\n`],
+    );
+    await file?.appendFile(lines.join(''));
+    await file?.sync();
+    yield* outcomes;
+  }
+}
+
+function toInput({ id, name, email, endsAt }: ImportedUser) {
+  return {
+    id,
+    name,
+    ...(email !== undefined && { email }),
+    ...(endsAt !== undefined && { ends_at: Math.floor(endsAt / 1_000) }),
+  };
+}
+
+/** For its owner alone. */
+async function openKeys(path: string) {
+  const file = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
+    throw new CommandFailed(
+      `${path} ${error.code === 'EEXIST' ? 'exists already' : `cannot be written (${error.code})`}.`,
+    );
+  });
+  await file.appendFile('user,email,account,key\n');
+  return file;
+}
+
+const daysOf = (some: readonly UserOutcome[]) => some.reduce((sum, { days }) => sum + days, 0);
+
+function describe(outcomes: readonly UserOutcome[], isDry: boolean): string[] {
+  const of = (wanted: UserOutcome['outcome']) => outcomes.filter(({ outcome }) => outcome === wanted);
+  const [created, joined, known] = [of('created'), of('joined'), of('known')];
+  const would = isDry ? 'would be ' : '';
+  return [
+    `${created.length} accounts ${would}created, with ${daysOf(created)} days`,
+    `${joined.length} accounts that are here already ${isDry ? 'would get' : 'got'} ${daysOf(joined)} days`,
+    `${known.length} users were imported before`,
+  ];
+}

@@ -1,0 +1,138 @@
+import {
+  type ImportDraft,
+  type DraftModel,
+  type DraftRoute,
+  type DraftUpstream,
+  prefix,
+  type Unmapped,
+  Reference,
+} from './draft.ts';
+
+/** The draft as gateway.yaml, with all that was not taken over as comments in front. Secrets are variables. */
+export function writeYaml(draft: ImportDraft, from: string, file: string): string {
+  return [
+    `# Imported from ${from} (${oneLine(file)}). \`daypass check\` validates it and prints what would run.`,
+    ...section('Set these variables, in .env beside this file or in the environment:', variableLines(draft)),
+    ...section('Not taken over:', unmappedLines(draft.unmapped)),
+    '',
+    'service:',
+    '  name: Daypass                                  # shown to users',
+    `  prefix: ${prefix}                                     # of API keys and of models' names; clients may leave it out`,
+    '  base_url: ${BASE_URL:-}                        # public URL, such as https://ai.example.com',
+    '',
+    'listen:',
+    '  host: ${HOST:-127.0.0.1}',
+    '  port: ${PORT:-8080}',
+    '',
+    'pipeline:',
+    '  - auth',
+    '  - plan',
+    '  - rate-limit: { limit: 60, period: 60, burst: 20, concurrent: 8 }  # each key; not imported',
+    '  - format',
+    '  - upstream',
+    '  - log',
+    '',
+    ...table('upstreams', [...draft.upstreams.values()].flatMap(upstreamLines)),
+    '',
+    ...table('models', [...draft.models.values()].flatMap(modelLines)),
+    '',
+    ...table(
+      'aliases',
+      [...draft.aliases].map(([alias, model]) => `  ${write(alias)}: ${write(model)}`),
+    ),
+  ].join('\n');
+}
+
+/** The variables to set, without their values. */
+export function variableLines({ variables }: ImportDraft): string[] {
+  return Array.from(variables.values(), ({ name, from }) => `${name}  (${oneLine(from)})`);
+}
+
+const shownPaths = 3;
+
+/** What was not taken over, by its reason. */
+export function unmappedLines(unmapped: readonly Unmapped[]): string[] {
+  const byReason = Map.groupBy(unmapped, ({ reason }) => reason);
+  return Array.from(byReason, ([reason, all]) => {
+    const paths = all.slice(0, shownPaths).map(({ path }) => oneLine(path));
+    const more = all.length > shownPaths ? ` and ${all.length - shownPaths} more` : '';
+    return `${paths.join(', ')}${more}: ${oneLine(reason)}`;
+  });
+}
+
+function section(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : ['#', `# ${title}`, ...lines.map((line) => `#   ${line}`)];
+}
+
+function table(name: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [`${name}: {}`] : [`${name}:`, ...lines];
+}
+
+function upstreamLines(upstream: DraftUpstream): string[] {
+  const { name, vendor, formats, baseUrl, auth, keys, headers, credentials, capacity, from } = upstream;
+  const members = {
+    vendor,
+    format: formats?.length === 1 ? formats[0] : formats,
+    base_url: baseUrl,
+    auth,
+    api_keys: keys.length === 0 ? undefined : keys,
+    credentials,
+    headers,
+    capacity,
+  };
+  return [`  # ${oneLine(from)}`, `  ${write(name)}: ${write(members)}`];
+}
+
+function modelLines({ name, routes, kind, maxInputTokens, maxTokens }: DraftModel): string[] {
+  const members = { kind, max_input_tokens: maxInputTokens, max_tokens: maxTokens };
+  const settings = Object.entries(members).filter(([, value]) => value !== undefined);
+  return [
+    `  ${write(name)}:`,
+    ...settings.map(([key, value]) => `    ${key}: ${write(value)}`),
+    '    routes:',
+    ...inOrder(routes).map((route) => `      - ${write(route)}`),
+  ];
+}
+
+/** Without priorities where the order of the list says the same. */
+function inOrder(routes: readonly DraftRoute[]): unknown[] {
+  const sorted = routes.toSorted((one, other) => one.priority - other.priority);
+  const ranks = [...new Set(sorted.map(({ priority }) => priority))];
+  const isOrdered = ranks.length === sorted.length;
+  const isWeighted = new Set(sorted.map(({ weight = 1 }) => weight)).size > 1;
+  return sorted.map(({ upstream, model, priority, weight = 1, maxInputTokens }) => {
+    const to = `${upstream}/${model}`;
+    const rank = isOrdered ? undefined : ranks.indexOf(priority);
+    const share = isWeighted ? weight : undefined;
+    if (rank === undefined && share === undefined && maxInputTokens === undefined) return to;
+    return { to, priority: rank, weight: share, max_input_tokens: maxInputTokens };
+  });
+}
+
+/** A value in YAML, in one line. `${` of the imported file is text, not a variable. */
+function write(value: unknown): string {
+  if (value instanceof Reference) return `"${value.text}"`;
+  if (Array.isArray(value)) return `[${value.map(write).join(', ')}]`;
+  if (typeof value === 'object' && value !== null) {
+    const members = Object.entries(value).filter(([, member]) => member !== undefined);
+    return `{ ${members.map(([name, member]) => `${write(name)}: ${write(member)}`).join(', ')} }`;
+  }
+  if (typeof value !== 'string') return String(value);
+  const text = value.replaceAll('${', '$${');
+  return isPlain(text) ? text : JSON.stringify(text).replaceAll(/[\u007f-\u009f\u2028\u2029\ufeff]/g, escape);
+}
+
+/** Characters that JSON leaves as they are, and YAML does not take. */
+function escape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** Whether YAML of every version reads the word as this text without quotes. */
+function isPlain(text: string): boolean {
+  const isWord = /^[A-Za-z][\w./-]*$|^https?:\/\/[\w./:-]*[\w/]$/.test(text);
+  return isWord && !/^(?:true|false|null|yes|no|on|off|y|n)$/i.test(text);
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, 200);
+}

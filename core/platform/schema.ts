@@ -21,6 +21,8 @@ export interface JsonSchema {
   readonly pattern?: string;
   /** Ours, of the input of actions: a text that may have line breaks and tabs. */
   readonly isMultiline?: boolean;
+  /** Ours, of the input of actions: an amount in the currency of the plans, which people write with separators. */
+  readonly isMoney?: boolean;
   readonly format?: string;
   readonly items?: JsonSchema;
   readonly minItems?: number;

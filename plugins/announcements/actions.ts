@@ -17,23 +17,23 @@ import { boolean, object } from '#core/platform/schema.ts';
 const announcements = () => import('./announcements.ts');
 
 /** Members of an announcement. */
-export const members = {
+const members = {
   kind: {
     enum: ['maintenance', 'note'],
     description: 'maintenance: shown a week ahead with its span. note: during it.',
   },
   audience: { enum: ['all', 'customers'], description: 'customers: on their home page, not on the status page.' },
-  model: text('The model that it is about; default: the whole service.'),
   since: time,
   until: time,
+  model: text('The model that it is about; default: the whole service.'),
   text_en: lines('What happens, in English.', 300),
   text_id: lines('What happens, in Indonesian.', 300),
 } as const;
-export const required = ['kind', 'audience', 'since', 'until', 'text_en', 'text_id'] as const;
+const required = ['kind', 'audience', 'since', 'until', 'text_en', 'text_id'] as const;
 
 const input = object(required, members);
 
-export type AnnouncementInput = InputOf<typeof input>;
+type AnnouncementInput = InputOf<typeof input>;
 
 function wordsOf({ text_en: en, text_id: id, ...words }: AnnouncementInput) {
   return { model: undefined, ...words, text: { en: en.trim(), id: id.trim() } };

@@ -1,86 +1,58 @@
-import { findAnnouncement, isOpen, type StoredAnnouncement } from './announcements.ts';
 import { sendsMail } from '#core/business/mail/section.ts';
-import { defineForm, type Page, type PageForm, type PageRequest, Redirect } from '#core/web/pages/page.ts';
+import { plainPage, type PageSubject } from '#core/web/actions/plain-page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
-import { act } from '#core/web/actions/action-page.ts';
-import { plainPage } from '#core/web/actions/plain-page.ts';
-import { localOf, localTimeField, spanOf } from '#core/web/pages/local-time.ts';
-import { type AnnouncementInput, changeAction, createAction, endAction, members, required } from './actions.ts';
-import { announcementsPath } from './resource.ts';
-import { boolean, object } from '#core/platform/schema.ts';
+import type { Page, PageRequest } from '#core/web/pages/page.ts';
+import { changeAction, createAction, endAction } from './actions.ts';
+import { type Announcement, findAnnouncement, isOpen, type StoredAnnouncement } from './announcements.ts';
+import { announcementsPath as path } from './resource.ts';
 
 const hour = 3_600_000; // ms
 
 /** The only thing that may not be found on these pages is the model. */
-const errors = {
-  not_found: ['model', 'operator.announcement_no_model'],
-  span: ['until', 'operator.announcement_span'],
-  no_mail: ['mail', 'operator.announcement_no_mail'],
-} as const;
-
-/** @param save with the words of the action */
-function formOf(
-  action: string,
-  save: (request: PageRequest, words: AnnouncementInput, isMailed: boolean) => Promise<unknown>,
-): PageForm {
-  return defineForm({
-    fields: object(required, { ...members, since: localTimeField, until: localTimeField, mail: boolean() }),
-    once: true,
-    async submit({ model = '', since, until, mail = false, ...words }, request) {
-      const span = await spanOf(request, since, until);
-      await save(request, { ...words, ...span, ...(model !== '' && { model }) }, mail);
-      return new Redirect(`${announcementsPath}?done=${action}`);
-    },
-  });
-}
-
-const shared = {
-  role: 'operator',
-  template: 'announcements/form.eta',
-  styles: ['operator.css', 'tables.css'],
-} as const;
+const errors = { not_found: 'model', span: 'until', no_mail: 'mail' } as const;
 
 /** `/operator/announcements/new`: announces something. */
-export const newAnnouncementPage: Page = {
-  ...shared,
-  path: `${announcementsPath}/new`,
-  title: 'operator.announce',
-  show(request) {
-    const now = Math.ceil(request.host.now() / hour) * hour;
-    return describe(request, { kind: 'note', audience: 'all', from: now, until: now + 24 * hour });
+export const newAnnouncementPage: Page = plainPage(
+  createAction,
+  {
+    path,
+    find(request) {
+      const { t, host } = request;
+      const now = Math.ceil(host.now() / hour) * hour;
+      const draft = { kind: 'note', audience: 'all', from: now, until: now + 24 * hour } as const;
+      const mail = sendsMail(host.section)
+        ? {}
+        : { isDisabled: true, hint: t('operator.act.announcement.error.no_mail') };
+      return describe(request, t('operator.act.announcement.create'), draft, { mail });
+    },
   },
-  forms: [
-    formOf(createAction.name, (request, words, isMailed) =>
-      act(request, createAction, '', { ...words, ...(isMailed && { mail: true }) }, errors),
-    ),
-  ],
-};
+  { path: `${path}/new`, errors },
+);
 
 /** `/operator/announcements/{id}`: changes one that has not ended. */
-export const editAnnouncementPage: Page = {
-  ...shared,
-  path: `${announcementsPath}/{id}`,
-  title: 'operator.announcement_edit',
-  async show(request) {
-    return describe(request, await requireAnnouncement(request));
+export const editAnnouncementPage: Page = plainPage(
+  changeAction,
+  {
+    path,
+    async find(request) {
+      const { t } = request;
+      const announcement = await requireAnnouncement(request);
+      const { id } = announcement;
+      const other = { path: `${path}/${id}/end`, label: t('operator.act.announcement.end') };
+      const question = t('operator.act.announcement.change.question');
+      return { ...describe(request, question, announcement), id, other };
+    },
   },
-  forms: [
-    formOf(changeAction.name, async (request, words) => {
-      const { id } = await requireAnnouncement(request);
-      return act(request, changeAction, id, words, errors);
-    }),
-  ],
-};
+  { path: `${path}/{id}`, title: 'operator.act.announcement.change.question', errors },
+);
 
 /** `/operator/announcements/{id}/end`: whether one is ended before its time. */
 export const endPage: Page = plainPage(endAction, {
-  path: `${announcementsPath}/{id}`,
+  path: `${path}/{id}`,
   async find(request) {
     const { id, text: said } = await requireAnnouncement(request);
-    return { id, name: said[request.language], path: announcementsPath };
+    return { id, name: said[request.language], path };
   },
-  // Ended, it has no page.
-  next: announcementsPath,
 });
 
 /** @throws PageError 404 for one that does not exist or has ended */
@@ -88,33 +60,39 @@ async function requireAnnouncement({ host, params }: PageRequest): Promise<Store
   const announcement = await findAnnouncement(host.database, params['id'] ?? '');
   if (announcement !== undefined && isOpen(announcement, host.now())) return announcement;
   throw new PageError(404, 'operator.announcement_unknown', {
-    action: { path: announcementsPath, label: 'operator.announcements' },
+    action: { path, label: 'operator.announcements' },
   });
 }
 
-type Draft = Pick<StoredAnnouncement, 'kind' | 'audience' | 'from' | 'until'> & Partial<StoredAnnouncement>;
-
-function describe(request: PageRequest, { id, kind, audience, model, text: said, from, until }: Draft) {
-  const { t, host, form } = request;
-  const value = (name: string, otherwise: string) => form.values[name] ?? otherwise;
-  const choices = <const Name extends string>(name: string, names: readonly Name[], labels: string, chosen: string) =>
-    names.map((one) => ({ value: one, label: t(`${labels}.${one}`), isChosen: value(name, chosen) === one }));
-  const models = host.catalog.models.map(({ publicName }) => publicName);
-  const isOther = model !== undefined && !models.includes(model);
+function describe(
+  { t, host }: PageRequest,
+  question: string,
+  { kind, audience, model, text: said, from, until }: Partial<Announcement> & Pick<Announcement, 'from' | 'until'>,
+  fields: PageSubject['fields'] = {},
+): PageSubject {
+  const known = host.catalog.models.map(({ publicName }) => publicName);
+  const models = model === undefined || known.includes(model) ? known : [model, ...known];
   return {
-    heading: t(id === undefined ? 'operator.announce' : 'operator.announcement_edit'),
-    path: id === undefined ? `${announcementsPath}/new` : `${announcementsPath}/${id}`,
-    endPath: id === undefined ? '' : `${announcementsPath}/${id}/end`,
-    kinds: choices('kind', ['note', 'maintenance'], 'operator.announcement_kind', kind),
-    audiences: choices('audience', ['all', 'customers'], 'operator.audience', audience),
-    models: (isOther ? [model, ...models] : models).map((name) => ({
-      name,
-      isChosen: value('model', model ?? '') === name,
-    })),
-    since: value('since', localOf(request, from)),
-    until: value('until', localOf(request, until)),
-    textEn: value('text_en', said?.en ?? ''),
-    textId: value('text_id', said?.id ?? ''),
-    canMail: sendsMail(host.section),
+    id: '',
+    name: '',
+    path,
+    question,
+    text: t('operator.announcements_text'),
+    fields: {
+      kind: { value: kind },
+      audience: { value: audience },
+      since: { value: new Date(from).toISOString() },
+      until: { value: new Date(until).toISOString() },
+      model: {
+        value: model,
+        options: [
+          { value: '', label: t('operator.announcement_service') },
+          ...models.map((name) => ({ value: name, label: name })),
+        ],
+      },
+      text_en: { value: said?.en },
+      text_id: { value: said?.id },
+      ...fields,
+    },
   };
 }

@@ -31,14 +31,14 @@ export const announcements = defineResource({
       },
       kind: {
         type: 'state',
-        label: 'operator.announcement_kind',
+        label: 'operator.field.announcement.kind',
         texts: 'operator.announcement_kind',
         at: 'note',
         of: 'kind',
       },
       for: {
         type: 'text',
-        label: 'operator.announcement_for',
+        label: 'operator.field.announcement.audience',
         fit: 'brief',
         at: 'below',
         value: ({ model, audience }) => model ?? audience,

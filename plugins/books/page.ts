@@ -158,7 +158,7 @@ function differenceTable(differences: readonly FlaggedDifference[], reader: Page
       at: 'end',
       cell: ({ id, isOpen }) =>
         isOpen
-          ? { text: t('operator.resolve'), path: `/operator/flags/${id}` }
+          ? { text: t('operator.act.flag.resolve'), path: `/operator/flags/${id}` }
           : { text: t('operator.books_resolved'), kind: 'ok' },
     },
   ]);

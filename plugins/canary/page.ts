@@ -11,7 +11,6 @@ import type { TableCell, TableSection } from '#core/web/pages/table.ts';
 import { endAction, fullAction } from './actions.ts';
 
 const path = '/operator/configuration/canary';
-const refusals = { refused: ['', 'operator.canary_refused'] } as const;
 
 /** The canaries on a database. */
 export function canariesOf(registry: Registry, { database }: Pick<PageRequest['host'], 'database'>): Canaries {
@@ -113,7 +112,7 @@ const canaryForm: PageForm = defineForm({
   }),
   once: true,
   async submit({ number, to }, request) {
-    await act(request, to === 'full' ? fullAction : endAction, '', { number }, refusals);
+    await act(request, to === 'full' ? fullAction : endAction, '', { number });
     return new Redirect(path);
   },
 });

@@ -1,14 +1,9 @@
-import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
+import { type ActionKind, partsOf } from '#core/business/operator-actions/action-kind.ts';
 import { actionsOf } from '#core/business/operator-actions/actions.ts';
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 
 export const root = '/operator/api';
-
-/** The segment of an action: `add-days`, or `resolve` for `flag.resolve`. */
-export function segmentOf(action: string): string {
-  return action.slice(action.indexOf('.') + 1).replaceAll('_', '-');
-}
 
 /** The list that its subject is in: `accounts`; the name of a kind that has no `find`. */
 export function listOf({ subject }: Pick<ActionKind, 'subject'>): string {
@@ -16,7 +11,7 @@ export function listOf({ subject }: Pick<ActionKind, 'subject'>): string {
 }
 
 function pathOf(action: ActionKind): string {
-  return `/${listOf(action)}${action.subject.find === undefined ? '' : '/{handle}'}/${segmentOf(action.name)}`;
+  return `/${listOf(action)}${action.subject.find === undefined ? '' : '/{handle}'}/${partsOf(action.name).verb}`;
 }
 
 const json = (schema: object) => ({ content: { 'application/json': { schema } } });

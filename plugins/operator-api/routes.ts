@@ -1,5 +1,5 @@
 import type { Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hapi/hapi';
-import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
+import { type ActionKind, partsOf } from '#core/business/operator-actions/action-kind.ts';
 import { type ActionError, actionsOf, isActionError, runAction } from '#core/business/operator-actions/actions.ts';
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import { describeMistakes } from '#core/business/operator-actions/input-mistakes.ts';
@@ -9,7 +9,7 @@ import { type JsonObject, parseObject } from '#core/platform/json.ts';
 import { refusedFor } from '#core/platform/shared/shared.ts';
 import { snakeCase, toOperatorJson } from '#core/web/resources/operator-json.ts';
 import { type ApiAnswer, claimKey, finishKey } from './idempotency.ts';
-import { describeApi, listOf, root, segmentOf } from './openapi.ts';
+import { describeApi, listOf, root } from './openapi.ts';
 import { withOwnNames } from './other-names.ts';
 import { operatorApiSection } from './section.ts';
 import { type Scope, useToken } from './tokens.ts';
@@ -108,7 +108,7 @@ const unknownPath = fail(404, 'not_found', `Unknown path. GET ${root}/openapi.js
 async function act(host: Host, caller: Caller, call: Call): Promise<ApiAnswer> {
   // The id of a route has a slash.
   const [list, handle, segment] = [call.segments[0], call.segments.slice(1, -1).join('/'), call.segments.at(-1)];
-  const kind = [...actionsOf(host).values()].find((one) => listOf(one) === list && segmentOf(one.name) === segment);
+  const kind = [...actionsOf(host).values()].find((one) => listOf(one) === list && partsOf(one.name).verb === segment);
   if (kind === undefined || (handle === '') !== (kind.subject.find === undefined)) return unknownPath;
   if (caller.scope !== 'act') return fail(403, 'forbidden', 'The token may only read. Create one with --scope act.');
   const given = call.body === '' ? {} : parseObject(call.body);

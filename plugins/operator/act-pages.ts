@@ -5,7 +5,6 @@ import { signInName, tellChoice } from '#core/business/operator-actions/telling.
 import { readOrder } from '#core/business/payments/order.ts';
 import { findOrderOfRefund } from '#core/business/payments/refunds.ts';
 import { nameOfAccount } from '#core/web/pages/account-name.ts';
-import type { ActionField } from '#core/web/actions/action-page.ts';
 import { plainPage, type PageSubject, type SubjectPage } from '#core/web/actions/plain-page.ts';
 import { FieldErrors, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
@@ -47,57 +46,44 @@ async function mailSubject({ host, params, t }: PageRequest): Promise<PageSubjec
 }
 
 const account: SubjectPage = { path: '/operator/accounts/{id}', find: accountSubject };
+const signIn: SubjectPage = { ...account, find: accountWithSignIns };
 const order: SubjectPage = { path: '/operator/orders/{code}', find: orderSubject };
 const refund: SubjectPage = { path: '/operator/refunds/{key}', find: refundSubject };
 const mail: SubjectPage = { path: '/operator/mails/{id}', find: mailSubject };
 
-/** Neither is a default: one takes days back, and the other lets the money go back once more. */
-async function chooseOutcome({ t }: PageRequest): Promise<ActionField> {
-  const options = ['', 'done', 'failed'].map((value) => ({
-    value,
-    label: t(value === '' ? 'operator.choose' : `operator.refund_state.${value}`),
-  }));
-  return { name: 'choice', label: t('operator.outcome'), hint: '', options };
-}
-
 /** @throws PageError 404 for an account without any */
-async function chooseSignIn({ host, t }: PageRequest, id: string): Promise<ActionField> {
-  const signIns = await listIdentities(host.database, id);
+async function accountWithSignIns(request: PageRequest): Promise<PageSubject> {
+  const { host, t } = request;
+  const subject = await accountSubject(request);
+  const signIns = await listIdentities(host.database, subject.id);
   if (signIns.length === 0)
     throw new PageError(404, 'operator.act.error.not_found', {
-      action: { path: `/operator/accounts/${id}`, label: 'operator.account' },
+      action: { path: subject.path, label: 'operator.account' },
     });
   const options = signIns.map(({ provider, email, name: who }) => ({
     value: provider,
     label: `${signInName(provider, t)} (${email ?? who})`,
   }));
-  return { name: 'choice', label: t('operator.signs_in'), hint: '', options };
+  return { ...subject, fields: { sign_in: { options } } };
 }
 
 /** Pages of actions that no other page asks about. */
 export const actPages: readonly Page[] = [
   plainPage(coreAction('account.add_days'), account, {
-    errors: { too_many_days: ['days', 'operator.days_too_many'], invalid: ['line', 'form.too_long'] },
-    words({ days, line, note }) {
+    errors: { too_many_days: 'days' },
+    check({ days }) {
       if (days === 0) throw new FieldErrors({ days: 'operator.days_zero' });
-      return { days, ...(line !== '' && { label: line }), note };
     },
   }),
   plainPage(coreAction('account.note'), account),
-  plainPage(coreAction('account.change_email'), account, {
-    errors: { invalid: ['line', 'operator.act.error.email_invalid'] },
-  }),
-  plainPage(coreAction('account.move_sign_in'), account, { choice: chooseSignIn }),
-  plainPage(coreAction('account.remove_sign_in'), account, { choice: chooseSignIn }),
+  plainPage(coreAction('account.change_email'), account),
+  plainPage(coreAction('account.move_sign_in'), signIn),
+  plainPage(coreAction('account.remove_sign_in'), signIn),
   plainPage(coreAction('account.block'), account),
   plainPage(coreAction('account.unblock'), account),
-  plainPage(coreAction('account.delete'), account, {
-    errors: { not_confirmed: ['line', 'operator.act.error.not_confirmed'] },
-  }),
+  plainPage(coreAction('account.delete'), account, { errors: { not_confirmed: 'confirm' } }),
   plainPage(coreAction('order.check'), order),
   plainPage(coreAction('order.cancel'), order),
-  plainPage(coreAction('refund.close'), refund, {
-    choice: chooseOutcome,
-  }),
+  plainPage(coreAction('refund.close'), refund),
   plainPage(coreAction('mail.send_again'), mail),
 ];

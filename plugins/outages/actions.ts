@@ -33,7 +33,7 @@ async function nameOutage<Input extends { readonly outage: string }>({ database 
 
 const tellOutage = { outage: hidden, model: itself, since, until };
 
-export const grantInput = object(['since', 'until', 'days', 'label', 'note'], {
+const grantInput = object(['since', 'until', 'days', 'label', 'note'], {
   since: time,
   until: time,
   model: text('Only accounts that requested this model in the span.'),

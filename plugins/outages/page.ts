@@ -1,14 +1,14 @@
 import { AccountError } from '#core/business/accounts/account-error.ts';
 import { nameOfAccount, readAccountNames } from '#core/web/pages/account-name.ts';
 import { tellDowntime } from '#core/web/pages/downtime.ts';
-import { defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
+import { FieldErrors, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
-import { act, describeDone } from '#core/web/actions/action-page.ts';
+import { describeFields } from '#core/web/actions/action-fields.ts';
+import { actionForm, describeDone, errorText } from '#core/web/actions/action-page.ts';
 import { plainPage } from '#core/web/actions/plain-page.ts';
-import { localTime, localTimeField, spanOf } from '#core/web/pages/local-time.ts';
+import { localTime, spanOf } from '#core/web/pages/local-time.ts';
 import { describeTable, type TableSection } from '#core/web/pages/table.ts';
-import { object, string } from '#core/platform/schema.ts';
-import { creditAction, declineAction, grantAction, grantInput } from './actions.ts';
+import { creditAction, declineAction, grantAction } from './actions.ts';
 import { type ConfirmedOutage, findOutage, listOutages, previewCredit } from './credit.ts';
 import { listWitnesses } from './evidence.ts';
 import { type AffectedAccount, findAffected, type OutageResult, readOutage } from './grant.ts';
@@ -16,33 +16,21 @@ import { type AffectedAccount, findAffected, type OutageResult, readOutage } fro
 const path = '/operator/accounts/outage';
 /** Accounts that are named; the others are counted. */
 const listed = 100;
-/** The only thing that may not be found is the model. */
-const errors = { not_found: ['', 'operator.outage.no_model'] } as const;
 
-const form = defineForm({
-  fields: { ...grantInput, properties: { ...grantInput.properties, since: localTimeField, until: localTimeField } },
-  once: true,
-  async submit({ since, until, model, days, label, note }, request) {
-    const written = { since, until, ...(model !== undefined && { model }) };
-    const words = { ...written, ...(await spanOf(request, since, until)), days, label, note };
-    const result = (await act(request, grantAction, '', words, errors)) as unknown as OutageResult;
-    const { granted, skipped, failed } = result;
+/** Its span and model are those of the accounts that are shown. */
+const form = actionForm(grantAction, {
+  next(result, { since = '', until = '', model }) {
+    const { granted, skipped, failed } = result as unknown as OutageResult;
     const counts = { granted: String(granted), skipped: String(skipped), failed: String(failed.length) };
-    return new Redirect(`${path}?${new URLSearchParams({ ...written, ...counts })}`);
+    const written = { since, until, ...(model !== undefined && { model }) };
+    return `${path}?${new URLSearchParams({ ...written, ...counts })}`;
   },
 });
 
-const unknownOutage = { not_found: ['', 'operator.outage_unknown.title'] } as const;
-
 /** Outages found before the first time wait for this, and each that nothing confirms. */
-const creditForm = defineForm({
+const creditForm = actionForm(creditAction, {
   path: `${path}/credit`,
-  fields: object(['outage'], { outage: string({ maxLength: 36 }) }),
-  once: true,
-  async submit({ outage }, request) {
-    const { accounts = 0 } = (await act(request, creditAction, '', { outage }, unknownOutage)) as { accounts?: number };
-    return new Redirect(`${path}?credited=${accounts}`);
-  },
+  next: ({ accounts = 0 }) => `${path}?credited=${String(accounts)}`,
 });
 
 async function requireOutage({ host, params }: PageRequest): Promise<ConfirmedOutage> {
@@ -55,26 +43,21 @@ async function requireOutage({ host, params }: PageRequest): Promise<ConfirmedOu
 }
 
 /** `/operator/accounts/outage/ID/decline`: declines to give the time of an outage back. */
-export const declinePage: Page = plainPage(
-  declineAction,
-  {
-    path: `${path}/{outage}`,
-    async find(request) {
-      const { t } = request;
-      const outage = await requireOutage(request);
-      if (outage.creditedAt !== undefined)
-        throw new PageError(409, 'operator.outage_credited', { action: { path, label: 'operator.outage' } });
-      const { title, text: wouldGive } = await describeOutage(outage, request);
-      const facts = [
-        { name: t('operator.outage'), value: title },
-        { name: t('operator.credit_would_give'), value: wouldGive },
-      ];
-      return { id: '', name: title, path, facts };
-    },
-    next: path,
+export const declinePage: Page = plainPage(declineAction, {
+  path: `${path}/{outage}`,
+  async find(request) {
+    const { t } = request;
+    const outage = await requireOutage(request);
+    if (outage.creditedAt !== undefined)
+      throw new PageError(409, 'operator.outage_credited', { action: { path, label: 'operator.outage' } });
+    const { title, text: wouldGive } = await describeOutage(outage, request);
+    const facts = [
+      { name: t('operator.outage'), value: title },
+      { name: t('operator.credit_would_give'), value: wouldGive },
+    ];
+    return { id: '', name: title, path, facts };
   },
-  { words: ({ note }, { params }) => ({ outage: params['outage'], note }) },
-);
+});
 
 /** Outages that are listed, of those whose time was not given back yet. */
 const looked = 20;
@@ -139,6 +122,7 @@ export const outagePage: Page = {
       isAsked: accounts !== undefined,
       count: t('operator.outage.hit', { count: accounts?.length ?? 0 }),
       table: accounts === undefined || accounts.length === 0 ? undefined : tableOf(accounts.slice(0, listed), request),
+      rows: describeFields(request, grantAction, { since: false, until: false, model: false, days: { value: 1 } }),
       more: accounts !== undefined && accounts.length > listed ? accounts.length - listed : 0,
       done:
         query['granted'] === undefined
@@ -166,8 +150,7 @@ async function preview(
     const outage = await readOutage(host, { ...times, model: model === '' ? undefined : model });
     return { error: '', accounts: await findAffected(host.database, outage) };
   } catch (error) {
-    if (error instanceof AccountError)
-      return { error: t(error.kind === 'not_found' ? errors.not_found[1] : `operator.act.error.${error.kind}`) };
+    if (error instanceof AccountError) return { error: t(errorText(t, grantAction.name, error.kind)) };
     if (error instanceof FieldErrors) return { error: t('form.invalid') };
     throw error;
   }

@@ -200,7 +200,7 @@ describe('the operator pages', () => {
   it('refuse a flag that another operator has resolved', async () => {
     const order = await buy(1_000);
     const path = `/operator/flags/${order.flags[0]?.id}`;
-    const open = await client.submit(path, path, { note: 'paid back', choice: 'money_back' });
+    const open = await client.submit(path, path, { note: 'paid back', outcome: 'money_back' });
     expect(open).toMatchObject({ status: 303, location: '/operator?done=flag.resolve' });
     expect((await client.get(path)).status).toBe(404);
   });

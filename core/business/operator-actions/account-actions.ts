@@ -71,7 +71,10 @@ export const accountActions = [
     name: 'account.change_email',
     subject: accountSubject,
     summary: 'give an account another e-mail address; the former one gets a mail',
-    input: object(['to', 'note'], { to: { ...text('The new address.', 320), pattern: emailAddress }, note }),
+    input: object(['to', 'note'], {
+      to: { ...text('The new address.', 320), pattern: emailAddress, format: 'email' },
+      note,
+    }),
     sparesOperators: true,
     tells: { to: receiver },
     async perform(host, id, { to }) {

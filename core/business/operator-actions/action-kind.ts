@@ -1,5 +1,5 @@
 import type { Host } from '#core/gateway/host/host.ts';
-import type { Infer, JsonSchema } from '#core/platform/schema.ts';
+import { type Infer, integer, type JsonSchema } from '#core/platform/schema.ts';
 import type { ActionWords, Operator } from './operator-actions.ts';
 import type { Tellers } from './telling.ts';
 
@@ -107,7 +107,16 @@ export const time = {
 export const lines = (description: string, maxLength: number) =>
   ({ ...text(description, maxLength), isMultiline: true }) as const;
 
+/** An amount, in the currency of the plans. */
+export const amount = (description: string) => integer({ minimum: 1, isMoney: true }, description);
+
 export const note = lines('Why, for the record.', 500);
+
+/** `account.add_days` is done to an `account`; its verb is `add-days` in paths and commands. */
+export function partsOf(action: string): { readonly subject: string; readonly verb: string } {
+  const dot = action.indexOf('.');
+  return { subject: action.slice(0, dot), verb: action.slice(dot + 1).replaceAll('_', '-') };
+}
 
 /** For commands: the input in one line, the operator's words last. */
 export function describeWords({ note: words, ...rest }: ActionWords): string | undefined {

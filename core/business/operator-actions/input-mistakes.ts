@@ -10,7 +10,7 @@ const ajv = new Ajv({
   allErrors: true,
   verbose: true,
   strict: false,
-  formats: { date: isDay, 'date-time': isInstant },
+  formats: { date: isDay, 'date-time': isInstant, email: true },
 });
 const validators = new WeakMap<JsonSchema, ValidateFunction>();
 

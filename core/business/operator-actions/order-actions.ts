@@ -1,9 +1,9 @@
 import { CheckoutError } from '../payments/checkout-error.ts';
 import { flagOutcomes, waysOfDaysBack } from '../payments/order-types.ts';
-import { defineAction, note, text } from './action-kind.ts';
+import { amount, defineAction, note, text } from './action-kind.ts';
 import { flagSubject, orderSubject, refundSubject } from './subjects.ts';
 import { choice, money, hidden, whether } from './telling.ts';
-import { boolean, integer, object } from '#core/platform/schema.ts';
+import { boolean, object } from '#core/platform/schema.ts';
 
 /*
  * Actions on orders, their refunds and their flags. What is done is loaded when it is: MikroORM would slow all commands down.
@@ -40,13 +40,13 @@ export const orderActions = [
     summary: 'pay a payment back, in full or in part',
     input: object(['note'], {
       payment: text('Its id, where the order has several with anything left.'),
-      amount: integer({ minimum: 1 }, 'A part of it; default: all that is left.'),
-      manual: boolean('Whether you have paid it back yourself.'),
+      amount: amount('A part of it; default: all that is left.'),
       days_back: {
         enum: waysOfDaysBack,
         description: 'Days that go back; default: unused ones with the whole payment, none with a part.',
       },
       note,
+      manual: boolean('Whether you have paid it back yourself.'),
     }),
     tells: {
       payment: hidden,
@@ -54,9 +54,9 @@ export const orderActions = [
       days_back: choice('operator.told.days_back'),
       manual: whether('operator.told.manual'),
     },
-    async perform(host, id, { payment, amount, manual = false, days_back: days, note: reason }) {
+    async perform(host, id, { payment, amount: part, manual = false, days_back: days, note: reason }) {
       const { findOrderOfPayment, refundOrder, refundPayment } = await refunds();
-      const options = { amount, days, isManual: manual, reason };
+      const options = { amount: part, days, isManual: manual, reason };
       if (payment !== undefined && (await findOrderOfPayment(host.database, payment))?.id !== id)
         throw new CheckoutError('not_found', `The order has no payment ${payment}.`);
       const { refund } = await (payment === undefined

@@ -33,11 +33,9 @@ export function tellChoice(key: string, value: string, t: Telling['t']): string 
   return text === `${key}.${value}` ? value : text;
 }
 
-/** One of a few values, each with a text. */
-export const choice =
-  (key: string): Teller<string> =>
-  (value, { t }) =>
-    tellChoice(key, value, t);
+/** One of a few values, each with a text, which forms show too. */
+export const choice = (texts: string): Teller<string> & { readonly texts: string } =>
+  Object.assign((value: string, { t }: Telling) => tellChoice(texts, value, t), { texts });
 
 /** A text with the value in the place of its own name, or as `count`. */
 export const within =

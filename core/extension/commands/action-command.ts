@@ -1,5 +1,5 @@
 import type { Command as Parser } from 'commander';
-import type { ActionKind, InputSchema } from '#core/business/operator-actions/action-kind.ts';
+import { type ActionKind, type InputSchema, partsOf } from '#core/business/operator-actions/action-kind.ts';
 import { type ActionDone, commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
 import type { ActionWords } from '#core/business/operator-actions/operator-actions.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
@@ -64,7 +64,7 @@ export function addActionCommand(
   const { about, asks = action.isDanger === true, names, help = '', examples = [] } = wording;
   const { handle: named = about?.argument[1] ?? 'its id', isHandleOptional = false } = wording;
   const asked = { input: wording.options ?? action.input };
-  const verb = wording.verb ?? action.name.slice(action.name.indexOf('.') + 1).replaceAll('_', '-');
+  const { verb = partsOf(action.name).verb } = wording;
   const command = parser.command(verb).description(wording.summary ?? action.summary);
   const hasSubject = action.subject.find !== undefined;
   const { name } = action.subject;
@@ -114,7 +114,7 @@ async function questionOf(
   if (question !== undefined) return question;
   const details = await about?.read(host, handle);
   if (about === undefined || details === undefined) return [`${name} ${handle}: ${summary}?`];
-  const verb = name.slice(name.indexOf('.') + 1).replaceAll('_', ' ');
+  const verb = partsOf(name).verb.replaceAll('-', ' ');
   const asked = `${verb.charAt(0).toUpperCase()}${verb.slice(1)} this ${subject.name}?`;
   return [...about.describe(details, zoneOf(host, output)), '', asked];
 }

@@ -1,78 +1,91 @@
-import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
-import type { Page, PageRequest } from '../pages/page.ts';
-import { type ActionField, type ActionPage, type ActionQuestion, actionPage, lineOf, slugOf } from './action-page.ts';
+import { type ActionKind, partsOf } from '#core/business/operator-actions/action-kind.ts';
+import { FieldErrors, type Page, type PageRequest } from '../pages/page.ts';
+import { describeFields, type FieldWishes } from './action-fields.ts';
+import { type ActionForm, actionForm, type SentFields } from './action-page.ts';
 
-/** The subject's data for a page. */
+/** The subject's data for the page of an action. Texts are ready to be printed. */
 export interface PageSubject {
+  /** '' for an action without a subject. */
   readonly id: string;
   readonly name: string;
-  /** Of its page. */
+  /** Of its page: the next one, and the target of "Cancel". */
   readonly path: string;
   /** Facts about it. */
-  readonly facts?: ActionQuestion['facts'];
+  readonly facts?: readonly { readonly name: string; readonly value: string; readonly path?: string }[];
+  /** The heading, and below it the effects of the action; default: the texts of its name. */
+  readonly question?: string;
+  readonly text?: string;
+  readonly fields?: FieldWishes;
+  /** Something else to do with it, on a page of its own. */
+  readonly other?: { readonly path: string; readonly label: string };
 }
 
 /** Path for confirming an action, and its subject. */
 export interface SubjectPage {
+  /** Below it, the action has its page. */
   readonly path: string;
-  /** @throws PageError */
-  find(request: PageRequest): Promise<PageSubject>;
-  /** Next page after success; default: the subject's page. */
-  readonly next?: string;
+  /** @param sent what the form or the address says, by name @throws PageError */
+  find(request: PageRequest, sent: SentFields): PageSubject | Promise<PageSubject>;
 }
 
+/** What does not follow from the description of an action. */
+type PlainPageWords = Pick<ActionForm, 'errors' | 'check' | 'sent'> & {
+  /** Of the page; default: the action's own, below that of its subject. */
+  readonly path?: string;
+  /** Key of the title; default: that of the button. */
+  readonly title?: string;
+};
+
 /**
- * The page of an action whose description says all that it asks for. Its texts are `operator.act.NAME`, for the button, with `.question`
- * and `.text`, and with `.MEMBER` and `.MEMBER_hint` where it asks for a line of text.
- *
- * @param more a choice between some ways to do it, where its input has one
+ * The page of an action: it asks whether, with the fields that follow from the schema of its input. Its texts are `operator.act.NAME`, for
+ * the button, with `.question` and `.text`, and those of the fields (`describeFields`). A member that has the name of a parameter of the
+ * path is not asked for.
  */
-export function plainPage(
-  action: ActionKind,
-  { path, find, next }: SubjectPage,
-  {
-    choice,
-    ...more
-  }: Pick<ActionPage, 'errors' | 'words'> & {
-    choice?(request: PageRequest, id: string): Promise<ActionField>;
-  } = {},
-): Page {
-  const { properties, required = [] } = action.input;
+export function plainPage(action: ActionKind, { path: below, find }: SubjectPage, words: PlainPageWords = {}): Page {
   const key = `operator.act.${action.name}`;
-  const line = lineOf(action);
-  return actionPage({
-    path: `${path}/${slugOf(action.name)}`,
-    title: key,
-    action,
-    ...more,
-    async ask(request) {
-      const { t } = request;
-      const subject = await find(request);
-      const chosen = await choice?.(request, subject.id);
-      const textField = (name: 'line' | 'note', label: string, hint: string, member: string = name): ActionField => ({
-        name,
-        label: t(label),
-        hint: t(hint),
-        isOptional: !required.includes(member),
-      });
+  const { path = `${below}/${partsOf(action.name).verb}`, title = key, sent = [], ...form } = words;
+  const known = Object.keys(action.input.properties).filter((name) => path.includes(`{${name}}`));
+  const notAsked = Object.fromEntries(known.map((name) => [name, false as const]));
+  return {
+    path,
+    role: 'operator',
+    title,
+    template: 'parts/action.eta',
+    styles: ['operator.css', 'tables.css'],
+    async show(request) {
+      const { t, query, form: rejected } = request;
+      const said = { ...query, ...rejected.values };
+      const subject = await find(request, said);
       return {
-        question: t(`${key}.question`, { subject: subject.name }),
-        text: t(`${key}.text`),
+        question: subject.question ?? t(`${key}.question`, { subject: subject.name }),
+        text: subject.text ?? t(`${key}.text`),
         facts: subject.facts ?? [],
         label: t(key),
         isDanger: action.isDanger === true,
         back: subject.path,
-        fields: [
-          ...(properties['days'] === undefined
-            ? []
-            : [{ name: 'days' as const, label: t('operator.days_column'), hint: t('operator.days_hint') }]),
-          ...(chosen === undefined ? [] : [chosen]),
-          ...(line === undefined ? [] : [textField('line', `${key}.${line}`, `${key}.${line}_hint`, line)]),
-          ...(properties['note'] === undefined ? [] : [textField('note', 'operator.reason', 'operator.act.note_hint')]),
-        ],
+        other: subject.other,
+        sent: sent.map((name) => ({ name, value: said[name] ?? '' })),
+        rows: describeFields(request, action, { ...notAsked, ...subject.fields }),
       };
     },
-    subject: async (request) => (await find(request)).id,
-    next: async (request) => (next === undefined ? (await find(request)).path : next),
-  });
+    forms: [
+      actionForm(action, {
+        ...form,
+        known,
+        sent,
+        async subject(request, fields) {
+          const subject = await find(request, fields);
+          requireFields(subject.fields ?? {}, fields);
+          return subject;
+        },
+      }),
+    ],
+  };
+}
+
+/** @throws FieldErrors for a field that only this subject needs */
+function requireFields(wishes: FieldWishes, fields: SentFields): void {
+  for (const [name, wish] of Object.entries(wishes))
+    if (wish !== false && wish.isRequired === true && fields[name] === undefined)
+      throw new FieldErrors({ [name]: 'form.required' });
 }

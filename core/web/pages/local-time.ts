@@ -13,11 +13,12 @@ export async function spanOf(request: PageRequest, since: string, until: string)
   return { since: await instantOf(request, since), until: await instantOf(request, until) };
 }
 
-async function instantOf({ host, format }: PageRequest, local: string): Promise<string> {
+/** @param field beside which an error is shown */
+export async function instantOf({ host, format }: PageRequest, local: string, field = ''): Promise<string> {
   const day = new Date(`${local.slice(0, 10)}T00:00:00Z`);
   const hour = Number(local.slice(11, 13));
   if (Number.isNaN(day.getTime()) || !day.toISOString().startsWith(local.slice(0, 10)) || hour > 23)
-    throw new FieldErrors({ '': 'form.invalid' });
+    throw new FieldErrors({ [field]: 'form.invalid' });
   const [row] = await host.database.query<{ at: number }>(`select ${epoch('?::timestamp at time zone ?')} as at`, [
     local,
     format.timeZone,

@@ -85,7 +85,7 @@ export function describeFlag(flag: OpenFlag, { t, format }: Pick<ProblemReader, 
     since: createdAt,
     step: {
       path: `/operator/flags/${id}`,
-      text: t('operator.resolve'),
+      text: t('operator.act.flag.resolve'),
       label: t('operator.resolve_label', { flag: title, order: code }),
     },
   };

@@ -2,6 +2,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { JsonSchema } from '#core/platform/schema.ts';
 import { FieldErrors } from '../pages/page.ts';
 import { formTokenField } from '../sessions/form-token.ts';
+import { isDay } from '#core/platform/timing/time-zone.ts';
 import { withoutNul } from '../pages/without-nul.ts';
 
 const validators = new WeakMap<JsonSchema, ValidateFunction>();
@@ -12,6 +13,7 @@ const ajv = new Ajv({
   removeAdditional: true,
   allErrors: true,
   strict: false,
+  formats: { date: isDay, email: true },
 });
 
 /** The fields as a browser sent them, without the token. Of a field that was sent several times the last counts. */
@@ -42,7 +44,8 @@ export function parseFields(fields: Readonly<Record<string, string | string[]>>,
     if (errors[field] !== undefined) continue;
     // The placeholders of the texts are those of the whole form, so that one field can say its bounds.
     const own = bounds === undefined ? boundsOf(schema.properties?.[field]) : undefined;
-    errors[field] = own === undefined || error.keyword === 'required' ? textFor(error) : 'form.number';
+    errors[field] =
+      own === undefined || error.keyword === 'required' ? textFor(error, schema.properties?.[field]) : 'form.number';
     if (errors[field] === 'form.number') bounds = own;
   }
   throw new FieldErrors(errors, { ...bounds });
@@ -70,6 +73,8 @@ function fieldOf({ instancePath, keyword, params }: ErrorObject): string {
   return instancePath.split('/')[1] ?? '';
 }
 
-function textFor({ keyword }: ErrorObject): string {
-  return keyword === 'required' ? 'form.required' : keyword === 'maxLength' ? 'form.too_long' : 'form.invalid';
+function textFor({ keyword }: ErrorObject, { format }: JsonSchema = {}): string {
+  if (keyword === 'required') return 'form.required';
+  if (keyword === 'maxLength') return 'form.too_long';
+  return format === 'email' ? 'form.email' : 'form.invalid';
 }

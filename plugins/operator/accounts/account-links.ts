@@ -1,9 +1,9 @@
 import type { AccountRecord } from '#core/business/accounts/account-record.ts';
+import { partsOf } from '#core/business/operator-actions/action-kind.ts';
 import { actionsOf } from '#core/business/operator-actions/actions.ts';
 import { accountSubject } from '#core/business/operator-actions/subjects.ts';
 import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
-import { slugOf } from '#core/web/actions/action-page.ts';
 
 /** The most frequent actions of support; the rest is offered with the details. A note is written on the page itself. */
 const first = new Set(['account.add_days', 'account.block', 'account.unblock']);
@@ -22,7 +22,7 @@ export function accountLinks(
     .filter(({ name }) => name !== onPage && name !== (blockedAt === undefined ? 'account.unblock' : 'account.block'))
     .filter(({ input }) => hasSignIn || input.properties['sign_in'] === undefined)
     .map(({ name }) => ({
-      path: `/operator/accounts/${id}/${slugOf(name)}`,
+      path: `/operator/accounts/${id}/${partsOf(name).verb}`,
       label: t(`operator.act.${name}`),
       isFirst: first.has(name),
       isDanger: name === 'account.block' || name === 'account.delete',

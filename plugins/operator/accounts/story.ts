@@ -148,7 +148,7 @@ function tellResolution({ kind, resolvedAt, resolution }: OrderFlag, { code }: O
 }
 
 function resolveLink({ id }: OrderFlag, t: Words['t']) {
-  return { path: `/operator/flags/${id}`, label: t('operator.resolve') };
+  return { path: `/operator/flags/${id}`, label: t('operator.act.flag.resolve') };
 }
 
 /** Time that was bought, taken back with a refund, or moved by either is listed together with the money. */

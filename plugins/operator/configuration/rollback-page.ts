@@ -1,16 +1,15 @@
+import { note as reason } from '#core/business/operator-actions/action-kind.ts';
 import type { Served } from '#core/config/history/history.ts';
 import { diffLines } from '#core/config/history/text-diff.ts';
 import { releaseAction, rollbackAction } from '#core/extension/validation/config-actions.ts';
 import { type ConfigChanges, configLoadState } from '#core/extension/validation/load-state.ts';
+import { describeFields } from '#core/web/actions/action-fields.ts';
 import { act } from '#core/web/actions/action-page.ts';
 import { defineForm, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { configurationsPath, numberOf, readServing, requireChanges } from './list-page.ts';
-import { object, string } from '#core/platform/schema.ts';
+import { object } from '#core/platform/schema.ts';
 
-/** Characters of a note. */
-const longestNote = 500;
-const refusals = { refused: ['', 'operator.configuration_not_taken_back'] } as const;
 /** Lines of a comparison; `daypass diff` prints all of them. */
 const longestDiff = 400;
 
@@ -35,17 +34,18 @@ export const configurationPage: Page = {
       change: isServing ? undefined : cut(diffLines(serving.text, served.text)),
       isRelease: isFile(served, request),
       back: configurationsPath,
+      rows: describeFields(request, rollbackAction, { configuration: false }),
     };
   },
   forms: [
     defineForm({
-      fields: object(['note'], { note: string({ minLength: 1, maxLength: longestNote, pattern: '\\S' }) }),
+      fields: object(['note'], { note: reason }),
       once: true,
       async submit({ note }, request) {
         const served = await requireServed(requireChanges(request), request);
         const words = { configuration: served.id, note: note.replaceAll(/\s+/g, ' ').trim() };
         // Going back to what the file says releases it.
-        await act(request, isFile(served, request) ? releaseAction : rollbackAction, '', words, refusals);
+        await act(request, isFile(served, request) ? releaseAction : rollbackAction, '', words);
         return new Redirect(configurationsPath);
       },
     }),

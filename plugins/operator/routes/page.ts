@@ -6,7 +6,8 @@ import { readRouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { routeIdsOf } from '#core/gateway/model-call/route-reset.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { coreAction } from '#core/business/operator-actions/actions.ts';
-import { actionPage, describeDone } from '#core/web/actions/action-page.ts';
+import { describeDone } from '#core/web/actions/action-page.ts';
+import { plainPage } from '#core/web/actions/plain-page.ts';
 
 /** Routes on the page, those of models with trouble first; `daypass routes` lists all. */
 const listedRoutes = 300;
@@ -53,33 +54,17 @@ export function routesPage(gateway: Pick<Registry, 'statusReports' | 'costsReade
 
 /** `/operator/routes/reset?route=…`: closes the breaker of a route, and ends the cooldowns of its keys. */
 export const resetPage = (gateway: Pick<Registry, 'statusReports'>): Page =>
-  actionPage({
-    path: '/operator/routes/reset',
-    title: 'operator.reset_title',
-    action: coreAction('route.reset'),
-    ask(request) {
-      const { t, query, form, host } = request;
-      const route = requireRoute(request, query['route'] ?? form.values['route'] ?? '');
-      if (!canReset(readRouteStatus(gateway, host).get(route)))
-        throw new PageError(409, 'operator.nothing_to_reset', { action: routesAction });
-      return {
-        question: t('operator.reset_question', { route }),
-        text: t('operator.reset_text'),
-        facts: [],
-        label: t('operator.reset'),
-        isDanger: false,
-        back: '/operator/routes',
-        fields: [],
-        route,
-      };
+  plainPage(
+    coreAction('route.reset'),
+    {
+      path: '/operator/routes',
+      find({ host }, { route = '' }) {
+        const action = { path: '/operator/routes', label: 'operator.routes' } as const;
+        if (!routeIdsOf(host).includes(route)) throw new PageError(404, 'operator.route_unknown', { action });
+        if (!canReset(readRouteStatus(gateway, host).get(route)))
+          throw new PageError(409, 'operator.nothing_to_reset', { action });
+        return { id: route, name: route, path: action.path };
+      },
     },
-    subject: (request, { route }) => requireRoute(request, route),
-    next: () => '/operator/routes',
-  });
-
-const routesAction = { path: '/operator/routes', label: 'operator.routes' } as const;
-
-function requireRoute({ host }: PageRequest, route: string): string {
-  if (routeIdsOf(host).includes(route)) return route;
-  throw new PageError(404, 'operator.route_unknown', { action: routesAction });
-}
+    { title: 'operator.reset_title', sent: ['route'] },
+  );

@@ -75,7 +75,7 @@ const pages: readonly ActionPage[] = [
     right: announced,
     does: [0, 1],
     note: expect.stringMatching(
-      /^kind: note, audience: customers, text_en: We move\., text_id: Kami pindah\., since: .+Z, until: .+Z$/,
+      /^kind: note, audience: customers, since: .+Z, until: .+Z, text_en: We move\., text_id: Kami pindah\.$/,
     ),
   },
   {

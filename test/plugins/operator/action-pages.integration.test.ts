@@ -130,7 +130,7 @@ const pages: readonly ActionPage[] = [
       return { path: `/operator/flags/${flagged.flags[0]?.id}`, id: flagged.id, state };
     },
     wrong: [noReason, onlySpaces, longReason, [{ note: reason }, 'Fill in this field.']],
-    right: { note: reason, choice: 'money_back' },
+    right: { note: reason, outcome: 'money_back' },
     does: [[undefined], [reason]],
     note: `outcome: money_back, flag: wrong_amount, ${reason}`,
   },
@@ -153,7 +153,7 @@ const pages: readonly ActionPage[] = [
       [{ note: reason, amount: '30.00', manual: 'true' }, 'That is not an amount above 0.'],
     ],
     // As it is written in Indonesia; as a number it would be 30 rupiah.
-    right: { note: reason, amount: '30.000', choice: 'none', manual: 'true' },
+    right: { note: reason, amount: '30.000', days_back: 'none', manual: 'true' },
     does: [[], [[30_000, 'none', reason, true]]],
     note: expect.stringMatching(`^payment: [\\w-]{36}, amount: 30000, days_back: none, manual: true, ${reason}$`),
   },
@@ -186,7 +186,7 @@ const pages: readonly ActionPage[] = [
       [{ days: '0', note: reason }, 'Enter a number other than 0.'],
       [{ days: '1.5', note: reason }, 'Enter a whole number from -365 to 365.'],
       [{ days: '366', note: reason }, 'Enter a whole number from -365 to 365.'],
-      [{ days: '3', line: 'x'.repeat(61), note: reason }, 'This is too long.'],
+      [{ days: '3', label: 'x'.repeat(61), note: reason }, 'This is too long.'],
     ],
     right: { days: '3', note: reason },
     does: [0, 3],
@@ -212,13 +212,13 @@ const pages: readonly ActionPage[] = [
       return account('change-email', async (id) => (await findAccount(gateway.database, id)).email);
     },
     wrong: [
-      [{ line: 'other@example.com', note: '' }, 'Fill in this field.'],
-      [{ line: '', note: reason }, 'Fill in this field.'],
-      [{ line: 'nobody', note: reason }, 'That is not an e-mail address.'],
-      [{ line: 'OPS@example.com', note: reason }, 'That is an operator&#39;s address.'],
-      [{ line: 'Customer@example.com', note: reason }, 'Another account has this address.'],
+      [{ to: 'other@example.com', note: '' }, 'Fill in this field.'],
+      [{ to: '', note: reason }, 'Fill in this field.'],
+      [{ to: 'nobody', note: reason }, 'That is not an e-mail address.'],
+      [{ to: 'OPS@example.com', note: reason }, 'That is an operator&#39;s address.'],
+      [{ to: 'Customer@example.com', note: reason }, 'Another account has this address.'],
     ],
-    right: { line: 'new@example.com', note: reason },
+    right: { to: 'new@example.com', note: reason },
     does: [expect.stringMatching(/^[\w-]{36}@example.com$/), 'new@example.com'],
     note: `to: new@example.com, ${reason}`,
   },
@@ -227,11 +227,11 @@ const pages: readonly ActionPage[] = [
     action: 'account.remove_sign_in',
     subject: () => account('remove-sign-in', signInsOf),
     wrong: [
-      [{ choice: 'google', note: '' }, 'Fill in this field.'],
-      [{ choice: '', note: reason }, 'Fill in this field.'],
-      [{ choice: 'github', note: reason }, 'There is no such account or sign-in.'],
+      [{ sign_in: 'google', note: '' }, 'Fill in this field.'],
+      [{ sign_in: '', note: reason }, 'Fill in this field.'],
+      [{ sign_in: 'github', note: reason }, 'There is no such account or sign-in.'],
     ],
-    right: { choice: 'google', note: reason },
+    right: { sign_in: 'google', note: reason },
     does: [['google'], []],
     note: `sign_in: google, ${reason}`,
   },
@@ -246,14 +246,14 @@ const pages: readonly ActionPage[] = [
       return { ...from, state: async () => [await from.state(), await signInsOf(accountId)] };
     },
     wrong: [
-      [{ choice: 'google', line: 'Other', note: '' }, 'Fill in this field.'],
-      [{ choice: 'google', line: '', note: reason }, 'Fill in this field.'],
-      [{ choice: 'google', line: 'nobody@example.com', note: reason }, 'There is no such account or sign-in.'],
-      [{ choice: 'google', line: operator, note: reason }, 'That is an operator&#39;s address.'],
-      [{ choice: 'google', line: 'Rani', note: reason }, 'Several accounts match. Use the ID.'],
-      [{ choice: 'google', line: 'x'.repeat(201), note: reason }, 'Something in the form is missing or not allowed.'],
+      [{ sign_in: 'google', to: 'Other', note: '' }, 'Fill in this field.'],
+      [{ sign_in: 'google', to: '', note: reason }, 'Fill in this field.'],
+      [{ sign_in: 'google', to: 'nobody@example.com', note: reason }, 'There is no such account or sign-in.'],
+      [{ sign_in: 'google', to: operator, note: reason }, 'That is an operator&#39;s address.'],
+      [{ sign_in: 'google', to: 'Rani', note: reason }, 'Several accounts match. Use the ID.'],
+      [{ sign_in: 'google', to: 'x'.repeat(201), note: reason }, 'This is too long.'],
     ],
-    right: { choice: 'google', line: 'Other', note: reason },
+    right: { sign_in: 'google', to: 'Other', note: reason },
     does: [
       [['google'], []],
       [[], ['google']],
@@ -265,11 +265,11 @@ const pages: readonly ActionPage[] = [
     action: 'account.delete',
     subject: () => account('delete', async (id) => (await findAccount(gateway.database, id)).deletedAt !== undefined),
     wrong: [
-      [{ line: '', note: reason }, 'Fill in this field.'],
-      [{ line: 'other@example.com', note: reason }, 'That is not the address of this account.'],
-      [{ line: operator, note: reason }, 'That is not the address of this account.'],
+      [{ confirm: '', note: reason }, 'Fill in this field.'],
+      [{ confirm: 'other@example.com', note: reason }, 'That is not the address of this account.'],
+      [{ confirm: operator, note: reason }, 'That is not the address of this account.'],
     ],
-    right: async ({ id }) => ({ line: (await findAccount(gateway.database, id)).email ?? '', note: reason }),
+    right: async ({ id }) => ({ confirm: (await findAccount(gateway.database, id)).email ?? '', note: reason }),
     does: [false, true],
   },
   {
@@ -286,7 +286,7 @@ const pages: readonly ActionPage[] = [
       return { path: `/operator/refunds/${key}/close`, id: paid.id, state };
     },
     wrong: [noReason, onlySpaces, longReason, [{ note: reason }, 'Fill in this field.']],
-    right: { choice: 'failed', note: reason },
+    right: { as: 'failed', note: reason },
     does: [['sent'], ['failed']],
     note: expect.stringMatching(`^as: failed, refund: ORD-\\w+-R1, ${reason}$`),
   },
@@ -398,10 +398,10 @@ describe('the account of an operator', () => {
 
   it.each([
     ['block', { note: reason }],
-    ['delete', { line: operator, note: reason }],
-    ['change-email', { line: 'new-ops@example.com', note: reason }],
-    ['remove-sign-in', { choice: 'local', note: reason }],
-    ['move-sign-in', { choice: 'local', line: 'customer@example.com', note: reason }],
+    ['delete', { confirm: operator, note: reason }],
+    ['change-email', { to: 'new-ops@example.com', note: reason }],
+    ['remove-sign-in', { sign_in: 'local', note: reason }],
+    ['move-sign-in', { sign_in: 'local', to: 'customer@example.com', note: reason }],
   ])('is not locked out by %s', async (slug, fields) => {
     const id = await idOf();
     const path = `/operator/accounts/${id}/${slug}`;
@@ -422,8 +422,8 @@ describe('the account of an operator', () => {
 it('a part that is refunded leaves the days, unless the operator has chosen otherwise', async () => {
   const paid = await order(95_000);
   const path = `/operator/orders/${paid.code}/refund/${paid.payments[0]?.id}`;
-  const [, first] = /<select id="choice"[^>]*><option value="([^"]*)"/.exec((await ops.get(path)).text) ?? [];
-  await ops.submit(path, path, { note: reason, amount: '30000', choice: first ?? 'none', manual: 'true' });
+  const [, first] = /<select id="days_back"[^>]*><option value="([^"]*)"/.exec((await ops.get(path)).text) ?? [];
+  await ops.submit(path, path, { note: reason, amount: '30000', days_back: first ?? 'none', manual: 'true' });
   expect((await read(paid)).refunds).toMatchObject([{ amount: 30_000, days: 'none', state: 'done' }]);
   expect(first).toBe('');
 });
@@ -577,7 +577,7 @@ it('the page of an account names days without a label in the reader’s language
 it('an account with an order that can still be paid is not deleted', async () => {
   const open = await order();
   const path = `/operator/accounts/${open.accountId}/delete`;
-  const { status, text } = await ops.submit(path, path, { line: open.accountId });
+  const { status, text } = await ops.submit(path, path, { confirm: open.accountId });
   expect([status, text.includes('An order of this account can still be paid.')]).toEqual([422, true]);
 });
 

@@ -1,5 +1,5 @@
 import type { Model } from '#core/config/catalog/catalog.ts';
-import type { Adapter, Usage } from './model-call/adapter.ts';
+import type { Adapter, AnswerDigests, Usage } from './model-call/adapter.ts';
 import { defineFact } from './pipeline/fact.ts';
 
 export type { Usage } from './model-call/adapter.ts';
@@ -117,6 +117,10 @@ export interface Delivery {
   firstContentAfter: number | undefined;
   /** Ms for which the request waited for free slots of upstreams; undefined when it did not. */
   queuedFor?: number;
+  /** The model that the upstream has named in its answer. */
+  answeredModel?: string | undefined;
+  /** True where that is another model than the one that was asked for. */
+  isOtherModel?: boolean;
   /** True when a vendor refused the request, or withheld or cut the answer, because of its policy. */
   isPolicyRefusal?: boolean;
 }
@@ -152,6 +156,8 @@ export const adapter = defineFact<Adapter>('adapter');
 export const cachedCall = defineFact<CachedCall>('cached_call');
 /** Source of the answer; written by `upstream`. */
 export const delivery = defineFact<Delivery>('delivery');
+/** Digests of the answer; written by `upstream` at its end, and by `cache` with a hit. */
+export const answerDigests = defineFact<AnswerDigests>('answer_digests');
 /**
  * The model, with the route to try, of a request that the gateway itself makes to probe a route. It names no account,
  * and changes neither breakers nor keys nor the budget of retries. Written by who makes the request.

@@ -1,6 +1,8 @@
 import { Readable } from 'node:stream';
 import type { Catalog } from '#core/config/catalog/catalog.ts';
-import { cachedCall, cacheStatus, principal } from '#core/gateway/facts.ts';
+import type { AnswerDigests } from '#core/gateway/model-call/adapter.ts';
+import { changedContent, readChangedBody } from '#core/gateway/pipeline/changed-body.ts';
+import { answerDigests, cachedCall, cacheStatus, principal } from '#core/gateway/facts.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { defineFact } from '#core/gateway/pipeline/fact.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
@@ -47,8 +49,11 @@ export class ReplyCache {
     exchange.set(cacheStatus, 'miss');
     if (found === undefined) return undefined;
     if ('value' in found) {
-      const stored = decodeStored(found.value);
-      if (stored === undefined) return undefined;
+      const decoded = decodeStored(found.value);
+      if (decoded === undefined) return undefined;
+      const { reply: stored, digests } = decoded;
+      if (digests === undefined) readChangedBody(exchange, stored);
+      else exchange.set(answerDigests, digests);
       exchange.set(cacheStatus, 'hit');
       const called = await calledModel(exchange, catalog);
       const isStream = stored.headers['content-type']?.startsWith('text/event-stream') === true;
@@ -75,7 +80,7 @@ export class ReplyCache {
     const onBody = (bytes: Buffer | undefined) => {
       if (bytes === undefined || bytes.length > maxBytes || exchange.failure !== undefined)
         this.#endLead(exchange, held);
-      else this.#settle(held, (lead) => lead.store(encodeStored(contentType, bytes), held.seconds));
+      else this.#settle(held, (lead) => lead.store(encodeStored(contentType, bytes, digestsOf(exchange)), held.seconds));
     };
     if (body instanceof Readable) return { ...reply, headers, body: collect(body, maxBytes, onBody) };
     onBody(typeof body === 'string' ? Buffer.from(body) : (body ?? Buffer.alloc(0)));
@@ -108,6 +113,11 @@ export class ReplyCache {
     if (!(error instanceof SharedUnavailable)) throw error;
     if (this.#warning.pass()) this.#options.log.warn(`responses are not cached: ${error.message}`);
   }
+}
+
+/** Undefined for an answer that a stage has changed: its content is read each time it is sent. */
+function digestsOf(exchange: Exchange): AnswerDigests | undefined {
+  return exchange.find(changedContent) === undefined ? exchange.find(answerDigests) : undefined;
 }
 
 function cacheHeaders(

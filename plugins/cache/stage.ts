@@ -43,6 +43,7 @@ export const cacheStage = defineStage({
     const cache = new ReplyCache({ shared, catalog, log, maxBytes });
     return {
       timeout: maxWaitSeconds,
+      keepsContent: true,
       enter(exchange) {
         const asked = exchange.headers[header];
         if (asked === undefined || exchange.endpoint.isPublic) return;

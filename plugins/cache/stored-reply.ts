@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { AnswerDigests } from '#core/gateway/model-call/adapter.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import { ReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
@@ -10,20 +11,28 @@ export const storedVersion = 1;
 interface StoredHead {
   readonly version: number;
   readonly contentType: string;
+  /** Missing where they are not known. */
+  readonly digests?: AnswerDigests | undefined;
 }
 
-export function encodeStored(contentType: string, body: Buffer): Buffer {
-  const head: StoredHead = { version: storedVersion, contentType };
+export interface StoredReply {
+  readonly reply: Reply;
+  readonly digests: AnswerDigests | undefined;
+}
+
+export function encodeStored(contentType: string, body: Buffer, digests?: AnswerDigests): Buffer {
+  const head: StoredHead = { version: storedVersion, contentType, digests };
   return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body]);
 }
 
 /** The stored reply; undefined when another version of the gateway has written it, or it is malformed. */
-export function decodeStored(stored: Buffer): Reply | undefined {
+export function decodeStored(stored: Buffer): StoredReply | undefined {
   const end = stored.indexOf(0x0a);
   try {
     const head = JSON.parse(stored.toString('utf8', 0, end)) as StoredHead;
     if (head.version !== storedVersion) return undefined;
-    return { status: 200, headers: { 'content-type': head.contentType }, body: stored.subarray(end + 1) };
+    const reply = { status: 200, headers: { 'content-type': head.contentType }, body: stored.subarray(end + 1) };
+    return { reply, digests: head.digests };
   } catch {
     return undefined;
   }

@@ -67,6 +67,7 @@ export const formatStage = defineStage({
     return {
       // The stage waits only for the request body, the database and the shared state, which all have deadlines.
       timeout: Infinity,
+      keepsContent: true,
       leave: (exchange, reply) =>
         store.leave(exchange, asJsonArray(exchange, restarted(exchange, counted(exchange, reply)))),
       async enter(exchange) {

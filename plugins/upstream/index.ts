@@ -6,6 +6,7 @@ import { toolDiagnosis } from './tool-diagnosis.ts';
 import { routesCommand } from './health/routes-command.ts';
 import { routeGauges, routeStatus } from './routes.ts';
 import { capacityGauges } from './capacity/gauges.ts';
+import { otherModels } from './other-models.ts';
 import { upstreamStage } from './stage.ts';
 import { vendors } from './vendors.ts';
 import en from './texts/en.json' with { type: 'json' };
@@ -17,6 +18,7 @@ export const plugin: GatewayPlugin = {
   register(server) {
     server.gateway.stage(upstreamStage);
     server.gateway.texts(defineTexts({ en, id }));
+    server.gateway.problem(otherModels);
     server.gateway.command(routesCommand);
     server.gateway.statusReport(routesReport(routeStatus));
     server.gateway.diagnosis(upstreamDiagnosis);

@@ -128,6 +128,7 @@ async function* describeRequests(database: Queries, accountId: string): AsyncGen
 
 /** The operator decides whether routes are shown. */
 function withoutRoutes(record: RequestRecord): object {
-  const { route: _route, attempts: _attempts, account_id: _account, ...own } = record;
+  const { route: _route, attempts: _attempts, account_id: _account, ...shown } = record;
+  const { answered_model: _answered, is_other_model: _isOther, ...own } = shown;
   return { ...own, started_at: new Date(record.started_at).toISOString() };
 }

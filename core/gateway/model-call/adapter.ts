@@ -103,6 +103,10 @@ export interface ReplyReader {
   readonly usage: Usage | undefined;
   /** True when the vendor has withheld or cut the answer because of its policy. */
   readonly isPolicyRefusal?: boolean;
+  /** Digests of the content, undefined in formats without conversations. Computed on each call. */
+  readonly digests?: AnswerDigests | undefined;
+  /** The model that the upstream has named in its answer. */
+  readonly answeredModel?: string | undefined;
   /** Features of the answer that could not be passed on; in the record, and reported to the client if the headers are not sent yet. */
   readonly notes?: readonly string[] | undefined;
   /**
@@ -112,6 +116,14 @@ export interface ReplyReader {
   finished?(): JsonObject | undefined;
   /** Writes the error that ends the client's stream at this point. */
   renderFailure(error: GatewayError): string;
+}
+
+/** SHA-256 over the content of an answer in hexadecimal digits, undefined where it has none; docs/honesty.md. */
+export interface AnswerDigests {
+  readonly received: string | undefined; // of what the upstream has sent
+  readonly sent: string | undefined; // of what the client gets
+  /** Why they differ, if they do: names of changes. */
+  readonly changes?: readonly string[];
 }
 
 /** Received and requested kind of answer. */

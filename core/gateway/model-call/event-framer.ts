@@ -5,6 +5,13 @@ import { findExcess } from '#core/platform/json-measure.ts';
 /** Characters of data from which parsing once is faster than searching twice. */
 const parsedLength = 65_536;
 
+/** Pieces of an answer: text, reasoning, and the arguments of a call. */
+export interface SaidPiece {
+  readonly text: string;
+  readonly reasoning: string;
+  readonly input?: { readonly key: string | number; readonly text: string };
+}
+
 /** One event of a streamed reply. */
 export class StreamEvent {
   /** The `event:` field; undefined when there is none. */
@@ -13,6 +20,8 @@ export class StreamEvent {
   readonly data: string | undefined;
   /** The event as it came, its terminator included. */
   readonly text: string;
+  /** What the event says, where that is known and nothing but a piece of the answer: those who skim need not read it. */
+  said: SaidPiece | undefined;
   /** True once it is known to differ from an earlier event of the stream in a piece of the answer only. */
   isPlain = false;
   readonly #bytes: Buffer;

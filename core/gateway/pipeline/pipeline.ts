@@ -3,6 +3,7 @@ import { GatewayError, toGatewayError } from '#core/platform/errors/table.ts';
 import { renderError } from './render-error.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import type { Exchange } from './exchange.ts';
+import { readChangedBody } from './changed-body.ts';
 import { checkReply, describeValue } from './check-reply.ts';
 import { bodyErrorOf, discard, type Reply, tolerateErrors } from './reply.ts';
 import type { StageMoment } from './stage-fault.ts';
@@ -130,7 +131,10 @@ export class Pipeline {
           throw exchange.abortReason;
         }
         if (typeof settled === 'function') deferred ??= { answer: settled, watched };
-        else if (settled !== undefined && settled !== null) reply = this.#accept(exchange, settled, watched, 'enter');
+        else if (settled !== undefined && settled !== null) {
+          reply = this.#accept(exchange, settled, watched, 'enter');
+          if (watched.stage.keepsContent !== true) readChangedBody(exchange, reply);
+        }
       }
       if (reply === undefined) {
         deferred ??= this.#endpointAnswer(exchange);
@@ -237,6 +241,7 @@ export class Pipeline {
         const result = watched.stage.leave(exchange, came);
         const settled = result instanceof Promise ? await this.#wait(result, watched, 'leave', exchange) : result;
         reply = this.#unbroken(exchange, this.#accept(exchange, settled ?? came, watched, 'leave', came), came);
+        if (reply.body !== came.body && watched.stage.keepsContent !== true) readChangedBody(exchange, reply);
       } catch (error) {
         discard(came);
         reply = this.#refuse(exchange, error, watched.owner);

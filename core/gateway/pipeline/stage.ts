@@ -49,6 +49,11 @@ export interface Stage {
    * `Infinity` for a stage that bounds every wait itself: it is not watched, which saves the cost on each request.
    */
   readonly timeout?: number;
+  /**
+   * True for a stage whose replies have the content that the serving route has reported, or that it reports itself. The content of any
+   * other body is read as it is sent, for the digest in the record.
+   */
+  readonly keepsContent?: boolean;
   activate?(): void;
   /**
    * The account that a request is of, asked before it begins, and only while two configurations serve different accounts. Undefined for

@@ -1,6 +1,7 @@
 import { bounds } from '#core/platform/bounds.ts';
 import {
   adapter,
+  answerDigests,
   type AttemptRecord,
   type CachedCall,
   cachedCall,
@@ -10,6 +11,8 @@ import {
   type Principal,
   principal,
 } from '../facts.ts';
+import type { AnswerDigests } from '../model-call/adapter.ts';
+import { changedContent } from '../pipeline/changed-body.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { Outcome } from '../pipeline/stage.ts';
 import { type Columns, columnsOf, type RecordRow } from './column.ts';
@@ -101,8 +104,25 @@ const deliveryColumns = columnsOf<Delivery>()({
   cache_write_tokens: { type: 'integer', read: ({ usage }) => usage?.cacheWrite, maximum: bounds.tokens },
   reasoning_tokens: { type: 'integer', read: ({ usage }) => usage?.reasoning, maximum: bounds.tokens },
   images: { type: 'integer', read: ({ usage }) => usage?.images, maximum: bounds.tokens },
+  /** The model that the vendor's answer names. */
+  answered_model: { type: 'text', isPersonal: false, read: ({ answeredModel }) => answeredModel, maxLength: 200 },
+  /** True where that is not the one that the route asks for (core/gateway/model-call/same-model.ts). */
+  is_other_model: { type: 'boolean', read: ({ isOtherModel }) => isOtherModel },
   is_policy_refusal: { type: 'boolean', read: ({ isPolicyRefusal }) => isPolicyRefusal },
   usage_estimated: { type: 'boolean', read: ({ usage }) => usage && usage.isEstimated === true },
+});
+
+/** SHA-256 of the content of the answer: as the upstream has sent it, as the client got it, and why they differ. */
+const digestColumns = columnsOf<AnswerDigests>()({
+  digest_received: { type: 'text', isPersonal: false, read: ({ received }) => received },
+  digest_sent: { type: 'text', isPersonal: false, read: ({ sent }) => sent },
+  digest_changes: {
+    type: 'text[]',
+    isPersonal: false,
+    read: ({ received, sent, changes }) => (received === sent ? undefined : (changes ?? [])),
+    entries: 8,
+    maxLength: 40,
+  },
 });
 
 /** The columns of `request_log` except `instance`: the record of a request. */
@@ -113,6 +133,7 @@ export const columns = {
   ...outcomeColumns,
   ...cacheColumns,
   ...deliveryColumns,
+  ...digestColumns,
 } as const;
 
 export type RequestRecord = RecordRow<typeof columns>;
@@ -135,7 +156,17 @@ export const sources: readonly RecordSource[] = [
   { moment: 'result', find: (_, outcome) => outcome, columns: outcomeColumns },
   { moment: 'result', find: (exchange) => exchange.find(cacheStatus), columns: cacheColumns },
   { moment: 'result', find: (exchange) => exchange.find(delivery), columns: deliveryColumns },
+  { moment: 'result', find: digestsOf, columns: digestColumns },
 ];
+
+/** A content that a stage has changed is known once it is sent. */
+function digestsOf(exchange: Exchange): AnswerDigests | undefined {
+  const digests = exchange.find(answerDigests);
+  const changed = exchange.find(changedContent);
+  if (changed === undefined) return digests;
+  const { received, changes = [] } = digests ?? {};
+  return { received, sent: changed.digest(), changes: [...changes, 'stage'] };
+}
 
 function aliasOf({ model, modelName }: CachedCall): string | undefined {
   return modelName === model.publicName ? undefined : model.publicName;

@@ -20,6 +20,10 @@ const requestIndexes = [
     name: 'request_log_notable',
     expression: `create index request_log_notable on request_log (started_at desc, id desc) where ${notable}`,
   },
+  {
+    name: 'request_log_other_model',
+    expression: 'create index request_log_other_model on request_log (started_at desc) where is_other_model',
+  },
   ...Object.entries(rareRequests).map(([name, condition]) => ({
     name,
     expression: `create index ${name} on request_log (account_id, started_at desc, status, (coalesce(alias_of, model))) where ${condition}`,

@@ -57,12 +57,21 @@ export interface ReplyDecoder {
    */
   event(name: string | undefined, data: string, event?: StreamEvent): Fragment[];
   /**
-   * Takes an event behind the first content without its text, mostly without parsing it. Undefined for an event that must be read.
-   * Missing in formats that no client has.
+   * Takes an event behind the first content, mostly without parsing it, and without a fragment for its text. Undefined for an event
+   * that must be read. Missing in formats that no client has.
+   *
+   * @param content takes the text; where it is given, an event whose text is not found so must be read
    */
-  skim?(event: StreamEvent): readonly Fragment[] | undefined;
+  skim?(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined;
   /** Takes a whole reply. Ends with `end`, or with an `error`. */
   whole(body: JsonObject): Fragment[];
+}
+
+/** Takes the texts of events that are skimmed. */
+export interface SkimmedContent {
+  text(text: string): void;
+  reasoning(text: string): void;
+  input(key: string | number, text: string): void;
 }
 
 export interface ReplyContext {

@@ -1,8 +1,14 @@
 import type { StateTagger } from './block-queue.ts';
 import type { IdForm } from './call-ids.ts';
 import type { ShownImages } from './made-images.ts';
-import type { CompleteReply } from './reply.ts';
+import type { CompleteReply, Fragment } from './reply.ts';
 import type { ToolNames } from './tool-names.ts';
+
+interface ReceivedContent {
+  take(fragment: Fragment): void;
+  /** The client gets something else than what was taken. */
+  noteChange(change: 'arguments' | 'images_as_text' | 'tool_names'): void;
+}
 
 /** The part that depends on the route of an answer. */
 export interface GuardedRoute {
@@ -28,6 +34,8 @@ export interface GuardOptions extends GuardedRoute {
   readonly hasPauses?: boolean | undefined;
   /** True when the client has asked for an output format, which a paragraph between texts would break. */
   readonly isStructured?: boolean | undefined;
+  /** Takes the content of the answer as the upstream has sent it; left out where nobody asks. */
+  readonly received?: ReceivedContent | undefined;
   /** Called with the answer once it is complete, hidden reasoning included. */
   readonly onComplete?: ((reply: CompleteReply) => void) | undefined;
 }

@@ -136,6 +136,7 @@ export class GrammarGuard {
   }
 
   #take(fragment: Fragment): void {
+    this.#options.received?.take(fragment);
     switch (fragment.type) {
       case 'text':
         this.#say(fragment);
@@ -242,6 +243,7 @@ export class GrammarGuard {
       return;
     }
     this.notes.approximate('images in the answer as text');
+    this.#options.received?.noteChange('images_as_text');
     this.#closeTail();
     this.#text('text', describeImage(source));
     this.#closeTail();
@@ -272,8 +274,10 @@ export class GrammarGuard {
     if (id !== undefined && id !== '') call.givenId ??= id;
     if (name !== undefined && name !== '' && !call.hasBegun) {
       const known = this.#route.names.fromWire(name);
+      if (known.name !== name && namespace === undefined) this.#options.received?.noteChange('tool_names');
       call.name = { ...known, ...(namespace !== undefined && { name, namespace }) };
       call.isWrapped = known.form === 'freeform' && form !== 'freeform';
+      if (call.isWrapped) this.#options.received?.noteChange('arguments');
       if (form !== undefined && form !== 'function') call.name = { ...call.name, form };
     }
     if (call.name !== undefined && call.givenId !== undefined) this.#begin(call);
@@ -281,7 +285,8 @@ export class GrammarGuard {
 
   #input(key: string | number, text: string): void {
     const call = this.#calls.get(key);
-    if (call === undefined || call.isClosed || text === '') return;
+    if (call === undefined || text === '') return;
+    if (call.isClosed) return this.#options.received?.noteChange('arguments');
     if (call.name !== undefined) this.#begin(call);
     if (call.hasBegun) this.#append(call, text);
     else if (this.#hasRoom(text.length)) call.early.add(text);

@@ -14,7 +14,8 @@ import { openaiTiers } from './service-tier.ts';
 export type Fragment =
   /** The next piece of the answer. Its text is empty for a token that is a part of a character. */
   | { readonly type: 'text'; readonly text: string; readonly logprobs?: readonly Logprob[] | undefined }
-  | { readonly type: 'refusal'; readonly text: string }
+  /** `isReason`: the vendor's reason for an empty answer, which does not stand in its content. */
+  | { readonly type: 'refusal'; readonly text: string; readonly isReason?: true }
   | { readonly type: 'reasoning'; readonly text: string }
   /**
    * Closes the open reasoning with its state, or stands for reasoning that has no text. `isTrailing`: it belongs to the answer
@@ -63,6 +64,8 @@ export type Fragment =
   | { readonly type: 'progress' }
   /** The vendor's id of the answer. */
   | { readonly type: 'id'; readonly id: string }
+  /** The model that the vendor names, once. */
+  | { readonly type: 'model'; readonly model: string }
   /** Another answer than the one that is read, by its index: it continues, has ended, or has failed. */
   | {
       readonly type: 'other';
@@ -76,7 +79,16 @@ export type Fragment =
   | { readonly type: 'error'; readonly error: GatewayError };
 
 /** Fragments about a reply: they pass what holds its text back. */
-const asides: ReadonlySet<Fragment['type']> = new Set(['held', 'dropped', 'usage', 'tier', 'progress', 'id', 'other']);
+const asides: ReadonlySet<Fragment['type']> = new Set([
+  'held',
+  'dropped',
+  'usage',
+  'tier',
+  'progress',
+  'id',
+  'model',
+  'other',
+]);
 
 export function isAside({ type }: Fragment): boolean {
   return asides.has(type);
@@ -236,6 +248,11 @@ export function usageFragment(usage: Usage | undefined): Fragment[] {
 /** Empty for anything but an id. */
 export function idFragment(id: JsonValue | undefined): Fragment[] {
   return typeof id === 'string' ? [{ type: 'id', id }] : [];
+}
+
+/** Empty for anything but a name. */
+export function modelFragment(model: JsonValue | undefined): Fragment[] {
+  return typeof model === 'string' && model !== '' ? [{ type: 'model', model }] : [];
 }
 
 /** The tier that an upstream reports; empty for one of its own. Anthropic and Google call OpenAI's default one standard. */

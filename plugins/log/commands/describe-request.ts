@@ -49,8 +49,23 @@ function answerFields(record: RequestRecord, timeZone: string): Field[] {
     ['first byte', took(record.first_byte_ms)],
     ['first token', took(record.first_content_ms)],
     ['total', took(record.duration_ms)],
+    ['answered by', answeredBy(record)],
+    ['digest', record.digest_sent],
+    ...differentDigest(record),
     ['answer size', record.bytes_out === null ? undefined : plain(format.bytes(record.bytes_out).text)],
     ['tokens', describeTokens(record, timeZone)],
+  ];
+}
+
+function answeredBy({ answered_model: model, is_other_model: isOther }: RequestRecord): string | null {
+  return isOther === true ? `${model}, which is not the model that the route asks for` : model;
+}
+
+function differentDigest({ digest_received: received, digest_sent: sent, digest_changes: changes }: RequestRecord): Field[] {
+  if (received === sent) return [];
+  return [
+    ['digest received', received],
+    ['changed', (changes ?? []).join(', ')],
   ];
 }
 

@@ -2,6 +2,7 @@ import { inBackground, noteFailure } from '#core/platform/background.ts';
 import type { Route } from '#core/config/catalog/catalog.ts';
 import { withOutputLimit } from '#core/config/catalog/profile.ts';
 import type { ReplyReader, RouteCalls, UpstreamRequest } from '#core/gateway/model-call/adapter.ts';
+import { answerDigests } from '#core/gateway/facts.ts';
 import { keyRefused } from '#core/gateway/model-call/upstream-error.ts';
 import { attemptSpanId, outgoingTrace } from '#core/gateway/trace-context.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
@@ -13,6 +14,7 @@ import { Fault, faultEffects, goneFault, hedgeLostFault, withModelName } from '.
 import { AttemptReport } from './attempt-report.ts';
 import { type AdmittedRoute, throttlingOf } from './admission.ts';
 import { authHeaders, secretsOf } from './credentials.ts';
+import { isSameModel } from './same-model.ts';
 import type { RelayContext } from './relay-context.ts';
 
 /** The answer of one route, or its continuation of a broken one. */
@@ -146,6 +148,7 @@ export class RouteAttempts {
     const onEnd = (fault: Fault | undefined) => {
       this.#context.delivery.usage = reader.usage;
       notes.add(reader.notes);
+      this.#noteAnswer(reader);
       if (reader.isPolicyRefusal === true) this.#context.delivery.isPolicyRefusal = true;
       ending.fault = fault;
       seat?.leave();
@@ -196,6 +199,13 @@ export class RouteAttempts {
         {},
       );
     }
+  }
+
+  #noteAnswer({ digests, answeredModel }: ReplyReader): void {
+    const { exchange, delivery } = this.#context;
+    if (digests !== undefined) exchange.set(answerDigests, digests);
+    delivery.answeredModel = answeredModel;
+    if (answeredModel !== undefined) delivery.isOtherModel = !isSameModel(this.route, answeredModel);
   }
 
   #reportBreak(fault: Fault): void {

@@ -4,10 +4,13 @@ import { count, hasToolOfType, member } from '../../wire/members.ts';
 import { replacing, within } from '../adaptation/adapt-media.ts';
 import { openaiBetaHeaders } from '../adaptation/beta-headers.ts';
 import type { ClientTextFormat } from '../contract/descriptor.ts';
+import { contentReaderOf } from '../../content/read-content.ts';
 import { FragmentObserver } from '../contract/fragment-observer.ts';
 import { adaptChat } from './adaptations.ts';
 import { chatCodec } from './codec.ts';
 import { ChatReplyRepair } from './repair/reply-repair.ts';
+import { separatorBefore } from './reply/message-deltas.ts';
+import { usesDeprecatedCalls } from './reply/reply-object.ts';
 import { ChatReplyAdapter } from './reply/reply-adapter.ts';
 import { chatReplyText } from './reply/reply-text.ts';
 import { hasBrokenCalls } from './request/broken-calls.ts';
@@ -23,6 +26,7 @@ export const chat: ClientTextFormat = {
   statuses: { not_supported: 400 },
   reasoningStyles: ['effort', 'thinking', 'thinking_off', 'enable_thinking', 'openrouter', 'none'],
   replyText: chatReplyText,
+  readContent: contentReaderOf(chatCodec),
   path: () => '/chat/completions',
   betaHeaders: openaiBetaHeaders,
   client: {
@@ -48,6 +52,10 @@ export const chat: ClientTextFormat = {
       omitResultImages,
       hasLogprobs: true,
       isSingleAnswer,
+      contentForm: (request) => ({
+        separator: separatorBefore,
+        ...(usesDeprecatedCalls(request) && { mostCalls: 1 }),
+      }),
       callsInHistory,
       hasBrokenCalls,
       hasFreeformTools: ({ tools }: ChatRequest) => hasToolOfType(tools, ['custom']),

@@ -10,6 +10,7 @@ import type { ClientCodec, ReplyContext, UpstreamCodec } from '../../canonical/c
 import type { StateKind } from '../../canonical/conversation.ts';
 import type { HistoryCall } from '../../canonical/kept-reasoning.ts';
 import type { ShownImages } from '../../canonical/made-images.ts';
+import type { ContentForm } from '../../content/sent-content.ts';
 import type { NameRules } from '../../canonical/tool-names.ts';
 import type { Adaptation, AdaptationTarget } from './adaptation.ts';
 import type { Listening } from './fragment-observer.ts';
@@ -100,6 +101,8 @@ interface ClientTextSide extends ClientCodec {
   readonly endsWithAnswer?: boolean;
   /** True for a request that does not ask for reasoning; missing in a format whose answers have it in any case. */
   hidesReasoning?(body: JsonObject): boolean;
+  /** How clients get what blocks hold, for the digest of answers; as they are when left out. @param request without the middle of texts */
+  contentForm?(request: JsonObject): ContentForm;
   /** The images that answers can hold; any when left out. */
   readonly answerImages?: ShownImages;
   /** The ids that its clients accept for calls; any when left out. */

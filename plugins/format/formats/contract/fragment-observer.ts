@@ -4,6 +4,7 @@ import type { Usage } from '#core/gateway/facts.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import type { ReplyDecoder, UpstreamCodec } from '../../canonical/codec.ts';
+import { type ContentDigest, takeSaid } from '../../content/content-digest.ts';
 import { type FinishReason, type Fragment, isContent } from '../../canonical/reply.ts';
 import type { ReplyObserver } from './pass-through.ts';
 
@@ -13,6 +14,8 @@ export interface Listening {
   readonly profile?: Profile | undefined;
   /** Takes the vendor's id of the answer, where it can be continued. */
   readonly onAnswer?: ((answerId: string) => void) | undefined;
+  /** Takes the content of the answer, for its digest. */
+  readonly content?: ContentDigest | undefined;
   /** Takes all fragments, also those of the text. @param isFinished nothing of the answer follows */
   readonly onFragments?: ((fragments: readonly Fragment[], isFinished: boolean) => void) | undefined;
 }
@@ -40,6 +43,7 @@ export class FragmentObserver implements ReplyObserver {
   failure: GatewayError | undefined;
   usage: Usage | undefined;
   isPolicyRefusal = false;
+  answeredModel: string | undefined;
   readonly endMark?: string;
   readonly #decoder: ReplyDecoder;
   readonly #listening: Listening;
@@ -70,7 +74,7 @@ export class FragmentObserver implements ReplyObserver {
   }
 
   event(event: StreamEvent): void {
-    const skimmed = this.#canSkim ? this.#skim(event) : undefined;
+    const skimmed = this.#canSkim ? this.#skim(event, this.#listening.content) : undefined;
     if (skimmed?.length === 0) return;
     if (this.#ignoresDone && event.data?.trim() === '[DONE]') return;
     const shared = this.#listening.onFragments === undefined ? event : undefined;
@@ -82,13 +86,18 @@ export class FragmentObserver implements ReplyObserver {
     this.isComplete = this.isFinished = this.isOver = true;
   }
 
-  #skim(event: StreamEvent): readonly Fragment[] | undefined {
-    return event.isPlain ? nothing : this.#decoder.skim?.(event);
+  #skim(event: StreamEvent, content: ContentDigest | undefined): readonly Fragment[] | undefined {
+    if (!event.isPlain) return this.#decoder.skim?.(event, content);
+    if (content !== undefined && event.said !== undefined) takeSaid(content, event.said);
+    return nothing;
   }
 
   #takeAll(fragments: readonly Fragment[]): void {
-    const { onFragments } = this.#listening;
-    for (const fragment of fragments) this.#take(fragment);
+    const { onFragments, content } = this.#listening;
+    for (const fragment of fragments) {
+      this.#take(fragment);
+      content?.take(fragment);
+    }
     const ended = this.#ended;
     // Some vendors leave out the last event; a finish reason of every answer means the same.
     const areEnded = ended > 0 && ended >= (this.#isOfBody ? this.#begun : this.#requested);
@@ -107,6 +116,9 @@ export class FragmentObserver implements ReplyObserver {
     switch (fragment.type) {
       case 'usage':
         this.usage = fragment.usage;
+        return;
+      case 'model':
+        this.answeredModel ??= fragment.model;
         return;
       case 'id':
         this.#listening.onAnswer?.(fragment.id);

@@ -2,6 +2,7 @@ import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
 import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
+import type { ContentDigest } from '../../content/content-digest.ts';
 import type { UsageMeter } from '../../canonical/usage-meter.ts';
 
 /** Where the answers of a format name their model. */
@@ -115,6 +116,8 @@ export interface ReplyRepair {
   readonly notes?: readonly string[];
   /** The whole answer, once it is complete; missing in formats whose answers are not stored. */
   readonly finished?: JsonObject | undefined;
+  /** The content so far of an answer that breaks off, where that is only known of what has ended. */
+  unfinished?(): ContentDigest;
   /** Writes the error that ends a stream, with the answer so far; missing where clients get the error alone. */
   renderFailure?(error: GatewayError, usage: Usage | undefined): string;
 }
@@ -136,4 +139,6 @@ export interface ReplyObserver {
   readonly usage: Usage | undefined;
   /** See `ReplyReader`; missing in formats whose answers do not tell. */
   readonly isPolicyRefusal?: boolean;
+  /** See `ReplyReader`. */
+  readonly answeredModel?: string | undefined;
 }

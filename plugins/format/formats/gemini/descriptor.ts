@@ -3,9 +3,12 @@ import { fieldsOf } from '../../wire/gemini-fields.ts';
 import { count, textsOf } from '../../wire/members.ts';
 import { omittedImage, within } from '../adaptation/adapt-media.ts';
 import type { ClientTextFormat, ModelEndpoint, Purpose } from '../contract/descriptor.ts';
+import { contentReaderOf } from '../../content/read-content.ts';
 import { FragmentObserver } from '../contract/fragment-observer.ts';
 import { adaptGemini } from './adaptations.ts';
 import { geminiCodec, stateKinds, toolNames } from './codec.ts';
+import { wantsThoughts } from './reply/encode-reply.ts';
+import { argumentsOf, separatorBefore } from './reply/write-output.ts';
 import { GeminiReplyAdapter } from './reply/reply-adapter.ts';
 import { GeminiReplyRepair } from './reply/reply-repair.ts';
 import { geminiReplyText } from './reply/reply-text.ts';
@@ -59,6 +62,7 @@ export const gemini: ClientTextFormat = {
   statuses: { not_supported: 400 },
   reasoningStyles: ['budget', 'level', 'none'],
   replyText: geminiReplyText,
+  readContent: contentReaderOf(geminiCodec),
   path: (model, isStream, purpose) => `/models/${encodeURIComponent(model)}:${methodOf(isStream, purpose)}`,
   client: {
     endpoints: ['/v1beta', '/v1'].flatMap(endpointsUnder),
@@ -78,6 +82,12 @@ export const gemini: ClientTextFormat = {
       ...geminiCodec,
       omitResultImages,
       isSingleAnswer: () => true,
+      contentForm: (request) => ({
+        separator: separatorBefore,
+        argumentsOf: (call) => JSON.stringify(argumentsOf(call)),
+        hasWholeCalls: true,
+        hidesReasoning: !wantsThoughts(request),
+      }),
       writeTokenCount: (tokens) => ({ totalTokens: tokens }),
     },
   },

@@ -4,13 +4,16 @@ import { replacing, within } from '../adaptation/adapt-media.ts';
 import { plainIds } from '../../canonical/call-ids.ts';
 import type { Quirks } from '#core/config/catalog/quirks.ts';
 import type { ClientTextFormat, Purpose } from '../contract/descriptor.ts';
+import { contentReaderOf } from '../../content/read-content.ts';
 import { FragmentObserver } from '../contract/fragment-observer.ts';
 import { withOwnThinking, settleThinking } from './adapt-thinking.ts';
 import { adaptMessagesRequest } from './adaptations.ts';
 import { messagesCodec, stateKinds, toolNames } from './codec.ts';
+import { separatorBetween } from './reply/encode-reply.ts';
 import { MessagesReplyAdapter } from './reply/reply-adapter.ts';
 import { MessagesReplyRepair } from './reply/reply-repair.ts';
 import { messagesReplyText } from './reply/reply-text.ts';
+import { writeArguments } from './reply/write-output.ts';
 import { answerUnavailableTool } from './reply/unavailable-tool.ts';
 import { hasBrokenCalls } from './request/broken-calls.ts';
 import { callsInHistory, hidesReasoning } from './request/kept-calls.ts';
@@ -26,6 +29,7 @@ export const messages: ClientTextFormat = {
   keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
   reasoningStyles: ['adaptive', 'budget', 'none'],
   replyText: messagesReplyText,
+  readContent: contentReaderOf(messagesCodec),
   path: pathOf,
   headers: { 'anthropic-version': '2023-06-01' },
   // The last two are Claude Code's.
@@ -72,6 +76,10 @@ export const messages: ClientTextFormat = {
       callIds: plainIds,
       hasPauses: true,
       isSingleAnswer: () => true,
+      contentForm: () => ({
+        separator: (head, { last }) => separatorBetween(last, head),
+        argumentsOf: writeArguments,
+      }),
       answerUnavailableTool,
       hasBrokenCalls,
       writeTokenCount: (tokens) => ({ input_tokens: tokens }),

@@ -2,7 +2,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import { type JsonObject, type JsonValue, isJsonObject } from '#core/platform/json.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import type { ReplyDecoder } from '../../canonical/codec.ts';
-import { readFailure, type FinishReason, type Fragment } from '../../canonical/reply.ts';
+import { readFailure, type FinishReason, type Fragment, modelFragment } from '../../canonical/reply.ts';
 import { count, member, parseBody } from '../../wire/members.ts';
 import type { OllamaCall, OllamaCallBody, OllamaMessage, OllamaReply } from '../../wire/ollama.ts';
 
@@ -34,9 +34,9 @@ export class OllamaDecoder implements ReplyDecoder {
   #chunk(chunk: JsonObject): Fragment[] {
     const error = readFailure(chunk);
     if (error !== undefined) return [{ type: 'error', error }];
-    const { message, done }: OllamaReply = chunk;
+    const { message, done, model }: OllamaReply = chunk;
     const fragments = isJsonObject(message) ? this.#message(message) : [];
-    return done === true ? [...fragments, ...readEnd(chunk)] : fragments;
+    return done === true ? [...fragments, ...modelFragment(model), ...readEnd(chunk)] : fragments;
   }
 
   #message({ thinking, content, tool_calls }: OllamaMessage): Fragment[] {

@@ -4,6 +4,7 @@ import { hasToolOfType, member } from '../../wire/members.ts';
 import { replacing, within } from '../adaptation/adapt-media.ts';
 import { openaiBetaHeaders } from '../adaptation/beta-headers.ts';
 import type { ClientTextFormat } from '../contract/descriptor.ts';
+import { contentReaderOf } from '../../content/read-content.ts';
 import { FragmentObserver } from '../contract/fragment-observer.ts';
 import { adaptResponses } from './adaptations.ts';
 import { responsesCodec, stateKinds } from './codec.ts';
@@ -29,6 +30,7 @@ export const responses: ClientTextFormat = {
   renderStreamError,
   reasoningStyles: ['effort', 'none'],
   replyText: responsesReplyText,
+  readContent: contentReaderOf(responsesCodec),
   path: (_model, _isStream, purpose) => (purpose === 'count' ? '/responses/input_tokens' : '/responses'),
   betaHeaders: openaiBetaHeaders,
   headersIn: headersInMetadata,

@@ -5,6 +5,7 @@ import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { wantsReasoning } from '../../canonical/reasoning.ts';
 import { ToolNames } from '../../canonical/tool-names.ts';
 import { originOf } from '../../canonical/opaque-state.ts';
+import { ContentDigest } from '../../content/content-digest.ts';
 import { isTextFormat, type TextFormat } from '../../formats/contract/descriptor.ts';
 import { type ClientRequest, replyContext } from '../../request/client-request.ts';
 import type { Listening } from '../../formats/contract/fragment-observer.ts';
@@ -62,8 +63,9 @@ export class PassThrough implements PreparedCall {
     const isAnswer = purpose === 'answer';
     const { upstream, profile } = this.#route;
     const isBytes = client.bytes?.(this.#client.outline);
+    const content = isAnswer && format.client.text !== undefined ? new ContentDigest() : undefined;
     const reader = new PassThroughReader(
-      this.#observe(),
+      this.#observe(content),
       { id: this.#exchange.id, dialect: format.dialect },
       {
         repair: isAnswer
@@ -73,18 +75,19 @@ export class PassThrough implements PreparedCall {
         namer: isAnswer && client.modelPlace ? new ModelNamer(this.#client.model, client.modelPlace) : undefined,
         converter: isText ? () => this.#translate(format) : undefined,
         readLarge: client.readLarge,
+        content,
       },
     );
     return isBytes === undefined ? reader : new BytesReader(isBytes, reader);
   }
 
-  #observe(): ReplyObserver {
+  #observe(content: ContentDigest | undefined): ReplyObserver {
     const { format, purpose, outline, thread } = this.#client;
     if (purpose === 'count') return new WholeObserver('input_tokens', 'totalTokens');
     const { upstream, profile: every } = this.#route;
     const profile = profileIn(format.name, every);
     const onAnswer = thread && ((id: string) => thread.keep(id, originOf(upstream)));
-    return format.client.observe(outline, { profile, onAnswer, onFragments: this.#keepReasoning(profile) });
+    return format.client.observe(outline, { profile, onAnswer, content, onFragments: this.#keepReasoning(profile) });
   }
 
   /** Keeps the reasoning text if the vendor requires it in later requests. */

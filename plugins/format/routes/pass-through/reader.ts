@@ -7,6 +7,7 @@ import type { AnswerKind, ReplyReader, WholeReply } from '#core/gateway/model-ca
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { SseFramer } from '#core/gateway/model-call/sse-framer.ts';
 import { runToEnd } from '#core/platform/timing/turn.ts';
+import type { ContentDigest } from '../../content/content-digest.ts';
 import type { ReplyObserver, ReplyAdapter, ReplyRepair } from '../../formats/contract/pass-through.ts';
 import { isTruncatedObject } from '../../wire/members.ts';
 import type { ModelNamer } from './model-namer.ts';
@@ -27,6 +28,8 @@ interface PassThroughOptions {
   readonly namer?: ModelNamer | undefined;
   /** Makes a reader that can convert; undefined where the format knows only one kind. */
   readonly converter?: (() => ReplyReader) | undefined;
+  /** The content of the answer as the observer reads it; undefined in formats without conversations. */
+  readonly content?: ContentDigest | undefined;
   /** See `ClientSide`. */
   readonly readLarge?: ((text: string) => ReplyReader['usage']) | undefined;
 }
@@ -45,6 +48,7 @@ export class PassThroughReader implements ReplyReader {
   readonly #converter: (() => ReplyReader) | undefined;
   readonly #namer: ModelNamer | undefined;
   readonly #readLarge: PassThroughOptions['readLarge'];
+  readonly #content: ContentDigest | undefined;
   #converting: ReplyReader | undefined;
   #converted: WholeReply | undefined;
   #damage: GatewayError | undefined;
@@ -55,8 +59,9 @@ export class PassThroughReader implements ReplyReader {
   constructor(
     observer: ReplyObserver,
     client: ClientOfReply,
-    { repair, adapter, namer, converter, readLarge }: PassThroughOptions = {},
+    { repair, adapter, namer, converter, readLarge, content }: PassThroughOptions = {},
   ) {
+    this.#content = content;
     this.#observer = observer;
     this.#client = client;
     this.#repair = repair;
@@ -94,6 +99,21 @@ export class PassThroughReader implements ReplyReader {
 
   get isPolicyRefusal(): boolean {
     return (this.#converting ?? this.#observer).isPolicyRefusal === true;
+  }
+
+  get digests(): ReplyReader['digests'] {
+    if (this.#converting !== undefined) return this.#converting.digests;
+    const digest = this.#contentDigest;
+    return { received: digest, sent: digest };
+  }
+
+  /** What the client gets has been repaired before it is read. */
+  get #contentDigest(): string | undefined {
+    return (this.#observer.isComplete ? undefined : this.#repair?.unfinished?.())?.digest ?? this.#content?.digest;
+  }
+
+  get answeredModel(): string | undefined {
+    return (this.#converting ?? this.#observer).answeredModel;
   }
 
   get notes(): ReplyReader['notes'] {

@@ -10,6 +10,7 @@ import type { GrammarGuard } from '../../canonical/guard.ts';
 import type { GuardedRoute } from '../../canonical/guard-options.ts';
 import { ContinuationSeam } from '../../canonical/continuation-seam.ts';
 import type { CompleteReply, Fragment, ReplyEvent } from '../../canonical/reply.ts';
+import type { TranslatedContent } from '../../content/translated-content.ts';
 import { bodySteps, isTruncatedObject } from '../../wire/members.ts';
 import { malformed } from '../malformed.ts';
 
@@ -32,12 +33,25 @@ export class TranslatingReader implements ReplyReader {
   readonly #encoder: ReplyEncoder;
   readonly #framer: EventFramer;
   readonly #seam: ContinuationSeam | undefined;
+  readonly #content: TranslatedContent | undefined;
+  /** False once the client is known to get the answer as one object. */
+  #isStream = true;
   #written = '';
   #damage: GatewayError | undefined;
   progress = 0;
 
-  /** @param seam where guard and encoder have begun the answer with what another route wrote */
-  constructor({ decoder, framer }: UpstreamReply, guard: GrammarGuard, encoder: ReplyEncoder, seam?: ContinuationSeam) {
+  /**
+   * @param content of the answer, for its digests
+   * @param seam where guard and encoder have begun the answer with what another route wrote
+   */
+  constructor(
+    { decoder, framer }: UpstreamReply,
+    guard: GrammarGuard,
+    encoder: ReplyEncoder,
+    content?: TranslatedContent,
+    seam?: ContinuationSeam,
+  ) {
+    this.#content = content;
     this.#decoder = decoder;
     this.#framer = framer;
     this.#guard = guard;
@@ -61,7 +75,7 @@ export class TranslatingReader implements ReplyReader {
    */
   continueWith(reply: UpstreamReply, route: GuardedRoute, sent: string): TranslatingReader {
     this.#guard.resume(route);
-    return new TranslatingReader(reply, this.#guard, this.#encoder, new ContinuationSeam(sent));
+    return new TranslatingReader(reply, this.#guard, this.#encoder, this.#content, new ContinuationSeam(sent));
   }
 
   get isComplete(): boolean {
@@ -86,6 +100,14 @@ export class TranslatingReader implements ReplyReader {
 
   get isPolicyRefusal(): boolean {
     return this.#guard.isPolicyRefusal;
+  }
+
+  get digests(): ReplyReader['digests'] {
+    return this.#content?.digests(this.isComplete);
+  }
+
+  get answeredModel(): string | undefined {
+    return this.#content?.model;
   }
 
   get notes(): readonly string[] {
@@ -116,12 +138,14 @@ export class TranslatingReader implements ReplyReader {
   *#readWhole(body: Buffer): Generator<undefined, WholeReply> {
     const value = yield* parse(body);
     if (value === undefined) throw malformed(body.length === 0 ? 'body_empty' : 'body_malformed');
+    this.#isStream = false;
     this.#push(this.#decoder.whole(value));
     yield;
     return this.#completed((reply) => Buffer.from(JSON.stringify(this.#encoder.whole(reply))), 'application/json');
   }
 
   *#convert(body: Buffer, isEventStream: boolean): Generator<undefined, WholeReply> {
+    this.#isStream = !isEventStream;
     if (isEventStream) {
       for (let begin = 0; begin < body.length && this.failure === undefined; begin += piece) {
         this.push(body.subarray(begin, begin + piece));
@@ -145,7 +169,7 @@ export class TranslatingReader implements ReplyReader {
   end(): Buffer {
     // The blank line after the last event is often missing. Half an event is dropped.
     for (const event of this.#framer.end()) if (!isTruncatedObject(event.data ?? '')) this.#take(event);
-    this.#write(this.#guard.close());
+    this.#write(this.#sent(this.#guard.close()));
     return this.#taken();
   }
 
@@ -165,7 +189,12 @@ export class TranslatingReader implements ReplyReader {
 
   #push(fragments: readonly Fragment[]): ReplyEvent[] {
     if (fragments.length > 0) this.progress++;
-    return this.#guard.push(this.#seam?.take(fragments) ?? fragments);
+    return this.#sent(this.#guard.push(this.#seam?.take(fragments) ?? fragments));
+  }
+
+  #sent(events: ReplyEvent[]): ReplyEvent[] {
+    this.#content?.send(events, this.#isStream);
+    return events;
   }
 
   #write(events: readonly ReplyEvent[]): void {

@@ -6,6 +6,7 @@ import { SseFramer } from '#core/gateway/model-call/sse-framer.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Conversation } from '../../canonical/conversation.ts';
 import { promptTokens } from '../../canonical/estimate.ts';
+import { TranslatedContent } from '../../content/translated-content.ts';
 import { GrammarGuard } from '../../canonical/guard.ts';
 import { Notes } from '../../canonical/notes.ts';
 import { originOf, tagState } from '../../canonical/opaque-state.ts';
@@ -108,8 +109,9 @@ export class Translation implements PreparedCall {
 
   read(): ReplyReader {
     const names = this.#names;
-    const guard = guardOf(this.#exchange, this.#client, this.#route, names, this.#to, this.#isStructured);
-    return readerBetween(this.#exchange, this.#client, this.#route, this.#to, this.#localStops, names, guard);
+    const content = contentFor(this.#client);
+    const guard = guardOf(this.#exchange, this.#client, this.#route, names, this.#to, this.#isStructured, content);
+    return readerBetween(this.#exchange, this.#client, this.#route, this.#to, this.#localStops, content, guard);
   }
 
   /** Reads the continuation of an answer that another route began. @param sent its text so far */
@@ -158,7 +160,7 @@ export class Translation implements PreparedCall {
  * Decodes the answer of a route and encodes it in the client's format, which may be the same.
  *
  * @param localStops stop sequences that the route does not take
- * @param names under which the tools went there; left out, they went as they are
+ * @param guard knows the names under which the tools went there; left out, they went as they are
  */
 export function readerBetween(
   exchange: Exchange,
@@ -166,12 +168,20 @@ export function readerBetween(
   route: Route,
   upstream: TextFormat,
   localStops: readonly string[] = [],
-  names: ToolNames = new ToolNames({ tools: [], items: [] }, upstream.text.toolNames),
-  guard: GrammarGuard = guardOf(exchange, client, route, names, upstream),
+  content: TranslatedContent = contentFor(client),
+  guard: GrammarGuard = guardOf(exchange, client, route, sameNames(upstream), upstream, false, content),
 ): TranslatingReader {
   const context = replyContext(exchange, client);
   const encoder = (client.format as ClientTextFormat).client.text.createEncoder(context);
-  return new TranslatingReader(openReply(route, upstream, localStops), guard, encoder);
+  return new TranslatingReader(openReply(route, upstream, localStops), guard, encoder, content);
+}
+
+function contentFor({ format, outline }: ClientRequest): TranslatedContent {
+  return new TranslatedContent(format.client.text?.contentForm?.(outline));
+}
+
+function sameNames({ text }: TextFormat): ToolNames {
+  return new ToolNames({ tools: [], items: [] }, text.toolNames);
 }
 
 /**
@@ -179,6 +189,7 @@ export function readerBetween(
  *
  * @param upstream the format of the answer; the client's when left out
  * @param isStructured the client has asked for an output format
+ * @param received takes the content of the answer
  */
 export function guardOf(
   exchange: Exchange,
@@ -187,6 +198,7 @@ export function guardOf(
   names: ToolNames,
   upstream: FormatDescriptor = client.format,
   isStructured = false,
+  received?: TranslatedContent,
 ): GrammarGuard {
   const { kept } = client;
   const isTranslated = upstream !== client.format;
@@ -202,6 +214,7 @@ export function guardOf(
     hasLogprobs: client.format.client.text?.hasLogprobs,
     hasPauses: client.format.client.text?.hasPauses,
     isStructured,
+    received,
     onComplete: kept && ((reply) => kept.keep(reply)),
   });
 }

@@ -20,6 +20,7 @@ import type { ChatChoice, ChatReply } from '../../../wire/chat.ts';
 
 /** Choices of one reply that are repaired; more pass as they are. OpenAI allows 128. */
 const mostChoices = 128;
+const nothing = { text: '', reasoning: '' };
 
 /**
  * Repairs Chat Completions replies of all vendors for clients that read them as OpenAI publishes them. Sources: as for the
@@ -101,6 +102,7 @@ export class ChatReplyRepair implements ReplyRepair {
     if (clean === undefined) return false;
     const isTaken =
       clean.type === 'text' ? choice.plain(clean.text, clean.reasoning) : choice.plainInput(clean.index, clean.input);
+    if (isTaken) event.said = clean.type === 'text' ? clean : { ...nothing, input: { key: clean.index, text: clean.input } };
     event.isPlain = isTaken && clean.isPlain && event.name === undefined;
     return isTaken;
   }

@@ -1,7 +1,8 @@
 import type { Profile } from '#core/config/catalog/profile.ts';
 import { isFilled, isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
-import type { ReplyDecoder } from '../../../canonical/codec.ts';
+import { takeSaid } from '../../../content/content-digest.ts';
+import type { ReplyDecoder, SkimmedContent } from '../../../canonical/codec.ts';
 import {
   type Citation,
   droppedAudio,
@@ -9,6 +10,7 @@ import {
   failed,
   type Fragment,
   isContent,
+  modelFragment,
   progress,
   readFailure,
   textFragment,
@@ -43,6 +45,7 @@ export class ChatDecoder implements ReplyDecoder {
   readonly #profile: Profile | undefined;
   #hasFinished = false;
   #tier: JsonValue | undefined;
+  #isNamed = false;
   /** Sources that stand beside the answer, by address, until they are passed on with its end. */
   readonly #sources = new Map<string, Citation>();
   readonly #cited = new Set<string>();
@@ -76,10 +79,12 @@ export class ChatDecoder implements ReplyDecoder {
     return fragments;
   }
 
-  skim(event: StreamEvent): readonly Fragment[] | undefined {
-    const { name, data = '', isLong } = event;
+  skim(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined {
+    const { name, data = '', isLong, said } = event;
     // An event that is not a chunk may be an error.
     if (isLong || name === 'error' || !data.includes('"choices"') || notable.test(data)) return undefined;
+    if (content !== undefined && said === undefined) return undefined;
+    if (content !== undefined && said !== undefined) takeSaid(content, said);
     return counting.test(data) ? usageFragment(readUsage(event.parse() ?? {})) : [];
   }
 
@@ -131,11 +136,14 @@ export class ChatDecoder implements ReplyDecoder {
     return sources.map((citation) => ({ type: 'citation', citation }));
   }
 
-  /** OpenAI repeats the tier in every chunk. */
-  #served({ service_tier: tier }: ChatReply): Fragment[] {
-    if (tier === this.#tier) return [];
+  /** Every chunk repeats the model, and OpenAI the tier. */
+  #served({ model, service_tier: tier }: ChatReply): readonly Fragment[] {
+    if (tier === this.#tier && this.#isNamed) return none;
+    const named = this.#isNamed ? none : modelFragment(model);
+    this.#isNamed ||= named.length > 0;
+    if (tier === this.#tier) return named;
     this.#tier = tier;
-    return tierFragment(tier);
+    return [...named, ...tierFragment(tier)];
   }
 
   /** The first answer received, with any index. */

@@ -9,6 +9,7 @@ import {
   type ImageBlock,
   paragraph,
 } from '../../../canonical/reply.ts';
+import type { SaidBefore } from '../../../content/sent-content.ts';
 import { thoughtSeparator } from '../request/read-reasoning.ts';
 import { writeCall, writeCitation, writeReasoningState } from './reply-object.ts';
 import type { ChatCall, ChatMessage, ChatPart, ChatReasoningDetail } from '../../../wire/chat.ts';
@@ -77,10 +78,11 @@ export class MessageDeltas {
   }
 
   #separatorFor(head: BlockHead): string {
-    const { type } = head;
-    if (type === 'text') return this.#text > 0 && head.isParagraph === true ? paragraph : '';
-    if (type === 'reasoning') return this.#thoughts > 0 ? thoughtSeparator : '';
-    return type === 'refusal' && this.#refusal > 0 ? paragraph : '';
+    return separatorBefore(head, {
+      hasText: this.#text > 0,
+      hasReasoning: this.#thoughts > 0,
+      hasRefusal: this.#refusal > 0,
+    });
   }
 
   #delta(head: BlockHead, text: string): ChatMessage[] {
@@ -109,6 +111,14 @@ export class MessageDeltas {
     const piece: ChatCall = isFreeform ? { custom: { input: text } } : { function: { arguments: text } };
     return [{ tool_calls: [{ index, ...piece }] }];
   }
+}
+
+/** What stands between a block and those of its kind before it: the message has one text of each. */
+export function separatorBefore(head: BlockHead, before: Omit<SaidBefore, 'last'>): string {
+  const { type } = head;
+  if (type === 'text') return before.hasText && head.isParagraph === true ? paragraph : '';
+  if (type === 'reasoning') return before.hasReasoning ? thoughtSeparator : '';
+  return type === 'refusal' && before.hasRefusal ? paragraph : '';
 }
 
 /** The message of a whole reply: the sum of its deltas, so that both are always the same. */

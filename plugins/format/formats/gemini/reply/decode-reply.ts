@@ -4,8 +4,8 @@ import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { parseExactInputs } from '#core/gateway/model-call/exact-json.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
-import type { ReplyDecoder } from '../../../canonical/codec.ts';
-import { failed, type Fragment, isContent, progress, usageFragment } from '../../../canonical/reply.ts';
+import type { ReplyDecoder, SkimmedContent } from '../../../canonical/codec.ts';
+import { failed, type Fragment, isContent, modelFragment, progress, usageFragment } from '../../../canonical/reply.ts';
 import { readAbort, readBlock, readFinish, readUsage, reasonOf } from './finish.ts';
 import { PartReader } from './read-output.ts';
 import { asList, member } from '../../../wire/members.ts';
@@ -20,6 +20,7 @@ import type { GeminiCandidate, GeminiContent, GeminiReply } from '../../../wire/
 export class GeminiDecoder implements ReplyDecoder {
   readonly #parts = new PartReader();
   #index: JsonValue | undefined;
+  #isNamed = false;
 
   event(_name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
     if (data.trim() === '[DONE]') return this.#end();
@@ -28,13 +29,14 @@ export class GeminiDecoder implements ReplyDecoder {
   }
 
   /** Counts come with each piece of the answer. */
-  skim(event: StreamEvent): readonly Fragment[] | undefined {
+  skim(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined {
     const body: GeminiReply = event.parse() ?? {};
     const [candidate, ...others] = asList(body.candidates);
     const isPiece = candidate !== undefined && others.length === 0 && this.#isOwn(candidate);
     if (!isPiece || reasonOf(candidate) !== undefined || readReportedError(body) !== undefined) return undefined;
     // Google's ratings of the prompt may stand in each of them.
     if (readBlock(body.promptFeedback).length > 0) return undefined;
+    if (content !== undefined && !takeText(candidate, content)) return undefined;
     return usageFragment(readUsage(body.usageMetadata));
   }
 
@@ -42,7 +44,7 @@ export class GeminiDecoder implements ReplyDecoder {
     const fragments = this.#chunk(body);
     const isOver = fragments.some(({ type }) => type === 'finish' || type === 'error' || type === 'end');
     if (isOver) return [...fragments, ...this.#end()];
-    if (!fragments.some(({ type }) => type !== 'usage')) {
+    if (!fragments.some(({ type }) => type !== 'usage' && type !== 'model')) {
       const error = new GatewayError('upstream_failed', upstreamReason('upstream.reason.without_content'));
       return [{ type: 'error', error }];
     }
@@ -53,7 +55,7 @@ export class GeminiDecoder implements ReplyDecoder {
   #chunk(envelope: JsonObject, isShared = false): Fragment[] {
     const body: GeminiReply = unwrapped(envelope);
     if (readReportedError(body) !== undefined) return [failed(body)];
-    const counted = usageFragment(readUsage(body.usageMetadata));
+    const counted = [...this.#named(body), ...usageFragment(readUsage(body.usageMetadata))];
     const all = asList(body.candidates).filter(isJsonObject);
     const block = readBlock(body.promptFeedback);
     const isBlocked = block.length > 0 && all.every((candidate) => this.#isSilent(candidate));
@@ -65,6 +67,14 @@ export class GeminiDecoder implements ReplyDecoder {
     const said = this.#parts.read(own, isShared);
     const isSilent = carriesMore(own) && !said.some(isContent);
     return [...said, ...(isSilent ? [progress] : []), ...counted, ...others, ...readFinish(own, this.#parts.hasSpoken)];
+  }
+
+  /** Each piece of the answer repeats it. */
+  #named({ modelVersion }: GeminiReply): Fragment[] {
+    if (this.#isNamed) return [];
+    const named = modelFragment(modelVersion);
+    this.#isNamed = named.length > 0;
+    return named;
   }
 
   /** The gateway never requests more than one answer, but clients do. */
@@ -81,6 +91,20 @@ export class GeminiDecoder implements ReplyDecoder {
   #end(): Fragment[] {
     return [...this.#parts.finish(), { type: 'end' }];
   }
+}
+
+/** Takes the texts of a candidate. False for one with anything else. */
+function takeText(candidate: JsonValue, content: SkimmedContent): boolean {
+  const parts = asList(member<GeminiContent>(member<GeminiCandidate>(candidate, 'content'), 'parts'));
+  if (!parts.every(isText)) return false;
+  for (const { text, thought } of parts)
+    if (thought === true) content.reasoning(text);
+    else content.text(text);
+  return true;
+}
+
+function isText(part: JsonValue): part is JsonObject & { readonly text: string; readonly thought?: JsonValue } {
+  return isJsonObject(part) && typeof part['text'] === 'string' && part['functionCall'] === undefined;
 }
 
 function indexOf(candidate: JsonValue | undefined): JsonValue {

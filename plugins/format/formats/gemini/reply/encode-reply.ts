@@ -101,7 +101,7 @@ function writeText(writer: PartWriter, block: Block): GeminiPart[] {
 }
 
 /** A client that has not requested thoughts would take them for the answer. */
-function wantsThoughts(request: JsonObject): boolean {
+export function wantsThoughts(request: JsonObject): boolean {
   const { generationConfig } = fieldsOf<GeminiRequest>(request);
   const { thinkingConfig } = fieldsOf<GeminiGeneration>(generationConfig);
   return fieldsOf<GeminiThinking>(thinkingConfig).includeThoughts === true;

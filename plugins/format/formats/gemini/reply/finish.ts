@@ -76,6 +76,7 @@ export function readFinish(candidate: GeminiCandidate, hasSpoken: boolean): Frag
   const refusal: Fragment = {
     type: 'refusal',
     text: message === '' ? `The answer was withheld: ${reported}.` : message,
+    isReason: true,
   };
   return [...(reason === 'content_filter' && !hasSpoken ? [refusal] : []), { type: 'finish', reason }];
 }
@@ -86,7 +87,7 @@ export function readBlock(feedback: JsonValue | undefined): Fragment[] {
   if (reason === '') return [];
   const message = asText(member<GeminiFeedback>(feedback, 'blockReasonMessage'));
   const text = message === '' ? `The prompt was blocked: ${reason}.` : message;
-  return [{ type: 'refusal', text }, { type: 'finish', reason: 'content_filter' }, { type: 'end' }];
+  return [{ type: 'refusal', text, isReason: true }, { type: 'finish', reason: 'content_filter' }, { type: 'end' }];
 }
 
 /**

@@ -8,6 +8,7 @@ import {
   paragraph,
 } from '../../../canonical/reply.ts';
 import type { Editable } from '../../../wire/loose.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import { parseInput } from '../../../wire/members.ts';
 import { noSignature, encodeSignature } from '../request/thought-signature.ts';
 import type {
@@ -52,9 +53,9 @@ export class PartWriter {
 
   /** Clients join the texts of an answer. */
   #separated(head: BlockHead, text: string): string {
-    const isParagraph = !this.#isWithinText && head.type === 'text' && head.isParagraph === true;
+    const separator = this.#isWithinText ? '' : separatorBefore(head);
     this.#isWithinText = true;
-    return isParagraph ? paragraph + text : text;
+    return separator + text;
   }
 
   stop(block: Block): GeminiPart[] {
@@ -94,14 +95,22 @@ export class PartWriter {
   }
 }
 
+export function separatorBefore(head: BlockHead): string {
+  return head.type === 'text' && head.isParagraph === true ? paragraph : '';
+}
+
 function writeImage({ source }: ImageBlock): GeminiPart {
   if (source.type === 'url') return { fileData: { fileUri: source.url } };
   return { inlineData: { mimeType: source.mediaType, data: source.data } };
 }
 
-function writeCall({ id, name, form, input }: CallBlock): GeminiCall {
-  const args = form === 'freeform' ? { input } : (parseInput(input) ?? { _raw: input });
-  return { id, name, args };
+function writeCall(call: CallBlock): GeminiCall {
+  const { id, name } = call;
+  return { id, name, args: argumentsOf(call) };
+}
+
+export function argumentsOf({ form, input }: Pick<CallBlock, 'form' | 'input'>): JsonObject {
+  return form === 'freeform' ? { input } : (parseInput(input) ?? { _raw: input });
 }
 
 const finishReasons: Readonly<Record<FinishReason, string>> = {

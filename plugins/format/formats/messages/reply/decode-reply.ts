@@ -1,12 +1,13 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
-import type { ReplyDecoder } from '../../../canonical/codec.ts';
+import type { ReplyDecoder, SkimmedContent } from '../../../canonical/codec.ts';
 import {
   droppedPart,
   failed,
   type Fragment,
   idFragment,
+  modelFragment,
   progress,
   tierFragment,
   usageFragment,
@@ -41,17 +42,25 @@ export class MessagesDecoder implements ReplyDecoder {
     const text = this.#repeated.read(name, data);
     if (text !== undefined && this.#last !== undefined) return text === '' ? [progress] : [{ ...this.#last, text }];
     const fragments = this.#event(name, data, event);
-    // Others skim.
-    if (event !== undefined) return fragments;
     this.#last = fragments.length === 1 ? asDelta(fragments[0]) : undefined;
     this.#repeated.learn(name, data, this.#last?.text, textOfDelta);
     return fragments;
   }
 
-  skim(event: StreamEvent): readonly Fragment[] | undefined {
+  skim(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined {
     const name = event.name ?? member<MessagesEvent>(event.parse(), 'type');
+    if (content !== undefined) return name === 'content_block_delta' ? this.#skimText(event, content) : undefined;
     const isOfBlock = name === 'content_block_delta' || name === 'content_block_start' || name === 'content_block_stop';
     return isOfBlock ? nothing : undefined;
+  }
+
+  #skimText({ name, data = '' }: StreamEvent, content: SkimmedContent): readonly Fragment[] | undefined {
+    const last = this.#last;
+    const text = last && this.#repeated.read(name, data);
+    if (last === undefined || text === undefined) return undefined;
+    if (last.type === 'input') content.input(last.key, text);
+    else content[last.type](text);
+    return nothing;
   }
 
   #event(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
@@ -67,7 +76,7 @@ export class MessagesDecoder implements ReplyDecoder {
   }
 
   whole(body: JsonObject): Fragment[] {
-    const { content, type, usage, id }: MessagesReply = body;
+    const { content, type, usage, id, model }: MessagesReply = body;
     if (type === 'error' || readReportedError(body) !== undefined) return [failed(body)];
     if (typeof content !== 'string' && !Array.isArray(content))
       return [failed({ message: 'an answer without content' })];
@@ -76,7 +85,7 @@ export class MessagesDecoder implements ReplyDecoder {
     // A reply with content is complete even without a stop reason; one with neither is an error.
     const reason = this.#finish(body);
     const finish: Fragment[] = reason.length > 0 || read.length === 0 ? reason : [{ type: 'finish', reason: 'stop' }];
-    return [...idFragment(id), ...read, ...this.#count(usage), ...readContainer(body), ...finish, { type: 'end' }];
+    return [...idFragment(id), ...modelFragment(model), ...read, ...this.#count(usage), ...readContainer(body), ...finish, { type: 'end' }];
   }
 
   #read(type: string, body: MessagesEvent, data: string): Fragment[] {
@@ -86,6 +95,7 @@ export class MessagesDecoder implements ReplyDecoder {
         this.#started ??= data;
         return [
           ...idFragment(member<MessagesReply>(body.message, 'id')),
+          ...modelFragment(member<MessagesReply>(body.message, 'model')),
           ...this.#start(member<MessagesReply>(body.message, 'usage')),
           ...readContainer(body.message),
         ];
@@ -134,7 +144,7 @@ export class MessagesDecoder implements ReplyDecoder {
     // A refusal without text gets a standard text.
     const isSilent = finish.type === 'finish' && finish.reason === 'content_filter' && !this.#blocks.hasSpoken;
     if (!isSilent || typeof explanation !== 'string') return [finish];
-    return [{ type: 'refusal', text: explanation }, finish];
+    return [{ type: 'refusal', text: explanation, isReason: true }, finish];
   }
 
   #end(): Fragment[] {

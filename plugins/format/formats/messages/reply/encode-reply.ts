@@ -116,7 +116,7 @@ export class MessagesEncoder implements ReplyEncoder {
 }
 
 /** Clients join the texts of neighbours. Other blocks separate them. */
-function separatorBetween(last: BlockHead['type'] | undefined, head: BlockHead): string {
+export function separatorBetween(last: BlockHead['type'] | undefined, head: BlockHead): string {
   return last === 'text' && head.type === 'text' && head.isParagraph === true ? paragraph : '';
 }
 

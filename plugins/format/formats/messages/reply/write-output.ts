@@ -46,6 +46,12 @@ export function inputObject({ form, input }: BlockOf<'tool_call'>): JsonObject {
   return form === 'freeform' ? { input } : (parseInput(input) ?? { _raw: input });
 }
 
+/** The JSON of an input as clients get it: in a stream, what begins as an object comes as it is. */
+export function writeArguments(call: BlockOf<'tool_call'>, isStream: boolean): string {
+  const isAsIs = isStream && call.form !== 'freeform' && call.input.trimStart().startsWith('{');
+  return isAsIs ? call.input : JSON.stringify(inputObject(call));
+}
+
 /** The format has no positions in its own text: a citation belongs to the block. */
 export function writeCitation({ url, title, quote }: Citation): MessagesCitation {
   return {

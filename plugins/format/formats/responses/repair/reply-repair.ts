@@ -4,10 +4,12 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
+import { ContentDigest } from '../../../content/content-digest.ts';
 import { Notes } from '../../../canonical/notes.ts';
 import { withoutOtherTier } from '../../../canonical/service-tier.ts';
 import { asList, withoutUnset } from '../../../wire/members.ts';
 import type { ReplyRepair } from '../../contract/pass-through.ts';
+import { ResponsesDecoder } from '../reply/decode-reply.ts';
 import { renderResponseFailed, responseId, writeUsage } from '../reply/reply-object.ts';
 import { DeltaTemplate } from './delta-template.ts';
 import { EventNumbers, eventType, isKnownEvent } from './events.ts';
@@ -64,6 +66,13 @@ export class ResponsesReplyRepair implements ReplyRepair {
 
   whole(body: JsonObject): JsonObject {
     return (this.finished = repairWhole(this.#tiered(body), this.#context));
+  }
+
+  unfinished(): ContentDigest {
+    const content = new ContentDigest();
+    const decoder = new ResponsesDecoder();
+    for (const fragment of decoder.whole({ status: 'completed', output: this.#output.soFar })) content.take(fragment);
+    return content;
   }
 
   /** Repeats the response so far, with the items under way. The upstream's own failure is not passed on. */

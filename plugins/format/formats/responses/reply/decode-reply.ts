@@ -2,11 +2,12 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
-import type { ReplyDecoder } from '../../../canonical/codec.ts';
+import type { ReplyDecoder, SkimmedContent } from '../../../canonical/codec.ts';
 import {
   failed,
   type Fragment,
   isContent,
+  modelFragment,
   progress,
   readFailure,
   tierFragment,
@@ -46,10 +47,13 @@ type Ending = 'whole' | 'completed' | 'incomplete';
 export class ResponsesDecoder implements ReplyDecoder {
   readonly #tracker = new ItemTracker();
   readonly #items = new ItemFragments(this.#tracker);
+  #isNamed = false;
 
-  skim(event: StreamEvent): readonly Fragment[] | undefined {
+  /** Finished items repeat their deltas. */
+  skim(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined {
     const name = event.name ?? member<ResponsesEvent>(event.parse(), 'type');
     if (typeof name !== 'string' || !name.startsWith('response.')) return undefined;
+    if (content !== undefined && name === 'response.output_item.done') return undefined;
     if (name.endsWith('.delta') || !ofResponse.has(name)) return [];
     if (!endings.has(name)) return undefined;
     const { response }: ResponsesEvent = event.parse() ?? {};
@@ -82,7 +86,7 @@ export class ResponsesDecoder implements ReplyDecoder {
       case 'response.created':
       case 'response.queued':
       case 'response.in_progress':
-        return earlyUsageOf(body.response);
+        return [...this.#named(body.response), ...earlyUsageOf(body.response)];
       case 'response.completed':
       case 'response.incomplete':
       case 'response.done':
@@ -106,6 +110,13 @@ export class ResponsesDecoder implements ReplyDecoder {
     return isMore && !fragments.some(isContent) ? [...fragments, progress] : fragments;
   }
 
+  #named(response: JsonValue | undefined): Fragment[] {
+    if (this.#isNamed) return [];
+    const named = modelFragment(member<ResponsesReply>(response, 'model'));
+    this.#isNamed = named.length > 0;
+    return named;
+  }
+
   /** The content of the final response, without the parts that earlier events have carried. */
   #end(response: ResponsesReply, ending: Ending): Fragment[] {
     const { output, status } = response;
@@ -115,7 +126,7 @@ export class ResponsesDecoder implements ReplyDecoder {
     if (isEmpty || hasFailed(response, ending)) return [...usageOf(response), failed(response)];
     if (ending === 'whole' && !Array.isArray(output)) return [failed({ message: 'an answer without output' })];
     const missing = items.flatMap((item, index) => this.#items.repeated(item, index));
-    return [...missing, ...readEnd(response, ending === 'incomplete')];
+    return [...missing, ...this.#named(response), ...readEnd(response, ending === 'incomplete')];
   }
 }
 

@@ -1,0 +1,136 @@
+import { hash } from 'node:crypto';
+import type { SaidPiece } from '#core/gateway/model-call/event-framer.ts';
+import type { SkimmedContent } from '../canonical/codec.ts';
+import type { Fragment } from '../canonical/reply.ts';
+import { canonicalArguments } from './canonical-arguments.ts';
+import { TextDigest } from './text-digest.ts';
+
+/** Characters of all arguments of an answer: with more it has no digest. */
+const longestArguments = 1_048_576;
+
+interface OpenCall {
+  /** As the upstream has given it. */
+  id: string | undefined;
+  name: string;
+  input: string;
+}
+
+type Key = string | number;
+
+/**
+ * Digest of the documented content of an answer, however it came: its text (words of a refusal too), its reasoning, its calls with names
+ * and arguments, each in their order. docs/honesty.md has the form that is hashed, and programs that compute it from an answer.
+ */
+export class ContentDigest implements SkimmedContent {
+  readonly #text = new TextDigest();
+  #reasoning: TextDigest | undefined;
+  readonly #calls: OpenCall[] = [];
+  /** Those that may continue. */
+  readonly #open = new Map<Key, OpenCall>();
+  #argumentsLength = 0;
+
+  text(text: string): void {
+    this.#text.add(text);
+  }
+
+  reasoning(text: string): void {
+    (this.#reasoning ??= new TextDigest()).add(text);
+  }
+
+  call(key: Key, name: string | undefined, id?: string): void {
+    const known = this.#open.get(key);
+    // Some vendors give every call the same index.
+    const isOther = id !== undefined && id !== '' && known?.id !== undefined && known.id !== id;
+    if (known !== undefined && !isOther) {
+      known.id ??= id === '' ? undefined : id;
+      if (known.name === '') known.name = name ?? '';
+      return;
+    }
+    const opened = { id: id === '' ? undefined : id, name: name ?? '', input: '' };
+    this.#open.set(key, opened);
+    this.#calls.push(opened);
+  }
+
+  input(key: Key, text: string): void {
+    const call = this.#open.get(key);
+    if (call === undefined) return;
+    this.#argumentsLength += text.length;
+    if (this.#argumentsLength <= longestArguments) call.input += text;
+    else this.#forget();
+  }
+
+  /** @param whole the whole input, where it comes again at the end of its call */
+  endInput(key: Key, whole: string | undefined): void {
+    const call = this.#open.get(key);
+    if (call === undefined || whole === undefined || whole.length <= call.input.length) return;
+    if (whole.startsWith(call.input)) this.input(key, whole.slice(call.input.length));
+  }
+
+  /** Takes the input in another form. */
+  replaceInput(key: Key, input: string): void {
+    const call = this.#open.get(key);
+    if (call === undefined || call.input === input) return;
+    call.input = '';
+    this.input(key, input);
+  }
+
+  take(fragment: Fragment): void {
+    switch (fragment.type) {
+      case 'text':
+        return this.text(fragment.text);
+      case 'refusal':
+        return fragment.isReason === true ? undefined : this.text(fragment.text);
+      case 'reasoning':
+        return this.reasoning(fragment.text);
+      case 'call':
+        return this.call(fragment.key, fragment.name, fragment.id);
+      case 'input':
+        return this.input(fragment.key, fragment.text);
+      case 'call_end':
+        return this.endInput(fragment.key, fragment.input);
+      default:
+    }
+  }
+
+  /** True when both have the same content, as far as that is known without hashing. */
+  isSame(other: ContentDigest): boolean {
+    const [text, reasoning] = [this.#text.kept, this.#reasoning?.kept];
+    if (text === undefined || text !== other.#text.kept || reasoning !== other.#reasoning?.kept) return false;
+    if (this.#reasoning !== undefined && reasoning === undefined) return false;
+    const calls = this.#named;
+    const others = other.#named;
+    return (
+      calls.length === others.length &&
+      calls.every(({ name, input }, at) => name === others[at]?.name && input === others[at].input)
+    );
+  }
+
+  /** In hexadecimal digits; undefined for an answer without content, and for one with too long arguments. */
+  get digest(): string | undefined {
+    if (this.#argumentsLength > longestArguments) return undefined;
+    const reasoning = this.#reasoning?.isEmpty === false ? `reasoning ${this.#reasoning.digest()}\n` : '';
+    const calls = this.#named.map(({ name, input }) => `call ${digestOf(`${name}\n${canonicalArguments(input)}`)}\n`);
+    const behind = reasoning + calls.join('');
+    return this.#text.isEmpty && behind === '' ? undefined : this.#text.digest(behind);
+  }
+
+  get #named(): readonly OpenCall[] {
+    return this.#calls.length === 0 ? this.#calls : this.#calls.filter(({ name }) => name !== '');
+  }
+
+  /** Keeps no arguments that are not hashed. */
+  #forget(): void {
+    for (const call of this.#calls) call.input = '';
+  }
+}
+
+/** Takes what an event says. */
+export function takeSaid(content: SkimmedContent, { text, reasoning, input }: SaidPiece): void {
+  if (text !== '') content.text(text);
+  if (reasoning !== '') content.reasoning(reasoning);
+  if (input !== undefined) content.input(input.key, input.text);
+}
+
+function digestOf(text: string): string {
+  return hash('sha256', text);
+}

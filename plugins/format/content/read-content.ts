@@ -1,0 +1,68 @@
+import { bounds } from '#core/platform/bounds.ts';
+import type { ContentReader } from '#core/config/catalog/formats.ts';
+import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
+import { isJsonObject, type JsonValue, parseJson } from '#core/platform/json.ts';
+import { SseFramer } from '#core/gateway/model-call/sse-framer.ts';
+import type { ReplyDecoder, UpstreamCodec } from '../canonical/codec.ts';
+import type { Fragment } from '../canonical/reply.ts';
+import { parseBody } from '../wire/members.ts';
+import { ContentDigest } from './content-digest.ts';
+
+/** Reads answers as clients get them, where something else than their route has made them. */
+export function contentReaderOf({ createDecoder }: Pick<UpstreamCodec, 'createDecoder'>) {
+  return (contentType: string): ContentReader =>
+    contentType.startsWith('text/event-stream')
+      ? new StreamedContent(createDecoder())
+      : new WholeContent(createDecoder());
+}
+
+class StreamedContent implements ContentReader {
+  readonly #decoder: ReplyDecoder;
+  readonly #framer = new SseFramer();
+  readonly #content = new ContentDigest();
+
+  constructor(decoder: ReplyDecoder) {
+    this.#decoder = decoder;
+  }
+
+  add(chunk: string | Buffer): void {
+    for (const { name, data } of this.#framer.push(Buffer.from(chunk)))
+      if (data !== undefined) takeAll(this.#content, this.#decoder.event(name, data));
+  }
+
+  digest(): string | undefined {
+    return this.#content.digest;
+  }
+}
+
+class WholeContent implements ContentReader {
+  readonly #decoder: ReplyDecoder;
+  readonly #body = new CollectedBytes();
+
+  constructor(decoder: ReplyDecoder) {
+    this.#decoder = decoder;
+  }
+
+  add(chunk: string | Buffer): void {
+    if (this.#body.size <= bounds.wholeReply) this.#body.add(Buffer.from(chunk));
+  }
+
+  digest(): string | undefined {
+    if (this.#body.size > bounds.wholeReply) return undefined;
+    const content = new ContentDigest();
+    const text = this.#body.bytes().toString();
+    takeAll(content, text.trimStart().startsWith('[') ? this.#entries(text) : this.#decoder.whole(parseBody(text) ?? {}));
+    return content.digest;
+  }
+
+  /** Without `alt=sse`, Gemini streams one array. */
+  #entries(text: string): readonly Fragment[] {
+    const entries = parseJson(text) as JsonValue | undefined;
+    if (!Array.isArray(entries)) return [];
+    return entries.filter(isJsonObject).flatMap((entry) => this.#decoder.event(undefined, JSON.stringify(entry)));
+  }
+}
+
+function takeAll(content: ContentDigest, fragments: readonly Fragment[]): void {
+  for (const fragment of fragments) content.take(fragment);
+}

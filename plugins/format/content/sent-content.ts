@@ -1,0 +1,132 @@
+import type { Block, BlockHead, CallHead, ReplyEvent } from '../canonical/reply.ts';
+import { canonicalArguments } from './canonical-arguments.ts';
+import { ContentDigest } from './content-digest.ts';
+
+/** Why a client gets another content than the upstream has sent; docs/honesty.md explains each. */
+export type ContentChange =
+  | 'arguments'
+  | 'calls'
+  | 'cut'
+  | 'hidden_reasoning'
+  | 'images_as_text'
+  | 'paragraphs'
+  | 'refusal'
+  | 'stage'
+  | 'tool_names';
+
+/** What the answer has before a block. */
+export interface SaidBefore {
+  readonly hasText: boolean;
+  readonly hasRefusal: boolean;
+  readonly hasReasoning: boolean;
+  readonly last: BlockHead['type'] | undefined;
+}
+
+type CallBlock = CallHead & { readonly input: string };
+
+/** How clients of a format get what blocks hold. */
+export interface ContentForm {
+  /** What stands before the text of a block; missing where nothing does. */
+  separator?(head: BlockHead, before: SaidBefore): string;
+  /** The arguments of a call, where they are not always its input. */
+  argumentsOf?(call: CallBlock, isStream: boolean): string;
+  /** True where calls are sent once they are complete, with what follows them. */
+  readonly hasWholeCalls?: boolean;
+  /** Calls that a client can get; the others are left out. */
+  readonly mostCalls?: number;
+  /** True for a client that gets no reasoning. */
+  readonly hidesReasoning?: boolean;
+}
+
+/** The content that a client gets of a translated answer, as its format has it. */
+export class SentContent {
+  readonly content = new ContentDigest();
+  readonly changes = new Set<ContentChange>();
+  readonly #form: ContentForm;
+  readonly #before = {
+    hasText: false,
+    hasRefusal: false,
+    hasReasoning: false,
+    last: undefined as BlockHead['type'] | undefined,
+  };
+  #separator = '';
+  #calls = 0;
+  /** Whole calls that wait for what follows them. */
+  #waiting: { readonly key: number; readonly name: string; readonly input: string }[] = [];
+
+  constructor(form: ContentForm = {}) {
+    this.#form = form;
+  }
+
+  /** @param isStream the client gets the answer as events */
+  take(event: ReplyEvent, isStream: boolean): void {
+    switch (event.type) {
+      case 'block_start':
+        return this.#begin(event.index, event.block);
+      case 'block_delta':
+        return this.#add(event.index, event.block, event.text);
+      case 'block_stop':
+        return this.#end(event.index, event.block, isStream);
+      case 'finish':
+        return this.#send();
+      default:
+    }
+  }
+
+  #begin(index: number, head: BlockHead): void {
+    this.#separator = this.#form.separator?.(head, this.#before) ?? '';
+    this.#before.last = head.type;
+    if (head.type === 'tool_call' && this.#form.hasWholeCalls !== true && this.#takesCall())
+      this.content.call(index, head.name);
+  }
+
+  #add(index: number, { type }: BlockHead, text: string): void {
+    if (type === 'tool_call') return this.content.input(index, text);
+    if (type === 'reasoning' && this.#form.hidesReasoning === true) {
+      this.changes.add('hidden_reasoning');
+      return;
+    }
+    this.#send();
+    const said = this.#separator === '' ? text : this.#separated(text);
+    if (type === 'reasoning') {
+      this.content.reasoning(said);
+      this.#before.hasReasoning = true;
+      return;
+    }
+    this.content.text(said);
+    if (type === 'text') this.#before.hasText = true;
+    else this.#before.hasRefusal = true;
+  }
+
+  #separated(text: string): string {
+    this.changes.add('paragraphs');
+    const said = this.#separator + text;
+    this.#separator = '';
+    return said;
+  }
+
+  #end(index: number, block: Block, isStream: boolean): void {
+    if (block.type === 'image') return this.#send();
+    if (block.type !== 'tool_call') return;
+    const input = this.#form.argumentsOf?.(block, isStream) ?? block.input;
+    if (input !== block.input && canonicalArguments(input) !== canonicalArguments(block.input))
+      this.changes.add('arguments');
+    if (this.#form.hasWholeCalls !== true) this.content.replaceInput(index, input);
+    else if (this.#takesCall()) this.#waiting.push({ key: index, name: block.name, input });
+  }
+
+  #takesCall(): boolean {
+    if (this.#calls < (this.#form.mostCalls ?? Infinity)) return ++this.#calls > 0;
+    this.changes.add('calls');
+    return false;
+  }
+
+  #send(): void {
+    if (this.#waiting.length === 0) return;
+    for (const { key, name, input } of this.#waiting) {
+      this.content.call(key, name);
+      this.content.input(key, input);
+    }
+    this.#waiting = [];
+  }
+}

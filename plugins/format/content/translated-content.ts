@@ -1,0 +1,41 @@
+import type { AnswerDigests } from '#core/gateway/model-call/adapter.ts';
+import type { Fragment, ReplyEvent } from '../canonical/reply.ts';
+import { ContentDigest } from './content-digest.ts';
+import { type ContentChange, type ContentForm, SentContent } from './sent-content.ts';
+
+/** The content of a translated answer: as the upstream has sent it, and as the client gets it. */
+export class TranslatedContent {
+  readonly #received = new ContentDigest();
+  readonly #sent: SentContent;
+  readonly #changes = new Set<ContentChange>();
+  /** The model that the upstream names. */
+  model: string | undefined;
+
+  constructor(form?: ContentForm) {
+    this.#sent = new SentContent(form);
+  }
+
+  take(fragment: Fragment): void {
+    if (fragment.type === 'model') this.model ??= fragment.model;
+    else this.#received.take(fragment);
+    if (fragment.type === 'refusal' && fragment.isReason === true) this.noteChange('refusal');
+  }
+
+  noteChange(change: ContentChange): void {
+    this.#changes.add(change);
+  }
+
+  /** @param isStream the client gets the answer as events */
+  send(events: readonly ReplyEvent[], isStream: boolean): void {
+    for (const event of events) this.#sent.take(event, isStream);
+  }
+
+  /** @param isComplete the client has got the end of the answer */
+  digests(isComplete: boolean): AnswerDigests {
+    const received = this.#received.digest;
+    const sent = this.#received.isSame(this.#sent.content) ? received : this.#sent.content.digest;
+    if (received === sent) return { received, sent };
+    const changes = [...this.#changes, ...this.#sent.changes, ...(isComplete ? [] : (['cut'] as const))];
+    return { received, sent, changes: changes.toSorted() };
+  }
+}

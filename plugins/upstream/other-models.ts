@@ -1,0 +1,46 @@
+import type { Host } from '#core/gateway/host/host.ts';
+import { type ProblemKind, readEmphasis } from '#core/web/problems/problem.ts';
+
+/** Answers of one day by another model from which a route is said to keep answering so: one may be a mistake of the vendor. */
+const least = 10;
+/** Answers that are counted, the latest. */
+const counted = 1_000;
+/** Routes that are listed. */
+const listed = 20;
+
+interface OtherModel {
+  readonly route: string;
+  readonly model: string;
+  readonly answers: number;
+  readonly since: Date;
+}
+
+/** Routes whose vendor keeps answering with another model than the one that the route asks for. */
+export const otherModels: ProblemKind = {
+  name: 'other_model',
+  order: 15,
+  async find({ host, t, format }) {
+    const found = await findOtherModels(host);
+    return found.map(({ route, model, answers, since }) => ({
+      severity: 'warn',
+      title: t('upstream.other_model'),
+      subject: route,
+      pieces: readEmphasis(t('upstream.other_model.text', { route, model, answers: format.number(answers) })),
+      since,
+      step: { path: '/operator/routes', label: t('upstream.other_model.label', { route }) },
+    }));
+  },
+};
+
+async function findOtherModels({ database }: Pick<Host, 'database'>): Promise<OtherModel[]> {
+  return database.query<OtherModel>(
+    `SELECT route, answered_model AS model, count(*)::int AS answers, min(started_at) AS since
+     FROM (
+       SELECT route, answered_model, started_at FROM request_log
+       WHERE is_other_model AND started_at > clock_timestamp() - interval '1 day'
+       ORDER BY started_at DESC LIMIT ?
+     ) AS latest
+     GROUP BY route, answered_model HAVING count(*) >= ? ORDER BY since LIMIT ?`,
+    [counted, least, listed],
+  );
+}

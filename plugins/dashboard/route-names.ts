@@ -6,6 +6,8 @@ import { dashboardSection, type RouteVisibility } from './section.ts';
 export interface RouteNames {
   /** False if the reader may not tell routes apart; the page then has neither column nor label. */
   readonly areShown: boolean;
+  /** True if the reader may know what routes are, with the models of their vendors. */
+  readonly areNamed: boolean;
   /** True if the reader may see upstreams' messages, which name vendors and accounts of the operator. */
   readonly areVendorsShown: boolean;
   /**
@@ -31,6 +33,7 @@ export function createRouteNames(
 ): RouteNames {
   return {
     areShown: visibility !== 'hidden',
+    areNamed: visibility === 'names',
     areVendorsShown,
     label(route, model) {
       if (visibility === 'names') return route;
@@ -42,7 +45,7 @@ export function createRouteNames(
 }
 
 /** From 1, in the list of the model; undefined for a route that gateway.yaml no longer has. */
-function placeOf(route: string, model: string | null, catalog: Pick<Catalog, 'resolve'>): number | undefined {
+export function placeOf(route: string, model: string | null, catalog: Pick<Catalog, 'resolve'>): number | undefined {
   const routes = model === null ? undefined : catalog.resolve(model)?.routes;
   const index = routes?.findIndex(({ id }) => id === route) ?? -1;
   return index === -1 ? undefined : index + 1;

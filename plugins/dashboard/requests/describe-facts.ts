@@ -19,12 +19,13 @@ type Fact = [name: string, text: string | undefined, more?: Partial<RequestFact>
  * Everything else that is on record, in the order in which people look for it. Empty facts are left out.
  *
  * @param isForOperator customers learn nothing of how the service is changed
+ * @param areRoutesNamed whether the reader may know models of vendors
  * @param hasContent whether prompt and reply are on record too; they are not shown (docs/operating/shop.md, "Dashboard")
  */
 export function describeFacts(
   record: RequestRecord,
   reader: Reader,
-  { hasContent = false, isForOperator = false } = {},
+  { hasContent = false, isForOperator = false, areRoutesNamed = false } = {},
 ): RequestFact[] {
   const { t } = reader;
   const client = record.user_agent ?? '';
@@ -40,6 +41,8 @@ export function describeFacts(
     ['size', sizeOf(record, reader)],
     ['cache', record.cache === null ? undefined : t(`requests.cache.${record.cache}`)],
     ['queue', waitOf(record, reader)],
+    ['answered_model', areRoutesNamed ? answeredModelOf(record, t) : undefined],
+    ...digestsOf(record, t),
     ['canary', isForOperator ? canaryOf(record, t) : undefined],
     ['ended', endOf(record, t)],
     ['error', record.error_message ?? undefined, { isLong: true }],
@@ -107,6 +110,29 @@ function waitOf({ queue_ms: queued }: RequestRecord, { t, format }: Reader): str
 /** "canary 3": whose configuration served it, where another one served the other accounts. */
 function canaryOf({ canary }: RequestRecord, t: Reader['t']): string | undefined {
   return canary === null ? undefined : t('requests.canary', { number: canary });
+}
+
+/** The model that the vendor's answer names; that it is another one, if so. */
+function answeredModelOf(
+  { answered_model: model, is_other_model: isOther }: RequestRecord,
+  t: Reader['t'],
+): string | undefined {
+  if (model === null) return undefined;
+  return isOther === true ? t('requests.other_model', { model }) : model;
+}
+
+/** One digest, or both and why they differ. */
+function digestsOf(record: RequestRecord, t: Reader['t']): Fact[] {
+  const { digest_received: received, digest_sent: sent, digest_changes: changes } = record;
+  if (received === sent) return [digestFact('digest', sent)];
+  const reasons = (changes ?? []).map((change) => t(`requests.change.${change}`)).join(', ');
+  return [digestFact('digest', sent), digestFact('digest_received', received), ['digest_changes', reasons]];
+}
+
+const shownDigits = 16;
+
+function digestFact(name: string, digest: string | null): Fact {
+  return [name, digest === null ? undefined : `${digest.slice(0, shownDigits)}…`, { full: digest ?? '', isCode: true }];
 }
 
 function endOf({ outcome, status }: RequestRecord, t: Reader['t']): string {

@@ -85,6 +85,7 @@ async function describeRequest(
     facts: describeFacts(record, request, {
       hasContent: await isContentKept(host.database, record.id),
       isForOperator: list === operatorRequestsPath,
+      areRoutesNamed: routes.areNamed,
     }),
   };
 }

@@ -2,6 +2,7 @@ import type { Server } from '@hapi/hapi';
 import type { Page } from '#core/web/pages/page.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { detailPages } from './detail-page.ts';
+import { requestEndpoint } from './endpoint.ts';
 import { exportPages } from './export/export-pages.ts';
 import { listPage, operatorListPage } from './list-page.ts';
 import en from './texts/en.json' with { type: 'json' };
@@ -10,7 +11,9 @@ import id from './texts/id.json' with { type: 'json' };
 const pages: readonly Page[] = [listPage, operatorListPage, ...detailPages, ...exportPages];
 
 /** Every request of the account, and those of all accounts for operators. */
-export function register({ gateway }: Server): void {
+export function register(server: Server): void {
+  const { gateway } = server;
+  gateway.endpoint(requestEndpoint(() => server.host()));
   gateway.texts(defineTexts({ en, id }));
   for (const page of pages) gateway.page(page);
 }

@@ -1,0 +1,98 @@
+import { GatewayError } from '#core/platform/errors/table.ts';
+import { principal } from '#core/gateway/facts.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Endpoint, Exchange } from '#core/gateway/pipeline/exchange.ts';
+import type { Reply } from '#core/gateway/pipeline/reply.ts';
+import type { RequestRecord } from '#core/gateway/records/columns.ts';
+import { findRequest } from '#core/gateway/records/read-requests.ts';
+import { timeOfRequestId } from '#core/gateway/records/request-id.ts';
+import { placeOf } from '../route-names.ts';
+import { dashboardSection, type RouteVisibility } from '../section.ts';
+
+const headers = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
+/** Ms after its beginning for which a request without a record may still be running, or its record be on its way. */
+const lateMs = 3_600_000;
+/** Seconds after which records are there as a rule. */
+const usualDelay = 2;
+
+/** `GET /v1/requests/ID`: the caller's own record of a request. */
+export function requestEndpoint(currentHost: () => Host): Endpoint {
+  return {
+    name: 'show_request',
+    method: 'GET',
+    path: '/v1/requests/{id}',
+    isMetered: false,
+    isAliased: true,
+    documentation: { summary: 'requests.docs.show' },
+    answer: (exchange) => showRequest(currentHost(), exchange),
+  };
+}
+
+/** @throws GatewayError `not_found` for a request of another account, too */
+async function showRequest(host: Host, exchange: Exchange): Promise<Reply> {
+  const { accountId } = exchange.get(principal);
+  const id = exchange.params['id'] ?? '';
+  const record = await findRequest(host.database, id, accountId);
+  if (record === undefined) throw notFound(id, host.now());
+  const { routes } = host.section(dashboardSection);
+  return { status: 200, headers, body: JSON.stringify(describe(record, host, routes)) };
+}
+
+function notFound(id: string, now: number): GatewayError {
+  const startedAt = timeOfRequestId(id);
+  if (startedAt === undefined)
+    return new GatewayError('not_found', `"${id}" is not a request id; ids look like req_019a…, as in x-request-id.`);
+  if (now - startedAt > lateMs)
+    return new GatewayError('not_found', `Request "${id}" not found. Records are kept for a limited time.`);
+  return new GatewayError(
+    'not_found',
+    `Request "${id}" not found. The record of a request is there about a second after the request has ended.`,
+    { retryAfter: usualDelay },
+  );
+}
+
+/** Names of vendors and their models are for customers who see names of routes. */
+function describe(record: RequestRecord, { catalog }: Host, routes: RouteVisibility): object {
+  const { error_code: code, error_message: message } = record;
+  const sees = routes === 'names';
+  return {
+    object: 'request',
+    id: record.id,
+    created_at: new Date(record.started_at).toISOString(),
+    endpoint: record.endpoint,
+    format: record.format,
+    model: record.model,
+    alias_of: record.alias_of,
+    is_stream: record.is_stream,
+    outcome: record.outcome,
+    status: record.status,
+    error: code === null ? null : { code, message },
+    duration_ms: record.duration_ms,
+    first_content_ms: record.first_content_ms,
+    cache: record.cache,
+    usage: usageOf(record),
+    notes: record.notes ?? [],
+    ...(routes !== 'hidden' && {
+      route: record.route === null ? null : sees ? record.route : placeOf(record.route, record.model, catalog),
+    }),
+    ...(sees && { answered_model: record.answered_model, is_other_model: record.is_other_model }),
+    digest: {
+      algorithm: 'sha256',
+      received: record.digest_received,
+      sent: record.digest_sent,
+      changes: record.digest_changes ?? [],
+    },
+  };
+}
+
+function usageOf(record: RequestRecord): object {
+  return {
+    input_tokens: record.input_tokens,
+    output_tokens: record.output_tokens,
+    cache_read_tokens: record.cache_read_tokens,
+    cache_write_tokens: record.cache_write_tokens,
+    reasoning_tokens: record.reasoning_tokens,
+    images: record.images,
+    is_estimated: record.usage_estimated,
+  };
+}

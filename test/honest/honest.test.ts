@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest';
+import { textFormats } from '../support/formats.ts';
+import { recordings as all, rowOf } from '../plugins/format/replays/recordings.ts';
+import { isWholeAtVendor, play, ways } from './answers.ts';
+
+describe.each(textFormats)('a client of %s', (client) => {
+  describe.each(ways)('whose answer is %s', (way) => {
+    // Vertex AI writes arguments in pieces of its own kind, which the program does not read.
+    const recordings = all.filter(({ name }) => !(client === 'gemini' && name === 'gemini/vertex-streamed-arguments'));
+    const played = isWholeAtVendor(way) ? recordings.filter(({ whole }) => whole !== undefined) : recordings;
+    it.each(played.map(rowOf))('computes the digest on record of %s', async (_name, recording) => {
+      const bytes = isWholeAtVendor(way) ? recording.whole : recording.stream;
+      const answer = await play(client, recording, way, [bytes as Buffer]);
+      if (answer === undefined) return;
+      const { digests, recomputed } = answer;
+      expect(digests.sent, answer.body).toBe(recomputed);
+      if (digests.received === digests.sent) expect(digests.changes).toBeUndefined();
+      else expect(digests.changes?.length, JSON.stringify(digests)).toBeGreaterThan(0);
+    });
+  });
+});

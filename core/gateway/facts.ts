@@ -2,7 +2,7 @@ import type { Model } from '#core/config/catalog/catalog.ts';
 import type { Adapter, AnswerDigests, Usage } from './model-call/adapter.ts';
 import { defineFact } from './pipeline/fact.ts';
 
-export type { Usage } from './model-call/adapter.ts';
+export type { AnswerDigests, Usage } from './model-call/adapter.ts';
 
 /** The caller. Written by `auth`. */
 export interface Principal {

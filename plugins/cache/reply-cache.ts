@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Catalog } from '#core/config/catalog/catalog.ts';
-import type { AnswerDigests } from '#core/gateway/model-call/adapter.ts';
+import type { AnswerDigests } from '#core/gateway/facts.ts';
 import { changedContent, readChangedBody } from '#core/gateway/pipeline/changed-body.ts';
 import { answerDigests, cachedCall, cacheStatus, principal } from '#core/gateway/facts.ts';
 import type { Logger } from '#core/platform/logger.ts';
@@ -80,7 +80,8 @@ export class ReplyCache {
     const onBody = (bytes: Buffer | undefined) => {
       if (bytes === undefined || bytes.length > maxBytes || exchange.failure !== undefined)
         this.#endLead(exchange, held);
-      else this.#settle(held, (lead) => lead.store(encodeStored(contentType, bytes, digestsOf(exchange)), held.seconds));
+      else
+        this.#settle(held, (lead) => lead.store(encodeStored(contentType, bytes, digestsOf(exchange)), held.seconds));
     };
     if (body instanceof Readable) return { ...reply, headers, body: collect(body, maxBytes, onBody) };
     onBody(typeof body === 'string' ? Buffer.from(body) : (body ?? Buffer.alloc(0)));

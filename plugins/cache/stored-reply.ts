@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { AnswerDigests } from '#core/gateway/model-call/adapter.ts';
+import type { AnswerDigests } from '#core/gateway/facts.ts';
 import type { Reply } from '#core/gateway/pipeline/reply.ts';
 import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import { ReplyStream } from '#core/gateway/pipeline/reply-stream.ts';
@@ -15,7 +15,7 @@ interface StoredHead {
   readonly digests?: AnswerDigests | undefined;
 }
 
-export interface StoredReply {
+interface StoredReply {
   readonly reply: Reply;
   readonly digests: AnswerDigests | undefined;
 }

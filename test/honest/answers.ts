@@ -37,7 +37,13 @@ export async function play(
   if (body === undefined) return undefined;
   const { digests = { received: undefined, sent: undefined } } = reader;
   const recomputed = recompute(body) ?? undefined;
-  return { digests, recomputed, isComplete: reader.isComplete || way !== 'streamed', model: reader.answeredModel, body };
+  return {
+    digests,
+    recomputed,
+    isComplete: reader.isComplete || way !== 'streamed',
+    model: reader.answeredModel,
+    body,
+  };
 }
 
 function bodyOf(reader: ReplyReader, way: Way, pieces: readonly Buffer[]): string | undefined {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { textFormats } from '../support/formats.ts';
 import { recordings as all, rowOf } from '../plugins/format/replays/recordings.ts';
+import { eventsIn } from '../plugins/format/replays/gateway.ts';
 import { isWholeAtVendor, play, ways } from './answers.ts';
 
 describe.each(textFormats)('a client of %s', (client) => {
@@ -17,5 +18,23 @@ describe.each(textFormats)('a client of %s', (client) => {
       if (digests.received === digests.sent) expect(digests.changes).toBeUndefined();
       else expect(digests.changes?.length, JSON.stringify(digests)).toBeGreaterThan(0);
     });
+  });
+});
+
+const plain = new Set([
+  'chat/openai-tools',
+  'messages/anthropic-tools',
+  'responses/openai-tools',
+  'gemini/gemini-tools',
+]);
+const cuttable = all.filter(({ format, name }) => format !== 'ollama' && (plain.has(name) || name.endsWith('text')));
+
+describe.each(textFormats)('a client of %s whose stream breaks off', (client) => {
+  it.each(cuttable.map(rowOf))('computes the digest on record of what it got of %s', async (_name, recording) => {
+    const events = eventsIn(recording.stream);
+    for (let end = 1; end < events.length; end += 3) {
+      const answer = await play(client, recording, 'streamed', events.slice(0, end));
+      expect(answer?.digests.sent, answer?.body).toBe(answer?.recomputed);
+    }
   });
 });

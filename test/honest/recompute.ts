@@ -90,7 +90,6 @@ function readBlock({ type, text, thinking, id, name, input }: JsonObject, place:
 
 function readGemini(objects: readonly JsonObject[], content: Content): void {
   const candidates = objects.flatMap(({ candidates: all }) => listOf(all));
-  const indexOf = (candidate: JsonObject | undefined) => keyOf(candidate?.['index'] ?? 0);
   for (const candidate of candidates) {
     if (indexOf(candidate) !== indexOf(candidates[0])) continue;
     for (const { text, thought, functionCall: call } of listOf(objectOf(candidate['content'])['parts'])) {
@@ -101,8 +100,15 @@ function readGemini(objects: readonly JsonObject[], content: Content): void {
   }
 }
 
+/** Google leaves out an index of 0. */
+function indexOf(candidate: JsonObject | undefined): string {
+  return keyOf(candidate?.['index'] ?? 0);
+}
+
 function readResponses(objects: readonly JsonObject[], content: Content): void {
-  const responses = objects.map((body) => objectOf(body['response'] ?? body)).filter(({ output }) => Array.isArray(output));
+  const responses = objects
+    .map((body) => objectOf(body['response'] ?? body))
+    .filter(({ output }) => Array.isArray(output));
   const listed = listOf(responses.at(-1)?.['output']);
   const done = objects.flatMap(({ type, item }) => (type === 'response.output_item.done' ? [objectOf(item)] : []));
   for (const [place, item] of (listed.length > 0 ? listed : done).entries()) {
@@ -129,10 +135,11 @@ function objectsIn(answer: string): readonly JsonObject[] {
   return datas.filter((data) => data.startsWith('{')).map((data) => parse(data) as JsonObject);
 }
 
+const keep = (_name: string, value: unknown, context?: { source?: string }) =>
+  typeof value === 'number' && context?.source !== undefined ? JSON.rawJSON(context.source) : value;
+
 /** Numbers stay as they are written. */
 function parse(text: string): unknown {
-  const keep = (_name: string, value: unknown, context?: { source?: string }) =>
-    typeof value === 'number' && context?.source !== undefined ? JSON.rawJSON(context.source) : value;
   return JSON.parse(text, keep);
 }
 

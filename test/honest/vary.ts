@@ -15,7 +15,14 @@ export function drawFrom(seed: number): Draw {
 }
 
 /** Members that hold words of the model. */
-const words: ReadonlySet<string> = new Set(['text', 'content', 'thinking', 'reasoning', 'reasoning_content', 'refusal']);
+const words: ReadonlySet<string> = new Set([
+  'text',
+  'content',
+  'thinking',
+  'reasoning',
+  'reasoning_content',
+  'refusal',
+]);
 /** Members that hold arguments, as text or as an object. */
 const inputs: ReadonlySet<string> = new Set(['partial_json', 'arguments', 'input', 'args']);
 
@@ -31,7 +38,13 @@ export function vary(body: Buffer, draw: Draw): Buffer {
   const others = (pool: readonly string[]) => new Map(letters.map((letter) => [letter, pool[draw(pool.length)] ?? '']));
   const [word, input] = [others(otherWords), others(otherInputs)];
   const text = body.toString();
-  if (text.startsWith('{')) return Buffer.from(text.split('\n').map((line) => varied(line, word, input)).join('\n'));
+  if (text.startsWith('{'))
+    return Buffer.from(
+      text
+        .split('\n')
+        .map((line) => varied(line, word, input))
+        .join('\n'),
+    );
   return Buffer.from(
     text.replace(/^(data: ?)(\{.*\})$/gm, (_all, field: string, json: string) => field + varied(json, word, input)),
   );
@@ -47,7 +60,13 @@ function varied(json: string, word: Letters, input: Letters): string {
   }
 }
 
-function change(value: JsonValue, name: string | undefined, word: Letters, input: Letters, type?: JsonValue): JsonValue {
+function change(
+  value: JsonValue,
+  name: string | undefined,
+  word: Letters,
+  input: Letters,
+  type?: JsonValue,
+): JsonValue {
   if (Array.isArray(value)) return value.map((entry) => change(entry, name, word, input, type));
   if (typeof value === 'object' && value !== null) {
     const isInput = name !== undefined && inputs.has(name);

@@ -18,11 +18,11 @@ export interface WireFormat extends Audience {
   /** Places of the answer's text in its replies; undefined for formats without client conversations. */
   readonly replyText?: ReplyText;
   /** Reads the content of an answer that a stage has changed, for its digest; undefined for formats without conversations. */
-  readContent?(contentType: string): ContentReader;
+  readContent?(contentType: string): SentReader;
 }
 
 /** Reads an answer as its client gets it. */
-export interface ContentReader {
+export interface SentReader {
   /** Copies what it keeps; never throws. */
   add(chunk: string | Buffer): void;
   /** Of the content so far; undefined for none. */

@@ -1,5 +1,5 @@
 import { bounds } from '#core/platform/bounds.ts';
-import type { ContentReader } from '#core/config/catalog/formats.ts';
+import type { SentReader } from '#core/config/catalog/formats.ts';
 import { CollectedBytes } from '#core/platform/memory/collected-bytes.ts';
 import { isJsonObject, type JsonValue, parseJson } from '#core/platform/json.ts';
 import { SseFramer } from '#core/gateway/model-call/sse-framer.ts';
@@ -10,13 +10,13 @@ import { ContentDigest } from './content-digest.ts';
 
 /** Reads answers as clients get them, where something else than their route has made them. */
 export function contentReaderOf({ createDecoder }: Pick<UpstreamCodec, 'createDecoder'>) {
-  return (contentType: string): ContentReader =>
+  return (contentType: string): SentReader =>
     contentType.startsWith('text/event-stream')
       ? new StreamedContent(createDecoder())
       : new WholeContent(createDecoder());
 }
 
-class StreamedContent implements ContentReader {
+class StreamedContent implements SentReader {
   readonly #decoder: ReplyDecoder;
   readonly #framer = new SseFramer();
   readonly #content = new ContentDigest();
@@ -35,7 +35,7 @@ class StreamedContent implements ContentReader {
   }
 }
 
-class WholeContent implements ContentReader {
+class WholeContent implements SentReader {
   readonly #decoder: ReplyDecoder;
   readonly #body = new CollectedBytes();
 
@@ -51,7 +51,10 @@ class WholeContent implements ContentReader {
     if (this.#body.size > bounds.wholeReply) return undefined;
     const content = new ContentDigest();
     const text = this.#body.bytes().toString();
-    takeAll(content, text.trimStart().startsWith('[') ? this.#entries(text) : this.#decoder.whole(parseBody(text) ?? {}));
+    takeAll(
+      content,
+      text.trimStart().startsWith('[') ? this.#entries(text) : this.#decoder.whole(parseBody(text) ?? {}),
+    );
     return content.digest;
   }
 

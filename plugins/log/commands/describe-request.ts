@@ -61,7 +61,11 @@ function answeredBy({ answered_model: model, is_other_model: isOther }: RequestR
   return isOther === true ? `${model}, which is not the model that the route asks for` : model;
 }
 
-function differentDigest({ digest_received: received, digest_sent: sent, digest_changes: changes }: RequestRecord): Field[] {
+function differentDigest({
+  digest_received: received,
+  digest_sent: sent,
+  digest_changes: changes,
+}: RequestRecord): Field[] {
   if (received === sent) return [];
   return [
     ['digest received', received],

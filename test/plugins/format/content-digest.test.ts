@@ -19,12 +19,19 @@ describe('the digest of a text', () => {
 
   it('does not depend on how the text came, halves of characters included', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), fc.nat(300), fc.array(fc.nat()), (word, times, cuts) => {
-        const text = word.repeat(times);
-        const at = [...new Set([0, ...cuts.map((cut) => cut % (text.length + 1)), text.length])].toSorted((a, b) => a - b);
-        const pieces = at.slice(1).map((end, index) => text.slice(at[index], end));
-        expect(digestOf(...pieces)).toBe(text === '' ? undefined : sha256(text));
-      }),
+      fc.property(
+        fc.string({ unit: 'grapheme', maxLength: 40 }),
+        fc.nat(300),
+        fc.array(fc.nat()),
+        (word, times, cuts) => {
+          const text = word.repeat(times);
+          const at = [...new Set([0, ...cuts.map((cut) => cut % (text.length + 1)), text.length])].toSorted(
+            (a, b) => a - b,
+          );
+          const pieces = at.slice(1).map((end, index) => text.slice(at[index], end));
+          expect(digestOf(...pieces)).toBe(text === '' ? undefined : sha256(text));
+        },
+      ),
     );
   });
 
@@ -72,7 +79,10 @@ describe('arguments', () => {
     [' \n', '{}'],
     ['{ "b" : 1, "a": [true, null, "é\\u00e9"] }', '{"a":[true,null,"éé"],"b":1}'],
     ['{"10":1,"9":2}', '{"10":1,"9":2}'],
-    ['{"n":[1.50,1000,1e3,-0,0.0,12345678901234567890,1.0e-7]}', '{"n":[15e-1,1e3,1e3,0,0,1234567890123456789e1,1e-7]}'],
+    [
+      '{"n":[1.50,1000,1e3,-0,0.0,12345678901234567890,1.0e-7]}',
+      '{"n":[15e-1,1e3,1e3,0,0,1234567890123456789e1,1e-7]}',
+    ],
     ['{"half', '{"half'],
     ['[1]', '[1]'],
     ['*** Begin Patch', '*** Begin Patch'],

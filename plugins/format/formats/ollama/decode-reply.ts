@@ -34,9 +34,9 @@ export class OllamaDecoder implements ReplyDecoder {
   #chunk(chunk: JsonObject): Fragment[] {
     const error = readFailure(chunk);
     if (error !== undefined) return [{ type: 'error', error }];
-    const { message, done, model }: OllamaReply = chunk;
+    const { message, done }: OllamaReply = chunk;
     const fragments = isJsonObject(message) ? this.#message(message) : [];
-    return done === true ? [...fragments, ...modelFragment(model), ...readEnd(chunk)] : fragments;
+    return done === true ? [...fragments, ...readEnd(chunk)] : fragments;
   }
 
   #message({ thinking, content, tool_calls }: OllamaMessage): Fragment[] {
@@ -62,9 +62,10 @@ export class OllamaDecoder implements ReplyDecoder {
   }
 }
 
-function readEnd({ done_reason: reason, prompt_eval_count, eval_count }: OllamaReply): Fragment[] {
+function readEnd({ done_reason: reason, model, prompt_eval_count, eval_count }: OllamaReply): Fragment[] {
   if (idleReasons.has(reason)) return [nothingAnswered()];
   return [
+    ...modelFragment(model),
     { type: 'usage', usage: { input: count(prompt_eval_count), output: count(eval_count) } },
     { type: 'finish', reason: finishReasons.get(reason) ?? 'stop' },
     { type: 'end' },

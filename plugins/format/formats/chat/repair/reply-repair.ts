@@ -102,7 +102,8 @@ export class ChatReplyRepair implements ReplyRepair {
     if (clean === undefined) return false;
     const isTaken =
       clean.type === 'text' ? choice.plain(clean.text, clean.reasoning) : choice.plainInput(clean.index, clean.input);
-    if (isTaken) event.said = clean.type === 'text' ? clean : { ...nothing, input: { key: clean.index, text: clean.input } };
+    if (isTaken)
+      event.said = clean.type === 'text' ? clean : { ...nothing, input: { key: clean.index, text: clean.input } };
     event.isPlain = isTaken && clean.isPlain && event.name === undefined;
     return isTaken;
   }

@@ -85,7 +85,15 @@ export class MessagesDecoder implements ReplyDecoder {
     // A reply with content is complete even without a stop reason; one with neither is an error.
     const reason = this.#finish(body);
     const finish: Fragment[] = reason.length > 0 || read.length === 0 ? reason : [{ type: 'finish', reason: 'stop' }];
-    return [...idFragment(id), ...modelFragment(model), ...read, ...this.#count(usage), ...readContainer(body), ...finish, { type: 'end' }];
+    return [
+      ...idFragment(id),
+      ...modelFragment(model),
+      ...read,
+      ...this.#count(usage),
+      ...readContainer(body),
+      ...finish,
+      { type: 'end' },
+    ];
   }
 
   #read(type: string, body: MessagesEvent, data: string): Fragment[] {

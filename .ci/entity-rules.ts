@@ -47,11 +47,13 @@ function isUndecided({ columnTypes, isPersonal, enum: isState, kind }: EntityPro
   return kind === 'scalar' && !isState && isPersonal === undefined && holdsAnything.test(columnTypes[0] ?? '');
 }
 
+const removedBy = { delete: 'the row', update: 'the values', none: 'nothing: kept as the law asks' } as const;
+
 /** Rows of the table of personal columns in docs/security.md that are missing from the text, or that no entity bears out. */
 export function findUndocumentedColumns(orm: MikroORM, documentation: string): string[] {
   const expected = personalTables({ fork: () => orm.em.fork() }).map(
     ({ name, columns, removal }) =>
-      `| \`${name}\` | ${columns.map((column) => `\`${column.name}\``).join(', ')} | ${removal === 'delete' ? 'the row' : 'the values'} |`,
+      `| \`${name}\` | ${columns.map((column) => `\`${column.name}\``).join(', ')} | ${removedBy[removal]} |`,
   );
   const found: string[] = documentation.match(/^\| `\w+` \| `.*$/gm) ?? [];
   return [

@@ -54,6 +54,7 @@ export async function routePages(server: Server, registry: PageRegistry, host: (
   const renderer = new Renderer(registry.pages, assets);
   const routes = new PageRoutes(host, renderer, translator);
   const lines = new LineThrottle(reminderIntervalMs);
+  const confidential = new Set(registry.pages.filter((page) => page.isConfidential).map(({ path }) => path));
   routeAssets(server, assets);
   routeSiteFiles(server, registry.pages, assets, host);
   for (const page of registry.pages) routes.add(server, page);
@@ -62,8 +63,8 @@ export async function routePages(server: Server, registry: PageRegistry, host: (
     const { response } = request;
     const isError = response instanceof Error;
     const answer = isError ? await answerError(response, request, h) : response;
-    for (const [name, value] of Object.entries(securityHeaders(request, host(), isHtml(answer))))
-      answer.header(name, value);
+    const kind = { isPage: isHtml(answer), isConfidential: confidential.has(request.route.path) };
+    for (const [name, value] of Object.entries(securityHeaders(request, host(), kind))) answer.header(name, value);
     answer.header('x-request-id', request.info.id);
     return isError ? answer : h.continue;
   });

@@ -10,13 +10,14 @@ import { chargeMidtrans } from './charge.ts';
 import { readEvidence } from './evidence.ts';
 import { readMidtransNotification } from './notification.ts';
 import { readMidtransRefund, refundMidtrans } from './refund.ts';
-import { type MidtransSettings, midtransSection, requireKey } from './section.ts';
+import { isTestMode, type MidtransSettings, midtransSection, requireKey } from './section.ts';
 
 /** @throws Error without a server key */
 export function connectMidtrans(host: Host): PaymentConnection {
   const settings = host.section(midtransSection);
   requireKey(settings);
   return {
+    isTest: isTestMode(settings),
     charge: (request, signal) => chargeMidtrans(settings, request, host.now(), signal),
     status: (charge, signal) => readStatus(settings, charge, signal),
     cancel: (charge, signal) => cancel(settings, charge, signal),

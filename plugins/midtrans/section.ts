@@ -70,6 +70,11 @@ export function requireKey({ server_key }: MidtransSettings): string {
   return server_key;
 }
 
-export function originOf({ base_url, server_key = '' }: MidtransSettings): string {
-  return base_url ?? (sandboxKey.test(server_key) ? origins.sandbox : origins.production);
+/** True for a key of the sandbox, in which no money moves. */
+export function isTestMode({ server_key = '' }: Pick<MidtransSettings, 'server_key'>): boolean {
+  return sandboxKey.test(server_key);
+}
+
+export function originOf({ base_url, server_key }: MidtransSettings): string {
+  return base_url ?? origins[isTestMode({ server_key }) ? 'sandbox' : 'production'];
 }

@@ -22,6 +22,7 @@ export function connectXendit(host: Host): PaymentConnection {
     callsPerSecond: callsPerSecond(settings),
     charge: (request, signal) => chargeXendit(settings, request, signal),
     status: (charge, signal) => readXenditStatus(settings, charge, signal),
+    isTest: isTestMode(settings),
     ...(isTestMode(settings) && { simulation: simulationWith(settings) }),
     cancel: (charge, signal) => cancel(settings, charge, signal),
     refundsCharges: true,

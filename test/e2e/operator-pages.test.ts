@@ -60,7 +60,7 @@ async function buy(amount = 95_000, name = 'Rani'): Promise<Order> {
   });
   const order = await startOrder(host, accountId, 7);
   const reference = order.attempt?.reference ?? '';
-  await settle(gateway.database, 'sandbox', {
+  await settle(gateway.gateway.host, 'sandbox', {
     reference,
     providerReference: order.attempt?.providerReference,
     paymentId: `pay-${order.code}`,

@@ -51,7 +51,9 @@ function depthOf({ ofAccount }: PersonalTable): number {
 }
 
 async function clean(execute: Execute, table: PersonalTable, accountId: string): Promise<void> {
-  const { columns, ofAccount, removal } = table;
+  const { ofAccount, removal } = table;
+  if (removal === 'none') return;
+  const columns = table.columns.filter(({ isRetained }) => isRetained !== true);
   const name = quoteName(table.name);
   const key = table.key.map(quoteName).join(', ');
   const isUnclean = columns.map(uncleanIn).join(' or ');

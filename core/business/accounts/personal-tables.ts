@@ -3,7 +3,7 @@ import type { Database } from '#core/platform/database/database.ts';
 import type { PersonalOption } from '#core/platform/database/personal.ts';
 
 /** A column that is about a customer. */
-export interface PersonalColumn extends Pick<PersonalOption, 'replacement' | 'isHidden'> {
+export interface PersonalColumn extends Pick<PersonalOption, 'replacement' | 'isHidden' | 'isRetained'> {
   readonly name: string;
 }
 
@@ -16,8 +16,8 @@ export interface PersonalTable {
   /** True when rows are written only while their account exists. */
   readonly isBound: boolean;
   readonly columns: readonly PersonalColumn[];
-  /** `delete`: removing a column would leave a null where none may be. */
-  readonly removal: 'delete' | 'update';
+  /** `delete`: removing a column would leave a null where none may be. `none`: all columns are retained. */
+  readonly removal: 'delete' | 'update' | 'none';
 }
 
 type Property = EntityProperty & PersonalOption;
@@ -96,13 +96,19 @@ function describe(meta: EntityMetadata, personal: readonly Property[]): Personal
     ofAccount,
     isBound:
       meta.tableName === 'account' || meta.relations.some(({ targetMeta }) => targetMeta?.tableName === 'account'),
-    columns: personal.map(({ fieldNames, replacement, isHidden }) => ({
+    columns: personal.map(({ fieldNames, replacement, isHidden, isRetained }) => ({
       name: fieldNames[0] as string,
       ...(replacement !== undefined && { replacement }),
       ...(isHidden !== undefined && { isHidden }),
+      ...(isRetained !== undefined && { isRetained }),
     })),
-    removal: personal.every(({ nullable, replacement }) => nullable || replacement !== undefined) ? 'update' : 'delete',
+    removal: removalOf(personal.filter(({ isRetained }) => isRetained !== true)),
   };
+}
+
+function removalOf(removed: readonly Property[]): PersonalTable['removal'] {
+  if (removed.length === 0) return 'none';
+  return removed.every(({ nullable, replacement }) => nullable || replacement !== undefined) ? 'update' : 'delete';
 }
 
 function conditionFor(meta: EntityMetadata): string | undefined {

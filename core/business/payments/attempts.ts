@@ -177,7 +177,7 @@ export async function cancelCharge(host: Host, provider: string, charge: ChargeR
     const evidence = await askProvider(host, provider, async (connection, signal) =>
       connection.cancel?.(charge, signal),
     );
-    if (evidence !== undefined) await settle(host.database, provider, evidence);
+    if (evidence !== undefined) await settle(host, provider, evidence);
   } catch (error) {
     if (!(error instanceof PaymentError)) throw error;
     host.log.warn(`payment ${charge.reference} could not be cancelled with ${provider}: ${error.message}`);

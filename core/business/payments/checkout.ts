@@ -126,7 +126,7 @@ export async function checkNow(host: Host, orderId: string, pause = checkPauseSe
   );
   if (claimed.length === 0) return order;
   try {
-    await settle(host.database, provider, await readStatus(host, provider, attempt, 'buyer'));
+    await settle(host, provider, await readStatus(host, provider, attempt, 'buyer'));
     await recordError(host, attempt.reference, null);
   } catch (error) {
     const { message } = error as Error;

@@ -113,7 +113,7 @@ async function giveUp(host: Host, claimed: Claimed, { message }: PaymentError): 
 async function follow(host: Host, claimed: Claimed): Promise<void> {
   const { provider, isLast, left } = claimed;
   const evidence = await readStatus(host, provider, claimed, 'poll');
-  await settle(host.database, provider, evidence);
+  await settle(host, provider, evidence);
   const isWaiting = evidence.state === 'pending' || evidence.state === 'unknown';
   if (!isLast || !isWaiting) return;
   if (left <= 0) {
@@ -143,10 +143,10 @@ async function endCharge(host: Host, { provider, reference, providerReference, o
         urgency: 'poll',
       },
     );
-    if (evidence !== undefined) await settle(host.database, provider, asEnded(evidence));
+    if (evidence !== undefined) await settle(host, provider, asEnded(evidence));
   } catch (error) {
     if (!(error instanceof PaymentError) || error.isRateLimited) throw error;
-    await settle(host.database, provider, await readStatus(host, provider, charge, 'poll'));
+    await settle(host, provider, await readStatus(host, provider, charge, 'poll'));
   }
 }
 

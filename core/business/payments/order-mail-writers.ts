@@ -5,6 +5,7 @@ import { readGiftCode } from './gifts.ts';
 import { issuerTitle } from './issuer-title.ts';
 import { orderReason } from './order-reason.ts';
 import { type Order, readOrder } from './order.ts';
+import { type MailedReceipt, receiptsOf } from './receipts.ts';
 
 export const receipt: MailWriter<'order.paid'> = {
   async write(context) {
@@ -24,25 +25,42 @@ export const receipt: MailWriter<'order.paid'> = {
       facts.push([t('mail.receipt.starts_at'), format.time(order.period.startsAt).text]);
       facts.push([t('mail.receipt.ends_at'), format.time(order.period.endsAt).text]);
     }
-    if (order.isGift) return giftReceipt(order, facts, context);
+    const stored = await (await receiptsOf(host.database))?.readMailed(host, payment.id);
+    facts.push(...receiptFacts(stored, context));
+    if (order.isGift) return giftReceipt(order, facts, context, stored);
     return {
       subject: t('mail.receipt.subject', { code: order.code }),
       paragraphs: [
         t('mail.receipt.text'),
         ...(order.isLate ? [t('mail.receipt.late')] : []),
         t('mail.receipt.connect', { url: pages.connect }),
+        ...waiting(stored, context),
       ],
       links: [{ text: pages.connect, url: pages.connect }],
       facts,
-      action: { label: t('mail.receipt.link'), url: `${host.service.baseUrl}/orders/${order.code}/receipt` },
+      action: { label: t('mail.receipt.link'), url: stored?.url ?? `${host.service.baseUrl}/orders/${order.code}/receipt` },
     };
   },
 };
+
+/** The seller and the number of a stored receipt. */
+function receiptFacts(stored: MailedReceipt | undefined, { t }: Pick<MailContext, 't'>): [string, string][] {
+  if (stored === undefined) return [];
+  return [
+    [t('mail.receipt.seller'), oneLine(stored.seller)],
+    ...(stored.number === undefined ? [] : [[t('mail.receipt.number'), stored.number] as [string, string]]),
+  ];
+}
+
+function waiting(stored: MailedReceipt | undefined, { t }: Pick<MailContext, 't'>): string[] {
+  return stored?.isWaiting === true ? [t('mail.receipt.number_later')] : [];
+}
 
 async function giftReceipt(
   order: Order,
   facts: readonly (readonly [string, string])[],
   { host, t, format }: MailContext,
+  stored: MailedReceipt | undefined,
 ): Promise<MailDraft> {
   const code = await readGiftCode(host.database, order);
   const redeem = `${host.service.baseUrl}${code?.path}`;
@@ -59,21 +77,25 @@ async function giftReceipt(
     paragraphs: [
       t(code === undefined ? 'mail.gift.text_without' : 'mail.gift.text'),
       ...(order.isLate ? [t('mail.receipt.late')] : []),
+      ...waiting(stored, { t }),
+      ...(stored === undefined ? [] : [t('mail.receipt.at', { url: stored.url })]),
     ],
     facts: [...gift, ...facts],
-    links: [{ text: redeem, url: redeem }],
+    links: [{ text: redeem, url: redeem }, ...(stored === undefined ? [] : [{ text: stored.url, url: stored.url }])],
     action: { label: t('mail.gift.open'), url: `${host.service.baseUrl}/orders/${order.code}/done` },
   };
 }
 
 export const refunded: MailWriter<'payment.refunded'> = {
   async write({ host, payload, createdAt, t, format }) {
+    const receipts = await receiptsOf(host.database);
     const order = await readOrder(host.database, { id: payload.orderId });
     const refund = order?.refunds.find(({ key }) => key === payload.refund);
     if (order === undefined || refund === undefined) return orderReason('mail.reason.no_refund');
     const payment = order.payments.find(({ id }) => id === refund.paymentId);
     const days = payment?.outcome === 'activated' ? refund.days : 'none';
     const amount = format.money(refund.amount, refund.currency);
+    const stored = payment && (await receipts?.readMailed(host, payment.id));
     return {
       subject: t('mail.refund.subject', { amount }),
       paragraphs: [
@@ -84,8 +106,12 @@ export const refunded: MailWriter<'payment.refunded'> = {
         [t('mail.order'), order.code],
         [t('mail.refund.amount'), amount],
         [t('mail.refund.time'), format.time(refund.finishedAt ?? createdAt).text],
+        ...receiptFacts(stored, { t }),
       ],
-      action: { label: t('mail.refund.open'), url: `${host.service.baseUrl}/orders/${order.code}` },
+      action:
+        stored === undefined
+          ? { label: t('mail.refund.open'), url: `${host.service.baseUrl}/orders/${order.code}` }
+          : { label: t('mail.receipt.link'), url: stored.url },
     };
   },
 };

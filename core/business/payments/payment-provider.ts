@@ -80,6 +80,8 @@ export interface PaymentConnection {
    * @returns a command of a shell that simulates the payment of a charge, without secrets
    */
   simulation?: (charge: ChargeReference & Money) => string;
+  /** True while the account is in the provider's test mode, where payments move no money: their receipts get no numbers. */
+  readonly isTest?: boolean;
   /**
    * Lists the movements of a time range in any order, page by page: payments received, and completed refunds.
    * Omit it if the provider has no such list: core then reads the status of each charge, which finds no money without one.

@@ -65,7 +65,7 @@ async function process(host: Host, stored: Stored): Promise<void> {
     if (stored.refundKey !== null) await settleRefund(host, stored.refundKey);
     const evidence = await readEvidence(host, stored);
     if (evidence === undefined) return await awaitOrder(host, stored);
-    const { outcome } = await settle(host.database, provider, evidence);
+    const { outcome } = await settle(host, provider, evidence);
     if (outcome === 'unknown_order') return await awaitOrder(host, stored);
     if (outcome === 'foreign')
       host.log.error(

@@ -25,7 +25,7 @@ export async function readCharge(
       paymentId: paymentId ?? undefined,
     };
     const evidence = await readStatus(host, provider, charge, urgency);
-    await settle(host.database, provider, evidence);
+    await settle(host, provider, evidence);
     return evidence;
   } catch (error) {
     if (!(error instanceof PaymentError)) throw error;

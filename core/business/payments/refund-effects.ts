@@ -4,6 +4,7 @@ import { withdrawCode } from '../accounts/code-times.ts';
 import { endOrderPeriod, revokeOrderDays } from '../accounts/ledger.ts';
 import { flagOrder, resolveFlags } from './flags.ts';
 import { orderReason } from './order-reason.ts';
+import { storeRefundReceipt } from './receipts.ts';
 import type { DaysBack, FlagKind, OrderState } from './order-types.ts';
 import { epochOf, statedTime } from './stated-time.ts';
 import { toStoredJson } from './stored-json.ts';
@@ -81,6 +82,7 @@ async function applyRefund(transaction: EntityManager, finished: Finished): Prom
   const about = { orderId, accountId, refund: key, amount: refunded, currency };
   await recordEvent(transaction, 'payment.refunded', about, `payment.refunded:${key}`);
   if (outcome === 'activated') await takeDays(transaction, finished);
+  await storeRefundReceipt(transaction, key);
   if (outcome === 'activated' && back >= amount && finished.orderState === 'paid') {
     await transaction.execute(`update plan_order set state = 'refunded' where id = ?`, [orderId]);
     await recordRefunded(transaction, orderId, accountId);

@@ -123,7 +123,7 @@ async function readRefund(
   );
   if (stated !== undefined) return stated;
   const evidence = await readStatus(host, provider, charge, 'poll');
-  await settle(host.database, provider, evidence);
+  await settle(host, provider, evidence);
   const { refunds, state, raw } = evidence;
   // Where refunds are listed, another one may have returned the money.
   const listed = refunds?.find(({ key }) => key === request.key);

@@ -2,13 +2,14 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordEvent } from '../accounts/account-events.ts';
 import { addDays, lockAccount } from '../accounts/ledger.ts';
-import type { Database } from '#core/platform/database/database.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import { type Decision, decide } from './decide.ts';
 import { recordExpired } from './expiry.ts';
 import { flagOrder } from './flags.ts';
 import { giftSteps } from './gifts.ts';
 import type { OrderState } from './order-types.ts';
 import type { PaymentEvidence } from './payment-provider.ts';
+import { storePaymentReceipt } from './receipts.ts';
 import { recordRefunded } from './refund-effects.ts';
 import { enterStatedRefunds, type RecordedPayment } from './stated-refunds.ts';
 import { epochOf, statedTime } from './stated-time.ts';
@@ -46,14 +47,15 @@ interface Subject
  * The evidence must be complete: from a status read, or from a notification whose signature covers state, amount and id.
  */
 export async function settle(
-  database: Pick<Database, 'fork'>,
+  host: Host,
   provider: string,
   evidence: PaymentEvidence,
 ): Promise<Settlement> {
-  return database.fork().transactional((transaction) => settleWithin(transaction, provider, evidence));
+  return host.database.fork().transactional((transaction) => settleWithin(host, transaction, provider, evidence));
 }
 
 async function settleWithin(
+  host: Host,
   transaction: EntityManager,
   provider: string,
   evidence: PaymentEvidence,
@@ -64,7 +66,7 @@ async function settleWithin(
   const charge = await classifyReference(transaction, provider, subject, evidence);
   if (charge !== 'own') {
     if (charge === 'unseen' && evidence.paid !== undefined)
-      await enterUnseenPayment(transaction, provider, subject, evidence);
+      await enterUnseenPayment(host, transaction, provider, subject, evidence);
     else if (evidence.state === 'paid')
       // Money may be missing at the order that it was meant for.
       await flagOrder(transaction, subject, 'wrong_reference', evidence.providerReference);
@@ -80,7 +82,9 @@ async function settleWithin(
     paid: evidence.paid,
     recorded: recorded?.outcome,
   });
-  const payment = (await apply(transaction, provider, subject, evidence, decision)) ?? recorded;
+  const entered = await apply(transaction, provider, subject, evidence, decision);
+  if (entered !== undefined) await storePaymentReceipt(host, transaction, provider, entered.id);
+  const payment = entered ?? recorded;
   await noteStatement(transaction, subject, evidence, paymentIdOf(subject, evidence));
   const outcome = decision.state ?? (decision.flag === undefined ? 'unchanged' : 'flagged');
   const isBack = payment !== undefined && (evidence.state === 'refunded' || (evidence.refunds?.length ?? 0) > 0);
@@ -140,6 +144,7 @@ async function classifyReference(
 
 /** Money of a charge that the buyer never saw, as after a lost response: recorded for the books, it buys nothing. */
 async function enterUnseenPayment(
+  host: Host,
   transaction: EntityManager,
   provider: string,
   subject: Subject,
@@ -150,6 +155,7 @@ async function enterUnseenPayment(
   if (recorded === 'other order') return;
   const outcome = evidence.state === 'refunded' ? 'returned' : 'wrong_reference';
   const payment = recorded ?? (await recordPayment(transaction, provider, subject, evidence, outcome));
+  if (recorded === undefined) await storePaymentReceipt(host, transaction, provider, payment.id);
   if (recorded === undefined && outcome === 'wrong_reference')
     await flagOrder(transaction, subject, 'wrong_reference', paymentIdOf(subject, evidence));
   await enterStatedRefunds(transaction, payment, evidence);

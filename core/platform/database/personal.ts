@@ -9,6 +9,8 @@ export interface PersonalOption {
   readonly replacement?: string;
   /** A digest, or a note of the operator: left out of the owner's export. */
   readonly isHidden?: boolean;
+  /** True: stays when the account is deleted, because the law asks for it. In the owner's export like the others. */
+  readonly isRetained?: boolean;
   /** Condition on the rows of an account, with its id as the only parameter, where no column account_id and no relation says it. */
   readonly ofAccount?: string;
 }

@@ -36,6 +36,8 @@ export interface Page {
   readonly within?: string;
   /** False while its layout does not list it. Asked for every page that is shown; listed when left out. */
   isListed?(host: Host): boolean;
+  /** True for a public page whose address alone shows what is one person's: it is neither stored, indexed nor sent as a referrer. */
+  readonly isConfidential?: boolean;
   /**
    * Absolute path of an eta template; a relative one is of the gateway's own `views/`. It gets what `show` returns as `it`, besides
    * `it.t`, `it.icon`, `it.asset` and `it.formToken`.

@@ -74,7 +74,8 @@ export class PageRoutes {
           : livePath(addressOf(page, visit)) + visit.search,
       values,
     });
-    return asPage(h.response(html), visit, page.role === 'public' ? 'private, no-cache' : 'no-store');
+    const isStorable = page.role === 'public' && page.isConfidential !== true;
+    return asPage(h.response(html), visit, isStorable ? 'private, no-cache' : 'no-store');
   }
 
   async #submit(page: Page, form: PageForm, request: Request, h: ResponseToolkit): Promise<ResponseObject> {

@@ -34,10 +34,18 @@ const always: Readonly<Record<string, string>> = {
 /** Two years, as the preload lists require; without subdomains, which may belong to others. */
 const strictTransport = 'max-age=63072000';
 
+/** Of a page whose address is a secret. */
+const confidential = { 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex, nofollow' } as const;
+
 /** Headers that restrict a response in browsers. */
-export function securityHeaders(request: Request, host: Host, isPage: boolean): Record<string, string> {
+export function securityHeaders(
+  request: Request,
+  host: Host,
+  { isPage, isConfidential }: { readonly isPage: boolean; readonly isConfidential: boolean },
+): Record<string, string> {
   return {
     ...always,
+    ...(isConfidential && confidential),
     'content-security-policy': isPage ? pagePolicy : filePolicy,
     ...(isSecure(request, host) && { 'strict-transport-security': strictTransport }),
   };

@@ -6,6 +6,7 @@ import { PageError } from '#core/web/pages/page-error.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { severityOf } from '#core/business/payments/flags.ts';
 import { type Order, readOrder, refundable } from '#core/business/payments/order.ts';
+import { type ReceiptReference, receiptsOf } from '#core/business/payments/receipts.ts';
 import { describeCode, redeemerOf, timeOf } from '#core/business/payments/order-codes.ts';
 import { isUnderWay } from '#core/business/payments/order-types.ts';
 import { describeDone } from '#core/web/actions/action-page.ts';
@@ -37,11 +38,12 @@ export const orderPage: Page = {
     const order = await requireOrder(request);
     const { database } = host;
     const redeemedBy = redeemerOf(order);
-    const [details, account, redeemer, mails] = await Promise.all([
+    const [details, account, redeemer, mails, receipts] = await Promise.all([
       readOrderDetails(database, order),
       findAccount(database, order.accountId),
       redeemedBy === undefined ? undefined : findAccount(database, redeemedBy),
       listMails(database, { accountId: order.accountId, orderId: order.id }, listedMails),
+      receiptsOf(database).then((steps) => steps?.listReceipts(database, order.id)),
     ]);
     const { text, kind } = stateCell(order, t);
     const table = <Entry>(id: string, entries: readonly Entry[], { page }: Pick<EntryView<Entry>, 'page'>) =>
@@ -52,7 +54,7 @@ export const orderPage: Page = {
       status: { kind: kind ?? '', text },
       done: describeDone(request),
       back: { path: '/operator/orders', label: t('operator.orders') },
-      facts: [accountFact('operator.fact.buyer', account, t), ...factsOf(order, redeemer, request)],
+      facts: [accountFact('operator.fact.buyer', account, t), ...factsOf(order, redeemer, request), ...receiptFacts(receipts, t)],
       actions: actionsOf(order, request),
       sections: withRows([
         table('flags', order.flags, flagsOf(order)),
@@ -80,6 +82,15 @@ export async function requireOrder({ host, params }: PageRequest): Promise<Order
 
 function accountFact(name: string, account: AccountRecord, t: PageRequest['t']) {
   return { name: t(name), value: nameOfAccount(account, t), path: `/operator/accounts/${account.id}` };
+}
+
+/** Links to the stored receipts of an order. */
+function receiptFacts(receipts: readonly ReceiptReference[] = [], t: PageRequest['t']): PageFact[] {
+  return receipts.map(({ kind, number, operatorPath }) => ({
+    name: t(`operator.fact.receipt_${kind}`),
+    value: number ?? t('operator.fact.receipt_unnumbered'),
+    path: operatorPath,
+  }));
 }
 
 /** @param redeemer the account that has redeemed the code of the order */

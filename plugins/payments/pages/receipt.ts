@@ -2,12 +2,13 @@ import { issuerTitle } from '#core/business/payments/issuer-title.ts';
 import { contactOf } from '#core/gateway/host/contact.ts';
 import { paymentProviders } from '#core/business/payments/connections.ts';
 import type { Order } from '#core/business/payments/order.ts';
-import { accountOf, type Page, type PageRequest } from '#core/web/pages/page.ts';
+import { receiptsOf } from '#core/business/payments/receipts.ts';
+import { accountOf, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { planOf } from './gift.ts';
 import { describeDaysLeft, describeRefunds, ownOrder, titleOfRefunds } from './order-view.ts';
 
-/** The receipt of a paid order, printed on one sheet. */
+/** The receipt of a paid order, printed on one sheet: the stored one, where there is one; otherwise what the order says now. */
 export const receiptPage: Page = {
   path: '/orders/{code}/receipt',
   role: 'account',
@@ -20,6 +21,8 @@ export const receiptPage: Page = {
   async show(request) {
     const order = await ownOrder(request);
     if (order.paidAt === undefined) throw new PageError(404, 'payments.receipt.unpaid');
+    const [stored] = (await (await receiptsOf(request.host.database))?.listReceipts(request.host.database, order.id)) ?? [];
+    if (stored !== undefined) return new Redirect(stored.path);
     const isSandbox = paymentProviders(request.host).get(order.provider)?.isSandbox === true;
     const contact = contactOf(request.host.service) ?? '';
     return {

@@ -36,7 +36,7 @@ const order = async (days = 7) => startOrder(host, await createBuyer(database), 
 const settleNow = (one: Order, paymentId?: string) => {
   const evidence = fake.evidence(referenceOf(one), paymentId);
   const charge = fake.charges.get(referenceOf(one));
-  return settle(database, fake.name, { ...evidence, ...(charge && { paidAt: charge.paidAt }) });
+  return settle(host, fake.name, { ...evidence, ...(charge && { paidAt: charge.paidAt }) });
 };
 const buy = async (days = 7) => {
   const made = await order(days);

@@ -30,7 +30,7 @@ it('the money of a gift is earned while it is used, by who uses it; of one that 
   const give = async () => {
     const order = await startOrder(host, buyer, 7, { isGift: true });
     fake.pay(referenceOf(order));
-    await settle(database, 'fake', fake.evidence(referenceOf(order)));
+    await settle(host, 'fake', fake.evidence(referenceOf(order)));
     return read(order);
   };
   const [used, unused] = [await give(), await give()];
@@ -58,7 +58,7 @@ it('time that is given back after the end of a bought pass earns nothing, is non
   const buyer = await createBuyer(database);
   const order = await startOrder(host, buyer, 7);
   fake.pay(referenceOf(order));
-  await settle(database, 'fake', fake.evidence(referenceOf(order)));
+  await settle(host, 'fake', fake.evidence(referenceOf(order)));
   await database.query(
     `insert into plan_period (id, replaces, account_id, reason, starts_at, ends_at, days, order_id)
      select gen_random_uuid(), id, account_id, 'shift', starts_at - interval '8 days', ends_at - interval '8 days', days, order_id

@@ -69,7 +69,7 @@ async function order(amount?: number, isGift = false): Promise<Order> {
   const { accountId } = await createAccount(gateway.database, 'dp', { name: 'Budi' });
   const { id, code, attempt } = await startOrder(host, accountId, 7, { isGift });
   if (amount !== undefined)
-    await settle(gateway.database, 'sandbox', {
+    await settle(gateway.gateway.host, 'sandbox', {
       reference: attempt?.reference ?? '',
       providerReference: attempt?.providerReference,
       paymentId: `pay-${code}`,

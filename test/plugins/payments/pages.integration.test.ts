@@ -91,7 +91,7 @@ const setState = (path: string, state: string) =>
 async function pay(path: string, amount?: number): Promise<void> {
   const order = await orderAt(path);
   provider.pay(referenceOf(order), amount === undefined ? undefined : { amount, currency: 'IDR' });
-  await settle(database, provider.name, provider.evidence(referenceOf(order)));
+  await settle(shop.host, provider.name, provider.evidence(referenceOf(order)));
 }
 
 const textOf = (html: string) =>

@@ -113,7 +113,7 @@ class Shop {
   async settle(order: Order, state: 'paid' | 'expired'): Promise<void> {
     const paid = state === 'paid' ? { paid: { amount: order.price, currency: 'IDR' }, paymentId: order.code } : {};
     const providerReference = order.attempt?.providerReference;
-    await settle(database, 'fake', { reference: referenceOf(order), providerReference, state, raw: null, ...paid });
+    await settle(this.host(1), 'fake', { reference: referenceOf(order), providerReference, state, raw: null, ...paid });
   }
 
   /** Accounts and gifts with a place: all, or under the limit of the plan of a day. */

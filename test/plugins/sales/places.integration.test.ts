@@ -48,7 +48,7 @@ const withPlaces = (max_active: number) => hostWith({ sales: { max_active } });
 const buyer = () => createBuyer(database);
 
 const pay = (order: Order) =>
-  settle(database, 'fake', {
+  settle(hostWith({}), 'fake', {
     reference: referenceOf(order),
     state: 'paid',
     paid: { amount: order.price, currency: order.currency },
@@ -57,7 +57,7 @@ const pay = (order: Order) =>
     raw: null,
   });
 const expire = (order: Order) =>
-  settle(database, 'fake', {
+  settle(hostWith({}), 'fake', {
     reference: referenceOf(order),
     providerReference: order.attempt?.providerReference,
     state: 'expired',

@@ -51,7 +51,7 @@ const secondsOf = async (accountId: string) => Math.round((await timeHeld(databa
 
 async function pay(order: Order): Promise<Order> {
   fake.pay(referenceOf(order));
-  await settle(database, 'fake', fake.evidence(referenceOf(order)));
+  await settle(host, 'fake', fake.evidence(referenceOf(order)));
   return read(order);
 }
 
@@ -98,7 +98,7 @@ describe('a gift', () => {
     const code = await codeOf(order);
     expect(code).toMatch(/^(?:[0-9A-HJKMNP-TV-Z]{4}-){3}[0-9A-HJKMNP-TV-Z]{4}$/);
     const again = { ...fake.evidence(referenceOf(order)) };
-    await Promise.all([1, 2, 3].map(() => settle(database, 'fake', again)));
+    await Promise.all([1, 2, 3].map(() => settle(host, 'fake', again)));
     expect(await codeOf(order)).toBe(code);
     await redeem(friend, code);
     expect(await codeOf(order)).toBeUndefined();

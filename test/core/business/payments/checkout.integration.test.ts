@@ -30,7 +30,7 @@ beforeEach(async () => {
 });
 
 const start = (days: number) => startOrder(host, accountId, days);
-const settleNow = (order: Order) => settle(database, 'fake', fake.evidence(referenceOf(order)));
+const settleNow = (order: Order) => settle(host, 'fake', fake.evidence(referenceOf(order)));
 
 /** As if the last check had been some time ago. */
 const forgetCheck = (order: Order) =>
@@ -271,7 +271,7 @@ describe('a charge', () => {
       Promise.resolve({ providerReference: `F-${reference}`, qr: fakeQr(reference, total.amount), total });
     const order = await start(7);
     const evidence = { reference: referenceOf(order), providerReference: `F-${referenceOf(order)}`, raw: null };
-    await settle(database, 'fake', { ...evidence, state: 'paid', paid: total });
+    await settle(host, 'fake', { ...evidence, state: 'paid', paid: total });
     expect((await timeHeld(database, accountId)).periods).toBe(1);
   });
 });
@@ -289,7 +289,7 @@ describe('another charge', () => {
 
   it('is not made for an order that turns out to be paid', async () => {
     const order = await start(7);
-    await settle(database, 'fake', { ...fake.evidence(referenceOf(order)), state: 'expired' });
+    await settle(host, 'fake', { ...fake.evidence(referenceOf(order)), state: 'expired' });
     fake.pay(referenceOf(order));
     await forgetCheck(order);
     expect(await newCharge(host, order.id)).toMatchObject({ state: 'paid', isLate: true });
@@ -348,7 +348,7 @@ describe('a charge that is answered after another one for the same reference', (
   it('is not shown: its payment would be taken for that of another order', async () => {
     fake.connection.charge = async ({ reference, amount }) => {
       const evidence = { reference, providerReference: 'first', state: 'pending', raw: {} } as const;
-      await settle(database, 'fake', evidence);
+      await settle(host, 'fake', evidence);
       return { providerReference: 'second', qr: fakeQr(reference, amount) };
     };
     expect(await start(7)).toMatchObject({ attempt: { providerReference: 'first', qr: undefined } });
@@ -357,7 +357,7 @@ describe('a charge that is answered after another one for the same reference', (
   it('fails nothing when its QR code lies: the first charge can be paid', async () => {
     fake.connection.charge = async ({ reference }) => {
       const evidence = { reference, providerReference: `first ${reference}`, state: 'pending', raw: {} } as const;
-      await settle(database, 'fake', evidence);
+      await settle(host, 'fake', evidence);
       return { providerReference: `second ${reference}`, qr: 'nonsense' };
     };
     const order = await start(7);

@@ -225,7 +225,7 @@ describe('a charge whose outcome is unknown', () => {
     fake.fail('charge', new PaymentError('unknown', 'timeout'), true);
     order = await startOrder(host, accountId, 7);
     fake.failures.clear();
-    await settle(database, 'fake', fake.evidence(referenceOf(order)));
+    await settle(host, 'fake', fake.evidence(referenceOf(order)));
     expect(await reread()).toMatchObject({ state: 'pending', attempt: { charge: 'created', qr: undefined } });
     await database.query("update payment_attempt set created_at = created_at - interval '20 s' where order_id = ?", [
       order.id,
@@ -241,7 +241,7 @@ describe('a charge whose outcome is unknown', () => {
   it('has its answer awaited before another attempt follows it', async () => {
     fake.connection.charge = async ({ reference }) => {
       const evidence = { reference, providerReference: `T-${reference}`, state: 'pending', raw: {} } as const;
-      await settle(database, 'fake', evidence);
+      await settle(host, 'fake', evidence);
       fake.connection.status = () => Promise.resolve(evidence);
       await due(reference);
       await checkPayment(host, reference);

@@ -102,7 +102,7 @@ describe('a notification of a second charge for a reference, which was not shown
   it('is paid back from that charge, which closes its flag, beside the payment of the charge that was shown', async () => {
     const [payment] = (await second('paid')).payments;
     fake.pay(referenceOf(order));
-    await settle(database, 'fake', fake.evidence(referenceOf(order)));
+    await settle(host, 'fake', fake.evidence(referenceOf(order)));
     expect((await reread()).state).toBe('paid');
     const asked = vi.fn<NonNullable<typeof fake.connection.refund>>(() => Promise.resolve({ state: 'done', raw: {} }));
     fake.connection.refund = asked;
@@ -123,7 +123,7 @@ describe('a notification of a second charge for a reference, which was not shown
     const refunds = [{ id: `rfd-${order.code}`, amount: 95_000, state: 'done' as const }];
     const reference = referenceOf(order);
     const back = { reference, providerReference: `U-${reference}`, paymentId: `P-${reference}`, refunds, raw: {} };
-    await settle(database, 'fake', { ...back, state: 'refunded', paid: { amount: 95_000, currency: 'IDR' } });
+    await settle(host, 'fake', { ...back, state: 'refunded', paid: { amount: 95_000, currency: 'IDR' } });
     expect(await movements()).toEqual([95_000, -95_000]);
     expect(await reread()).toMatchObject({ state: 'pending', flags: [{ resolvedAt: expect.any(Date) as Date }] });
   });
@@ -132,8 +132,8 @@ describe('a notification of a second charge for a reference, which was not shown
     const reference = referenceOf(order);
     const paid = { amount: 95_000, currency: 'IDR' };
     const shown = { reference, providerReference: `T-${reference}`, state: 'paid', paid, raw: {} } as const;
-    await settle(database, 'fake', { ...shown, providerReference: `U-${reference}` });
-    await settle(database, 'fake', shown);
+    await settle(host, 'fake', { ...shown, providerReference: `U-${reference}` });
+    await settle(host, 'fake', shown);
     expect((await reread()).payments.map(({ outcome, paymentId }) => [outcome, paymentId])).toEqual([
       ['wrong_reference', `charge:U-${reference}`],
       ['activated', `charge:${reference}`],

@@ -6,6 +6,8 @@ import { grantDays, revokeDays } from '#core/business/accounts/ledger.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import type { PaymentEvidence, PaymentState } from '#core/business/payments/payment-provider.ts';
 import { settle } from '#core/business/payments/settle.ts';
+import { FakeProvider } from './fake-provider.ts';
+import { createPaymentHost } from './fixture.ts';
 import { createTestDatabase } from '../../../support/database.ts';
 import { createBuyer } from './fixture.ts';
 
@@ -111,7 +113,7 @@ class Bookkeeping {
   async #settle(reference: string, state: PaymentState, more: Partial<PaymentEvidence> = {}): Promise<void> {
     const paid = state === 'paid' ? { paid: { amount: 5, currency: 'IDR' } } : {};
     const evidence = { reference, providerReference: `T-${reference}`, paymentId: `P-${reference}`, raw: null };
-    await settle(database, 'fake', { ...evidence, state, ...paid, ...more });
+    await settle(createPaymentHost(database, [new FakeProvider().provider]), 'fake', { ...evidence, state, ...paid, ...more });
   }
 }
 

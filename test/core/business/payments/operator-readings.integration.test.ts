@@ -30,7 +30,7 @@ afterEach(() => database[Symbol.asyncDispose]());
 async function buy(amount?: number): Promise<Order> {
   const order = await startOrder(host, await createBuyer(database), 7);
   fake.pay(referenceOf(order), amount === undefined ? undefined : { amount, currency: 'IDR' });
-  await settle(database, 'fake', fake.evidence(referenceOf(order)));
+  await settle(host, 'fake', fake.evidence(referenceOf(order)));
   return order;
 }
 
@@ -64,7 +64,7 @@ describe('what the operator reads of orders', () => {
     const timeZone = zoneAtNoon();
     const [order] = [await buy(), await buy(59_000)];
     await refundOrder(host, order.id, { reason: 'did not work', isManual: true });
-    await settle(database, 'fake', {
+    await settle(host, 'fake', {
       ...fake.evidence(referenceOf(order)),
       paymentId: 'second',
       paid: { amount: 48_000, currency: 'IDR' },
@@ -77,7 +77,7 @@ describe('what the operator reads of orders', () => {
   it('are the open flags with their money, the worst first, then the oldest', async () => {
     const wrong = await buy(59_000);
     const twice = await buy();
-    await settle(database, 'fake', {
+    await settle(host, 'fake', {
       ...fake.evidence(referenceOf(twice)),
       paymentId: 'second',
       paid: { amount: 48_000, currency: 'IDR' },

@@ -85,10 +85,10 @@ describe('charges of an account within an hour', () => {
   it('count those that make an expired order payable again', async () => {
     const host = hostWith({ max_charges_per_hour: 2 });
     const order = await startOrder(host, accountId, 7);
-    const expire = () => settle(database, 'fake', { ...fake.evidence(referenceOf(order)), state: 'expired' });
+    const expire = () => settle(host, 'fake', { ...fake.evidence(referenceOf(order)), state: 'expired' });
     await expire();
     const again = await newCharge(host, order.id);
-    await settle(database, 'fake', { ...fake.evidence(referenceOf(again)), state: 'expired' });
+    await settle(host, 'fake', { ...fake.evidence(referenceOf(again)), state: 'expired' });
     expect(await errorOf(newCharge(host, order.id))).toMatchObject({ kind: 'too_many_charges' });
   });
 
@@ -97,7 +97,7 @@ describe('charges of an account within an hour', () => {
     for (const days of [1, 1, 1]) {
       const order = await startOrder(host, accountId, days);
       fake.pay(referenceOf(order));
-      await settle(database, 'fake', fake.evidence(referenceOf(order)));
+      await settle(host, 'fake', fake.evidence(referenceOf(order)));
     }
     expect((await startOrder(host, accountId, 1)).state).toBe('pending');
   });

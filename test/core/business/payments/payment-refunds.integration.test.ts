@@ -37,7 +37,7 @@ beforeEach(async () => {
   order = await startOrder(host, accountId, 7);
 });
 
-const settleNow = (paymentId?: string) => settle(database, 'fake', fake.evidence(referenceOf(order), paymentId));
+const settleNow = (paymentId?: string) => settle(host, 'fake', fake.evidence(referenceOf(order), paymentId));
 async function pay(paid?: Money): Promise<Payment> {
   fake.pay(referenceOf(order), paid);
   await settleNow();
@@ -140,7 +140,7 @@ describe('a refund of', () => {
   });
 
   it('a late payment of a deleted account closes its flag', async () => {
-    await settle(database, 'fake', { ...fake.evidence(referenceOf(order)), state: 'expired' });
+    await settle(host, 'fake', { ...fake.evidence(referenceOf(order)), state: 'expired' });
     await database.query('update account set deleted_at = now() where id = ?', [accountId]);
     const { id } = await pay();
     expect((await books()).flags).toEqual(['deleted_account']);
@@ -281,7 +281,7 @@ describe('a refund made at the provider', () => {
     );
     const evidence = fake.evidence(referenceOf(order));
     const refund = { amount: 1_000, state: 'done' as const };
-    await settle(database, 'fake', {
+    await settle(host, 'fake', {
       ...evidence,
       refunds: [
         { id: `a-${order.code}`, ...refund, at },
@@ -421,7 +421,7 @@ describe('a refund that is under way', () => {
     await sweepPayments(host);
     expect([(await books()).flags, await isDue()]).toEqual([['refund_unconfirmed'], false]);
     const refunds = [{ id: `rf-${order.code}`, key, amount: price, state: 'done' as const }];
-    await settle(database, 'fake', { ...fake.evidence(referenceOf(order)), refunds });
+    await settle(host, 'fake', { ...fake.evidence(referenceOf(order)), refunds });
     expect(await books()).toEqual({ amounts: [price, -price], state: 'refunded', flags: [] });
   });
 
@@ -479,7 +479,7 @@ describe('a refund that has failed', () => {
     await refundPayment(host, id, byHand);
     const evidence = fake.evidence(referenceOf(order));
     const refunds = [{ id: `rf-${order.code}`, key: `${order.code}-R1`, amount: price, state: 'done' as const }];
-    await settle(database, 'fake', { ...evidence, refunds });
+    await settle(host, 'fake', { ...evidence, refunds });
     expect(await books()).toEqual({ amounts: [price, -price, -price], state: 'refunded', flags: ['refunded_twice'] });
   });
 });

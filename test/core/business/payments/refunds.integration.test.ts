@@ -26,7 +26,7 @@ beforeEach(async () => {
   accountId = await createBuyer(database);
   order = await startOrder(host, accountId, 7);
   fake.pay(referenceOf(order));
-  await settle(database, 'fake', fake.evidence(referenceOf(order)));
+  await settle(host, 'fake', fake.evidence(referenceOf(order)));
 });
 
 const reread = async () => (await readOrder(database, { id: order.id })) as Order;
@@ -174,7 +174,7 @@ describe('a refund', () => {
     fake.end(referenceOf(order), 'refunded');
     await makeDue();
     await sweepPayments(host);
-    await settle(database, 'fake', fake.evidence(referenceOf(order)));
+    await settle(host, 'fake', fake.evidence(referenceOf(order)));
     const about = { orderId: order.id, accountId, currency: 'IDR' };
     expect(await events()).toEqual([
       { payload: { ...about, refund: `${order.code}-R1`, amount: 30_000 } },
@@ -188,14 +188,14 @@ describe('a refund', () => {
         order.id,
       ]);
     await refund();
-    await settle(database, 'fake', fake.evidence(referenceOf(order)));
+    await settle(host, 'fake', fake.evidence(referenceOf(order)));
     expect(await events()).toEqual([{ payload: { orderId: order.id, accountId } }]);
 
     order = await startOrder(host, accountId, 1);
     fake.pay(referenceOf(order));
-    await settle(database, 'fake', fake.evidence(referenceOf(order)));
+    await settle(host, 'fake', fake.evidence(referenceOf(order)));
     fake.end(referenceOf(order), 'refunded');
-    await settle(database, 'fake', fake.evidence(referenceOf(order)));
+    await settle(host, 'fake', fake.evidence(referenceOf(order)));
     expect(await events()).toHaveLength(1);
   });
 
@@ -204,7 +204,7 @@ describe('a refund', () => {
     await refund();
     const other = await startOrder(host, accountId, 1);
     fake.pay(referenceOf(other));
-    await settle(database, 'fake', fake.evidence(referenceOf(other)));
+    await settle(host, 'fake', fake.evidence(referenceOf(other)));
     await refundOrder(host, other.id, { reason: '', isManual: false });
     fake.failures.clear();
     await makeDue();
@@ -223,7 +223,7 @@ describe('a refund', () => {
   it('confirmed by a notification and by its answer ends the period once', async () => {
     fake.before = async (call) => {
       if (call === 'refund')
-        await settle(database, 'fake', { ...fake.evidence(referenceOf(order)), state: 'refunded' });
+        await settle(host, 'fake', { ...fake.evidence(referenceOf(order)), state: 'refunded' });
     };
     await refund();
     expect(await reread()).toMatchObject({ state: 'refunded', refunds: [{ state: 'done' }] });
@@ -247,7 +247,7 @@ describe('a flag', () => {
     for (const isCharged of [false, true]) {
       const open = await startOrder(host, accountId, 1);
       fake.pay(referenceOf(open), { amount: 1, currency: 'IDR' });
-      await settle(database, 'fake', fake.evidence(referenceOf(open)));
+      await settle(host, 'fake', fake.evidence(referenceOf(open)));
       if (isCharged)
         await database.query(
           `insert into payment_attempt (reference, order_id, number, provider, amount, currency, expires_at)
@@ -261,7 +261,7 @@ describe('a flag', () => {
   });
 
   it('is resolved once, with what was done', async () => {
-    await settle(database, 'fake', { ...fake.evidence(referenceOf(order)), paymentId: 'second' });
+    await settle(host, 'fake', { ...fake.evidence(referenceOf(order)), paymentId: 'second' });
     expect(await resolveFlag(database, order.id, 'paid back by transfer')).toBe(1);
     expect(await resolveFlag(database, order.id, 'again')).toBe(0);
     expect((await reread()).flags).toMatchObject([

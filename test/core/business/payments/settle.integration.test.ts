@@ -31,7 +31,7 @@ beforeEach(async () => {
 });
 
 const reread = async (id = order.id) => (await readOrder(database, { id })) as Order;
-const settleNow = (evidence: PaymentEvidence) => settle(database, 'fake', evidence);
+const settleNow = (evidence: PaymentEvidence) => settle(host, 'fake', evidence);
 const stated = (change: Partial<PaymentEvidence> = {}) => ({ ...fake.evidence(referenceOf(order)), ...change });
 const paid = (change: Partial<PaymentEvidence> = {}) => {
   fake.pay(referenceOf(order));
@@ -349,7 +349,7 @@ describe('evidence about something else', () => {
   });
 
   it('from another provider does not reach the order', async () => {
-    expect(await settle(database, 'other', paid())).toEqual({ outcome: 'unknown_order' });
+    expect(await settle(host, 'other', paid())).toEqual({ outcome: 'unknown_order' });
     expect((await reread()).state).toBe('pending');
   });
 

@@ -1,0 +1,76 @@
+import { issuerTitle } from '#core/business/payments/issuer-title.ts';
+import { formatterFor } from '#core/web/texts/formatter.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
+import { maskNpwp } from './company.ts';
+import { buyerOf, formatNumber, type PaymentReceipt, type Receipt } from './read.ts';
+
+interface Shown {
+  /** Without the company that was added later. */
+  readonly isAsIssued?: boolean;
+  /** Hides all but the last digits of the buyer's tax number. */
+  readonly isMasked?: boolean;
+}
+
+/** Seconds after which a page that waits for a number is loaded again. */
+const waitSeconds = 5;
+
+/** The sheet: all that it says is of the stored receipts. Dates are those of the shop's time zone, in the language of the reader. */
+export function describeReceipt(
+  { receipt, refunds }: PaymentReceipt,
+  { t, language }: Pick<PageRequest, 't' | 'language'>,
+  { isAsIssued = false, isMasked = false }: Shown = {},
+) {
+  const { content, currency, amount, isTest } = receipt;
+  const { seller, tax, timeZone, plan, issuer, reference, outcome } = content;
+  const format = formatterFor(language, timeZone);
+  const buyer = buyerOf(receipt, isAsIssued);
+  const money = (value: number) => format.money(value, currency);
+  const { from, until, label, days, isGift } = plan;
+  const number = formatNumber(receipt);
+  const back = refunds.reduce((sum, one) => sum + one.amount, 0);
+  const isWaiting = !isTest && [receipt, ...refunds].some((one) => one.number === undefined);
+  return {
+    seller: { ...seller, addressLines: seller.address?.split(/\r?\n/) ?? [], registrations: seller.registrations ?? [] },
+    number: number ?? t(isTest ? 'receipts.number_none' : 'receipts.number_waiting'),
+    isTest,
+    waiting: isWaiting ? t('receipts.waiting') : '',
+    ...(isWaiting && { refreshSeconds: waitSeconds }),
+    code: receipt.code,
+    paidAt: format.time(receipt.madeAt),
+    buyer: buyer.name,
+    npwp: buyer.npwp === undefined ? '' : isMasked ? maskNpwp(buyer.npwp) : buyer.npwp,
+    added: receipt.addedAt === undefined || isAsIssued ? '' : t('receipts.added', addedValues(receipt, format)),
+    item: [t('receipts.days', { count: days }), label?.[language], isGift ? t('receipts.gift') : undefined]
+      .filter((part) => part !== undefined)
+      .join(', '),
+    bought: outcome === 'activated' ? '' : t('receipts.bought_nothing'),
+    active:
+      from === undefined || until === undefined
+        ? ''
+        : t('receipts.from_to', { from: format.time(new Date(from)).text, to: format.time(new Date(until)).text }),
+    method: ['QRIS', issuer && issuerTitle(issuer)].filter((part) => part !== undefined).join(', '),
+    reference,
+    base: tax === undefined ? '' : money(amount - (receipt.tax ?? 0)),
+    tax: tax === undefined ? undefined : { name: taxName(tax, language), amount: money(receipt.tax ?? 0) },
+    total: money(amount),
+    refunds: refunds.map((one) => ({
+      title: t('receipts.refund', {
+        number: formatNumber(one) ?? t('receipts.refund_unnumbered'),
+        day: format.day(one.madeAt).text,
+      }),
+      amount: `−${money(one.amount)}`,
+      tax: tax === undefined ? '' : t('receipts.refund_tax', { tax: tax.name, amount: money(one.tax ?? 0) }),
+    })),
+    net: refunds.length === 0 ? '' : money(amount - back),
+  };
+}
+
+function addedValues({ buyer, company, addedAt = new Date(0) }: Receipt, format: ReturnType<typeof formatterFor>) {
+  return { buyer: company ?? buyer, day: format.day(addedAt).text };
+}
+
+/** `PPN 12% × 11/12`. */
+function taxName({ name, rate, base }: { readonly name: string; readonly rate: number; readonly base: string }, language: string): string {
+  const percent = new Intl.NumberFormat(language === 'id' ? 'id-ID' : 'en-GB', { maximumFractionDigits: 4 }).format(rate);
+  return `${name} ${percent}%${base === '1' ? '' : ` × ${base}`}`;
+}

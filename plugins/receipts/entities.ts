@@ -1,0 +1,79 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { Account } from '#core/business/accounts/entities.ts';
+import { PlanOrder } from '#core/business/payments/entities.ts';
+import { impersonal, personal } from '#core/platform/database/personal.ts';
+import type { ReceiptContent } from './content.ts';
+
+const retained = { isRetained: true } as const;
+
+/**
+ * What a payment or a refund is on paper. A trigger keeps it from changing; its number and a company are added once. It has no relation
+ * to the account and the order, because its duty is its own: it stays when they are emptied, and is deleted after `seller.keep_years`.
+ */
+export const Receipt = defineEntity({
+  name: 'Receipt',
+  properties: {
+    id: p.uuid().primary(),
+    kind: p.enum(['payment', 'refund'] as const),
+    /** The payment that it is of, or that went back. */
+    paymentId: p.uuid(),
+    refundKey: impersonal(p.text().nullable().unique()),
+    orderId: p.uuid().index('receipt_order'),
+    accountId: p.uuid().index('receipt_account'),
+    /** Of the order. */
+    code: personal(p.text(), retained),
+    /** When the money came, or had gone back. */
+    madeAt: personal(p.datetime().index('receipt_made_at'), retained),
+    currency: personal(p.text(), retained),
+    amount: personal(p.bigint('number').check('amount > 0'), retained),
+    /** Contained in the amount; null where the seller stated none. */
+    tax: personal(p.bigint('number').nullable(), retained),
+    /** Name of the account at that time. */
+    buyer: personal(p.text(), retained),
+    /** Named at checkout. */
+    company: personal(p.text().nullable(), retained),
+    npwp: personal(p.text().nullable(), retained),
+    content: personal(p.json<ReceiptContent>(), retained),
+    /** Named afterwards, once. */
+    addedCompany: personal(p.text().nullable(), retained),
+    addedNpwp: personal(p.text().nullable(), retained),
+    addedAt: p.datetime().nullable(),
+    /** The payment moved no money: it never gets a number. */
+    isTest: p.boolean(),
+    /** Running, of its kind; null until the job has given it. */
+    number: personal(p.bigint('number').nullable(), retained),
+    numberedAt: p.datetime().nullable(),
+    createdAt: p.datetime().defaultRaw('clock_timestamp()'),
+  },
+  indexes: [{ name: 'receipt_waiting', properties: ['kind', 'madeAt'], where: 'number is null and not is_test' }],
+  uniques: [
+    { name: 'receipt_of_payment', properties: 'paymentId', where: `kind = 'payment'` },
+    { name: 'receipt_kind_number_unique', properties: ['kind', 'number'] },
+  ],
+  checks: [
+    { name: 'receipt_of_refund', expression: `(kind = 'refund') = (refund_key is not null)` },
+    { name: 'receipt_numbered', expression: '(number is null) = (numbered_at is null)' },
+    { name: 'receipt_test_has_no_number', expression: 'not is_test or number is null' },
+    { name: 'receipt_added_company', expression: '(added_company is null) = (added_at is null)' },
+  ],
+});
+
+/** The last number of each kind. Who gives numbers locks it. */
+export const ReceiptSeries = defineEntity({
+  name: 'ReceiptSeries',
+  tableName: 'receipt_series',
+  properties: { kind: impersonal(p.text().primary()), last: p.bigint('number').default(0) },
+});
+
+/** The company in whose name the receipt of an order will be, as its buyer gave it. */
+export const ReceiptCompany = defineEntity({
+  name: 'ReceiptCompany',
+  properties: {
+    order: () => p.manyToOne(PlanOrder).primary(),
+    account: () => p.manyToOne(Account),
+    name: personal(p.text()),
+    npwp: personal(p.text().nullable()),
+    enteredAt: p.datetime().defaultRaw('clock_timestamp()'),
+  },
+  indexes: [{ name: 'receipt_company_account', properties: ['account', 'enteredAt'] }],
+});

@@ -1,0 +1,32 @@
+import { receiptSteps } from '#core/business/payments/receipts.ts';
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
+import { receiptCommand } from './command.ts';
+import { receiptJobs } from './jobs.ts';
+import { receiptsPage } from './list-page.ts';
+import { wakeNumbering } from './numbers.ts';
+import { operatorReceiptPage, ownReceiptPage, signedReceiptPage } from './pages.ts';
+import { receipts } from './resource.ts';
+import { sellerSection } from './section.ts';
+import en from './texts/en.json' with { type: 'json' };
+import id from './texts/id.json' with { type: 'json' };
+
+/** Receipts that are stored when the money comes, never change, and get running numbers. */
+export const plugin: GatewayPlugin = {
+  name: 'receipts',
+  register({ gateway }) {
+    gateway.section(sellerSection);
+    gateway.tables({
+      name: 'receipt',
+      entities: async () => Object.values(await import('./entities.ts')),
+      steps: receiptSteps.by(() => import('./steps.ts')),
+    });
+    gateway.texts(defineTexts({ en, id }));
+    for (const job of receiptJobs) gateway.job(job);
+    gateway.on('payment.received', (_payload, host) => wakeNumbering(host));
+    gateway.on('payment.refunded', (_payload, host) => wakeNumbering(host));
+    for (const page of [ownReceiptPage, operatorReceiptPage, signedReceiptPage, receiptsPage]) gateway.page(page);
+    gateway.resource(receipts);
+    gateway.command(receiptCommand);
+  },
+};

@@ -1,0 +1,39 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Host } from '#core/gateway/host/host.ts';
+import { type Database, uuid } from '#core/platform/database/database.ts';
+import { readSecret } from '#core/platform/database/secret.ts';
+
+export const signedPath = '/receipt';
+
+const secretName = 'receipt-link';
+const validMs = 30 * 86_400_000;
+
+/**
+ * The address in a mail that opens one receipt without signing in, for 30 days. It ends in the receipt's id and the end of its validity
+ * (epoch seconds), with the HMAC-SHA-256 of both.
+ */
+export async function signedUrl(
+  { database, service, now }: Pick<Host, 'database' | 'service' | 'now'>,
+  receiptId: string,
+): Promise<string> {
+  const subject = `${receiptId}.${Math.floor((now() + validMs) / 1000)}`;
+  return `${service.baseUrl}${signedPath}/${subject}.${await signatureOf(database, subject)}`;
+}
+
+/** @returns the receipt's id; undefined for a token that is not ours or no longer valid */
+export async function readToken(
+  database: Pick<Database, 'query'>,
+  token: string,
+  now: number,
+): Promise<string | undefined> {
+  const [id = '', until = '', signature = ''] = token.split('.');
+  if (!uuid.test(id) || !/^\d{1,12}$/.test(until) || Number(until) * 1000 <= now) return undefined;
+  const [given, ours] = [Buffer.from(signature), Buffer.from(await signatureOf(database, `${id}.${until}`))];
+  return given.length === ours.length && timingSafeEqual(given, ours) ? id : undefined;
+}
+
+async function signatureOf(database: Pick<Database, 'query'>, subject: string): Promise<string> {
+  return createHmac('sha256', await readSecret(database, secretName))
+    .update(subject)
+    .digest('base64url');
+}

@@ -1,0 +1,70 @@
+import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
+import type { Database } from '#core/platform/database/database.ts';
+
+/** Receipts that are numbered in one transaction. */
+const batchSize = 1_000;
+/** Seconds between two runs of the job, beside those that payments ask for. */
+const interval = 15;
+
+export const numberJobName = 'number-receipts';
+
+type Numbering = Pick<Database, 'fork'>;
+
+/**
+ * Gives numbers to all receipts that wait: those of payments in the order in which they were paid, then those of refunds whose payment
+ * has one. Batches are transactions that lock the series, so any number of instances may run it at a time, and killed anywhere it has
+ * given a number or not: none is given twice or left out.
+ *
+ * @returns how many were given
+ */
+export async function numberReceipts(database: Numbering): Promise<number> {
+  let given = 0;
+  for (;;) {
+    const payments = await numberBatch(database, 'payment');
+    const refunds = await numberBatch(database, 'refund');
+    given += payments + refunds;
+    if (payments < batchSize && refunds < batchSize) return given;
+  }
+}
+
+const due = {
+  payment: `r.kind = 'payment'`,
+  refund: `r.kind = 'refund' and exists (
+    select from receipt p where p.payment_id = r.payment_id and p.kind = 'payment' and p.number is not null)`,
+} as const;
+
+async function numberBatch(database: Numbering, kind: keyof typeof due): Promise<number> {
+  return database.fork().transactional(async (transaction) => {
+    await transaction.execute('select 1 from receipt_series where kind = ? for update', [kind]);
+    // The statement after the lock sees what other instances have given.
+    const numbered = await transaction.execute<unknown[]>(
+      `with waiting as (
+         select r.id, row_number() over (order by r.made_at, r.created_at, r.id) as place
+         from receipt r where r.number is null and not r.is_test and ${due[kind]}
+         order by r.made_at, r.created_at, r.id limit ${batchSize}
+       )
+       update receipt r set number = s.last + w.place, numbered_at = clock_timestamp()
+       from waiting w, receipt_series s where r.id = w.id and s.kind = ? returning r.id`,
+      [kind],
+    );
+    if (numbered.length > 0)
+      await transaction.execute('update receipt_series set last = last + ? where kind = ?', [numbered.length, kind]);
+    return numbered.length;
+  });
+}
+
+/** Wakes the job: one run a second, for any number of payments. */
+export async function wakeNumbering(host: Pick<Host, 'jobs' | 'now'>): Promise<void> {
+  await host.jobs.add(numberJobName, {}, { id: `${numberJobName}-${Math.floor(host.now() / 1000)}`, delay: 1 });
+}
+
+export const numberJob: JobDefinition = {
+  name: numberJobName,
+  description: 'Gives running numbers to receipts of payments and refunds.',
+  schedule: { every: interval },
+  attempts: 1,
+  async run(_data, { database }) {
+    const [waiting] = await database.query('select 1 from receipt where number is null and not is_test limit 1');
+    if (waiting !== undefined) await numberReceipts(database);
+  },
+};

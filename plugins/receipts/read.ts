@@ -1,0 +1,149 @@
+import type { ReceiptLine, ReceiptReference } from '#core/business/payments/receipts.ts';
+import { type Database, uuid } from '#core/platform/database/database.ts';
+import { epochs, type RecordOf, type Row, toRecord } from '#core/platform/database/rows.ts';
+import type { ReceiptContent } from './content.ts';
+import type { Receipt as ReceiptEntity } from './entities.ts';
+
+type Queries = Pick<Database, 'query'>;
+
+const columns = `r.id, r.kind, r.payment_id, r.refund_key, r.order_id, r.account_id, r.code, r.currency, r.amount::float8 as amount,
+  r.tax::float8 as tax, r.buyer, r.company, r.npwp, r.content, r.added_company, r.added_npwp, r.is_test, r.number::float8 as number,
+  ${epochs('r.made_at', 'r.added_at')}`;
+
+type ReceiptRow = Row<
+  typeof ReceiptEntity,
+  | 'id'
+  | 'kind'
+  | 'payment_id'
+  | 'refund_key'
+  | 'order_id'
+  | 'account_id'
+  | 'code'
+  | 'currency'
+  | 'amount'
+  | 'tax'
+  | 'buyer'
+  | 'company'
+  | 'npwp'
+  | 'added_company'
+  | 'added_npwp'
+  | 'is_test'
+  | 'number'
+  | 'made_at'
+  | 'added_at'
+> & { readonly content: ReceiptContent };
+
+/** A stored receipt. */
+export type Receipt = RecordOf<ReceiptRow>;
+
+/** The receipt of a payment, with those of its refunds in the order in which they were made. */
+export interface PaymentReceipt {
+  readonly receipt: Receipt;
+  readonly refunds: readonly Receipt[];
+}
+
+/** @param id of the receipt of a payment, or of one of its refunds @returns undefined if there is none */
+export async function readPaymentReceipt(database: Queries, id: string): Promise<PaymentReceipt | undefined> {
+  if (!uuid.test(id)) return undefined;
+  const rows = await database.query<ReceiptRow>(
+    `select ${columns} from receipt r where r.payment_id = (select payment_id from receipt where id = ?)
+     order by r.kind, r.made_at, r.created_at, r.id`,
+    [id],
+  );
+  const [receipt, ...refunds] = rows.map((row) => toRecord(row) as Receipt);
+  return receipt === undefined ? undefined : { receipt, refunds };
+}
+
+/** Its id; undefined where none was stored. */
+export async function findOfPayment(database: Queries, paymentId: string): Promise<string | undefined> {
+  const [row] = await database.query<{ id: string }>(
+    `select id from receipt where payment_id = ? and kind = 'payment'`,
+    [paymentId],
+  );
+  return row?.id;
+}
+
+export const ownPath = (id: string) => `/receipts/${id}`;
+export const operatorPath = (id: string) => `/operator/receipts/${id}`;
+
+/** As people read it: `000123`, of refunds `R-000012`. */
+export function formatNumber({ kind, number }: Pick<Receipt, 'kind' | 'number'>): string | undefined {
+  if (number === undefined) return undefined;
+  return `${kind === 'refund' ? 'R-' : ''}${String(number).padStart(6, '0')}`;
+}
+
+/** Receipts of an order: the one of the payment that activated it first. */
+export async function listReceipts(database: Queries, orderId: string): Promise<ReceiptReference[]> {
+  const rows = await database.query<ReceiptRow>(
+    `select ${columns} from receipt r where r.order_id = ?
+     order by r.kind, r.content ->> 'outcome' <> 'activated', r.made_at, r.created_at, r.id`,
+    [orderId],
+  );
+  return rows.map((row) => {
+    const { id, kind, number } = toRecord(row) as Receipt;
+    return { kind, number: formatNumber({ kind, number }), path: ownPath(id), operatorPath: operatorPath(id) };
+  });
+}
+
+export interface ReceiptFilter {
+  readonly words?: string | undefined;
+  readonly waiting?: boolean | undefined;
+}
+
+/** Receipts, the newest first. @param words an order's number, a part of a name, or a receipt's number */
+export async function findReceipts(database: Queries, { words, waiting }: ReceiptFilter, limit: number): Promise<Receipt[]> {
+  const text = words?.trim();
+  const digits = text === undefined ? undefined : /^(?:R-)?0*(\d{1,15})$/i.exec(text)?.[1];
+  const rows = await database.query<ReceiptRow>(
+    `select ${columns} from receipt r
+     where (?::text is null or r.code = upper(?) or r.number = ?::bigint
+         or strpos(lower(concat_ws(' ', r.buyer, r.company, r.added_company)), lower(?)) > 0)
+       and (not ?::boolean or (r.number is null and not r.is_test))
+     order by r.made_at desc, r.id desc limit ?`,
+    [text ?? null, text ?? null, digits ?? null, text ?? null, waiting === true, limit],
+  );
+  return rows.map((row) => toRecord(row) as Receipt);
+}
+
+/** For the books, by time. */
+export async function listLines(
+  database: Queries,
+  { since, until, currency }: { readonly since: Date; readonly until: Date; readonly currency: string },
+): Promise<ReceiptLine[] | undefined> {
+  const [any] = await database.query('select 1 from receipt limit 1');
+  if (any === undefined) return undefined;
+  const rows = await database.query<ReceiptRow & { readonly of_number: number | null }>(
+    `select ${columns}, p.number::float8 as of_number
+     from receipt r left join receipt p on r.kind = 'refund' and p.kind = 'payment' and p.payment_id = r.payment_id
+     where r.made_at >= to_timestamp(?::float8 / 1000) and r.made_at < to_timestamp(?::float8 / 1000) and r.currency = ?
+     order by r.kind, r.number nulls last, r.made_at, r.id`,
+    [since.getTime(), until.getTime(), currency],
+  );
+  return rows.map((row) => {
+    const receipt = toRecord(row) as Receipt & { readonly ofNumber: number | undefined };
+    const { kind, madeAt: at, code, amount, tax = 0, ofNumber } = receipt;
+    const { name: buyer, npwp } = buyerOf(receipt);
+    return {
+      kind,
+      at,
+      number: formatNumber(receipt),
+      code,
+      buyer,
+      npwp,
+      gross: amount,
+      base: amount - tax,
+      tax,
+      refundOf: formatNumber({ kind: 'payment', number: ofNumber }),
+    };
+  });
+}
+
+/** The buyer: the company that was named last, otherwise the person. */
+export function buyerOf(
+  { buyer, company, npwp, addedAt, addedCompany, addedNpwp }: Receipt,
+  isAsIssued = false,
+): { readonly name: string; readonly npwp: string | undefined } {
+  if (addedAt !== undefined && addedCompany !== undefined && !isAsIssued)
+    return { name: addedCompany, npwp: addedNpwp };
+  return { name: company ?? buyer, npwp };
+}

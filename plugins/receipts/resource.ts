@@ -1,0 +1,51 @@
+import { formatMoney } from '#core/business/accounts/money.ts';
+import { text } from '#core/business/operator-actions/action-kind.ts';
+import { boolean, object } from '#core/platform/schema.ts';
+import { defineView } from '#core/web/resources/field.ts';
+import { defineResource } from '#core/web/resources/resource.ts';
+import { buyerOf, formatNumber, operatorPath, type Receipt } from './read.ts';
+
+export const receiptsPath = '/operator/receipts';
+
+/** Receipts of payments and refunds, the newest first. */
+export const receipts = defineResource({
+  name: 'receipt',
+  summary: 'list receipts of payments and refunds, the newest first',
+  query: object({
+    words: text('The number of a receipt or of an order, or a part of the buyer.', 200),
+    waiting: boolean('only receipts that wait for their number'),
+  }),
+  view: defineView<Receipt>()(
+    {
+      receipt: {
+        type: 'link',
+        label: 'operator.receipt_number',
+        at: 'title',
+        value: (one) => ({ text: formatNumber(one) ?? '–', path: operatorPath(one.id), isCode: true }),
+      },
+      id: { type: 'id', of: 'id' },
+      kind: { type: 'state', label: 'operator.receipt_kind', texts: 'operator.receipt_kind', at: 'hide', of: 'kind' },
+      buyer: { type: 'text', label: 'operator.fact.buyer', fit: 'brief', at: 'note', value: (one) => buyerOf(one).name },
+      npwp: { type: 'text', value: (one) => buyerOf(one).npwp },
+      order: {
+        type: 'link',
+        label: 'operator.order',
+        at: 'below',
+        value: ({ code }) => ({ text: code, path: `/operator/orders/${code}`, isCode: true }),
+      },
+      date: { type: 'time', label: 'operator.time', at: 'note-end', of: 'madeAt' },
+      amount: {
+        type: 'text',
+        label: 'operator.receipt_amount',
+        at: 'end',
+        value: ({ kind, amount, currency }) => formatMoney(kind === 'refund' ? -amount : amount, currency),
+      },
+    },
+    ['receipt', 'kind', 'date', 'order', 'buyer', 'npwp', 'amount', 'id'],
+  ),
+  none: 'No receipt found.',
+  async list({ database }, query, { limit }) {
+    const { findReceipts } = await import('./read.ts');
+    return { entries: await findReceipts(database, query, limit) };
+  },
+});

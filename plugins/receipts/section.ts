@@ -1,0 +1,103 @@
+import { currencySection } from '#core/business/accounts/plans.ts';
+import { defineSection, type Report, type SectionValue, type YamlPath } from '#core/config/section.ts';
+import { array, boolean, integer, number, object, string } from '#core/platform/schema.ts';
+import { isDay } from '#core/platform/timing/time-zone.ts';
+import type { ReceiptTax } from './content.ts';
+import { readNpwp } from './company.ts';
+
+const tax = object(['name', 'rate'], 'A tax that prices contain.', {
+  name: string({ minLength: 1, maxLength: 40 }, 'As receipts name it, such as PPN.'),
+  included: boolean({ default: true }, 'Always true: prices contain the tax, and nothing is added to them at checkout.'),
+  rate: number({ minimum: 0, maximum: 100 }, 'Percent of `base`.'),
+  base: string(
+    { pattern: '^[1-9]\\d{0,3}(/[1-9]\\d{0,3})?$', default: '1' },
+    'Part of the price without tax to which the rate applies, such as 11/12. Default: all of it.',
+  ),
+  from: string(
+    { pattern: '^\\d{4}-\\d\\d-\\d\\d$' },
+    'First day, in `service.time_zone`, on which payments contain it. Default: always. Of several taxes, the one that began last counts.',
+  ),
+  rounding: {
+    enum: ['nearest', 'down', 'up'],
+    default: 'nearest',
+    description: 'How the tax of a payment is rounded to the smallest unit of the currency.',
+  },
+});
+
+/** The section `seller`: whose receipts they are. */
+export const sellerSection = defineSection({
+  name: 'seller',
+  schema: object(
+    { default: {} },
+    'Who sells, for receipts. With a name, each payment gets a receipt that is stored when it is paid and never changes, and a running number. Without it, the page of an order is a simple receipt in the name of the service.',
+    {
+      name: string({ minLength: 1, maxLength: 120 }, 'Name of the company or person that sells.'),
+      address: string({ minLength: 1, maxLength: 400 }, 'Postal address; may have several lines.'),
+      npwp: string(
+        { minLength: 1, maxLength: 40 },
+        'Indonesian tax number (NPWP) of the seller, in quotes: 16 digits, 22 of a place of business, or an old one of 15. Receipts show it only where `tax` is stated, because that of a person is an identity number.',
+      ),
+      contact: string(
+        { minLength: 1, maxLength: 120 },
+        'Where buyers ask, as receipts show it. Default: `service.contact`.',
+      ),
+      registrations: array(
+        { maxItems: 10, items: string({ minLength: 1, maxLength: 80 }) },
+        'Registrations that receipts name, such as "NIB 1234567890123" or "PSE 000123.01/DJAI.PSE/11/2026".',
+      ),
+      tax: {
+        description:
+          'Tax that prices contain: one, or a list where it changes on a day. none, the default: receipts show no tax. Receipts keep the tax of their day.',
+        anyOf: [{ const: 'none' }, tax, array({ minItems: 1, maxItems: 20, items: tax })],
+      },
+      keep_years: integer(
+        { minimum: 1, maximum: 50, default: 10 },
+        'Years, from the end of that of the payment, for which receipts are kept, also after the account of their buyer is deleted. Then they are deleted.',
+      ),
+    },
+  ),
+  check({ name, npwp, tax: stated, ...others }, report) {
+    const isNamed = name !== undefined;
+    const given = { npwp, tax: stated === 'none' ? undefined : stated, ...others, keep_years: undefined };
+    if (!isNamed && Object.values(given).some((value) => value !== undefined))
+      report(['seller', 'name'], 'is missing', 'set it to the name of the company or person that sells');
+    if (npwp !== undefined && readNpwp(npwp) === undefined)
+      report(['seller', 'npwp'], `is "${npwp}", which is not an NPWP`, 'use its 16 digits, 22 of a place of business, or 15');
+    if (stated === undefined || stated === 'none') return;
+    if (Array.isArray(stated)) for (const [index, one] of stated.entries()) checkTax(one, ['seller', 'tax', index], report);
+    else checkTax(stated, ['seller', 'tax'], report);
+  },
+  notices({ name, npwp, address, tax: stated }, all) {
+    if (name === undefined) return [];
+    const hasTax = stated !== undefined && stated !== 'none';
+    return [
+      ...(address === undefined ? ['seller.address is not set, so receipts have no address of the seller'] : []),
+      ...(hasTax && npwp === undefined && all.get(currencySection) === 'IDR'
+        ? ['seller.tax is stated without seller.npwp: a receipt with PPN names the NPWP of the seller']
+        : []),
+    ];
+  },
+});
+
+type SellerTax = ReceiptTax & { readonly included: boolean; readonly from?: string | undefined };
+export type Seller = SectionValue<typeof sellerSection>;
+
+function checkTax({ included, base, from }: SellerTax, path: YamlPath, report: Report): void {
+  if (!included)
+    report([...path, 'included'], 'is false, and nothing may be added to a price at checkout', 'set prices that contain the tax');
+  const [over = 1, under = 1] = base.split('/').map(Number);
+  if (over > under) report([...path, 'base'], `is ${base}, more than the price`, 'use a part of it, such as 11/12');
+  if (from !== undefined && !isDay(from))
+    report([...path, 'from'], `is "${from}", which is no day of the calendar`, 'use one such as 2025-01-01');
+}
+
+/** The tax that payments of a day contain. @param day in the time zone of the service */
+export function taxOn({ tax: stated }: Pick<Seller, 'tax'>, day: string): ReceiptTax | undefined {
+  if (stated === undefined || stated === 'none') return undefined;
+  const begun = [stated].flat().filter(({ from = '' }) => from <= day);
+  const last = begun.reduce<SellerTax | undefined>(
+    (latest, one) => (latest === undefined || (one.from ?? '') >= (latest.from ?? '') ? one : latest),
+    undefined,
+  );
+  return last && { name: last.name, rate: last.rate, base: last.base, rounding: last.rounding };
+}

@@ -1,0 +1,42 @@
+import type { MailedReceipt } from '#core/business/payments/receipts.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { signedUrl } from './link.ts';
+import { numberReceipts } from './numbers.ts';
+import { findOfPayment, formatNumber, readPaymentReceipt } from './read.ts';
+import { sellerSection } from './section.ts';
+
+/*
+ * What core calls within its transactions, and what pages and mails of orders ask for.
+ */
+
+export { lastCompany, readCompany, setCompany } from './company.ts';
+export { listLines, listReceipts } from './read.ts';
+export { storePayment, storeRefund } from './store.ts';
+
+export function asksForCompany({ section }: Pick<Host, 'section'>): boolean {
+  return section(sellerSection).name !== undefined;
+}
+
+export function keepYears({ section }: Pick<Host, 'section'>): number | undefined {
+  const { name, keep_years: years } = section(sellerSection);
+  return name === undefined ? undefined : years;
+}
+
+/** The mail waits for nobody: it gives the numbers that wait, as the job would. */
+export async function readMailed(host: Host, paymentId: string): Promise<MailedReceipt | undefined> {
+  const { database, log } = host;
+  const id = await findOfPayment(database, paymentId);
+  if (id === undefined) return undefined;
+  await numberReceipts(database).catch((error: unknown) => {
+    log.warn(`receipts could not be numbered for a mail: ${(error as Error).message}`);
+  });
+  const found = await readPaymentReceipt(database, id);
+  if (found === undefined) return undefined;
+  const { receipt } = found;
+  return {
+    seller: receipt.content.seller.name,
+    number: formatNumber(receipt),
+    isWaiting: !receipt.isTest && receipt.number === undefined,
+    url: await signedUrl(host, id),
+  };
+}

@@ -1,0 +1,128 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordedLabelIn } from '#core/business/accounts/plans.ts';
+import type { Payment, PlanOrder } from '#core/business/payments/entities.ts';
+import { service as serviceSection } from '#core/config/sections/core-sections.ts';
+import { contactOf } from '#core/gateway/host/contact.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { epoch, epochs, type Row } from '#core/platform/database/rows.ts';
+import { localTime } from '#core/platform/timing/time-zone.ts';
+import type { ReceiptContent, ReceiptSeller } from './content.ts';
+import { type Seller, sellerSection, taxOn } from './section.ts';
+import { taxWithin } from './tax.ts';
+
+/*
+ * Stores what receipts say, in the transactions in which core records a payment or finishes a refund: one statement that reads and one
+ * that inserts, and no lock that two payments share.
+ */
+
+type StoringHost = Pick<Host, 'section' | 'service'>;
+
+interface Sold
+  extends
+    Row<typeof Payment, 'amount' | 'currency' | 'paid_at' | 'issuer' | 'outcome' | 'payment_id'>,
+    Row<typeof PlanOrder, 'code' | 'account_id' | 'days' | 'label' | 'is_gift'> {
+  readonly order_id: string;
+  readonly reference: string;
+  readonly buyer: string;
+  readonly company: string | null;
+  readonly npwp: string | null;
+  readonly starts_at: number | null;
+  readonly ends_at: number | null;
+}
+
+export async function storePayment(
+  host: StoringHost,
+  transaction: EntityManager,
+  paymentId: string,
+  isTest: boolean,
+): Promise<void> {
+  const seller = host.section(sellerSection);
+  if (seller.name === undefined) return;
+  const [sold] = await transaction.execute<Sold[]>(
+    `select p.amount::float8 as amount, p.currency, p.issuer, p.outcome, p.payment_id, p.reference, ${epochs('p.paid_at')},
+       o.id as order_id, o.code, o.account_id, o.days, o.label, o.is_gift, coalesce(a.name, '') as buyer, c.name as company, c.npwp,
+       ${epoch('t.starts_at')} as starts_at, ${epoch('t.ends_at')} as ends_at
+     from payment p join plan_order o on o.id = p.order_id join account a on a.id = o.account_id
+       left join receipt_company c on c.order_id = o.id
+       left join lateral (select starts_at, ends_at from plan_period where order_id = o.id and reason = 'order' limit 1) t
+         on p.outcome = 'activated' and not o.is_gift
+     where p.id = ?`,
+    [paymentId],
+  );
+  if (sold === undefined || sold.amount <= 0) return;
+  const content = describeSale(host, seller, sold);
+  await transaction.execute(
+    `insert into receipt (id, kind, payment_id, order_id, account_id, code, made_at, currency, amount, tax, buyer, company, npwp, content, is_test)
+     select ?, 'payment', p.id, p.order_id, ?, ?, p.paid_at, p.currency, p.amount, ?::bigint, ?, ?, ?, ?::jsonb, ?::boolean
+     from payment p where p.id = ?`,
+    [
+      randomUUIDv7(),
+      sold.account_id,
+      sold.code,
+      content.tax === undefined ? null : taxWithin(sold.amount, content.tax),
+      sold.buyer,
+      sold.company,
+      sold.npwp,
+      JSON.stringify(content),
+      isTest,
+      paymentId,
+    ],
+  );
+}
+
+function describeSale(host: StoringHost, seller: Seller, sold: Sold): ReceiptContent {
+  const { time_zone: timeZone } = host.section(serviceSection);
+  const tax = taxOn(seller, localTime(new Date(sold.paid_at), timeZone).day);
+  const { label, starts_at: from, ends_at: until } = sold;
+  return {
+    seller: describeSeller(host, seller, tax !== undefined),
+    tax,
+    timeZone,
+    plan: {
+      days: sold.days,
+      isGift: sold.is_gift,
+      ...(label !== null && { label: { en: label, id: recordedLabelIn('id', label, host) } }),
+      ...(from !== null && until !== null && { from: new Date(from).toISOString(), until: new Date(until).toISOString() }),
+    },
+    outcome: sold.outcome,
+    ...(sold.issuer !== null && { issuer: sold.issuer }),
+    // Until the provider has named the payment, its charge is the reference.
+    reference: sold.payment_id.startsWith('charge:') ? sold.reference : sold.payment_id,
+  };
+}
+
+function describeSeller({ service }: StoringHost, seller: Seller, statesTax: boolean): ReceiptSeller {
+  const { name = '', address, npwp, registrations, contact = contactOf(service) } = seller;
+  return { name, address, npwp: statesTax ? npwp : undefined, contact, registrations };
+}
+
+interface Returned {
+  readonly key: string;
+  readonly amount: number;
+  /** Of the same payment, refunded before. */
+  readonly before: number;
+  readonly content: ReceiptContent;
+}
+
+/** The tax of all refunds together is that of their sum, so that a payment that went back in parts leaves none. */
+export async function storeRefund(transaction: EntityManager, refundKey: string): Promise<void> {
+  const [returned] = await transaction.execute<Returned[]>(
+    `select r.key, r.amount::float8 as amount, p.content,
+       (select coalesce(sum(amount), 0)::float8 from receipt where payment_id = r.payment_id and kind = 'refund') as before
+     from refund r join receipt p on p.payment_id = r.payment_id and p.kind = 'payment' where r.key = ?`,
+    [refundKey],
+  );
+  if (returned === undefined) return;
+  const { amount, before, content } = returned;
+  const tax = content.tax && taxWithin(before + amount, content.tax) - taxWithin(before, content.tax);
+  await transaction.execute(
+    `insert into receipt (id, kind, payment_id, refund_key, order_id, account_id, code, made_at, currency, amount, tax, buyer, company, npwp,
+       content, is_test)
+     select ?, 'refund', r.payment_id, r.key, p.order_id, p.account_id, p.code, r.finished_at, r.currency, r.amount, ?::bigint, p.buyer,
+       coalesce(p.added_company, p.company), case when p.added_at is null then p.npwp else p.added_npwp end, p.content, p.is_test
+     from refund r join receipt p on p.payment_id = r.payment_id and p.kind = 'payment' where r.key = ?
+     on conflict (refund_key) do nothing`,
+    [randomUUIDv7(), tax ?? null, refundKey],
+  );
+}

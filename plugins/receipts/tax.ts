@@ -1,0 +1,25 @@
+import type { ReceiptTax } from './content.ts';
+
+/**
+ * The tax that an amount contains, in the unit of the amount. With 12 % of 11/12 of the price, Rp 289.000 are 260.360 and 28.640 of tax.
+ * Exact: no floating point until the result, which is a whole number.
+ */
+export function taxWithin(amount: number, { rate, base, rounding }: Omit<ReceiptTax, 'name'>): number {
+  const [percent, hundred] = fractionOf(String(rate));
+  const [part, whole] = fractionOf(base);
+  const [over, under] = [percent * part, hundred * 100n * whole]; // tax for each unit of the price
+  return Number(divide(BigInt(amount) * over, under + over, rounding));
+}
+
+/** Numerator and denominator of `11/12`, `11.5` or `12`. */
+function fractionOf(text: string): readonly [bigint, bigint] {
+  const [over = '1', under] = text.split('/');
+  if (under !== undefined) return [BigInt(over), BigInt(under)];
+  const [whole = '0', decimals = ''] = over.split('.');
+  return [BigInt(whole + decimals), 10n ** BigInt(decimals.length)];
+}
+
+function divide(over: bigint, under: bigint, rounding: ReceiptTax['rounding']): bigint {
+  if (rounding === 'nearest') return (2n * over + under) / (2n * under);
+  return rounding === 'down' ? over / under : (over + under - 1n) / under;
+}

@@ -17,6 +17,7 @@ models: { demo: { routes: [demo/chatty] } }
 plugins: [./bank.mjs]
 plans: [{ days: 7, price: 95000 }, { days: 30, price: 289000 }]
 payments: { provider: bank }
+seller: { name: Soak Seller, address: Jakarta, tax: { name: PPN, rate: 12, base: 11/12 } }
 `;
 
 /** A bank, and what gateways that sell through it are started with. */

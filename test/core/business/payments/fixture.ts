@@ -8,6 +8,7 @@ import { keepProviders } from '#core/business/payments/connections.ts';
 import type { Order } from '#core/business/payments/order.ts';
 import type { paymentsSection } from '#core/business/payments/section.ts';
 import type { mailSection } from '#core/business/mail/section.ts';
+import type { Seller } from '../../../../plugins/receipts/section.ts';
 import type { PaymentProvider } from '#core/business/payments/payment-provider.ts';
 import { MemoryShared } from '#core/platform/shared/memory.ts';
 import { silentLog } from '../../../support/database.ts';
@@ -18,6 +19,7 @@ export interface PaymentSettings {
   readonly sales?: { readonly max_active?: number; readonly reserve_minutes?: number };
   readonly mail?: Partial<SectionValue<typeof mailSection>>;
   readonly currency?: string;
+  readonly seller?: Partial<Seller>;
   readonly payments?: Partial<SectionValue<typeof paymentsSection>>;
 }
 
@@ -54,6 +56,7 @@ export function createPaymentHost(
     mail: {},
     service: { time_zone: 'UTC' },
     ...settings,
+    seller: { keep_years: 10, ...settings.seller },
     sales: { reserve_minutes: 1_440, ...settings.sales },
     payments: { ...defaults, provider: providers[0]?.name, ...settings.payments },
   };

@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { maskNpwp, readCompany, readNpwp } from '../../../plugins/receipts/company.ts';
+import { taxOn } from '../../../plugins/receipts/section.ts';
+import { taxWithin } from '../../../plugins/receipts/tax.ts';
+
+const ppn = { rate: 12, base: '11/12', rounding: 'nearest' } as const;
+
+describe('the tax within a price', () => {
+  it('is that of PMK 131/2024 for Rp 289.000', () => {
+    expect(taxWithin(289_000, ppn)).toBe(28_640);
+    expect(289_000 - taxWithin(289_000, ppn)).toBe(260_360);
+  });
+
+  it('is the same for 12 % of 11/12 as for 11 %, and takes rates with decimals', () => {
+    expect(taxWithin(289_000, { ...ppn, rate: 11, base: '1' })).toBe(28_640);
+    expect(taxWithin(10_750, { rate: 7.5, base: '1', rounding: 'nearest' })).toBe(750);
+    expect(taxWithin(1_000, { rate: 0, base: '1', rounding: 'up' })).toBe(0);
+  });
+
+  it('is rounded as the seller says', () => {
+    expect(taxWithin(289_001, { ...ppn, rounding: 'down' })).toBe(28_639);
+    expect(taxWithin(289_001, { ...ppn, rounding: 'up' })).toBe(28_640);
+  });
+
+  it('grows with the price, never above it, so that refunds in parts leave no tax', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 10_000_000 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        fc.constantFrom('nearest', 'down', 'up'),
+        (amount, share, rounding) => {
+          const part = Math.floor(amount * share);
+          const [whole, first] = [taxWithin(amount, { ...ppn, rounding }), taxWithin(part, { ...ppn, rounding })];
+          expect(first).toBeLessThanOrEqual(whole);
+          expect(whole).toBeLessThan(amount + 1);
+        },
+      ),
+    );
+  });
+});
+
+describe('the tax of a day', () => {
+  const taxes = [
+    { ...ppn, name: 'PPN', included: true, rate: 11, base: '1', from: '2022-04-01' },
+    { ...ppn, name: 'PPN', included: true, from: '2025-01-01' },
+  ];
+
+  it('is the one that began last, and none before the first', () => {
+    expect(taxOn({ tax: taxes }, '2024-12-31')).toMatchObject({ rate: 11, base: '1' });
+    expect(taxOn({ tax: taxes.toReversed() }, '2025-01-01')).toMatchObject({ rate: 12, base: '11/12' });
+    expect(taxOn({ tax: taxes }, '2022-03-31')).toBeUndefined();
+  });
+
+  it('is none for a seller without tax', () => {
+    expect(taxOn({ tax: 'none' }, '2026-11-29')).toBeUndefined();
+    expect(taxOn({}, '2026-11-29')).toBeUndefined();
+  });
+});
+
+describe('a company', () => {
+  it('has an NPWP of 16 or 22 digits; an old one of 15 gets a zero in front', () => {
+    expect(readNpwp('01.234.567.8-901.000')).toBe('0012345678901000');
+    expect(readNpwp('0012 3456 7890 1000')).toBe('0012345678901000');
+    expect(readNpwp('0012345678901000123456')).toBe('0012345678901000123456');
+    for (const wrong of ['', '1234', '00123456789010001', 'NPWP 0012345678901000', '００12345678901000'])
+      expect(readNpwp(wrong)).toBeUndefined();
+    expect(maskNpwp('0012345678901000')).toBe('••••••••••••1000');
+  });
+
+  it('is read from what buyers type', () => {
+    expect(readCompany({ company: ' ', npwp: '' })).toBeUndefined();
+    expect(readCompany({ company: 'PT Maju\nJaya', npwp: '01.234.567.8-901.000' })).toEqual({
+      name: 'PT Maju Jaya',
+      npwp: '0012345678901000',
+    });
+    expect(readCompany({ company: 'PT Maju' })).toEqual({ name: 'PT Maju', npwp: undefined });
+    expect(readCompany({ company: '', npwp: '0012345678901000' })).toEqual({ wrong: 'company' });
+    expect(readCompany({ company: 'PT Maju', npwp: '12' })).toEqual({ wrong: 'npwp' });
+  });
+});

@@ -59,11 +59,11 @@ export class Migration20261129150010_receipts extends Migration {
         RETURN NEW;
       END $$`);
     this.addSql('CREATE TRIGGER receipt_kept BEFORE UPDATE ON receipt FOR EACH ROW EXECUTE FUNCTION keep_receipt()');
-    this.addSql('CREATE TABLE receipt_series (kind text PRIMARY KEY, last bigint NOT NULL DEFAULT 0)');
-    this.addSql(`INSERT INTO receipt_series (kind) VALUES ('payment'), ('refund')`);
+    this.addSql('CREATE TABLE receipt_series (kind text PRIMARY KEY, last bigint NOT NULL)');
+    this.addSql(`INSERT INTO receipt_series (kind, last) VALUES ('payment', 0), ('refund', 0)`);
     this.addSql(`
       CREATE TABLE receipt_company (
-        order_id uuid PRIMARY KEY REFERENCES plan_order (id),
+        order_id uuid PRIMARY KEY,
         account_id uuid NOT NULL REFERENCES account (id),
         name text NOT NULL,
         npwp text,

@@ -8,7 +8,9 @@ const examples = ['daypass receipt list', 'daypass receipt find 000123', 'daypas
 export const receiptCommand: Command = {
   name: 'receipt',
   define(parser, context) {
-    parser.description('list and find receipts of payments and refunds').addHelpText('after', exampleText(examples, ''));
+    parser
+      .description('list and find receipts of payments and refunds')
+      .addHelpText('after', exampleText(examples, ''));
     addListCommand(parser, context, receipts);
   },
 };

@@ -4,7 +4,7 @@ import type { Database } from '#core/platform/database/database.ts';
 import { oneLine } from '#core/platform/one-line.ts';
 
 /** Characters of a company's name. */
-export const longestCompany = 120;
+const longestCompany = 120;
 
 /**
  * An Indonesian tax number as it is stored: 16 digits (an old one of 15 gets a zero in front), or 22 of a place of business. Dots,

@@ -39,7 +39,5 @@ export interface ReceiptTax {
   readonly rate: number;
   /** Part of the price to which the rate applies, such as `11/12`; `1` for all of it. */
   readonly base: string;
-  readonly rounding: TaxRounding;
+  readonly rounding: 'nearest' | 'down' | 'up';
 }
-
-export type TaxRounding = 'nearest' | 'down' | 'up';

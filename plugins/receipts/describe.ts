@@ -30,7 +30,11 @@ export function describeReceipt(
   const back = refunds.reduce((sum, one) => sum + one.amount, 0);
   const isWaiting = !isTest && [receipt, ...refunds].some((one) => one.number === undefined);
   return {
-    seller: { ...seller, addressLines: seller.address?.split(/\r?\n/) ?? [], registrations: seller.registrations ?? [] },
+    seller: {
+      ...seller,
+      addressLines: seller.address?.split(/\r?\n/) ?? [],
+      registrations: seller.registrations ?? [],
+    },
     number: number ?? t(isTest ? 'receipts.number_none' : 'receipts.number_waiting'),
     isTest,
     waiting: isWaiting ? t('receipts.waiting') : '',
@@ -70,7 +74,12 @@ function addedValues({ buyer, company, addedAt = new Date(0) }: Receipt, format:
 }
 
 /** `PPN 12% × 11/12`. */
-function taxName({ name, rate, base }: { readonly name: string; readonly rate: number; readonly base: string }, language: string): string {
-  const percent = new Intl.NumberFormat(language === 'id' ? 'id-ID' : 'en-GB', { maximumFractionDigits: 4 }).format(rate);
+function taxName(
+  { name, rate, base }: { readonly name: string; readonly rate: number; readonly base: string },
+  language: string,
+): string {
+  const percent = new Intl.NumberFormat(language === 'id' ? 'id-ID' : 'en-GB', { maximumFractionDigits: 4 }).format(
+    rate,
+  );
   return `${name} ${percent}%${base === '1' ? '' : ` × ${base}`}`;
 }

@@ -1,6 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { Account } from '#core/business/accounts/entities.ts';
-import { PlanOrder } from '#core/business/payments/entities.ts';
 import { impersonal, personal } from '#core/platform/database/personal.ts';
 import type { ReceiptContent } from './content.ts';
 
@@ -62,14 +61,14 @@ export const Receipt = defineEntity({
 export const ReceiptSeries = defineEntity({
   name: 'ReceiptSeries',
   tableName: 'receipt_series',
-  properties: { kind: impersonal(p.text().primary()), last: p.bigint('number').default(0) },
+  properties: { kind: impersonal(p.text().primary()), last: p.bigint('number') },
 });
 
 /** The company in whose name the receipt of an order will be, as its buyer gave it. */
 export const ReceiptCompany = defineEntity({
   name: 'ReceiptCompany',
   properties: {
-    order: () => p.manyToOne(PlanOrder).primary(),
+    orderId: p.uuid().primary(),
     account: () => p.manyToOne(Account),
     name: personal(p.text()),
     npwp: personal(p.text().nullable()),

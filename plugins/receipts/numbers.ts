@@ -6,7 +6,7 @@ const batchSize = 1_000;
 /** Seconds between two runs of the job, beside those that payments ask for. */
 const interval = 15;
 
-export const numberJobName = 'number-receipts';
+const numberJobName = 'number-receipts';
 
 type Numbering = Pick<Database, 'fork'>;
 

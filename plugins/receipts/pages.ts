@@ -57,7 +57,10 @@ export const ownReceiptPage: Page = {
       other:
         addedAt === undefined
           ? undefined
-          : { path: isAsIssued ? ownPath(id) : `${ownPath(id)}?issued=1`, label: isAsIssued ? 'receipts.current' : 'receipts.as_issued' },
+          : {
+              path: isAsIssued ? ownPath(id) : `${ownPath(id)}?issued=1`,
+              label: isAsIssued ? 'receipts.current' : 'receipts.as_issued',
+            },
       companyPath: company === undefined && addedAt === undefined ? `${ownPath(id)}/company` : '',
       back: { path: '/orders', label: 'receipts.back_to_orders' },
     };
@@ -99,7 +102,12 @@ export const signedReceiptPage: Page = {
     const found = id === undefined ? undefined : await readPaymentReceipt(host.database, id);
     if (found === undefined || !(await isOpen(host.database, found.receipt.accountId)))
       throw new PageError(404, 'receipts.link_over', { action: { path: '/orders', label: 'receipts.back_to_orders' } });
-    return { ...describeReceipt(found, request, { isMasked: true }), other: undefined, companyPath: '', back: undefined };
+    return {
+      ...describeReceipt(found, request, { isMasked: true }),
+      other: undefined,
+      companyPath: '',
+      back: undefined,
+    };
   },
 };
 
@@ -118,4 +126,3 @@ async function requireOwn(request: PageRequest): Promise<PaymentReceipt> {
 function unknown(): PageError {
   return new PageError(404, 'receipts.unknown');
 }
-

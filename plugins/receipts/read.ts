@@ -85,13 +85,17 @@ export async function listReceipts(database: Queries, orderId: string): Promise<
   });
 }
 
-export interface ReceiptFilter {
+interface ReceiptFilter {
   readonly words?: string | undefined;
   readonly waiting?: boolean | undefined;
 }
 
 /** Receipts, the newest first. @param words an order's number, a part of a name, or a receipt's number */
-export async function findReceipts(database: Queries, { words, waiting }: ReceiptFilter, limit: number): Promise<Receipt[]> {
+export async function findReceipts(
+  database: Queries,
+  { words, waiting }: ReceiptFilter,
+  limit: number,
+): Promise<Receipt[]> {
   const text = words?.trim();
   const digits = text === undefined ? undefined : /^(?:R-)?0*(\d{1,15})$/i.exec(text)?.[1];
   const rows = await database.query<ReceiptRow>(

@@ -25,7 +25,13 @@ export const receipts = defineResource({
       },
       id: { type: 'id', of: 'id' },
       kind: { type: 'state', label: 'operator.receipt_kind', texts: 'operator.receipt_kind', at: 'hide', of: 'kind' },
-      buyer: { type: 'text', label: 'operator.fact.buyer', fit: 'brief', at: 'note', value: (one) => buyerOf(one).name },
+      buyer: {
+        type: 'text',
+        label: 'operator.fact.buyer',
+        fit: 'brief',
+        at: 'note',
+        value: (one) => buyerOf(one).name,
+      },
       npwp: { type: 'text', value: (one) => buyerOf(one).npwp },
       order: {
         type: 'link',

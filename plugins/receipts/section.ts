@@ -1,16 +1,18 @@
 import { currencySection } from '#core/business/accounts/plans.ts';
 import { defineSection, type Report, type SectionValue, type YamlPath } from '#core/config/section.ts';
-import { array, boolean, integer, number, object, string } from '#core/platform/schema.ts';
+import { array, boolean, type Infer, integer, number, object, string } from '#core/platform/schema.ts';
 import { isDay } from '#core/platform/timing/time-zone.ts';
 import type { ReceiptTax } from './content.ts';
 import { readNpwp } from './company.ts';
 
+const wholePrice = '1';
+
 const tax = object(['name', 'rate'], 'A tax that prices contain.', {
   name: string({ minLength: 1, maxLength: 40 }, 'As receipts name it, such as PPN.'),
-  included: boolean({ default: true }, 'Always true: prices contain the tax, and nothing is added to them at checkout.'),
+  included: boolean('Always true, the default: prices contain the tax, and nothing is added to them at checkout.'),
   rate: number({ minimum: 0, maximum: 100 }, 'Percent of `base`.'),
   base: string(
-    { pattern: '^[1-9]\\d{0,3}(/[1-9]\\d{0,3})?$', default: '1' },
+    { pattern: '^[1-9]\\d{0,3}(/[1-9]\\d{0,3})?$' },
     'Part of the price without tax to which the rate applies, such as 11/12. Default: all of it.',
   ),
   from: string(
@@ -19,8 +21,7 @@ const tax = object(['name', 'rate'], 'A tax that prices contain.', {
   ),
   rounding: {
     enum: ['nearest', 'down', 'up'],
-    default: 'nearest',
-    description: 'How the tax of a payment is rounded to the smallest unit of the currency.',
+    description: 'How the tax of a payment is rounded to the smallest unit of the currency. Default: nearest.',
   },
 });
 
@@ -62,9 +63,14 @@ export const sellerSection = defineSection({
     if (!isNamed && Object.values(given).some((value) => value !== undefined))
       report(['seller', 'name'], 'is missing', 'set it to the name of the company or person that sells');
     if (npwp !== undefined && readNpwp(npwp) === undefined)
-      report(['seller', 'npwp'], `is "${npwp}", which is not an NPWP`, 'use its 16 digits, 22 of a place of business, or 15');
+      report(
+        ['seller', 'npwp'],
+        `is "${npwp}", which is not an NPWP`,
+        'use its 16 digits, 22 of a place of business, or 15',
+      );
     if (stated === undefined || stated === 'none') return;
-    if (Array.isArray(stated)) for (const [index, one] of stated.entries()) checkTax(one, ['seller', 'tax', index], report);
+    if (Array.isArray(stated))
+      for (const [index, one] of stated.entries()) checkTax(one, ['seller', 'tax', index], report);
     else checkTax(stated, ['seller', 'tax'], report);
   },
   notices({ name, npwp, address, tax: stated }, all) {
@@ -79,12 +85,16 @@ export const sellerSection = defineSection({
   },
 });
 
-type SellerTax = ReceiptTax & { readonly included: boolean; readonly from?: string | undefined };
+type SellerTax = Infer<typeof tax>;
 export type Seller = SectionValue<typeof sellerSection>;
 
-function checkTax({ included, base, from }: SellerTax, path: YamlPath, report: Report): void {
+function checkTax({ included = true, base = wholePrice, from }: SellerTax, path: YamlPath, report: Report): void {
   if (!included)
-    report([...path, 'included'], 'is false, and nothing may be added to a price at checkout', 'set prices that contain the tax');
+    report(
+      [...path, 'included'],
+      'is false, and nothing may be added to a price at checkout',
+      'set prices that contain the tax',
+    );
   const [over = 1, under = 1] = base.split('/').map(Number);
   if (over > under) report([...path, 'base'], `is ${base}, more than the price`, 'use a part of it, such as 11/12');
   if (from !== undefined && !isDay(from))
@@ -99,5 +109,7 @@ export function taxOn({ tax: stated }: Pick<Seller, 'tax'>, day: string): Receip
     (latest, one) => (latest === undefined || (one.from ?? '') >= (latest.from ?? '') ? one : latest),
     undefined,
   );
-  return last && { name: last.name, rate: last.rate, base: last.base, rounding: last.rounding };
+  return (
+    last && { name: last.name, rate: last.rate, base: last.base ?? wholePrice, rounding: last.rounding ?? 'nearest' }
+  );
 }

@@ -83,7 +83,8 @@ function describeSale(host: StoringHost, seller: Seller, sold: Sold): ReceiptCon
       days: sold.days,
       isGift: sold.is_gift,
       ...(label !== null && { label: { en: label, id: recordedLabelIn('id', label, host) } }),
-      ...(from !== null && until !== null && { from: new Date(from).toISOString(), until: new Date(until).toISOString() }),
+      ...(from !== null &&
+        until !== null && { from: new Date(from).toISOString(), until: new Date(until).toISOString() }),
     },
     outcome: sold.outcome,
     ...(sold.issuer !== null && { issuer: sold.issuer }),

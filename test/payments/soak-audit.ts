@@ -62,6 +62,27 @@ export async function secondsToActive(
   });
 }
 
+/** Receipts of payments without a number, and numbers that are missing or twice there. Seconds from storing to numbering. */
+export async function auditReceipts(database: Database): Promise<{
+  readonly unstored: readonly string[];
+  readonly gaps: readonly string[];
+  readonly seconds: readonly number[];
+}> {
+  const unstored = await database.query<{ id: string }>(
+    'select id::text from payment p where not exists (select from receipt r where r.payment_id = p.id and r.number is not null)',
+  );
+  const rows = await database.query<{ number: number; seconds: number }>(
+    `select number::float8 as number, extract(epoch from numbered_at - created_at)::float8 as seconds
+     from receipt where kind = 'payment' and number is not null order by number`,
+  );
+  const [series] = await database.query<{ last: number }>(
+    `select last::float8 as last from receipt_series where kind = 'payment'`,
+  );
+  const gaps = rows.flatMap(({ number }, index) => (number === index + 1 ? [] : [`${number} in place ${index + 1}`]));
+  if (series?.last !== rows.length) gaps.push(`${rows.length} numbers, and the last one is ${series?.last}`);
+  return { unstored: unstored.map(({ id }) => id), gaps, seconds: rows.map(({ seconds }) => seconds) };
+}
+
 export function percentile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((one, other) => one - other);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;

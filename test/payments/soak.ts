@@ -4,7 +4,7 @@ import type { GatewayHome, GatewayProcess } from '../support/gateway-home.ts';
 import type { Bank } from './bank.ts';
 import type { TestPostgres } from '../support/global-postgres.ts';
 import { insertAccounts, openShop, orderPlan, type Shop } from './gateways.ts';
-import { auditOrders, percentile, secondsToActive, type SoakOrder, type Way } from './soak-audit.ts';
+import { auditOrders, auditReceipts, percentile, secondsToActive, type SoakOrder, type Way } from './soak-audit.ts';
 
 /** How much is tried. */
 export interface SoakSize {
@@ -99,6 +99,11 @@ class Soak {
       await setTimeout(1_000);
       audit = await auditOrders(this.#home.database, this.#orders);
     }
+    let receipts = await auditReceipts(this.#home.database);
+    while (receipts.unstored.length > 0 && performance.now() < until) {
+      await setTimeout(1_000);
+      receipts = await auditReceipts(this.#home.database);
+    }
     const times = await secondsToActive(this.#home.database, this.#orders);
     const notified = times.filter(({ order }) => order.isCalm && order.way !== 'silent').map(({ seconds }) => seconds);
     const polled = times.filter(({ order }) => order.way === 'silent').map(({ seconds }) => seconds);
@@ -110,6 +115,8 @@ class Soak {
       noneOf('orders that were activated without payment', count, audit.given),
       noneOf('wrong amounts that were not flagged', count, audit.unflagged),
       noneOf('accounts that hold other days than were paid', count / 2, audit.wrongDays),
+      noneOf('payments without a numbered receipt', count, receipts.unstored),
+      noneOf('numbers of receipts that are missing or twice there', receipts.seconds.length, receipts.gaps),
       noneOf('forged notifications that were not refused', count, this.#bank.accepted),
       {
         name: 'kills',
@@ -118,6 +125,7 @@ class Soak {
         aim: String(size.kills),
         isMet: this.#kills === size.kills,
       },
+      within('payment to number of its receipt, p99', receipts.seconds, 60),
       within('paid to active by notification, p99', notified, 3),
       within('paid to active by polling alone, p99', polled, 90),
       within(

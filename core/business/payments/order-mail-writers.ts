@@ -38,7 +38,10 @@ export const receipt: MailWriter<'order.paid'> = {
       ],
       links: [{ text: pages.connect, url: pages.connect }],
       facts,
-      action: { label: t('mail.receipt.link'), url: stored?.url ?? `${host.service.baseUrl}/orders/${order.code}/receipt` },
+      action: {
+        label: t('mail.receipt.link'),
+        url: stored?.url ?? `${host.service.baseUrl}/orders/${order.code}/receipt`,
+      },
     };
   },
 };

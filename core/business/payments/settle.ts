@@ -46,11 +46,7 @@ interface Subject
  *
  * The evidence must be complete: from a status read, or from a notification whose signature covers state, amount and id.
  */
-export async function settle(
-  host: Host,
-  provider: string,
-  evidence: PaymentEvidence,
-): Promise<Settlement> {
+export async function settle(host: Host, provider: string, evidence: PaymentEvidence): Promise<Settlement> {
   return host.database.fork().transactional((transaction) => settleWithin(host, transaction, provider, evidence));
 }
 

@@ -54,7 +54,11 @@ export const orderPage: Page = {
       status: { kind: kind ?? '', text },
       done: describeDone(request),
       back: { path: '/operator/orders', label: t('operator.orders') },
-      facts: [accountFact('operator.fact.buyer', account, t), ...factsOf(order, redeemer, request), ...receiptFacts(receipts, t)],
+      facts: [
+        accountFact('operator.fact.buyer', account, t),
+        ...factsOf(order, redeemer, request),
+        ...receiptFacts(receipts, t),
+      ],
       actions: actionsOf(order, request),
       sections: withRows([
         table('flags', order.flags, flagsOf(order)),

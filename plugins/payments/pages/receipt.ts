@@ -21,7 +21,8 @@ export const receiptPage: Page = {
   async show(request) {
     const order = await ownOrder(request);
     if (order.paidAt === undefined) throw new PageError(404, 'payments.receipt.unpaid');
-    const [stored] = (await (await receiptsOf(request.host.database))?.listReceipts(request.host.database, order.id)) ?? [];
+    const [stored] =
+      (await (await receiptsOf(request.host.database))?.listReceipts(request.host.database, order.id)) ?? [];
     if (stored !== undefined) return new Redirect(stored.path);
     const isSandbox = paymentProviders(request.host).get(order.provider)?.isSandbox === true;
     const contact = contactOf(request.host.service) ?? '';

@@ -113,7 +113,12 @@ class Bookkeeping {
   async #settle(reference: string, state: PaymentState, more: Partial<PaymentEvidence> = {}): Promise<void> {
     const paid = state === 'paid' ? { paid: { amount: 5, currency: 'IDR' } } : {};
     const evidence = { reference, providerReference: `T-${reference}`, paymentId: `P-${reference}`, raw: null };
-    await settle(createPaymentHost(database, [new FakeProvider().provider]), 'fake', { ...evidence, state, ...paid, ...more });
+    await settle(createPaymentHost(database, [new FakeProvider().provider]), 'fake', {
+      ...evidence,
+      state,
+      ...paid,
+      ...more,
+    });
   }
 }
 

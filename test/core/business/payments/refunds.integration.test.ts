@@ -222,8 +222,7 @@ describe('a refund', () => {
 
   it('confirmed by a notification and by its answer ends the period once', async () => {
     fake.before = async (call) => {
-      if (call === 'refund')
-        await settle(host, 'fake', { ...fake.evidence(referenceOf(order)), state: 'refunded' });
+      if (call === 'refund') await settle(host, 'fake', { ...fake.evidence(referenceOf(order)), state: 'refunded' });
     };
     await refund();
     expect(await reread()).toMatchObject({ state: 'refunded', refunds: [{ state: 'done' }] });

@@ -18,6 +18,7 @@ import { mailReason } from './mail-reason.ts';
 import { mailSection, mailServer } from '#core/business/mail/section.ts';
 import type { SmtpServer } from '#core/business/mail/smtp-url.ts';
 import { Refusals } from './refusals.ts';
+import { replyAddress } from './reply-address.ts';
 import { type SmtpOutcome, sendMail } from './smtp.ts';
 import { type SmtpTimeouts, smtpTimeouts } from './smtp-session.ts';
 
@@ -123,13 +124,13 @@ async function deliver(
   { to, content, unsubscribeUrl }: ComposedMail,
   { server, timeouts }: Run,
 ): Promise<SmtpOutcome> {
-  const { from = '', reply_to: replyTo } = section(mailSection);
+  const { from = '' } = section(mailSection);
   const id = `${service.slug}-${eventId}-${channel === 'customer' ? '' : 'o'}${createdAt.getTime()}`;
   return sendMail(
     server,
     {
       from: { name: service.name, address: from },
-      replyTo,
+      replyTo: replyAddress({ section, service }),
       to,
       subject: oneLine(content.subject),
       text: renderText(content),

@@ -17,7 +17,11 @@ export const mailSection = defineSection({
         { pattern: '^[^\\s@<>,;"]+@[^\\s@<>,;"]+$' },
         'E-mail address of the sender. Its display name is the service name.',
       ),
-      reply_to: string({ pattern: '^[^\\s@<>,;"]+@[^\\s@<>,;"]+$' }, 'E-mail address for replies. Default: `from`.'),
+      reply_to: string({ pattern: '^[^\\s@<>,;"]+@[^\\s@<>,;"]+$' }, 'E-mail address for replies. Default: that of `service.contact`, or else `from`.'),
+      dkim_selector: string(
+        { pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$' },
+        'Selector of the DKIM key with which your mail server signs, which `daypass doctor --mail` looks up.',
+      ),
       allow_without_tls: array(
         { items: string({ pattern: '^[^\\s@/]+$' }), default: [] },
         'Hosts of `smtp` that need no TLS, such as a relay in a container beside the gateway: `[mailpit]`. STARTTLS is used where they offer it, and their certificate is not verified. This machine (localhost) needs no entry.',

@@ -30,7 +30,10 @@ export const service = defineSection({
       { default: false },
       'Allows sandbox payments, demo upstreams and local sign-in although base_url is not this machine, so that strangers can use and buy everything for nothing. Every page says so. For demonstrations only; refused with NODE_ENV=production.',
     ),
-    contact: string({ pattern: '^(mailto:|https?://)\\S+$' }, 'Where users get support: a mailto: or https: URL.'),
+    contact: string(
+      { pattern: '^(mailto:|https?://)\\S+$' },
+      'Where users get support: a mailto: or https: URL, such as https://wa.me/628111002233 for WhatsApp.',
+    ),
     terms: string(
       { pattern: '^(https?://|/)\\S+$' },
       'Terms of service: a URL, or a path of this service. Pages link it in their footer.',
@@ -50,6 +53,12 @@ export const service = defineSection({
         ['service', 'contact'],
         `is the example ${exampleContact}, ${production.because}, so customers who need help would write to nobody`,
         `set an address that you read${production.unless}`,
+      );
+    if (/^https?:\/\/wa\.me\b/.test(contact ?? '') && !/^https:\/\/wa\.me\/[1-9]\d{6,14}(?:\?|$)/.test(contact ?? ''))
+      report(
+        ['service', 'contact'],
+        `is "${contact}", where WhatsApp finds nobody`,
+        'write https://wa.me/ and the number with its country code, in digits only: https://wa.me/628111002233',
       );
     if (unsafe_public_demo && isProduction)
       report(['service', 'unsafe_public_demo'], 'is true with NODE_ENV=production', 'remove it, or unset NODE_ENV');

@@ -1,3 +1,4 @@
+import { contactOf, whatsAppNumber } from '#core/gateway/host/contact.ts';
 import { listNavigation } from '../pages/list-navigation.ts';
 import type { Page, Role } from '../pages/page.ts';
 import { signInPath, signOutPath } from '../sessions/sign-in.ts';
@@ -48,8 +49,9 @@ export function describeShell(pages: readonly Page[], visit: Visit, layout: NonN
   };
 }
 
-/** The address of a `mailto:` link, or the host of another one. */
+/** The address of a `mailto:` link, the number of one to WhatsApp, or the host of another one. */
 export function contactText(contact: string): string {
+  if (whatsAppNumber(contact) !== undefined) return contactOf({ contact }) ?? '';
   return contact.startsWith('mailto:') ? contact.slice('mailto:'.length) : (URL.parse(contact)?.host ?? contact);
 }
 

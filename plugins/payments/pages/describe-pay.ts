@@ -3,6 +3,7 @@ import { paymentProviders, simulationOf } from '#core/business/payments/connecti
 import { type Order, type Payment, refundable } from '#core/business/payments/order.ts';
 import { nmidOf, QrisError, readQris } from '#core/business/payments/qris.ts';
 import { paymentsSection } from '#core/business/payments/section.ts';
+import { contactLink } from '#core/gateway/host/contact.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { markOf } from '../qr-image/mark.ts';
 import { qrPath } from '../qr-image/qr-path.ts';
@@ -49,6 +50,7 @@ export async function describePay(order: Order, view: OrderView, request: PageRe
     ...describeTime(order, request),
     checked: isOpenView(view) ? describeCheck(order, request) : undefined,
     state: describeState(order, view, request),
+    contactLink: contactLink(host.service, t('payments.order_number', { code })),
   };
 }
 

@@ -75,7 +75,12 @@ describe('the sections service, listen, data and plugins', () => {
     [
       'a contact that is no address',
       'service: { contact: me }',
-      '1:21 service.contact: is "me"; expected: Where users get support: a mailto: or https: URL.',
+      '1:21 service.contact: is "me"; expected: Where users get support: a mailto: or https: URL, such as https://wa.me/628111002233 for WhatsApp.',
+    ],
+    [
+      'a number of WhatsApp without its country code',
+      'service: { contact: "https://wa.me/0812-3456-7890" }',
+      '1:21 service.contact: is "https://wa.me/0812-3456-7890", where WhatsApp finds nobody; write https://wa.me/ and the number with its country code, in digits only: https://wa.me/628111002233',
     ],
     ['a port that is too high', 'listen: { port: 65536 }', '1:17 listen.port: is 65536; must be at most 65535'],
     ['a negative port', 'listen: { port: -1 }', '1:17 listen.port: is -1; must be at least 0'],

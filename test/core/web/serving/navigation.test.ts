@@ -85,7 +85,8 @@ it.each([
 
 it.each([
   ['mailto:hello@example.com', 'hello@example.com'],
-  ['https://wa.me/62812', 'wa.me'],
+  ['https://wa.me/628111002233?text=Halo', 'WhatsApp +628111002233'],
+  ['https://help.example.com/ask', 'help.example.com'],
   ['', ''],
 ])('the contact %s is written as %s', (contact, text) => {
   expect(contactText(contact)).toBe(text);

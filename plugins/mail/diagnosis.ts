@@ -6,14 +6,23 @@ import type { SmtpServer } from '#core/business/mail/smtp-url.ts';
 import { alertsSection } from '#core/business/mail/alerts-section.ts';
 import type { ProbeFailure } from './smtp-probe.ts';
 
+const trial = () => import('./mail-trial.ts');
+
 /**
- * Whether the mail server takes mail, up to the recipient and without sending any, and the webhook of alerts can be reached.
+ * Whether the mail server takes mail, up to the recipient and without sending any, and the webhook of alerts can be reached. With
+ * `doctor --mail`, one is sent, and what the DNS says of the sender is read.
  */
 export const mailDiagnosis: Diagnosis = {
   name: 'mail',
   *checks(host) {
     yield { subject: 'smtp', run: (signal) => checkServer(host, signal) };
     const { webhook } = host.section(alertsSection);
+    const { mailAddress } = host;
+    if (mailAddress !== undefined) {
+      yield { subject: 'test mail', timeout: 60, run: async () => (await trial()).sendTestMail(host, mailAddress) };
+      for (const subject of ['SPF', 'DMARC', 'DKIM'] as const)
+        yield { subject, run: async () => (await trial()).checkSender(subject, host.section(mailSection)) };
+    }
     if (webhook !== undefined) yield { subject: 'alert webhook', run: (signal) => checkOrigin(webhook.url, signal) };
   },
 };

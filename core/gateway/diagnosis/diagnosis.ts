@@ -24,6 +24,8 @@ export type DiagnosisHost = Pick<
 > & {
   /** Undefined unless `doctor` was asked to call it. */
   readonly publicAddress?: PublicAddress | undefined;
+  /** To which `doctor --mail` sends a mail. */
+  readonly mailAddress?: string | undefined;
 };
 
 /** Checks that `daypass doctor` runs, of core or of a plugin. */

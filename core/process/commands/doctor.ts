@@ -3,7 +3,7 @@ import { type Command as Parser, InvalidArgumentError } from 'commander';
 import { buildCatalog } from '#core/config/sections/build-catalog.ts';
 import { ConfigError } from '#core/config/file/mistake.ts';
 import { data, service } from '#core/config/sections/core-sections.ts';
-import { parseInteger } from '#core/extension/commands/arguments.ts';
+import { parseEmail, parseInteger } from '#core/extension/commands/arguments.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';
 import { paint, type TextStyle } from '#core/extension/commands/table-text.ts';
 import { Keeper } from '#core/extension/keeper.ts';
@@ -25,6 +25,7 @@ interface DoctorOptions {
   readonly only?: readonly string[];
   readonly url?: string | true;
   readonly slow: number;
+  readonly mail?: string;
 }
 
 export function defineDoctor(parser: Parser, context: CoreCommandContext): void {
@@ -42,9 +43,14 @@ export function defineDoctor(parser: Parser, context: CoreCommandContext): void 
       parseUrl,
     )
     .option('--slow <seconds>', 'with --url: how long its slow calls take, 1 to 600', parseInteger(1, 600), usualSlow)
+    .option(
+      '--mail <address>',
+      'also send a mail to this address, and look SPF, DMARC and DKIM of the sender up',
+      parseEmail,
+    )
     .addHelpText(
       'after',
-      '\n\nWorks whether or not a gateway runs, and changes nothing. Prints no secrets.\nExit codes: 0 nothing failed (there may be warnings), 1 something failed, 2 invalid usage.',
+      '\n\nWorks whether or not a gateway runs, and changes nothing; only --mail sends something. Prints no secrets.\nExit codes: 0 nothing failed (there may be warnings), 1 something failed, 2 invalid usage.',
     )
     .action((options: DoctorOptions) => examine(context, options));
 }
@@ -111,7 +117,11 @@ async function checksOf(
   ];
   const catalog = buildCatalog(config, registry.vendors, registry.formats);
   const host = createHost(closedServices(resolve(dirname(file()), config.get(data).folder), document), config, catalog);
-  const asked = { ...host, publicAddress: publicAddressOf(options, config.get(service).base_url) };
+  const asked = {
+    ...host,
+    publicAddress: publicAddressOf(options, config.get(service).base_url),
+    mailAddress: options.mail,
+  };
   return diagnoses.flatMap((diagnosis) => namedChecks(diagnosis, asked));
 }
 

@@ -17,6 +17,18 @@ async function diagnose(
   return (await check?.run(signal)) as Finding;
 }
 
+/** What doctor finds with `--mail`. */
+async function sendTest(script: Script, contact?: string) {
+  await using server = await startScriptedServer(script);
+  await using host = createTestHost({
+    sections: { mail: { smtp: `smtp://127.0.0.1:${server.port}`, from: 'shop@example.com' } },
+  });
+  const service = { ...host.service, ...(contact !== undefined && { contact }) };
+  const checks = [...mailDiagnosis.checks({ ...host, service, mailAddress: 'ani@example.com' })];
+  const finding = await checks.find(({ subject }) => subject === 'test mail')?.run(AbortSignal.timeout(30_000));
+  return { subjects: checks.map(({ subject }) => subject), finding, mails: [...server.mails] };
+}
+
 async function diagnoseScript(script: Script, user = '', alerts?: object) {
   await using server = await startScriptedServer(script);
   const finding = await diagnose(`smtp://${user}127.0.0.1:${server.port}`, alerts);
@@ -79,5 +91,21 @@ describe('doctor', () => {
       state: 'failed',
       text: expect.stringContaining('no reply in time'),
     });
+  });
+});
+
+describe('doctor --mail', () => {
+  it('sends one mail, with replies to the contact of the service', async () => {
+    const { subjects, finding, mails } = await sendTest({}, 'mailto:help@example.com');
+    expect(subjects).toEqual(['smtp', 'test mail', 'SPF', 'DMARC', 'DKIM']);
+    expect(finding).toMatchObject({ state: 'ok', text: expect.stringContaining('replies to help@example.com') });
+    expect(mails).toHaveLength(1);
+    expect(String(mails[0])).toMatch(/^Reply-To: help@example\.com\r?$/m);
+  });
+
+  it('says what the server says where it takes none', async () => {
+    const { finding, mails } = await sendTest({ RCPT: '550 5.1.1 no such user' });
+    expect([finding?.state, mails]).toEqual(['failed', []]);
+    expect(finding?.text).toContain('no such user');
   });
 });

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import { Resolver } from 'node:dns/promises';
+import { domainOf } from '#core/business/mail/ascii-address.ts';
+import { mailSection, mailServer } from '#core/business/mail/section.ts';
+import type { SectionValue } from '#core/config/section.ts';
+import type { DiagnosisHost } from '#core/gateway/diagnosis/diagnosis.ts';
+import { failed, type Finding, ok, skipped, warning } from '#core/gateway/diagnosis/finding.ts';
+import { replyAddress } from './reply-address.ts';
+import { sendMail } from './smtp.ts';
+
+/** Sends one mail, as customers get it. */
+export async function sendTestMail(host: DiagnosisHost, to: string): Promise<Finding> {
+  const { service, section } = host;
+  const server = mailServer(section);
+  const { from } = section(mailSection);
+  if (server === undefined || from === undefined)
+    return failed('mail.smtp is not set', 'Set `mail: { smtp, from }` in gateway.yaml.');
+  const subject = `${service.name}: test mail`;
+  const text = `This is a test of the mail server of ${service.name}. Nothing needs to be done.`;
+  const messageId = `${service.slug}-test-${randomUUID()}@${domainOf(from)}`;
+  const html = `<!doctype html><p>${text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</p>`;
+  const replyTo = replyAddress(host);
+  const outcome = await sendMail(server, {
+    from: { name: service.name, address: from },
+    replyTo,
+    to,
+    subject,
+    text,
+    html,
+    messageId,
+  });
+  if (outcome.kind === 'sent')
+    return ok(
+      `the server took it for ${to}, with replies to ${replyTo ?? from}: see whether it arrives, and not as spam`,
+    );
+  if (outcome.kind === 'uncertain')
+    return warning(outcome.error, 'The connection broke after the mail was transferred: see whether it arrives.');
+  return failed(outcome.error, 'Correct what the line smtp names, or the address; the server took no mail.');
+}
+
+/** TXT records of a name; none where it does not exist. @throws Error where the DNS does not answer */
+type TxtReader = (name: string) => Promise<readonly string[]>;
+
+/** Looks up what receivers of mail do. */
+export async function checkSender(
+  subject: 'SPF' | 'DMARC' | 'DKIM',
+  { from, dkim_selector: selector }: Pick<SectionValue<typeof mailSection>, 'from' | 'dkim_selector'>,
+  readTxt: TxtReader = readTxtRecords,
+): Promise<Finding> {
+  if (from === undefined) return skipped('mail.from is not set');
+  const domain = domainOf(from);
+  try {
+    if (subject === 'SPF') return describeSpf(domain, await readTxt(domain));
+    if (subject === 'DMARC') return await checkDmarc(domain, readTxt);
+    if (selector === undefined)
+      return skipped('mail.dkim_selector is not set: it is `s=` in the header DKIM-Signature of the mail that arrives');
+    const name = `${selector}._domainkey.${domain}`;
+    return describeDkim(name, await readTxt(name));
+  } catch (error) {
+    const { code = String(error) } = error as NodeJS.ErrnoException;
+    return warning(
+      `the DNS does not answer for ${domain} (${code})`,
+      'Check the name servers of this machine and of the domain.',
+    );
+  }
+}
+
+/** RFC 7208. */
+function describeSpf(domain: string, records: readonly string[]): Finding {
+  const [spf, ...more] = records.filter((record) => /^v=spf1(?: |$)/i.test(record));
+  if (spf === undefined)
+    return warning(
+      `${domain} has no SPF record`,
+      'Add the TXT record that your mail provider names, such as "v=spf1 include:… -all": large providers reject mail without it.',
+    );
+  if (more.length > 0)
+    return failed(`${domain} has ${more.length + 1} SPF records, so none counts`, 'Merge them into one TXT record.');
+  if (/\s\+?all$/i.test(spf))
+    return failed(`${domain} lets every server send for it: ${shorten(spf)}`, 'End the record with -all or ~all.');
+  return ok(`${domain}: ${shorten(spf)}`);
+}
+
+/** RFC 7489: the record of a parent domain counts where a domain has none of its own. */
+async function checkDmarc(domain: string, readTxt: TxtReader): Promise<Finding> {
+  const labels = domain.split('.');
+  for (let first = 0; first < Math.max(1, labels.length - 1); first++) {
+    const name = labels.slice(first).join('.');
+    const dmarc = (await readTxt(`_dmarc.${name}`)).find((record) => /^v=DMARC1\s*;/i.test(record));
+    if (dmarc !== undefined) return describeDmarc(name, dmarc);
+  }
+  return warning(
+    `${domain} has no DMARC record`,
+    `Add a TXT record at _dmarc.${domain}, such as "v=DMARC1; p=none; rua=mailto:you@${domain}": large providers want one.`,
+  );
+}
+
+function describeDmarc(name: string, record: string): Finding {
+  const [, policy] = /;\s*p=\s*(none|quarantine|reject)\b/i.exec(record) ?? [];
+  if (policy === undefined)
+    return failed(`the DMARC record of ${name} has no policy`, 'Write p=none, p=quarantine or p=reject into it.');
+  return ok(`${name}: ${shorten(record)}`);
+}
+
+/** RFC 6376. */
+function describeDkim(name: string, records: readonly string[]): Finding {
+  const key = records.find((record) => /(?:^|;)\s*p=/i.test(record));
+  if (key === undefined)
+    return failed(
+      `${name} has no key`,
+      'Add the TXT or CNAME record that your mail provider names, or correct mail.dkim_selector.',
+    );
+  if (/(?:^|;)\s*p=\s*(?:;|$)/i.test(key))
+    return failed(
+      `the key of ${name} is revoked`,
+      'Let your mail server sign with another key, and name its selector.',
+    );
+  return ok(`${name} has a key`);
+}
+
+const shorten = (record: string) => (record.length > 120 ? `${record.slice(0, 119)}…` : record);
+
+async function readTxtRecords(name: string): Promise<string[]> {
+  const resolver = new Resolver({ timeout: 3_000, tries: 2 });
+  try {
+    return (await resolver.resolveTxt(name)).map((parts) => parts.join(''));
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code === 'ENOTFOUND' || code === 'ENODATA') return [];
+    throw error;
+  }
+}

@@ -17,7 +17,10 @@ export const mailSection = defineSection({
         { pattern: '^[^\\s@<>,;"]+@[^\\s@<>,;"]+$' },
         'E-mail address of the sender. Its display name is the service name.',
       ),
-      reply_to: string({ pattern: '^[^\\s@<>,;"]+@[^\\s@<>,;"]+$' }, 'E-mail address for replies. Default: that of `service.contact`, or else `from`.'),
+      reply_to: string(
+        { pattern: '^[^\\s@<>,;"]+@[^\\s@<>,;"]+$' },
+        'E-mail address for replies. Default: that of `service.contact`, or else `from`.',
+      ),
       dkim_selector: string(
         { pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$' },
         'Selector of the DKIM key with which your mail server signs, which `daypass doctor --mail` looks up.',

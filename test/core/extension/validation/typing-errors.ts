@@ -918,7 +918,9 @@ const rows: readonly Row[] = [
     'an e-mail address without mailto',
     'prefix: dp',
     'prefix: dp\n  contact: me@example.com',
-    ['4:12 service.contact: is "me@example.com"; expected: Where users get support: a mailto: or https: URL, such as https://wa.me/628111002233 for WhatsApp.'],
+    [
+      '4:12 service.contact: is "me@example.com"; expected: Where users get support: a mailto: or https: URL, such as https://wa.me/628111002233 for WhatsApp.',
+    ],
   ],
   [
     'a currency in small letters',

@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { tokenReader } from './credentials/read-token.ts';
 import { readRefusal, withoutSecrets } from '#core/gateway/model-call/upstream-error.ts';
-import { authHeaders, secretsOf } from './routing/credentials.ts';
+import { authHeaders, secretsOf } from '#core/gateway/model-call/upstream-credentials.ts';
 
 const maxListBytes = 8_388_608;
 const maxWordsLength = 200;

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { Gauge } from '#core/gateway/health/gauge.ts';
 import type { Catalog, Route, Upstream } from '#core/config/catalog/catalog.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { keyClosures } from '#core/gateway/model-call/key-closures.ts';
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { publishLive } from '#core/web/live/live-bus.ts';
 import { tokenReader } from './credentials/read-token.ts';
@@ -27,7 +28,7 @@ export function keysOf(upstream: Upstream, host: Host): KeyPool {
   // The same name with another base URL is another upstream.
   const { name, healthName = name, baseUrl } = upstream;
   const learned = host.keep(`upstream/keys/${healthName} ${baseUrl}`, () => new Map() as KnownKeys);
-  const pool = new KeyPool(upstream, learned);
+  const pool = new KeyPool(upstream, learned, keyClosures(host));
   pools.set(upstream, pool);
   return pool;
 }
@@ -67,10 +68,15 @@ export function routeStatus(host: Host): RouteStatus[] {
   const health = healthOf(host);
   const monotonic = host.monotonic();
   const now = host.now();
-  return routesOf(host).map((route) => ({
-    ...health.statusOf(route, monotonic, now),
-    keys_cooling_down: keysOf(route.upstream, host).coolingDown(monotonic, route.model),
-  }));
+  return routesOf(host).map((route) => {
+    const keys = keysOf(route.upstream, host);
+    const closed = keys.countClosed(monotonic);
+    return {
+      ...health.statusOf(route, monotonic, now),
+      keys_cooling_down: keys.coolingDown(monotonic, route.model),
+      ...(closed > 0 && { keys_closed: closed }),
+    };
+  });
 }
 
 const stateNumbers: Readonly<Record<RouteStatus['state'], number>> = { closed: 0, half_open: 1, open: 2, no_model: 3 };
@@ -108,5 +114,8 @@ export const routeGauges: readonly Gauge[] = [
     'upstream_keys_refused',
     'API keys of an upstream in cooldown because it rejected them, or they are out of credit.',
     (keys, now) => keys.countRefused(now),
+  ),
+  keyGauge('upstream_keys_closed', 'API keys of an upstream that their vendor has closed.', (keys, now) =>
+    keys.countClosed(now),
   ),
 ];

@@ -6,7 +6,7 @@ import { meaningOfServerWords } from '#core/gateway/model-call/upstream-words.ts
 import { readRefusal } from '#core/gateway/model-call/upstream-error.ts';
 import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
 import { isJsonObject } from '#core/platform/json.ts';
-import { authHeaders } from './routing/credentials.ts';
+import { authHeaders } from '#core/gateway/model-call/upstream-credentials.ts';
 
 const flagged: ReadonlySet<string | undefined> = new Set(['vllm']);
 

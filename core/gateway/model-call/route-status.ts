@@ -12,6 +12,8 @@ export interface RouteStatus {
   readonly reason: string | null;
   /** API keys of its upstream in a cooldown: throttled, refused or out of credit. */
   readonly keys_cooling_down?: number;
+  /** Those of them that their vendor has closed; omitted without any. */
+  readonly keys_closed?: number;
 }
 
 /** The status report about routes, made by the plugin that sends requests to them. */

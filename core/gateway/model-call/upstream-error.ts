@@ -10,6 +10,8 @@ export interface ReportedError {
   readonly type: string | undefined;
   readonly code: string | undefined;
   readonly param: string | undefined;
+  /** Of Google's `ErrorInfo`, such as CONSUMER_SUSPENDED. */
+  readonly reason?: string | undefined;
   /** Anthropic's. */
   readonly details?: JsonObject | undefined;
   /** Seconds to wait, as words or details say. */
@@ -178,9 +180,15 @@ function describe(error: JsonObject): ReportedError {
     code: text(error['code']) ?? text(details?.['error_code']),
     param: text(error['param']) ?? param,
     details,
+    ...(Array.isArray(error['details']) && { reason: reasonIn(error['details']) }),
     retryAfter: parseRetryDelay(error),
     ...(typeof error['n_ctx'] === 'number' && { contextSize: error['n_ctx'] }),
   };
+}
+
+/** Google's `ErrorInfo` stands in a list of details. */
+function reasonIn(details: readonly JsonValue[]): string | undefined {
+  return text(details.filter(isJsonObject).find(({ reason }) => reason !== undefined)?.['reason']);
 }
 
 /** FastAPI's `detail`: a text, an object with a message, or a list of `{loc: ["body", "messages", 0], msg}`. */

@@ -63,6 +63,7 @@ const table: Readonly<Record<WordMeaning, Said>> = {
       'billing_hard_limit_reached',
       'billing_not_active',
       'account_deactivated',
+      'organization_restricted', // Groq, with 400
     ]),
     words: [
       {

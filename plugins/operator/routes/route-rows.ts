@@ -135,7 +135,7 @@ function describeRoute(
   return {
     route,
     status: describeBreaker(status, reader),
-    keys: cooling === 0 ? '' : t('operator.keys_cooling', { count: cooling }),
+    keys: describeKeys(cooling, status?.keys_closed ?? 0, t),
     requests: traffic === undefined ? '' : format.number(traffic.attempts),
     requestsOf:
       traffic !== undefined && isShared
@@ -148,6 +148,14 @@ function describeRoute(
     canReset: canReset(status),
     resetPath: `/operator/routes/reset?route=${encodeURIComponent(route)}`,
   };
+}
+
+/** Closed keys are among those that cool down. */
+function describeKeys(cooling: number, closed: number, t: Reader['t']): string {
+  return [
+    ...(closed > 0 ? [t('operator.keys_closed', { count: closed })] : []),
+    ...(cooling > closed ? [t('operator.keys_cooling', { count: cooling - closed })] : []),
+  ].join(', ');
 }
 
 /** True where a breaker is not closed, or keys cool down. */

@@ -1,6 +1,7 @@
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import { ClientGone, type ErrorMeaning, GatewayError } from '#core/platform/errors/table.ts';
 import type { FaultKind } from '#core/gateway/facts.ts';
+import type { Closing } from '#core/gateway/model-call/closing-words.ts';
 import type { MemoryShare } from '#core/platform/memory/budget.ts';
 import { keyRefused, notSetUp, throttled, withoutOwn } from '#core/gateway/model-call/upstream-error.ts';
 import { brokenConnection, isUnanswered } from '../connections/connection.ts';
@@ -42,6 +43,8 @@ interface FaultDetails {
   readonly mayBeCausedByRequest?: boolean;
   /** A 404 without a model name: the base URL may be wrong. */
   readonly isUnclear404?: boolean;
+  /** The vendor says that it has closed the key, or its account. */
+  readonly closing?: Closing | undefined;
 }
 
 /** Reason for an attempt's failure. */
@@ -55,6 +58,7 @@ export class Fault extends Error {
   readonly isSilentConnection: boolean;
   readonly mayBeCausedByRequest: boolean;
   readonly isUnclear404: boolean;
+  readonly closing: Closing | undefined;
 
   constructor(kind: FaultKind, error: GatewayError, details: FaultDetails = {}) {
     super(error.message, { cause: error });
@@ -65,6 +69,7 @@ export class Fault extends Error {
     this.isSilentConnection = details.isSilentConnection ?? false;
     this.mayBeCausedByRequest = details.mayBeCausedByRequest ?? false;
     this.isUnclear404 = details.isUnclear404 ?? false;
+    this.closing = details.closing;
   }
 }
 

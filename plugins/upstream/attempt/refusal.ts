@@ -1,6 +1,7 @@
 import { type ErrorMeaning, GatewayError } from '#core/platform/errors/table.ts';
 import type { FaultKind } from '#core/gateway/facts.ts';
 import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
+import { closingOf } from '#core/gateway/model-call/closing-words.ts';
 import { maxRetryDelay } from '#core/gateway/model-call/retry-after.ts';
 import { meaningOfServerWords } from '#core/gateway/model-call/upstream-words.ts';
 import { outputLimitOf } from '#core/gateway/model-call/output-limit.ts';
@@ -60,8 +61,11 @@ export function refusalFault(
   const object = parse(body);
   const reported = readRefusal(object);
   const words = status >= 500 && object === undefined ? wordsIn(body) : undefined;
+  const closing = closingOf(reported, vendor);
   const kind =
-    meaningOfServerWords(words, vendor) ?? kindOfRefusal(status, reported, object === undefined && isHtml(body));
+    closing === undefined
+      ? (meaningOfServerWords(words, vendor) ?? kindOfRefusal(status, reported, object === undefined && isHtml(body)))
+      : 'key';
   switch (kind) {
     case 'throttled':
       return new Fault(
@@ -76,6 +80,7 @@ export function refusalFault(
       // The operator's credential, not the caller's: the caller must not take the error for its own.
       return new Fault('key', keyRefused(reported.message && withoutSecrets(reported.message, 300, secrets)), {
         status,
+        closing,
       });
     case 'setup':
       return new Fault('setup', notSetUp(reported.message && withoutSecrets(reported.message, 300, secrets)), {

@@ -64,8 +64,17 @@ function describeRoutes(routes: readonly RouteStatus[]): string[] {
   return [...formatTable(['route', 'breaker', ''], routes.map(cellsOf), { longest: Infinity }), '', ...legend];
 }
 
-function cellsOf({ route, state, open_until: until, reason, keys_cooling_down: cooling = 0 }: RouteStatus): TextCell[] {
+function cellsOf({
+  route,
+  state,
+  open_until: until,
+  reason,
+  keys_cooling_down: cooling = 0,
+  keys_closed: closed = 0,
+}: RouteStatus): TextCell[] {
   const why = state === 'closed' ? [] : [`until ${until}: ${reason}`];
-  if (cooling > 0) why.push(`${cooling} ${cooling === 1 ? 'key' : 'keys'} cooling down`);
+  if (closed > 0) why.push(`${closed} ${closed === 1 ? 'key' : 'keys'} closed by the vendor`);
+  const others = cooling - closed;
+  if (others > 0) why.push(`${others} ${others === 1 ? 'key' : 'keys'} cooling down`);
   return [route, { text: state, style: styles[state] }, why.join('; ')];
 }

@@ -5,7 +5,7 @@ import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Requester } from '../health/requester.ts';
 import type { AdmittedRoute } from './admission.ts';
 import { describeFault, type Fault, faultEffects, upstreamRefusal } from '../attempt/fault.ts';
-import { secretsOf } from './credentials.ts';
+import { secretsOf } from '#core/gateway/model-call/upstream-credentials.ts';
 import type { RouteFailure } from '../health/evidence.ts';
 import type { RelayParts } from './relay-parts.ts';
 
@@ -92,11 +92,15 @@ export class AttemptReport {
     const { log, monotonic } = this.#parts;
     const { route, keys } = this.#admitted;
     const { key } = this.#choice;
+    const { closing } = fault;
+    const words = upstreamRefusal(fault);
+    const { name: upstream } = route.upstream;
+    if (closing !== undefined && keys.close(key, { upstream, closing, words, request: this.#exchange.id })) return;
     const seconds = keys.refuse(key, monotonic());
     if (seconds === 0) return;
     const which = `key ${keys.positionOf(key)} of ${keys.size}`;
-    const what = `upstream ${route.upstream.name} rejected ${which} for ${this.#exchange.id}`;
-    log.warn(`${what}; not used for ${seconds} s: ${upstreamRefusal(fault)}`);
+    const what = `upstream ${upstream} rejected ${which} for ${this.#exchange.id}`;
+    log.warn(`${what}; not used for ${seconds} s: ${words}`);
   }
 
   #record(fault: Fault | undefined, status: number | undefined): void {

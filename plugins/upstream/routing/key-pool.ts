@@ -1,10 +1,13 @@
 import type { Upstream } from '#core/config/catalog/catalog.ts';
+import type { KeyClosure, KeyClosures, ReportedClosure } from '#core/gateway/model-call/key-closures.ts';
 import { doubledDelay } from '#core/platform/timing/backoff.ts';
 import { pickBySession } from './route-order.ts';
 
 /** Times are ms of a monotonic clock, like every `now` here. */
 interface PooledKey {
   readonly value: string;
+  /** While it lasts, the key is used for no model. */
+  closure: KeyClosure;
   refusedUntil: number; // for all models
   refusals: number;
   /** By upstream model: vendors limit each separately. */
@@ -31,13 +34,19 @@ const throttleMemoryMs = 3_600_000;
  */
 export class KeyPool {
   readonly #keys: readonly PooledKey[];
+  readonly #closures: KeyClosures | undefined;
   #uses = 0;
 
-  /** @param known keys of the pool before a reload; updated to those of this one */
-  constructor({ apiKeys }: Upstream, known: KnownKeys = new Map()) {
+  /**
+   * @param known keys of the pool before a reload; updated to those of this one
+   * @param closures of all keys; missing in trials, which close none
+   */
+  constructor(upstream: Upstream, known: KnownKeys = new Map(), closures?: KeyClosures) {
+    const { apiKeys } = upstream;
+    this.#closures = closures;
     // Without keys the upstream is called without one, such as a local server.
     const values = apiKeys.length > 0 ? [...new Set(apiKeys)] : [''];
-    this.#keys = values.map((value) => known.get(value) ?? unknownKey(value));
+    this.#keys = values.map((value) => known.get(value) ?? unknownKey(value, closures?.of(upstream, value)));
     known.clear();
     for (const key of this.#keys) known.set(key.value, key);
     this.#uses = Math.max(...this.#keys.map(({ lastUse }) => lastUse));
@@ -78,7 +87,7 @@ export class KeyPool {
   throttledFor(now: number, model: string): number | undefined {
     if (this.isReady(now, model)) return undefined;
     const waits = this.#keys
-      .filter(({ refusedUntil }) => refusedUntil <= now)
+      .filter(({ refusedUntil, closure }) => refusedUntil <= now && closure.until <= now)
       .map((key) => cooldownEnd(key, model) - now);
     return waits.length === 0 ? undefined : Math.min(...waits);
   }
@@ -96,6 +105,17 @@ export class KeyPool {
   /** Number of keys that the upstream has rejected and that are not used for now. */
   countRefused(now: number): number {
     return this.#keys.filter(({ refusedUntil }) => refusedUntil > now).length;
+  }
+
+  /** Number of keys that their vendor has closed. */
+  countClosed(now: number): number {
+    return this.#keys.filter(({ closure }) => closure.until > now).length;
+  }
+
+  /** The vendor has closed it. @returns false where it cools down instead */
+  close(value: string, report: ReportedClosure): boolean {
+    const key = this.#find(value);
+    return key !== undefined && this.#closures?.report(key.closure, report) === true;
   }
 
   /** The upstream has throttled it for a model. @param until ms, as `now` */
@@ -126,6 +146,7 @@ export class KeyPool {
     if (key === undefined) return;
     key.refusals = 0;
     key.refusedUntil = 0;
+    if (key.closure.until !== 0) this.#closures?.accepted(key.closure);
   }
 
   /** Makes every key available. */
@@ -133,6 +154,8 @@ export class KeyPool {
     for (const key of this.#keys) {
       key.refusedUntil = 0;
       key.refusals = 0;
+      // It stays on record until the vendor accepts it.
+      if (key.closure.until !== 0) key.closure.until = 1;
       key.throttles.clear();
     }
   }
@@ -149,12 +172,12 @@ export class KeyPool {
   }
 }
 
-function unknownKey(value: string): PooledKey {
-  return { value, refusedUntil: 0, refusals: 0, throttles: new Map(), lastUse: 0 };
+function unknownKey(value: string, closure: KeyClosure = { id: '', until: 0 }): PooledKey {
+  return { value, closure, refusedUntil: 0, refusals: 0, throttles: new Map(), lastUse: 0 };
 }
 
-function cooldownEnd({ refusedUntil, throttles }: PooledKey, model: string): number {
-  return Math.max(refusedUntil, throttles.get(model)?.until ?? 0);
+function cooldownEnd({ refusedUntil, closure, throttles }: PooledKey, model: string): number {
+  return Math.max(refusedUntil, closure.until, throttles.get(model)?.until ?? 0);
 }
 
 /** Time of the last throttling; 0 for none, or one too long ago to matter. */

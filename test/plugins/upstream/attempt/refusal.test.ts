@@ -542,3 +542,17 @@ describe('a server’s refusal of what it does not support', () => {
     expect(fault.error.messageFor('anthropic')).toBe(message);
   });
 });
+
+function closed(status: number, error: object, vendor: string) {
+  const { kind, closing } = refusalFault(status, {}, Buffer.from(JSON.stringify({ error })), now, [], vendor);
+  return [kind, closing?.vendor];
+}
+
+it('an account that its vendor has closed is the fault of the key, whatever the status', () => {
+  const disabled = { type: 'invalid_request_error', message: 'This organization has been disabled.' };
+  expect(closed(400, disabled, 'anthropic')).toEqual(['key', 'Anthropic']);
+  expect(closed(429, { code: '1121', message: 'locked' }, 'zhipu')).toEqual(['key', 'Z.AI']);
+  expect(closed(429, { code: '1302', message: 'rate limit' }, 'zhipu')).toEqual(['throttled', undefined]);
+  expect(closed(401, { message: 'Unauthorized' }, 'openai')).toEqual(['key', undefined]);
+  expect(closed(400, { code: 'organization_restricted', message: 'restricted' }, 'groq')).toEqual(['key', undefined]);
+});

@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { KeyClosures } from '#core/gateway/model-call/key-closures.ts';
+import { closings } from '#core/gateway/model-call/closing-words.ts';
 import { KeyPool } from '../../../../plugins/upstream/routing/key-pool.ts';
 import { upstreamAt } from '../fixture.ts';
 
@@ -108,5 +110,99 @@ describe('a pool of keys', () => {
 
   it('a pool of keys returns an empty key when the upstream has none', () => {
     expect(new KeyPool(upstreamAt('http://x')).pick(0, 'm')).toBe('');
+  });
+});
+
+describe('a key that its vendor has closed', () => {
+  const day = 86_400_000;
+  const upstream = upstreamAt('http://x', { apiKeys: ['a', 'b', 'c'] });
+  const [closing] = closings;
+  const report = { upstream: 'up', closing: closing!, words: '401 deactivated', request: 'r' };
+  let now: number;
+  let closures: KeyClosures;
+  let kept: string[];
+  let pool: KeyPool;
+  beforeEach(() => {
+    now = 100_000;
+    kept = [];
+    closures = new KeyClosures({ monotonic: () => now });
+    closures.keeper = {
+      closed: () => {
+        kept.push('closed');
+        return day;
+      },
+      opened: () => void kept.push('opened'),
+    };
+    pool = new KeyPool(upstream, undefined, closures);
+  });
+  const pick = (times: number) => Array.from({ length: times }, () => pool.pick(now, 'm')).join('');
+
+  it('is left alone for a day by all models, and said once', () => {
+    expect([pool.close('b', report), pool.close('b', report)]).toEqual([true, true]);
+    expect(kept).toEqual(['closed']);
+    now += day - 1;
+    expect(pick(4)).toBe('acac');
+    expect([pool.countClosed(now), pool.coolingDown(now, 'other')]).toEqual([1, 1]);
+    now += 1;
+    expect(pick(3)).toBe('bac');
+  });
+
+  it('is the same key in another pool of its host, and after a reload', () => {
+    pool.close('b', report);
+    const other = new KeyPool(upstreamAt('http://x/anthropic', { apiKeys: ['b', 'd'] }), undefined, closures);
+    const elsewhere = new KeyPool(upstreamAt('http://y', { apiKeys: ['b'] }), undefined, closures);
+    expect([other.pick(now, 'm'), other.countClosed(now), elsewhere.countClosed(now)]).toEqual(['d', 1, 0]);
+  });
+
+  it('closes no other upstream without a key at the same host', () => {
+    const [one, two] = ['one', 'two'].map(
+      (name) => new KeyPool(upstreamAt('http://cloud', { name }), undefined, closures),
+    );
+    one?.close('', report);
+    expect([one?.countClosed(now), two?.countClosed(now)]).toEqual([1, 0]);
+  });
+
+  it('opens when the vendor serves a request with it, but not for answers that were on their way', () => {
+    pool.close('b', report);
+    pool.accept('b');
+    expect(kept).toEqual(['closed']);
+    now += day;
+    pool.accept('b');
+    expect([kept, pool.countClosed(now)]).toEqual([['closed', 'opened'], 0]);
+    pool.accept('b');
+    expect(kept).toEqual(['closed', 'opened']);
+  });
+
+  it('is asked by the next request where it is the last key, closed or refused', () => {
+    for (const key of 'abc') pool.close(key, report);
+    expect([pool.isReady(now, 'm'), pool.throttledFor(now, 'm')]).toEqual([false, undefined]);
+    expect('abc').toContain(pool.pick(now, 'm'));
+    const alone = new KeyPool(upstreamAt('http://z', { apiKeys: ['k'] }), undefined, closures);
+    for (let times = 0; times < 9; times++, now += 3_600_000) {
+      alone.refuse('k', now);
+      expect([alone.throttledFor(now, 'm'), alone.pick(now, 'm')]).toEqual([undefined, 'k']);
+    }
+  });
+
+  it('does not count among throttled keys, whose wait is known', () => {
+    pool.close('a', report);
+    pool.refuse('b', now);
+    pool.coolDown('c', 'm', now, now + 200);
+    expect([pool.throttledFor(now, 'm'), pool.pick(now, 'm')]).toEqual([200, 'c']);
+  });
+
+  it('is tried again after a reset, and stays on record until then', () => {
+    pool.close('a', report);
+    pool.reset();
+    expect(pick(3)).toBe('abc');
+    now += 60_001;
+    pool.accept('a');
+    expect(kept).toEqual(['closed', 'opened']);
+  });
+
+  it('cools down like any other where nobody remembers closures', () => {
+    closures.keeper = undefined;
+    expect([pool.close('a', report), pool.countClosed(now)]).toEqual([false, 0]);
+    expect(new KeyPool(upstream).close('a', report)).toBe(false);
   });
 });

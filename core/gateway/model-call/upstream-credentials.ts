@@ -10,7 +10,11 @@ export function authHeaders(scheme: AuthScheme, key: string): Record<string, str
 }
 
 /** The keys and hosts of an upstream, which no message may show. The longest come first. */
-export function secretsOf({ apiKeys, baseUrl, headers }: Upstream): readonly string[] {
+export function secretsOf({
+  apiKeys,
+  baseUrl,
+  headers,
+}: Pick<Upstream, 'apiKeys' | 'baseUrl' | 'headers'>): readonly string[] {
   const { host, hostname } = new URL(baseUrl);
   const credentials = Object.entries(headers).filter(([name]) => secretHeaders.test(name));
   const values = [...apiKeys, ...credentials.map(([, value]) => value)].filter(({ length }) => length >= minLength);

@@ -1,0 +1,16 @@
+import type { Catalog, Model } from './catalog.ts';
+
+/** Models that upstreams serve. */
+interface Dependents {
+  /** Without a route elsewhere. */
+  readonly lost: readonly Model[];
+  /** With one. */
+  readonly backed: readonly Model[];
+}
+
+/** The models that lose routes when these upstreams, by name, stop. */
+export function dependentsOf({ models }: Pick<Catalog, 'models'>, upstreams: ReadonlySet<string>): Dependents {
+  const served = models.filter(({ routes }) => routes.some(({ upstream }) => upstreams.has(upstream.name)));
+  const isLost = ({ routes }: Model) => routes.every(({ upstream }) => upstreams.has(upstream.name));
+  return { lost: served.filter(isLost), backed: served.filter((model) => !isLost(model)) };
+}

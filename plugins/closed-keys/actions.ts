@@ -1,0 +1,25 @@
+import { AccountError } from '#core/business/accounts/account-error.ts';
+import { defineAction, type SubjectKind } from '#core/business/operator-actions/action-kind.ts';
+import { object } from '#core/platform/schema.ts';
+
+/** By its id. */
+const closedKey: SubjectKind = {
+  name: 'closure',
+  async find(host, handle) {
+    const { listClosedKeys } = await import('./closed-keys.ts');
+    const found = (await listClosedKeys(host)).find(({ id }) => id === handle.toLowerCase());
+    if (found !== undefined) return { id: found.id, recordedAt: 'closures' };
+    throw new AccountError('not_found', `There is no closed key ${handle}.`);
+  },
+};
+
+export const retryAction = defineAction({
+  name: 'closure.retry',
+  subject: closedKey,
+  summary: 'let the next request try a closed key, on every instance',
+  input: object({}),
+  async perform(host, id) {
+    const { retryClosure } = await import('./closed-keys.ts');
+    if (!(await retryClosure(host, id))) throw new AccountError('not_found', 'The vendor has accepted this key.');
+  },
+});

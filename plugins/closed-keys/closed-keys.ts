@@ -1,0 +1,125 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { recordEvent } from '#core/business/accounts/account-events.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { ReportedClosure } from '#core/gateway/model-call/key-closures.ts';
+import { keyDigest } from '#core/gateway/model-call/key-digest.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { epoch } from '#core/platform/database/rows.ts';
+
+declare module '#core/gateway/events/events.ts' {
+  interface EventTypes {
+    /** A vendor has closed an API key of the operator, or its account. */
+    'key.closed': { readonly closedKeyId: string };
+  }
+}
+
+/** PostgreSQL channel that notifies every instance when a key is closed, tried again or accepted. */
+export const closedKeyChannel = 'daypass_closed_key';
+/** Days between two tries of a closed key. */
+const retryDays = 1;
+const longestWords = 300;
+
+/** A closed key on record. */
+interface StoredClosure {
+  readonly id: string;
+  readonly digest: string;
+  readonly upstream: string;
+  readonly vendor: string;
+  readonly part: 'key' | 'account';
+  readonly words: string;
+  readonly source: string;
+  readonly closedAt: number; // epoch ms
+  readonly retryAt: number; // epoch ms
+  /** Ms until a request may try it, by the clock of the database; not positive once one may. */
+  readonly left: number;
+  readonly refusals: number;
+}
+
+/** The same, with the place of the key in gateway.yaml. */
+export interface ClosedKey extends StoredClosure {
+  /** `key 2 of 3`; of every upstream that has it. */
+  readonly places: readonly { readonly upstream: string; readonly position: number; readonly of: number }[];
+}
+
+type Queries = Pick<Database, 'query'>;
+
+export async function readClosures(database: Queries): Promise<StoredClosure[]> {
+  return database.query<StoredClosure>(
+    `select id, digest, upstream, vendor, part, words, source, refusals, ${epoch('closed_at')} as "closedAt",
+       ${epoch('retry_at')} as "retryAt", ${epoch('retry_at')} - ${epoch('clock_timestamp()')} as left
+     from closed_key order by closed_at limit 1000`,
+  );
+}
+
+/** Those of keys that gateway.yaml still has, the oldest first. */
+export async function listClosedKeys({ database, catalog }: Pick<Host, 'database' | 'catalog'>): Promise<ClosedKey[]> {
+  const stored = await readClosures(database);
+  if (stored.length === 0) return [];
+  const places = Map.groupBy(
+    catalog.upstreams.flatMap((upstream) => {
+      const keys = upstream.apiKeys.length > 0 ? [...new Set(upstream.apiKeys)] : [''];
+      return keys.map((key, index) => ({
+        digest: keyDigest(upstream, key),
+        place: { upstream: upstream.name, position: index + 1, of: keys.length },
+      }));
+    }),
+    ({ digest }) => digest,
+  );
+  return stored.flatMap((closure) => {
+    const found = places.get(closure.digest)?.map(({ place }) => place) ?? [];
+    return found.length === 0 ? [] : [{ ...closure, places: found }];
+  });
+}
+
+/** @returns true if it was open before, on all instances */
+export function storeClosure(
+  { database }: Pick<Host, 'database'>,
+  digest: string,
+  { upstream, closing, words }: Pick<ReportedClosure, 'upstream' | 'closing' | 'words'>,
+): Promise<boolean> {
+  return database.fork().transactional(async (transaction) => {
+    const [row] = await transaction.execute<{ id: string; is_new: boolean }[]>(
+      `insert into closed_key as known (id, digest, upstream, vendor, part, words, source, closed_at, retry_at)
+       select ?, ?, ?, ?, ?, ?, ?, now, now + ? * interval '1 day' from (select clock_timestamp() as now) as clock
+       on conflict (digest) do update set retry_at = excluded.retry_at, words = excluded.words, refusals = known.refusals + 1
+       returning id, xmax = 0 as is_new`,
+      [
+        randomUUIDv7(),
+        digest,
+        upstream,
+        closing.vendor,
+        closing.part,
+        words.slice(0, longestWords),
+        closing.source,
+        retryDays,
+      ],
+    );
+    if (row === undefined) return false;
+    if (row.is_new) await recordEvent(transaction, 'key.closed', { closedKeyId: row.id }, `key.closed:${row.id}`);
+    await transaction.execute('select pg_notify(?, ?)', [closedKeyChannel, digest]);
+    return row.is_new;
+  });
+}
+
+/** The vendor accepts the key. @returns false if it was not closed any more */
+export async function removeClosure({ database }: Pick<Host, 'database'>, digest: string): Promise<boolean> {
+  const rows = await database.query(
+    `with gone as (delete from closed_key where digest = ? returning digest)
+     select pg_notify(?, digest) from gone`,
+    [digest, closedKeyChannel],
+  );
+  return rows.length > 0;
+}
+
+/** Lets the next request on any instance try the key. @returns false if there is no such closure */
+export async function retryClosure({ database }: Pick<Host, 'database'>, id: string): Promise<boolean> {
+  const rows = await database.query(
+    `with tried as (update closed_key set retry_at = clock_timestamp() where id = ? returning digest)
+     select pg_notify(?, digest) from tried`,
+    [id, closedKeyChannel],
+  );
+  return rows.length > 0;
+}
+
+/** Ms until a closed key is tried again. */
+export const retryAfter = retryDays * 86_400_000;

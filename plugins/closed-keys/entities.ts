@@ -1,0 +1,26 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { impersonal } from '#core/platform/database/personal.ts';
+
+/** An API key that its vendor has closed. The row goes when the vendor accepts the key again. */
+export const ClosedKeyRow = defineEntity({
+  name: 'ClosedKeyRow',
+  tableName: 'closed_key',
+  properties: {
+    id: p.uuid().primary(),
+    /** Of the key and its host, by which instances know it. */
+    digest: impersonal(p.text()),
+    /** The upstream whose request was refused. */
+    upstream: impersonal(p.text()),
+    vendor: impersonal(p.text()),
+    part: p.enum(['key', 'account'] as const),
+    /** The vendor's message, without secrets. */
+    words: impersonal(p.text()),
+    /** The vendor's page about such messages. */
+    source: impersonal(p.text()),
+    closedAt: p.datetime(),
+    /** From then on, a request may try it. */
+    retryAt: p.datetime(),
+    refusals: p.integer().default(1),
+  },
+  uniques: [{ name: 'closed_key_once', properties: ['digest'] }],
+});

@@ -1,0 +1,65 @@
+import type { Host } from '#core/gateway/host/host.ts';
+import { type KeyClosure, keyClosures, type ReportedClosure } from '#core/gateway/model-call/key-closures.ts';
+import { inBackground } from '#core/platform/background.ts';
+import { closedKeyChannel, readClosures, removeClosure, retryAfter, storeClosure } from './closed-keys.ts';
+
+type KeeperHost = Pick<Host, 'database' | 'log' | 'keep' | 'monotonic'>;
+
+/** Keeps closed keys in the database, from which every instance knows them. No request waits for it. */
+export class ClosedKeyKeeper implements AsyncDisposable {
+  readonly #host: KeeperHost;
+  #unlisten: (() => void) | undefined;
+
+  constructor(host: KeeperHost) {
+    this.#host = host;
+  }
+
+  async start(): Promise<void> {
+    const { database, log } = this.#host;
+    const reread = () => inBackground(log, 'reading closed keys', () => this.read());
+    keyClosures(this.#host).keeper = this;
+    this.#unlisten = await database.notifications.listen(closedKeyChannel, reread, reread);
+    await this.read();
+  }
+
+  closed(closure: KeyClosure, report: ReportedClosure): number {
+    const { log } = this.#host;
+    inBackground(log, 'recording a closed key', async () => {
+      const { upstream, closing, words, request } = report;
+      if (!(await storeClosure(this.#host, closure.id, report))) return;
+      const what = closing.part === 'account' ? 'the account of a key' : 'a key';
+      log.error(
+        `${closing.vendor} has closed ${what} of upstream ${upstream} (${request}): ${words}; see /operator/closed-keys`,
+      );
+    });
+    return retryAfter;
+  }
+
+  opened({ id }: KeyClosure): void {
+    const { log } = this.#host;
+    inBackground(log, 'recording an opened key', async () => {
+      if (await removeClosure(this.#host, id)) log.info('a key that its vendor had closed is accepted again');
+    });
+  }
+
+  /** Adopts what is on record. A request that fails at this moment closes its key again. */
+  async read(): Promise<void> {
+    const closures = keyClosures(this.#host);
+    const stored = await readClosures(this.#host.database);
+    const now = this.#host.monotonic();
+    const digests = new Set(stored.map(({ digest }) => digest));
+    for (const closure of closures.all()) if (!digests.has(closure.id)) closure.until = 0;
+    // One that may be tried stays known, so that its acceptance is noted.
+    for (const { digest, left } of stored) closures.named(digest).until = Math.max(1, now + Math.min(left, retryAfter));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#unlisten?.();
+    return Promise.resolve();
+  }
+}
+
+/** Starts it once in a process that serves. */
+export async function keepClosedKeys(host: Host): Promise<void> {
+  await host.keep('closed-keys/keeper', () => new ClosedKeyKeeper(host)).start();
+}

@@ -1,0 +1,72 @@
+import { dependentsOf } from '#core/config/catalog/dependents.ts';
+import { type ProblemKind, type ProblemReader, readEmphasis } from '#core/web/problems/problem.ts';
+import { type ClosedKey, listClosedKeys } from './closed-keys.ts';
+import { closedKeysPath } from './resource.ts';
+
+/** Closed keys that are listed. */
+const listed = 10;
+
+/** Keys and accounts that vendors have closed. Only the operator can mend it. */
+export const closedKeyProblems: ProblemKind = {
+  name: 'closed_key',
+  order: 15,
+  runbook: 'key-closed',
+  async find(reader) {
+    const keys = await listClosedKeys(reader.host);
+    const problems = keys.slice(0, listed).map((key) => ({
+      severity: 'bad' as const,
+      title: reader.t('closed-keys.problem'),
+      subject: key.upstream,
+      pieces: [...readEmphasis(describeKey(key, reader)), { text: ` ${describeEffect(key, keys, reader)}` }],
+      since: new Date(key.closedAt),
+      step: { path: closedKeysPath },
+    }));
+    return Object.assign(problems, { total: keys.length });
+  },
+  alert: {
+    event: 'key.closed',
+    async compose({ closedKeyId }, reader) {
+      const { host, t } = reader;
+      const keys = await listClosedKeys(host);
+      const key = keys.find(({ id }) => id === closedKeyId);
+      if (key === undefined) return 'the vendor accepts the key again, or gateway.yaml no longer has it';
+      return {
+        title: t('closed-keys.alert', { vendor: key.vendor, upstream: key.upstream }),
+        text: t('closed-keys.advice'),
+        facts: [
+          [t('closed-keys.key'), placesOf(key, reader)],
+          [t('closed-keys.words'), key.words],
+          [t('closed-keys.effect'), describeEffect(key, keys, reader)],
+        ],
+        path: closedKeysPath,
+        data: { upstream: key.upstream, vendor: key.vendor, part: key.part, words: key.words, source: key.source },
+      };
+    },
+  },
+};
+
+function describeKey(key: ClosedKey, reader: ProblemReader): string {
+  const { vendor, part } = key;
+  return reader.t(`closed-keys.problem.${part}`, { vendor, key: placesOf(key, reader) });
+}
+
+function placesOf({ places }: ClosedKey, { t }: ProblemReader): string {
+  return places.map((place) => t('closed-keys.place', place)).join(', ');
+}
+
+/** What it stops: the models of upstreams that have no other key. */
+function describeEffect(key: ClosedKey, all: readonly ClosedKey[], { host, t }: ProblemReader): string {
+  const closedOf = (name: string) =>
+    new Set(all.flatMap(({ places }) => places.flatMap((one) => (one.upstream === name ? [one.position] : [])))).size;
+  const dead = key.places.filter(({ upstream, of }) => closedOf(upstream) >= of).map(({ upstream }) => upstream);
+  if (dead.length === 0) return t('closed-keys.effect.others');
+  const { lost, backed } = dependentsOf(host.catalog, new Set(dead));
+  if (lost.length === 0) return t('closed-keys.effect.backed', { count: backed.length });
+  return t('closed-keys.effect.lost', {
+    count: lost.length,
+    models: lost
+      .slice(0, 3)
+      .map(({ publicName }) => publicName)
+      .join(', '),
+  });
+}

@@ -28,6 +28,7 @@ import type { ReadStory } from '#core/web/pages/account-story.ts';
 import type { ReadCostsBeside } from '#core/web/pages/costs-beside.ts';
 import type { NoticeSource } from '#core/web/pages/notices.ts';
 import type { AssetSource, Page } from '#core/web/pages/page.ts';
+import type { NoteSource } from '#core/web/pages/plugin-notes.ts';
 import { locateAssets, locateTemplates } from '#core/web/pages/views.ts';
 import type { ProblemKind } from '#core/web/problems/problem.ts';
 import { type OperatorResource, readingOf } from '#core/web/resources/resource.ts';
@@ -109,6 +110,10 @@ export class Registry {
   readonly pages: Page[] = [];
   readonly noticeSources = new Map<string, NoticeSource>();
   readonly storySources: ReadStory[] = [];
+  /** About routes, for operators. */
+  readonly routeNoteSources: NoteSource[] = [];
+  /** About models, for customers. */
+  readonly modelNoteSources: NoteSource[] = [];
   readonly assetSources = new Map<string, AssetSource>();
   readonly pageTexts: Texts[] = [];
   readonly configuredHooks: { readonly plugin: string; readonly hook: ConfiguredHook }[] = [];
@@ -254,6 +259,16 @@ export class Registry {
   /** Something that operators list: the operator's API reads it at the plural of its name. */
   resource(resource: OperatorResource): void {
     this.operatorReading(readingOf(resource));
+  }
+
+  /** Notes about routes, on the operators' page of them. */
+  routeNotes(source: NoteSource): void {
+    this.routeNoteSources.push(source);
+  }
+
+  /** Notes about models, on the customers' pages of them. */
+  modelNotes(source: NoteSource): void {
+    this.modelNoteSources.push(source);
   }
 
   observer(observer: Observer): void {

@@ -2,6 +2,7 @@ import { isSent, telemetrySection } from '#core/config/sections/telemetry-sectio
 import { adapter, delivery, trialModel } from '#core/gateway/facts.ts';
 import { demotedRoutes } from '#core/gateway/model-call/demoted-routes.ts';
 import { notesHeaderName } from '#core/gateway/model-call/notes-header.ts';
+import { limitSamples } from '#core/gateway/model-call/told-limits.ts';
 import { defineStage } from '#core/gateway/pipeline/stage.ts';
 import { Connections } from './connections/connections.ts';
 import {
@@ -68,6 +69,7 @@ export const upstreamStage = defineStage({
       keys: ({ upstream }) => keysOf(upstream, host),
       tokens: ({ upstream }) => tokensOf(upstream, host),
       log: host.log,
+      limits: limitSamples(host),
       failures: host.keep('upstream/failure-log', () => new FailureLog(() => host.monotonic())),
       routeHeaders: new RouteHeaders(host.service, options.route_headers),
       sessions: host.keep(

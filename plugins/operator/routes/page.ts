@@ -1,6 +1,7 @@
 import type { Registry } from '#core/extension/registry.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { readSources } from '../sources.ts';
+import { readNotes } from '#core/web/pages/plugin-notes.ts';
 import { canReset, countRoutes, describeRoutes } from './route-rows.ts';
 import { readRouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { routeIdsOf } from '#core/gateway/model-call/route-reset.ts';
@@ -15,15 +16,19 @@ const listedRoutes = 300;
 const interval = 5;
 
 /** `/operator/routes`: routes with their breakers, and the way to reset one. */
-export function routesPage(gateway: Pick<Registry, 'statusReports' | 'costsReader'>): Page {
+export function routesPage(gateway: Pick<Registry, 'statusReports' | 'costsReader' | 'routeNoteSources'>): Page {
   const values = async (request: PageRequest) => {
     const { host, t, format } = request;
-    const [sources, costs] = await Promise.all([
+    const [sources, costs, notes] = await Promise.all([
       readSources(gateway, host),
       gateway.costsReader?.beside(request, '30d'),
+      readNotes(gateway.routeNoteSources, request),
     ]);
     const costOf = (model: string, route: string) => costs?.ofRoute(model, route) ?? '';
-    const routes = describeRoutes(host, sources, request, listedRoutes, false, costOf);
+    const routes = describeRoutes(host, sources, request, listedRoutes, false, costOf).map((row) => ({
+      ...row,
+      notes: notes.get(row.route) ?? [],
+    }));
     const all = countRoutes(host);
     return {
       routes,

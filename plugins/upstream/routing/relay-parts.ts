@@ -1,4 +1,5 @@
 import type { Route } from '#core/config/catalog/catalog.ts';
+import type { LimitSamples } from '#core/gateway/model-call/told-limits.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import type { QueueParts } from '../capacity/turn.ts';
 import type { Connections } from '../connections/connections.ts';
@@ -46,6 +47,8 @@ export interface RelayParts {
   readonly budget: RetryBudget;
   readonly log: Logger;
   readonly failures: FailureLog;
+  /** Missing in trials. */
+  readonly limits?: LimitSamples | undefined;
   readonly routeHeaders: RouteHeaders;
   /** Missing in trials, which are no conversations. */
   readonly sessions?: CallSessions | undefined;

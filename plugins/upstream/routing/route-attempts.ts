@@ -13,7 +13,7 @@ import { targetOf } from '../connections/connections.ts';
 import { Fault, faultEffects, goneFault, hedgeLostFault, withModelName } from '../attempt/fault.ts';
 import { AttemptReport } from './attempt-report.ts';
 import { type AdmittedRoute, throttlingOf } from './admission.ts';
-import { authHeaders, secretsOf } from './credentials.ts';
+import { authHeaders, secretsOf } from '#core/gateway/model-call/upstream-credentials.ts';
 import { isSameModel } from './same-model.ts';
 import type { RelayContext } from './relay-context.ts';
 
@@ -143,6 +143,7 @@ export class RouteAttempts {
       const isMeasured = !isContinuation && !attempt.clock.wasHeldBack;
       const tokens = isMeasured ? reader.usage?.output : undefined;
       this.#admitted.slot?.observe(fault, attempt.headers, this.#admitted.keys.size);
+      parts.limits?.observe(route.upstream, attempt.headers);
       report.over(fault, attempt.status || undefined, attempt.clock.wasInterrupted ? undefined : { tokens });
     };
     const onEnd = (fault: Fault | undefined) => {

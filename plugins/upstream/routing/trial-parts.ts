@@ -29,6 +29,7 @@ export function trialParts(parts: RelayParts): RelayParts {
     health: unconcerned,
     demoted: new Set(),
     sessions: undefined,
+    limits: undefined,
     traceSample: 0,
     budget: new RetryBudget(0),
     keys: ({ upstream }) => {

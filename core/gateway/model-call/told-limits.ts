@@ -1,0 +1,78 @@
+import type { Upstream } from '#core/config/catalog/catalog.ts';
+import type { Host } from '../host/host.ts';
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** An allowance, and what is left of it. */
+interface Allowance {
+  readonly limit: number;
+  readonly left: number;
+}
+
+/** What a vendor says in the headers of an answer about the limits of a key. */
+export interface ToldLimits {
+  readonly upstream: string; // name
+  readonly at: number; // epoch ms
+  readonly requests: Allowance | undefined;
+  readonly tokens: Allowance | undefined;
+}
+
+/** Ms between two answers of an upstream whose headers are read. */
+const interval = 10_000;
+
+/** OpenAI's names and those of most others, Anthropic's, and for requests those without a kind, also of the IETF draft. */
+const names = {
+  requests: [
+    ['x-ratelimit-limit-requests', 'x-ratelimit-remaining-requests'],
+    ['anthropic-ratelimit-requests-limit', 'anthropic-ratelimit-requests-remaining'],
+    ['x-ratelimit-limit', 'x-ratelimit-remaining'],
+    ['ratelimit-limit', 'ratelimit-remaining'],
+  ],
+  tokens: [
+    ['x-ratelimit-limit-tokens', 'x-ratelimit-remaining-tokens'],
+    ['anthropic-ratelimit-tokens-limit', 'anthropic-ratelimit-tokens-remaining'],
+  ],
+} as const;
+
+/** The limits that vendors told last, as this instance saw them. Of most answers, nothing is read. */
+export class LimitSamples {
+  readonly #host: Pick<Host, 'now' | 'monotonic'>;
+  readonly #nextAt = new WeakMap<Upstream, number>();
+  readonly #latest = new Map<string, ToldLimits>();
+
+  constructor(host: Pick<Host, 'now' | 'monotonic'>) {
+    this.#host = host;
+  }
+
+  /** An answer of an upstream has ended. */
+  observe(upstream: Upstream, headers: Headers): void {
+    const now = this.#host.monotonic();
+    if (now < (this.#nextAt.get(upstream) ?? -Infinity)) return;
+    this.#nextAt.set(upstream, now + interval);
+    const [requests, tokens] = [readAllowance(headers, names.requests), readAllowance(headers, names.tokens)];
+    if (requests === undefined && tokens === undefined) return;
+    this.#latest.set(upstream.name, { upstream: upstream.name, at: this.#host.now(), requests, tokens });
+  }
+
+  /** Those of upstreams that gateway.yaml has. */
+  latest({ catalog }: Pick<Host, 'catalog'>): ToldLimits[] {
+    return catalog.upstreams.flatMap(({ name }) => this.#latest.get(name) ?? []);
+  }
+}
+
+function readAllowance(headers: Headers, pairs: readonly (readonly [string, string])[]): Allowance | undefined {
+  for (const [limitName, leftName] of pairs) {
+    const [limit, left] = [countIn(headers[limitName]), countIn(headers[leftName])];
+    if (limit !== undefined && left !== undefined) return { limit, left };
+  }
+  return undefined;
+}
+
+function countIn(value: string | string[] | undefined): number | undefined {
+  const text = value?.toString() ?? '';
+  return /^\d{1,12}$/.test(text) ? Number(text) : undefined;
+}
+
+export function limitSamples(host: Pick<Host, 'keep' | 'now' | 'monotonic'>): LimitSamples {
+  return host.keep('told-limits', () => new LimitSamples(host));
+}

@@ -1,0 +1,69 @@
+import type { Upstream } from '#core/config/catalog/catalog.ts';
+import { answerText } from '#core/platform/answer-text.ts';
+import { describeFailure } from '#core/platform/errors/connection-error.ts';
+import { isJsonObject, type JsonObject, parseJson, parseObject } from '#core/platform/json.ts';
+import { outgoingFetch } from '#core/platform/outgoing-fetch.ts';
+import { authHeaders, secretsOf } from './upstream-credentials.ts';
+import { readRefusal, withoutSecrets } from './upstream-error.ts';
+
+/** Ms for one look-up. */
+const longestWait = 10_000;
+const longestMessage = 200;
+
+/** A vendor did not say what it was asked. The message has no secrets. */
+export class LookupFailed extends Error {
+  override readonly name = 'LookupFailed';
+  readonly status: number | undefined;
+
+  constructor(message: string, status?: number, options?: ErrorOptions) {
+    super(message, options);
+    this.status = status;
+  }
+}
+
+type Asked = Pick<Upstream, 'baseUrl' | 'apiKeys' | 'headers' | 'auth' | 'formats'>;
+
+/**
+ * Asks a vendor about its models or an account, with the upstream's key, which goes to the upstream's own host only: no redirect is
+ * followed. Nothing of it counts for or against a route.
+ *
+ * @param path from the base URL, or from the host for one that begins with `//`: `/models`, `//user/balance`
+ * @param most bytes of the answer
+ * @throws LookupFailed
+ */
+export async function lookUp(upstream: Asked, key: string, path: string, most: number): Promise<JsonObject> {
+  const { baseUrl, auth, headers, formats } = upstream;
+  const version = formats.includes('messages') ? { 'anthropic-version': '2023-06-01' } : {};
+  const url = path.startsWith('//') ? new URL(baseUrl).origin + path.slice(1) : baseUrl + path;
+  const secrets = [...secretsOf(upstream), key].filter((secret) => secret !== '');
+  try {
+    const response = await outgoingFetch(url, {
+      headers: { accept: 'application/json', ...version, ...headers, ...authHeaders(auth, key) },
+      redirect: 'error',
+      signal: AbortSignal.timeout(longestWait),
+    });
+    const text = await answerText(response.body, most);
+    if (!response.ok) throw refusal(response.status, text, secrets);
+    const value = parseJson(text);
+    if (isJsonObject(value)) return value;
+    if (Array.isArray(value)) return { data: value };
+    throw new LookupFailed('the answer is not a JSON object', response.status);
+  } catch (error) {
+    if (error instanceof LookupFailed) throw error;
+    const reason = describeFailure(reasonOf(error));
+    throw new LookupFailed(withoutSecrets(reason, longestMessage, secrets), undefined, { cause: error });
+  }
+}
+
+function refusal(status: number, text: string, secrets: readonly string[]): LookupFailed {
+  const { message = '' } = readRefusal(parseObject(text));
+  const words = withoutSecrets(message.replace(/\s+/g, ' ').trim(), longestMessage, secrets);
+  return new LookupFailed(words === '' ? `status ${status}` : `status ${status}: ${words}`, status);
+}
+
+/** `fetch` hides the reason in the cause. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === 'TimeoutError') return `no answer within ${longestWait / 1000} s`;
+  return error.cause instanceof Error ? error.cause.message : error.message;
+}

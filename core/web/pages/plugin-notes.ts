@@ -1,0 +1,38 @@
+import { noteFailure } from '#core/platform/background.ts';
+import { withDeadline } from '#core/platform/timing/deadline.ts';
+import type { PageRequest } from './page.ts';
+
+const deadlineMs = 1_000;
+
+/** A note of a plugin on a page of others, about one of the things that it lists. */
+interface PluginNote {
+  /** Id of a route for operators, `upstream/model`; public name of a model for customers. */
+  readonly about: string;
+  readonly text: string;
+  readonly kind: 'bad' | 'warn' | 'info';
+  /** Page that says more; not for customers. */
+  readonly path?: string;
+}
+
+type NoteReader = Pick<PageRequest, 'host' | 't' | 'format'>;
+
+/** Current notes. Must be fast: it is asked each time the page is shown or updated. */
+export type NoteSource = (reader: NoteReader) => readonly PluginNote[] | Promise<readonly PluginNote[]>;
+
+/** Notes of all sources by what they are about. A source that fails, or takes a second, has none. */
+export async function readNotes(
+  sources: readonly NoteSource[],
+  reader: NoteReader,
+): Promise<ReadonlyMap<string, readonly PluginNote[]>> {
+  const notes = await Promise.all(
+    sources.map(async (source) => {
+      try {
+        return await withDeadline(Promise.resolve(source(reader)), deadlineMs, 'no answer in time');
+      } catch (error) {
+        noteFailure(reader.host.log, 'reading the notes of a plugin', error);
+        return [];
+      }
+    }),
+  );
+  return Map.groupBy(notes.flat(), ({ about }) => about);
+}

@@ -1,0 +1,156 @@
+import { dependentsOf } from '#core/config/catalog/dependents.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { keyDigest } from '#core/gateway/model-call/key-digest.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { epoch } from '#core/platform/database/rows.ts';
+import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
+import { askedKeys } from './ask-vendors.ts';
+import { type BalanceAt, forecast, forecastOf, week } from './forecast.ts';
+import { readOwnFigures } from './own-figures.ts';
+import { balancesSection } from './section.ts';
+import { endpointOf } from './vendor-balances.ts';
+
+/** An account at a vendor, and what is left in it. */
+export interface Balance {
+  /** Upstreams with its keys. */
+  readonly upstreams: readonly string[];
+  readonly source: 'vendor' | 'own';
+  readonly vendor: string | undefined;
+  /** Undefined where the vendor has not told it yet. */
+  readonly amount: number | undefined;
+  readonly currency: string | undefined;
+  /** Used in a day; undefined until there are readings of some hours. */
+  readonly perDay: number | undefined;
+  /** Days that it lasts; undefined while nothing is used, or that is not known. */
+  readonly days: number | undefined;
+  readonly isAvailable: boolean;
+  /** Epoch ms; of an own figure, the day for which it was given. */
+  readonly readAt: number | undefined;
+  /** Why the last look-up brought nothing. */
+  readonly error: string | undefined;
+  /** Models without a route at another account. */
+  readonly lost: readonly string[];
+  /** Number of models with one. */
+  readonly backed: number;
+}
+
+type BalanceHost = Pick<Host, 'catalog' | 'database' | 'section' | 'now'>;
+
+/** All accounts, the one that ends first first. */
+export async function readBalances(host: BalanceHost): Promise<Balance[]> {
+  const [reported, own] = await Promise.all([readReported(host), readOwn(host)]);
+  return [...reported, ...own].toSorted((one, other) => rank(one) - rank(other));
+}
+
+/** Those about which something is to be done. */
+export function lowBalances(host: Pick<Host, 'section'>, balances: readonly Balance[]): Balance[] {
+  const { alert_days: least } = host.section(balancesSection);
+  return balances.filter(({ days, ...rest }) => isOver(rest) || (days !== undefined && days <= least));
+}
+
+/** True where nothing is left. */
+export function isOver({ amount, isAvailable }: Pick<Balance, 'amount' | 'isAvailable'>): boolean {
+  return !isAvailable || (amount !== undefined && amount <= 0);
+}
+
+function rank(balance: Balance): number {
+  return isOver(balance) ? -1 : (balance.days ?? Infinity);
+}
+
+interface Reading {
+  readonly digest: string;
+  readonly at: number;
+  readonly amount: number | null;
+  readonly currency: string | null;
+  readonly isAvailable: boolean | null;
+  readonly error: string | null;
+}
+
+async function readReported(host: BalanceHost): Promise<Balance[]> {
+  if (!host.section(balancesSection).ask) return [];
+  const keys = askedKeys(host);
+  if (keys.length === 0) return [];
+  const rows = await host.database.query<Reading>(
+    `select digest, ${epoch('read_at')} as at, amount, currency, is_available as "isAvailable", error
+     from balance_reading where digest in (?) and read_at >= ? order by read_at`,
+    [keys.map(({ digest }) => digest), new Date(host.now() - week - week / 7)],
+  );
+  const byKey = Map.groupBy(rows, ({ digest }) => digest);
+  // Keys with the same balance at one host are of one account: it must not count twice.
+  const accounts = Map.groupBy(keys, ({ digest, upstream }) => {
+    const last = byKey.get(digest)?.findLast(({ amount }) => amount !== null);
+    const { host: name } = new URL(upstream.baseUrl);
+    return last === undefined ? digest : `${name} ${last.amount} ${last.currency}`;
+  });
+  return [...accounts.values()].map((same) => {
+    const digests = new Set(same.map(({ digest }) => digest));
+    const readings = byKey.get(same[0]?.digest ?? '') ?? [];
+    return { ...describe(readings), ...effectOf(host, digests), source: 'vendor', vendor: vendorOf(same) };
+  });
+}
+
+function vendorOf([first]: readonly { readonly upstream: Parameters<typeof endpointOf>[0] }[]): string | undefined {
+  return first && endpointOf(first.upstream)?.vendor;
+}
+
+function describe(readings: readonly Reading[]): Omit<Balance, 'upstreams' | 'source' | 'vendor' | 'lost' | 'backed'> {
+  const last = readings.findLast(({ amount }) => amount !== null);
+  const known = readings.flatMap(({ at, amount, currency }): BalanceAt[] =>
+    amount === null || currency !== last?.currency ? [] : [{ at, amount }],
+  );
+  const { perDay, days } = forecast(known) ?? {};
+  return {
+    amount: last?.amount ?? undefined,
+    currency: last?.currency ?? undefined,
+    perDay,
+    days,
+    isAvailable: last?.isAvailable !== false,
+    readAt: last?.at,
+    error: readings.at(-1)?.error ?? undefined,
+  };
+}
+
+/** What stops with the account of these keys: upstreams that have no other key. */
+function effectOf({ catalog }: Pick<Host, 'catalog'>, digests: ReadonlySet<string>) {
+  const having = catalog.upstreams.filter((upstream) =>
+    upstream.apiKeys.some((key) => digests.has(keyDigest(upstream, key))),
+  );
+  const stopped = having.filter((upstream) => upstream.apiKeys.every((key) => digests.has(keyDigest(upstream, key))));
+  return {
+    upstreams: having.map(({ name }) => name),
+    ...lossesOf(
+      catalog,
+      stopped.map(({ name }) => name),
+    ),
+  };
+}
+
+function lossesOf(catalog: Host['catalog'], upstreams: readonly string[]): Pick<Balance, 'lost' | 'backed'> {
+  const { lost, backed } = dependentsOf(catalog, new Set(upstreams));
+  return { lost: lost.map(({ publicName }) => publicName), backed: backed.length };
+}
+
+async function readOwn(host: BalanceHost): Promise<Balance[]> {
+  const figures = await readOwnFigures(host);
+  return figures.map(({ upstream, amount, currency, perDay, asOf }) => ({
+    ...forecastOf(amount, perDay),
+    ...lossesOf(host.catalog, [upstream]),
+    upstreams: [upstream],
+    source: 'own',
+    vendor: undefined,
+    amount,
+    currency,
+    isAvailable: true,
+    readAt: asOf,
+    error: undefined,
+  }));
+}
+
+/** Accounts with paid time now, which lose models with a balance. */
+export async function countActivePasses(database: Pick<Database, 'query'>): Promise<number> {
+  const [row] = await database.query<{ passes: number }>(
+    `select count(distinct p.account_id)::float8 as passes from ${periodsInForce} p join account a on a.id = p.account_id
+     where p.starts_at <= clock_timestamp() and p.ends_at > clock_timestamp() and a.deleted_at is null and a.blocked_at is null`,
+  );
+  return row?.passes ?? 0;
+}

@@ -1,0 +1,41 @@
+/** A balance at a time. */
+export interface BalanceAt {
+  readonly at: number; // epoch ms
+  readonly amount: number;
+}
+
+/** How long a balance lasts. */
+interface Forecast {
+  /** Used in a day, on average of the last week. */
+  readonly perDay: number;
+  /** Undefined while nothing is used. */
+  readonly days: number | undefined;
+}
+
+export const day = 86_400_000; // ms
+export const week = 7 * day;
+/** Ms of readings without which nothing can be said. */
+const least = day / 8;
+
+/**
+ * Use is the sum of all decreases in the last week: what was paid in between does not count against it.
+ *
+ * @param readings of one account in one currency, ascending
+ * @returns undefined for readings of less than three hours
+ */
+export function forecast(readings: readonly BalanceAt[]): Forecast | undefined {
+  const last = readings.at(-1);
+  if (last === undefined) return undefined;
+  const recent = readings.filter(({ at }) => at >= last.at - week);
+  const covered = last.at - (recent[0]?.at ?? last.at);
+  if (covered < least) return undefined;
+  const used = recent.reduce(
+    (sum, { amount }, index) => sum + Math.max(0, (recent[index - 1]?.amount ?? amount) - amount),
+    0,
+  );
+  return forecastOf(last.amount, (used / covered) * day);
+}
+
+export function forecastOf(amount: number, perDay: number): Forecast {
+  return { perDay, days: perDay > 0 ? Math.max(0, amount) / perDay : undefined };
+}

@@ -1,0 +1,58 @@
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import { gaugeBy } from '#core/gateway/health/gauge.ts';
+import type { JobDefinition } from '#core/gateway/host/host.ts';
+import { limitSamples, type ToldLimits } from '#core/gateway/model-call/told-limits.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
+import { askVendors } from './ask-vendors.ts';
+import { balanceCommand } from './command.ts';
+import { balancesPage } from './page.ts';
+import { balanceProblems } from './problems.ts';
+import { balances } from './resource.ts';
+import { balancesSection } from './section.ts';
+import { balanceNotes, recentBalances } from './state.ts';
+import en from './texts/en.json' with { type: 'json' };
+import id from './texts/id.json' with { type: 'json' };
+
+/** Seconds between two readings of the balances. */
+const interval = 3_600;
+
+const askJob: JobDefinition = {
+  name: 'read-balances',
+  description: 'Asks vendors what is left in the accounts of API keys, where they tell it.',
+  schedule: { every: interval },
+  attempts: 1,
+  run: (_data, host) => askVendors(host),
+};
+
+const daysGauge = gaugeBy(
+  ['upstream'],
+  'upstream_balance_days',
+  'Days that the account of an upstream lasts at the use of the last week; left out where that is not known.',
+  async (host) =>
+    (await recentBalances(host)).flatMap(({ upstreams, days }) =>
+      days === undefined ? [] : upstreams.map((upstream) => [upstream, days] as const),
+    ),
+);
+
+/** For `/readyz?verbose`. */
+function tellLimits({ upstream, at, requests, tokens }: ToldLimits) {
+  return { upstream, at: new Date(at).toISOString(), requests: requests ?? null, tokens: tokens ?? null };
+}
+
+/** What is left in the accounts at vendors, as they report it or as the operator says, and how long it lasts. */
+export const plugin: GatewayPlugin = {
+  name: 'balances',
+  register({ gateway }) {
+    gateway.section(balancesSection);
+    gateway.tables({ name: 'balance', entities: async () => Object.values(await import('./entities.ts')) });
+    gateway.job(askJob);
+    gateway.texts(defineTexts({ en, id }));
+    gateway.problem(balanceProblems);
+    gateway.routeNotes(balanceNotes);
+    gateway.gauge(daysGauge);
+    gateway.statusReport({ name: 'vendor_limits', report: (host) => limitSamples(host).latest(host).map(tellLimits) });
+    gateway.page(balancesPage);
+    gateway.resource(balances);
+    gateway.command(balanceCommand);
+  },
+};

@@ -1,0 +1,44 @@
+import type { Page, PageRequest } from '#core/web/pages/page.ts';
+import { limitSamples } from '#core/gateway/model-call/told-limits.ts';
+import { describeTable } from '#core/web/pages/table.ts';
+import { fieldTable } from '#core/web/resources/field.ts';
+import { countActivePasses, lowBalances, readBalances } from './balances.ts';
+import { describeEffect } from './problems.ts';
+import { balances, balancesPath } from './resource.ts';
+
+/** Accounts on the page. */
+const listed = 200;
+
+/** `/operator/balances`: what is left in the accounts at vendors, and what stops without it. */
+export const balancesPage: Page = {
+  path: balancesPath,
+  role: 'operator',
+  title: 'balances.title',
+  within: '/operator/health',
+  template: 'balances/list.eta',
+  styles: ['operator.css', 'tables.css'],
+  async show(request) {
+    const { host } = request;
+    const [all, passes] = await Promise.all([readBalances(host), countActivePasses(host.database)]);
+    return {
+      effects: lowBalances(host, all).map(
+        (one) => `${one.upstreams.join(', ')}: ${describeEffect(one, passes, request)}`,
+      ),
+      limits: limitsTable(request),
+      table: fieldTable(request, 'balances', 'balances.title', all.slice(0, listed), balances.view.page),
+    };
+  },
+};
+
+/** What vendors tell in headers, as this instance has seen it last. */
+function limitsTable(request: PageRequest) {
+  const { t, host, format } = request;
+  const show = (one: { readonly limit: number; readonly left: number } | undefined) =>
+    one === undefined ? '' : t('balances.of', { left: format.number(one.left), limit: format.number(one.limit) });
+  return describeTable(request, 'limits', 'balances.limits', limitSamples(host).latest(host).slice(0, listed), [
+    { label: 'balances.upstream', fit: 'id', at: 'title', cell: ({ upstream }) => upstream },
+    { label: 'balances.requests', at: 'note', isNamed: true, cell: ({ requests }) => show(requests) },
+    { label: 'balances.tokens', at: 'end', cell: ({ tokens }) => show(tokens) },
+    { label: 'balances.read', at: 'note-end', cell: ({ at }) => new Date(at) },
+  ]);
+}

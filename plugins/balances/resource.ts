@@ -1,0 +1,77 @@
+import { object } from '#core/platform/schema.ts';
+import { defineView, type FieldReader } from '#core/web/resources/field.ts';
+import { defineResource } from '#core/web/resources/resource.ts';
+import type { Balance } from './balances.ts';
+
+export const balancesPath = '/operator/balances';
+
+/** An amount of a vendor's currency, which may be none that money is formatted in. */
+function amountOf(amount: number | undefined, currency: string | undefined): string {
+  return amount === undefined ? '' : `${amount.toFixed(2)} ${currency}`;
+}
+
+function shownAmount(amount: number | undefined, currency: string | undefined, { format }: FieldReader): string {
+  return amount === undefined ? '' : `${format.number(Math.round(amount * 100) / 100)} ${currency}`;
+}
+
+/** What is left in accounts at vendors. */
+export const balances = defineResource({
+  name: 'balance',
+  summary: 'list what is left in the accounts at vendors, and for how many days, the one that ends first first',
+  query: object({}),
+  view: defineView<Balance>()(
+    {
+      upstream: {
+        type: 'text',
+        label: 'balances.upstream',
+        fit: 'id',
+        at: 'title',
+        value: ({ upstreams }) => upstreams.join(', '),
+      },
+      amount: {
+        type: 'text',
+        label: 'balances.amount',
+        at: 'end',
+        value: ({ amount, currency }) => amountOf(amount, currency),
+        cell: ({ amount, currency }, reader) => shownAmount(amount, currency, reader),
+      },
+      'per-day': {
+        type: 'text',
+        label: 'balances.per_day',
+        heading: 'per day',
+        at: 'hide',
+        value: ({ perDay, currency }) => amountOf(perDay, currency),
+        cell: ({ perDay, currency }, reader) => shownAmount(perDay, currency, reader),
+      },
+      days: {
+        type: 'text',
+        label: 'balances.days',
+        at: 'note',
+        isNamed: true,
+        value: ({ days }) => (days === undefined ? '' : days.toFixed(1)),
+        cell: ({ days }, { format }) => (days === undefined ? '' : format.number(Math.floor(days * 10) / 10)),
+      },
+      loses: {
+        type: 'text',
+        label: 'balances.loses',
+        fit: 'text',
+        at: 'below',
+        value: ({ lost }) => lost.join(', '),
+      },
+      source: { type: 'state', label: 'balances.source', texts: 'balances.source', at: 'hide', of: 'source' },
+      read: {
+        type: 'time',
+        label: 'balances.read',
+        at: 'note-end',
+        value: ({ readAt }) => (readAt === undefined ? undefined : new Date(readAt)),
+      },
+      error: { type: 'text', label: 'balances.error', fit: 'text', at: 'hide', of: 'error' },
+    },
+    ['upstream', 'amount', 'per-day', 'days', 'loses', 'source', 'read', 'error'],
+  ),
+  none: 'No balance is known. Vendors that tell it are asked every hour; give your own figures under balances.own.',
+  async list(host, _query, { limit }) {
+    const { readBalances } = await import('./balances.ts');
+    return { entries: (await readBalances(host)).slice(0, limit) };
+  },
+});

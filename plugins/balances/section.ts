@@ -1,0 +1,50 @@
+import { upstreams } from '#core/config/sections/upstreams-section.ts';
+import { defineSection } from '#core/config/section.ts';
+import { isDay } from '#core/platform/timing/time-zone.ts';
+import { boolean, number, object, string } from '#core/platform/schema.ts';
+
+/** `balances` in gateway.yaml. */
+export const balancesSection = defineSection({
+  name: 'balances',
+  schema: object(
+    { default: {} },
+    'What is left in the accounts at vendors, and for how many days it lasts. Vendors that report it to an API key are asked every hour.',
+    {
+      ask: boolean({ default: true }, 'False to ask no vendor.'),
+      alert_days: number(
+        { minimum: 0, maximum: 365, default: 3 },
+        'Days that an account still lasts at the use of the last week, from which on operators get an alert.',
+      ),
+      own: {
+        type: 'object',
+        default: {},
+        description:
+          'Your own figures, by upstream, where the vendor reports none. What was used since is taken from the records, at the ' +
+          'prices of `cost`, in the currency of which the figure is.',
+        additionalProperties: object(['amount', 'as_of'], {
+          amount: number({ minimum: 0, maximum: 999_999_999 }, 'What was left at the beginning of that day.'),
+          as_of: string(
+            { pattern: '^\\d{4}-\\d\\d-\\d\\d$' },
+            'The day, such as 2026-11-29, which begins at midnight in UTC.',
+          ),
+        }),
+      },
+    },
+  ),
+  check({ own }, report, all) {
+    const known = all.names(upstreams);
+    for (const [name, { as_of: day }] of Object.entries(own)) {
+      if (known !== undefined && !known.includes(name))
+        report(['balances', 'own', name], 'is no upstream', 'use the name of one under upstreams', true);
+      if (!isDay(day)) report(['balances', 'own', name, 'as_of'], `is "${day}"`, 'use a day, such as 2026-11-29');
+    }
+  },
+  notices({ own }, all) {
+    const priced = all.get(upstreams);
+    return Object.keys(own).flatMap((name) =>
+      priced[name]?.cost === undefined
+        ? [`balances.own.${name}: upstreams.${name} has no cost, so its use is not known`]
+        : [],
+    );
+  },
+});

@@ -1,0 +1,51 @@
+import type { Host } from '#core/gateway/host/host.ts';
+import { FreshValue } from '#core/platform/timing/fresh-value.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
+import type { NoteSource } from '#core/web/pages/plugin-notes.ts';
+import { type Balance, isOver, lowBalances, readBalances } from './balances.ts';
+import { balancesPath } from './resource.ts';
+
+/** Ms; vendors are asked every hour. */
+const maxAge = 60_000;
+const deadline = 10_000;
+
+/** Balances for pages that are updated every few seconds. */
+const readings = new WeakMap<Host, FreshValue<readonly Balance[]>>();
+
+/** As they were a minute ago at most. */
+export function recentBalances(host: Host): Promise<readonly Balance[]> {
+  const options = { maxAge, staleFor: maxAge, deadline, now: () => host.monotonic(), read: () => readBalances(host) };
+  const reading = readings.get(host) ?? new FreshValue<readonly Balance[]>(options);
+  readings.set(host, reading);
+  return reading.get();
+}
+
+/** How long the accounts of routes last, where that is not long. */
+export const balanceNotes: NoteSource = async ({ host, t, format }) => {
+  const low = lowBalances(host, await recentBalances(host));
+  return low.flatMap((balance) => {
+    const text = isOver(balance)
+      ? t('balances.spent')
+      : t('balances.left', { days: describeDays(balance, { t, format }) });
+    const routes = host.catalog.models.flatMap((model) =>
+      model.routes.filter(({ upstream }) => balance.upstreams.includes(upstream.name)),
+    );
+    const kind = daysOf(balance) < 1 ? ('bad' as const) : ('warn' as const);
+    return [...new Set(routes.map(({ id }) => id))].map((about) => ({ about, text, kind, path: balancesPath }));
+  });
+};
+
+/** Whole days, or tenths of the last one. */
+export function daysOf(balance: Pick<Balance, 'days' | 'amount' | 'isAvailable'>): number {
+  const { days = 0 } = isOver(balance) ? {} : balance;
+  return days < 1 ? Math.floor(days * 10) / 10 : Math.floor(days);
+}
+
+/** `3 days`, `0.7 days`. */
+export function describeDays(
+  balance: Pick<Balance, 'days' | 'amount' | 'isAvailable'>,
+  { t, format }: Pick<PageRequest, 't' | 'format'>,
+): string {
+  const days = daysOf(balance);
+  return t('balances.day_count', { count: days, days: format.number(days) });
+}

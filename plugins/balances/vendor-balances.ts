@@ -1,0 +1,119 @@
+import type { Upstream } from '#core/config/catalog/catalog.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+
+/** What is left in a vendor's account, as the vendor reports it. */
+export interface ReportedBalance {
+  readonly amount: number;
+  readonly currency: string;
+  /** False where the vendor says that calls are refused. */
+  readonly isAvailable?: boolean;
+}
+
+/** How a vendor reports the balance of the account of a key. */
+interface BalanceEndpoint {
+  readonly vendor: string;
+  /** Presets of the upstreams that have it; and hosts, for upstreams without a preset. */
+  readonly presets: readonly string[];
+  readonly hosts: readonly string[];
+  /** From the host of the upstream's base URL. */
+  readonly path: string;
+  /** @returns undefined for a key without a balance, such as one without a limit */
+  read(answer: JsonObject, host: string): ReportedBalance | undefined;
+  /** The vendor's page about it. */
+  readonly source: string;
+  /** Day on which it was read. */
+  readonly seen: string;
+}
+
+export const balanceEndpoints: readonly BalanceEndpoint[] = [
+  {
+    vendor: 'DeepSeek',
+    presets: ['deepseek', 'deepseek-anthropic'],
+    hosts: ['api.deepseek.com'],
+    path: '//user/balance',
+    read(answer) {
+      // One entry for each currency; calls are paid from any.
+      const entries = objects(answer['balance_infos']).flatMap((entry) => {
+        const amount = numberOf(entry['total_balance']);
+        return amount === undefined ? [] : [{ amount, currency: String(entry['currency']) }];
+      });
+      const [most] = entries.toSorted((one, other) => other.amount - one.amount);
+      return most && { ...most, isAvailable: answer['is_available'] !== false };
+    },
+    source: 'https://api-docs.deepseek.com/api/get-user-balance',
+    seen: '2026-11-29',
+  },
+  {
+    vendor: 'OpenRouter',
+    presets: ['openrouter'],
+    hosts: ['openrouter.ai'],
+    path: '//api/v1/key',
+    read(answer) {
+      // Null for a key without a limit; the credits of the account take a management key.
+      const amount = numberOf(member(answer['data'], 'limit_remaining'));
+      return amount === undefined ? undefined : { amount, currency: 'USD' };
+    },
+    source: 'https://openrouter.ai/docs/api/api-reference/api-keys/get-current-key',
+    seen: '2026-11-29',
+  },
+  {
+    vendor: 'Moonshot',
+    presets: ['moonshot', 'moonshot-anthropic'],
+    hosts: ['api.moonshot.ai', 'api.moonshot.cn'],
+    path: '//v1/users/me/balance',
+    read(answer, host) {
+      const amount = numberOf(member(answer['data'], 'available_balance'));
+      const currency = host.endsWith('.cn') ? 'CNY' : 'USD';
+      return amount === undefined ? undefined : { amount, currency, isAvailable: amount > 0 };
+    },
+    source: 'https://platform.kimi.ai/docs/api/balance',
+    seen: '2026-11-29',
+  },
+  {
+    vendor: 'SiliconFlow',
+    presets: [],
+    hosts: ['api.siliconflow.com', 'api.siliconflow.cn'],
+    path: '//v1/user/info',
+    read(answer, host) {
+      const amount = numberOf(member(answer['data'], 'totalBalance'));
+      const currency = host.endsWith('.cn') ? 'CNY' : 'USD';
+      return amount === undefined ? undefined : { amount, currency };
+    },
+    source: 'https://docs.siliconflow.com/cn/api-reference/userinfo/get-user-info',
+    seen: '2026-11-29',
+  },
+  {
+    vendor: 'Novita',
+    presets: [],
+    hosts: ['api.novita.ai'],
+    path: '//openapi/v1/billing/balance/detail',
+    read(answer) {
+      const amount = numberOf(answer['availableBalance']); // ten-thousandths of a dollar
+      return amount === undefined ? undefined : { amount: amount / 10_000, currency: 'USD' };
+    },
+    source: 'https://novita.ai/docs/api-reference/basic-get-user-balance',
+    seen: '2026-11-29',
+  },
+];
+
+/** The endpoint for an upstream; undefined where its vendor reports no balance to keys of the API. */
+export function endpointOf({ vendor, baseUrl }: Pick<Upstream, 'vendor' | 'baseUrl'>): BalanceEndpoint | undefined {
+  const { hostname } = new URL(baseUrl);
+  return balanceEndpoints.find(
+    ({ presets, hosts }) => hosts.includes(hostname) || (vendor !== undefined && presets.includes(vendor)),
+  );
+}
+
+function member(value: JsonValue | undefined, name: string): JsonValue | undefined {
+  return isJsonObject(value) ? value[name] : undefined;
+}
+
+function objects(value: JsonValue | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}
+
+/** A number, or one in a text. */
+function numberOf(value: JsonValue | undefined): number | undefined {
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
+}

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { findEnding, modelEnds, sources } from '../../.ci/model-ends.ts';
+import { endSources as sources, modelEnds } from '#core/config/catalog/model-ends.ts';
+import { findEnding } from '../../.ci/model-ends.ts';
 
 const sdk = join(import.meta.dirname, '..', '..', 'node_modules', '@anthropic-ai', 'sdk');
 

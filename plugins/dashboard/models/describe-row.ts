@@ -83,7 +83,10 @@ function tokensOf(count: number | undefined, format: PageRequest['format']): str
 }
 
 /** `Test 1 · also gpt-x, sonnet`. */
-function aboutOf({ model: { displayName, id, publicName }, aliases, isAlone }: ModelReading, { t, format }: Reader) {
+function aboutOf(
+  { model: { displayName, id, publicName }, aliases, isAlone, notes }: ModelReading,
+  { t, format }: Reader,
+) {
   const prefix = publicName.slice(0, -id.length);
   const short = aliases.map((name) => (name.startsWith(prefix) ? name.slice(prefix.length) : name));
   const shown = short.slice(0, listedAliases).join(', ');
@@ -93,6 +96,7 @@ function aboutOf({ model: { displayName, id, publicName }, aliases, isAlone }: M
     ...(displayName === id ? [] : [displayName]),
     ...(aliases.length > 0 ? [t('models.also', { names })] : []),
     ...(isAlone ? [t('models.no_backup')] : []),
+    ...notes,
   ].join(' · ');
 }
 

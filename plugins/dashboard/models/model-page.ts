@@ -46,7 +46,7 @@ function describeModel(reading: ModelReading, request: PageRequest) {
   const query = `model=${encodeURIComponent(publicName)}`;
   return {
     name: publicName,
-    about: [...(displayName === id ? [] : [displayName]), t(`models.kind.${kind}`)].join(' · '),
+    about: [...(displayName === id ? [] : [displayName]), t(`models.kind.${kind}`), ...reading.notes].join(' · '),
     status: describeModelState(health, request, host.now()),
     can: canDo(model, abilities, t),
     listPath: modelsPath,

@@ -8,6 +8,7 @@ import { healthReadings, historyDays } from '#core/business/model-health/reading
 import type { Registry } from '#core/extension/registry.ts';
 import { localTime } from '#core/platform/timing/time-zone.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
+import { readNotes } from '#core/web/pages/plugin-notes.ts';
 import { routeNamesFor } from '../route-names.ts';
 import type { ModelFilter, ModelsQuery, SortColumn } from './query.ts';
 
@@ -22,6 +23,8 @@ export interface ModelReading {
   readonly health: ModelHealth | undefined;
   /** Exact aliases that lead to it. */
   readonly aliases: readonly string[];
+  /** What plugins note about it. */
+  readonly notes: readonly string[];
   /** It has no backup, and the reader sees routes. */
   readonly isAlone: boolean;
   /** Median ms to the first token in the last seven days; undefined without any. */
@@ -39,11 +42,12 @@ export async function readModels(gateway: Registry, request: PageRequest): Promi
   const { host } = request;
   const alone = new Set(routeNamesFor(request).areShown ? modelsWithoutBackup(host.catalog.models) : []);
   const readings = healthReadings(host);
-  const [health, speeds, answers, incidents] = await Promise.all([
+  const [health, speeds, answers, incidents, notes] = await Promise.all([
     readModelHealth(gateway, host),
     readings.speed.get().catch(() => undefined),
     readings.days.get().catch(() => undefined),
     readings.incidents.get().catch(() => undefined),
+    readNotes(gateway.modelNoteSources, request),
   ]);
   const states = new Map(health.map((one) => [one.id, one]));
   const names = Map.groupBy(host.catalog.listed, ({ model }) => model);
@@ -59,6 +63,7 @@ export async function readModels(gateway: Registry, request: PageRequest): Promi
       abilities: readAbilities(gateway, model),
       health: states.get(name),
       aliases: (names.get(model) ?? []).filter((one) => one.name !== name).map((one) => one.name),
+      notes: (notes.get(name) ?? []).map(({ text }) => text),
       isAlone: alone.has(model),
       firstTokenMs: speed?.weekMs,
       tokensPerSecond: speed?.tokensPerSecond,

@@ -30,6 +30,7 @@ export function readingOf(model: Model, figures: Partial<ModelReading> = {}): Mo
     health: undefined,
     aliases: [],
     isAlone: false,
+    notes: [],
     firstTokenMs: undefined,
     tokensPerSecond: undefined,
     uptime: () => undefined,

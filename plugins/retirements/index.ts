@@ -1,0 +1,37 @@
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import type { JobDefinition } from '#core/gateway/host/host.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
+import { retirementCommand } from './command.ts';
+import { retiringModels, retiringRoutes } from './notes.ts';
+import { retirementsPage } from './page.ts';
+import { retirementProblems } from './problems.ts';
+import { readLists } from './read-lists.ts';
+import { retirements } from './resource.ts';
+import { retirementsSection } from './section.ts';
+import en from './texts/en.json' with { type: 'json' };
+import id from './texts/id.json' with { type: 'json' };
+
+const listJob: JobDefinition = {
+  name: 'read-model-lists',
+  description: 'Reads which models vendors list, and when they say that one ends.',
+  schedule: { pattern: '41 4 * * *' },
+  attempts: 1,
+  run: (_data, host) => readLists(host),
+};
+
+/** Says before a vendor retires a model, and suggests what may follow. It changes no route. */
+export const plugin: GatewayPlugin = {
+  name: 'retirements',
+  register({ gateway }) {
+    gateway.section(retirementsSection);
+    gateway.tables({ name: 'retirement', entities: async () => Object.values(await import('./entities.ts')) });
+    gateway.job(listJob);
+    gateway.texts(defineTexts({ en, id }));
+    gateway.problem(retirementProblems);
+    gateway.routeNotes(retiringRoutes);
+    gateway.modelNotes(retiringModels);
+    gateway.page(retirementsPage);
+    gateway.resource(retirements);
+    gateway.command(retirementCommand);
+  },
+};

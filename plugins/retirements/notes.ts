@@ -1,0 +1,52 @@
+import type { Host } from '#core/gateway/host/host.ts';
+import { FreshValue } from '#core/platform/timing/fresh-value.ts';
+import type { NoteSource } from '#core/web/pages/plugin-notes.ts';
+import { retirementsPath } from './resource.ts';
+import { readRetirements, type Retirement, servedSuccessor, shownDay } from './retirements.ts';
+
+/** Ms; lists are read once a day. */
+const maxAge = 300_000;
+const deadline = 10_000;
+
+const readings = new WeakMap<Host, FreshValue<readonly Retirement[]>>();
+
+function recent(host: Host): Promise<readonly Retirement[]> {
+  const options = {
+    maxAge,
+    staleFor: maxAge,
+    deadline,
+    now: () => host.monotonic(),
+    read: () => readRetirements(host),
+  };
+  const reading = readings.get(host) ?? new FreshValue<readonly Retirement[]>(options);
+  readings.set(host, reading);
+  return reading.get();
+}
+
+/** On *Routes*: which models end. */
+export const retiringRoutes: NoteSource = async ({ host, t, format }) =>
+  (await recent(host)).map(({ route, state, endsOn }) => ({
+    about: route,
+    text: t(`retirements.note.${state}`, { day: shownDay(endsOn, format) }),
+    kind: state === 'ending' ? 'warn' : 'bad',
+    path: retirementsPath,
+  }));
+
+/** For customers: models that nothing serves after a day, the last of those of their routes. */
+export const retiringModels: NoteSource = async ({ host, t, format }) => {
+  const all = await recent(host);
+  const lost = new Set(all.flatMap((one) => one.lost));
+  return [...lost].flatMap((about) => {
+    const own = all.filter((one) => one.lost.includes(about));
+    const last =
+      own
+        .map(({ endsOn }) => endsOn ?? '')
+        .toSorted()
+        .at(-1) ?? '';
+    if (last === '') return []; // only a list lacks it
+    const other = own.map((one) => servedSuccessor(host, one)).find((name) => name !== undefined && name !== about);
+    const day = shownDay(last, format);
+    const text = other === undefined ? t('retirements.ends_on', { day }) : t('retirements.ends_for', { day, other });
+    return [{ about, text, kind: 'warn' as const }];
+  });
+};

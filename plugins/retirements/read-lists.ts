@@ -1,0 +1,78 @@
+import { recordEvent } from '#core/business/accounts/account-events.ts';
+import type { Route, Upstream } from '#core/config/catalog/catalog.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { LookupFailed } from '#core/gateway/model-call/vendor-lookup.ts';
+import { readRetirements, uniqueRoutes } from './retirements.ts';
+import { retirementsSection } from './section.ts';
+import { findListed, latestOfFamily, readVendorList, type VendorList } from './vendor-list.ts';
+
+declare module '#core/gateway/events/events.ts' {
+  interface EventTypes {
+    /** A vendor retires the model of a route, or has. Once when it is seen, and once a week before the end. */
+    'model.retiring': { readonly route: string; readonly state: string };
+  }
+}
+
+type ListHost = Pick<Host, 'catalog' | 'database' | 'log' | 'section' | 'now'>;
+
+/** Days before an end on which operators are told again. */
+const lastNotice = 7;
+
+/** Reads the list of each vendor once, notes what it says of the models of routes, and records what is new for operators. */
+export async function readLists(host: ListHost): Promise<void> {
+  const byUpstream = Map.groupBy(uniqueRoutes(host.catalog.models), ({ upstream }) => upstream);
+  if (host.section(retirementsSection).ask)
+    for (const [upstream, routes] of byUpstream)
+      if (!upstream.isDemo && upstream.credentials === undefined) await readList(host, upstream, routes);
+  await recordNotices(host);
+}
+
+async function readList(host: ListHost, upstream: Upstream, routes: readonly Route[]): Promise<void> {
+  try {
+    const list = await readVendorList(upstream);
+    for (const route of routes) await note(host, route, list);
+  } catch (error) {
+    if (!(error instanceof LookupFailed)) throw error;
+    // Many servers have no list.
+    if (error.status !== 404) host.log.warn(`upstream ${upstream.name} does not list its models: ${error.message}`);
+    for (const { id } of routes) await noteFailure(host, id, error.message);
+  }
+}
+
+/** Some vendors do not list all models: only one that was listed before can be missing. */
+async function note({ database, now }: ListHost, { id, model }: Route, list: VendorList): Promise<void> {
+  const entry = findListed(list, model);
+  const mayBeMissing = list.isWhole && list.models.length > 0 && entry === undefined;
+  const successor = entry?.successor ?? latestOfFamily(list, model) ?? null;
+  const at = new Date(now());
+  await database.query(
+    `insert into retirement_route as known (route, checked_at, listed_at, ends_on, successor) values (?, ?, ?, ?, ?)
+     on conflict (route) do update set checked_at = excluded.checked_at, error = null,
+       listed_at = coalesce(excluded.listed_at, known.listed_at),
+       missing_since = case when excluded.listed_at is not null or not ? then null
+         when known.listed_at is not null then coalesce(known.missing_since, excluded.checked_at) end,
+       ends_on = case when excluded.listed_at is null then known.ends_on else excluded.ends_on end,
+       successor = coalesce(excluded.successor, known.successor)`,
+    [id, at, entry === undefined ? null : at, entry?.endsOn ?? null, successor, mayBeMissing],
+  );
+}
+
+async function noteFailure({ database, now }: ListHost, route: string, error: string): Promise<void> {
+  await database.query(
+    `insert into retirement_route (route, checked_at, error) values (?, ?, ?)
+     on conflict (route) do update set checked_at = excluded.checked_at, error = excluded.error`,
+    [route, new Date(now()), error],
+  );
+}
+
+async function recordNotices(host: ListHost): Promise<void> {
+  const retirements = await readRetirements(host);
+  const soon = new Date(host.now() + lastNotice * 86_400_000).toISOString().slice(0, 10);
+  await host.database.fork().transactional(async (transaction) => {
+    for (const { route, state, endsOn, missingSince } of retirements) {
+      const stage = state === 'ending' && endsOn !== undefined && endsOn <= soon ? 'soon' : state;
+      const key = `model.retiring:${route}:${endsOn ?? missingSince}:${stage}`;
+      await recordEvent(transaction, 'model.retiring', { route, state }, key);
+    }
+  });
+}

@@ -1,0 +1,92 @@
+import type { Model, Route } from '#core/config/catalog/catalog.ts';
+import { endOf } from '#core/config/catalog/model-ends.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { epoch } from '#core/platform/database/rows.ts';
+import type { Formatter } from '#core/web/texts/formatter.ts';
+import { retirementsSection } from './section.ts';
+
+/** A route whose vendor retires its model. */
+export interface Retirement {
+  readonly route: string; // upstream/model
+  /** `ending`: within the days of notice. `missing`: a list that had it lacks it. */
+  readonly state: 'ending' | 'ended' | 'missing';
+  /** First day (UTC) without the model; undefined where only the list lacks it. */
+  readonly endsOn: string | undefined;
+  /** Epoch ms since when the list lacks it. */
+  readonly missingSince: number | undefined;
+  /** The vendor's name of a model that may follow: a suggestion. */
+  readonly successor: string | undefined;
+  /** Public names of the models that it serves. */
+  readonly models: readonly string[];
+  /** Those of them that have no route to a model that stays. */
+  readonly lost: readonly string[];
+}
+
+interface Row {
+  readonly route: string;
+  readonly missingSince: number | null;
+  readonly endsOn: string | null;
+  readonly successor: string | null;
+}
+
+type RetirementHost = Pick<Host, 'catalog' | 'database' | 'section' | 'now'>;
+
+/** Routes of models that have ended or end soon, the first end first. By the vendor's list, or by the days that it publishes. */
+export async function readRetirements(host: RetirementHost): Promise<Retirement[]> {
+  const { catalog, database, section, now } = host;
+  const routes = uniqueRoutes(catalog.models);
+  if (routes.length === 0) return [];
+  const rows = await database.query<Row>(
+    `select route, ${epoch('missing_since')} as "missingSince", ends_on as "endsOn", successor from retirement_route where route in (?)`,
+    [routes.map(({ id }) => id)],
+  );
+  const known = new Map(rows.map((row) => [row.route, row]));
+  const lastDay = dayOf(now() + section(retirementsSection).notice_days * 86_400_000);
+  const today = dayOf(now());
+  const retired = routes.flatMap((route): Omit<Retirement, 'models' | 'lost'>[] => {
+    const row = known.get(route.id);
+    const published = endOf(route.model, route.upstream.vendor);
+    const endsOn = row?.endsOn ?? published?.day;
+    const missingSince = row?.missingSince ?? undefined;
+    const successor = published?.successor ?? row?.successor ?? undefined;
+    if (missingSince === undefined && (endsOn === undefined || endsOn > lastDay)) return [];
+    const isEnded = endsOn !== undefined && endsOn <= today;
+    const state = isEnded ? 'ended' : missingSince === undefined ? 'ending' : 'missing';
+    return [{ route: route.id, state, endsOn, missingSince, successor }];
+  });
+  const gone = new Set(retired.map(({ route }) => route));
+  return retired
+    .map((one) => {
+      const served = catalog.models.filter((model) => model.routes.some(({ id }) => id === one.route));
+      const lost = served.filter((model) => model.routes.every(({ id }) => gone.has(id)));
+      return { ...one, models: namesOf(served), lost: namesOf(lost) };
+    })
+    .toSorted((one, other) => (one.endsOn ?? '').localeCompare(other.endsOn ?? ''));
+}
+
+function namesOf(models: readonly Model[]): string[] {
+  return models.map(({ publicName }) => publicName);
+}
+
+export function uniqueRoutes(models: readonly Model[]): Route[] {
+  return [...new Map(models.flatMap(({ routes }) => routes.map((route) => [route.id, route]))).values()];
+}
+
+/** The day in UTC, as vendors give days. */
+export function dayOf(time: number): string {
+  return new Date(time).toISOString().slice(0, 10);
+}
+
+/** A vendor's day, in words; the same day in every zone. */
+export function shownDay(day: string | undefined, format: Pick<Formatter, 'day'>): string {
+  return day === undefined ? '' : format.day(new Date(`${day}T12:00:00Z`)).text;
+}
+
+/** A model of the catalog that is served by the successor already: what customers may use instead. */
+export function servedSuccessor(
+  { catalog }: Pick<Host, 'catalog'>,
+  { successor }: Pick<Retirement, 'successor'>,
+): string | undefined {
+  if (successor === undefined) return undefined;
+  return catalog.models.find(({ routes }) => routes.some(({ model }) => model === successor))?.publicName;
+}

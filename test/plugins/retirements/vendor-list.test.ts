@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest';
+import { findListed, latestOfFamily, toList } from '../../../plugins/retirements/vendor-list.ts';
+
+it.each([
+  ['openai', { id: 'gpt-5', created: 1, shutdown_date: '2026-12-11' }, '2026-12-11', undefined],
+  ['openai', { id: 'gpt-6-sol', created: 2, shutdown_date: null }, undefined, undefined],
+  ['openrouter', { id: 'minimax/minimax-m2', expiration_date: '2026-11-05' }, '2026-11-05', undefined],
+  [
+    'mistral',
+    { id: 'old', deprecation: '2026-12-31T12:00:00Z', deprecation_replacement_model: 'mistral-medium-2611' },
+    '2026-12-31',
+    'mistral-medium-2611',
+  ],
+  ['groq', { id: 'x', shutdown_date: '2026-12-11' }, undefined, undefined],
+])('%s says in its list when a model ends (%#)', (preset, entry, endsOn, successor) => {
+  const { models } = toList({ object: 'list', data: [entry] }, preset);
+  expect(models).toEqual([expect.objectContaining({ id: entry.id, endsOn, successor })]);
+});
+
+it('models are found in lists of Gemini and Ollama, by their names', () => {
+  const gemini = toList({ models: [{ name: 'models/gemini-3.8-flash' }] }, 'gemini');
+  expect(findListed(gemini, 'gemini-3.8-flash')).toBeDefined();
+  const ollama = toList({ models: [{ name: 'llama3:latest' }] }, 'ollama-native');
+  expect([findListed(ollama, 'llama3')?.id, findListed(ollama, 'llama')]).toEqual(['llama3:latest', undefined]);
+});
+
+it('a list that has another page, or is no list, misses nothing', () => {
+  expect(toList({ data: [], has_more: true }, 'anthropic').isWhole).toBe(false);
+  expect(toList({ models: [], nextPageToken: 'x' }, 'gemini').isWhole).toBe(false);
+  expect(toList({ data: 'none' }, 'openai')).toEqual({ models: [], isWhole: true });
+  expect(toList({ data: [null, 1, { id: 2 }, { created: 3 }] }, 'openai').models).toEqual([]);
+});
+
+it('the latest model of the family is suggested, not one that ends, is older, or of another family', () => {
+  const list = toList(
+    {
+      data: [
+        { id: 'claude-sonnet-4-5-20250929', created_at: '2025-09-29T00:00:00Z' },
+        { id: 'claude-sonnet-4-20250514', created_at: '2025-05-14T00:00:00Z' },
+        { id: 'claude-sonnet-4-6', created_at: '2026-02-17T00:00:00Z' },
+        { id: 'claude-sonnet-5', created_at: '2026-08-01T00:00:00Z' },
+        { id: 'claude-opus-5', created_at: '2026-09-01T00:00:00Z' },
+      ],
+    },
+    'anthropic',
+  );
+  expect(latestOfFamily(list, 'claude-sonnet-4-5-20250929')).toBe('claude-sonnet-5');
+  expect(latestOfFamily(list, 'claude-sonnet-5')).toBeUndefined();
+  expect(latestOfFamily(list, 'claude-haiku-4-5')).toBeUndefined();
+  const ending = toList({ data: [{ id: 'gpt-9', created: 9, shutdown_date: '2030-01-01' }] }, 'openai');
+  expect(latestOfFamily(ending, 'gpt-5')).toBeUndefined();
+});

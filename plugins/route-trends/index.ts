@@ -1,0 +1,16 @@
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
+import { trendNotes } from './notes.ts';
+import { trendPage } from './page.ts';
+import en from './texts/en.json' with { type: 'json' };
+import id from './texts/id.json' with { type: 'json' };
+
+/** What vendors let through over time, from counts by hour: a step down is a note on *Routes*. */
+export const plugin: GatewayPlugin = {
+  name: 'route-trends',
+  register({ gateway }) {
+    gateway.texts(defineTexts({ en, id }));
+    gateway.routeNotes(trendNotes);
+    gateway.page(trendPage);
+  },
+};

@@ -1,0 +1,47 @@
+import type { Host } from '#core/gateway/host/host.ts';
+import { FreshValue } from '#core/platform/timing/fresh-value.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
+import type { NoteSource } from '#core/web/pages/plugin-notes.ts';
+import { readTrends, type RouteTrend } from './read-trends.ts';
+import type { StepDown } from './trends.ts';
+
+export const trendPath = '/operator/route-trends';
+
+/** Ms; counts are by hour. */
+const maxAge = 600_000;
+const deadline = 30_000;
+
+const readings = new WeakMap<Host, FreshValue<readonly RouteTrend[]>>();
+
+/** As they were ten minutes ago: pages do not wait for them to be read again. */
+export function recentTrends(host: Host): Promise<readonly RouteTrend[]> {
+  const read = () => readTrends(host.database, host.now());
+  const options = { maxAge, staleFor: maxAge, deadline, knownFor: 6 * maxAge, now: () => host.monotonic(), read };
+  const reading = readings.get(host) ?? new FreshValue<readonly RouteTrend[]>(options);
+  readings.set(host, reading);
+  return reading.get();
+}
+
+/** On *Routes*: what vendors let through less of than before. */
+export const trendNotes: NoteSource = async (reader) =>
+  (await recentTrends(reader.host)).flatMap(({ route, steps }) =>
+    steps.map((step) => ({
+      about: route,
+      text: describeStep(step, reader),
+      kind: 'warn' as const,
+      path: `${trendPath}?${new URLSearchParams({ route }).toString()}`,
+    })),
+  );
+
+/** `429: 0.4% → 6.1%`. */
+export function describeStep(
+  { kind, before, now }: StepDown,
+  { t, format }: Pick<PageRequest, 't' | 'format'>,
+): string {
+  const show = {
+    throttled: (value: number) => format.percent(value),
+    first_token: (value: number) => format.duration(value).text,
+    speed: (value: number) => format.number(Math.round(value)),
+  }[kind];
+  return t(`route-trends.step.${kind}`, { before: show(before), now: show(now) });
+}

@@ -1,0 +1,133 @@
+import type { Database } from '#core/platform/database/database.ts';
+import { epoch } from '#core/platform/database/rows.ts';
+import { timestamp } from '#core/gateway/records/filter.ts';
+import type { LatencyHistogram } from '#core/gateway/records/latency-histogram.ts';
+import { readUsage, startOfHours } from '#core/gateway/records/usage.ts';
+import { findSteps, type Passed, type StepDown } from './trends.ts';
+
+type Queries = Pick<Database, 'query'>;
+
+const hoursOfDay = 24;
+const daysBefore = 7;
+
+/** A route that has become worse in the last day. */
+export interface RouteTrend {
+  readonly route: string; // upstream/model
+  readonly steps: readonly StepDown[];
+}
+
+/** Routes on which vendors let less through in the last 24 hours than in the seven days before. @param now epoch ms */
+export async function readTrends(database: Queries, now: number): Promise<RouteTrend[]> {
+  const middle = startOfHours(now, hoursOfDay);
+  const first = startOfHours(now, hoursOfDay * (1 + daysBefore));
+  const [before, recent] = await Promise.all([
+    readPassed(database, first, middle),
+    readPassed(database, middle, undefined),
+  ]);
+  return [...recent].flatMap(([route, passed]) => {
+    const earlier = before.get(route);
+    const steps = earlier === undefined ? [] : findSteps(earlier, passed);
+    return steps.length === 0 ? [] : [{ route, steps }];
+  });
+}
+
+/** By route. @param until epoch ms; undefined for now */
+async function readPassed(
+  database: Queries,
+  since: number,
+  until: number | undefined,
+): Promise<ReadonlyMap<string, Passed>> {
+  const range = `hour >= ?${until === undefined ? '' : ' AND hour < ?'}`;
+  const parameters = [since, until].flatMap((at) => (at === undefined ? [] : [timestamp(at)]));
+  const attempts = 'route, fault, attempts';
+  const speeds = 'route, streamed_tokens, streamed_ms';
+  const both = [...parameters, ...parameters];
+  const [tried, streamed, usage] = await Promise.all([
+    database.query<{ route: string; attempts: number; throttled: number }>(
+      `SELECT route, sum(attempts)::float8 AS attempts,
+         coalesce(sum(attempts) FILTER (WHERE fault = 'throttled'), 0)::float8 AS throttled
+       FROM (SELECT ${attempts} FROM route_usage_hour WHERE ${range}
+         UNION ALL SELECT ${attempts} FROM route_usage_delta WHERE ${range}) AS parts GROUP BY route`,
+      both,
+    ),
+    database.query<{ route: string; tokens: number; ms: number }>(
+      `SELECT route, sum(streamed_tokens)::float8 AS tokens, sum(streamed_ms)::float8 AS ms
+       FROM (SELECT ${speeds} FROM usage_total WHERE ${range}
+         UNION ALL SELECT ${speeds} FROM usage_delta WHERE ${range}) AS parts WHERE route IS NOT NULL GROUP BY route`,
+      both,
+    ),
+    readUsage(database, { since, until }, ['route']),
+  ]);
+  const speedsOf = new Map(streamed.map((one) => [one.route, one]));
+  const firstOf = new Map(usage.map(({ route, firstContent }) => [route, firstContent]));
+  return new Map(
+    tried.map(({ route, ...counts }) => [
+      route,
+      {
+        ...counts,
+        firstContent: firstOf.get(route) ?? [],
+        streamedTokens: speedsOf.get(route)?.tokens ?? 0,
+        streamedMs: speedsOf.get(route)?.ms ?? 0,
+      },
+    ]),
+  );
+}
+
+/** What a vendor let through on a route in one hour or day. */
+export interface PassedAt extends Passed {
+  readonly at: number; // epoch ms of its start
+}
+
+interface Row {
+  readonly at: number;
+  readonly attempts: number;
+  readonly throttled: number;
+  readonly tokens: number;
+  readonly ms: number;
+  readonly latency: LatencyHistogram | null;
+}
+
+/** One route over time, the latest first. Days are those of the time zone. */
+export async function readCourse(
+  database: Queries,
+  route: string,
+  { since, by, timeZone }: { readonly since: number; readonly by: 'hour' | 'day'; readonly timeZone: string },
+): Promise<PassedAt[]> {
+  const at = by === 'hour' ? 'hour' : `date_trunc('day', hour, '${timeZone.replaceAll("'", '')}')`;
+  const where = 'hour >= ? AND route = ?';
+  const rows = await database.query<Row>(
+    `SELECT ${epoch('at')} AS at, coalesce(sum(attempts), 0)::float8 AS attempts, coalesce(sum(throttled), 0)::float8 AS throttled,
+       coalesce(sum(tokens), 0)::float8 AS tokens, coalesce(sum(ms), 0)::float8 AS ms,
+       json_agg(json_build_array(bucket, requests) ORDER BY bucket) FILTER (WHERE bucket IS NOT NULL) AS latency
+     FROM (
+       SELECT ${at} AS at, attempts, CASE WHEN fault = 'throttled' THEN attempts END AS throttled, NULL::bigint AS tokens,
+         NULL::bigint AS ms, NULL::integer AS bucket, NULL::integer AS requests
+       FROM (SELECT hour, route, fault, attempts FROM route_usage_hour UNION ALL
+         SELECT hour, route, fault, attempts FROM route_usage_delta) AS tried WHERE ${where}
+       UNION ALL
+       SELECT ${at}, NULL, NULL, streamed_tokens, streamed_ms, NULL, NULL
+       FROM (SELECT hour, route, streamed_tokens, streamed_ms FROM usage_total UNION ALL
+         SELECT hour, route, streamed_tokens, streamed_ms FROM usage_delta) AS streamed WHERE ${where}
+       UNION ALL
+       SELECT ${at}, NULL, NULL, NULL, NULL, bucket, requests
+       FROM usage_total, unnest(first_content_buckets, first_content_counts) AS latency (bucket, requests) WHERE ${where}
+       UNION ALL
+       SELECT ${at}, NULL, NULL, NULL, NULL, first_content_bucket, answered
+       FROM usage_delta WHERE ${where} AND first_content_bucket IS NOT NULL
+     ) AS parts GROUP BY at ORDER BY at DESC`,
+    Array.from({ length: 4 }, () => [timestamp(since), route]).flat(),
+  );
+  return rows.map(({ tokens, ms, latency, ...rest }) => ({
+    ...rest,
+    streamedTokens: tokens,
+    streamedMs: ms,
+    firstContent: mergeEqual(latency ?? []),
+  }));
+}
+
+/** One pair for each bucket: hours of a day have the same ones. */
+function mergeEqual(pairs: LatencyHistogram): LatencyHistogram {
+  const sums = new Map<number, number>();
+  for (const [bucket, requests] of pairs) sums.set(bucket, (sums.get(bucket) ?? 0) + requests);
+  return [...sums].toSorted(([one], [other]) => one - other);
+}

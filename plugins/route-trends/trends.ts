@@ -1,0 +1,60 @@
+import { type LatencyHistogram, quantile, sizeOf } from '#core/gateway/records/latency-histogram.ts';
+
+/** What a vendor let through on a route in a time. */
+export interface Passed {
+  readonly attempts: number;
+  /** Attempts that it throttled. */
+  readonly throttled: number;
+  readonly firstContent: LatencyHistogram;
+  /** Tokens of streams that are long enough to tell a speed, and their ms. */
+  readonly streamedTokens: number;
+  readonly streamedMs: number;
+}
+
+/** A step down: what became worse, and by how much. */
+export type StepDown =
+  | { readonly kind: 'throttled'; readonly before: number; readonly now: number } // shares
+  | { readonly kind: 'first_token'; readonly before: number; readonly now: number } // ms, medians
+  | { readonly kind: 'speed'; readonly before: number; readonly now: number }; // tokens per second
+
+/** Below these, the figures of a day say too little. */
+const least = { attempts: 200, answers: 100, tokens: 20_000 };
+/** What counts as a step down: vendors vary by a third from day to day. */
+const steps = {
+  throttled: { share: 0.02, times: 3 },
+  firstToken: { ms: 300, times: 1.5 },
+  speed: { times: 0.7 },
+};
+
+/** Compares the last day of a route with the week before it. @returns what became worse */
+export function findSteps(before: Passed, now: Passed): StepDown[] {
+  return [...throttledStep(before, now), ...firstTokenStep(before, now), ...speedStep(before, now)];
+}
+
+function throttledStep(before: Passed, now: Passed): StepDown[] {
+  if (Math.min(before.attempts, now.attempts) < least.attempts) return [];
+  const [earlier, later] = [before, now].map(({ throttled, attempts }) => throttled / attempts) as [number, number];
+  const isStep = later >= steps.throttled.share && later >= earlier * steps.throttled.times;
+  return isStep ? [{ kind: 'throttled', before: earlier, now: later }] : [];
+}
+
+function firstTokenStep(before: Passed, now: Passed): StepDown[] {
+  if (Math.min(sizeOf(before.firstContent), sizeOf(now.firstContent)) < least.answers) return [];
+  const [earlier = 0, later = 0] = [before, now].map(({ firstContent }) => quantile(firstContent, 0.5));
+  const isStep = later - earlier >= steps.firstToken.ms && later >= earlier * steps.firstToken.times;
+  return isStep ? [{ kind: 'first_token', before: earlier, now: later }] : [];
+}
+
+function speedStep(before: Passed, now: Passed): StepDown[] {
+  if (Math.min(before.streamedTokens, now.streamedTokens) < least.tokens) return [];
+  const [earlier, later] = [speedOf(before) ?? 0, speedOf(now) ?? 0];
+  return later <= earlier * steps.speed.times ? [{ kind: 'speed', before: earlier, now: later }] : [];
+}
+
+/** Tokens per second; undefined without a stream that is long enough. */
+export function speedOf({
+  streamedTokens,
+  streamedMs,
+}: Pick<Passed, 'streamedTokens' | 'streamedMs'>): number | undefined {
+  return streamedMs === 0 ? undefined : (streamedTokens * 1000) / streamedMs;
+}

@@ -47,6 +47,7 @@ export async function compareAll(month: Month): Promise<Compared[]> {
     webhooks,
     canaries,
     probes,
+    vendors,
     margins,
     bankBooks,
   ];
@@ -241,10 +242,29 @@ async function webhooks({ model, world }: Month): Promise<Compared[]> {
       const rest = `${one['refunds_pending']} refunds pending${one['oldest_unconfirmed'] === null ? '' : ', a payment too'}`;
       return `${type} ${one['day']} ${one['revenue']} ${one['orders']} [${open.toSorted().join(', ')}] ${rest}`;
     }
+    const ofVendor = describeVendorAlert(type, one);
+    if (ofVendor !== undefined) return ofVendor;
     const amount = (money as { amount: number } | null)?.amount;
     return `${type} ${one['order']} ${one['reason']} ${one['price']} ${amount} ${one['decide_by']}`;
   });
   return [compare("alerts to the operator's webhook", seen, model.alerts)];
+}
+
+/** Alerts about vendors: an account that runs dry, one that is closed, a model that is retired. */
+function describeVendorAlert(type: unknown, data: Record<string, unknown>): string | undefined {
+  if (type === 'key.closed') return `${type} ${String(data['upstream'])} ${String(data['part'])}`;
+  if (type === 'model.retiring')
+    return `${type} ${String(data['route'])} ${String(data['state'])} ${String(data['ends_on'])} ${String(data['successor'])}`;
+  if (type !== 'balance.low') return undefined;
+  const [one] = data['balances'] as { upstreams: string[]; days_left: number; models_lost: string[] }[];
+  const days = Math.round(one?.days_left ?? NaN);
+  return `${type} ${one?.upstreams.join()} ${days} ${String(data['passes'])} ${one?.models_lost.join()}`;
+}
+
+/** Customers notice nothing of vendors that are seen to fail: each request is served, and a closed account is asked once a day. */
+async function vendors({ world }: Month): Promise<Compared[]> {
+  const { seen, expected } = world.vendors.compare();
+  return [compare('requests to a vendor that closes an account', seen, expected)];
 }
 
 /** The bad change that served a share has taken itself back, and never served everybody. */

@@ -104,7 +104,7 @@ export class Month {
 
   static async open(url: string, size: MonthSize): Promise<Month> {
     const first = { prices, maxActive: Math.floor(size.accounts * 0.55) };
-    return new Month(await World.open(url, size.accounts, first), size, first);
+    return new Month(await World.open(url, size, first), size, first);
   }
 
   get #database() {
@@ -193,6 +193,8 @@ export class Month {
         return this.#rollback();
       case 'canary':
         return this.#beginCanary();
+      case 'vendors':
+        return this.#vendors(event.today);
       case 'digest':
         return this.#digest();
       case 'count places':
@@ -306,6 +308,16 @@ export class Month {
     this.model.report();
     await this.world.runJob('watch-for-alerts');
     await this.world.runJob('send-webhooks');
+  }
+
+  async #vendors(today: number): Promise<void> {
+    await this.world.liveVendors(today);
+    // The alert of a balance is recorded with the report, half an hour later.
+    this.#after(31n * minute - second, () => {
+      const passes = this.model.accounts.filter((_account, index) => this.model.isActive(index)).length;
+      this.model.alerts.push(...this.world.vendors.alertsOf(today, passes));
+      return Promise.resolve();
+    });
   }
 
   async #refund(

@@ -57,6 +57,8 @@ export type Scripted =
   // One more, which serves a share of the accounts and is to take itself back.
   | { readonly kind: 'canary' }
   | { readonly kind: 'digest' }
+  // A day of the vendors that run dry, close an account and retire a model; days from 0.
+  | { readonly kind: 'vendors'; readonly today: number }
   | { readonly kind: 'rollback' }
   | { readonly kind: 'count places' };
 
@@ -147,6 +149,7 @@ export function writeScript({ accounts, days, seed }: MonthSize): At<Scripted>[]
     const midnight = today * day;
     for (const clock of [6n, 12n, 18n, 23n]) add(midnight + clock * hour + 59n * second, { kind: 'usage' });
     add(midnight + day - second, { kind: 'count places' });
+    add(midnight + 6n * hour + 30n * minute, { kind: 'vendors', today: Number(today) });
     add(midnight + 7n * hour + minute, { kind: 'digest' });
     add(midnight + 3n * hour, { kind: 'probe', isWeak: today >= (BigInt(days) * 3n) / 5n });
     if (today % 7n === 1n) add(midnight + 20n * hour + 30n * minute, { kind: 'peak' });

@@ -23,6 +23,7 @@ import { OpenServices } from '#core/process/services.ts';
 import { answerAbly } from '../support/able-model.ts';
 import { createUpstream, type FaultyUpstream } from '../support/faulty-upstream.ts';
 import { MonthBank } from './bank.ts';
+import { MonthVendors, vendorsYaml } from './vendors.ts';
 
 export const begin = '2026-11-01T00:00:00+07:00';
 
@@ -38,18 +39,22 @@ function yamlOf(
   { prices, maxActive }: ShopTerms,
   upstreams: Readonly<Record<string, string>>,
   webhook: string,
+  vendors: string,
 ): string {
   const plans = [...prices].map(([days, price]) => `  - { days: ${days}, price: ${price} }`);
   const routes = Object.entries(upstreams).map(
     ([name, url]) =>
       `  ${name}: { format: [chat], base_url: "${url}", cost: ${JSON.stringify(costs[`${name}/main` as keyof typeof costs])} }`,
   );
+  const others = vendorsYaml(vendors);
   return `
 service: { name: Daypass, prefix: dp, base_url: "https://daypass.example", time_zone: Asia/Jakarta }
 pipeline: [auth, plan, rate-limit: { limit: 100, period: 60, burst: 100 }, format, upstream, log]
 upstreams:
-${routes.join('\n')}
-models: { main: { routes: [steady/main, weak/main], capabilities: { images: false, reasoning: false } } }
+${[...routes, ...others.upstreams].join('\n')}
+models:
+  main: { routes: [steady/main, weak/main], capabilities: { images: false, reasoning: false } }
+${others.models.map((model) => `  ${model}`).join('\n')}
 plans:
 ${plans.join('\n')}
 currency: IDR
@@ -81,6 +86,7 @@ export interface SeenCanary {
  * Jobs run when they are told to. The bank and the vendors are this file's.
  */
 export class World implements AsyncDisposable {
+  vendors: MonthVendors = undefined as never;
   readonly bank = new MonthBank('bank', () => this.#now);
   host: Host = undefined as never;
   accounts: readonly string[] = [];
@@ -102,8 +108,13 @@ export class World implements AsyncDisposable {
   #canaryRun: VariantRun | undefined;
   #now = 0; // ms
 
-  static async open(url: string, accounts: number, terms: ShopTerms): Promise<World> {
+  static async open(
+    url: string,
+    { accounts, days }: { readonly accounts: number; readonly days: number },
+    terms: ShopTerms,
+  ): Promise<World> {
     const world = new World();
+    world.vendors = world.#stack.use(await MonthVendors.open(days, Date.parse(begin)));
     await world.#open(url, accounts, terms);
     return world;
   }
@@ -153,6 +164,7 @@ export class World implements AsyncDisposable {
   async #vendor(name: string): Promise<string> {
     const upstream: FaultyUpstream = await createUpstream(
       (request, response) => {
+        if (request.method === 'GET') return response.json(200, { data: [{ id: 'main' }] });
         const chat = answerAbly(request.json<JsonObject>());
         const isOther = name === 'weak' && this.isWeak;
         if (request.json<JsonObject>()['stream'] === true && !isOther) {
@@ -184,7 +196,7 @@ export class World implements AsyncDisposable {
   }
 
   #yaml(terms: ShopTerms, upstreams = this.#upstreams): string {
-    return yamlOf(terms, upstreams, this.#webhook);
+    return yamlOf(terms, upstreams, this.#webhook, this.vendors.url);
   }
 
   /** A file that names another vendor is tried, as over the operator's API. */
@@ -267,6 +279,10 @@ export class World implements AsyncDisposable {
     const job = this.#registry.jobs.get(name);
     if (job === undefined) throw new Error(`there is no job ${name}`);
     await job.run({}, this.host);
+  }
+
+  liveVendors(today: number): Promise<void> {
+    return this.vendors.live(today, this.host, this.#registry.stages, (name) => this.runJob(name));
   }
 
   /** What the operator's API reads. */

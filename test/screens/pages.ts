@@ -19,7 +19,7 @@ const minor = new Set(
     'landing-signed-in sign-in docs buy-gift done-gift done-gift-redeemed operator-order-gift pay-expired pay-failed pay-wrong-amount receipt orders-empty key sign-ins delete account preferences',
     'home-empty home-ended model connect-windows connect-tool requests-errors requests-empty not-found',
     'operator-orders operator-order operator-flags operator-mails operator-accounts operator-account operator-account-buyer operator-outage operator-requests operator-request operator-heaviest operator-policy operator-sales operator-announcements operator-margins operator-books operator-month',
-    'operator-routes operator-probes operator-probe operator-health operator-configurations operator-canary operator-configuration',
+    'operator-routes operator-probes operator-probe operator-balances operator-closed-keys operator-retirements operator-route-trends operator-health operator-configurations operator-canary operator-configuration',
   ].flatMap((names) => names.split(' ')),
 );
 
@@ -88,6 +88,10 @@ export function screensOf({
     ['operator-routes', 'operator', '/operator/routes', 'table'],
     ['operator-probes', 'operator', '/operator/probes', 'table'],
     ['operator-probe', 'operator', `/operator/probes/route?route=other/${longNames.backup}`, 'table'],
+    ['operator-balances', 'operator', '/operator/balances', 'h1'],
+    ['operator-closed-keys', 'operator', '/operator/closed-keys', 'h1'],
+    ['operator-retirements', 'operator', '/operator/retirements', 'h1'],
+    ['operator-route-trends', 'operator', `/operator/route-trends?route=other/${longNames.backup}`, 'h2'],
     ['operator-health', 'operator', '/operator/health', 'h1'],
     ['operator-configurations', 'operator', '/operator/configuration', 'table'],
     ['operator-canary', 'operator', '/operator/configuration/canary', 'table'],

@@ -2,7 +2,7 @@ import type { Server, ServerRoute } from '@hapi/hapi';
 import type { ReadAllowance } from '#core/business/accounts/allowance.ts';
 import type { EventTypes } from '#core/gateway/events/events.ts';
 import { wakeAlerts, wakeMails } from '#core/business/mail/jobs.ts';
-import type { ReadCredits } from '#core/business/model-health/readings.ts';
+import type { ReadCheckups, ReadCredits } from '#core/business/model-health/readings.ts';
 import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import type { PaymentProvider } from '#core/business/payments/payment-provider.ts';
@@ -133,6 +133,7 @@ export class Registry {
   variantSource: VariantSource | undefined;
   /** Reads how much time customers got back; undefined where no plugin gives any. */
   creditReader: ReadCredits | undefined;
+  checkupReader: ReadCheckups | undefined;
   #plugin = 'core';
 
   /** Runs `register`; what it adds belongs to the plugin of this name. Plugins register one after another. */
@@ -322,6 +323,12 @@ export class Registry {
   credits(reader: ReadCredits): void {
     if (this.creditReader !== undefined) throw new Error('two plugins give time back for incidents');
     this.creditReader = reader;
+  }
+
+  /** The last checks of each model's routes, for the status page. */
+  checkups(reader: ReadCheckups): void {
+    if (this.checkupReader !== undefined) throw new Error('two plugins check the routes of models');
+    this.checkupReader = reader;
   }
 
   catalogReview(review: CatalogReview): void {

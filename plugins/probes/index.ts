@@ -1,5 +1,6 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
+import { readCheckups } from './checkups.ts';
 import { probeCommand } from './command.ts';
 import { probeJobs } from './jobs.ts';
 import { probesPage, probedRoutePage } from './pages.ts';
@@ -15,6 +16,7 @@ export const plugin: GatewayPlugin = {
     gateway.section(probesSection);
     gateway.tables({ name: 'probes', entities: async () => Object.values(await import('./entities.ts')) });
     for (const job of probeJobs(gateway)) gateway.job(job);
+    gateway.checkups(readCheckups);
     gateway.healthCheck(probesCheck);
     for (const gauge of probeGauges) gateway.gauge(gauge);
     gateway.texts(defineTexts({ en, id }));

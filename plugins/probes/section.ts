@@ -23,6 +23,10 @@ export const probesSection = defineSection({
         { enum: ['flag', 'last'], default: 'flag' },
         'What happens to a route that no longer does what it declares: it is reported, or also tried after the other routes of its model. Changed fingerprints are only reported.',
       ),
+      publish: boolean(
+        { default: false },
+        'True to show on the status page, for each model, when its routes were probed last, whether they do what they declare, and whether their fingerprints are unchanged.',
+      ),
     },
   ),
   notices({ enabled, every_hours: every, daily_tokens: tokens, context_every_days: days }, all) {

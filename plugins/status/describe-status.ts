@@ -1,5 +1,6 @@
 import { endOf, type Incident, outcomeOf } from '#core/business/model-health/incident.ts';
 import { answeredShare, availabilityOf } from '#core/business/model-health/trouble.ts';
+import type { ModelCheckup } from '#core/business/model-health/readings.ts';
 import { dayBars } from '#core/web/pages/geometry.ts';
 import { describeModelState, sinceText } from '#core/web/pages/model-state.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
@@ -78,7 +79,7 @@ function isOnBackup(routes: ModelStatus['health']['routes']): boolean {
   return (states.has('out') || states.has('unproven')) && states.has('available');
 }
 
-function describeModel({ health, days, answered }: ModelStatus, { t, format }: Reader, now: number) {
+function describeModel({ health, days, answered, checkup }: ModelStatus, { t, format }: Reader, now: number) {
   const { id } = health;
   const badDays = days.filter((day) => day.state === 'warn' || day.state === 'bad').toReversed();
   return {
@@ -89,10 +90,18 @@ function describeModel({ health, days, answered }: ModelStatus, { t, format }: R
       answered === undefined
         ? t('status.unanswered')
         : t('status.answered', { share: format.percent(answered, precision) }),
+    checkup: checkup === undefined ? undefined : describeCheckup(checkup, { t, format }),
     hasDays: days.length > 0,
     badDaysLabel: t('status.bad_days', { count: badDays.length }),
     badDays: badDays.map((day) => describeDay(day, { t, format })),
   };
+}
+
+/** "Probed 28 Nov, 14:02: as declared, fingerprint unchanged". */
+function describeCheckup({ at, isPassed, isSameModel }: ModelCheckup, { t, format }: Reader): string {
+  const fingerprint = isSameModel === undefined ? [] : [t(`status.fingerprint.${isSameModel ? 'same' : 'changed'}`)];
+  const found = [t(`status.probe.${isPassed ? 'passed' : 'failed'}`), ...fingerprint].join(', ');
+  return t('status.probe', { time: format.dayTime(new Date(at)).text, found });
 }
 
 function describeBars(model: string, days: readonly DayStatus[], t: Reader['t']) {

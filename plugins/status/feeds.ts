@@ -14,7 +14,7 @@ import { statusTexts } from './texts.ts';
 /** Seconds for which caches may keep a feed. */
 const maxAge = 10;
 
-type StatusRegistry = Pick<Registry, 'statusReports' | 'creditReader' | 'noticeSources'>;
+type StatusRegistry = Pick<Registry, 'statusReports' | 'creditReader' | 'checkupReader' | 'noticeSources'>;
 
 const translator = new Translator([statusTexts]);
 

@@ -1,4 +1,5 @@
 import { endOf, type Incident, outcomeOf } from '#core/business/model-health/incident.ts';
+import type { ModelCheckup } from '#core/business/model-health/readings.ts';
 import type { Language, Translate } from '#core/web/texts/texts.ts';
 import { incidentTitle } from './incident-text.ts';
 import type { DayStatus } from '#core/business/model-health/days.ts';
@@ -37,7 +38,7 @@ export function toJson(
   };
 }
 
-function modelToJson({ health, days, answered }: ModelStatus): object {
+function modelToJson({ health, days, answered, checkup }: ModelStatus): object {
   const { id, state, since, failedAt, firstTokenMs } = health;
   return {
     id,
@@ -47,7 +48,13 @@ function modelToJson({ health, days, answered }: ModelStatus): object {
     first_token_ms: firstTokenMs === undefined ? null : Math.round(firstTokenMs),
     answered: shareOf(answered),
     days: days.map(dayToJson),
+    ...(checkup !== undefined && { probe: checkupToJson(checkup) }),
   };
+}
+
+function checkupToJson({ at, isPassed, isSameModel }: ModelCheckup): object {
+  const fingerprint = isSameModel === undefined ? null : isSameModel ? 'unchanged' : 'changed';
+  return { at: timeOf(at), status: isPassed ? 'passed' : 'failed', fingerprint };
 }
 
 const statusOfDays = { ok: 'working', warn: 'degraded', bad: 'down', none: 'no_data' } as const;

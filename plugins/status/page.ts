@@ -8,7 +8,9 @@ import { readServiceStatus } from './service-status.ts';
 const interval = 5;
 
 /** `/status`, a public page. */
-export function statusPage(gateway: Pick<Registry, 'statusReports' | 'creditReader' | 'noticeSources'>): Page {
+export function statusPage(
+  gateway: Pick<Registry, 'statusReports' | 'creditReader' | 'checkupReader' | 'noticeSources'>,
+): Page {
   const values = async (request: PageRequest) => {
     const { host, query } = request;
     const [status, notices] = await Promise.all([

@@ -3,7 +3,7 @@ import { service } from '#core/config/sections/core-sections.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { entriesOn, type ListPage, pageNear } from '#core/web/pages/pagination.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { historyDays, healthReadings } from '#core/business/model-health/readings.ts';
+import { historyDays, healthReadings, type ModelCheckup } from '#core/business/model-health/readings.ts';
 import type { Incident } from '#core/business/model-health/incident.ts';
 import { type ModelHealth, readModelHealth, severityOf } from '#core/business/model-health/model-health.ts';
 import { type DayStatus, describeDays, lastDays } from '#core/business/model-health/days.ts';
@@ -32,20 +32,23 @@ export interface ModelStatus {
   readonly days: readonly DayStatus[];
   /** Share of answered requests in these days, 0 to 1; undefined without any. */
   readonly answered: number | undefined;
+  /** Undefined where it is not known or not published. */
+  readonly checkup?: ModelCheckup | undefined;
 }
 
 /** At most a few seconds old, while the database responds. Does not reject, and takes little more than a second. @param wanted number of the page, as entered */
 export async function readServiceStatus(
-  gateway: Pick<Registry, 'statusReports' | 'creditReader'>,
+  gateway: Pick<Registry, 'statusReports' | 'creditReader' | 'checkupReader'>,
   host: Host,
   wanted?: unknown,
 ): Promise<ServiceStatus> {
   const readings = healthReadings(host);
-  const [health, answers, incidents, credited = new Map<string, number>()] = await Promise.all([
+  const [health, answers, incidents, credited = new Map<string, number>(), checkups] = await Promise.all([
     readModelHealth(gateway, host),
     readings.days.get().catch(() => undefined),
     readings.incidents.get().catch(() => undefined),
     gateway.creditReader?.(host).catch(() => undefined),
+    gateway.checkupReader?.(host).catch(() => undefined),
   ]);
   const at = new Date(host.now());
   const timeZone = host.section(service).time_zone;
@@ -55,9 +58,10 @@ export async function readServiceStatus(
   const all =
     page.count > 1 ? health.toSorted((one, other) => severityOf(one.state) - severityOf(other.state)) : health;
   const models = entriesOn(page, all).map((model): ModelStatus => {
-    if (answers === undefined) return { health: model, days: [], answered: undefined };
+    const checkup = checkups?.get(model.id);
+    if (answers === undefined) return { health: model, days: [], answered: undefined, checkup };
     const own = ofModels.get(model.id) ?? [];
-    return { health: model, ...describeDays(days, answers.get(model.id) ?? [], own, timeZone) };
+    return { health: model, checkup, ...describeDays(days, answers.get(model.id) ?? [], own, timeZone) };
   });
   const hasHistory = answers !== undefined && incidents !== undefined;
   const isComplete = hasHistory && !readings.incidents.isBehind && !readings.days.isBehind;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import OpenAI from 'openai';
@@ -243,6 +244,19 @@ describe('a conversation on a WebSocket', () => {
 });
 
 describe('a request on a WebSocket', () => {
+  it.each(upstreamTextFormats)('has the digests of its answer on record, from a %s route', async (format) => {
+    using client = await open();
+    const said = textOf(await client.ask({ model: `on-${format}`, store: false, input: 'digest' }));
+    const digest = createHash('sha256').update(said).digest('hex');
+    await vi.waitFor(async () => {
+      const rows = await gateway.database.query<object>(
+        'SELECT digest_received, digest_sent FROM request_log WHERE model = ? ORDER BY started_at DESC LIMIT 1',
+        [`dp/on-${format}`],
+      );
+      expect(rows).toEqual([{ digest_received: digest, digest_sent: digest }]);
+    }, 10_000);
+  });
+
   it('waits for the one before it in its lane, and for no other', async () => {
     const gate = Promise.withResolvers<void>();
     answer = async (request, response) => {

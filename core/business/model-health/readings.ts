@@ -27,6 +27,18 @@ interface HealthReadings {
 /** Ms that customers got back, by incident of the last `historyDays`. */
 export type ReadCredits = (host: Host) => Promise<ReadonlyMap<string, number>>;
 
+/** What the last checks of a model's routes have found. */
+export interface ModelCheckup {
+  readonly at: number; // of the last one, epoch ms
+  /** Every route does what it declares. */
+  readonly isPassed: boolean;
+  /** Whether the routes answer as the model of their baseline does; undefined where none was compared. */
+  readonly isSameModel: boolean | undefined;
+}
+
+/** By public names of models; empty where operators do not publish them. */
+export type ReadCheckups = (host: Host) => Promise<ReadonlyMap<string, ModelCheckup>>;
+
 export const healthReadings = perCatalog(createReadings);
 
 function createReadings(host: Host): HealthReadings {

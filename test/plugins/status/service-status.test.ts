@@ -1,6 +1,9 @@
 import { expect, it } from 'vitest';
 import type { Catalog } from '#core/config/catalog/catalog.ts';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
+import { Translator } from '#core/web/texts/translator.ts';
+import { toJson } from '../../../plugins/status/json.ts';
+import { statusTexts } from '../../../plugins/status/texts.ts';
 import { readServiceStatus } from '../../../plugins/status/service-status.ts';
 
 const gateway = { statusReports: new Map() } as never;
@@ -33,4 +36,21 @@ it('shows incidents and days as they were while the database is frozen, and wait
   expect(status.models[0]?.days).toHaveLength(90);
   host.clock.advance(3_600_000);
   expect(await readServiceStatus(gateway, host)).toMatchObject({ isComplete: false, hasHistory: false, incidents: [] });
+});
+
+it('shows what the plugin that checks routes has published, without it nothing', async () => {
+  const catalog = { models, upstreams: [], resolve: () => models[0] } as unknown as Catalog;
+  const database = { query: async () => [], fork: () => ({ execute: async () => [] }) } as never;
+  const host = createTestHost({ now: Date.parse('2031-05-12T12:00:00Z'), catalog, database });
+  const checkup = { at: Date.parse('2031-05-12T02:00:00Z'), isPassed: true, isSameModel: false };
+  const publishing = { statusReports: new Map(), checkupReader: async () => new Map([['dp/a', checkup]]) } as never;
+  const t = new Translator([statusTexts]).in('en');
+  const shown = async (registry: typeof gateway) => {
+    const status = await readServiceStatus(registry, host);
+    return (toJson(status, 'Daypass', t, 'en') as { models: readonly object[] }).models[0];
+  };
+  expect(await shown(publishing)).toMatchObject({
+    probe: { at: '2031-05-12T02:00:00.000Z', status: 'passed', fingerprint: 'changed' },
+  });
+  expect(await shown(gateway)).not.toHaveProperty('probe');
 });

@@ -1,0 +1,41 @@
+import type { ModelCheckup, ReadCheckups } from '#core/business/model-health/readings.ts';
+import { perCatalog } from '#core/gateway/host/host.ts';
+import { FreshValue } from '#core/platform/timing/fresh-value.ts';
+import { probesSection } from './section.ts';
+import { type ProbedRoute, readProbedRoutes } from './state.ts';
+
+/** Ms for which it is used: a route is probed once a day. */
+const checkupAge = 60_000;
+
+const checkupReading = perCatalog(
+  (host) =>
+    new FreshValue({
+      maxAge: checkupAge,
+      deadline: 2_000,
+      patience: 1_000,
+      now: () => host.monotonic(),
+      read: async () => checkupsOf(await readProbedRoutes(host)),
+    }),
+);
+
+/** Checkups for the status page, if operators publish them. */
+export const readCheckups: ReadCheckups = async (host) => {
+  const { enabled, publish } = host.section(probesSection);
+  return enabled && publish ? checkupReading(host).get() : new Map();
+};
+
+/** A model is as its routes are, all of them: any may serve it. What could not be found out says nothing. */
+export function checkupsOf(routes: readonly ProbedRoute[]): ReadonlyMap<string, ModelCheckup> {
+  const checkups = [...Map.groupBy(routes, ({ model }) => model)].flatMap(([model, own]) => {
+    const results = own.flatMap(({ results: ofRoute }) => ofRoute).filter(({ state }) => state !== 'unknown');
+    if (results.length === 0) return [];
+    const isCompared = results.some(({ check }) => check === 'fingerprint');
+    const checkup: ModelCheckup = {
+      at: Math.max(...results.map(({ startedAt }) => +startedAt)),
+      isPassed: own.every(({ drifted }) => drifted.length === 0),
+      isSameModel: isCompared ? own.every(({ changed }) => changed === undefined) : undefined,
+    };
+    return [[model, checkup] as const];
+  });
+  return new Map(checkups);
+}

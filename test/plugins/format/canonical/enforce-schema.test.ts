@@ -113,7 +113,7 @@ describe('schemas of structured output at a vendor with a subset', () => {
     for (const schema of [{ type: 'object', properties: { next: { $ref: '#' } } }, {}]) {
       const { body, notes } = sent(asked.chat(schema), 'chat', claude);
       expect(body).not.toHaveProperty('output_config');
-      expect(body['system']).toContain(JSON.stringify(schema));
+      expect(JSON.stringify(body['system'])).toContain(JSON.stringify(JSON.stringify(schema)).slice(1, -1));
       expect(notes).toContain('approximated json_schema as instruction');
     }
   });

@@ -32,22 +32,63 @@ export function placeBreakpoint(block: MessagesBlock, part: Part): MessagesBlock
   return block;
 }
 
-/** Marks the breakpoints that the client has set, the last ones if there are more than the endpoint takes. */
+/** Where the prompt of a request is cached. */
+export interface CachedPrompt {
+  /** The instructions, and the tools before them. */
+  readonly areInstructionsMarked: boolean;
+  readonly messages: MessagesMessage[];
+}
+
+/**
+ * Marks the breakpoints that the client has set, the last ones if there are more than the endpoint takes. Where the vendor sets one at the
+ * end by itself, or the client has set none, the prompt is cached after its instructions, with which all conversations of a tool begin,
+ * and at the end, so that the next turn finds it.
+ *
+ * @param hasInstructions the request has some
+ */
 export function markBreakpoints(
   messages: MessagesMessage[],
   conversation: Conversation,
   { profile }: EncodeTarget,
-): MessagesMessage[] {
-  if (!takesBreakpoints(profile)) return messages;
-  const blocks = messages.flatMap(({ content }) => (Array.isArray(content) ? (content as MessagesBlock[]) : []));
+  hasInstructions: boolean,
+): CachedPrompt {
+  if (!takesBreakpoints(profile)) return { areInstructionsMarked: false, messages };
+  const isAutomatic = profile.quirks.automatic_caching;
+  const blocks = messages.flatMap(blocksOf);
   const isToolMarked = lastBreakpoint(conversation.tools) !== undefined;
-  const isSystemMarked = conversation.areInstructionsCached === true;
-  const taken = [profile.quirks.automatic_caching, isSystemMarked, isToolMarked].filter(Boolean).length;
-  const marked = new Set(blocks.filter((block) => breakpoints.has(block)).slice(taken - maxBreakpoints));
-  if (marked.size === 0) return messages;
+  const own = blocks.filter((block) => breakpoints.has(block));
+  const hasOwn = isToolMarked || own.length > 0 || conversation.areInstructionsCached === true;
+  const areInstructionsMarked =
+    hasInstructions && (isAutomatic || !hasOwn || conversation.areInstructionsCached === true);
+  const added = isAutomatic ? [endBefore(messages)] : hasOwn ? [] : [endBefore(messages), blocks.findLast(canBeMarked)];
+  const wanted = [...own, ...added.filter((block) => block !== undefined && !own.includes(block))];
+  const taken = [isAutomatic, areInstructionsMarked, isToolMarked].filter(Boolean).length;
+  const marked = new Set(wanted.slice(taken - maxBreakpoints));
+  if (marked.size === 0) return { areInstructionsMarked, messages };
   const mark = (block: MessagesBlock) =>
     marked.has(block) ? { ...block, cache_control: cacheMark(conversation) } : block;
-  return messages.map((message) =>
-    Array.isArray(message.content) ? { ...message, content: (message.content as MessagesBlock[]).map(mark) } : message,
-  );
+  return {
+    areInstructionsMarked,
+    messages: messages.map((message) =>
+      Array.isArray(message.content) ? { ...message, content: blocksOf(message).map(mark) } : message,
+    ),
+  };
+}
+
+/** Blocks before a breakpoint in which the endpoint looks for an earlier one. Source: Anthropic docs, "Prompt caching". */
+const lookback = 20;
+
+/** The block with which the request before ended; undefined if a breakpoint at the end of this one finds it by itself. */
+function endBefore(messages: readonly MessagesMessage[]): MessagesBlock | undefined {
+  const answered = Math.max(0, messages.findLastIndex(({ role }) => role === 'assistant'));
+  const added = messages.slice(answered).flatMap(blocksOf);
+  return added.length < lookback ? undefined : messages.slice(0, answered).flatMap(blocksOf).findLast(canBeMarked);
+}
+
+function canBeMarked({ type }: MessagesBlock): boolean {
+  return type !== 'thinking' && type !== 'redacted_thinking';
+}
+
+function blocksOf({ content }: MessagesMessage): MessagesBlock[] {
+  return Array.isArray(content) ? (content as MessagesBlock[]) : [];
 }

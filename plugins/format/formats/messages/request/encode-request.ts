@@ -8,7 +8,7 @@ import { noteDescription, writeFormat, type WrittenFormat } from '../../../canon
 import { undefinedIfEmpty } from '../../adaptation/adapt-members.ts';
 import { writeSettings } from '../../contract/settings.ts';
 import { messagesBounds, messagesParameters } from './parameters.ts';
-import { cacheMark, markBreakpoints, takesBreakpoints } from './cache-breakpoints.ts';
+import { cacheMark, markBreakpoints } from './cache-breakpoints.ts';
 import { writeMessages } from './write-messages.ts';
 import { writeThinking } from './write-thinking.ts';
 import { writeTools } from './write-tools.ts';
@@ -31,11 +31,16 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
   const { format, instruction } = writeOutputFormat(conversation, target);
   const { thinking, effort } = writeThinking(conversation.reasoning, turns, maxTokens, target);
   const isThinking = thinking !== undefined && thinking.type !== 'disabled';
+  const instructions = joinInstructions(conversation, instruction);
+  const written = writeMessages(turns, target);
+  const cached = markBreakpoints(written, conversation, target, instructions !== undefined);
   const request: MessagesRequest = {
     model,
     max_tokens: maxTokens,
-    system: writeSystem(conversation, instruction, target),
-    messages: markBreakpoints(writeMessages(turns, target), conversation, target),
+    system: cached.areInstructionsMarked
+      ? [{ type: 'text', text: instructions, cache_control: cacheMark(conversation) }]
+      : instructions,
+    messages: cached.messages,
     ...writeTools(conversation, target, isThinking),
     thinking,
     output_config: undefinedIfEmpty(withoutUnset({ effort, format })),
@@ -56,18 +61,10 @@ function writeLimit({ maxOutputTokens }: Conversation, { profile, notes }: Encod
   return limit;
 }
 
-function writeSystem(
-  conversation: Conversation,
-  instruction: string | undefined,
-  { profile }: EncodeTarget,
-): string | JsonObject[] | undefined {
-  const { instructions, areInstructionsCached } = conversation;
+function joinInstructions({ instructions }: Conversation, instruction: string | undefined): string | undefined {
   const texts = instruction === undefined ? instructions : [...instructions, instruction];
   const filled = texts.filter((text) => text.trim() !== '');
-  if (filled.length === 0) return undefined;
-  const text = filled.join('\n\n');
-  const isMarked = areInstructionsCached === true && takesBreakpoints(profile);
-  return isMarked ? [{ type: 'text', text, cache_control: cacheMark(conversation) }] : text;
+  return filled.length === 0 ? undefined : filled.join('\n\n');
 }
 
 function writeSampling({ sampling }: Conversation, target: EncodeTarget, isThinking: boolean): MessagesRequest {

@@ -111,6 +111,24 @@ export const UsageTotal = defineEntity({
   uniques: [uniqueKey('usage_total', 'hour, model, route')],
 });
 
+/** Calls of models by the program that called, over all accounts. */
+const clientCounts = {
+  hour,
+  client: impersonal(p.text().nullable().primary()),
+  ...byModel,
+  ...Object.fromEntries(
+    storedCounts.map((name) => [name, name.endsWith('_tokens') ? p.bigint('number') : p.integer()]),
+  ),
+};
+
+export const UsageClient = defineEntity({
+  name: 'UsageClient',
+  properties: clientCounts,
+  uniques: [uniqueKey('usage_client', 'hour, client, model, route')],
+});
+
+export const UsageClientDelta = defineEntity({ name: 'UsageClientDelta', properties: clientCounts });
+
 /** Counts that are not yet added to the hours. */
 export const UsageDelta = defineEntity({
   name: 'UsageDelta',

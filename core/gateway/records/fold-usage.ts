@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Database } from '#core/platform/database/database.ts';
-import { speedCounts, storedCounts } from './usage.ts';
+import { clientNames, speedCounts, storedCounts } from './usage.ts';
 
 /** Folded in less than a second. A day without folding leaves many. */
 const maxDeltasPerTransaction = 20_000;
@@ -55,6 +55,30 @@ const foldAttempts = `
   )
   SELECT count(*)::integer AS deltas FROM moved`;
 
+const outcomesOf = (table: string) =>
+  ['answered', 'refused', 'failed', 'aborted', 'interrupted'].map((name) => `${table}.${name}`).join(' + ');
+
+/** Clients name themselves: the most used of those that are new fill the names of their hour. */
+const foldClients = `
+  WITH ${moved('usage_client_delta')}, named AS (
+    SELECT moved.hour, moved.client, sum(${outcomesOf('moved')}) AS requests,
+      EXISTS (SELECT 1 FROM usage_client u WHERE u.hour = moved.hour AND u.client = moved.client) AS is_known
+    FROM moved WHERE moved.client IS NOT NULL GROUP BY moved.hour, moved.client
+  ), taken AS (
+    SELECT hour, client, is_known OR row_number() OVER (PARTITION BY hour, is_known ORDER BY requests DESC, client)
+      + (SELECT count(DISTINCT u.client) FROM usage_client u WHERE u.hour = named.hour) <= ${clientNames} AS is_taken
+    FROM named
+  ), added AS (
+    INSERT INTO usage_client (hour, client, model, route, ${storedCounts.join(', ')})
+    SELECT moved.hour, CASE WHEN is_taken IS FALSE THEN 'other' ELSE moved.client END, model, route,
+      ${storedCounts.map((name) => `sum(${name})`).join(', ')}
+    FROM moved LEFT JOIN taken ON taken.hour = moved.hour AND taken.client = moved.client
+    GROUP BY 1, 2, 3, 4
+    ON CONFLICT (hour, client, model, route) DO UPDATE SET
+      ${storedCounts.map((name) => `${name} = usage_client.${name} + EXCLUDED.${name}`).join(', ')}
+  )
+  SELECT count(*)::integer AS deltas FROM moved`;
+
 /** One process at a time, until its transaction ends. */
 const lockKey = `hashtext('usage fold')`;
 
@@ -76,7 +100,7 @@ export async function foldUsage(database: Pick<Database, 'fork'>): Promise<void>
 /** @returns true if there may be more */
 async function foldBatch(transaction: EntityManager): Promise<boolean> {
   let isFull = false;
-  for (const statement of [foldRequests, foldAttempts]) {
+  for (const statement of [foldRequests, foldClients, foldAttempts]) {
     const [result] = await transaction.execute<{ deltas: number }[]>(statement);
     isFull ||= result?.deltas === maxDeltasPerTransaction;
   }
@@ -99,7 +123,7 @@ export async function removeUsage(database: Pick<Database, 'fork'>, accountId: s
 
 /** Removes usage older than this many days. */
 export async function removeOldUsage(database: Pick<Database, 'query'>, days: number): Promise<void> {
-  for (const table of ['usage_account', 'usage_hour', 'usage_total', 'route_usage_hour']) {
+  for (const table of ['usage_account', 'usage_hour', 'usage_total', 'usage_client', 'route_usage_hour']) {
     let removed = removedAtOnce;
     while (removed === removedAtOnce) removed = (await database.query(removal(table), [days])).length;
   }

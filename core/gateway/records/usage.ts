@@ -64,6 +64,8 @@ export interface UsageKeys {
   readonly account: string | null;
   readonly model: string | null;
   readonly route: string | null;
+  /** Program that called, as it names itself; of calls of models by accounts. Not within one account. */
+  readonly client: string | null;
 }
 export type UsageBy = keyof UsageKeys;
 
@@ -72,6 +74,7 @@ const expressions: Readonly<Record<UsageBy, string>> = {
   account: 'account_id',
   model: 'model',
   route: 'route',
+  client: 'client',
 };
 
 /** Each request counts in exactly one of them. */
@@ -93,9 +96,22 @@ export const storedCounts = [
 /** Columns of the counts over all accounts alone: tokens of streams that are long enough to tell a speed, and their ms. */
 export const speedCounts = ['streamed_tokens', 'streamed_ms'] as const;
 
+/** Names of clients in an hour, at most; the calls of others count as `other`. */
+export const clientNames = 100;
+
 /** Counts as PostgreSQL returns them. */
 export type CountsRow = Readonly<Record<(typeof storedCounts)[number], number>>;
 type Row = UsageKeys & CountsRow;
+
+/** Shares of the input tokens that vendors' caches read and wrote, from 0 to 1; undefined without any input. */
+export function sharesOfCache(
+  counts: Pick<UsageCounts, 'inputTokens' | 'cacheReadTokens' | 'cacheWriteTokens'>,
+): { readonly read: number; readonly written: number } | undefined {
+  const { inputTokens, cacheReadTokens, cacheWriteTokens } = counts;
+  if (inputTokens <= 0) return undefined;
+  // Some vendors have counted more cached tokens than input.
+  return { read: Math.min(1, cacheReadTokens / inputTokens), written: Math.min(1, cacheWriteTokens / inputTokens) };
+}
 
 /** The sums of all counts, for a statement that groups rows of usage. */
 export const sumsOfCounts = storedCounts.map((name) => `coalesce(sum(${name}::float8), 0) AS ${name}`).join(', ');
@@ -127,8 +143,8 @@ export async function countUsage<const By extends UsageBy>(
   return rows.map((row) => ({ ...keysOf(row, by), ...countsOf(row) }));
 }
 
-/** The same with times to the first content. Takes several times as long: use it for a few hours or groups. */
-export async function readUsage<const By extends UsageBy>(
+/** The same with times to the first content. Takes several times as long: use it for a few hours or groups. Clients have no times. */
+export async function readUsage<const By extends Exclude<UsageBy, 'client'>>(
   database: Queries,
   filter: UsageFilter,
   by: readonly By[],
@@ -182,9 +198,17 @@ export async function usageReach(database: Queries): Promise<{ since: number | u
 }
 
 function tableFor({ accountId, model, route }: UsageFilter, by: readonly UsageBy[]): string {
+  if (by.includes('client')) {
+    if (accountId !== undefined || by.includes('account')) throw new Error('usage by client is over all accounts');
+    return 'usage_client';
+  }
   if (accountId === undefined && !by.includes('account')) return 'usage_total';
   const hasModel = model !== undefined || route !== undefined || by.includes('model') || by.includes('route');
   return hasModel ? 'usage_hour' : 'usage_account';
+}
+
+function deltasOf(table: string): string {
+  return table === 'usage_client' ? 'usage_client_delta' : 'usage_delta';
 }
 
 function countsStatement(table: string, conditions: string, by: readonly UsageBy[]): string {
@@ -192,7 +216,7 @@ function countsStatement(table: string, conditions: string, by: readonly UsageBy
   return `
     SELECT ${[...by.map(quote), sumsOfCounts].join(', ')} FROM (
       SELECT ${columns} FROM ${table} WHERE ${conditions}
-      UNION ALL SELECT ${columns} FROM usage_delta WHERE ${conditions}
+      UNION ALL SELECT ${columns} FROM ${deltasOf(table)} WHERE ${conditions}
     ) AS parts ${grouped(by.map(quote))}`;
 }
 

@@ -1,12 +1,15 @@
 import { formatTable, type TextCell } from '#core/extension/commands/table-text.ts';
 import { type Formatter, formatterFor } from '#core/web/texts/formatter.ts';
 import type { RouteUsage } from '#core/gateway/records/route-usage.ts';
-import { startOfHour, type UsageBy, type UsageCounts } from '#core/gateway/records/usage.ts';
+import { sharesOfCache, startOfHour, type UsageBy, type UsageCounts } from '#core/gateway/records/usage.ts';
 import type { FiguredUsage, UsageFigures } from '#core/extension/commands/usage-figures.ts';
 import { duration, timeOf } from './describe-requests.ts';
 
 /** By what usage is counted: as it is kept, or by the plan in which it was used. */
 export type UsageGrouping = UsageBy | 'plan';
+
+/** Groupings without times to the first token. */
+export const untimed: readonly UsageGrouping[] = ['account', 'plan', 'client'];
 
 /** One line: what it counts, and the counts. */
 export interface UsageLine extends UsageCounts {
@@ -62,17 +65,19 @@ const columns: readonly Column[] = [
   counted('failovers', ({ failovers }) => failovers),
   counted('cached', ({ cached }) => cached),
   counted('tokens in', ({ inputTokens }) => inputTokens),
+  { title: 'from cache', isNumber: true, cell: (line, { format }) => percentOf(sharesOfCache(line)?.read, format) },
+  { title: 'to cache', isNumber: true, cell: (line, { format }) => percentOf(sharesOfCache(line)?.written, format) },
   counted('tokens out', ({ outputTokens }) => outputTokens),
   {
     title: 'first token',
     isNumber: true,
-    except: ['account', 'plan'],
+    except: untimed,
     cell: ({ firstContent }, { format }) => duration(firstContent.median, format),
   },
   {
     title: '95 % below',
     isNumber: true,
-    except: ['account', 'plan'],
+    except: untimed,
     cell: ({ firstContent }, { format }) => duration(firstContent.slow, format),
   },
   {
@@ -113,6 +118,8 @@ export function describeUsage({ by, lines, since, reach, figures }: UsageTable, 
       ? ['for policy: refused, withheld or cut by a vendor because of its policy']
       : []),
     ...(legend === '' ? [] : [legend]),
+    ...(by === 'client' ? ['client: the program, as it names itself; calls of models by accounts'] : []),
+    'cached: answered from the cache of the gateway; from and to cache: parts of tokens in that vendors read from and wrote to theirs',
     'errors: refused or failed; failed: failed, or interrupted by the end of the gateway',
   ];
 }
@@ -121,6 +128,10 @@ function keyOf({ key }: UsageLine, by: UsageGrouping, timeZone: string): string 
   if (key === null) return `(no ${by})`;
   if (by === 'plan') return key === 'given' ? 'given' : key === '1' ? '1 day' : `${key} days`;
   return by === 'hour' ? timeOf(key as number, timeZone).slice(0, 16) : String(key);
+}
+
+function percentOf(share: number | undefined, format: Formatter): string {
+  return share === undefined ? '' : format.percent(share);
 }
 
 function errorsCell({ errors, requests, failed }: UsageLine, { format }: Reader): TextCell {

@@ -6,6 +6,7 @@ import {
   type CountsRow,
   countUsage,
   readUsage,
+  sharesOfCache,
   storedCounts,
   type TimedUsage,
   type UsageBy,
@@ -16,7 +17,7 @@ import {
 import { readUnauthenticated, writeUnauthenticated } from '#core/gateway/records/unauthenticated.ts';
 import { describeUnauthenticated, includesUnauthenticated, namedBlocks } from './describe-unauthenticated.ts';
 import type { FiguredUsage, UsageFiguresReader } from '#core/extension/commands/usage-figures.ts';
-import { describeUsage, type UsageGrouping, type UsageLine, type UsageTable } from './describe-usage.ts';
+import { describeUsage, untimed, type UsageGrouping, type UsageLine, type UsageTable } from './describe-usage.ts';
 import type { CommandOutput } from './request-options.ts';
 import { toOperatorJson } from '#core/web/resources/operator-json.ts';
 import type { Account } from '#core/business/accounts/entities.ts';
@@ -33,7 +34,7 @@ export async function printUsage(
   const [lines, { since: reach }, figures, unauthenticated] = await Promise.all([
     by === 'plan' ? [] : readLines(database, filter, by),
     usageReach(database),
-    by === 'hour' ? undefined : figuresReader?.read(host, filter, by),
+    by === 'hour' || by === 'client' ? undefined : figuresReader?.read(host, filter, by),
     includesUnauthenticated(filter)
       ? readUnauthenticated(database, filter.since, isJson ? listedBlocks : namedBlocks)
       : undefined,
@@ -108,9 +109,9 @@ async function readAttempts(database: Host['database'], filter: UsageFilter): Pr
   return route === undefined ? all : all.filter((one) => one.route === route);
 }
 
-/** By account, only counts are read: computing response times of thousands of accounts is slow. */
+/** By account, only counts are read: computing response times of thousands of accounts is slow. Clients have none. */
 function read(database: Host['database'], filter: UsageFilter, by: UsageBy): Promise<Counted[]> {
-  return by === 'account' ? countUsage(database, filter, [by]) : readUsage(database, filter, [by]);
+  return by === 'account' || by === 'client' ? countUsage(database, filter, [by]) : readUsage(database, filter, [by]);
 }
 
 async function readNames(database: Host['database']): Promise<Map<string, string>> {
@@ -129,11 +130,19 @@ function toJson({ by, lines, since, reach }: UsageTable): object {
       ...(by === 'account' && { name: account }),
       ...counts,
       ...figures?.json,
-      ...(by !== 'account' &&
-        by !== 'plan' && { firstTokenMs: { p50: rounded(firstContent.median), p95: rounded(firstContent.slow) } }),
+      ...writeShares(counts),
+      ...(!untimed.includes(by) && {
+        firstTokenMs: { p50: rounded(firstContent.median), p95: rounded(firstContent.slow) },
+      }),
       ...(by === 'route' && { attempts: attempts && writeAttempts(attempts) }),
     })),
   };
+}
+
+/** Parts of the input tokens, from 0 to 1. */
+function writeShares(counts: UsageCounts): object {
+  const shares = sharesOfCache(counts);
+  return { cachedInputShare: shares?.read ?? null, writtenInputShare: shares?.written ?? null };
 }
 
 function writeAttempts({ lastServedAt, lastFault, ...counts }: RouteUsage): object {

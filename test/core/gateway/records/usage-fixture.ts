@@ -16,6 +16,7 @@ export function countRecords(records: readonly RequestRecord[], by: readonly Usa
       account: record.account_id,
       model: record.alias_of ?? record.model,
       route: record.route,
+      client: clientOf(record.user_agent),
     };
     return by.map((name) => all[name]);
   };
@@ -25,6 +26,13 @@ export function countRecords(records: readonly RequestRecord[], by: readonly Usa
     .map(([key, some]) => ({ key: JSON.parse(key) as (string | number | null)[], some }))
     .toSorted((a, b) => compare(a.key, b.key))
     .map(({ key, some }) => ({ ...Object.fromEntries(by.map((name, index) => [name, key[index]])), ...count(some) }));
+}
+
+/** The product of a user agent, as usage by client names it. */
+function clientOf(userAgent: string | null): string | null {
+  if (userAgent === null || userAgent === '') return null;
+  const [, product] = /^([A-Za-z0-9][A-Za-z0-9._-]{0,39})(?:\/| |$)/.exec(userAgent) ?? [];
+  return product?.toLowerCase() ?? 'other';
 }
 
 function count(records: readonly RequestRecord[]): object {

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-const groups: readonly (readonly UsageBy[])[] = [
+const groups: readonly (readonly Exclude<UsageBy, 'client'>[])[] = [
   [],
   ['hour'],
   ['account'],
@@ -42,6 +42,11 @@ async function expectExact(own: Database): Promise<void> {
       countRecords(records, by),
     );
     expect(usage).toMatchObject(await countUsage(own, { since: 0 }, by));
+  }
+  const calls = records.filter(({ account_id, model }) => account_id !== null && model !== null);
+  for (const by of [['client'], ['client', 'model', 'route', 'hour']] as const) {
+    const timed = (await countUsage(own, { since: 0 }, by)).map((counts) => ({ ...counts, timed: expect.any(Number) }));
+    expect(countRecords(calls, by)).toEqual(timed);
   }
   const models = new Set(records.map(({ alias_of, model }) => alias_of ?? model).filter((model) => model !== null));
   expect(new Set(await listUsedModels(own, { since: 0 }))).toEqual(models);
@@ -77,6 +82,7 @@ const record = fc.record({
   model: fc.constantFrom('dp/a', 'dp/b', 'other', null),
   alias_of: fc.constantFrom('dp/a', null, null),
   route: fc.constantFrom('a/x', 'b/x', null),
+  user_agent: fc.constantFrom('codex_exec/0.171.0 (Linux)', 'OpenAI/JS 7.5', 'curl', 'ani@example.com', '', null),
   outcome: fc.constantFrom('answered', 'answered', 'refused', 'failed', 'aborted', 'interrupted') as fc.Arbitrary<
     RequestRecord['outcome']
   >,

@@ -2,6 +2,7 @@ import { readAccountNames } from '#core/web/pages/account-name.ts';
 import { groupMargins, type Margin, type MarginGroup, type Margins, sumMargins } from './margins.ts';
 import { type MarginSpan, marginReadings, marginSpans } from './margin-readings.ts';
 import { readPrices } from './prices.ts';
+import { sharesOfCache, type UsageCounts } from '#core/gateway/records/usage.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { describeTable, type TableCell, type TableSection } from '#core/web/pages/table.ts';
 import { formatExact } from './beside-use.ts';
@@ -101,12 +102,21 @@ function describeTiles({ lines }: Margins, reader: Reader) {
     {
       label: t('operator.requests'),
       value: format.number(counts.requests),
-      note: t('margins.tokens', {
-        input: format.compact(counts.inputTokens),
-        output: format.compact(counts.outputTokens),
-      }),
+      note: describeTokens(counts, reader),
     },
   ];
+}
+
+/** Tokens, and which part of the input the caches of vendors read and wrote: they bill that at other prices. */
+function describeTokens(counts: UsageCounts, { t, format }: Reader): string {
+  const cache = sharesOfCache(counts);
+  const tokens = { input: format.compact(counts.inputTokens), output: format.compact(counts.outputTokens) };
+  if (cache === undefined) return t('margins.tokens', tokens);
+  return t('margins.tokens_cached', {
+    ...tokens,
+    read: format.percent(cache.read),
+    written: format.percent(cache.written),
+  });
 }
 
 function shareOf({ cost, earned }: Pick<Margin, 'cost' | 'earned'>, { t, format }: Reader): string {
@@ -127,6 +137,7 @@ function marginTable(
     { label: `margins.by.${by}`, at: 'title', ...fit, cell: ({ key }) => nameOf(by, key, names, reader) },
     { label: 'operator.requests', ...hidden, cell: ({ counts }) => counts.requests },
     { label: 'operator.tokens_in', ...hidden, cell: ({ counts }) => counts.inputTokens },
+    { label: 'operator.from_cache', ...hidden, cell: ({ counts }) => percentRead(counts, reader) },
     { label: 'operator.tokens_out', ...hidden, cell: ({ counts }) => counts.outputTokens },
     {
       label: 'margins.earned',
@@ -138,6 +149,11 @@ function marginTable(
     { label: 'margins.cost', at: 'note-end', isNumber: true, isNamed: true, cell: ({ cost }) => money(cost) },
     { label: 'margins.margin', at: 'end', isNumber: true, cell: ({ earned, cost }) => money(earned - cost) },
   ]);
+}
+
+function percentRead(counts: UsageCounts, { format }: Reader): string {
+  const cache = sharesOfCache(counts);
+  return cache === undefined ? '—' : format.percent(cache.read);
 }
 
 function nameOf(

@@ -5,6 +5,7 @@ import { readPrices } from './prices.ts';
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import { choiceOf, InvalidQuery } from '#core/business/operator-actions/query.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { sharesOfCache } from '#core/gateway/records/usage.ts';
 
 /** Grouping of margins. */
 const marginGroups = ['plan', 'model', 'route', 'account', 'day'] as const;
@@ -47,6 +48,10 @@ async function readMarginGroups(host: Host, _handle: string, query: URLSearchPar
       requests: counts.requests,
       inputTokens: counts.inputTokens,
       outputTokens: counts.outputTokens,
+      cacheReadTokens: counts.cacheReadTokens,
+      cacheWriteTokens: counts.cacheWriteTokens,
+      cachedInputShare: sharesOfCache(counts)?.read ?? null,
+      writtenInputShare: sharesOfCache(counts)?.written ?? null,
       images: counts.images,
       ...writeMargin(money, currency),
     })),

@@ -1,7 +1,7 @@
 import type { Database } from '#core/platform/database/database.ts';
 import { quantile } from '#core/gateway/records/latency-histogram.ts';
 import { readRouteUsage, type RouteUsage } from '#core/gateway/records/route-usage.ts';
-import { readUsage, startOfHours } from '#core/gateway/records/usage.ts';
+import { readUsage, sharesOfCache, startOfHours } from '#core/gateway/records/usage.ts';
 
 /** Recent traffic of a route. */
 export interface RouteTraffic extends RouteUsage {
@@ -10,10 +10,12 @@ export interface RouteTraffic extends RouteUsage {
 }
 
 /** Requests for a model that a route served. */
-interface ServedModel {
+export interface ServedModel {
   readonly requests: number;
   /** Median ms to the first content; undefined without any. */
   readonly firstTokenMs: number | undefined;
+  /** Parts of the input that the vendor's cache read and wrote. */
+  readonly cache: ReturnType<typeof sharesOfCache>;
 }
 
 /** Hours of traffic that are shown, the running one included: attempts are counted by hour. */
@@ -35,9 +37,10 @@ export async function readRouteTraffic(database: Pick<Database, 'query'>, now: n
   const served = Map.groupBy(usage, ({ route }) => route);
   const modelsOf = (route: string) =>
     new Map(
-      (served.get(route) ?? []).flatMap(({ model, requests, firstContent }) =>
-        model === null ? [] : [[model, { requests, firstTokenMs: quantile(firstContent, 0.5) }] as const],
-      ),
+      (served.get(route) ?? []).flatMap(({ model, requests, firstContent, ...counts }) => {
+        const firstTokenMs = quantile(firstContent, 0.5);
+        return model === null ? [] : [[model, { requests, firstTokenMs, cache: sharesOfCache(counts) }] as const];
+      }),
     );
   const routes = attempts.map((one) => [one.route, { ...one, models: modelsOf(one.route) }] as const);
   return { since, routes: new Map(routes) };

@@ -6,7 +6,7 @@ import { describeFaultText } from '#core/web/pages/fault-text.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { severityOf } from '#core/business/model-health/model-health.ts';
 import type { OverviewSources } from '../sources.ts';
-import type { RouteTraffic } from '../route-traffic.ts';
+import type { RouteTraffic, ServedModel } from '../route-traffic.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format' | 'host'>;
 
@@ -24,6 +24,9 @@ export interface RouteRow {
   readonly failed: string;
   readonly isFailing: boolean;
   readonly firstToken: string;
+  /** Parts of the input that the vendor's cache read, and wrote; '' without any. */
+  readonly fromCache: string;
+  readonly toCache: string;
   readonly fault: string;
   readonly faultAt: string;
   /** Of 30 days; '' where it is not known. */
@@ -144,6 +147,7 @@ function describeRoute(
     failed: share === undefined ? '' : format.percent(share),
     isFailing: (share ?? 0) >= alarming,
     firstToken: served?.firstTokenMs === undefined ? '' : format.duration(served.firstTokenMs).text,
+    ...describeCache(served?.cache, reader),
     ...describeFault(traffic, reader),
     canReset: canReset(status),
     resetPath: `/operator/routes/reset?route=${encodeURIComponent(route)}`,
@@ -156,6 +160,12 @@ function describeKeys(cooling: number, closed: number, t: Reader['t']): string {
     ...(closed > 0 ? [t('operator.keys_closed', { count: closed })] : []),
     ...(cooling > closed ? [t('operator.keys_cooling', { count: cooling - closed })] : []),
   ].join(', ');
+}
+
+function describeCache(cache: ServedModel['cache'], { t, format }: Reader) {
+  if (cache === undefined) return { fromCache: '', toCache: '' };
+  const written = cache.written === 0 ? '' : t('operator.written_to_cache', { share: format.percent(cache.written) });
+  return { fromCache: format.percent(cache.read), toCache: written };
 }
 
 /** True where a breaker is not closed, or keys cool down. */

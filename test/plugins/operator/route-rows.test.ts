@@ -121,7 +121,7 @@ describe('the rows of routes', () => {
   it('show failures of the route, its speed, and its last fault without the kind before it', () => {
     const at = Date.parse('2031-05-12T07:31:00Z');
     const lastFault = { fault: 'route', at, error: `route: 503 overloaded ${'x'.repeat(100)}` };
-    const models = new Map([['dp/x', { requests: 590, firstTokenMs: 712 }]]);
+    const models = new Map([['dp/x', { requests: 590, firstTokenMs: 712, cache: { read: 0.914, written: 0.03 } }]]);
     const [row] = rowsOf(
       { 'dp/x': ['a/x'] },
       [],
@@ -131,6 +131,8 @@ describe('the rows of routes', () => {
       requests: '1,120',
       failed: '41.0%',
       firstToken: '0.71\u00a0s',
+      fromCache: '91.4%',
+      toCache: '3.0% written',
       faultAt: '14:31',
       canReset: false,
     });
@@ -140,8 +142,8 @@ describe('the rows of routes', () => {
   it('of a route of several models count its attempts for all of them, and what it served of each', () => {
     const models = { 'dp/x': ['a/x', 'b/x'], 'dp/y': ['a/x', 'c/x'], 'dp/z': ['a/x'] };
     const served = new Map([
-      ['dp/x', { requests: 6, firstTokenMs: 712 }],
-      ['dp/y', { requests: 2, firstTokenMs: 100 }],
+      ['dp/x', { requests: 6, firstTokenMs: 712, cache: undefined }],
+      ['dp/y', { requests: 2, firstTokenMs: 100, cache: { read: 0, written: 0 } }],
     ]);
     const recent = [traffic('a/x', { attempts: 9, models: served }), traffic('b/x', { attempts: 2 })];
     const rows = rowsOf(models, [], recent);

@@ -97,6 +97,7 @@ export const failures: Readonly<
   DaypassConnectionsFull: { series: { daypass_client_connections: '400x2000' } },
   DaypassRouteOpen: { series: { daypass_route_state: '3x2000' } },
   DaypassRouteDrifted: { series: { daypass_route_drifted: '1x2000' } },
+  DaypassCachedInputFell: { series: { 'daypass_problems{problem="cached_input",severity="warn"}': '1x2000' } },
   DaypassKeyRefused: { series: { daypass_upstream_keys_refused: '1x2000' } },
   DaypassAllKeysCoolingDown: { series: { daypass_upstream_keys_cooling_down: '2x2000' } },
   DaypassCapacityScarce: {

@@ -1,0 +1,127 @@
+import type { Database } from '#core/platform/database/database.ts';
+import { perCatalog, type Host } from '#core/gateway/host/host.ts';
+import { countUsage, sharesOfCache, startOfHours, type UsageCounts, usageHour } from '#core/gateway/records/usage.ts';
+import { FreshValue } from '#core/platform/timing/fresh-value.ts';
+
+/** A fall is told of if both times have as much. */
+const least = { calls: 200, inputTokens: 2_000_000 };
+/** Part of the input by which the share must fall. */
+const leastFall = 0.15;
+
+const dayHours = 24;
+const weekHours = 7 * dayHours;
+
+/** Something whose prompts vendors read from their caches less often than before. */
+export interface FallenShare {
+  readonly of: 'route' | 'model' | 'client';
+  readonly name: string;
+  /** Parts of the input, from 0 to 1: the week before, and the last day. */
+  readonly before: number;
+  readonly now: number;
+  /** Input tokens of the day that were read from the cache a week ago, and no longer are. */
+  readonly lostTokens: number;
+}
+
+type Counts = Pick<UsageCounts, 'answered' | 'cached' | 'inputTokens' | 'cacheReadTokens' | 'cacheWriteTokens'>;
+
+/** Counts by names; names are null for calls without any. */
+export interface CallCounts {
+  readonly route: string | null;
+  readonly model: string | null;
+  readonly client?: string | null;
+  readonly counts: Counts;
+}
+
+/** The counts of a time, over all clients and by client. */
+export interface Times {
+  readonly byRoute: readonly CallCounts[];
+  readonly byClient: readonly CallCounts[];
+}
+
+/**
+ * Routes whose share has fallen; models whose share has, on other routes than these; and clients, on other routes and models. The largest
+ * loss first.
+ */
+export function findFallen(week: Times, day: Times): FallenShare[] {
+  const routes = fallenBy('route', week.byRoute, day.byRoute);
+  const notOn = (fallen: readonly FallenShare[]) => {
+    const names = new Set(fallen.map(({ of, name }) => `${of} ${name}`));
+    return ({ route, model }: CallCounts) => !names.has(`route ${route}`) && !names.has(`model ${model}`);
+  };
+  const models = fallenBy('model', week.byRoute.filter(notOn(routes)), day.byRoute.filter(notOn(routes)));
+  const isOther = notOn([...routes, ...models]);
+  const clients = fallenBy('client', week.byClient.filter(isOther), day.byClient.filter(isOther));
+  return [...routes, ...models, ...clients].toSorted((one, other) => other.lostTokens - one.lostTokens);
+}
+
+function fallenBy(of: FallenShare['of'], week: readonly CallCounts[], day: readonly CallCounts[]): FallenShare[] {
+  const before = sumBy(of, week);
+  return [...sumBy(of, day)].flatMap(([name, counts]) => {
+    const [earlier, now] = [shareOf(before.get(name)), shareOf(counts)];
+    if (earlier === undefined || now === undefined || earlier - now < leastFall) return [];
+    return [{ of, name, before: earlier, now, lostTokens: Math.round((earlier - now) * counts.inputTokens) }];
+  });
+}
+
+/** Undefined where there are too few calls. */
+function shareOf(counts: Counts | undefined): number | undefined {
+  if (counts === undefined) return undefined;
+  // Answers from the gateway's own cache asked no vendor.
+  const isEnough = counts.answered - counts.cached >= least.calls && counts.inputTokens >= least.inputTokens;
+  return isEnough ? sharesOfCache(counts)?.read : undefined;
+}
+
+function sumBy(of: FallenShare['of'], calls: readonly CallCounts[]): Map<string, Counts> {
+  const sums = new Map<string, Counts>();
+  for (const call of calls) {
+    const name = call[of];
+    if (name === null || name === undefined) continue;
+    const sum = sums.get(name);
+    sums.set(name, sum === undefined ? call.counts : add(sum, call.counts));
+  }
+  return sums;
+}
+
+function add(one: Counts, other: Counts): Counts {
+  return {
+    answered: one.answered + other.answered,
+    cached: one.cached + other.cached,
+    inputTokens: one.inputTokens + other.inputTokens,
+    cacheReadTokens: one.cacheReadTokens + other.cacheReadTokens,
+    cacheWriteTokens: one.cacheWriteTokens + other.cacheWriteTokens,
+  };
+}
+
+/** @param now epoch ms; the day is the last 24 hours, the running one included */
+export async function readFallen(database: Pick<Database, 'query'>, now: number): Promise<FallenShare[]> {
+  const since = startOfHours(now, dayHours);
+  const [week, day] = await Promise.all([
+    readTimes(database, { since: since - weekHours * usageHour, until: since }),
+    readTimes(database, { since }),
+  ]);
+  return findFallen(week, day);
+}
+
+async function readTimes(
+  database: Pick<Database, 'query'>,
+  span: { readonly since: number; readonly until?: number },
+): Promise<Times> {
+  const [byRoute, byClient] = await Promise.all([
+    countUsage(database, span, ['route', 'model']),
+    countUsage(database, span, ['route', 'model', 'client']),
+  ]);
+  return { byRoute: callsOf(byRoute), byClient: callsOf(byClient) };
+}
+
+function callsOf(rows: readonly (UsageCounts & Omit<CallCounts, 'counts'>)[]): CallCounts[] {
+  return rows.map((row) => ({ route: row.route, model: row.model, client: row.client ?? null, counts: row }));
+}
+
+const maxAge = 300_000; // ms
+const deadline = 10_000; // ms
+
+/** What has fallen, read every five minutes at most. */
+export const fallenReading = perCatalog((host: Host) => {
+  const read = () => readFallen(host.database.records, host.now());
+  return new FreshValue({ maxAge, staleFor: maxAge, deadline, now: () => host.monotonic(), read });
+});

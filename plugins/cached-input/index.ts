@@ -1,0 +1,19 @@
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
+import { cachedInputGauge, writtenInputGauge } from './gauges.ts';
+import { fallenCacheProblem } from './problem.ts';
+import { cachedInputReading } from './reading.ts';
+import en from './texts/en.json' with { type: 'json' };
+import id from './texts/id.json' with { type: 'json' };
+
+/** Whether vendors still read prompts from their caches: an alert when the share falls, metrics, a reading of the operator's API. */
+export const plugin: GatewayPlugin = {
+  name: 'cached-input',
+  register({ gateway }) {
+    gateway.texts(defineTexts({ en, id }));
+    gateway.problem(fallenCacheProblem);
+    gateway.gauge(cachedInputGauge);
+    gateway.gauge(writtenInputGauge);
+    gateway.operatorReading(cachedInputReading);
+  },
+};

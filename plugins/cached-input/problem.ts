@@ -1,0 +1,66 @@
+import type { Problem, ProblemKind, ProblemReader } from '#core/web/problems/problem.ts';
+import { readEmphasis } from '#core/web/problems/problem.ts';
+import { type FallenShare, fallenReading } from './fallen-shares.ts';
+
+declare module '#core/gateway/events/events.ts' {
+  interface EventTypes {
+    /** Vendors read much less of the prompts from their caches than in the week before. At most once a day. */
+    'cached_input.fell': { readonly day: string; readonly since: string };
+  }
+}
+
+/** Shares that are listed. */
+const listed = 5;
+
+/** Routes, models or clients whose prompts are cached much less than in the week before: the same use costs several times as much. */
+export const fallenCacheProblem: ProblemKind = {
+  name: 'cached_input',
+  order: 75,
+  runbook: 'cached-input-fell',
+  async find(reader) {
+    const fallen = await fallenReading(reader.host).get();
+    const problems = fallen.slice(0, listed).map((one) => describeFallen(one, reader));
+    return Object.assign(problems, { total: fallen.length });
+  },
+  alert: {
+    event: 'cached_input.fell',
+    isWatched: true,
+    async compose(_payload, { host, t, format }) {
+      const fallen = await fallenReading(host).get();
+      const [first] = fallen;
+      if (first === undefined) return 'the shares of cached input are as before';
+      return {
+        title: t('alert.cached_input.title', { name: first.name }),
+        text: t('alert.cached_input.text'),
+        facts: fallen
+          .slice(0, listed)
+          .map(({ name, before, now }) => [
+            name,
+            t('cached_input.from_to', { before: format.percent(before), now: format.percent(now) }),
+          ]),
+        path: '/operator/routes',
+        data: {
+          fallen: fallen.slice(0, listed).map(({ of, name, before, now, lostTokens }) => ({
+            by: of,
+            name,
+            share_before: before,
+            share: now,
+            lost_tokens: lostTokens,
+          })),
+        },
+      };
+    },
+  },
+};
+
+function describeFallen({ of, name, before, now }: FallenShare, { t, format }: ProblemReader): Problem {
+  const shares = { before: format.percent(before), now: format.percent(now) };
+  return {
+    severity: 'warn',
+    title: t('cached_input.problem'),
+    subject: name,
+    // The name stands apart: an asterisk in it would end the emphasis.
+    pieces: [{ text: name, isStrong: true }, ...readEmphasis(`: ${t(`cached_input.problem.${of}`, shares)}`)],
+    step: { path: '/operator/routes', label: t('cached_input.problem.label', { name }) },
+  };
+}

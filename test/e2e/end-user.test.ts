@@ -31,6 +31,9 @@ ${at('claude', 'vendor: anthropic, end_user: hash')}
 ${at('plain', 'format: [chat, embeddings, images], end_user: hash')}
 ${at('mistral', 'vendor: mistral, end_user: hash')}
 ${at('free', 'format: chat')}
+${at('apart', 'format: [chat, embeddings], cache_isolation: account')}
+${at('apart-claude', 'vendor: anthropic, cache_isolation: account')}
+${at('apart-deepseek', 'vendor: deepseek, cache_isolation: account')}
 ${['east', 'west'].map((name) => at(name, 'format: chat').replace('[k]', '[k1, k2]')).join('\n')}
 models:
   gpt: { routes: [openai/gpt-6-sol] }
@@ -38,6 +41,10 @@ models:
   other: { routes: [plain/other] }
   mistral: { routes: [mistral/mistral-large-latest] }
   free: { routes: [free/free] }
+  apart: { routes: [apart/apart] }
+  apart-vectors: { kind: embedding, routes: [apart/vectors] }
+  apart-claude: { routes: [apart-claude/claude-sonnet-5-5] }
+  apart-deepseek: { routes: [apart-deepseek/deepseek-flash] }
   spread: { routes: [{ to: east/spread, priority: 0 }, { to: west/spread, priority: 0 }] }
   vectors: { kind: embedding, routes: [plain/vectors] }
   painter: { kind: image, routes: [plain/painter] }
@@ -155,4 +162,35 @@ it('a conversation whose client names no session stays with one route and key, b
   for (let index = 0; index < 8; index++) places.push(new Set(await placesOf(`question ${index}`)));
   expect(places.map(({ size }) => size)).toEqual(Array.from({ length: 8 }, () => 1));
   expect(new Set(places.flatMap((seen) => [...seen])).size).toBeGreaterThan(1);
+});
+
+describe('an upstream with cache_isolation: account', () => {
+  const note = 'separated the prompt cache by account';
+  const mark = /^\[[\w-]{16}\]$/;
+
+  it('gets prompts that begin with a mark of the account, the same in each format and turn, with a note', async () => {
+    const { sent, notes } = await chat('apart');
+    const [system, user] = sent['messages'] as JsonObject[];
+    expect(system).toEqual({ role: 'system', content: expect.stringMatching(mark) });
+    expect(user).toEqual(messages[0]);
+    expect(notes).toBe(note);
+    expect(sent).not.toHaveProperty('user');
+    const own = await ask('apart-claude', { system: 'S' });
+    expect(own.sent['system']).toBe(`${String(system?.['content'])}\nS`);
+    const translated = await chat('apart-claude', { messages: [{ role: 'system', content: 'S' }, ...messages] });
+    expect(JSON.stringify(translated.sent['system'])).toContain(String(system?.['content']));
+    expect(translated.notes).toContain(note);
+  });
+
+  it('that keeps caches apart by itself is told of the account alone', async () => {
+    const { sent, notes } = await chat('apart-deepseek', { user_id: 'of the customer' });
+    expect(sent).toMatchObject({ messages, user_id: expect.stringMatching(/^[\w-]{16}$/) });
+    expect(notes).toContain(note);
+  });
+
+  it('gets texts to embed as they are: they have no prompt cache', async () => {
+    const { sent, notes } = await send('/v1/embeddings', { model: 'apart-vectors', input: 'hi' });
+    expect(sent).toMatchObject({ input: 'hi' });
+    expect(notes).toBeNull();
+  });
 });

@@ -27,12 +27,13 @@ class EndUserIds {
   }
 
   /**
-   * The id of the account that calls a model; undefined where no upstream of the model is to get one.
+   * The id of the account that calls a model; undefined where no upstream of the model is to get one, or to keep accounts apart.
    *
    * @throws on the first call, if the secret cannot be read
    */
   find(exchange: Exchange, { routes }: Model): string | undefined | Promise<string> {
-    if (!routes.some(({ upstream }) => upstream.endUser === 'hash')) return undefined;
+    if (!routes.some(({ upstream }) => upstream.endUser === 'hash' || upstream.isolatesCache === true))
+      return undefined;
     const accountId = exchange.find(principal)?.accountId;
     if (accountId === undefined) return undefined;
     if (this.#value !== undefined) return endUserId(this.#value, accountId);

@@ -58,6 +58,8 @@ export interface Upstream {
   readonly headers: Readonly<Record<string, string>>;
   /** The end user in upstream requests: the client's own, or the account as a keyed hash. */
   readonly endUser: 'client' | 'hash';
+  /** True where no account reads what another one has put into the vendor's prompt cache. */
+  readonly isolatesCache?: boolean;
   /** Options of the operator's account that customers may choose; default: none. */
   readonly customerChoices?: readonly CustomerChoice[];
   /** True when requests have the headers of W3C Trace Context. */

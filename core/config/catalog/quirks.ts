@@ -88,6 +88,10 @@ const properties = {
     { items: string({ enum: ['in_memory', '24h'] }) },
     'Chat Completions, Responses: values of prompt_cache_retention that the model accepts; others are left out of translated requests.',
   ),
+  cache_separator: string(
+    { enum: ['none', 'user_id', 'cache_salt'] },
+    'Field by which the vendor keeps the prompt caches of users apart, for cache_isolation: user_id (in Messages, of metadata) or cache_salt.',
+  ),
   automatic_caching: boolean(
     'True when a Messages endpoint supports automatic prompt caching (top-level cache_control).',
   ),
@@ -183,6 +187,7 @@ export const defaultQuirks: Quirks = {
   parallel_switch: true,
   responses_for_tools: false,
   cache_retention: [],
+  cache_separator: 'none',
   automatic_caching: false,
   count_tokens: false,
   prefill: false,

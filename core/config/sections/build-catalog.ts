@@ -193,6 +193,7 @@ function readUpstream(
     apiKeys,
     headers: { ...vendor?.headers, ...lowerCased(value.headers) },
     endUser: value.end_user,
+    isolatesCache: value.cache_isolation === 'account',
     customerChoices: value.customer_choices,
     continuesTraces: value.trace_context,
     capacity: readCapacity(value.capacity),

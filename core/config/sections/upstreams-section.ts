@@ -62,6 +62,11 @@ export const upstreams = defineSection({
         'Whom requests name as their end user, where the vendor has a field for it: whom the client names, or the account, by a keyed ' +
           'hash that `daypass account find` takes.',
       ),
+      cache_isolation: string(
+        { enum: ['none', 'account'], default: 'none' },
+        'account: no account reads from the prompt cache of the vendor what another one has written there, which the time to the first ' +
+          'token would tell it. Prompts begin with a mark of the account, so that instructions and tools are not shared either.',
+      ),
       customer_choices: array(
         { items: string({ enum: customerChoices }), default: [] },
         'Fields by which customers may choose what this account pays for: billing_policy, user_profile_id, workspace_id, speed (fast), ' +

@@ -43,6 +43,11 @@ export class Notes {
     this.#add(`missing ${what}`);
   }
 
+  /** @param what something that accounts share elsewhere */
+  separate(what: string): void {
+    this.#add(`separated ${what}`);
+  }
+
   dropUnknown(body: object, known: ReadonlySet<string>): void {
     for (const [name, value] of Object.entries(body)) {
       if (!known.has(name) && value !== null && value !== undefined) this.drop(name);

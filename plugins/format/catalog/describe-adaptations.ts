@@ -61,9 +61,12 @@ function wordsFor(route: Route, { name }: ClientTextFormat): string {
   const isHashed = route.upstream.endUser === 'hash';
   const isTaken = quirks.end_user && anthropicAndOpenai.includes(name);
   const endUser = isTaken ? 'the account, by a hash, as end user' : 'no field for the end user (end_user: hash)';
-  return [...holding(changed), ...(isHashed ? [endUser] : []), ...(without === '' ? [] : [`without ${without}`])].join(
-    '; ',
-  );
+  return [
+    ...holding(changed),
+    ...(isHashed ? [endUser] : []),
+    ...(route.upstream.isolatesCache === true ? ['a mark of the account, by which prompt caches are apart'] : []),
+    ...(without === '' ? [] : [`without ${without}`]),
+  ].join('; ');
 }
 
 const mostNamed = 6;

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { bounds } from '#core/platform/bounds.ts';
 import type { Model, Route } from '#core/config/catalog/catalog.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
@@ -79,6 +80,14 @@ export class ClientRequest implements Said {
 /** The hashed end user for a route; undefined if the route gets the client's own, and for counting tokens. */
 export function endUserFor({ endUser, purpose }: ClientRequest, { upstream }: Route): string | undefined {
   return purpose === 'answer' && upstream.endUser === 'hash' ? endUser : undefined;
+}
+
+const markLength = 16; // characters: 96 bits
+
+/** The mark of the account in prompts for a route whose cache it does not share; another one than the end user's id. */
+export function cacheMarkFor({ endUser, purpose }: ClientRequest, { upstream }: Route): string | undefined {
+  if (purpose !== 'answer' || upstream.isolatesCache !== true || endUser === undefined) return undefined;
+  return hash('sha256', `prompt cache of ${endUser}`, 'base64url').slice(0, markLength);
 }
 
 /**

@@ -61,6 +61,7 @@ export const labVendors: readonly Vendor[] = [
       stop: 16,
       end_user: false,
       parallel_switch: false,
+      cache_separator: 'user_id',
     },
     models: [
       {
@@ -77,7 +78,7 @@ export const labVendors: readonly Vendor[] = [
     baseUrl: 'https://api.deepseek.com/anthropic/v1',
     auth: 'x-api-key',
     capabilities: { images: false, files: false, audio: false, video: false, structured_output: 'none' },
-    quirks: { ...compatibleMessages, replay_reasoning: 'always' },
+    quirks: { ...compatibleMessages, replay_reasoning: 'always', cache_separator: 'user_id' },
   },
   {
     name: 'moonshot',

@@ -79,8 +79,9 @@ export const serverVendors: readonly Vendor[] = [
     quirks: {
       single_system: true,
       strict_calls: true,
+      cache_separator: 'cache_salt',
       // From 0.23.0 on its Messages endpoint takes efforts, and moves late system messages where the template needs them.
-      by_format: { messages: { ...servedMessages, late_system: true, single_system: false } },
+      by_format: { messages: { ...servedMessages, late_system: true, single_system: false, cache_separator: 'none' } },
     },
   },
   {

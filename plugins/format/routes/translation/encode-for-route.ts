@@ -9,6 +9,7 @@ import { isClientTool } from '../../canonical/tool-names.ts';
 import { forcedSearch } from '../../canonical/tools.ts';
 import type { AdaptationTarget } from '../../formats/contract/adaptation.ts';
 import { withoutAccountChoices } from '../../formats/adaptation/account-choices.ts';
+import { isolateCache } from '../../formats/adaptation/isolate-cache.ts';
 import { isRefused } from '../../formats/adaptation/adapt-refused.ts';
 import type { TextFormat, InsertedMember } from '../../formats/contract/descriptor.ts';
 
@@ -16,13 +17,15 @@ import type { TextFormat, InsertedMember } from '../../formats/contract/descript
  * The body that a route gets for a conversation: encoded in its format, then adapted to it like the body of a client.
  *
  * @param origin of the upstream, see opaque-state.ts
+ * @param target with the mark of an account whose prompt cache is its own
  * @param upstream says what customers may choose there
  * @throws GatewayError `not_supported`
  */
 export function encodeForRoute(
   format: TextFormat,
   conversation: Conversation,
-  target: Omit<EncodeTarget, 'ownState'> & Pick<AdaptationTarget, 'endUser'>,
+  target: Omit<EncodeTarget, 'ownState'> &
+    Pick<AdaptationTarget, 'endUser'> & { readonly cacheMark?: string | undefined },
   origin: string,
   upstream: Pick<Upstream, 'customerChoices'> = {},
 ): JsonObject {
@@ -41,7 +44,8 @@ export function encodeForRoute(
   });
   refuseLostTools(conversation, target.notes);
   const { profile, notes, endUser } = target;
-  const adapted = withoutAccountChoices(text.adapt(encoded, { profile, notes, origin, endUser }), upstream, notes);
+  const allowed = withoutAccountChoices(text.adapt(encoded, { profile, notes, origin, endUser }), upstream, notes);
+  const adapted = isolateCache(allowed, format.name, target.cacheMark, target);
   const usage = target.isStream ? missingUsageOption(format, adapted, target.profile) : undefined;
   return inCacheOrder(usage === undefined ? adapted : { ...adapted, [usage.name]: usage.value });
 }

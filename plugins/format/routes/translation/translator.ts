@@ -21,7 +21,7 @@ import {
   type TextFormat,
 } from '../../formats/contract/descriptor.ts';
 import { refuseBindingChoices } from '../../formats/adaptation/account-choices.ts';
-import { type ClientRequest, endUserFor, replyContext, shortId } from '../../request/client-request.ts';
+import { cacheMarkFor, type ClientRequest, endUserFor, replyContext, shortId } from '../../request/client-request.ts';
 import { restoreReasoning, takesReasoningText } from '../../state/kept-reasoning/restore.ts';
 import { encodeForRoute, ownStateFor } from './encode-for-route.ts';
 import type { PreparedCall } from './prepared-call.ts';
@@ -128,7 +128,15 @@ export class Translation implements PreparedCall {
     const body = encodeForRoute(
       this.#to,
       this.#restored(conversation),
-      { model, profile, isStream, names: this.#names, notes, endUser: endUserFor(this.#client, this.#route) },
+      {
+        model,
+        profile,
+        isStream,
+        names: this.#names,
+        notes,
+        endUser: endUserFor(this.#client, this.#route),
+        cacheMark: cacheMarkFor(this.#client, this.#route),
+      },
       this.#origin,
       this.#route.upstream,
     );

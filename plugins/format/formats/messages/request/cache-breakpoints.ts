@@ -33,7 +33,7 @@ export function placeBreakpoint(block: MessagesBlock, part: Part): MessagesBlock
 }
 
 /** Where the prompt of a request is cached. */
-export interface CachedPrompt {
+interface CachedPrompt {
   /** The instructions, and the tools before them. */
   readonly areInstructionsMarked: boolean;
   readonly messages: MessagesMessage[];
@@ -80,7 +80,10 @@ const lookback = 20;
 
 /** The block with which the request before ended; undefined if a breakpoint at the end of this one finds it by itself. */
 function endBefore(messages: readonly MessagesMessage[]): MessagesBlock | undefined {
-  const answered = Math.max(0, messages.findLastIndex(({ role }) => role === 'assistant'));
+  const answered = Math.max(
+    0,
+    messages.findLastIndex(({ role }) => role === 'assistant'),
+  );
   const added = messages.slice(answered).flatMap(blocksOf);
   return added.length < lookback ? undefined : messages.slice(0, answered).flatMap(blocksOf).findLast(canBeMarked);
 }

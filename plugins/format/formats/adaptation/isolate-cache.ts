@@ -1,0 +1,105 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import type { AdaptationTarget } from '../contract/adaptation.ts';
+
+/** Where a format has its instructions, and how they begin with a text. */
+const instructed: Readonly<Record<string, (body: JsonObject, text: string, target: Target) => JsonObject>> = {
+  chat: inMessages,
+  completions: (body, text) => ({ ...body, prompt: beforePrompt(text, body['prompt']) }),
+  ollama: inMessages,
+  responses: (body, text) => ({ ...body, instructions: joined(text, body['instructions']) }),
+  messages: (body, text) => ({ ...body, system: prepended(text, body['system'], 'text') }),
+  gemini(body, text) {
+    const name = body['system_instruction'] === undefined ? 'systemInstruction' : 'system_instruction';
+    const given = body[name];
+    const { parts, ...others } = isJsonObject(given) ? given : {};
+    return { ...body, [name]: { ...others, parts: [{ text }, ...partsOf(given, parts)] } };
+  },
+};
+
+type Target = Pick<AdaptationTarget, 'profile' | 'notes'>;
+
+/**
+ * Keeps the prompt cache of an account apart from those of others. Where the vendor separates caches by a field, it names the account.
+ * Elsewhere prompts begin with a mark of it: vendors cache by prefix, and read tools or instructions first, so both have the mark.
+ *
+ * Sources: DeepSeek docs, "Rate Limit & Isolation" (`user_id`); vLLM docs, "Automatic Prefix Caching" (`cache_salt`); Anthropic and OpenAI
+ * docs, "Prompt caching" (caches belong to the account of the operator, and are found by their prefix).
+ *
+ * @param mark of the account; the body stays as it is without one
+ */
+export function isolateCache(body: JsonObject, format: string, mark: string | undefined, target: Target): JsonObject {
+  const begin = instructed[format];
+  if (mark === undefined || begin === undefined) return body;
+  target.notes.separate('the prompt cache by account');
+  const { cache_separator: separator } = target.profile.quirks;
+  if (separator === 'cache_salt') return { ...body, cache_salt: mark };
+  if (separator === 'user_id') return format === 'messages' ? inMetadata(body, mark) : { ...body, user_id: mark };
+  const text = `[${mark}]`;
+  return begin(withMarkedTool(body, text), text, target);
+}
+
+function inMetadata(body: JsonObject, mark: string): JsonObject {
+  const { metadata } = body;
+  return { ...body, metadata: { ...(isJsonObject(metadata) && metadata), user_id: mark } };
+}
+
+function inMessages(body: JsonObject, text: string, { profile }: Target): JsonObject {
+  const messages = Array.isArray(body['messages']) ? body['messages'] : [];
+  const [first, ...others] = messages;
+  if (isJsonObject(first) && (first['role'] === 'system' || first['role'] === 'developer'))
+    return { ...body, messages: [{ ...first, content: prepended(text, first['content'], 'text', true) }, ...others] };
+  return { ...body, messages: [{ role: profile.quirks.system_role, content: text }, ...messages] };
+}
+
+/** The first tool that has a description. */
+function withMarkedTool(body: JsonObject, text: string): JsonObject {
+  const { tools } = body;
+  if (!Array.isArray(tools)) return body;
+  let isMarked = false;
+  const marked = tools.map((tool) => {
+    const described = isMarked ? undefined : describedTool(tool, text);
+    isMarked ||= described !== undefined;
+    return described ?? tool;
+  });
+  return isMarked ? { ...body, tools: marked } : body;
+}
+
+/** A tool whose description begins with a text; undefined for tools of the vendor, which have none. */
+function describedTool(tool: JsonValue, text: string): JsonObject | undefined {
+  if (!isJsonObject(tool)) return undefined;
+  const describe = (holder: JsonObject) => ({ ...holder, description: joined(text, holder['description']) });
+  for (const name of ['functionDeclarations', 'function_declarations']) {
+    const [first, ...others] = Array.isArray(tool[name]) ? tool[name] : [];
+    if (isJsonObject(first)) return { ...tool, [name]: [describe(first), ...others] };
+  }
+  for (const name of ['function', 'custom']) {
+    const inner = tool[name];
+    if (isJsonObject(inner)) return { ...tool, [name]: describe(inner) };
+  }
+  return typeof tool['name'] === 'string' && (tool['description'] !== undefined || tool['input_schema'] !== undefined)
+    ? describe(tool)
+    : undefined;
+}
+
+/** Instructions that begin with a text: a string, or a list of parts. @param staysText an absent value becomes a string */
+function prepended(text: string, given: JsonValue | undefined, type: string, staysText = false): JsonValue {
+  if (Array.isArray(given)) return [{ type, text }, ...given];
+  return staysText || typeof given === 'string' || given === undefined || given === null ? joined(text, given) : given;
+}
+
+/** One prompt, or several. Prompts of token ids have no place for a text. */
+function beforePrompt(text: string, prompt: JsonValue | undefined): JsonValue {
+  if (!Array.isArray(prompt)) return joined(text, prompt);
+  return prompt.map((one) => (typeof one === 'string' ? joined(text, one) : one));
+}
+
+function joined(text: string, given: JsonValue | undefined): string {
+  return typeof given === 'string' && given !== '' ? `${text}\n${given}` : text;
+}
+
+/** Gemini takes instructions as one text, too. */
+function partsOf(given: JsonValue | undefined, parts: JsonValue | undefined): JsonValue[] {
+  if (typeof given === 'string') return [{ text: given }];
+  if (Array.isArray(parts)) return parts;
+  return isJsonObject(parts) ? [parts] : [];
+}

@@ -1,5 +1,6 @@
 import type { Route } from '#core/config/catalog/catalog.ts';
 import { Conversations } from './conversations.ts';
+import { fairQueue, QueuedConversations, unfairQueue } from './queued-conversations.ts';
 import { limits, route, settled, type Simulation } from './simulation.ts';
 
 /** One figure of a scenario. */
@@ -260,4 +261,39 @@ const conversations: Scenario = {
   },
 };
 
-export const scenarios: readonly Scenario[] = [steady, minute, restart, stopped, breaker, cache, conversations];
+/** Accounts of the queue: with one conversation each, and heavy ones with as many as a key may have requests in flight. */
+const queued = { light: 40, heavy: 6, conversations: 8, minutes: 60 };
+
+const queue: Scenario = {
+  name: 'queue',
+  story:
+    '46 accounts, six of them with eight conversations each, need twice the slots of an upstream: what is left of vendors’ caches',
+  async run({ clock }) {
+    const played = [];
+    for (const open of [fairQueue, unfairQueue]) {
+      const accounts = new QueuedConversations(clock, open());
+      const until = clock.now + queued.minutes * 60 * second;
+      const running = [
+        ...Array.from({ length: queued.light }, (_, index) => accounts.run(`light ${index}`, until)),
+        ...Array.from({ length: queued.heavy * queued.conversations }, (_, index) =>
+          accounts.run(`heavy ${index % queued.heavy}`, until),
+        ),
+      ];
+      await clock.runUntil(until + 600 * second);
+      await Promise.all(running);
+      played.push(accounts);
+    }
+    const [fair, unfair] = played as [QueuedConversations, QueuedConversations];
+    return [
+      { what: 'turns of the fair queue that hit a cache, of all', value: fair.hits / fair.turns },
+      { what: 'the same of an unfair queue', value: unfair.hits / unfair.turns },
+      {
+        what: 'hits of the unfair queue that the fair one loses, of all',
+        value: 1 - fair.hits / unfair.hits,
+        aim: 0.05,
+      },
+    ];
+  },
+};
+
+export const scenarios: readonly Scenario[] = [steady, minute, restart, stopped, breaker, cache, conversations, queue];

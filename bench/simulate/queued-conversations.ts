@@ -1,0 +1,115 @@
+import { type SlotLimits, type SlotReply, unused } from '#core/platform/shared/slots.ts';
+import { FairQueue } from '../../plugins/upstream/capacity/fair-queue.ts';
+import type { Clock } from './clock.ts';
+
+/** Ms for which a vendor keeps a prompt that nobody uses. Source: Anthropic and OpenAI docs, "Prompt caching". */
+const cacheLife = 300_000;
+/** Ms of an answer, and until its reader sends the next turn, in the mean. */
+const answer = 12_000;
+const thinking = 20_000;
+/** Ms that a request waits at most, before its client is told to come again: the default of `queue.wait`. */
+const longestWait = 15_000;
+
+const limits: SlotLimits = { concurrent: 20, requests: Infinity, period: 60_000, waitingByAccount: 50, waiting: 2_000 };
+
+/** Who gets a free slot: the fair queue of the gateway, or whoever came first. */
+export interface Queue {
+  enter(id: string, account: string, now: number): Pick<SlotReply, 'state' | 'expected' | 'granted'>;
+  end(id: string, isServed: boolean, now: number): readonly string[];
+}
+
+export function fairQueue(): Queue {
+  const queue = new FairQueue();
+  return {
+    enter: (id, account, now) => queue.enter({ id, account, weight: 1, mayWait: true }, limits, now),
+    end: (id, isServed, now) => queue.end(id, isServed ? { isServed, refused: 0 } : unused, limits, now).granted,
+  };
+}
+
+export function unfairQueue(): Queue {
+  const running = new Set<string>();
+  const waiting: string[] = [];
+  return {
+    enter(id) {
+      if (running.size < limits.concurrent) {
+        running.add(id);
+        return { state: 'running', expected: 0, granted: [] };
+      }
+      waiting.push(id);
+      return { state: 'waiting', expected: (waiting.length * answer) / limits.concurrent, granted: [] };
+    },
+    end(id) {
+      if (!running.delete(id)) waiting.splice(waiting.indexOf(id), 1);
+      const granted = waiting.splice(0, limits.concurrent - running.size);
+      for (const one of granted) running.add(one);
+      return granted;
+    },
+  };
+}
+
+/** Accounts with one conversation, and heavy ones with as many as a key may have requests in flight, on an upstream with too few slots. */
+export class QueuedConversations {
+  readonly #clock: Clock;
+  readonly #queue: Queue;
+  readonly #waiting = new Map<string, (isGranted: boolean) => void>();
+  #ids = 0;
+  turns = 0;
+  /** Turns whose prompt the vendor still had. */
+  hits = 0;
+
+  constructor(clock: Clock, queue: Queue) {
+    this.#clock = clock;
+    this.#queue = queue;
+  }
+
+  /** Goes on until this time. */
+  async run(account: string, until: number): Promise<void> {
+    let usedAt = -Infinity;
+    await this.#clock.wait(Math.random() * thinking);
+    while (this.#clock.now < until) {
+      await this.#turn(account);
+      this.turns++;
+      // The first turn of a conversation is none that could hit.
+      if (usedAt > -Infinity && this.#startedAt - usedAt <= cacheLife) this.hits++;
+      usedAt = this.#clock.now;
+      await this.#clock.wait(-Math.log(1 - Math.random()) * thinking);
+    }
+  }
+
+  #startedAt = 0;
+
+  /** Waits for a slot, as often as it takes, and then for the answer. */
+  async #turn(account: string): Promise<void> {
+    for (;;) {
+      const id = `${this.#ids++}`;
+      const { state, expected, granted } = this.#queue.enter(id, account, this.#clock.now);
+      this.#wake(granted);
+      const isGranted = state === 'running' || (state === 'waiting' && (await this.#wait(id)));
+      if (isGranted) {
+        const startedAt = this.#clock.now;
+        await this.#clock.wait(-Math.log(1 - Math.random()) * answer);
+        this.#wake(this.#queue.end(id, true, this.#clock.now));
+        this.#startedAt = startedAt;
+        return;
+      }
+      this.#wake(this.#queue.end(id, false, this.#clock.now));
+      await this.#clock.wait(Math.max(1_000, Math.min(60_000, expected - longestWait)));
+    }
+  }
+
+  #wait(id: string): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.#waiting.set(id, resolve);
+      this.#clock.after(longestWait, () => {
+        if (this.#waiting.delete(id)) resolve(false);
+      });
+    });
+  }
+
+  #wake(granted: readonly string[]): void {
+    for (const id of granted) {
+      this.#waiting.get(id)?.(true);
+      this.#waiting.delete(id);
+    }
+  }
+}

@@ -42,14 +42,27 @@ const tableOf = async (...words: string[]) =>
 
 it('counts by model in the last 24 hours, and says what it covers', async () => {
   const table = await tableOf();
-  expect(table[0]).toBe('model|requests|errors|failed|failovers|cached|tokens in|tokens out|first token|95 % below');
+  expect(table[0]).toBe(
+    'model|requests|errors|failed|failovers|cached|tokens in|from cache|to cache|tokens out|first token|95 % below',
+  );
   expect(table.slice(1, 4).toSorted()).toEqual([
     '(no model)|1|1 (100%)|0|0|0|0|0',
-    expect.stringMatching(/^dp\/gpt-6-sol\|1\|0 \(0%\)\|0\|1\|0\|1,000\|0\|0\.\d\d s\|0\.\d\d s$/),
+    expect.stringMatching(/^dp\/gpt-6-sol\|1\|0 \(0%\)\|0\|1\|0\|1,000\|0%\|0%\|0\|0\.\d\d s\|0\.\d\d s$/),
     'dp/other|1|1 (100%)|1|0|0|0|0',
   ]);
   expect(table).toContain('since 2031-05-11 13:00:00 (UTC), by whole hours in UTC');
   expect(table.join()).not.toContain('no usage before');
+});
+
+it('counts clients over all accounts, and not within one', async () => {
+  const table = await tableOf('--by', 'client');
+  expect(table[0]).toMatch(/^client\|requests\|.*\|from cache\|to cache\|tokens out$/);
+  expect(table.join()).toContain('client: the program, as it names itself');
+  const within = await gateway('--by', 'client', '--account', accountId);
+  expect([within.exitCode, `${within.output}${within.error}`]).toEqual([
+    1,
+    expect.stringContaining('Leave out --account'),
+  ]);
 });
 
 it('names accounts, the most used first, and says that usage begins later', async () => {

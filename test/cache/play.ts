@@ -153,11 +153,17 @@ function describe({ seen }: CacheFixture, vendor: VendorKind): Played {
       if (before === undefined) continue;
       const isLong = before.reading.input >= 2 * rulesOf[vendor].least;
       if (isLong && reading.cached < before.reading.input / 2) coldTurns.push(`${name} turn ${index} at ${place}`);
-      const change = before.place.split(' ')[0] === place.split(' ')[0] ? firstChange(before.prompt, prompt) : undefined;
+      const change =
+        before.place.split(' ')[0] === place.split(' ')[0] ? firstChange(before.prompt, prompt) : undefined;
       if (change !== undefined) changes.push(`${name} turn ${index}: ${change}`);
     }
   }
-  return { share: sum(({ reading }) => reading.cached) / sum(({ reading }) => reading.input), coldTurns, changes, places };
+  return {
+    share: sum(({ reading }) => reading.cached) / sum(({ reading }) => reading.input),
+    coldTurns,
+    changes,
+    places,
+  };
 }
 
 /** The vendor's own client. */

@@ -59,7 +59,8 @@ export function faultsOf({ cell, direct, through }: Result): string[] {
   if (cell.layout === 'backup') {
     // Each conversation moves once.
     const cold = through.coldTurns.length - direct.coldTurns.length;
-    if (cold > 2) faults.push(`${cold} cold turns after a failover of 2 conversations: ${through.coldTurns.join(', ')}`);
+    if (cold > 2)
+      faults.push(`${cold} cold turns after a failover of 2 conversations: ${through.coldTurns.join(', ')}`);
     if (through.places.length > 4) faults.push(`conversations move again: ${through.places.join(', ')}`);
   } else {
     if (lost > margin) faults.push(`the cached share is ${percent(through.share)}, direct ${percent(direct.share)}`);

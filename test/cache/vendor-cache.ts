@@ -86,7 +86,8 @@ export class VendorCache {
     };
     if (this.#rules.by === 'marks') {
       const marked = marksOf(segments);
-      if (marked.length > maxMarks) throw new Error(`A maximum of ${maxMarks} blocks with cache_control may be provided.`);
+      if (marked.length > maxMarks)
+        throw new Error(`A maximum of ${maxMarks} blocks with cache_control may be provided.`);
       for (const mark of marked.toReversed())
         for (let index = mark; index >= 0 && index > mark - lookback; index--) {
           const found = use(prefixes[index] as string);
@@ -146,7 +147,10 @@ function sharedLength(one: string, other: string): number {
   const most = Math.min(one.length, other.length);
   let from = 0;
   for (const step of [4_096, 64, 1])
-    while (from < most && one.slice(from, Math.min(from + step, most)) === other.slice(from, Math.min(from + step, most)))
+    while (
+      from < most &&
+      one.slice(from, Math.min(from + step, most)) === other.slice(from, Math.min(from + step, most))
+    )
       from = Math.min(from + step, most);
   return from;
 }

@@ -12,6 +12,7 @@ import { orderQuery, readOrderFilter } from '#core/web/resources/orders.ts';
 import { reconcileAction } from './actions.ts';
 import { BooksCsv } from './books-csv.ts';
 import { describeReconciliation } from './describe.ts';
+import { receiptsToCsv } from './receipt-lines.ts';
 import { monthToCsv, monthToHtml, readMonthDocument, taxTimeZone } from './month-document.ts';
 import type { Reconciliation } from './reconcile.ts';
 
@@ -93,12 +94,25 @@ function defineMonth(parser: Parser, context: CommandContext): void {
     .description('print the turnover of a month by day, for the tax office')
     .argument('<month>', 'such as 2026-11', parseMonth)
     .option('--html', 'a page to print or to save as PDF, instead of CSV')
+    .option('--receipts', 'CSV of the receipts by number, instead of the days')
     .addOption(zoneOption().default(taxTimeZone, taxTimeZone))
     .addHelpText('after', examples('daypass orders month 2026-11 --html > november.html'))
-    .action((month: string, options: { html?: true } & ZoneOptions) =>
+    .action((month: string, options: { html?: true; receipts?: true } & ZoneOptions) =>
       context.withHost(async (host) => {
         const document = await readMonthDocument(host, month, zoneOf(host, options));
-        for (const line of options.html === true ? [monthToHtml(document)] : monthToCsv(document)) context.print(line);
+        for (const line of linesOf(document, options)) context.print(line);
       }),
     );
+}
+
+/** @throws CommandFailed if receipts are asked for and the shop has stored none */
+function linesOf(
+  document: Awaited<ReturnType<typeof readMonthDocument>>,
+  { html, receipts }: { readonly html?: true; readonly receipts?: true },
+): string[] {
+  if (receipts === true) {
+    if (document.receipts === undefined) throw new CommandFailed('This shop has stored no receipts.');
+    return receiptsToCsv(document.receipts, document.timeZone, document.currency);
+  }
+  return html === true ? [monthToHtml(document)] : monthToCsv(document);
 }

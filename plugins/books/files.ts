@@ -1,6 +1,7 @@
 import { service } from '#core/config/sections/core-sections.ts';
 import { BooksCsv } from './books-csv.ts';
 import { monthToCsv, printMonth, readMonthDocument, taxTimeZone } from './month-document.ts';
+import { receiptsToCsv } from './receipt-lines.ts';
 import { listMovements, type Movement } from '#core/business/payments/movements.ts';
 import { rangeOfDays } from '#core/platform/database/day-range.ts';
 import { isDay, isMonth } from '#core/platform/timing/time-zone.ts';
@@ -37,7 +38,7 @@ async function* writeLines(movements: AsyncIterable<Movement>, books: BooksCsv):
   yield join(books.end());
 }
 
-/** `/operator/orders/books/month?month=2026-11`: the turnover of a month for the tax office, to print; `&as=csv`: as a file. */
+/** `/operator/orders/books/month?month=2026-11`: the turnover of a month for the tax office, to print; `&as=csv` and `&as=receipts`: as files. */
 export const monthPage: Page = {
   path: `${booksPath}/month`,
   role: 'operator',
@@ -52,8 +53,15 @@ export const monthPage: Page = {
       const text = [...monthToCsv(document), ''].join('\r\n');
       return new Download(`${host.service.slug}-${month}.csv`, csv, Buffer.from(byteOrderMark + text));
     }
+    if (query['as'] === 'receipts') {
+      const { receipts, timeZone, currency } = document;
+      if (receipts === undefined) throw invalid('operator.books_no_receipts');
+      const text = [...receiptsToCsv(receipts, timeZone, currency), ''].join('\r\n');
+      return new Download(`${host.service.slug}-${month}-receipts.csv`, csv, Buffer.from(byteOrderMark + text));
+    }
     return {
       month,
+      receiptsPath: document.receipts === undefined ? '' : `${booksPath}/month?month=${month}&as=receipts`,
       back: booksPath,
       csvPath: `${booksPath}/month?month=${month}&as=csv`,
       document: printMonth(document),

@@ -2,6 +2,8 @@ import { formatMoney } from '#core/business/accounts/money.ts';
 import { currencySection } from '#core/business/accounts/plans.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { type BookDay, readMonth, sumOf } from './monthly-books.ts';
+import { type MonthReceipts, type PrintedReceipts, printReceipts, readMonthReceipts } from './receipt-lines.ts';
+import { printYear, readYearSoFar, type YearSoFar } from './year-so-far.ts';
 import { csvLine } from '#core/platform/csv.ts';
 import { localTime } from '#core/platform/timing/time-zone.ts';
 
@@ -18,6 +20,9 @@ interface MonthDocument {
   readonly days: readonly BookDay[];
   /** When they were read. */
   readonly madeAt: Date;
+  /** Undefined where the shop stores no receipts. */
+  readonly receipts?: MonthReceipts | undefined;
+  readonly year?: YearSoFar;
 }
 
 export async function readMonthDocument(
@@ -27,7 +32,9 @@ export async function readMonthDocument(
 ): Promise<MonthDocument> {
   const currency = section(currencySection);
   const days = await readMonth(database, { month, timeZone, currency });
-  return { seller: service.name, month, timeZone, currency, days, madeAt: new Date(now()) };
+  const receipts = await readMonthReceipts(database, days, { timeZone, currency });
+  const year = await readYearSoFar(database, { month, timeZone, currency });
+  return { seller: service.name, month, timeZone, currency, days, madeAt: new Date(now()), receipts, year };
 }
 
 /** Without days that are still to come: a document has no zeros for them. */
@@ -59,10 +66,13 @@ interface PrintedMonth {
   readonly rows: readonly (readonly string[])[];
   readonly total: readonly string[];
   readonly note: string;
+  /** The year up to the end of the month. */
+  readonly year: string;
+  readonly receipts: PrintedReceipts | undefined;
 }
 
 export function printMonth(document: MonthDocument): PrintedMonth {
-  const { seller, month, timeZone, currency, madeAt } = document;
+  const { seller, month, timeZone, currency, madeAt, year, receipts } = document;
   const days = begunDays(document);
   const row = ({ day, payments, gross, refunds, refunded, fees }: BookDay) => {
     const [came = '', back = '', net = '', fee = ''] = [gross, refunded, gross - refunded, fees].map((amount) =>
@@ -77,20 +87,21 @@ export function printMonth(document: MonthDocument): PrintedMonth {
     rows: days.map(row),
     total: row(sumOf(days, 'Jumlah')),
     note: 'Biaya penyedia hanya yang diketahui dari pembukuan penyedia.',
+    year: year === undefined ? '' : printYear(year, month, currency),
+    receipts: receipts && printReceipts(receipts, timeZone, currency),
   };
 }
 
 /** One page to print or to save as PDF. */
 export function monthToHtml(document: MonthDocument): string {
-  const { title, about, columns, rows, total, note } = printMonth(document);
-  const row = (cells: readonly string[], tag = 'td') =>
-    `<tr>${cells.map((cell) => `<${tag}>${escape(cell)}</${tag}>`).join('')}</tr>`;
+  const { title, about, columns, rows, total, note, year, receipts } = printMonth(document);
   return `<!doctype html>
 <html lang="id"><meta charset="utf-8"><title>${escape(title)}</title>
 <style>
   @page { size: A4; margin: 15mm }
   body { font: 10pt/1.3 system-ui, sans-serif; color: #000; background: #fff; max-width: 180mm; margin: 0 auto }
   h1 { font-size: 14pt; margin: 0 0 2mm }
+  h2 { font-size: 12pt; margin: 6mm 0 2mm }
   table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums }
   th, td { padding: 0.8mm 1.5mm; border-bottom: 0.2mm solid #999; text-align: right }
   th:first-child, td:first-child { text-align: left }
@@ -98,15 +109,26 @@ export function monthToHtml(document: MonthDocument): string {
 </style>
 <h1>${escape(title)}</h1>
 <p>${escape(about)}</p>
-<table>
+${tableOf({ columns, rows, total })}
+<p>${escape(note)}</p>${year === '' ? '' : `\n<p>${escape(year)}</p>`}${receipts === undefined ? '' : `\n${receiptsOf(receipts)}`}
+</html>`;
+}
+
+function tableOf({ columns, rows, total }: Pick<PrintedMonth, 'columns' | 'rows' | 'total'>): string {
+  const row = (cells: readonly string[], tag = 'td') =>
+    `<tr>${cells.map((cell) => `<${tag}>${escape(cell)}</${tag}>`).join('')}</tr>`;
+  return `<table>
 <thead>${row(columns, 'th')}</thead>
 <tbody>
 ${rows.map((cells) => row(cells)).join('\n')}
 </tbody>
 <tfoot>${row(total)}</tfoot>
-</table>
-<p>${escape(note)}</p>
-</html>`;
+</table>`;
+}
+
+function receiptsOf(receipts: PrintedReceipts): string {
+  const { title, sellers } = receipts;
+  return `<h2>${escape(title)}</h2>\n<p>Penjual: ${escape(sellers)}.</p>\n${tableOf(receipts)}`;
 }
 
 function isOver({ days, madeAt, timeZone }: MonthDocument): boolean {

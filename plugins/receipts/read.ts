@@ -128,6 +128,7 @@ export async function listLines(
     const { kind, madeAt: at, code, amount, tax = 0, ofNumber } = receipt;
     const { name: buyer, npwp } = buyerOf(receipt);
     return {
+      seller: receipt.content.seller.name,
       kind,
       at,
       number: formatNumber(receipt),

@@ -2,13 +2,15 @@ import { listMovements } from '#core/business/payments/movements.ts';
 import { readOrder } from '#core/business/payments/order.ts';
 import { readRequests } from '#core/gateway/records/read-requests.ts';
 import { readMonth } from '../../plugins/books/monthly-books.ts';
+import { readMonthReceipts } from '../../plugins/books/receipt-lines.ts';
+import { numberReceipts } from '../../plugins/receipts/numbers.ts';
 import { reconcileDay } from '../../plugins/books/reconcile.ts';
 import { readVoucherMonth } from '../../plugins/vouchers/voucher-batches.ts';
 import { dayOf, type SoldOrder } from './model.ts';
 import { type Month, startOfMonth } from './play.ts';
 import { day as oneDay } from './script.ts';
 import { peak } from './shares.ts';
-import { costs } from './world.ts';
+import { costs, taxedFrom } from './world.ts';
 
 /** What was compared at the end: how many, and what differs. */
 export interface Compared {
@@ -39,6 +41,7 @@ export async function compareAll(month: Month): Promise<Compared[]> {
     periods,
     orders,
     books,
+    receipts,
     movements,
     voucherBooks,
     waits,
@@ -113,6 +116,45 @@ async function books(month: Month): Promise<Compared[]> {
     }
   }
   return [compare('books by day, rupiah', seen, expected)];
+}
+
+/** Every movement has a receipt, the numbers have no gap, and the lines of a month are its books; with tax from a day on. */
+async function receipts(month: Month): Promise<Compared[]> {
+  const { model, world } = month;
+  const { database } = world.host;
+  await numberReceipts(database);
+  const [seen, expected]: [string[], string[]] = [[], []];
+  for (const one of months(month)) {
+    const settings = { month: one, timeZone: 'Asia/Jakarta', currency: 'IDR' };
+    const found = await readMonthReceipts(database, await readMonth(database, settings), settings);
+    for (const { at, code, gross, base, tax, number } of found?.lines ?? []) {
+      const isTaxed = tax !== 0;
+      seen.push(
+        `${dayOf(BigInt(at.getTime()) * 1_000n)} ${code} ${gross} ${base + tax} ${isTaxed} ${number !== undefined}`,
+      );
+    }
+    seen.push(`without receipt: ${JSON.stringify(found?.unnumbered)}`);
+    expected.push('without receipt: {"count":0,"gross":0}');
+  }
+  const paidAt = new Map<string, bigint>();
+  for (const { order, at, amount } of model.money)
+    if (amount > 0 && !paidAt.has(order.order.code)) paidAt.set(order.order.code, at);
+  for (const { order, at, amount } of model.money) {
+    // A refund has the tax of its payment.
+    const day = dayOf(amount > 0 ? at : (paidAt.get(order.order.code) ?? at));
+    expected.push(`${dayOf(at)} ${order.order.code} ${amount} ${amount} ${day >= taxedFrom} true`);
+  }
+  const rows = await database.query<{ kind: string; gaps: number }>(
+    'select kind, (max(number) - count(*))::float8 as gaps from receipt where number is not null group by kind',
+  );
+  return [
+    compare('receipts, rupiah', seen, expected),
+    compare(
+      'gaps between the numbers of receipts',
+      rows.map(({ kind, gaps }) => `${kind} ${gaps}`),
+      rows.map(({ kind }) => `${kind} 0`),
+    ),
+  ];
 }
 
 async function movements({ model, world }: Month): Promise<Compared[]> {

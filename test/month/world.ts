@@ -30,6 +30,9 @@ export const begin = '2026-11-01T00:00:00+07:00';
 /** Rupiah for a million tokens of each route. */
 export const costs = { 'steady/main': { input: 1_000, output: 4_000 }, 'weak/main': { input: 350, output: 1_250 } };
 
+/** Day from which prices contain tax: before it, the shop is one without. */
+export const taxedFrom = '2026-11-03';
+
 export interface ShopTerms {
   readonly prices: ReadonlyMap<number, number>;
   readonly maxActive: number;
@@ -59,6 +62,7 @@ plans:
 ${plans.join('\n')}
 currency: IDR
 payments: { provider: bank, gifts: true, order_minutes: 30, max_open_orders: 1000, max_charges_per_hour: 100000, max_charges_per_hour_and_address: 100000 }
+seller: { name: Toko Bulan, address: Jakarta, tax: [{ name: PPN, rate: 12, base: 11/12, from: ${taxedFrom} }] }
 sales: { max_active: ${maxActive}, reserve_minutes: 1440 }
 outages: { credit: true, from_minutes: 5 }
 alerts: { webhook: { url: "${webhook}", secret: "a secret of the month, long enough" }, digest_hour: 7 }

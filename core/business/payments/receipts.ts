@@ -42,6 +42,8 @@ export interface MailedReceipt {
 
 /** A receipt in the books, with its number or without. Amounts of refunds are positive. */
 export interface ReceiptLine {
+  /** As it was named then. */
+  readonly seller: string;
   readonly kind: 'payment' | 'refund';
   readonly at: Date;
   readonly number: string | undefined;

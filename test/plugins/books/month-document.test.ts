@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { receiptsToCsv } from '../../../plugins/books/receipt-lines.ts';
+import { printYear } from '../../../plugins/books/year-so-far.ts';
 import { monthToCsv, monthToHtml, printMonth } from '../../../plugins/books/month-document.ts';
 
 const nothing = { payments: 0, gross: 0, refunds: 0, refunded: 0, fees: 0 };
@@ -34,6 +36,43 @@ describe('the document of a month', () => {
       '2026-02-27,1,95000,0,0,95000,665,IDR',
       'total,1,95000,0,0,95000,665,IDR',
     ]);
+  });
+
+  it('has one line for each receipt, what has none, and their sum, which is the net of the days', () => {
+    const line = { seller: 'PT A', at: new Date('2026-02-26T05:00:00Z'), code: 'ORD-1', buyer: 'Ani', npwp: undefined };
+    const payment = {
+      ...line,
+      kind: 'payment' as const,
+      number: '000007',
+      gross: 289_000,
+      base: 260_360,
+      tax: 28_640,
+      refundOf: undefined,
+    };
+    const refund = {
+      ...line,
+      kind: 'refund' as const,
+      number: 'R-000001',
+      gross: -89_000,
+      base: -80_180,
+      tax: -8_820,
+      refundOf: '000007',
+    };
+    const receipts = { lines: [payment, refund], unnumbered: { count: 1, gross: 95_000 } };
+    expect(receiptsToCsv(receipts, 'Asia/Jakarta', 'IDR')).toEqual([
+      'date,number,code,buyer,npwp,gross,base,tax,refund_of,seller,currency',
+      '2026-02-26,000007,ORD-1,Ani,,289000,260360,28640,,PT A,IDR',
+      '2026-02-26,R-000001,ORD-1,Ani,,-89000,-80180,-8820,000007,PT A,IDR',
+      'without receipt,,,,,95000,95000,0,,,IDR',
+      'total,,,,,295000,275180,19820,,,IDR',
+    ]);
+    expect(monthToHtml({ ...documentOf('2026-03-01T00:00:00Z'), receipts })).toContain('<td>R-000001</td>');
+  });
+
+  it('says what the year has turned over, and which thresholds that has passed', () => {
+    const noted = (gross: number) => printYear({ gross, refunded: 0 }, '2026-02', 'IDR').match(/Catatan/g)?.length ?? 0;
+    expect([500_000_000, 500_000_001, 4_800_000_001].map(noted)).toEqual([0, 1, 2]);
+    expect(printYear({ gross: 5_000_000_000, refunded: 0 }, '2026-02', 'USD')).not.toContain('Catatan');
   });
 
   it('takes the name of the seller for text', () => {

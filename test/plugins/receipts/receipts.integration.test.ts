@@ -189,7 +189,7 @@ describe('numbers', () => {
     await database.query(
       `insert into receipt (id, kind, payment_id, order_id, account_id, code, made_at, currency, amount, buyer, content, is_test)
        select gen_random_uuid(), 'payment', gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'ORD-' || n,
-         clock_timestamp() + n * interval '1 ms', 'IDR', 18000, 'Load', '{"outcome": "activated"}', false
+         clock_timestamp() + n * interval '1 ms', 'IDR', 18000, 'Load', '{"outcome": "activated", "seller": {"name": "Load"}}', false
        from generate_series(1, ?) n`,
       [total],
     );

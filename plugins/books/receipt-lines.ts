@@ -1,0 +1,111 @@
+import { formatMoney } from '#core/business/accounts/money.ts';
+import { type ReceiptLine, receiptsOf } from '#core/business/payments/receipts.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { csvLine } from '#core/platform/csv.ts';
+import { rangeOfDays } from '#core/platform/database/day-range.ts';
+import { localTime } from '#core/platform/timing/time-zone.ts';
+import type { BookDay } from './monthly-books.ts';
+
+/** Receipts of a month, each with its number; refunds are negative. */
+export interface MonthReceipts {
+  readonly lines: readonly ReceiptLine[];
+  /** Money of the month that has no receipt: it came before the shop stored any. */
+  readonly unnumbered: { readonly count: number; readonly gross: number };
+}
+
+/** @returns undefined where the shop has never stored a receipt */
+export async function readMonthReceipts(
+  database: Pick<Database, 'fork' | 'query'>,
+  days: readonly BookDay[],
+  { timeZone, currency }: { readonly timeZone: string; readonly currency: string },
+): Promise<MonthReceipts | undefined> {
+  const steps = await receiptsOf(database);
+  const { since, until } = await rangeOfDays(database, timeZone, days[0]?.day, days.at(-1)?.day);
+  if (steps === undefined || since === undefined || until === undefined) return undefined;
+  const stored = await steps.listLines(database, { since, until, currency });
+  if (stored === undefined) return undefined;
+  const lines = stored.map((line) => (line.kind === 'refund' ? negative(line) : line));
+  const sum = (of: (day: BookDay) => number) => days.reduce((total, day) => total + of(day), 0);
+  return {
+    lines,
+    unnumbered: {
+      count: sum(({ payments, refunds }) => payments + refunds) - lines.length,
+      gross: sum(({ gross, refunded }) => gross - refunded) - lines.reduce((total, { gross }) => total + gross, 0),
+    },
+  };
+}
+
+function negative(line: ReceiptLine): ReceiptLine {
+  return { ...line, gross: -line.gross, base: -line.base, tax: -line.tax };
+}
+
+/** Lines of CSV: each receipt, then what has none, then the sum, which is the net of the month by day. */
+export function receiptsToCsv({ lines, unnumbered }: MonthReceipts, timeZone: string, currency: string): string[] {
+  const { gross, base, tax } = sumOf(lines);
+  return [
+    csvLine(['date', 'number', 'code', 'buyer', 'npwp', 'gross', 'base', 'tax', 'refund_of', 'seller', 'currency']),
+    ...lines.map((line) =>
+      csvLine([
+        localTime(line.at, timeZone).day,
+        line.number,
+        line.code,
+        line.buyer,
+        line.npwp,
+        line.gross,
+        line.base,
+        line.tax,
+        line.refundOf,
+        line.seller,
+        currency,
+      ]),
+    ),
+    ...(unnumbered.count === 0
+      ? []
+      : [csvLine(['without receipt', '', '', '', '', unnumbered.gross, unnumbered.gross, 0, '', '', currency])]),
+    csvLine(['total', '', '', '', '', gross + unnumbered.gross, base + unnumbered.gross, tax, '', '', currency]),
+  ];
+}
+
+/** A table to print, in the language of the tax office. */
+export interface PrintedReceipts {
+  readonly title: string;
+  readonly sellers: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  readonly total: readonly string[];
+}
+
+export function printReceipts(
+  { lines, unnumbered }: MonthReceipts,
+  timeZone: string,
+  currency: string,
+): PrintedReceipts {
+  const money = (amount: number) => formatMoney(amount, currency);
+  const { gross, base, tax } = sumOf(lines);
+  const amounts = (one: typeof unnumbered.gross) => [money(one), money(one), money(0)];
+  return {
+    title: 'Bukti pembayaran menurut nomor',
+    sellers: [...new Set(lines.map(({ seller }) => seller))].join('; '),
+    columns: ['Tanggal', 'Nomor', 'Pesanan', 'Pembeli', 'NPWP', 'Bruto', 'Dasar', 'Pajak', 'Refund dari'],
+    rows: [
+      ...lines.map((line) => [
+        localTime(line.at, timeZone).day,
+        line.number ?? '–',
+        line.code,
+        line.buyer,
+        line.npwp ?? '',
+        ...[line.gross, line.base, line.tax].map(money),
+        line.refundOf ?? '',
+      ]),
+      ...(unnumbered.count === 0 ? [] : [['Tanpa bukti', '', '', '', '', ...amounts(unnumbered.gross), '']]),
+    ],
+    total: ['Jumlah', '', '', '', '', ...[gross + unnumbered.gross, base + unnumbered.gross, tax].map(money), ''],
+  };
+}
+
+function sumOf(lines: readonly ReceiptLine[]) {
+  return lines.reduce(
+    (sum, one) => ({ gross: sum.gross + one.gross, base: sum.base + one.base, tax: sum.tax + one.tax }),
+    { gross: 0, base: 0, tax: 0 },
+  );
+}

@@ -115,15 +115,17 @@ ${tableOf({ columns, rows, total })}
 }
 
 function tableOf({ columns, rows, total }: Pick<PrintedMonth, 'columns' | 'rows' | 'total'>): string {
-  const row = (cells: readonly string[], tag = 'td') =>
-    `<tr>${cells.map((cell) => `<${tag}>${escape(cell)}</${tag}>`).join('')}</tr>`;
   return `<table>
-<thead>${row(columns, 'th')}</thead>
+<thead>${rowOf(columns, 'th')}</thead>
 <tbody>
-${rows.map((cells) => row(cells)).join('\n')}
+${rows.map((cells) => rowOf(cells)).join('\n')}
 </tbody>
-<tfoot>${row(total)}</tfoot>
+<tfoot>${rowOf(total)}</tfoot>
 </table>`;
+}
+
+function rowOf(cells: readonly string[], tag = 'td'): string {
+  return `<tr>${cells.map((cell) => `<${tag}>${escape(cell)}</${tag}>`).join('')}</tr>`;
 }
 
 function receiptsOf(receipts: PrintedReceipts): string {

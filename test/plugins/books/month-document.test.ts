@@ -14,6 +14,8 @@ const documentOf = (madeAt: string, paidOn = '2026-02-26') => ({
   madeAt: new Date(madeAt),
 });
 
+const noted = (gross: number) => printYear({ gross, refunded: 0 }, '2026-02', 'IDR').match(/Catatan/g)?.length ?? 0;
+
 describe('the document of a month', () => {
   it('has no days that are still to come, and says that it is not final and when it was made', () => {
     // In Jakarta the 27th has begun.
@@ -70,7 +72,6 @@ describe('the document of a month', () => {
   });
 
   it('says what the year has turned over, and which thresholds that has passed', () => {
-    const noted = (gross: number) => printYear({ gross, refunded: 0 }, '2026-02', 'IDR').match(/Catatan/g)?.length ?? 0;
     expect([500_000_000, 500_000_001, 4_800_000_001].map(noted)).toEqual([0, 1, 2]);
     expect(printYear({ gross: 5_000_000_000, refunded: 0 }, '2026-02', 'USD')).not.toContain('Catatan');
   });

@@ -29,17 +29,19 @@ export function readPlace(document: GatewayDocument): WorkerPlan | undefined {
   const values = document.values();
   const read = <S extends Section>({ name, schema }: S) =>
     validator.validate(values[name] ?? structuredClone(schema.default), schema, [name]) as SectionValue<S>;
-  const [workers, { folder }, { host, port }, { max_bytes }, operator] = [
+  const [workers, dataValue, listenValue, memoryValue, operator] = [
     read(workersSection),
     read(data),
     read(listen),
     read(memory),
     read(operatorSection),
   ];
+  // What is wrong has no value.
   if (validator.mistakes.length > 0) return undefined;
-  const dataFolder = resolve(dirname(document.file), folder);
+  const { host, port } = listenValue;
+  const dataFolder = resolve(dirname(document.file), dataValue.folder);
   return {
-    count: workerCount(workers, max_bytes),
+    count: workerCount(workers, memoryValue.max_bytes),
     place: { host, port },
     operator: operatorAddress(operator, port, dataFolder),
     dataFolder,

@@ -65,12 +65,12 @@ export type { Reply, Trailers } from '#core/gateway/pipeline/reply.ts';
 export {
   type Audience,
   ClientGone,
-  type Dialect,
   type ErrorCode,
   type ErrorDetails,
   type ErrorMeaning,
   GatewayError,
 } from '#core/platform/errors/table.ts';
+export type { Dialect } from '#core/platform/errors/dialects.ts';
 export type { JsonObject, JsonValue } from '#core/platform/json.ts';
 
 // Pages.

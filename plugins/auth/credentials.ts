@@ -4,6 +4,9 @@ import { isApiKey } from '#core/business/accounts/api-key.ts';
 import type { AccountRecord } from '#core/business/accounts/account-record.ts';
 import { digestApiKey } from '#core/business/accounts/api-key.ts';
 import type { AccountDirectory } from '#core/business/accounts/directory.ts';
+import { dialects } from '#core/platform/errors/dialects.ts';
+
+const keyHeaders = Object.values(dialects).flatMap(({ keyHeader }) => keyHeader ?? []);
 
 /**
  * The keys of this gateway in a request, without duplicates, in order of precedence: `Authorization: Bearer` (OpenAI's SDK,
@@ -15,7 +18,7 @@ import type { AccountDirectory } from '#core/business/accounts/directory.ts';
  * Keys in the URL are ignored: URLs end up in logs, so such a key must never work.
  */
 export function presentedKeys(headers: IncomingHttpHeaders, prefix: string): readonly string[] {
-  const values = [bearerOf(headers.authorization), single(headers['x-api-key']), single(headers['x-goog-api-key'])];
+  const values = [bearerOf(headers.authorization), ...keyHeaders.map((name) => single(headers[name]))];
   return values.filter(
     (value, index): value is string =>
       value !== undefined && values.indexOf(value) === index && isApiKey(value, prefix),

@@ -3,6 +3,7 @@ import type { AccountRecord, KeyRecord } from '#core/business/accounts/account-r
 import { digestApiKey } from '#core/business/accounts/api-key.ts';
 import { accountDirectory } from '#core/business/accounts/directory.ts';
 import { FormerKeys } from '#core/business/accounts/former-keys.ts';
+import { dialectNames, dialects } from '#core/platform/errors/dialects.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { principal, unauthenticated } from '#core/gateway/facts.ts';
 import { contactOf } from '#core/gateway/host/contact.ts';
@@ -56,22 +57,13 @@ export const auth = defineStage({
         text: 'auth.docs.key',
         example: `Bearer ${service.prefix}-…`,
       },
-      {
-        name: 'x-api-key',
-        in: 'request',
-        isCredential: true,
-        text: 'auth.docs.anthropic_key',
-        example: `${service.prefix}-…`,
-        dialect: 'anthropic',
-      },
-      {
-        name: 'x-goog-api-key',
-        in: 'request',
-        isCredential: true,
-        text: 'auth.docs.google_key',
-        example: `${service.prefix}-…`,
-        dialect: 'google',
-      },
+      ...dialectNames.flatMap((dialect) => {
+        const { keyHeader: name } = dialects[dialect];
+        const text = `auth.docs.${dialect}_key`;
+        return name === undefined
+          ? []
+          : [{ name, in: 'request' as const, isCredential: true, text, example: `${service.prefix}-…`, dialect }];
+      }),
     ],
   }),
   async create({ cache_seconds: maxAge, failures: limits }, host) {

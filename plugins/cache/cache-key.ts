@@ -3,14 +3,17 @@ import { bounds } from '#core/platform/bounds.ts';
 import type { Catalog } from '#core/config/catalog/catalog.ts';
 import { nameInReply } from '#core/config/catalog/model-name.ts';
 import type { CachedCall } from '#core/gateway/facts.ts';
+import { dialects } from '#core/platform/errors/dialects.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import { exactSteps, mayHoldLongNumbers, parseExact } from '#core/gateway/model-call/exact-json.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import { runInTurns, nextTurn, turnFor } from '#core/platform/timing/turn.ts';
 import { storedVersion } from './stored-reply.ts';
 
-/** Headers that change the meaning of a body. */
-const dialectHeaders = ['anthropic-version', 'anthropic-beta', 'openai-beta'];
+/** In an order that never changes: keys of stored replies have their values. */
+const versionHeaders = Object.values(dialects)
+  .toReversed()
+  .flatMap((dialect) => dialect.versionHeaders);
 
 /**
  * Requests are identical when account, address, format, its version, the model and the meaning of the body are. A short
@@ -20,7 +23,7 @@ const dialectHeaders = ['anthropic-version', 'anthropic-beta', 'openai-beta'];
  */
 export async function cacheKey(exchange: Exchange, catalog: Catalog, accountId: string): Promise<string> {
   const { endpoint, format, headers, params, query } = exchange;
-  const versions = dialectHeaders.map((name) => headers[name] ?? null);
+  const versions = versionHeaders.map((name) => headers[name] ?? null);
   // Some formats have the model, and whether to stream, in the address.
   const { id: inPath, ...otherParams } = params;
   const { model: inBody, ...otherMembers } = await exactBody(exchange);

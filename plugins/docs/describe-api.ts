@@ -1,5 +1,5 @@
 import type { Host } from '#core/gateway/host/host.ts';
-import type { Dialect } from '#core/platform/errors/table.ts';
+import { type Dialect, dialectNames, dialects } from '#core/platform/errors/dialects.ts';
 import type { DocumentedHeader, EndpointDocumentation } from '#core/gateway/host/api-documentation.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import type { Translate } from '#core/web/texts/texts.ts';
@@ -67,11 +67,10 @@ function bodyLimit(host: Host) {
 }
 
 function addressesOf(baseUrl: string): BaseAddress[] {
-  return [
-    { dialect: 'openai', clients: 'OpenAI SDK, Codex', url: `${baseUrl}/v1` },
-    { dialect: 'anthropic', clients: 'Anthropic SDK, Claude Code', url: baseUrl },
-    { dialect: 'google', clients: 'Google Gen AI SDK, Gemini CLI', url: baseUrl },
-  ];
+  return dialectNames.map((dialect) => {
+    const { clients, basePath } = dialects[dialect];
+    return { dialect, clients, url: baseUrl + basePath };
+  });
 }
 
 function describeEndpoint(endpoint: Endpoint, t: Translate): DescribedEndpoint[] {

@@ -1,4 +1,5 @@
-import { type Dialect, type ErrorCode, errorKinds, GatewayError } from '#core/platform/errors/table.ts';
+import { type Dialect, dialectNames } from '#core/platform/errors/dialects.ts';
+import { type ErrorCode, errorKinds, GatewayError } from '#core/platform/errors/table.ts';
 import type { Translate } from '#core/web/texts/texts.ts';
 
 /** An error as clients get it. */
@@ -22,14 +23,14 @@ export function describeErrors(t: Translate): DescribedError[] {
 
 function describe(code: ErrorCode, t: Translate): DescribedError {
   const error = new GatewayError(code, '');
-  const wordIn = (dialect: Dialect) => {
+  const words = dialectNames.map((dialect) => {
     const { type, code: word } = error.wording(dialect);
-    return word ?? type;
-  };
+    return [dialect, word ?? type];
+  });
   return {
     code,
     status: errorKinds[code].status,
-    words: { openai: wordIn('openai'), anthropic: wordIn('anthropic'), google: wordIn('google') },
+    words: Object.fromEntries(words) as DescribedError['words'],
     text: t(`docs.error.${code}`),
     canRetry: !error.isFinal,
   };

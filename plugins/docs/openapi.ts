@@ -1,8 +1,7 @@
-import type { Dialect } from '#core/platform/errors/table.ts';
+import { type Dialect, dialectNames, dialects } from '#core/platform/errors/dialects.ts';
 import type { Service } from '#core/gateway/host/host.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { DescribedApi, DescribedEndpoint, DescribedHeader } from './describe-api.ts';
-import { errorSchemas } from './error-schemas.ts';
 
 /** The OpenAPI document, version 3.1, of the described API. @param model that examples name */
 export function writeOpenApi(api: DescribedApi, { name, baseUrl }: Service, model: string): JsonObject {
@@ -17,7 +16,7 @@ export function writeOpenApi(api: DescribedApi, { name, baseUrl }: Service, mode
     paths: writePaths(api, model),
     components: {
       securitySchemes: schemes,
-      schemas: errorSchemas,
+      schemas: Object.fromEntries(dialectNames.map((dialect) => [`${dialect}_error`, dialects[dialect].errorSchema])),
       headers: Object.fromEntries(headersOf(api, 'response').map((header) => [header.name, describeHeader(header)])),
     },
   });

@@ -1,28 +1,19 @@
 import type { AllowanceState } from '#core/gateway/facts.ts';
-import type { Dialect } from '#core/platform/errors/table.ts';
+import { type Dialect, dialects } from '#core/platform/errors/dialects.ts';
 import type { DocumentedHeader, StageDocumentation } from '#core/gateway/host/api-documentation.ts';
 import { limitsOfOthers, type RateLimitOptions } from './options.ts';
 
-/**
- * The rate limit headers of each dialect: requests per period, and how many can be sent at once now. OpenAI states the
- * reset as a duration, Anthropic as a time.
- */
+/** The rate limit headers of a dialect: requests per period, and how many can be sent at once now. */
 export function limitHeaders(
   dialect: Dialect,
   { limit, remaining, resetAfter }: AllowanceState,
   now: number,
 ): Record<string, string> {
-  if (dialect === 'anthropic') {
-    return {
-      'anthropic-ratelimit-requests-limit': String(limit),
-      'anthropic-ratelimit-requests-remaining': String(remaining),
-      'anthropic-ratelimit-requests-reset': rfc3339(now + resetAfter * 1000),
-    };
-  }
+  const { limitHeaders: names, resetAs } = dialects[dialect];
   return {
-    'x-ratelimit-limit-requests': String(limit),
-    'x-ratelimit-remaining-requests': String(remaining),
-    'x-ratelimit-reset-requests': formatDuration(resetAfter),
+    [names[0]]: String(limit),
+    [names[1]]: String(remaining),
+    [names[2]]: resetAs === 'time' ? rfc3339(now + resetAfter * 1000) : formatDuration(resetAfter),
   };
 }
 

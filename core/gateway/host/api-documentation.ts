@@ -1,4 +1,4 @@
-import type { Dialect } from '#core/platform/errors/table.ts';
+import type { Dialect } from '#core/platform/errors/dialects.ts';
 import type { JsonObject } from '#core/platform/json.ts';
 import type { JsonSchema } from '#core/platform/schema.ts';
 

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Dialect } from '#core/platform/errors/table.ts';
+import { type Dialect, dialectNames, dialects } from '#core/platform/errors/dialects.ts';
 import type { Endpoint } from '../pipeline/exchange.ts';
 import { vendorSegment } from './paths.ts';
 
@@ -14,21 +14,8 @@ export function callerDialect(endpoint: Endpoint | undefined, headers: IncomingH
   if (endpoint?.dialect !== undefined) return endpoint.dialect;
   const vendor = vendorSegment(path);
   if (vendor !== undefined) return vendor;
-  if (isGooglePath(path) || isGoogleClient(headers)) return 'google';
-  return isAnthropicClient(headers) ? 'anthropic' : 'openai';
+  return callerOrder.find((name) => dialects[name].isCaller(headers, path)) ?? 'openai';
 }
 
-/** Only Google's clients use this version. */
-function isGooglePath(path: string): boolean {
-  return /^\/(v1\/)?v1beta(\/|$)/.test(path);
-}
-
-function isGoogleClient(headers: IncomingHttpHeaders): boolean {
-  return headers['x-goog-api-client'] !== undefined || headers['x-goog-api-key'] !== undefined;
-}
-
-function isAnthropicClient(headers: IncomingHttpHeaders): boolean {
-  if (headers['anthropic-version'] !== undefined || headers['anthropic-beta'] !== undefined) return true;
-  if (headers['x-api-key'] !== undefined && headers.authorization === undefined) return true;
-  return /claude-cli|claude-code|^Anthropic\//.test(headers['user-agent'] ?? '');
-}
+/** Google's SDK with a key for Claude, too, reads what Google sends. */
+const callerOrder = dialectNames.toReversed();

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { createRequestId } from '#core/gateway/records/request-id.ts';
-import { type Dialect, GatewayError } from '#core/platform/errors/table.ts';
+import type { Dialect } from '#core/platform/errors/dialects.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
 import { type Endpoint, Exchange } from '../pipeline/exchange.ts';
 import type { Host } from '../host/host.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';

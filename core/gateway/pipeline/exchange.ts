@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { ClientGone, type Dialect, type GatewayError } from '#core/platform/errors/table.ts';
+import type { Dialect } from '#core/platform/errors/dialects.ts';
+import { ClientGone, type GatewayError } from '#core/platform/errors/table.ts';
 import { type MemoryShare, unlimitedMemory } from '#core/platform/memory/budget.ts';
 import type { WireFormat } from '#core/config/catalog/formats.ts';
 import type { JsonObject } from '#core/platform/json.ts';

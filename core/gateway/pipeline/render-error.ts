@@ -1,4 +1,5 @@
-import type { Audience, Dialect, ErrorDetails, GatewayError } from '#core/platform/errors/table.ts';
+import { type Dialect, dialects } from '#core/platform/errors/dialects.ts';
+import type { Audience, ErrorDetails, GatewayError } from '#core/platform/errors/table.ts';
 import type { Reply } from '../pipeline/reply.ts';
 import { streamMessage } from '#core/platform/errors/stream-wording.ts';
 
@@ -28,21 +29,16 @@ function retryHeaders({ retryAfter }: ErrorDetails): Record<string, string> {
   return retryAfter === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(retryAfter))) };
 }
 
-/** Shapes: OpenAI, Anthropic and Gemini API references, "Errors". */
 function errorBody(error: GatewayError, { dialect, id, format }: Caller, message: string): object {
   const status = error.status(format);
-  const { type, code } = error.wording(dialect, status);
   const { param, anthropic: details } = error.details;
-  if (dialect === 'anthropic')
-    return { type: 'error', error: { type, message, ...(details && { details }) }, request_id: id };
-  if (dialect === 'google') return { error: { code: status, message, status: type } };
-  return { error: { message, type, param: param ?? null, code } };
+  return dialects[dialect].errorBody({ ...error.wording(dialect, status), message, status, id, param, details });
 }
 
 function messageOf(error: GatewayError, dialect: Dialect): string {
   const message = error.messageFor(dialect);
   // The upstream's message already names the parameter, in its format.
-  const isPlaced = dialect === 'openai' || error.code === 'upstream_rejected';
+  const isPlaced = dialects[dialect].hasParam || error.code === 'upstream_rejected';
   return isPlaced ? message : placed(message, error.details.param);
 }
 
@@ -58,8 +54,7 @@ export function renderStreamError(error: GatewayError, caller: Caller): string {
   if (caller.format?.renderStreamError !== undefined) return caller.format.renderStreamError(error, caller.id);
   const message = streamMessage(error, messageOf(error, caller.dialect));
   const data = `data: ${JSON.stringify(errorBody(error, caller, message))}\n\n`;
-  if (caller.dialect === 'anthropic') return `event: error\n${data}`;
-  return caller.dialect === 'google' ? data : `${data}data: [DONE]\n\n`;
+  return dialects[caller.dialect].endStream(data);
 }
 
 /** Bytes that keep an idle stream open; every client of the format ignores them. */

@@ -1,7 +1,5 @@
 import type { JsonObject } from '../json.ts';
-
-/** The vendor whose error bodies and headers a client expects. Paths without a format (models, key) have only a dialect. */
-export type Dialect = 'openai' | 'anthropic' | 'google';
+import { type Dialect, dialects, type KindWords, type UpstreamRefusal } from './dialects.ts';
 
 /** Error format for the clients of a wire format. */
 export interface Audience {
@@ -18,10 +16,8 @@ export interface Audience {
  * Wire format of each error code. Statuses and types are those that the official SDKs and tools act on
  * (OpenAI and Anthropic API references; retries of real clients were observed).
  */
-interface ErrorKind {
+interface ErrorKind extends KindWords {
   readonly status: number;
-  readonly openai: { readonly type: string; readonly code: string | null };
-  readonly anthropic: string;
   /** Not retryable, although clients retry the status; see `isFinal`. */
   readonly final?: true;
   /** A failure of the service, although the status is a 4xx; see `isFailure`. */
@@ -118,16 +114,8 @@ export interface ErrorDetails {
   readonly anthropic?: JsonObject;
   /** Headers that explain the refusal, lower case. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** For `upstream_rejected`: the upstream's error, to be rendered in the client's dialect. */
-  readonly upstream?: {
-    readonly status: number;
-    readonly type?: string | undefined;
-    readonly code?: string | undefined;
-    /** The prompt exceeds the context: tools shorten it when they see their vendor's message. */
-    readonly isContextOverflow?: boolean | undefined;
-    /** The vendor refused the request because of its policy. */
-    readonly isPolicyRefusal?: boolean | undefined;
-  };
+  /** For `upstream_rejected`. */
+  readonly upstream?: UpstreamRefusal;
   /** For upstream errors: their meaning, if known. Determines the next attempt. */
   readonly meaning?: ErrorMeaning;
   /** Tokens that an answer may have, where the upstream refused the requested limit. */
@@ -137,16 +125,6 @@ export interface ErrorDetails {
   /** For the log only; no caller sees it. */
   readonly cause?: unknown;
 }
-
-/** Wording of "prompt too long" that the vendors' tools match. OpenAI's tools match the code instead. */
-const overflowWords = {
-  openai: undefined,
-  anthropic: { known: /^prompt is too long/, own: 'prompt is too long' },
-  google: {
-    known: /input token count.*exceeds the maximum/,
-    own: 'The input token count exceeds the maximum number of tokens allowed',
-  },
-} as const satisfies Readonly<Record<Dialect, { readonly known: RegExp; readonly own: string } | undefined>>;
 
 /**
  * A refusal (4xx) or a failure (5xx) that the caller may see. The message is a sentence: what is wrong, then what to
@@ -185,17 +163,14 @@ export class GatewayError extends Error {
   /** Type and code in a dialect. @param status that the client gets */
   wording(dialect: Dialect, status?: number): { type: string; code: string | null } {
     const kind = errorKinds[this.code];
-    const { upstream } = this.details;
-    if (dialect === 'google') return { type: googleStatus(status ?? kind.status), code: null };
-    if (dialect === 'anthropic') return { type: anthropicType(upstream) ?? kind.anthropic, code: null };
-    return { type: openaiType(upstream) ?? kind.openai.type, code: openaiCode(upstream) ?? kind.openai.code };
+    return dialects[dialect].words(kind, this.details.upstream, status ?? kind.status);
   }
 
   /** The message in the wording that tools of the dialect parse: Claude Code, for example, then shortens the prompt. */
   messageFor(dialect: Dialect): string {
     const message = this.message.replace(loginWord, 'API key');
     const isOverflow = this.details.upstream?.isContextOverflow === true;
-    const words = isOverflow ? overflowWords[dialect] : undefined;
+    const words = isOverflow ? dialects[dialect].overflow : undefined;
     return words === undefined || words.known.test(message) ? message : `${words.own}: ${message}`;
   }
 }
@@ -206,64 +181,8 @@ const retriedStatuses = new Set([408, 409, 429]);
 /** Claude Code shows "Please run /login" instead of any message with this word, with any status. */
 const loginWord = /x-api-key/gi;
 
-/** OpenAI's SDKs have a class for 422; the other vendors do not send it. */
 function rejectedStatus(status: number, format: Audience | undefined): number {
-  return status === 422 && format !== undefined && format.dialect !== 'openai' ? 400 : status;
-}
-
-type UpstreamWords = ErrorDetails['upstream'];
-
-/** Types of the Anthropic API's errors, by status. Source: Anthropic API reference, "Errors". */
-const anthropicTypes: Readonly<Record<number, string>> = {
-  400: 'invalid_request_error',
-  401: 'authentication_error',
-  402: 'billing_error',
-  403: 'permission_error',
-  404: 'not_found_error',
-  409: 'conflict_error',
-  413: 'request_too_large',
-  429: 'rate_limit_error',
-};
-const anthropicWords = new Set(Object.values(anthropicTypes));
-
-/** `status` of Google's errors, by HTTP status. Source: google.rpc.Code. */
-const googleStatuses: Readonly<Record<number, string>> = {
-  400: 'INVALID_ARGUMENT',
-  401: 'UNAUTHENTICATED',
-  402: 'FAILED_PRECONDITION',
-  403: 'PERMISSION_DENIED',
-  404: 'NOT_FOUND',
-  408: 'DEADLINE_EXCEEDED',
-  409: 'ABORTED',
-  413: 'INVALID_ARGUMENT',
-  424: 'FAILED_PRECONDITION',
-  429: 'RESOURCE_EXHAUSTED',
-  500: 'INTERNAL',
-  501: 'UNIMPLEMENTED',
-  504: 'DEADLINE_EXCEEDED',
-};
-
-function googleStatus(status: number): string {
-  return googleStatuses[status] ?? (status < 500 ? 'INVALID_ARGUMENT' : 'UNAVAILABLE');
-}
-
-/** Maps an upstream's error type to Anthropic's. OpenAI has one type for all invalid requests. */
-function anthropicType(upstream: UpstreamWords): string | undefined {
-  const type = upstream?.type;
-  if (type !== undefined && type !== 'invalid_request_error' && anthropicWords.has(type)) return type;
-  return upstream && anthropicTypes[upstream.status];
-}
-
-function openaiType(upstream: UpstreamWords): string | undefined {
-  const type = upstream?.type;
-  if (type === undefined || type === 'invalid_request_error') return type;
-  return anthropicWords.has(type) || /^[A-Z_]+$|^\d+$/.test(type) ? undefined : type;
-}
-
-function openaiCode(upstream: UpstreamWords): string | undefined {
-  if (upstream?.isContextOverflow === true) return 'context_length_exceeded';
-  // OpenAI clients do not know numeric codes or Google's upper-case codes.
-  return upstream?.code !== undefined && /^[a-z]/.test(upstream.code) ? upstream.code : undefined;
+  return status === 422 && format !== undefined && !dialects[format.dialect].sends422 ? 400 : status;
 }
 
 /** The abort reason when the client disconnected. No reply is rendered for it. */

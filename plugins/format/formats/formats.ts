@@ -1,5 +1,5 @@
 import type { ModelKind } from '#core/config/catalog/kinds.ts';
-import type { Dialect } from '#core/platform/errors/table.ts';
+import type { Dialect } from '#core/platform/errors/dialects.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import {
   type ClientFormat,

@@ -1,7 +1,8 @@
 import type { Model, Route } from '#core/config/catalog/catalog.ts';
 import type { ModelKind } from '#core/config/catalog/kinds.ts';
 import { profileIn } from '#core/config/catalog/profile.ts';
-import { type Dialect, GatewayError } from '#core/platform/errors/table.ts';
+import type { Dialect } from '#core/platform/errors/dialects.ts';
+import { GatewayError } from '#core/platform/errors/table.ts';
 import {
   type ClientFormat,
   type FormatDescriptor,

@@ -2,6 +2,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files that take longest, slowest first: one that begins last would leave the other workers idle. */
 const slowest = [
+  // Not slow: it collects all garbage again and again, which takes long where other files have left modules in the heap.
+  'plugins/format/invariants/memory.test.ts',
   'e2e/payments-soak.test.ts',
   'e2e/every-page.test.ts',
   'e2e/chaos.test.ts',

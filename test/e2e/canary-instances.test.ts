@@ -80,6 +80,9 @@ const sides = async (gateway: GatewayProcess) => {
   return found;
 };
 
+/** Ms between two rounds: a judgement waits for its time, not for more requests than enough. */
+const pause = 250;
+
 /** Sends a request of each account to one instance after the other. Judgements are seconds apart, however fast the machine is. */
 async function sendUntilEnded(canaries: Canaries, look: (found: string[]) => void = () => undefined): Promise<void> {
   let round = 0;
@@ -87,13 +90,14 @@ async function sendUntilEnded(canaries: Canaries, look: (found: string[]) => voi
     look(await sides(gateways[round++ % gateways.length] as GatewayProcess));
     return canaries.running();
   };
-  await expect.poll(send, { timeout: 120_000, interval: 1 }).toBeUndefined();
+  await expect.poll(send, { timeout: 120_000, interval: pause }).toBeUndefined();
 }
 
 it('a canary that is no worse becomes full at the end of its time, on both instances', async () => {
   await command('reload', join(home.folder, 'next.yaml'), '--canary', '50%');
   const canaries = new Canaries(home.database, { record: () => Promise.resolve() });
-  for (const gateway of gateways) await expect.poll(() => sides(gateway), { timeout: 30_000 }).toContain('after');
+  for (const gateway of gateways)
+    await expect.poll(() => sides(gateway), { timeout: 30_000, interval: pause }).toContain('after');
   for (const gateway of gateways) await sides(gateway);
   expect((await canaries.running())?.end).toBeUndefined();
 
@@ -109,10 +113,14 @@ it('a canary that is no worse becomes full at the end of its time, on both insta
   });
   expect(ended?.lateLooks).toBeGreaterThan(0);
   for (const gateway of gateways)
-    await expect.poll(async () => new Set(await sides(gateway)), { timeout: 20_000 }).toEqual(new Set(['after']));
+    await expect
+      .poll(async () => new Set(await sides(gateway)), { timeout: 20_000, interval: pause })
+      .toEqual(new Set(['after']));
   await command('rollback', '--release');
   for (const gateway of gateways)
-    await expect.poll(async () => new Set(await sides(gateway)), { timeout: 20_000 }).toEqual(new Set(['before']));
+    await expect
+      .poll(async () => new Set(await sides(gateway)), { timeout: 20_000, interval: pause })
+      .toEqual(new Set(['before']));
 });
 
 it('two instances serve a canary to the same accounts, also after a kill, and take it back together when it fails', async () => {
@@ -120,8 +128,12 @@ it('two instances serve a canary to the same accounts, also after a kill, and ta
   await command('reload', join(home.folder, 'next.yaml'), '--canary', '30%');
   const canaries = new Canaries(home.database, { record: () => Promise.resolve() });
   const last = gateways.length - 1;
-  await expect.poll(() => sides(gateways[last] as GatewayProcess), { timeout: 30_000 }).toContain('after');
-  await expect.poll(() => sides(gateways[0] as GatewayProcess), { timeout: 30_000 }).toContain('after');
+  await expect
+    .poll(() => sides(gateways[last] as GatewayProcess), { timeout: 30_000, interval: pause })
+    .toContain('after');
+  await expect
+    .poll(() => sides(gateways[0] as GatewayProcess), { timeout: 30_000, interval: pause })
+    .toContain('after');
   const chosen = await sides(gateways[0] as GatewayProcess);
   for (const gateway of gateways) expect(await sides(gateway)).toEqual(chosen);
 
@@ -141,7 +153,9 @@ it('two instances serve a canary to the same accounts, also after a kill, and ta
     reason: expect.stringMatching(/^failures: \d+ of \d+ requests/),
   });
   for (const gateway of gateways)
-    await expect.poll(async () => new Set(await sides(gateway)), { timeout: 20_000 }).toEqual(new Set(['before']));
+    await expect
+      .poll(async () => new Set(await sides(gateway)), { timeout: 20_000, interval: pause })
+      .toEqual(new Set(['before']));
   for (const { output } of gateways)
     expect(output()).toMatch(/warn +canary 2 was worse and has been rolled back automatically: failures/);
 });

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { createAccount } from '#core/business/accounts/accounts.ts';
+import { ConfigHistory } from '#core/config/history/history.ts';
 import { Canaries } from '../../plugins/canary/record/canaries.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { createLogger } from '#core/platform/logger.ts';
@@ -50,6 +51,7 @@ let after: FaultyUpstream;
 let isFailing = false;
 let gateway: TestGateway;
 let canaries: Canaries;
+let history: ConfigHistory;
 let keys: string[];
 const lines: string[] = [];
 
@@ -58,6 +60,7 @@ beforeAll(async () => {
   after = await upstreamOf('after', () => isFailing);
   gateway = await startGateway({ yaml: yamlFor(before.url), log: createLogger((line) => void lines.push(line)) });
   canaries = new Canaries(gateway.database, { record: () => Promise.resolve() });
+  history = new ConfigHistory(gateway.database, { sections: new Map(), stages: new Map() });
   const period = { days: 1, reason: 'grant', label: 'test' } as const;
   keys = [];
   for (let index = 0; index < accountCount; index++)
@@ -73,8 +76,9 @@ beforeEach(async () => {
 afterEach(async () => {
   gate.resolve();
   isFailing = false;
-  await command('rollback', '--yes').catch(() => undefined);
-  await command('rollback', '--release');
+  const running = await canaries.running();
+  if (running !== undefined) await canaries.end(running.id, 'ended', 'the test is over');
+  await history.release();
   await everybodyGets(['before']);
 });
 
@@ -102,7 +106,7 @@ const servedBy = async (key: string) => {
 };
 const sides = () => Promise.all(keys.map(servedBy));
 const everybodyGets = (names: readonly string[]) =>
-  expect.poll(async () => [...new Set(await sides())].toSorted(), { timeout: 20_000 }).toEqual(names);
+  expect.poll(async () => [...new Set(await sides())].toSorted(), { timeout: 20_000, interval: 150 }).toEqual(names);
 
 it('a canary serves a share of the accounts, always the same ones, and records say which', async () => {
   const begun = await canary('30%');

@@ -20,7 +20,7 @@ const healthy = 'always-answered';
 const operator = 'ops@example.com';
 const minute = 60_000;
 /** Readings are made again after seconds, and the job that watches models runs every 15. */
-const patience = { timeout: 30_000, interval: 500 };
+const patience = { timeout: 30_000, interval: 1_000 };
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 

@@ -47,6 +47,20 @@ export async function createTestDatabase(
   return opened;
 }
 
+const clearing = `DO $$ DECLARE name text; BEGIN
+  SET LOCAL session_replication_role = replica;
+  FOR name IN SELECT format('%I.%I', schemaname, tablename) FROM pg_tables
+    WHERE schemaname = current_schema AND tablename <> 'migration'
+  LOOP EXECUTE 'DELETE FROM ' || name; END LOOP;
+  FOR name IN SELECT format('%I.%I', schemaname, sequencename) FROM pg_sequences WHERE schemaname = current_schema
+  LOOP PERFORM setval(name::regclass, 1, false); END LOOP;
+END $$`;
+
+/** Empties a test database for the next test: a tenth of the time of another one. Nothing is notified. */
+export async function clearDatabase(database: Database): Promise<void> {
+  await database.query(clearing);
+}
+
 /** Creates a database without opening it. @param template its initial content, by default the migrated schema */
 export async function createBareDatabase(template: string = inject('templateDatabase')): Promise<string> {
   const name = `daypass_test_${randomBytes(6).toString('hex')}`;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import { blockAccount } from '#core/business/accounts/blocking.ts';
 import {
@@ -14,7 +14,7 @@ import {
 import type { Catalog } from '#core/config/catalog/catalog.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { createTestDatabase } from '../../support/database.ts';
+import { clearDatabase, createTestDatabase } from '../../support/database.ts';
 import { RecordBook } from '../../core/gateway/records/record-fixture.ts';
 
 const hour = 3_600_000;
@@ -23,11 +23,14 @@ const catalog = {
 } as unknown as Catalog;
 
 let database: Database;
-beforeEach(async () => {
-  mail = { smtp: 'smtp://localhost:2525' };
+beforeAll(async () => {
   database = await createTestDatabase();
 });
-afterEach(() => database[Symbol.asyncDispose]());
+afterAll(() => database[Symbol.asyncDispose]());
+beforeEach(async () => {
+  mail = { smtp: 'smtp://localhost:2525' };
+  await clearDatabase(database);
+});
 
 function words(change: Partial<AnnouncementWords> = {}): AnnouncementWords {
   return {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { recordEvent } from '#core/business/accounts/account-events.ts';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import { giftSteps, readGiftCode } from '#core/business/payments/gifts.ts';
@@ -9,7 +9,7 @@ import type { Database } from '#core/platform/database/database.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
 import { Sessions } from '#core/web/sessions/sessions.ts';
 import { sendDueMails } from '../../../plugins/mail/send-mails.ts';
-import { createTestDatabase, silentLog } from '../../support/database.ts';
+import { clearDatabase, createTestDatabase, silentLog } from '../../support/database.ts';
 import { closedPort } from '../../support/dead-ends.ts';
 import { uncertainTries } from '#core/business/mail/outbox.ts';
 import { repeatMail } from '#core/business/mail/mails.ts';
@@ -25,15 +25,18 @@ const unhurried = { connect: 30_000, greeting: 30_000, idle: 30_000, mail: 30_00
 let database: Database;
 let server: TestMailServer;
 let accountId: string;
-beforeEach(async () => {
+beforeAll(async () => {
   database = await createTestDatabase(silentLog, await tablesHere());
+});
+afterAll(() => database[Symbol.asyncDispose]());
+beforeEach(async () => {
+  await clearDatabase(database);
   server = await startMailServer();
   ({ accountId } = await createAccount(database, 'dp', { name: 'Ani <b>', email: 'ani@example.com' }));
   await database.query(`update account set created_at = now() - interval '30 days' where id = ?`, [accountId]);
 });
 afterEach(async () => {
   await server[Symbol.asyncDispose]();
-  await database[Symbol.asyncDispose]();
 });
 
 const settings = (port = server.port) => ({ smtp: `smtp://127.0.0.1:${port}`, from: 'no-reply@gateway.example' });

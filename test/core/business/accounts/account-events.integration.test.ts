@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { rotateKey } from '#core/business/accounts/account-key.ts';
 import { publishEvents, readEvents, recordEvent, removeOldEvents } from '#core/business/accounts/account-events.ts';
 import { createAccount } from '#core/business/accounts/accounts.ts';
@@ -7,14 +7,15 @@ import { EventRelay } from '#core/business/accounts/event-relay.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import type { EventPublisher } from '#core/gateway/events/event-handler.ts';
 import { SharedUnavailable } from '#core/platform/shared/shared.ts';
-import { createTestDatabase, silentLog } from '../../../support/database.ts';
+import { clearDatabase, createTestDatabase, silentLog } from '../../../support/database.ts';
 
 let database: Database;
-beforeEach(async () => {
+beforeAll(async () => {
   database = await createTestDatabase();
 });
-afterEach(async () => {
-  await database[Symbol.asyncDispose]();
+afterAll(() => database[Symbol.asyncDispose]());
+beforeEach(async () => {
+  await clearDatabase(database);
 });
 
 const blocked = (accountId: string) => ({ accountId });

@@ -1,23 +1,26 @@
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAccount, findAccount } from '#core/business/accounts/accounts.ts';
 import { generateApiKey } from '#core/business/accounts/api-key.ts';
 import { ensureDemoAccount } from '#core/business/accounts/demo-account.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { createTestDatabase } from '../../../support/database.ts';
+import { clearDatabase, createTestDatabase } from '../../../support/database.ts';
 import { createStageHost } from './fixture.ts';
 
 let database: Database;
 let dataFolder: string;
 
-beforeEach(async () => {
+beforeAll(async () => {
   database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+beforeEach(async () => {
+  await clearDatabase(database);
   dataFolder = await mkdtemp(join(tmpdir(), 'demo-account-'));
 });
 afterEach(async () => {
-  await database[Symbol.asyncDispose]();
   await rm(dataFolder, { recursive: true });
 });
 

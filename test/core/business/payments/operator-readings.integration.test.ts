@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { blockAccount } from '#core/business/accounts/blocking.ts';
 import { grantDays } from '#core/business/accounts/ledger.ts';
 import { countPasses } from '#core/business/accounts/pass-counts.ts';
@@ -13,19 +13,22 @@ import { resolveFlag } from '#core/business/payments/flags.ts';
 import { refundOrder } from '#core/business/payments/refunds.ts';
 import { readPaid, readRevenue } from '#core/business/payments/revenue.ts';
 import { settle } from '#core/business/payments/settle.ts';
-import { createTestDatabase } from '../../../support/database.ts';
+import { clearDatabase, createTestDatabase } from '../../../support/database.ts';
 import { FakeProvider } from './fake-provider.ts';
 import { createBuyer, createPaymentHost, referenceOf } from './fixture.ts';
 
 let database: Database;
 let fake: FakeProvider;
 let host: Host;
-beforeEach(async () => {
+beforeAll(async () => {
   database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+beforeEach(async () => {
+  await clearDatabase(database);
   fake = new FakeProvider();
   host = createPaymentHost(database, [fake.provider]);
 });
-afterEach(() => database[Symbol.asyncDispose]());
 
 async function buy(amount?: number): Promise<Order> {
   const order = await startOrder(host, await createBuyer(database), 7);

@@ -28,7 +28,15 @@ import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { parse } from 'yaml';
 import { copyDatabase, startPostgres, type TestPostgres, withDatabase } from '../test/support/global-postgres.ts';
-import { type Capability, findLostTexts, judge, notAFolder, readCapabilities } from './deletion-rules.ts';
+import {
+  type Capability,
+  type DeletionTable,
+  findLostTexts,
+  judge,
+  notAFolder,
+  readCapabilities,
+  rowsOf,
+} from './deletion-rules.ts';
 
 const root = join(import.meta.dirname, '..');
 const stages = { imports, pages, commands, served, types, unit };
@@ -47,7 +55,9 @@ const unknown = chosen.filter((stage) => !(stage in stages));
 if (unknown.length > 0) throw new Error(`no stage ${unknown.join(', ')}; there are ${Object.keys(stages).join(', ')}`);
 
 const find = (glob: string) => globSync(glob, { cwd: root });
-const capabilities = readCapabilities(parse(readFileSync(join(import.meta.dirname, 'deletion.yaml'), 'utf8')), find);
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
+const table = rowsOf(parse(read('.ci/deletion.yaml')) as DeletionTable, read('docs/architecture.md'));
+const capabilities = readCapabilities(table, find);
 const only = options.only?.split(',');
 const tree = mkdtempSync(join(tmpdir(), 'daypass-deletion-'));
 const aside = mkdtempSync(join(tmpdir(), 'daypass-deleted-'));

@@ -17,13 +17,31 @@ interface CapabilityEntry {
   readonly expected?: Readonly<Record<string, readonly string[]>>;
 }
 
+/** The table in `.ci/deletion.yaml`: rows by name of the plugin, and plugins that cannot be deleted. */
+export type DeletionTable = Readonly<Record<string, CapabilityEntry | string>> & { readonly kept: readonly string[] };
+
+/** Names of the plugins that docs/architecture.md lists. */
+export function listPlugins(architecture: string): string[] {
+  const [, list = ''] = /^ {4}plugins\/([^]*?)^ {4}views\//m.exec(architecture) ?? [];
+  return list.match(/^ {6}[\w -]+?(?= {2})/gm)?.flatMap((names) => names.trim().split(' ')) ?? [];
+}
+
+/** The row of each plugin that can be deleted. */
+export function rowsOf(
+  { kept, ...rows }: DeletionTable,
+  architecture: string,
+): Record<string, CapabilityEntry | string> {
+  const names = listPlugins(architecture).filter((name) => !kept.includes(name));
+  return { ...Object.fromEntries(names.map((name) => [name, {}])), ...rows };
+}
+
 /** What a capability is in the file while it is spread over several folders. */
 export const notAFolder = 'not a folder yet';
 
 /**
  * Reads the table. A capability consists of its plugin, its views and its tests, and of what else its row lists.
  *
- * @param table the parsed `.ci/deletion.yaml`
+ * @param table rows by name
  * @param find paths that match a glob, from the root
  */
 export function readCapabilities(

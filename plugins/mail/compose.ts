@@ -100,7 +100,7 @@ async function finishDraft(
   { to, account, language, kind }: Reader & { readonly to: string; readonly kind: MailKind },
 ): Promise<ComposedMail> {
   const t = mailTexts.in(language);
-  const content = { ...frame(host, account, language, t), ...draft };
+  const content = { facts: [], ...frame(host, account, language, t), ...draft };
   const links = [...(draft.links ?? []), ...contactLinks(host)];
   if (!isOptional(kind)) return { to, content: { ...content, links } };
   const url = await unsubscribeUrl(host, account.id);

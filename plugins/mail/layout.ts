@@ -4,6 +4,7 @@ import { oneLine } from '#core/platform/one-line.ts';
 
 /** The content of a mail, for its HTML and its text form. Values are plain text; the closing may have links as well. */
 export interface MailContent extends MailDraft {
+  readonly facts: NonNullable<MailDraft['facts']>;
   readonly language: string;
   readonly service: string;
   readonly greeting: string;

@@ -1,12 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { notAFolder } from '../../.ci/deletion-rules.ts';
+import { type DeletionTable, notAFolder, rowsOf } from '../../.ci/deletion-rules.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-const table = parse(readFileSync(join(root, '.ci', 'deletion.yaml'), 'utf8')) as Readonly<
-  Record<string, string | { readonly of?: readonly string[] }>
->;
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
+const table = rowsOf(parse(read('.ci/deletion.yaml')) as DeletionTable, read('docs/architecture.md'));
 
 /**
  * Capabilities that can be deleted, and are: the documentation still describes them. `docs:configuration` writes its pages without them,

@@ -17,6 +17,7 @@ const table = {
       sales: row(1, 2, 'core/business/sales'),
     },
   },
+  capability: { files: 2, lines: 3 },
   spread: { gift: 2 },
 };
 const { shop } = table.weight;
@@ -31,11 +32,31 @@ describe('a file', () => {
 
   it('of no row is a mistake, and a path without files is noted', () => {
     const { sales: _, ...others } = shop;
-    const moved = { weight: { shop: { ...others, keys: row(1, 1, 'plugins/keys') } }, spread: {} };
+    const moved = { ...table, weight: { shop: { ...others, keys: row(1, 1, 'plugins/keys') } } };
     expect(weigh(sources, moved)).toMatchObject({
       mistakes: ['core/business/sales/places.ts: belongs to no row of .ci/weight.yaml'],
       notes: ['.ci/weight.yaml: nothing of "keys" is in plugins/keys any more'],
     });
+  });
+});
+
+describe('a plugin without a row', () => {
+  const views = [
+    ['plugins/notices/index.ts', 'one\ntwo\n'],
+    ['views/notices/page.eta', 'three\n'],
+  ] as const;
+
+  it('passes with its views up to the ceiling of a capability', () => {
+    const { rows, mistakes } = weigh(new Map([...sources, ...views]), table);
+    expect([rows.get('notices'), mistakes]).toEqual([{ files: 2, lines: 3 }, []]);
+    expect(findHeavier(rows, table)).toEqual([]);
+  });
+
+  it('fails above it', () => {
+    const grown = new Map([...sources, ...views, ['plugins/notices/texts.ts', 'four\n']]);
+    expect(findHeavier(weigh(grown, table).rows, table)).toEqual([
+      '"notices" has 3 files instead of 2 and 4 lines instead of 3: make it lighter, or give it a row in .ci/weight.yaml and say why in the commit',
+    ]);
   });
 });
 

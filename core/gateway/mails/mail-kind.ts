@@ -66,7 +66,7 @@ export interface MailedAccount {
 export interface MailDraft {
   readonly subject: string;
   readonly paragraphs: readonly string[];
-  readonly facts: readonly (readonly [label: string, value: string])[];
+  readonly facts?: readonly (readonly [label: string, value: string])[];
   readonly action: MailButton;
   /** Parts of paragraphs and facts that are links in HTML. */
   readonly links?: readonly MailLink[];

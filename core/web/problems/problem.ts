@@ -59,12 +59,11 @@ export interface ProblemKind {
 }
 
 /** Alert about an event that reports a problem, sent to the operator by mail and webhook. */
-export type ProblemAlert = AlertComposer &
-  (
-    | { readonly event: EventName; readonly isWatched?: never }
-    // Nothing records it: a job looks every minute whether there is a problem of the kind, and records it once a day.
-    | { readonly event: WatchedEvent; readonly isWatched: true }
-  );
+export type ProblemAlert =
+  | (AlertComposer & { readonly event: EventName; readonly isWatched?: never })
+  // Nothing records it: a job looks every minute whether there is a problem of the kind, and records it once a day. Without a composer,
+  // the alert says what the problem does.
+  | (Partial<AlertComposer> & { readonly event: WatchedEvent; readonly isWatched: true });
 
 /** Events whose payload is a day, in the zone of the service, and the time since when there is the problem. */
 type WatchedEvent = {

@@ -24,7 +24,22 @@ export async function composeAlert(
   const reader = problemReader(pageTexts, host, language);
   if (event === 'day.reported') return reportDay(payload['day'] ?? '', { problems }, reader);
   const kind = problems.values().find(({ alert }) => alert?.event === event);
-  return kind?.alert?.compose(payload, reader) ?? 'nothing tells of such events any more';
+  if (kind?.alert === undefined) return 'nothing tells of such events any more';
+  return kind.alert.compose?.(payload, reader) ?? tellFirst(kind, reader);
+}
+
+/** The first of the problems of a kind. */
+async function tellFirst({ find }: ProblemKind, reader: ProblemReader): Promise<Alert | string> {
+  const [problem] = await find(reader);
+  if (problem === undefined) return 'the problem is over';
+  const { title, subject, since, step } = problem;
+  return {
+    title,
+    text: textOf(problem),
+    facts: [],
+    path: step.path,
+    data: { ...(subject !== undefined && { subject }), ...(since !== undefined && { since: since.toISOString() }) },
+  };
 }
 
 /** The report's figures count flags and show since when payments wait. */

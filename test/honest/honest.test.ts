@@ -21,18 +21,11 @@ describe.each(textFormats)('a client of %s', (client) => {
   });
 });
 
-const plain = new Set([
-  'chat/openai-tools',
-  'messages/anthropic-tools',
-  'responses/openai-tools',
-  'gemini/gemini-tools',
-]);
-const cuttable = all.filter(({ format, name }) => format !== 'ollama' && (plain.has(name) || name.endsWith('text')));
-
 describe.each(textFormats)('a client of %s whose stream breaks off', (client) => {
-  it.each(cuttable.map(rowOf))('computes the digest on record of what it got of %s', async (_name, recording) => {
+  const recordings = all.filter(({ name }) => !(client === 'gemini' && name === 'gemini/vertex-streamed-arguments'));
+  it.each(recordings.map(rowOf))('computes the digest on record of what it got of %s', async (_name, recording) => {
     const events = eventsIn(recording.stream);
-    for (let end = 1; end < events.length; end += 3) {
+    for (let end = 1; end < events.length; end++) {
       const answer = await play(client, recording, 'streamed', events.slice(0, end));
       expect(answer?.digests.sent, answer?.body).toBe(answer?.recomputed);
     }

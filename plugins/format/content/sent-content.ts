@@ -30,6 +30,8 @@ export interface ContentForm {
   separator?(head: BlockHead, before: SaidBefore): string;
   /** The arguments of a call, where they are not always its input. */
   argumentsOf?(call: CallBlock, isStream: boolean): string;
+  /** True for a call whose arguments are sent once they are complete. @param begin of its input, more than white space */
+  holdsInput?(head: CallHead, begin: string): boolean;
   /** True where calls are sent once they are complete, with what follows them. */
   readonly hasWholeCalls?: boolean;
   /** Calls that a client can get; the others are left out. */
@@ -50,6 +52,8 @@ export class SentContent {
     last: undefined as BlockHead['type'] | undefined,
   };
   #separator = '';
+  /** Whether the input of the open call is sent at its end; undefined until it has begun. */
+  #isHeld: boolean | undefined;
   #calls = 0;
   /** Whole calls that wait for what follows them. */
   #waiting: { readonly key: number; readonly name: string; readonly input: string }[] = [];
@@ -76,12 +80,14 @@ export class SentContent {
   #begin(index: number, head: BlockHead): void {
     this.#separator = this.#form.separator?.(head, this.#before) ?? '';
     this.#before.last = head.type;
+    this.#isHeld = undefined;
     if (head.type === 'tool_call' && this.#form.hasWholeCalls !== true && this.#takesCall())
       this.content.call(index, head.name);
   }
 
-  #add(index: number, { type }: BlockHead, text: string): void {
-    if (type === 'tool_call') return this.content.input(index, text);
+  #add(index: number, head: BlockHead, text: string): void {
+    const { type } = head;
+    if (head.type === 'tool_call') return this.#addInput(index, head, text);
     if (type === 'reasoning' && this.#form.hidesReasoning === true) {
       this.changes.add('hidden_reasoning');
       return;
@@ -96,6 +102,12 @@ export class SentContent {
     this.content.text(said);
     if (type === 'text') this.#before.hasText = true;
     else this.#before.hasRefusal = true;
+  }
+
+  #addInput(index: number, head: CallHead, text: string): void {
+    if (this.#isHeld === undefined && text.trim() !== '')
+      this.#isHeld = this.#form.holdsInput?.(head, text.trimStart()) === true;
+    if (this.#isHeld === false) this.content.input(index, text);
   }
 
   #separated(text: string): string {

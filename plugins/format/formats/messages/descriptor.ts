@@ -79,6 +79,7 @@ export const messages: ClientTextFormat = {
       contentForm: () => ({
         separator: (head, { last }) => separatorBetween(last, head),
         argumentsOf: writeArguments,
+        holdsInput: ({ form }, begin) => form === 'freeform' || !begin.startsWith('{'),
       }),
       answerUnavailableTool,
       hasBrokenCalls,

@@ -49,6 +49,8 @@ export class PassThroughReader implements ReplyReader {
   readonly #namer: ModelNamer | undefined;
   readonly #readLarge: PassThroughOptions['readLarge'];
   readonly #content: ContentDigest | undefined;
+  /** The content without the last event, which the client does not get. */
+  #beforeDropped: { readonly digest: string | undefined } | undefined;
   #converting: ReplyReader | undefined;
   #converted: WholeReply | undefined;
   #damage: GatewayError | undefined;
@@ -109,6 +111,7 @@ export class PassThroughReader implements ReplyReader {
 
   /** What the client gets has been repaired before it is read. */
   get #contentDigest(): string | undefined {
+    if (this.#beforeDropped !== undefined) return this.#beforeDropped.digest;
     return (this.#observer.isComplete ? undefined : this.#repair?.unfinished?.())?.digest ?? this.#content?.digest;
   }
 
@@ -205,8 +208,13 @@ export class PassThroughReader implements ReplyReader {
   #last(): readonly Buffer[] {
     const events = this.#framer.end();
     if (this.#observer.isOver || this.#isClosed || events.some(isCut)) return [];
+    const digest = events.length === 0 ? undefined : this.#contentDigest;
     const passed = this.#pass(events);
-    if (!this.#observer.isComplete || passed.length === 0) return [];
+    if (!this.#observer.isComplete || passed.length === 0) {
+      // A failure that has the answer so far has that event too.
+      if (events.length > 0 && this.#repair?.unfinished === undefined) this.#beforeDropped = { digest };
+      return [];
+    }
     return this.#observer.isOver ? passed : [...passed, blankLine];
   }
 

@@ -8,7 +8,6 @@ import { keepProviders } from '#core/business/payments/connections.ts';
 import type { Order } from '#core/business/payments/order.ts';
 import type { paymentsSection } from '#core/business/payments/section.ts';
 import type { mailSection } from '#core/business/mail/section.ts';
-import type { Seller } from '../../../../plugins/receipts/section.ts';
 import type { PaymentProvider } from '#core/business/payments/payment-provider.ts';
 import { MemoryShared } from '#core/platform/shared/memory.ts';
 import { silentLog } from '../../../support/database.ts';
@@ -19,7 +18,8 @@ export interface PaymentSettings {
   readonly sales?: { readonly max_active?: number; readonly reserve_minutes?: number };
   readonly mail?: Partial<SectionValue<typeof mailSection>>;
   readonly currency?: string;
-  readonly seller?: Partial<Seller>;
+  /** The section `seller` of the plugin receipts. */
+  readonly seller?: object;
   readonly payments?: Partial<SectionValue<typeof paymentsSection>>;
 }
 

@@ -18,7 +18,7 @@ const client = `CASE WHEN user_agent IS NULL OR user_agent = '' THEN NULL
     ELSE coalesce(lower(substring(user_agent FROM '^([A-Za-z0-9][A-Za-z0-9._-]{0,39})(?:/| |$)')), 'other') END`;
 
 /** Of calls of models by accounts: nobody else makes names. */
-const deltasOf = (source: string, condition = '') => `
+export const clientDeltasOf = (source: string, condition = '') => `
   INSERT INTO usage_client_delta (hour, client, model, route, ${[...counts, ...tokens].join(', ')})
   SELECT date_bin('1 hour', started_at, timestamptz 'epoch'), ${client}, coalesce(alias_of, model), route,
     count(*) FILTER (WHERE outcome = 'answered'), count(*) FILTER (WHERE outcome = 'refused'),
@@ -54,14 +54,14 @@ export class Migration20261129151010_usage_of_clients extends Migration {
     this.addSql(`
       CREATE FUNCTION append_client_usage() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN
-        ${deltasOf('fresh')};
+        ${clientDeltasOf('fresh')};
         RETURN NULL;
       END $$`);
     this.addSql(`
       CREATE TRIGGER request_log_append_client_usage AFTER INSERT ON request_log
         REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION append_client_usage()`);
     // Creating the trigger has locked out writers until this transaction ends.
-    this.addSql(deltasOf('request_log', `AND started_at >= now() - interval '8 days'`));
+    this.addSql(clientDeltasOf('request_log', `AND started_at >= now() - interval '8 days'`));
   }
 
   override down(): void {

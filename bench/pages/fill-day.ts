@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { attemptDeltasOf, deltasOf } from '../../migrations/Migration20261122000005_usage.ts';
+import { clientDeltasOf } from '../../migrations/Migration20261129151010_usage_of_clients.ts';
 import { models } from './catalog.ts';
 
 /** Requests of one day, and who sends them. */
@@ -38,6 +39,7 @@ export async function fillDay(client: pg.Client, { accounts, start, end, rows }:
      FOR VALUES FROM ('${new Date(first).toISOString()}') TO ('${new Date(first + day).toISOString()}')`,
   );
   await client.query(deltasOf(name));
+  await client.query(clientDeltasOf(name));
   await client.query(attemptDeltasOf(name));
   await client.query('COMMIT');
 }
@@ -89,7 +91,8 @@ const requests = `
     'dp-AbCd…wxyz', CASE WHEN is_call THEN 'POST' ELSE 'GET' END,
     CASE WHEN is_call THEN '/v1/chat/completions' ELSE '/v1/models' END,
     CASE WHEN is_call THEN 'chat' ELSE 'models' END, is_call, CASE WHEN is_call THEN 'chat' END,
-    CASE WHEN is_call THEN 400 + floor(by_size * 20000) END, '203.0.113.7', 'OpenAI/Python 2.11.0',
+    CASE WHEN is_call THEN 400 + floor(by_size * 20000) END, '203.0.113.7',
+    (ARRAY['OpenAI/Python 2.11.0', 'claude-cli/2.1.332 (external, cli)', 'codex_exec/0.171.0', 'opencode/1.18.33'])[1 + model % 4],
     CASE WHEN is_call AND outcome <> 'refused' THEN ($5::text[])[model] END,
     CASE WHEN is_call THEN by_size < 0.7 END, outcome,
     CASE outcome WHEN 'answered' THEN 200 WHEN 'refused' THEN 429 WHEN 'failed' THEN 502 END,

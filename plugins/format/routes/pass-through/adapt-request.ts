@@ -49,22 +49,11 @@ interface Settled {
   readonly notes: Notes;
 }
 
-/** What was settled for the first route that a long request was asked about: usually it is the one that serves it. */
-const settledFirst = new WeakMap<ClientRequest, { readonly route: Route; readonly settled: Settled | undefined }>();
-
 /** Undefined when something changes, or may be refused, for which all of the request is read. */
 function settleUnchanged(client: ClientRequest, route: Route): Settled | undefined {
+  const { outline, content } = client;
   // Kept reasoning is found by the whole inputs of calls.
-  if (client.content.cut === undefined || client.kept?.hasFound === true) return undefined;
-  const first = settledFirst.get(client);
-  if (first?.route === route) return first.settled;
-  const settled = trySettle(client, route);
-  if (first === undefined) settledFirst.set(client, { route, settled });
-  return settled;
-}
-
-function trySettle(client: ClientRequest, route: Route): Settled | undefined {
-  const { outline } = client;
+  if (content.cut === undefined || client.kept?.hasFound === true) return undefined;
   try {
     const settled = settle(client, outline, route);
     return settled.body === outline ? settled : undefined;

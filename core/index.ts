@@ -107,6 +107,7 @@ export {
   type Role,
   type SignedInAccount,
 } from '#core/web/pages/page.ts';
+export { markdownPage } from '#core/web/markdown/markdown-page.ts';
 export { PageError, type PageErrorDetails } from '#core/web/pages/page-error.ts';
 export { publishLive } from '#core/web/live/live-bus.ts';
 export type { IssuedSession, OpenSession, SessionRecord, Sessions } from '#core/web/sessions/sessions.ts';

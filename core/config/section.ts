@@ -1,6 +1,7 @@
 import type { Vendor } from './catalog/catalog.ts';
 import type { WireFormats } from './catalog/formats.ts';
 import type { Infer, JsonSchema } from '#core/platform/schema.ts';
+import type { FolderFile, FolderSpec } from '#core/platform/read-folder.ts';
 
 /** A place in gateway.yaml: `['models', 'gpt-6-sol', 'routes', 0]`. */
 export type YamlPath = readonly (string | number)[];
@@ -27,6 +28,8 @@ export interface Section<Name extends string = string, S extends JsonSchema = Js
   readonly fixed?: true | readonly string[];
   /** True when two configurations that serve at the same time can differ in it: nothing reads it but requests. */
   readonly isPerRequest?: true;
+  /** Text files that belong to the section. They are read with gateway.yaml: an edit takes effect as one of that file does. */
+  folder?(value: Infer<S>): FolderSpec;
   /**
    * Rules across fields, next to the schema. They get the valid part: of a map of entries only the valid entries, of anything
    * else the whole value or nothing, and never an unknown key.
@@ -47,6 +50,8 @@ export type SectionValue<S extends Section> = S extends Section<string, infer Sc
 /** Values of all sections, defaults filled in. */
 export interface SectionValues {
   get<S extends Section>(section: S): SectionValue<S>;
+  /** Files of the section's `folder`, by name; always the same map for one configuration. */
+  files?(section: Section): ReadonlyMap<string, FolderFile>;
   /** True if gateway.yaml has a number that may have a dot between thousands, such as 41.250; undefined during checks. */
   readonly isDotted?: ((path: YamlPath) => boolean) | undefined;
 }
@@ -56,6 +61,8 @@ export interface CheckContext extends SectionValues {
   readonly formats: WireFormats;
   readonly vendors: ReadonlyMap<string, Vendor>;
   readonly paymentProviders: ReadonlyMap<string, ProviderTerms>;
+  /** Paths of all registered pages. */
+  readonly pagePaths: readonly string[];
   /** True where demos must be refused: with `NODE_ENV=production`, and when the public URL is not this machine. */
   readonly isProduction: boolean;
   /** Why, in the words of a mistake; undefined where demos are allowed. */

@@ -29,6 +29,7 @@ import type { ReadCostsBeside } from '#core/web/pages/costs-beside.ts';
 import type { NoticeSource } from '#core/web/pages/notices.ts';
 import type { AssetSource, Page } from '#core/web/pages/page.ts';
 import type { NoteSource } from '#core/web/pages/plugin-notes.ts';
+import type { ReadSiteLinks } from '#core/web/pages/site-links.ts';
 import { locateAssets, locateTemplates } from '#core/web/pages/views.ts';
 import type { ProblemKind } from '#core/web/problems/problem.ts';
 import { type OperatorResource, readingOf } from '#core/web/resources/resource.ts';
@@ -44,15 +45,23 @@ export interface CatalogProblem {
   readonly right: string;
 }
 
+/** A configuration as reviews see it: nothing is open. */
+export type ReviewedHost = Pick<Host, 'section' | 'files' | 'stages' | 'isProduction' | 'catalog'>;
+
 /** A plugin section's summary in `daypass check`. */
 export interface ConfigReview {
   /** Name of the line in `daypass check`. */
   readonly name: string;
-  /** The configured value in a few words; `notice` is a warning about it, or several. */
-  describe(host: Pick<Host, 'section' | 'isProduction' | 'catalog'>): {
-    readonly value: string;
-    readonly notice?: string | readonly string[];
-  };
+  /** The configured value in a few words; `notice` is a warning about it, or several. Undefined: there is nothing to say. */
+  describe(host: ReviewedHost): { readonly value: string; readonly notice?: string | readonly string[] } | undefined;
+}
+
+/** Files that `daypass init` writes, beside or below gateway.yaml. */
+interface StarterFiles {
+  /** Folder of the files, for messages: `pages`. */
+  readonly name: string;
+  /** @returns path, relative to gateway.yaml, and text; existing files are kept */
+  write(host: ReviewedHost): Promise<readonly (readonly [path: string, text: string])[]>;
 }
 
 /** A plugin's check of a catalog before it is used, and its description for the operator. */
@@ -131,6 +140,9 @@ export class Registry {
   costsReader: { readonly beside: ReadCostsBeside; readonly usage: UsageFiguresReader } | undefined;
   /** Runs variants of the configuration; undefined without such a plugin. */
   variantSource: VariantSource | undefined;
+  /** Links texts of the shop; undefined where no plugin has any. */
+  siteLinksReader: ReadSiteLinks | undefined;
+  readonly starterFiles: StarterFiles[] = [];
   /** Reads how much time customers got back; undefined where no plugin gives any. */
   creditReader: ReadCredits | undefined;
   checkupReader: ReadCheckups | undefined;
@@ -329,6 +341,17 @@ export class Registry {
   checkups(reader: ReadCheckups): void {
     if (this.checkupReader !== undefined) throw new Error('two plugins check the routes of models');
     this.checkupReader = reader;
+  }
+
+  /** Texts of the shop, for the footer, the sign-in and the checkout. */
+  siteLinks(reader: ReadSiteLinks): void {
+    if (this.siteLinksReader !== undefined) throw new Error('two plugins link the texts of the shop');
+    this.siteLinksReader = reader;
+  }
+
+  /** Files that `daypass init` writes. */
+  starter(files: StarterFiles): void {
+    this.starterFiles.push(files);
   }
 
   catalogReview(review: CatalogReview): void {

@@ -26,7 +26,7 @@ export function gatewayNotices(
     ...productionNotices(config, isProduction),
     ...planNotices(config),
     ...sectionNotices(registry.sections.values(), config),
-    ...registry.configReviews.flatMap(({ describe }) => describe(host).notice ?? []),
+    ...registry.configReviews.flatMap(({ describe }) => describe(host)?.notice ?? []),
     ...catalogNotices(host.catalog),
   ];
 }

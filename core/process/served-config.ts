@@ -69,9 +69,10 @@ export class ServedConfig {
     return this.#config;
   }
 
-  /** gateway.yaml, and the secret files named in it and in the configuration in effect. */
+  /** gateway.yaml, the files that were read with it, and the secret files named in it and in the configuration in effect. */
   get files(): readonly string[] {
-    return [this.#parts.file, ...(this.#fileAsRead?.secretFiles ?? []), ...this.#secretFiles];
+    const { watched } = this.#config;
+    return [this.#parts.file, ...watched, ...(this.#fileAsRead?.secretFiles ?? []), ...this.#secretFiles];
   }
 
   get host(): Host {

@@ -8,6 +8,7 @@ import { errorAsJson, errorAsPage, toPageError, wantsPage } from './serving/erro
 import { routeLivePages } from './live/live-route.ts';
 import { removeEndedSessions, noteUnavailable, signInPath } from './sessions/sign-in.ts';
 import type { AssetSource, Page } from './pages/page.ts';
+import type { ReadSiteLinks } from './pages/site-links.ts';
 import { PageError } from './pages/page-error.ts';
 import { checkPage, Renderer } from './serving/renderer.ts';
 import { PageRoutes } from './serving/routes.ts';
@@ -22,6 +23,7 @@ interface PageRegistry {
   readonly pages: readonly Page[];
   readonly assetSources: ReadonlyMap<string, AssetSource>;
   readonly pageTexts: readonly Texts[];
+  readonly siteLinksReader: ReadSiteLinks | undefined;
   page(page: Page): void;
   assets(source: AssetSource): void;
   texts(texts: Texts): void;
@@ -51,7 +53,7 @@ export async function loadPages(registry: PageRegistry): Promise<{ translator: T
 /** Serves registered pages, forms and assets, and error pages for all hapi routes. */
 export async function routePages(server: Server, registry: PageRegistry, host: () => Host): Promise<void> {
   const { translator, assets } = await loadPages(registry);
-  const renderer = new Renderer(registry.pages, assets);
+  const renderer = new Renderer(registry.pages, assets, registry.siteLinksReader);
   const routes = new PageRoutes(host, renderer, translator);
   const lines = new LineThrottle(reminderIntervalMs);
   const confidential = new Set(registry.pages.filter((page) => page.isConfidential).map(({ path }) => path));

@@ -16,7 +16,7 @@ export interface Screen {
 /** Pages that look like others, and states of them. */
 const minor = new Set(
   [
-    'landing-signed-in sign-in docs buy-gift done-gift done-gift-redeemed operator-order-gift pay-expired pay-failed pay-wrong-amount receipt orders-empty key sign-ins delete account preferences',
+    'landing-signed-in sign-in docs buy-gift done-gift done-gift-redeemed operator-order-gift pay-expired pay-failed pay-wrong-amount receipt orders-empty key sign-ins delete account preferences contact',
     'home-empty home-ended model connect-windows connect-tool requests-errors requests-empty not-found',
     'operator-orders operator-order operator-flags operator-mails operator-accounts operator-account operator-account-buyer operator-outage operator-requests operator-request operator-heaviest operator-policy operator-sales operator-announcements operator-margins operator-books operator-month',
     'operator-routes operator-probes operator-probe operator-balances operator-closed-keys operator-retirements operator-route-trends operator-health operator-configurations operator-canary operator-configuration',
@@ -34,6 +34,9 @@ export function screensOf({
     ['landing', 'visitor', '/', '.hero'],
     ['landing-signed-in', 'customer', '/', '.hero'],
     ['sign-in', 'visitor', '/sign-in', 'h1'],
+    ['terms', 'visitor', '/terms', '.prose'],
+    ['privacy', 'customer', '/privacy', '.prose'],
+    ['contact', 'visitor', '/contact', '.prose'],
     ['buy', 'buyer', '/buy', '.buy'],
     ['buy-gift', 'buyer', '/buy?gift=1&days=30', '.buy'],
     ['redeem', 'buyer', '/redeem', 'form'],

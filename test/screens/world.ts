@@ -1,4 +1,5 @@
-import { rm } from 'node:fs/promises';
+import { glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAccount } from '#core/business/accounts/accounts.ts';
 import { Gateway } from '#core/process/app.ts';
@@ -80,12 +81,26 @@ export interface ScreenWorld extends AsyncDisposable {
   readonly buyerId: string;
 }
 
+/** The drafts of pages, as if filled in. */
+async function writePages(folder: string): Promise<void> {
+  await mkdir(join(folder, 'pages'));
+  for await (const file of glob('plugins/shop-pages/drafts/*.md')) {
+    const draft = await readFile(file, 'utf8');
+    const text = draft
+      .replace('draft: true\n', '')
+      .replace('{{plans}}', '| Plan | Price |\n|---|---:|\n| 7 | Rp 95.000 |\n| 30 | Rp 289.000 |')
+      .replaceAll(/\{\{(.+?)\}\}/g, (_, name: string) => name.replaceAll('_', ' '));
+    await writeFile(join(folder, 'pages', basename(file)), text);
+  }
+}
+
 /**
  * @param databaseUrl a migrated, empty database
  * @param days of traffic behind the status page and the chart
  */
 export async function openScreenWorld(databaseUrl: string, days: number): Promise<ScreenWorld> {
   const { folder, file, write } = await createGatewayFolder(yaml.replace(', gpt-demo: gpt-6-sol', ''));
+  await writePages(folder);
   const gateway = await Gateway.start({ file, environment: { DATABASE_URL: databaseUrl }, log: quiet });
   // A change to go back from.
   await write(yaml);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type FSWatcher, watch } from 'node:fs';
-import { readFile, readlink } from 'node:fs/promises';
+import { readdir, readFile, readlink } from 'node:fs/promises';
 import { dirname, isAbsolute, join, parse, resolve, sep } from 'node:path';
 
 const settleTimeMs = 100; // without a change; editors write in several steps
@@ -84,9 +84,11 @@ export function watchFiles(
   };
 }
 
-/** Keeps no secrets in memory. Undefined for an unreadable file. */
+/** Keeps no secrets in memory. Of a folder: its names. Undefined for an unreadable file. */
 async function digestOf(file: string): Promise<string | undefined> {
-  const content = await readFile(file).catch(() => undefined);
+  const content = await readFile(file)
+    .catch(() => readdir(file).then((names) => names.toSorted().join('\0')))
+    .catch(() => undefined);
   return content && createHash('sha256').update(content).digest('base64');
 }
 

@@ -36,11 +36,11 @@ export const service = defineSection({
     ),
     terms: string(
       { pattern: '^(https?://|/)\\S+$' },
-      'Terms of service: a URL, or a path of this service. Pages link it in their footer.',
+      'Terms of service: a URL, or a path of this service. Pages link it in their footer. Default: the page from pages/terms.en.md and terms.id.md, where there is one.',
     ),
     privacy: string(
       { pattern: '^(https?://|/)\\S+$' },
-      'Privacy policy: a URL, or a path of this service. Pages link it in their footer.',
+      'Privacy policy: a URL, or a path of this service. Pages link it in their footer. Default: the page from pages/privacy.en.md and privacy.id.md, where there is one.',
     ),
     time_zone: string(
       { minLength: 1, default: 'Asia/Jakarta' },

@@ -15,6 +15,8 @@ export interface TestHostOptions {
   readonly now?: number;
   /** Sections of gateway.yaml, as they are written there. Others have their defaults. */
   readonly sections?: Readonly<Record<string, unknown>>;
+  /** Text files of a section's `folder`, by name of the section and of the file. */
+  readonly files?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly catalog?: Catalog;
   readonly database?: Database;
 }
@@ -53,6 +55,12 @@ export function createTestHost(options: TestHostOptions = {}): TestHost {
   const addedJobs: TestHost['addedJobs'][number][] = [];
   const publishedEvents: TestHost['publishedEvents'][number][] = [];
   const keeper = new Keeper();
+  const files = new Map(
+    Object.entries(options.files ?? {}).map(([section, texts]) => [
+      section,
+      new Map(Object.entries(texts).map(([name, text]) => [name, { text }])),
+    ]),
+  );
   const monotonic = () => clock.monotonic;
   return {
     clock,
@@ -95,6 +103,7 @@ export function createTestHost(options: TestHostOptions = {}): TestHost {
     keep: (key, create) => keeper.keep(key, create),
     section: <S extends Section>({ name, schema }: S) =>
       fillIn(options.sections?.[name] ?? schema.default ?? {}, schema, name) as SectionValue<S>,
+    files: ({ name }) => files.get(name) ?? new Map(),
     [Symbol.asyncDispose]: () => keeper[Symbol.asyncDispose](),
   };
 }

@@ -1,3 +1,4 @@
+import { dirname, resolve } from 'node:path';
 import { buildCatalogInSteps } from '#core/config/sections/build-catalog.ts';
 import { models } from '#core/config/sections/models-section.ts';
 import { upstreams, upstreamsSchema } from '#core/config/sections/upstreams-section.ts';
@@ -7,6 +8,7 @@ import type { JsonSchema } from '#core/platform/schema.ts';
 import { runToEnd } from '#core/platform/timing/turn.ts';
 import type { GatewayDocument } from '#core/config/file/document.ts';
 import { allowNull, allowVariables } from '#core/config/file/editor-schema.ts';
+import { type FolderFiles, noFiles, readFolder } from '#core/platform/read-folder.ts';
 import { closestName, ConfigError, mayBeForeign, type Mistake, suggest } from '#core/config/file/mistake.ts';
 import { checkStages, type ListedStage, readPipeline, pipelineSection } from './pipeline-rules.ts';
 import type { CheckContext, Report, Section, SectionValue, SectionValues, YamlPath } from '#core/config/section.ts';
@@ -19,6 +21,8 @@ export interface Config extends SectionValues {
   readonly file: string;
   /** Equal for equal configurations. */
   readonly fingerprint: string;
+  /** Files beside gateway.yaml that it was read with, and their folders: absolute paths. */
+  readonly watched: readonly string[];
   readonly stages: readonly ListedStage[];
 }
 
@@ -66,16 +70,20 @@ export function* validateInSteps(
       }
     }
   }
+  const folders = readFolders(sections, registry, document.file);
+  yield;
+  const read = readerOf(sections, folders);
   const stages =
     values['pipeline'] === undefined && isMisspelled('pipeline', values, registry)
       ? []
       : readPipeline(values['pipeline'], registry, validator, hasAllPlugins);
-  const production = productionOf(readerOf(sections), document.isProduction);
+  const production = productionOf(read, document.isProduction);
   const context: CheckContext = {
-    ...readerOf(sections),
+    ...read,
     formats: registry.formats,
     vendors: registry.vendors,
     paymentProviders: registry.paymentProviders,
+    pagePaths: registry.pages.map(({ path }) => path),
     isProduction: production !== undefined,
     production,
     hasRedis: document.hasRedis,
@@ -85,12 +93,29 @@ export function* validateInSteps(
   };
   yield* checkSections(validParts, registry, validator, context);
   checkStages(stages, validator, context);
-  if (validator.mistakes.length === 0) yield* reviewCatalog(readerOf(sections), registry, validator);
+  if (validator.mistakes.length === 0) yield* reviewCatalog(read, registry, validator);
   if (validator.mistakes.length > 0) throw new ConfigError(validator.mistakes);
   for (const value of sections.values()) deepFreeze(value);
   for (const { options } of stages) deepFreeze(options);
-  const { file, fingerprint, isDotted } = document;
-  return Object.freeze({ file, fingerprint, isDotted, stages: Object.freeze(stages), ...readerOf(sections) });
+  const { file, isDotted } = document;
+  const fingerprint = [document.fingerprint, ...folders.values().map(({ digest }) => digest)].join('');
+  const watched = [...folders.values()].flatMap((folder) => folder.watched);
+  return Object.freeze({ file, fingerprint, watched, isDotted, stages: Object.freeze(stages), ...read });
+}
+
+function readFolders(
+  sections: ReadonlyMap<string, unknown>,
+  registry: Registry,
+  file: string,
+): ReadonlyMap<string, FolderFiles> {
+  const found = new Map<string, FolderFiles>();
+  for (const { name, folder } of registry.sections.values()) {
+    const value = sections.get(name);
+    if (folder === undefined || value === undefined) continue;
+    const spec = folder(value);
+    found.set(name, readFolder(resolve(dirname(file), spec.folder), spec));
+  }
+  return found;
 }
 
 /** The JSON Schema of the whole file, for editors and as documentation. */
@@ -198,10 +223,11 @@ function* reviewCatalog(values: SectionValues, registry: Registry, validator: Va
   }
 }
 
-function readerOf(sections: ReadonlyMap<string, unknown>): SectionValues {
+function readerOf(sections: ReadonlyMap<string, unknown>, folders: ReadonlyMap<string, FolderFiles>) {
   return {
     get: <S extends Section>({ name, schema }: S) => (sections.get(name) ?? defaultsOf(schema)) as SectionValue<S>,
-  };
+    files: ({ name }: Section) => (folders.get(name) ?? noFiles).files,
+  } satisfies SectionValues;
 }
 
 const frozenDefaults = new WeakMap<JsonSchema, unknown>();

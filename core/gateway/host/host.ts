@@ -1,4 +1,5 @@
 import type { Catalog } from '#core/config/catalog/catalog.ts';
+import { type FolderFile, noFiles } from '#core/platform/read-folder.ts';
 import type { Section, SectionValue, SectionValues } from '#core/config/section.ts';
 import { isPublicDemo, productionOf } from '#core/config/sections/production.ts';
 import { listen, service } from '#core/config/sections/core-sections.ts';
@@ -65,6 +66,8 @@ export interface Host extends Services {
   readonly variant?: number | undefined;
   /** The plugin's own part of gateway.yaml, validated, defaults filled in. */
   section<S extends Section>(section: S): SectionValue<S>;
+  /** The files of the section's `folder`, by name, as they were when the configuration was loaded. */
+  files(section: Section): ReadonlyMap<string, FolderFile>;
   /** The stages in force, in their order. */
   readonly stages: readonly StageInForce[];
   /** Their additions to the API. */
@@ -105,6 +108,7 @@ export function createHost(
     catalog,
     variant,
     section: (section) => config.get(section),
+    files: (section) => config.files?.(section) ?? noFiles.files,
     stages,
     documentation: () => stages.map(({ definition, options }) => definition.documentation?.(options, host) ?? {}),
   };

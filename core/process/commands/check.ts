@@ -8,7 +8,6 @@ import type { Config } from '#core/extension/validation/load.ts';
 import { pipelineNotices } from '#core/extension/validation/pipeline-rules.ts';
 import { nodeNotices } from '#core/platform/node-release.ts';
 import { productionNotices } from '#core/extension/validation/production-notices.ts';
-import { productionOf } from '#core/config/sections/production.ts';
 import { maskSecrets } from '#core/config/file/hide-secrets.ts';
 import { sectionNotices, type YamlPath } from '#core/config/section.ts';
 import { service } from '#core/config/sections/core-sections.ts';
@@ -18,6 +17,7 @@ import type { Registry } from '#core/extension/registry.ts';
 import { currencySection, inText, planNotices, plansSection, pricePerDay } from '#core/business/accounts/plans.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import type { CoreCommandContext, Loaded } from './context.ts';
+import { reviewedHost } from './reviewed-host.ts';
 
 export function defineCheck(parser: Parser, { file, load, log, print }: CoreCommandContext): void {
   parser
@@ -31,9 +31,11 @@ export function defineCheck(parser: Parser, { file, load, log, print }: CoreComm
       const built = buildCatalog(config, registry.vendors, registry.formats);
       await checkMigrations(registry);
       const unchecked = await checkPlugins(loaded, built, log);
-      const isProduction = productionOf(config, document.isProduction) !== undefined;
-      const host = { section: config.get.bind(config), isProduction, catalog: built };
-      const reviews = registry.configReviews.map(({ name, describe }) => ({ name, ...describe(host) }));
+      const host = reviewedHost(loaded, built);
+      const reviews = registry.configReviews.flatMap(({ name, describe }) => {
+        const review = describe(host);
+        return review === undefined ? [] : [{ name, ...review }];
+      });
       const catalog = catalogAsWritten(built, config, document);
       print(`${file()} is valid`);
       for (const line of [

@@ -1,7 +1,11 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { Command as Parser } from 'commander';
-import { type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
+import { buildCatalog } from '#core/config/sections/build-catalog.ts';
+import { CommandFailed } from '#core/extension/commands/command.ts';
+import { type CoreCommandContext, createContext } from './context.ts';
+import { loadEnvironmentFile } from '../environment-file.ts';
+import { reviewedHost } from './reviewed-host.ts';
 
 const sample = new URL('../../../gateway.yaml', import.meta.url);
 
@@ -19,19 +23,22 @@ ANTHROPIC_API_KEY=
 const readme = (name: string) => `# ${name}
 Run \`daypass start\` here: it prints the URL, a demo key and a curl command that works, and serves until Ctrl-C.
 Models, plans and prices are in gateway.yaml, which a running gateway reloads; \`daypass check\` validates it.
+Terms, privacy and other pages of the shop are Markdown files in pages/: drafts, until you have filled them in.
 API keys of vendors go into .env. Customers, orders and requests are kept in data/, unless .env names a DATABASE_URL.
 Documentation: the folder docs of the package (\`npm root --global\`/daypass/docs), beginning with README.md there.
 `;
 
 /** `daypass init`: a folder from which a gateway starts. Asks nothing: everything has a default, and is in files to edit. */
-export function defineInit(parser: Parser, { print }: Pick<CommandContext, 'print'>): void {
+export function defineInit(parser: Parser, { print, log }: Pick<CoreCommandContext, 'print' | 'log'>): void {
   parser
     .command('init')
     .description('create a folder with gateway.yaml, .env and README.md, from which `daypass start` works')
     .argument('[folder]', 'the new folder, or an existing one without these files', '.')
     .option('--demo', 'with models that show failover, images, embeddings and the other kinds')
-    .action(async (folder: string, { demo = false }: { readonly demo?: boolean }) => {
+    .option('--pages', 'only drafts of terms, privacy, refunds and contact, from the gateway.yaml of the folder')
+    .action(async (folder: string, { demo = false, pages = false }: InitOptions) => {
       const target = resolve(folder);
+      if (pages) return print(describeStarters(target, await createStarters(target, log)));
       const yaml = await readFile(sample, 'utf8');
       await createAll(target, [
         ['gateway.yaml', demo ? yaml : yaml.replaceAll(showcase, '')],
@@ -39,9 +46,57 @@ export function defineInit(parser: Parser, { print }: Pick<CommandContext, 'prin
         ['.gitignore', '.env\ndata/\n'],
         ['README.md', readme(basename(target))],
       ]);
+      const names = (await createStarters(target, log)).map(({ name }) => `the folder ${name}`);
       const enter = target === process.cwd() ? '' : `cd ${folder} && `;
-      print(`${target} has gateway.yaml, .env and README.md. Next: ${enter}daypass start`);
+      const made = new Intl.ListFormat('en-GB').format(['gateway.yaml', '.env', 'README.md', ...names]);
+      print(`${target} has ${made}. Next: ${enter}daypass start`);
     });
+}
+
+interface InitOptions {
+  readonly demo?: boolean;
+  readonly pages?: boolean;
+}
+
+interface Started {
+  /** Of the folder: `pages`. */
+  readonly name: string;
+  readonly written: readonly string[];
+}
+
+/** Writes what plugins have to begin with, filled in from the gateway.yaml of the folder. Existing files are kept. */
+async function createStarters(folder: string, log: CoreCommandContext['log']): Promise<Started[]> {
+  const file = join(folder, 'gateway.yaml');
+  loadEnvironmentFile(file);
+  const loaded = await createContext(() => file, log).load();
+  const { config, registry } = loaded;
+  const host = reviewedHost(loaded, buildCatalog(config, registry.vendors, registry.formats));
+  return Promise.all(
+    registry.starterFiles.map(async ({ name, write }) => {
+      const written: string[] = [];
+      for (const [path, text] of await write(host))
+        if (await createFile(resolve(folder, path), text)) written.push(path);
+      return { name, written };
+    }),
+  );
+}
+
+function describeStarters(folder: string, started: readonly Started[]): string {
+  const written = started.flatMap((one) => one.written);
+  if (written.length === 0) return `${folder} has these pages already; none was written`;
+  return `${written.join(', ')} ${written.length === 1 ? 'was' : 'were'} written. Fill in each {{…}}, and remove "draft: true"`;
+}
+
+/** @returns false where there is such a file */
+async function createFile(file: string, text: string): Promise<boolean> {
+  try {
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text, { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw new CommandFailed(`${file} cannot be created (${codeOf(error)})`);
+  }
 }
 
 /** Creates the files. Existing ones are kept, except that an existing gateway.yaml is an error: the folder is in use. */

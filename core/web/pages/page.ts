@@ -18,6 +18,8 @@ type Awaitable<T> = T | Promise<T>;
 export interface Page {
   /** Path as hapi writes it: `/orders/{id}`. Not below `/v1`, `/v1beta`, `/v2`, `/anthropic`, `/openai` or `/assets`. */
   readonly path: string;
+  /** Addresses that a path with a placeholder has, for search engines; none when left out. */
+  paths?(host: Host): readonly string[];
   readonly role: Role;
   /**
    * `site`, `account` and `operator`: header with the pages of that role; by role when left out. `plain`: the logo alone, for

@@ -8,6 +8,7 @@ import { iconSvg } from '../pages/icons.ts';
 import { contactText, describeShell } from './layout.ts';
 import { navigationOf } from '../pages/list-navigation.ts';
 import type { Page, Role } from '../pages/page.ts';
+import type { ReadSiteLinks } from '../pages/site-links.ts';
 import { publicOrigin, themeColors } from './site-files.ts';
 import type { Translator } from '../texts/translator.ts';
 import { viewsFolder } from '../pages/views.ts';
@@ -38,9 +39,12 @@ export class Renderer {
   readonly #pages: readonly Page[];
   readonly #assets: AssetTable;
   readonly #eta = new Eta({ views: viewsFolder, cache: true, autoFilter: true, filterFunction: printValue });
+  readonly #readLinks: ReadSiteLinks;
   readonly #templates = new Map<string, (context: object) => string>();
 
-  constructor(pages: readonly Page[], assets: AssetTable) {
+  /** @param readLinks of the texts of the shop, where a plugin has them */
+  constructor(pages: readonly Page[], assets: AssetTable, readLinks: ReadSiteLinks = () => ({})) {
+    this.#readLinks = readLinks;
     this.#pages = pages;
     this.#assets = assets;
   }
@@ -82,6 +86,7 @@ export class Renderer {
 
   #describe(visit: Visit, { title, description, note = '', layout, styles = [], scripts = [], live = '' }: View) {
     const { service } = visit.host;
+    const links = this.#readLinks(visit);
     return {
       ...describeShell(this.#pages, visit, layout),
       title,
@@ -92,8 +97,11 @@ export class Renderer {
       origin: publicOrigin(visit.host),
       contact: service.contact ?? '',
       contactText: contactText(service.contact ?? ''),
-      terms: service.terms ?? '',
-      privacy: service.privacy ?? '',
+      terms: service.terms ?? links.terms ?? '',
+      privacy: service.privacy ?? links.privacy ?? '',
+      refunds: links.refunds ?? '',
+      contactPage: links.contact ?? '',
+      texts: links.more ?? [],
       language: visit.language,
       zone: visit.format.timeZone.replaceAll('_', ' '),
       theme: visit.theme,

@@ -14,8 +14,12 @@ export function publicOrigin({ service }: Pick<Host, 'service'>): string {
   return host === undefined || isLoopback(host) ? '' : service.baseUrl;
 }
 
-function isListed({ role, description, path }: Page): boolean {
-  return role === 'public' && description !== undefined && !path.includes('{');
+function isListed({ role, description }: Page): boolean {
+  return role === 'public' && description !== undefined;
+}
+
+function addressesOf(page: Page, host: Host): readonly string[] {
+  return page.path.includes('{') ? (page.paths?.(host) ?? []) : [page.path];
 }
 
 /** `GET /manifest.webmanifest`, `/robots.txt` and `/sitemap.xml`. */
@@ -61,7 +65,7 @@ function robots(host: Host, pages: readonly Page[]): string {
 
 function sitemap(host: Host, pages: readonly Page[]): string {
   const origin = publicOrigin(host);
-  const paths = origin === '' ? [] : pages.filter(isListed).map(({ path }) => path);
+  const paths = origin === '' ? [] : pages.filter(isListed).flatMap((page) => addressesOf(page, host));
   const urls = paths.map((path) => `<url><loc>${escapeXml(origin + path)}</loc></url>`);
   return `<?xml version="1.0" encoding="UTF-8"?>
 <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${urls.join('')}</urlset>

@@ -13,7 +13,7 @@ async function notices(plugins: readonly string[], written: Readonly<Record<stri
   const registry = new Registry();
   for (const name of plugins) registry.tables({ name, entities: () => Promise.resolve([]) });
   await plugin.register({ gateway: registry, route: () => undefined } as never, {} as never);
-  return registry.configReviews[0]?.describe(createTestHost({ sections: written })).notice;
+  return registry.configReviews[0]?.describe(createTestHost({ sections: written }))?.notice;
 }
 
 it('what is configured for a plugin that is not there is noted with its name', async () => {

@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { isUtf8 } from 'node:buffer';
+import { join } from 'node:path';
+
+/** Text files of a folder beside gateway.yaml. */
+export interface FolderSpec {
+  /** Absolute, or relative to gateway.yaml. It may be absent. */
+  readonly folder: string;
+  /** Names of the files that are read; others are ignored. */
+  readonly names: RegExp;
+  readonly maxBytes: number; // of each file
+  readonly maxFiles: number;
+}
+
+/** Text of a file, without a byte order mark, or why it cannot be used and the remedy. */
+export type FolderFile = { readonly text: string } | { readonly wrong: string; readonly right: string };
+
+export interface FolderFiles {
+  /** By name, in alphabetical order. */
+  readonly files: ReadonlyMap<string, FolderFile>;
+  /** Changes with names and contents; '' for an empty or absent folder. */
+  readonly digest: string;
+  /** Paths to watch for changes. */
+  readonly watched: readonly string[];
+}
+
+export const noFiles: FolderFiles = { files: new Map(), digest: '', watched: [] };
+
+/**
+ * Reads them at once: a reload must not see half of an edit. Links are followed, because a ConfigMap's files are links to a folder
+ * that is replaced as a whole.
+ *
+ * @param folder absolute
+ */
+export function readFolder(folder: string, { names, maxBytes, maxFiles }: FolderSpec): FolderFiles {
+  let found: string[];
+  try {
+    found = readdirSync(folder).filter((name) => names.test(name));
+  } catch {
+    return { ...noFiles, watched: [folder] };
+  }
+  const files = new Map<string, FolderFile>();
+  const hash = createHash('sha256');
+  for (const name of found.toSorted().slice(0, maxFiles)) {
+    const file = readFile(join(folder, name), maxBytes);
+    files.set(name, file);
+    hash.update(`${name}\0${'text' in file ? file.text : file.wrong}\0`);
+  }
+  const [over] = found.toSorted().slice(maxFiles);
+  if (over !== undefined)
+    files.set(over, { wrong: `is one of ${found.length} files, and ${maxFiles} are read`, right: 'remove some' });
+  const paths = [...files.keys()].map((name) => join(folder, name));
+  // A name that never exists leads the watch into the folder, for files to come.
+  return { files, digest: files.size === 0 ? '' : hash.digest('hex'), watched: [folder, join(folder, '*'), ...paths] };
+}
+
+function readFile(path: string, maxBytes: number): FolderFile {
+  let handle: number;
+  try {
+    // A named pipe would wait for its writer.
+    handle = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    return {
+      wrong: `cannot be read (${(error as NodeJS.ErrnoException).code})`,
+      right: 'give the gateway read permission',
+    };
+  }
+  try {
+    const { size, isFile } = statOf(handle);
+    if (!isFile) return { wrong: 'is not a regular file', right: 'replace it with one' };
+    if (size > maxBytes) return { wrong: `is longer than ${maxBytes} bytes`, right: 'shorten it' };
+    const bytes = readFileSync(handle);
+    if (!isUtf8(bytes) || bytes.includes(0)) return { wrong: 'is not text', right: 'save it as UTF-8' };
+    return { text: bytes.toString('utf8').replace(/^\uFEFF/, '') };
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function statOf(handle: number) {
+  const found = fstatSync(handle);
+  return { size: found.size, isFile: found.isFile() };
+}

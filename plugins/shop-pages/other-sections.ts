@@ -1,0 +1,31 @@
+import { array, integer, object, string } from '#core/platform/schema.ts';
+
+/*
+ * Sections of other plugins, as far as texts of the shop name what they configure; with their defaults where the plugin is not there.
+ */
+
+export const backupSection = {
+  name: 'backup',
+  schema: object({ default: {} }, 'Backups.', { every: string({}), keep: integer({ default: 7 }) }),
+} as const;
+
+export const paymentsSection = {
+  name: 'payments',
+  schema: object({ default: {} }, 'Payments.', { provider: string({}), order_minutes: integer({ default: 30 }) }),
+} as const;
+
+/** Providers by name. */
+export const signInSection = {
+  name: 'sign_in',
+  schema: { type: 'object', default: {}, additionalProperties: object({}, 'A provider.', { client_id: string({}) }) },
+} as const;
+
+export const sellerSection = {
+  name: 'seller',
+  schema: object({ default: {} }, 'The seller.', {
+    name: string({}),
+    address: string({}),
+    registrations: array({ items: string({}), default: [] }),
+    keep_years: integer({ default: 10 }),
+  }),
+} as const;

@@ -1,0 +1,43 @@
+import type { FolderFile } from '#core/platform/read-folder.ts';
+import type { PageTexts } from '#core/web/markdown/markdown-page.ts';
+import { type PageText, parsePageText } from '#core/web/markdown/page-text.ts';
+import { type Language, languages } from '#core/web/texts/texts.ts';
+
+/** All Markdown files: those with another name are mistakes, but for the usual one about a folder. */
+export const isMarkdown = /^(?!readme\.md$)[^.].*\.md$/i;
+
+const fileName = /^([a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?)\.([a-z]{2})\.md$/;
+
+/** The pages of the folder. */
+export interface ShopPages {
+  /** By name: `terms`. */
+  readonly texts: ReadonlyMap<string, PageTexts>;
+  readonly mistakes: readonly { readonly file: string; readonly wrong: string; readonly right: string }[];
+}
+
+const known = new WeakMap<ReadonlyMap<string, FolderFile>, ShopPages>();
+
+/** Parses the files of a configuration, once. */
+export function readShopPages(files: ReadonlyMap<string, FolderFile>): ShopPages {
+  const read = known.get(files) ?? parseAll(files);
+  known.set(files, read);
+  return read;
+}
+
+function parseAll(files: ReadonlyMap<string, FolderFile>): ShopPages {
+  const texts = new Map<string, Partial<Record<Language, PageText>>>();
+  const mistakes: { file: string; wrong: string; right: string }[] = [];
+  for (const [file, read] of files) {
+    const [, name = '', written] = fileName.exec(file) ?? [];
+    const language = languages.find((one) => one === written);
+    if (!('text' in read)) mistakes.push({ file, ...read });
+    else if (language === undefined)
+      mistakes.push({ file, wrong: 'has no name of a page', right: 'name it as terms.en.md or terms.id.md are' });
+    else {
+      const text = parsePageText(read.text, name);
+      mistakes.push(...text.mistakes.map((mistake) => ({ file, ...mistake })));
+      texts.set(name, { ...texts.get(name), [language]: text });
+    }
+  }
+  return { texts, mistakes };
+}

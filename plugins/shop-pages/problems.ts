@@ -1,0 +1,24 @@
+import { type ProblemKind, readEmphasis } from '#core/web/problems/problem.ts';
+import { draftsOf, isPublic, shopPages } from './shop-pages.ts';
+
+const listed = 10;
+
+/** Pages that customers do not see yet. On one's own machine that is a hint. */
+export const draftPages: ProblemKind = {
+  name: 'draft_pages',
+  order: 85,
+  find({ host, t }) {
+    const drafts = draftsOf(shopPages(host));
+    const [first] = drafts;
+    if (first === undefined) return [];
+    const files = [...drafts.slice(0, listed), ...(drafts.length > listed ? ['…'] : [])].join(', ');
+    return [
+      {
+        severity: isPublic(host) ? 'warn' : 'info',
+        title: t('shop_pages.problem'),
+        pieces: readEmphasis(t('shop_pages.problem.text', { count: drafts.length, files })),
+        step: { path: `/${first.split('.')[0]}`, text: t('shop_pages.problem.step') },
+      },
+    ];
+  },
+};

@@ -1,0 +1,118 @@
+import type { ConfigReview, ReviewedHost } from '#core/extension/registry.ts';
+import { isLoopback } from '#core/platform/names/loopback.ts';
+import type { PageText } from '#core/web/markdown/page-text.ts';
+import { languages } from '#core/web/texts/texts.ts';
+import { backupSection } from './other-sections.ts';
+import { draftsOf, shopPages } from './shop-pages.ts';
+
+/** Drafts, and what the privacy page leaves out of what this configuration does. */
+export const pagesReview: ConfigReview = {
+  name: 'pages',
+  describe(host) {
+    const pages = shopPages(host);
+    if (pages.texts.size === 0) return undefined;
+    return {
+      value: [...pages.texts.keys()].map((name) => `/${name}`).join(', '),
+      notice: [...draftNotes(host), ...linkNotes(host), ...privacyNotes(host)],
+    };
+  },
+};
+
+function draftNotes(host: ReviewedHost): string[] {
+  const drafts = draftsOf(shopPages(host));
+  if (drafts.length === 0) return [];
+  return [
+    `pages has drafts, which customers do not see at a public URL: ${drafts.join(', ')}; fill in each {{…}}, and remove "draft: true"`,
+  ];
+}
+
+const refusedLink = /\]\((?!https:\/\/|mailto:|\/(?!\/)|#)[^)\s]+/;
+
+function linkNotes(host: ReviewedHost): string[] {
+  return [...shopPages(host).texts].flatMap(([name, page]) =>
+    languages.flatMap((language) => {
+      const [link] = refusedLink.exec(page[language]?.body ?? '') ?? [];
+      if (link === undefined) return [];
+      return [
+        `pages: ${name}.${language}.md links ${link.slice(2)}; only https:, mailto: and paths such as /terms are links`,
+      ];
+    }),
+  );
+}
+
+/** What happens to personal data here that a privacy notice must name, with words that name it. */
+function processing(host: ReviewedHost): { readonly what: string; readonly named: (text: string) => boolean }[] {
+  const { keep_days: days, content } = logOptions(host);
+  return [
+    ...foreignHosts(host).map((name) => ({ what: `the host ${name}`, named: (text: string) => namesHost(text, name) })),
+    ...(days === undefined
+      ? []
+      : [
+          {
+            what: `records of requests for ${days} days (log.keep_days)`,
+            named: (text: string) => namesDays(text, days),
+          },
+        ]),
+    ...(content === true ? [{ what: 'recorded prompts and responses (log.content)', named: saysRecorded }] : []),
+    ...(host.section(backupSection).every === undefined
+      ? []
+      : [{ what: 'backups (backup)', named: (text: string) => /\bbackups?\b|\bcadangan\b/i.test(text) }]),
+  ];
+}
+
+function privacyNotes(host: ReviewedHost): string[] {
+  const page = shopPages(host).texts.get('privacy');
+  if (page === undefined) return [];
+  return languages.flatMap((language) => {
+    const text = page[language];
+    const missing = text === undefined ? [] : processing(host).filter(({ named }) => !named(words(text)));
+    if (missing.length === 0) return [];
+    return [`pages: privacy.${language}.md does not name ${missing.map(({ what }) => what).join(', ')}`];
+  });
+}
+
+const words = ({ title, body }: PageText) => `${title}\n${body}`;
+
+/** The host itself, or the domain that it belongs to. */
+function namesHost(text: string, host: string): boolean {
+  const labels = host.split('.');
+  const domains = labels.slice(0, -1).map((_, index) => labels.slice(index).join('.'));
+  return domains.some((domain) =>
+    new RegExp(`(?<![\\w-])${domain.replaceAll('.', '\\.')}(?![\\w-]|\\.\\w)`, 'i').test(text),
+  );
+}
+
+function namesDays(text: string, days: number): boolean {
+  return new RegExp(`(?<![\\d.,])${days}\\s+(?:days?|hari)\\b`, 'i').test(text);
+}
+
+/** A sentence says that prompts are recorded, and not that they are not. */
+function saysRecorded(text: string): boolean {
+  return text
+    .split(/[.!?|]\s|\n\n/)
+    .some(
+      (sentence) =>
+        /prompt|content of requests|isi request/i.test(sentence) &&
+        /record|stor(?:e|age)|logged|kept|keep|catat|simpan|rekam/i.test(sentence) &&
+        !/\b(?:not|never|no|tidak|tanpa)\b/i.test(sentence),
+    );
+}
+
+/** Hosts of upstreams in use that are not this machine or its network, in alphabetical order. */
+export function foreignHosts({ catalog }: Pick<ReviewedHost, 'catalog'>, includesOff = false): string[] {
+  const hosts = catalog.upstreams
+    .filter(({ isEnabled, isDemo }) => !isDemo && (isEnabled || includesOff))
+    .map(({ baseUrl }) => URL.parse(baseUrl)?.hostname ?? '')
+    .filter((name) => name.includes('.') && !isLoopback(name) && !/^[\d.]+$/.test(name));
+  return [...new Set(hosts)].toSorted();
+}
+
+interface LogOptions {
+  readonly keep_days?: number;
+  readonly content?: boolean;
+}
+
+/** Of the stage `log`, which another plugin owns; empty where the pipeline has none. */
+export function logOptions({ stages }: Pick<ReviewedHost, 'stages'>): LogOptions {
+  return (stages.find(({ definition }) => definition.name === 'log')?.options ?? {}) as LogOptions;
+}

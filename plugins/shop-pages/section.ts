@@ -1,0 +1,74 @@
+import { defineSection, type Report, type SectionValues } from '#core/config/section.ts';
+import { plugins, service } from '#core/config/sections/core-sections.ts';
+import { object, string } from '#core/platform/schema.ts';
+import { largestPage } from '#core/web/markdown/page-text.ts';
+import { isMarkdown, readShopPages, type ShopPages } from './parse-pages.ts';
+
+const mostFiles = 100;
+
+/** `pages` in gateway.yaml. An absent folder is an empty one. */
+export const pagesSection = defineSection({
+  name: 'pages',
+  schema: object(
+    { default: {} },
+    'Pages of the shop from Markdown: `terms.en.md` and `terms.id.md` are at /terms; `privacy`, `refunds` and `contact` are linked as well.',
+    {
+      folder: string(
+        { minLength: 1, default: './pages' },
+        'Folder of the files, relative to gateway.yaml. Edits take effect as those of gateway.yaml do.',
+      ),
+    },
+  ),
+  folder: ({ folder }) => ({ folder, names: isMarkdown, maxBytes: largestPage, maxFiles: mostFiles }),
+  check({ folder }, report, all) {
+    const pages = readShopPages(all.files?.(pagesSection) ?? new Map());
+    for (const { file, wrong, right } of pages.mistakes)
+      report(['pages', 'folder'], `${folder}/${file} ${wrong}`, right);
+    for (const name of pages.texts.keys()) {
+      if (!isTaken(name, all.pagePaths)) continue;
+      const right = 'give the file another name';
+      report(['pages', 'folder'], `${folder}/${name} is for /${name}, which is a page of the gateway`, right);
+    }
+    requireServed(pages, report, all);
+  },
+});
+
+/** Paths of the gateway that are not pages. */
+const reserved = new Set([
+  'v1',
+  'v1beta',
+  'v2',
+  'anthropic',
+  'openai',
+  'assets',
+  'hooks',
+  'livez',
+  'readyz',
+  'metrics',
+  'live',
+]);
+
+function isTaken(name: string, paths: readonly string[]): boolean {
+  return reserved.has(name) || paths.includes(`/${name}`);
+}
+
+/** Links of the footer lead somewhere. A third-party plugin may serve paths that are not pages. */
+function requireServed(
+  { texts }: ShopPages,
+  report: Report,
+  all: SectionValues & { readonly pagePaths: readonly string[] },
+): void {
+  if (all.get(plugins).length > 0) return;
+  for (const name of ['terms', 'privacy'] as const) {
+    const address = all.get(service)[name];
+    if (address === undefined || !address.startsWith('/')) continue;
+    const [path = ''] = address.split(/[?#]/);
+    const file = path.slice(1);
+    if (texts.has(file) || all.pagePaths.includes(path)) continue;
+    report(
+      ['service', name],
+      `is ${address}, and no page is there`,
+      `write ${/^[a-z0-9-]+$/.test(file) ? file : name}.en.md in the folder pages, or the whole URL`,
+    );
+  }
+}

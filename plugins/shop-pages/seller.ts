@@ -1,0 +1,17 @@
+import type { PageRequest } from '#core/web/pages/page.ts';
+import { sellerSection } from './other-sections.ts';
+
+/** Identity of the seller, for the page of contacts; undefined where gateway.yaml has none. */
+export function describeSeller({
+  host,
+  t,
+}: Pick<PageRequest, 'host' | 't'>): (readonly [string, string])[] | undefined {
+  const { name, address, registrations = [] } = host.section(sellerSection);
+  const facts: [string, string | undefined][] = [
+    [t('shop_pages.seller'), name],
+    [t('shop_pages.address'), address],
+    [t('shop_pages.registrations'), registrations.length === 0 ? undefined : registrations.join(', ')],
+  ];
+  const known = facts.flatMap(([label, value]) => (value === undefined ? [] : [[label, value] as const]));
+  return known.length === 0 ? undefined : known;
+}

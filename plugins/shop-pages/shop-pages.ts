@@ -1,0 +1,47 @@
+import { languageOf, type PageTexts } from '#core/web/markdown/markdown-page.ts';
+import type { PageText } from '#core/web/markdown/page-text.ts';
+import { type Language, languages } from '#core/web/texts/texts.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { isLoopback } from '#core/platform/names/loopback.ts';
+import { readShopPages, type ShopPages } from './parse-pages.ts';
+import { pagesSection } from './section.ts';
+
+/** The pages of the configuration in force. */
+export function shopPages({ files }: Pick<Host, 'files'>): ShopPages {
+  return readShopPages(files(pagesSection));
+}
+
+/** True for a text that is not ready for customers. */
+export function isDraft({ isDraft: isMarked, unfilled }: PageText): boolean {
+  return isMarked || unfilled.length > 0;
+}
+
+/** Files with drafts: `terms.en.md`. */
+export function draftsOf({ texts }: ShopPages): string[] {
+  return [...texts].flatMap(([name, page]) =>
+    languages
+      .filter((language) => page[language] !== undefined && isDraft(page[language]))
+      .map((one) => `${name}.${one}.md`),
+  );
+}
+
+/** True where others than the operator are customers. */
+export function isPublic({ service, isProduction }: Pick<Host, 'service' | 'isProduction'>): boolean {
+  return isProduction || !isLoopback(URL.parse(service.baseUrl)?.hostname.replace(/^\[|\]$/g, '') ?? '');
+}
+
+/** The texts of a page that a reader may see: drafts are for operators, and for everyone on one's own machine. */
+export function visibleTexts(
+  page: PageTexts | undefined,
+  { host, isOperator }: { readonly host: Pick<Host, 'service' | 'isProduction'>; readonly isOperator: boolean },
+): PageTexts | undefined {
+  if (page === undefined) return undefined;
+  const seesDrafts = isOperator || !isPublic(host);
+  const shown = languages.filter((one) => page[one] !== undefined && (seesDrafts || !isDraft(page[one])));
+  return shown.length === 0 ? undefined : Object.fromEntries(shown.map((one) => [one, page[one]]));
+}
+
+/** Title in the language of a reader. */
+export function titleOf(texts: PageTexts, language: Language): string {
+  return texts[languageOf(texts, language)]?.title ?? '';
+}

@@ -1,0 +1,111 @@
+import { expect, it } from 'vitest';
+import type { ReviewedHost } from '#core/extension/registry.ts';
+import { createTestHost } from '#core/extension/testing/test-host.ts';
+import { pagesReview } from '../../../plugins/shop-pages/review.ts';
+import { writeDrafts } from '../../../plugins/shop-pages/starter.ts';
+import { readShopPages } from '../../../plugins/shop-pages/parse-pages.ts';
+
+const upstream = (baseUrl: string, more: object = {}) => ({ baseUrl, isEnabled: true, isDemo: false, ...more });
+
+function host(
+  files: Readonly<Record<string, string>>,
+  settings: { sections?: object; log?: object } = {},
+): ReviewedHost {
+  const { sections = {}, log = { keep_days: 30, content: false } } = settings;
+  const made = createTestHost({
+    files: { pages: files },
+    sections: { plans: [{ days: 1, price: 18_000 }], ...sections },
+  });
+  const upstreams = [
+    upstream('https://api.openai.com/v1'),
+    upstream('http://127.0.0.1:11434'),
+    upstream('http://vllm:8000'),
+    upstream('https://off.test', { isEnabled: false }),
+    upstream('https://demo.test', { isDemo: true }),
+  ];
+  return {
+    ...made,
+    stages: [{ definition: { name: 'log' }, options: log }],
+    catalog: { ...made.catalog, upstreams: upstreams as never },
+  };
+}
+
+const notes = (...input: Parameters<typeof host>) => pagesReview.describe(host(...input))?.notice;
+
+it('nothing is said without pages', () => {
+  expect(pagesReview.describe(host({}))).toBeUndefined();
+});
+
+it('drafts are one note', () => {
+  expect(notes({ 'terms.en.md': '{{a}}', 'terms.id.md': '---\ndraft: true\n---\n', 'about.en.md': 'x' })).toEqual([
+    expect.stringMatching(/drafts.*terms\.en\.md, terms\.id\.md;/),
+  ]);
+});
+
+it('what the privacy page does not name of this configuration is a note in each language', () => {
+  const sections = { backup: { every: 'day' } };
+  expect(
+    notes({ 'privacy.en.md': 'x', 'privacy.id.md': 'x' }, { sections, log: { keep_days: 90, content: true } }),
+  ).toEqual(
+    ['en', 'id'].map(
+      (language) =>
+        `pages: privacy.${language}.md does not name the host api.openai.com, records of requests for 90 days (log.keep_days), recorded prompts and responses (log.content), backups (backup)`,
+    ),
+  );
+});
+
+it.each([
+  ['Prompts go to api.openai.com. Records: 30 days.', []],
+  ['Prompts go to openai.com, records stay for 30 days.', []],
+  ['Prompts go to notopenai.com, 30 days.', ['api.openai.com']],
+  ['Prompts go to openai.com.example, 30 days.', ['api.openai.com']],
+  ['openai.com, 130 days', ['keep_days']],
+  ['openai.com, 30 hari', []],
+])('"%s" leaves out %j', (text, missing) => {
+  expect(String(notes({ 'privacy.en.md': text })).match(/api\.openai\.com|keep_days/g) ?? []).toEqual(missing);
+});
+
+it.each([
+  ['Prompts are recorded for 30 days.', true],
+  ['Prompts are passed on and not recorded.', false],
+  ['Prompt dan jawaban dicatat selama 30 hari.', true],
+  ['Prompt tidak disimpan.', false],
+])('"%s" names recorded prompts: %s', (text, isNamed) => {
+  const all = `openai.com 30 days\n\n${text}`;
+  expect(notes({ 'privacy.en.md': all }, { log: { keep_days: 30, content: true } })?.length === 0).toBe(isNamed);
+});
+
+it('a link that pages do not make is a note', () => {
+  expect(notes({ 'about.en.md': '[a](https://a.test) [b](/b) [c](http://c.test)' })).toEqual([
+    expect.stringContaining('about.en.md links http://c.test'),
+  ]);
+});
+
+it.each([
+  [{}, { keep_days: 30, content: false }],
+  [{ backup: { every: 'week' } }, { keep_days: 7, content: true }],
+])('drafts name all of a configuration %j', async (sections, log) => {
+  const drafts = Object.fromEntries(
+    (await writeDrafts(host({}, { sections, log }))).map(([path, text]) => [path.slice('./pages/'.length), text]),
+  );
+  expect(Object.keys(drafts)).toHaveLength(8);
+  const described = notes(drafts, { sections, log });
+  expect(described).toHaveLength(1);
+  expect(readShopPages(new Map(Object.entries(drafts).map(([name, text]) => [name, { text }]))).mistakes).toEqual([]);
+});
+
+it('drafts are filled in from gateway.yaml, and the rest waits', async () => {
+  const sections = {
+    service: { name: 'Toko AI', contact: 'mailto:halo@toko.test', base_url: 'https://toko.test' },
+    payments: { provider: 'midtrans', order_minutes: 45 },
+    seller: { name: 'Rani', address: 'Jl. Melati 1\nBandung', keep_years: 12 },
+  };
+  const all = new Map(await writeDrafts(host({}, { sections })));
+  const terms = all.get('./pages/terms.id.md');
+  expect(terms).toContain('penjual, Rani (Jl. Melati 1, Bandung), yang menjalankan Toko AI di https://toko.test');
+  expect(terms).toContain('| 1 hari | Rp 18.000 |');
+  expect(terms).toContain('45 menit');
+  expect(terms).toContain('[halo@toko.test](mailto:halo@toko.test)');
+  expect(terms?.match(/\{\{.*?\}\}/g)).toEqual(['{{city}}']);
+  expect(all.get('./pages/privacy.en.md')).toMatch(/12 years[^]*- api\.openai\.com[^]*processed by Midtrans\./);
+});

@@ -55,12 +55,18 @@ function linkTarget(href: string): string | undefined {
     : undefined;
 }
 
+/** Also those in quotes and lists. */
+function headingsIn(tokens: readonly Token[]): Tokens.Heading[] {
+  return tokens.flatMap((token) => {
+    if (token.type === 'heading') return [token as Tokens.Heading];
+    const { tokens: quoted = [], items = [] } = token as { tokens?: Token[]; items?: Token[] };
+    return headingsIn([...quoted, ...items]);
+  });
+}
+
 /** The highest heading becomes `h2`, and none is more than a level below the one before it. */
 function arrangeHeadings(tokens: Token[]): void {
-  const headings: Tokens.Heading[] = [];
-  markdown.walkTokens(tokens, (token) => {
-    if (token.type === 'heading') headings.push(token as Tokens.Heading);
-  });
+  const headings = headingsIn(tokens);
   const shift = 2 - Math.min(...headings.map(({ depth }) => depth));
   const ids = new Map<string, number>();
   let before = 1;

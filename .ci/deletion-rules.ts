@@ -23,7 +23,7 @@ export type DeletionTable = Readonly<Record<string, CapabilityEntry | string>> &
 /** Names of the plugins that docs/architecture.md lists. */
 export function listPlugins(architecture: string): string[] {
   const [, list = ''] = /^ {4}plugins\/([^]*?)^ {4}views\//m.exec(architecture) ?? [];
-  return list.match(/^ {6}[\w -]+?(?= {2})/gm)?.flatMap((names) => names.trim().split(' ')) ?? [];
+  return list.match(/^ {6}\w[\w -]*?(?= {2})/gm)?.flatMap((names) => names.trim().split(' ')) ?? [];
 }
 
 /** The row of each plugin that can be deleted. */

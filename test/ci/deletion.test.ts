@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findLostTexts, judge, readCapabilities } from '../../.ci/deletion-rules.ts';
+import { findLostTexts, judge, listPlugins, readCapabilities } from '../../.ci/deletion-rules.ts';
 
 const files = [
   'plugins/operator',
@@ -66,4 +66,14 @@ it('a text that code asks for, and that only the deleted folder had, is lost', (
   expect(findLostTexts(['operator.route', 'shared.text'], kept, sources)).toEqual([
     'plugins/probes/pages.ts: text "operator.route" does not exist',
   ]);
+});
+
+it('takes the plugins from the drawing of the folders, not what it says of all of them', () => {
+  const drawing = [
+    '    plugins/              one folder per capability',
+    '      auth rate-limit     two stages',
+    '      keys                one endpoint',
+    '    views/                templates',
+  ].join('\n');
+  expect(listPlugins(drawing)).toEqual(['auth', 'rate-limit', 'keys']);
 });

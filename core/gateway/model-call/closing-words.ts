@@ -13,6 +13,7 @@ export interface Closing {
   readonly codes?: ReadonlySet<string>;
   /** Reasons of Google's `ErrorInfo`. */
   readonly reasons?: ReadonlySet<string>;
+  /** Of the whole message: vendors repeat names of the client's, also at its beginning. */
   readonly words?: RegExp;
   /** The vendor's page that says so. */
   readonly source: string;
@@ -37,7 +38,7 @@ export const closings: readonly Closing[] = [
     vendor: 'Anthropic',
     presets: ['anthropic'],
     part: 'account',
-    words: /^This organization has been disabled\b/,
+    words: /^This organization has been disabled\.?$/,
     source: 'https://code.claude.com/docs/en/errors',
     seen: '2026-11-29',
   },
@@ -53,7 +54,7 @@ export const closings: readonly Closing[] = [
     vendor: 'Google',
     presets: ['gemini', 'gemini-openai'],
     part: 'key',
-    words: /^Your API key was reported as leaked\b/,
+    words: /^Your API key was reported as leaked\.(?: Please use another API key\.)?$/,
     source: 'https://ai.google.dev/gemini-api/docs/troubleshooting',
     seen: '2026-11-29',
   },
@@ -83,6 +84,6 @@ export function closingOf(
       presets.includes(preset) &&
       ((code !== undefined && codes?.has(code) === true) ||
         (reason !== undefined && reasons?.has(reason) === true) ||
-        words?.test(message) === true),
+        words?.test(message.trim()) === true),
   );
 }

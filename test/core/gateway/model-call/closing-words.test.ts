@@ -73,6 +73,10 @@ it('a refusal without such words closes nothing: an invalid key, a spent credit,
       { code: '1113', message: 'Insufficient balance' },
       { status: 'PERMISSION_DENIED', message: 'The caller does not have permission' },
       { message: 'He said: This organization has been disabled.' },
+      // The name of a member that a client has sent.
+      { message: 'This organization has been disabled: Extra inputs are not permitted' },
+      { message: 'This organization has been disabled.: Extra inputs are not permitted' },
+      { message: 'Your API key was reported as leaked. Please use another API key.: unknown field' },
     ])
       expect([name, partOf({ error }, name)]).toEqual([name, undefined]);
   expect(closingOf(readRefusal(undefined), 'openai')).toBeUndefined();

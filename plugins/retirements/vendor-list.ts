@@ -1,6 +1,7 @@
 import type { Upstream } from '#core/config/catalog/catalog.ts';
 import { LookupFailed, lookUp } from '#core/gateway/model-call/vendor-lookup.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isDay } from '#core/platform/timing/time-zone.ts';
 
 /** A model on a vendor's list. */
 interface VendorModel {
@@ -76,14 +77,15 @@ export function toList(answer: JsonObject, preset: string | undefined): VendorLi
   return { models, isWhole: answer['has_more'] !== true && answer['nextPageToken'] === undefined };
 }
 
-/** `2026-12-11`, also of a time. */
+/** `2026-12-11`, also of a time. Not of a day that does not exist, nor of the zero with which some say that there is none. */
 function dayOf(value: JsonValue | undefined): string | undefined {
-  const [day] = typeof value === 'string' ? (/^\d{4}-\d\d-\d\d/.exec(value) ?? []) : [];
-  return day;
+  const [day] = typeof value === 'string' ? (/^2\d{3}-\d\d-\d\d/.exec(value) ?? []) : [];
+  return day !== undefined && isDay(day) ? day : undefined;
 }
 
 function textOf(value: JsonValue | undefined): string | undefined {
-  return typeof value === 'string' && value !== '' ? value.slice(0, 200) : undefined;
+  // PostgreSQL takes no NUL.
+  return typeof value === 'string' && value !== '' && !value.includes('\0') ? value.slice(0, 200) : undefined;
 }
 
 function createdAt({ created, created_at: at }: JsonObject): number {

@@ -12,6 +12,9 @@ it.each([
     'mistral-medium-2611',
   ],
   ['groq', { id: 'x', shutdown_date: '2026-12-11' }, undefined, undefined],
+  ['openai', { id: 'x', shutdown_date: '2026-13-99' }, undefined, undefined],
+  ['openai', { id: 'x', shutdown_date: '0001-01-01T00:00:00Z' }, undefined, undefined],
+  ['mistral', { id: 'x', deprecation: '2026-12-31', deprecation_replacement_model: 'a\0b' }, '2026-12-31', undefined],
 ])('%s says in its list when a model ends (%#)', (preset, entry, endsOn, successor) => {
   const { models } = toList({ object: 'list', data: [entry] }, preset);
   expect(models).toEqual([expect.objectContaining({ id: entry.id, endsOn, successor })]);

@@ -49,8 +49,13 @@ export class ClosedKeyKeeper implements AsyncDisposable {
     const now = this.#host.monotonic();
     const digests = new Set(stored.map(({ digest }) => digest));
     for (const closure of closures.all()) if (!digests.has(closure.id)) closure.until = 0;
-    // One that may be tried stays known, so that its acceptance is noted.
-    for (const { digest, left } of stored) closures.named(digest).until = Math.max(1, now + Math.min(left, retryAfter));
+    for (const { digest, left } of stored) {
+      const closure = closures.named(digest);
+      // Here, too, answers to requests from before are on their way: they must not open it for all.
+      if (closure.until === 0 && left > 0) closure.since = now;
+      // One that may be tried stays known, so that its acceptance is noted.
+      closure.until = Math.max(1, now + Math.min(left, retryAfter));
+    }
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -8,7 +8,7 @@ export interface KeyClosure {
   readonly id: string;
   /** Ms of the monotonic clock until which requests leave the key alone; 0 while it is open. */
   until: number;
-  /** Time at which this instance saw it closed, by the same clock. */
+  /** Time at which this instance saw or heard that it was closed, by the same clock. */
   since?: number;
 }
 

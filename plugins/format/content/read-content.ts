@@ -26,12 +26,14 @@ class StreamedContent implements SentReader {
   }
 
   add(chunk: string | Buffer): void {
+    // It would keep what follows, however long.
+    if (this.#framer.isOverfull) return;
     for (const { name, data } of this.#framer.push(Buffer.from(chunk)))
       if (data !== undefined) takeAll(this.#content, this.#decoder.event(name, data));
   }
 
   digest(): string | undefined {
-    return this.#content.digest;
+    return this.#framer.isOverfull ? undefined : this.#content.digest;
   }
 }
 

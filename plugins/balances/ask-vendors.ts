@@ -53,7 +53,7 @@ async function ask(host: AskingHost, { digest, key, upstream }: AskedKey): Promi
         digest,
         new Date(host.now()),
         amount ?? null,
-        currency?.slice(0, 8) ?? null,
+        currency?.replaceAll('\0', '').slice(0, 8) ?? null,
         isAvailable ?? null,
         error ?? null,
       ],

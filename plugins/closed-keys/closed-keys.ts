@@ -89,7 +89,7 @@ export function storeClosure(
         upstream,
         closing.vendor,
         closing.part,
-        words.slice(0, longestWords),
+        words.replaceAll('\0', '').slice(0, longestWords),
         closing.source,
         retryDays,
       ],

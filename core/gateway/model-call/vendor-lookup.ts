@@ -57,7 +57,7 @@ export async function lookUp(upstream: Asked, key: string, path: string, most: n
 
 function refusal(status: number, text: string, secrets: readonly string[]): LookupFailed {
   const { message = '' } = readRefusal(parseObject(text));
-  const words = withoutSecrets(message.replace(/\s+/g, ' ').trim(), longestMessage, secrets);
+  const words = withoutSecrets(message.replace(/[\s\0]+/g, ' ').trim(), longestMessage, secrets);
   return new LookupFailed(words === '' ? `status ${status}` : `status ${status}: ${words}`, status);
 }
 

@@ -9,7 +9,7 @@ import { balancesPage } from './page.ts';
 import { balanceProblems } from './problems.ts';
 import { balances } from './resource.ts';
 import { balancesSection } from './section.ts';
-import { balanceNotes, recentBalances } from './state.ts';
+import { balanceNotes, leastDays, recentBalances } from './state.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
@@ -27,11 +27,8 @@ const askJob: JobDefinition = {
 const daysGauge = gaugeBy(
   ['upstream'],
   'upstream_balance_days',
-  'Days that the account of an upstream lasts at the use of the last week; left out where that is not known.',
-  async (host) =>
-    (await recentBalances(host)).flatMap(({ upstreams, days }) =>
-      days === undefined ? [] : upstreams.map((upstream) => [upstream, days] as const),
-    ),
+  'Days that the account of an upstream lasts at the use of the last week, of several the shortest; left out where that is not known.',
+  async (host) => leastDays(await recentBalances(host)),
 );
 
 /** For `/readyz?verbose`. */

@@ -35,6 +35,14 @@ export const balanceNotes: NoteSource = async ({ host, t, format }) => {
   });
 };
 
+/** By upstream. One with keys of several accounts has the days of the first that ends: metrics add up equal labels. */
+export function leastDays(balances: readonly Pick<Balance, 'upstreams' | 'days'>[]): Map<string, number> {
+  const least = new Map<string, number>();
+  for (const { upstreams, days = Infinity } of balances)
+    for (const upstream of upstreams) if (days < (least.get(upstream) ?? Infinity)) least.set(upstream, days);
+  return least;
+}
+
 /** Whole days, or tenths of the last one. */
 export function daysOf(balance: Pick<Balance, 'days' | 'amount' | 'isAvailable'>): number {
   const { days = 0 } = isOver(balance) ? {} : balance;

@@ -1,5 +1,6 @@
 import { recordEvent } from '#core/business/accounts/account-events.ts';
 import { service } from '#core/config/sections/core-sections.ts';
+import { noteFailure } from '#core/platform/background.ts';
 import { localTime } from '#core/platform/timing/time-zone.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
 import { problemReader } from '#core/web/problems/find-problems.ts';
@@ -23,7 +24,15 @@ export async function watchForAlerts(host: Host, { problems, pageTexts }: Requir
   const reader = problemReader(pageTexts, host, 'en');
   const watched = problems.values().flatMap(({ alert, find }) => (alert?.isWatched === true ? [{ alert, find }] : []));
   const seen = await Promise.all(
-    watched.map(async ({ alert, find }) => ({ event: alert.event, problem: (await find(reader))[0] })),
+    watched.map(async ({ alert: { event }, find }) => {
+      try {
+        return { event, problem: (await find(reader))[0] };
+      } catch (error) {
+        // One that cannot be read, or is slow, must not silence the others.
+        noteFailure(host.log, `looking for what ${event} reports`, error);
+        return { event, problem: undefined };
+      }
+    }),
   );
   await host.database.fork().transactional(async (transaction) => {
     for (const { event, problem } of seen) {

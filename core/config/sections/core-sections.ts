@@ -54,7 +54,9 @@ export const service = defineSection({
         `is the example ${exampleContact}, ${production.because}, so customers who need help would write to nobody`,
         `set an address that you read${production.unless}`,
       );
-    if (/^https?:\/\/wa\.me\b/.test(contact ?? '') && !/^https:\/\/wa\.me\/[1-9]\d{6,14}(?:\?|$)/.test(contact ?? ''))
+    // Words follow it in links to shops without a number: wa.me/message/…, wa.me/qr/….
+    const isNumber = /^https?:\/\/wa\.me(?:\/(?:[^a-z]|$)|$)/.test(contact ?? '');
+    if (isNumber && !/^https:\/\/wa\.me\/[1-9]\d{6,14}(?:\?|$)/.test(contact ?? ''))
       report(
         ['service', 'contact'],
         `is "${contact}", where WhatsApp finds nobody`,

@@ -93,6 +93,13 @@ describe('the sections service, listen, data and plugins', () => {
     expect(mistakesIn(text)).toEqual([`gateway.yaml:${line}`]);
   });
 
+  it.each(['https://wa.me/628111002233?text=Halo', 'https://wa.me/message/ABC', 'https://wa.me/qr/ABC'])(
+    'take the contact %s',
+    (contact) => {
+      expect(mistakesIn(`service: { contact: "${contact}" }`)).toEqual([]);
+    },
+  );
+
   it.each(['http://x.test:99999', 'http://[::1', 'https://me:pw@x.test', 'https://x.test/?a', 'https://x.test#a'])(
     'are refused with %s for where users reach the gateway',
     (address) => {

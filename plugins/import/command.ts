@@ -83,7 +83,10 @@ async function run(file: string, options: Options, context: CommandContext, vend
     text = await readText(file);
     const value = parseText(text);
     if (options.users === true) return await importUsers(source, value, options, context);
-    const draft = new ImportDraft();
+    // Read twice: a secret must not get the name of a variable that the file names further below.
+    const first = new ImportDraft();
+    source.readConfiguration(value, first, vendors);
+    const draft = new ImportDraft(first.named);
     source.readConfiguration(value, draft, vendors);
     if (options.envFile !== undefined) await writeSecrets(draft, options.envFile);
     context.print(writeYaml(draft, source.title, file));

@@ -62,8 +62,16 @@ export class ImportDraft {
   readonly aliases = new Map<string, string>();
   readonly variables = new Map<string, DraftVariable>();
   readonly unmapped: Unmapped[] = [];
+  /** Names of variables that the file itself names. */
+  readonly named = new Set<string>();
   readonly #bySecret = new Map<string, Reference>();
   readonly #byMembers = new Map<string, string>();
+  readonly #reserved: ReadonlySet<string>;
+
+  /** @param reserved names of variables that no secret gets, because the file itself names them */
+  constructor(reserved: ReadonlySet<string> = new Set()) {
+    this.#reserved = reserved;
+  }
 
   /** @returns undefined, as what the path has become */
   note(path: string, reason: string): undefined {
@@ -87,7 +95,7 @@ export class ImportDraft {
     const known = this.#bySecret.get(value);
     if (known !== undefined) return known;
     const plain = wanted.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_');
-    const isTaken = (name: string) => this.variables.has(name);
+    const isTaken = (name: string) => this.variables.has(name) || this.#reserved.has(name);
     const name = this.#free(/^[A-Z_]/.test(plain) ? plain : `KEY_${plain}`, isTaken, '_');
     this.variables.set(name, { name, value, from });
     const added = new Reference(name);
@@ -97,6 +105,7 @@ export class ImportDraft {
 
   /** Adds a variable that the file itself names. */
   addVariable(name: string, from: string): Reference {
+    this.named.add(name);
     if (!this.variables.has(name)) this.variables.set(name, { name, from });
     return new Reference(name);
   }

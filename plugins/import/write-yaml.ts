@@ -38,7 +38,7 @@ export function writeYaml(draft: ImportDraft, from: string, file: string): strin
     '',
     ...table(
       'aliases',
-      [...draft.aliases].map(([alias, model]) => `  ${write(alias)}: ${write(model)}`),
+      [...draft.aliases].map(([alias, model]) => `  ${writeText(alias)}: ${write(model)}`),
     ),
   ].join('\n');
 }
@@ -80,14 +80,14 @@ function upstreamLines(upstream: DraftUpstream): string[] {
     headers,
     capacity,
   };
-  return [`  # ${oneLine(from)}`, `  ${write(name)}: ${write(members)}`];
+  return [`  # ${oneLine(from)}`, `  ${writeText(name)}: ${write(members)}`];
 }
 
 function modelLines({ name, routes, kind, maxInputTokens, maxTokens }: DraftModel): string[] {
   const members = { kind, max_input_tokens: maxInputTokens, max_tokens: maxTokens };
   const settings = Object.entries(members).filter(([, value]) => value !== undefined);
   return [
-    `  ${write(name)}:`,
+    `  ${writeText(name)}:`,
     ...settings.map(([key, value]) => `    ${key}: ${write(value)}`),
     '    routes:',
     ...inOrder(routes).map((route) => `      - ${write(route)}`),
@@ -115,10 +115,15 @@ function write(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(write).join(', ')}]`;
   if (typeof value === 'object' && value !== null) {
     const members = Object.entries(value).filter(([, member]) => member !== undefined);
-    return `{ ${members.map(([name, member]) => `${write(name)}: ${write(member)}`).join(', ')} }`;
+    return `{ ${members.map(([name, member]) => `${writeText(name)}: ${write(member)}`).join(', ')} }`;
   }
   if (typeof value !== 'string') return String(value);
-  const text = value.replaceAll('${', '$${');
+  // A function, because $$ in a replacement stands for $.
+  return writeText(value.replaceAll('${', () => '$${'));
+}
+
+/** Names are no values: gateway.yaml has no variables in them. */
+function writeText(text: string): string {
   return isPlain(text) ? text : JSON.stringify(text).replaceAll(/[\u007f-\u009f\u2028\u2029\ufeff]/g, escape);
 }
 

@@ -123,7 +123,7 @@ function readTarget(
   if (name === 'vertex_ai') return vertex(parameters, model, draft);
   const provider = providers[name];
   if (provider === undefined) return draft.note(path, unlistedProvider(name));
-  const endpoint = endpointOf(provider, parameters, vendors);
+  const endpoint = endpointOf(provider, parameters, draft, vendors);
   if (endpoint === undefined)
     return draft.note(parameters.at('api_base'), 'is missing, or is no URL that an upstream can have');
   const fitted = fitKind(endpoint, kind, vendors);
@@ -148,11 +148,17 @@ function authOf({ vendor }: UpstreamEndpoint, hasKey: boolean, vendors: Vendors)
   return auth === 'none' ? {} : { auth: 'none' };
 }
 
-function endpointOf(provider: Provider, parameters: ImportedObject, vendors: Vendors): UpstreamEndpoint | undefined {
+function endpointOf(
+  provider: Provider,
+  parameters: ImportedObject,
+  draft: ImportDraft,
+  vendors: Vendors,
+): UpstreamEndpoint | undefined {
   const given = parameters.text('api_base') ?? parameters.text('base_url');
   const { format = 'chat', suffix = '', vendor, url } = provider;
   const variable = environmentName(given ?? '');
   if (variable !== undefined) {
+    draft.addVariable(variable, parameters.at('api_base'));
     const baseUrl = new Reference(variable, `https://${variable.toLowerCase().replaceAll('_', '-')}.invalid`, suffix);
     return { ...(vendor === undefined ? { formats: [format] } : { vendor }), baseUrl };
   }

@@ -40,7 +40,8 @@ function readChannel(row: unknown, path: string, draft: ImportDraft, vendors: Ve
   const endpoint = endpointOf(type, base, vendors);
   if (typeof endpoint === 'string') return draft.note(channel.at('type'), endpoint);
   const isKeyless = vendors.get(endpoint.vendor ?? '')?.auth === 'none';
-  const usable = keys.filter((_, index) => (statuses?.number(String(index)) ?? enabled) === enabled);
+  const used = keys.filter((_, index) => (statuses?.number(String(index)) ?? enabled) === enabled);
+  const usable = [...new Set(used)];
   const upstream = draft.addUpstream(name, {
     ...endpoint,
     keys: isKeyless ? [] : usable.map((key, index) => keyOf(key, name, index, channel.at('key'), draft)),
@@ -62,7 +63,7 @@ function readChannel(row: unknown, path: string, draft: ImportDraft, vendors: Ve
 const namesOf = (list: string | undefined) =>
   (list ?? '').split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]));
 
-/** One key a line, or a JSON array of them. */
+/** One key a line. */
 function keysOf(text: string): string[] {
   return text.split('\n').flatMap((key) => (key.trim() === '' ? [] : [key.trim()]));
 }

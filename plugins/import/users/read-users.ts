@@ -59,8 +59,8 @@ export function readUsers(value: unknown, tables: UserTables, draft: ImportDraft
 }
 
 function emailOf(user: ImportedObject): string | undefined {
-  const email = user.text('email');
-  return email !== undefined && email.length <= 320 && /^[^@\s<>,;"]+@[^@\s<>,;"]+$/.test(email) ? email : undefined;
+  const email = user.text('email') ?? '';
+  return email.length <= 320 && /^[^@\s\p{Cc}<>,;"]+@[^@\s\p{Cc}<>,;"]+$/u.test(email) ? email : undefined;
 }
 
 function subscriptionsOf(value: unknown): readonly unknown[] {

@@ -148,6 +148,34 @@ describe('config.yaml of LiteLLM', () => {
   });
 });
 
+/** A deployment of LiteLLM's configuration. */
+const deployment = (name: string, parameters: string) =>
+  `  - { model_name: ${name}, litellm_params: { model: openai/${name}, ${parameters} } }\n`;
+
+describe('variables', () => {
+  it('that the file names below a secret are not the one of the secret', async () => {
+    const text = `model_list:\n${deployment('a', 'api_key: sk-one')}${deployment('b', 'api_key: os.environ/OPENAI_API_KEY')}`;
+    const { upstreams } = await importFile('litellm', 'c.yaml', text);
+    expect(upstreams).toMatchObject({
+      openai: { api_keys: ['${OPENAI_API_KEY_2:-}'] },
+      'openai-2': { api_keys: ['${OPENAI_API_KEY:-}'] },
+    });
+  });
+
+  it('with the URL of an endpoint are listed as well', async () => {
+    const { errors } = await importFile('litellm', 'litellm.yaml');
+    expect(errors).toMatch(/^ {2}LLAMA_BASE {2}\(model_list\[\d+\]\.litellm_params\.api_base\)$/m);
+  });
+
+  it('are not made of texts of the file, and one stands for a key that is there twice', async () => {
+    const channel = { type: 1, status: 1, key: 'k1\nk2\nk1', name: 'c', models: 'm', model_mapping: '{"m":"${HOME}"}' };
+    const { yaml, upstreams } = await importFile('new-api', 'c.json', JSON.stringify([channel]));
+    expect(yaml).toContain('"c/$${HOME}"');
+    expect(upstreams['c']?.['api_keys']).toEqual(['${C_API_KEY:-}', '${C_API_KEY_2:-}']);
+    expect((await check(yaml, { C_API_KEY: 'k1', C_API_KEY_2: 'k2' })).errors).toBe('');
+  });
+});
+
 describe('config.json of claude-code-router', () => {
   it('becomes upstreams with the formats of its transformers', async () => {
     const { upstreams, models } = await importFile('claude-code-router', 'claude-code-router.json');

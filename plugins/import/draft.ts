@@ -55,6 +55,9 @@ interface DraftVariable {
   readonly from: string;
 }
 
+/** Of the written file, for the gateway itself. */
+const ownVariables: ReadonlySet<string> = new Set(['BASE_URL', 'HOST', 'PORT']);
+
 /** The configuration of another gateway in the terms of gateway.yaml, as far as it has any there. */
 export class ImportDraft {
   readonly upstreams = new Map<string, DraftUpstream>();
@@ -106,6 +109,8 @@ export class ImportDraft {
   /** Adds a variable that the file itself names. */
   addVariable(name: string, from: string): Reference {
     this.named.add(name);
+    if (ownVariables.has(name))
+      this.note(from, `${name} is used by gateway.yaml itself: give the variable another name`);
     if (!this.variables.has(name)) this.variables.set(name, { name, from });
     return new Reference(name);
   }

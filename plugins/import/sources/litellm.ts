@@ -118,6 +118,7 @@ function readTarget(
 ): Target | undefined {
   const [name, model] = providerOf(parameters.text('model') ?? '', parameters.text('custom_llm_provider'));
   const path = parameters.at('model');
+  if (model === '') return draft.note(path, 'names no model');
   if (model.includes('*')) return draft.note(path, 'models have whole names here: add each model that you serve');
   if (name === 'bedrock') return bedrock(parameters, model, draft);
   if (name === 'vertex_ai') return vertex(parameters, model, draft);
@@ -185,6 +186,10 @@ function keyOf(key: string, { keyVariable }: Provider, name: string, path: strin
   return draft.addSecret(`${name}_API_KEY`, key, path);
 }
 
+/** But those that the gateway sets itself. */
+const headerName =
+  /^(?!(?:connection|content-length|expect|keep-alive|te|transfer-encoding|upgrade)$)[!#$%&'*+.^_`|~\w-]+$/i;
+
 function readHeaders(
   parameters: ImportedObject,
   name: string,
@@ -194,7 +199,11 @@ function readHeaders(
   const organization = parameters.text('organization');
   const headers = (extra?.names ?? []).flatMap((header) => {
     const value = extra?.text(header);
-    return value === undefined ? [] : [[header, value, extra?.at(header) ?? header] as const];
+    if (!headerName.test(header))
+      draft.note(extra?.at(header) ?? header, 'is no name of a header that upstreams can have');
+    return value === undefined || !headerName.test(header)
+      ? []
+      : [[header, value, extra?.at(header) ?? header] as const];
   });
   if (organization !== undefined)
     headers.push(['OpenAI-Organization', organization, parameters.at('organization')] as const);

@@ -162,6 +162,15 @@ describe('variables', () => {
     });
   });
 
+  it('of gateway.yaml itself, headers that cannot be sent and models without a name are noted', async () => {
+    const text = `model_list:\n${deployment('a', 'api_base: os.environ/BASE_URL, extra_headers: { "x: y": z, Connection: close }')}${deployment('', 'api_key: k')}`;
+    const { yaml, errors } = await importFile('litellm', 'c.yaml', text);
+    expect(errors).toContain('litellm_params.api_base: BASE_URL is used by gateway.yaml itself');
+    expect(errors).toMatch(/extra_headers\.x: y, .*extra_headers\.Connection: is no name of a header/);
+    expect(errors).not.toContain('(model_list[0].litellm_params.extra_headers');
+    expect((await check(yaml)).code).toBe(0);
+  });
+
   it('with the URL of an endpoint are listed as well', async () => {
     const { errors } = await importFile('litellm', 'litellm.yaml');
     expect(errors).toMatch(/^ {2}LLAMA_BASE {2}\(model_list\[\d+\]\.litellm_params\.api_base\)$/m);

@@ -30,9 +30,13 @@ export interface Loaded {
   useHost(host: Host): void;
 }
 
-export function createContext(file: () => string, log: Logger): CoreCommandContext {
+export function createContext(
+  file: () => string,
+  log: Logger,
+  environment: NodeJS.ProcessEnv = process.env,
+): CoreCommandContext {
   const load = async (): Promise<Loaded> => {
-    const document = await readDocument(file(), process.env);
+    const document = await readDocument(file(), environment);
     let current: Host | undefined;
     const { registry, server } = await assembleForCommand(document, log, () => {
       if (current === undefined) throw new Error('commands do not serve requests');
@@ -60,7 +64,7 @@ export function createContext(file: () => string, log: Logger): CoreCommandConte
       const dataFolder = resolve(dirname(file()), config.get(data).folder);
       await using open = await OpenServices.open({
         dataFolder,
-        environment: process.env,
+        environment,
         log,
         registry,
         mode: 'command',

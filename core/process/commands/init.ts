@@ -38,7 +38,10 @@ export function defineInit(parser: Parser, { print, log }: Pick<CoreCommandConte
     .option('--pages', 'only drafts of terms, privacy, refunds and contact, from the gateway.yaml of the folder')
     .action(async (folder: string, { demo = false, pages = false }: InitOptions) => {
       const target = resolve(folder);
-      if (pages) return print(describeStarters(target, await createStarters(target, log)));
+      if (pages) {
+        loadEnvironmentFile(join(target, 'gateway.yaml'));
+        return print(describeStarters(target, await createStarters(target, log, process.env)));
+      }
       const yaml = await readFile(sample, 'utf8');
       await createAll(target, [
         ['gateway.yaml', demo ? yaml : yaml.replaceAll(showcase, '')],
@@ -46,7 +49,8 @@ export function defineInit(parser: Parser, { print, log }: Pick<CoreCommandConte
         ['.gitignore', '.env\ndata/\n'],
         ['README.md', readme(basename(target))],
       ]);
-      const names = (await createStarters(target, log)).map(({ name }) => `the folder ${name}`);
+      // Not in this environment: with NODE_ENV=production, as in the image, the demos of the new file would be refused.
+      const names = (await createStarters(target, log, {})).map(({ name }) => `the folder ${name}`);
       const enter = target === process.cwd() ? '' : `cd ${folder} && `;
       const made = new Intl.ListFormat('en-GB').format(['gateway.yaml', '.env', 'README.md', ...names]);
       print(`${target} has ${made}. Next: ${enter}daypass start`);
@@ -65,10 +69,13 @@ interface Started {
 }
 
 /** Writes what plugins have to begin with, filled in from the gateway.yaml of the folder. Existing files are kept. */
-async function createStarters(folder: string, log: CoreCommandContext['log']): Promise<Started[]> {
+async function createStarters(
+  folder: string,
+  log: CoreCommandContext['log'],
+  variables: NodeJS.ProcessEnv,
+): Promise<Started[]> {
   const file = join(folder, 'gateway.yaml');
-  loadEnvironmentFile(file);
-  const loaded = await createContext(() => file, log).load();
+  const loaded = await createContext(() => file, log, variables).load();
   const { config, registry } = loaded;
   const host = reviewedHost(loaded, buildCatalog(config, registry.vendors, registry.formats));
   return Promise.all(

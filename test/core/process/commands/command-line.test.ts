@@ -36,6 +36,13 @@ async function runWith(yaml: string, ...words: readonly string[]): Promise<Ended
   return run(['--config', file, ...words]);
 }
 
+it('daypass init creates a whole folder also in production, as in the image, where the demos of gateway.yaml are refused', async () => {
+  const environment = { NODE_ENV: 'production', BASE_URL: 'https://ai.example.com' };
+  const { code, out, errors } = await run(['init', join(folder, 'new')], environment);
+  expect({ code, out, errors }).toMatchObject({ code: 0, out: expect.stringMatching(/the folder pages/), errors: '' });
+  expect(await readFile(join(folder, 'new', 'pages', 'terms.en.md'), 'utf8')).toContain('draft: true');
+});
+
 describe('daypass check', () => {
   it('prints stages, upstreams, models and what is off', async () => {
     const { out } = await runWith(valid, 'check');

@@ -19,7 +19,12 @@ export function renderMarkdown(text: string): RenderedMarkdown {
 const markdown = new Marked({
   gfm: true,
   renderer: {
-    html: ({ text }) => (text.startsWith('<!--') ? '' : escapeHtml(text)),
+    html: ({ text }) => escapeHtml(text.startsWith('<!--') ? withoutComments(text) : text),
+    text(token) {
+      // marked would print text behind a tag such as <kbd> as it is, because that is HTML elsewhere.
+      if ('escaped' in token) token.escaped = false;
+      return false; // as usual
+    },
     heading({ tokens, depth, text }) {
       return `<h${depth} id="${anchor}${slugOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
     },
@@ -87,6 +92,12 @@ function slugOf(text: string): string {
     .replaceAll(/[^\p{L}\p{N}\s-]/gu, '')
     .trim()
     .replaceAll(/\s+/g, '-');
+}
+
+/** What stands behind a comment on its line; one without an end reaches to the end of the text. */
+function withoutComments(text: string): string {
+  const shown = text.replaceAll(/<!--(?:-?>|[^]*?(?:-->|$))/g, '');
+  return shown.trim() === '' ? '' : shown;
 }
 
 function escapeHtml(text: string): string {

@@ -16,6 +16,10 @@ describe('HTML in Markdown', () => {
     '[<i>](https://a.test)',
     '![<b onload=x>](x.png)',
     '| <b> | x |\n|---|---|\n| <i> | y |',
+    'a <kbd> b <svg/onload=alert(1)> c',
+    '<pre> and <a/href="javascript:alert(1)">x</a>',
+    'x <script> <form/action="//a.test"> "&"',
+    '| <code> <svg/onload=x> |\n|---|\n| x |',
   ])('is text: %s', (text) => {
     const known =
       /<\/?(?:p|pre|code|a|div|table|thead|tbody|tr|th|td)(?: (?:href|class|tabindex|role|aria-label|scope)="[^"<>]*")*>/g;
@@ -24,6 +28,15 @@ describe('HTML in Markdown', () => {
 
   it('is left out where it is a comment', () => {
     expect(html('a\n\n<!-- for later -->\n\nb')).toBe('<p>a</p>\n<p>b</p>');
+  });
+
+  it.each([
+    ['<!-- a --> Money <b> back', 'Money &#60;b&#62; back'],
+    ['<!-- a --><!-- b -->', ''],
+    ['x <!-- a --> y', '<p>x  y</p>'],
+    ['<!-- without an end\n\nx', ''],
+  ])('hides no text beside a comment: %j', (text, expected) => {
+    expect(html(text)).toBe(expected);
   });
 });
 

@@ -78,12 +78,13 @@ export function* validateInSteps(
       ? []
       : readPipeline(values['pipeline'], registry, validator, hasAllPlugins);
   const production = productionOf(read, document.isProduction);
+  const pagePaths = registry.pages.map(({ path }) => path);
   const context: CheckContext = {
     ...read,
     formats: registry.formats,
     vendors: registry.vendors,
     paymentProviders: registry.paymentProviders,
-    pagePaths: registry.pages.map(({ path }) => path),
+    pagePaths,
     isProduction: production !== undefined,
     production,
     hasRedis: document.hasRedis,
@@ -100,7 +101,7 @@ export function* validateInSteps(
   const { file, isDotted } = document;
   const fingerprint = [document.fingerprint, ...folders.values().map(({ digest }) => digest)].join('');
   const watched = [...folders.values()].flatMap((folder) => folder.watched);
-  return Object.freeze({ file, fingerprint, watched, isDotted, stages: Object.freeze(stages), ...read });
+  return Object.freeze({ file, fingerprint, watched, isDotted, pagePaths, stages: Object.freeze(stages), ...read });
 }
 
 function readFolders(

@@ -5,10 +5,16 @@ import type { ReceiptTax } from './content.ts';
  * Exact: no floating point until the result, which is a whole number.
  */
 export function taxWithin(amount: number, { rate, base, rounding }: Omit<ReceiptTax, 'name'>): number {
-  const [percent, hundred] = fractionOf(String(rate));
+  const [percent, hundred] = fractionOf(decimal(rate));
   const [part, whole] = fractionOf(base);
   const [over, under] = [percent * part, hundred * 100n * whole]; // tax for each unit of the price
   return Number(divide(BigInt(amount) * over, under + over, rounding));
+}
+
+/** Without an exponent: 1e-7 would stop every payment that contains it. */
+function decimal(rate: number): string {
+  const text = String(rate);
+  return text.includes('e') ? rate.toFixed(20) : text;
 }
 
 /** Numerator and denominator of `11/12`, `11.5` or `12`. */

@@ -15,6 +15,7 @@ describe('the tax within a price', () => {
   it('is the same for 12 % of 11/12 as for 11 %, and takes rates with decimals', () => {
     expect(taxWithin(289_000, { ...ppn, rate: 11, base: '1' })).toBe(28_640);
     expect(taxWithin(10_750, { rate: 7.5, base: '1', rounding: 'nearest' })).toBe(750);
+    expect(taxWithin(10_000_000_000, { rate: 1e-7, base: '1', rounding: 'nearest' })).toBe(10);
     expect(taxWithin(1_000, { rate: 0, base: '1', rounding: 'up' })).toBe(0);
   });
 

@@ -78,7 +78,11 @@ export function* validateInSteps(
       ? []
       : readPipeline(values['pipeline'], registry, validator, hasAllPlugins);
   const production = productionOf(read, document.isProduction);
-  const pagePaths = registry.pages.map(({ path }) => path);
+  const aliased = registry.endpoints.filter(({ isAliased }) => isAliased === true);
+  const pagePaths = [
+    ...registry.pages.map(({ path }) => path),
+    ...new Set(aliased.map(({ path }) => `/${path.split('/')[2]}`)),
+  ];
   const context: CheckContext = {
     ...read,
     formats: registry.formats,

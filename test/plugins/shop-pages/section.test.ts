@@ -16,6 +16,7 @@ function read(files: Readonly<Record<string, string | Buffer>>, yaml = '', folde
   }
   const registry = createRegistry([pagesSection]);
   registry.page({ path: '/buy', role: 'public', title: 'x', show: () => ({}) });
+  registry.endpoint({ name: 'list', method: 'GET', path: '/v1/models/{id}', isMetered: false, isAliased: true });
   return validate(parseDocument(complete(yaml), join(folder, 'gateway.yaml'), {}), registry);
 }
 
@@ -63,6 +64,7 @@ it.each([
   [{ 'pages/terms.en.md': Buffer.from([0x80, 0xff]) }, '', /terms\.en\.md is not text/],
   [{ 'pages/terms.en.md/x': 'x' }, '', /terms\.en\.md is not a regular file/],
   [{ 'pages/buy.en.md': 'x' }, '', /\/buy, which is a page of the gateway/],
+  [{ 'pages/models.en.md': 'x' }, '', /\/models, which is a page of the gateway/],
   [{ 'pages/v1.en.md': 'x' }, '', /\/v1, which is a page of the gateway/],
 ])('%j with "%s" is a mistake', (files, yaml, wrong) => {
   expect(() => read(files as Record<string, string>, yaml)).toThrow(wrong);

@@ -110,7 +110,8 @@ interface Returned {
 export async function storeRefund(transaction: EntityManager, refundKey: string): Promise<void> {
   const [returned] = await transaction.execute<Returned[]>(
     `select r.key, r.amount::float8 as amount, p.content,
-       (select coalesce(sum(amount), 0)::float8 from receipt where payment_id = r.payment_id and kind = 'refund') as before
+       (select coalesce(sum(b.amount), 0)::float8 from receipt b
+         where b.order_id = p.order_id and b.payment_id = p.payment_id and b.kind = 'refund') as before
      from refund r join receipt p on p.payment_id = r.payment_id and p.kind = 'payment' where r.key = ?`,
     [refundKey],
   );

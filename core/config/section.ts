@@ -52,8 +52,6 @@ export interface SectionValues {
   get<S extends Section>(section: S): SectionValue<S>;
   /** Files of the section's `folder`, by name; always the same map for one configuration. */
   files?(section: Section): ReadonlyMap<string, FolderFile>;
-  /** Paths of all registered pages, and first ones of endpoints that are also served without `/v1`: `/models`. */
-  readonly pagePaths?: readonly string[];
   /** True if gateway.yaml has a number that may have a dot between thousands, such as 41.250; undefined during checks. */
   readonly isDotted?: ((path: YamlPath) => boolean) | undefined;
 }

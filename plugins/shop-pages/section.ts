@@ -1,4 +1,4 @@
-import { defineSection, type SectionValues } from '#core/config/section.ts';
+import { defineSection, type Report, type SectionValues } from '#core/config/section.ts';
 import { plugins, service } from '#core/config/sections/core-sections.ts';
 import { object, string } from '#core/platform/schema.ts';
 import { largestPage } from '#core/web/markdown/page-text.ts';
@@ -29,9 +29,7 @@ export const pagesSection = defineSection({
       const right = 'give the file another name';
       report(['pages', 'folder'], `${folder}/${name} is for /${name}, which is a page of the gateway`, right);
     }
-  },
-  notices(_pages, all): string[] {
-    return unservedLinks(readShopPages(all.files?.(pagesSection) ?? new Map()), all);
+    requireServed(pages, report, all);
   },
 });
 
@@ -54,21 +52,23 @@ function isTaken(name: string, paths: readonly string[]): boolean {
   return reserved.has(name) || paths.includes(`/${name}`);
 }
 
-/**
- * Links of the footer that lead nowhere here. No mistakes: a proxy in front may serve them, as before there were pages. A third-party
- * plugin may serve paths that are not pages.
- */
-function unservedLinks({ texts }: ShopPages, all: SectionValues): string[] {
-  if (all.get(plugins).length > 0) return [];
-  return (['terms', 'privacy'] as const).flatMap((name) => {
+/** Links of the footer lead somewhere. A third-party plugin may serve paths that are not pages. */
+function requireServed(
+  { texts }: ShopPages,
+  report: Report,
+  all: SectionValues & { readonly pagePaths: readonly string[] },
+): void {
+  if (all.get(plugins).length > 0) return;
+  for (const name of ['terms', 'privacy'] as const) {
     const address = all.get(service)[name];
-    if (address === undefined || !address.startsWith('/')) return [];
+    if (address === undefined || !address.startsWith('/')) continue;
     const [path = ''] = address.split(/[?#]/);
     const file = path.slice(1);
-    if (texts.has(file) || all.pagePaths?.includes(path) === true) return [];
-    const right = `write ${/^[a-z0-9-]+$/.test(file) ? file : name}.en.md in the folder pages, or the whole URL`;
-    return [
-      `service.${name} is ${address}, and this gateway has no page there, only perhaps a proxy in front; ${right}`,
-    ];
-  });
+    if (texts.has(file) || all.pagePaths.includes(path)) continue;
+    report(
+      ['service', name],
+      `is ${address}, and no page is there`,
+      `write ${/^[a-z0-9-]+$/.test(file) ? file : name}.en.md in the folder pages, or the whole URL`,
+    );
+  }
 }

@@ -105,7 +105,7 @@ export function* validateInSteps(
   const { file, isDotted } = document;
   const fingerprint = [document.fingerprint, ...folders.values().map(({ digest }) => digest)].join('');
   const watched = [...folders.values()].flatMap((folder) => folder.watched);
-  return Object.freeze({ file, fingerprint, watched, isDotted, pagePaths, stages: Object.freeze(stages), ...read });
+  return Object.freeze({ file, fingerprint, watched, isDotted, stages: Object.freeze(stages), ...read });
 }
 
 function readFolders(

@@ -3,10 +3,12 @@ import { createTestHost } from '#core/extension/testing/test-host.ts';
 import type { Problem, ProblemKind } from '#core/web/problems/problem.ts';
 import { watchForAlerts } from '../../../plugins/mail/alerts/watch.ts';
 
+function kindOf(event: string, find: ProblemKind['find']): ProblemKind {
+  return { name: event, order: 1, alert: { event, isWatched: true }, find } as ProblemKind;
+}
+
 it('a problem that cannot be read does not silence the alerts about others', async () => {
   const problem: Problem = { severity: 'warn', title: 'late', pieces: [], step: { path: '/' } };
-  const kindOf = (event: string, find: ProblemKind['find']) =>
-    ({ name: event, order: 1, alert: { event, isWatched: true }, find }) as ProblemKind;
   const kinds = [
     kindOf('cached_input.fell', () => Promise.reject(new Error('no answer within 10 s'))),
     kindOf('payments.delayed', () => [problem]),

@@ -54,12 +54,11 @@ function writeAction(action: ScriptAction, places: readonly Place[]): string {
 
 /** On macOS a file may be elsewhere. */
 function writeFile(action: FileAction, places: readonly Place[]): string {
-  const { format, path, macos, identity } = action;
-  const kind = identity === undefined ? format : `${format}:${identity.join(',')}`;
+  const { format, path, macos } = action;
   const settings = quoteAlways(certainText(action).replace(/\n+$/, ''));
   const callFor = (source: string) => {
     const paths = source.split('|').map((one) => pathOf(one, places));
-    return `    file ${[kind, quoteAlways(source), settings, ...paths].join(' ')}\n`;
+    return `    file ${[format, quoteAlways(source), settings, ...paths].join(' ')}\n`;
   };
   if (macos === undefined) return callFor(path);
   return `    if [ "$SETUP_SYSTEM" = darwin ]; then\n  ${callFor(macos)}    else\n  ${callFor(path)}    fi\n`;

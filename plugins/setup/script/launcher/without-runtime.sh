@@ -106,8 +106,7 @@ export $1='$filled'
 END
 }
 
-# $1: format, and what identifies entries of lists behind a colon; $2: the path as the table has it; $3: the settings; $4: the path;
-# $5: the one to take where that does not exist
+# $1: format; $2: the path as the table has it; $3: the settings; $4: the path; $5: the one to take where that does not exist
 file() {
   path=$4
   [ -e "$path" ] || path=${5-$4}
@@ -129,7 +128,7 @@ END
   else
     if grep -q -F -e "$base_url" "$path"; then return 0; fi
     verdict=manual
-    printf '\n%s\n%s\n\n' "Put these settings into $path (${1%%:*}), in place of those that it has, with your API key for YOUR_KEY:" "$3" |
+    printf '\n%s\n%s\n\n' "Put these settings into $path ($1), in place of those that it has, with your API key for YOUR_KEY:" "$3" |
       sed 's/@KEY@/YOUR_KEY/g; 3,$s/^./    &/'
     return 0
   fi
@@ -156,9 +155,8 @@ commit() {
     number=$((number + 1))
   done
   new=$record.new
-  case $1 in *:*) identity=${1#*:} ;; *) identity=- ;; esac
   rm -rf "$new" && mkdir "$new" && cp "$work/wanted" "$work/after" "$new/" && printf '%s\n' "$path" >"$new/path" &&
-    printf '%s\n' "$2" >"$new/source" && printf '%s\n' "${1%%:*}" >"$new/format" && printf '%s\n' "$identity" >"$new/identity" || return 1
+    printf '%s\n' "$2" >"$new/source" && printf '%s\n' "$1" >"$new/format" && printf '%s\n' - >"$new/identity" || return 1
   if [ -f "$record/before" ]; then cp "$record/before" "$new/"; elif [ ! -d "$record" ] && [ -e "$path" ]; then cp "$path" "$new/before"; fi
   if [ -f "$new/before" ]; then printf '644 644\n'; else printf '%s\n' '- 600'; fi >"$new/mode"
   cat "$work/after" >"$path" || { rm -rf "$new" && return 1; }

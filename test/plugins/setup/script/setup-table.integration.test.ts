@@ -76,17 +76,6 @@ it('every tool is set up in an empty home without a runtime, and taken back by a
   expect(await snapshot()).toStrictEqual(before);
 });
 
-it('entries of lists that were set up without a runtime are taken out of a file that was edited since', async () => {
-  sandbox = await createSandbox({ shell, tools, data: { models: listed, defaults }, helper: 'none' });
-  const { folder, run, read, write } = sandbox;
-  expect((await run('--yes --tools mistral-vibe')).status).toBe(0);
-  const path = '.vibe/config.toml';
-  await write(path, `${await read(path)}\n[tools]\na = 1\n`);
-  await symlink(process.execPath, join(folder, 'bin/node'));
-  expect(await run('--undo --yes')).toMatchObject({ status: 0, stderr: '' });
-  expect((await read(path))?.trim()).toBe('[tools]\na = 1');
-});
-
 it('without a runtime, every file of settings that exists stays as it is, and what to put into it is shown', async () => {
   sandbox = await createSandbox({ shell, tools, data: { models: listed, defaults }, helper: 'none' });
   const { run, write, snapshot } = sandbox;

@@ -1,3 +1,4 @@
+import { epoch } from '#core/platform/database/rows.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { type ProblemKind, readEmphasis } from '#core/web/problems/problem.ts';
 
@@ -12,7 +13,7 @@ interface OtherModel {
   readonly route: string;
   readonly model: string;
   readonly answers: number;
-  readonly since: Date;
+  readonly since: number; // epoch ms
 }
 
 /** Routes whose vendor keeps answering with another model than the one that the route asks for. */
@@ -26,7 +27,7 @@ export const otherModels: ProblemKind = {
       title: t('upstream.other_model'),
       subject: route,
       pieces: readEmphasis(t('upstream.other_model.text', { route, model, answers: format.number(answers) })),
-      since,
+      since: new Date(since),
       step: { path: '/operator/routes', label: t('upstream.other_model.label', { route }) },
     }));
   },
@@ -34,7 +35,7 @@ export const otherModels: ProblemKind = {
 
 async function findOtherModels({ database }: Pick<Host, 'database'>): Promise<OtherModel[]> {
   return database.query<OtherModel>(
-    `SELECT route, answered_model AS model, count(*)::int AS answers, min(started_at) AS since
+    `SELECT route, answered_model AS model, count(*)::int AS answers, ${epoch('min(started_at)')} AS since
      FROM (
        SELECT route, answered_model, started_at FROM request_log
        WHERE is_other_model AND started_at > clock_timestamp() - interval '1 day'

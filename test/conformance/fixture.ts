@@ -122,6 +122,8 @@ function writeYaml(url: string): string {
     }
   }
   return `
+balances: { ask: false }
+retirements: { ask: false }
 pipeline:
   - auth
   - plan

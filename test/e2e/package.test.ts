@@ -77,12 +77,12 @@ describe('a package', () => {
 });
 
 describe('daypass init', () => {
-  it('creates a folder with a valid gateway.yaml, secrets that only the owner reads, and a README of five lines', async () => {
+  it('creates a folder with a valid gateway.yaml, secrets that only the owner reads, and a README of six lines', async () => {
     const folder = join(packed.folder, 'new');
     expect(await command(['init', 'new'])).toContain('cd new && daypass start');
     expect(await command(['check'], { cwd: folder })).toContain('gateway.yaml is valid');
     expect(((await stat(join(folder, '.env'))).mode & 0o777).toString(8)).toBe('600');
-    expect((await readFile(join(folder, 'README.md'), 'utf8')).trimEnd().split('\n')).toHaveLength(5);
+    expect((await readFile(join(folder, 'README.md'), 'utf8')).trimEnd().split('\n')).toHaveLength(6);
     const yaml = await readFile(join(folder, 'gateway.yaml'), 'utf8');
     expect([yaml.includes('  demo: {'), yaml.includes('demo-image')]).toEqual([true, false]);
   });

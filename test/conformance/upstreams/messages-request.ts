@@ -14,7 +14,10 @@ const list = (items: object): object => ({ type: 'array', items, minItems: 1 });
 const name = { type: 'string', pattern: '^[A-Za-z0-9_-]{1,128}$' };
 const callId = { type: 'string', pattern: '^[A-Za-z0-9_-]+$' };
 
-const text = shape({ type: is('text'), text: visible });
+/** Any block, and any tool, may end what is cached. */
+const breakpoint = { cache_control: shape({ type: is('ephemeral') }) };
+
+const text = shape({ type: is('text'), text: visible }, breakpoint);
 const mediaType = { enum: ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] };
 const image = shape({
   type: is('image'),
@@ -27,13 +30,16 @@ const image = shape({
 });
 const result = shape(
   { type: is('tool_result'), tool_use_id: callId },
-  { content: { anyOf: [filled, list({ anyOf: [text, image] })] }, is_error: flag },
+  { content: { anyOf: [filled, list({ anyOf: [text, image] })] }, is_error: flag, ...breakpoint },
 );
 const answer = {
   anyOf: [
-    shape({ type: is('text'), text: visible }, { citations: { type: 'null' } }),
+    shape({ type: is('text'), text: visible }, { citations: { type: 'null' }, ...breakpoint }),
     shape({ type: is('thinking'), thinking: { type: 'string' }, signature: filled }),
-    shape({ type: is('tool_use'), id: callId, name, input: object }, { caller: shape({ type: is('direct') }) }),
+    shape(
+      { type: is('tool_use'), id: callId, name, input: object },
+      { caller: shape({ type: is('direct') }), ...breakpoint },
+    ),
   ],
 };
 const message = {
@@ -44,7 +50,7 @@ const message = {
 };
 const tool = shape(
   { name, input_schema: { type: 'object', required: ['type'], properties: { type: is('object') } } },
-  { description: filled, strict: flag },
+  { description: filled, strict: flag, ...breakpoint },
 );
 
 export const messagesRequestSchema = shape(

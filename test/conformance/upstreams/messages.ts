@@ -27,7 +27,7 @@ export const messagesUpstream: UpstreamFormat = {
     if (budget > 0) checkThoughts(messages);
     if (budget >= numberOf(body['max_tokens'])) throw new Error('the budget of thinking is not less than max_tokens');
     return compact({
-      system: typeof body['system'] === 'string' ? body['system'] : undefined,
+      system: readSystem(body['system']),
       entries: messages.flatMap(({ role, content }) => readContent(role === 'user' ? 'user' : 'model', content)),
       tools:
         body['tools'] &&
@@ -101,6 +101,12 @@ export const messagesUpstream: UpstreamFormat = {
 const efforts = new Map([[16_384, 'high']]);
 
 /** The first turn is the user's, roles alternate, and results come first in the turn after their calls. */
+/** A text, or blocks of it: one of them may end what is cached. */
+function readSystem(system: unknown): string | undefined {
+  if (!Array.isArray(system)) return typeof system === 'string' ? system : undefined;
+  return (system as { text: string }[]).map(({ text }) => text).join('\n');
+}
+
 function checkOrder(messages: readonly JsonObject[]): void {
   for (const [index, { role, content }] of messages.entries()) {
     if (role !== (index % 2 === 0 ? 'user' : 'assistant'))

@@ -227,7 +227,10 @@ export function writeYaml(url: string): string {
   for (const format of textFormats) {
     add(modelElsewhere(format), `format: ${format}, base_url: "${url}/elsewhere"`, elsewhere.model);
   }
+  // The vendors' other endpoints are not scripted.
   return `
+balances: { ask: false }
+retirements: { ask: false }
 pipeline:
   - auth
   - plan

@@ -15,7 +15,8 @@ const said = digestOf('one two');
 const serve: Handler = ({ path, body }, response) => {
   const format = textFormats.find((name) => path.startsWith(`/${name}/`)) as TextFormat;
   const { whole, opening, content, closing } = answers[format];
-  if (!path.includes('streamGenerateContent') && !body.includes('"stream":true')) return response.json(200, whole);
+  const given = body.includes('Name nothing.') ? { ...whole, model: undefined } : whole;
+  if (!path.includes('streamGenerateContent') && !body.includes('"stream":true')) return response.json(200, given);
   response.send(200, { 'content-type': 'text/event-stream' }, [...opening, ...content, ...closing].join(''));
 };
 
@@ -124,6 +125,11 @@ describe('the record of an answer', () => {
   it('says which model the vendor has named, and that it is another one', async () => {
     const { id } = await send('messages', 'messages', {});
     expect(await recordOf(id)).toMatchObject({ answered_model: 'm', is_other_model: true });
+  });
+
+  it('names no model where the vendor names none', async () => {
+    const { id } = await send('chat', 'chat', { prompt: 'Name nothing.' });
+    expect(await recordOf(id)).toMatchObject({ answered_model: null, is_other_model: false });
   });
 });
 

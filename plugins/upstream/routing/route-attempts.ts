@@ -203,10 +203,13 @@ export class RouteAttempts {
   }
 
   #noteAnswer({ digests, answeredModel }: ReplyReader): void {
-    const { exchange, delivery } = this.#context;
+    const { exchange, delivery, adapter } = this.#context;
     if (digests !== undefined) exchange.set(answerDigests, digests);
-    delivery.answeredModel = answeredModel;
-    if (answeredModel !== undefined) delivery.isOtherModel = !isSameModel(this.route, answeredModel);
+    const isOther = answeredModel !== undefined && !isSameModel(this.route, answeredModel);
+    // An answer that names none is repaired with the name that the client knows.
+    const isRepaired = isOther && answeredModel === adapter.modelName;
+    delivery.answeredModel = isRepaired ? undefined : answeredModel;
+    if (answeredModel !== undefined) delivery.isOtherModel = isOther && !isRepaired;
   }
 
   #reportBreak(fault: Fault): void {

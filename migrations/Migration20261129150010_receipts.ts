@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** What receipts say, stored with the payment or refund that they are about; their numbers; companies that buyers name before they pay. */
+/** What receipts say, stored with the payment or refund that they are about, and their numbers. */
 export class Migration20261129150010_receipts extends Migration {
   static readonly since = '0.6.0';
 
@@ -61,19 +61,10 @@ export class Migration20261129150010_receipts extends Migration {
     this.addSql('CREATE TRIGGER receipt_kept BEFORE UPDATE ON receipt FOR EACH ROW EXECUTE FUNCTION keep_receipt()');
     this.addSql('CREATE TABLE receipt_series (kind text PRIMARY KEY, last bigint NOT NULL)');
     this.addSql(`INSERT INTO receipt_series (kind, last) VALUES ('payment', 0), ('refund', 0)`);
-    this.addSql(`
-      CREATE TABLE receipt_company (
-        order_id uuid PRIMARY KEY,
-        account_id uuid NOT NULL REFERENCES account (id),
-        name text NOT NULL,
-        npwp text,
-        entered_at timestamptz NOT NULL DEFAULT clock_timestamp()
-      )`);
-    this.addSql('CREATE INDEX receipt_company_account ON receipt_company (account_id, entered_at)');
   }
 
   override down(): void {
-    this.addSql('DROP TABLE receipt_company, receipt_series, receipt');
+    this.addSql('DROP TABLE receipt_series, receipt');
     this.addSql('DROP FUNCTION keep_receipt');
   }
 }

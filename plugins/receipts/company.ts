@@ -1,7 +1,11 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
-import type { ReceiptCompany } from '#core/business/payments/receipts.ts';
-import type { Database } from '#core/platform/database/database.ts';
 import { oneLine } from '#core/platform/one-line.ts';
+
+/** A company in whose name a receipt is issued, as the buyer has given it. */
+interface ReceiptCompany {
+  readonly name: string;
+  /** Tax number; digits alone. */
+  readonly npwp: string | undefined;
+}
 
 /** Characters of a company's name. */
 const longestCompany = 120;
@@ -34,34 +38,4 @@ export function readCompany({
   if (npwp.trim() === '') return { name, npwp: undefined };
   const digits = readNpwp(npwp.trim());
   return digits === undefined ? { wrong: 'npwp' } : { name, npwp: digits };
-}
-
-/** Stores the company of an open order; undefined removes it. */
-export async function setCompany(
-  transaction: EntityManager,
-  orderId: string,
-  company: ReceiptCompany | undefined,
-): Promise<void> {
-  if (company === undefined) {
-    await transaction.execute('delete from receipt_company where order_id = ?', [orderId]);
-    return;
-  }
-  await transaction.execute(
-    `insert into receipt_company (order_id, account_id, name, npwp) select id, account_id, ?, ? from plan_order where id = ?
-     on conflict (order_id) do update set name = excluded.name, npwp = excluded.npwp, entered_at = clock_timestamp()`,
-    [company.name, company.npwp ?? null, orderId],
-  );
-}
-
-/** The company of the account's newest order; undefined if that had none. */
-export async function lastCompany(
-  database: Pick<Database, 'query'>,
-  accountId: string,
-): Promise<ReceiptCompany | undefined> {
-  const [row] = await database.query<{ name: string | null; npwp: string | null }>(
-    `select c.name, c.npwp from plan_order o left join receipt_company c on c.order_id = o.id
-     where o.account_id = ? order by o.created_at desc, o.id desc limit 1`,
-    [accountId],
-  );
-  return row?.name == null ? undefined : { name: row.name, npwp: row.npwp ?? undefined };
 }

@@ -1,5 +1,4 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { Account } from '#core/business/accounts/entities.ts';
 import { impersonal, personal } from '#core/platform/database/personal.ts';
 import type { ReceiptContent } from './content.ts';
 
@@ -57,22 +56,9 @@ export const Receipt = defineEntity({
   ],
 });
 
-/** The last number of each kind. Who gives numbers locks it. */
+/** The last number of each kind; locked while numbers are given. */
 export const ReceiptSeries = defineEntity({
   name: 'ReceiptSeries',
   tableName: 'receipt_series',
   properties: { kind: impersonal(p.text().primary()), last: p.bigint('number') },
-});
-
-/** The company in whose name the receipt of an order will be, as its buyer gave it. */
-export const ReceiptCompany = defineEntity({
-  name: 'ReceiptCompany',
-  properties: {
-    orderId: p.uuid().primary(),
-    account: () => p.manyToOne(Account),
-    name: personal(p.text()),
-    npwp: personal(p.text().nullable()),
-    enteredAt: p.datetime().defaultRaw('clock_timestamp()'),
-  },
-  indexes: [{ name: 'receipt_company_account', properties: ['account', 'enteredAt'] }],
 });

@@ -9,20 +9,15 @@ import { sellerSection } from './section.ts';
  * What core calls within its transactions, and what pages and mails of orders ask for.
  */
 
-export { lastCompany, readCompany, setCompany } from './company.ts';
 export { listLines, listReceipts } from './read.ts';
 export { storePayment, storeRefund } from './store.ts';
-
-export function asksForCompany({ section }: Pick<Host, 'section'>): boolean {
-  return section(sellerSection).name !== undefined;
-}
 
 export function keepYears({ section }: Pick<Host, 'section'>): number | undefined {
   const { name, keep_years: years } = section(sellerSection);
   return name === undefined ? undefined : years;
 }
 
-/** The mail waits for nobody: it gives the numbers that wait, as the job would. */
+/** Numbers waiting receipts itself, as the job would, so that the mail need not wait for the job. */
 export async function readMailed(host: Host, paymentId: string): Promise<MailedReceipt | undefined> {
   const { database, log } = host;
   const id = await findOfPayment(database, paymentId);

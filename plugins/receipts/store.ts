@@ -25,8 +25,6 @@ interface Sold
   readonly order_id: string;
   readonly reference: string;
   readonly buyer: string;
-  readonly company: string | null;
-  readonly npwp: string | null;
   readonly starts_at: number | null;
   readonly ends_at: number | null;
 }
@@ -41,10 +39,9 @@ export async function storePayment(
   if (seller.name === undefined) return;
   const [sold] = await transaction.execute<Sold[]>(
     `select p.amount::float8 as amount, p.currency, p.issuer, p.outcome, p.payment_id, p.reference, ${epochs('p.paid_at')},
-       o.id as order_id, o.code, o.account_id, o.days, o.label, o.is_gift, coalesce(a.name, '') as buyer, c.name as company, c.npwp,
+       o.id as order_id, o.code, o.account_id, o.days, o.label, o.is_gift, coalesce(a.name, '') as buyer,
        ${epoch('t.starts_at')} as starts_at, ${epoch('t.ends_at')} as ends_at
      from payment p join plan_order o on o.id = p.order_id join account a on a.id = o.account_id
-       left join receipt_company c on c.order_id = o.id
        left join lateral (select starts_at, ends_at from plan_period where order_id = o.id and reason = 'order' limit 1) t
          on p.outcome = 'activated' and not o.is_gift
      where p.id = ?`,
@@ -53,8 +50,8 @@ export async function storePayment(
   if (sold === undefined || sold.amount <= 0) return;
   const content = describeSale(host, seller, sold);
   await transaction.execute(
-    `insert into receipt (id, kind, payment_id, order_id, account_id, code, made_at, currency, amount, tax, buyer, company, npwp, content, is_test)
-     select ?, 'payment', p.id, p.order_id, ?, ?, p.paid_at, p.currency, p.amount, ?::bigint, ?, ?, ?, ?::jsonb, ?::boolean
+    `insert into receipt (id, kind, payment_id, order_id, account_id, code, made_at, currency, amount, tax, buyer, content, is_test)
+     select ?, 'payment', p.id, p.order_id, ?, ?, p.paid_at, p.currency, p.amount, ?::bigint, ?, ?::jsonb, ?::boolean
      from payment p where p.id = ?`,
     [
       randomUUIDv7(),
@@ -62,8 +59,6 @@ export async function storePayment(
       sold.code,
       content.tax === undefined ? null : taxWithin(sold.amount, content.tax),
       sold.buyer,
-      sold.company,
-      sold.npwp,
       JSON.stringify(content),
       isTest,
       paymentId,

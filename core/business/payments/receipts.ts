@@ -11,13 +11,6 @@ import { paymentConnection, paymentProviders } from './connections.ts';
 
 type Queries = Pick<Database, 'query'>;
 
-/** A company in whose name a receipt is issued, as the buyer has given it. */
-export interface ReceiptCompany {
-  readonly name: string;
-  /** Tax number; digits alone. */
-  readonly npwp: string | undefined;
-}
-
 /** A stored receipt of a payment or refund of an order. */
 export interface ReceiptReference {
   /** `payment` or `refund`: each kind has its own numbers. */
@@ -74,16 +67,6 @@ interface ReceiptSteps {
   ): Promise<void>;
   /** The same for a refund that is done, if its payment has a receipt. Core has locked the order, perhaps also the account. */
   storeRefund(transaction: EntityManager, refundKey: string): Promise<void>;
-  /** True where checkout asks for a company. */
-  asksForCompany(host: Pick<Host, 'section'>): boolean;
-  /** Reads what a buyer has entered. @returns undefined for none; or the field with the mistake */
-  readCompany(
-    input: Readonly<Record<string, string | undefined>>,
-  ): ReceiptCompany | undefined | { readonly wrong: string };
-  /** Stores the company of an open order, or removes it. Core has locked the buyer's account. */
-  setCompany(transaction: EntityManager, orderId: string, company: ReceiptCompany | undefined): Promise<void>;
-  /** The company of the account's last order, to begin with. */
-  lastCompany(database: Queries, accountId: string): Promise<ReceiptCompany | undefined>;
   /** Receipts of an order, the first payment first. */
   listReceipts(database: Queries, orderId: string): Promise<ReceiptReference[]>;
   /** The receipt of a payment, which is numbered first if it waits. Undefined where none was stored. */

@@ -45,7 +45,7 @@ it('receipts go keep_years after the year of the newest one of their order, and 
   await store({ order: refunded, kind: 'payment', years: 12, number: 2 });
   await store({ order: refunded, kind: 'refund', years: 9, number: 2 });
   await store({ order: waiting, kind: 'payment', years: 12 });
-  await retention.run(undefined, {
+  await retention.run({}, {
     database,
     section: () => ({ name: 'PT Penjual', keep_years: 10 }),
     log: silentLog,

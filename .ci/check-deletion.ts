@@ -93,7 +93,7 @@ async function check(capability: Capability): Promise<void> {
   move(of, tree, aside);
   const counts: string[] = [];
   try {
-    // The quick ones only read the tree, each in a process of its own.
+    // Quick stages only read the tree, so they run in parallel.
     const early = new Map(
       quick.filter((stage) => chosen.includes(stage)).map((stage) => [stage, stages[stage](capability)]),
     );

@@ -2,17 +2,17 @@ import { type SlotLimits, type SlotReply, unused } from '#core/platform/shared/s
 import { FairQueue } from '../../plugins/upstream/capacity/fair-queue.ts';
 import type { Clock } from './clock.ts';
 
-/** Ms for which a vendor keeps a prompt that nobody uses. Source: Anthropic and OpenAI docs, "Prompt caching". */
+/** Ms for which a vendor keeps an unused prompt. Source: Anthropic and OpenAI docs, "Prompt caching". */
 const cacheLife = 300_000;
 /** Ms of an answer, and until its reader sends the next turn, in the mean. */
 const answer = 12_000;
 const thinking = 20_000;
-/** Ms that a request waits at most, before its client is told to come again: the default of `queue.wait`. */
+/** Maximum wait in ms before a request is refused: the default of `queue.wait`. */
 const longestWait = 15_000;
 
 const limits: SlotLimits = { concurrent: 20, requests: Infinity, period: 60_000, waitingByAccount: 50, waiting: 2_000 };
 
-/** Who gets a free slot: the fair queue of the gateway, or whoever came first. */
+/** How free slots are given out: by the gateway's fair queue, or first come, first served. */
 export interface Queue {
   enter(id: string, account: string, now: number): Pick<SlotReply, 'state' | 'expected' | 'granted'>;
   end(id: string, isServed: boolean, now: number): readonly string[];
@@ -62,14 +62,14 @@ export class QueuedConversations {
     this.#queue = queue;
   }
 
-  /** Goes on until this time. */
+  /** @param until ms on the simulated clock */
   async run(account: string, until: number): Promise<void> {
     let usedAt = -Infinity;
     await this.#clock.wait(Math.random() * thinking);
     while (this.#clock.now < until) {
       await this.#turn(account);
       this.turns++;
-      // The first turn of a conversation is none that could hit.
+      // The first turn of a conversation cannot hit.
       if (usedAt > -Infinity && this.#startedAt - usedAt <= cacheLife) this.hits++;
       usedAt = this.#clock.now;
       await this.#clock.wait(-Math.log(1 - Math.random()) * thinking);

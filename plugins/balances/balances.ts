@@ -16,7 +16,7 @@ export interface Balance {
   readonly upstreams: readonly string[];
   readonly source: 'vendor' | 'own';
   readonly vendor: string | undefined;
-  /** Undefined where the vendor has not told it yet. */
+  /** Undefined until the vendor reports it. */
   readonly amount: number | undefined;
   readonly currency: string | undefined;
   /** Used in a day; undefined until there are readings of some hours. */

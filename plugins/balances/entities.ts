@@ -14,7 +14,7 @@ export const BalanceReading = defineEntity({
     currency: impersonal(p.text().nullable()),
     /** False where the vendor says that it refuses calls. */
     isAvailable: p.boolean().nullable(),
-    /** Reason for which the vendor told no balance, in its words. */
+    /** Why the vendor reported no balance, in its words. */
     error: impersonal(p.text().nullable()),
   },
   indexes: [{ name: 'balance_reading_of_key', properties: ['digest', 'readAt'] }],

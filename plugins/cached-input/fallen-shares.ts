@@ -3,7 +3,7 @@ import { perCatalog, type Host } from '#core/gateway/host/host.ts';
 import { countUsage, sharesOfCache, startOfHours, type UsageCounts, usageHour } from '#core/gateway/records/usage.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 
-/** A fall is told of if both times have as much. */
+/** Both periods need at least this much for a fall to be reported. */
 const least = { calls: 200, inputTokens: 2_000_000 };
 /** Part of the input by which the share must fall. */
 const leastFall = 0.15;

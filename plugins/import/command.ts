@@ -121,7 +121,7 @@ async function writeSecrets(draft: ImportDraft, path: string): Promise<void> {
   });
 }
 
-/** The same as the comments, for whoever sends the output into a file. */
+/** Repeats the comments on stderr, because the output is usually redirected into a file. */
 function report(draft: ImportDraft): void {
   const { upstreams, models, aliases } = draft;
   const lines = [

@@ -77,7 +77,7 @@ export function toList(answer: JsonObject, preset: string | undefined): VendorLi
   return { models, isWhole: answer['has_more'] !== true && answer['nextPageToken'] === undefined };
 }
 
-/** `2026-12-11`, also of a time. Not of a day that does not exist, nor of the zero with which some say that there is none. */
+/** The day, such as `2026-12-11`, of a date or time; undefined for an invalid date, and for the zero that some vendors send for none. */
 function dayOf(value: JsonValue | undefined): string | undefined {
   const [day] = typeof value === 'string' ? (/^2\d{3}-\d\d-\d\d/.exec(value) ?? []) : [];
   return day !== undefined && isDay(day) ? day : undefined;

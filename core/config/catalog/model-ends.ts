@@ -16,7 +16,7 @@ interface Source {
 export const endSources: readonly Source[] = [
   {
     presets: ['anthropic'],
-    // The package @anthropic-ai/sdk warns by a list of its own, `internal/data/deprecated-models`; a test compares it with this one.
+    // A test compares this list with that of @anthropic-ai/sdk, `internal/data/deprecated-models`.
     page: 'https://platform.claude.com/docs/en/about-claude/model-deprecations',
     read: '2026-11-28',
     ends: {

@@ -20,7 +20,7 @@ export class StreamEvent {
   readonly data: string | undefined;
   /** The event as it came, its terminator included. */
   readonly text: string;
-  /** What the event says, where that is known and nothing but a piece of the answer: those who skim need not read it. */
+  /** The event's piece of the answer, if it is known to hold nothing else. Skimming decoders take it instead of reading the event. */
   said: SaidPiece | undefined;
   /** True once it is known to differ from an earlier event of the stream in a piece of the answer only. */
   isPlain = false;

@@ -33,7 +33,7 @@ interface ClosureKeeper {
   opened(closure: KeyClosure): void;
 }
 
-/** The keys that vendors have closed. Without a keeper there are none, and such keys cool down like others that are refused. */
+/** Keys closed by their vendors. Without a keeper no key counts as closed: it cools down like any refused key. */
 export class KeyClosures {
   keeper: ClosureKeeper | undefined;
   readonly #known = new Map<string, KeyClosure>();
@@ -59,7 +59,7 @@ export class KeyClosures {
     return this.#known.values();
   }
 
-  /** @returns false where nobody remembers it: the key cools down instead */
+  /** @returns false without a keeper: the key cools down instead */
   report(closure: KeyClosure, report: ReportedClosure): boolean {
     if (this.keeper === undefined) return false;
     const now = this.#monotonic();

@@ -34,7 +34,7 @@ const names = {
   ],
 } as const;
 
-/** The limits that vendors told last, as this instance saw them. Of most answers, nothing is read. */
+/** The latest limits that vendors reported to this instance. Most answers are not read for them. */
 export class LimitSamples {
   readonly #host: Pick<Host, 'now' | 'monotonic'>;
   readonly #nextAt = new WeakMap<Upstream, number>();

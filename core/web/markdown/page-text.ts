@@ -6,7 +6,7 @@ export interface PageText {
   readonly title: string;
   /** For search engines and link previews. */
   readonly description: string | undefined;
-  /** As written; a text with another one is another text to those who have accepted it. */
+  /** As written in the head of the file. */
   readonly version: string | undefined;
   readonly isDraft: boolean;
   /** Places that wait to be filled in, such as `{{address}}`. */

@@ -34,7 +34,7 @@ export interface GuardOptions extends GuardedRoute {
   readonly hasPauses?: boolean | undefined;
   /** True when the client has asked for an output format, which a paragraph between texts would break. */
   readonly isStructured?: boolean | undefined;
-  /** Takes the content of the answer as the upstream has sent it; left out where nobody asks. */
+  /** Takes the content of the answer as the upstream has sent it; optional. */
   readonly received?: ReceivedContent | undefined;
   /** Called with the answer once it is complete, hidden reasoning included. */
   readonly onComplete?: ((reply: CompleteReply) => void) | undefined;

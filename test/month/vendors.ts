@@ -61,7 +61,7 @@ export class MonthVendors implements AsyncDisposable {
 
   static async open(length: number, begin: number): Promise<MonthVendors> {
     const vendors = new MonthVendors(length, begin);
-    vendors.#upstream = await createUpstream(vendors.#answer, { keeps: false });
+    vendors.#upstream = await createUpstream(vendors.#answer, { keeps: false, seesBalances: true });
     return vendors;
   }
 

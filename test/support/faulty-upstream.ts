@@ -37,7 +37,18 @@ export interface FaultyUpstream extends AsyncDisposable {
 export interface UpstreamOptions {
   /** False drops every request after its handler; `requests` stays empty. */
   readonly keeps?: boolean;
+  /** True to see the look-ups of balances too, which a gateway makes when it starts; they get 404 otherwise. */
+  readonly seesBalances?: boolean;
 }
+
+/** Where vendors say what is left in an account. */
+const balancePaths = new Set([
+  '/user/balance',
+  '/api/v1/key',
+  '/v1/users/me/balance',
+  '/v1/user/info',
+  '/openapi/v1/billing/balance/detail',
+]);
 
 /**
  * Starts an upstream.
@@ -54,7 +65,7 @@ export interface UpstreamOptions {
  */
 export async function createUpstream(
   script: Handler | readonly Handler[],
-  { keeps = true }: UpstreamOptions = {},
+  { keeps = true, seesBalances = false }: UpstreamOptions = {},
 ): Promise<FaultyUpstream> {
   const handlerOf = typeof script === 'function' ? () => script : (index: number) => script[index] ?? answerUnscripted;
   const requests: RecordedRequest[] = [];
@@ -65,6 +76,7 @@ export async function createUpstream(
 
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const response = new ScriptedResponse(outgoing);
+    if (!seesBalances && balancePaths.has(incoming.url ?? '')) return response.json(404, {});
     const chunks = await incoming.toArray().catch(() => undefined);
     if (chunks === undefined) return; // The client left while it was sending.
     const request = record(incoming, Buffer.concat(chunks as Buffer[]), connections, response);

@@ -17,8 +17,8 @@ let gateway: TestGateway;
 let ops: PageClient;
 let handle: Handler;
 beforeAll(async () => {
-  vendor = await createUpstream((request, response) => handle(request, response));
-  elsewhere = await createUpstream((_request, response) => response.json(200, {}));
+  vendor = await createUpstream((request, response) => handle(request, response), { seesBalances: true });
+  elsewhere = await createUpstream((_request, response) => response.json(200, {}), { seesBalances: true });
   gateway = await startGateway({
     yaml: `${wholePipeline}
 upstreams:

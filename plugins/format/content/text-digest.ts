@@ -1,11 +1,11 @@
 import { createHash, hash, type Hash } from 'node:crypto';
 
-/** Characters from which a text is hashed as it comes: shorter ones are hashed in one call, which costs half. */
-const pieceLength = 1_024;
+/** Characters from which a text is hashed as it comes: shorter ones are hashed in one call, which costs half, and most answers are. */
+const pieceLength = 4_096;
 /** Separates a text from what is hashed behind it: UTF-8 never has this byte. */
 const separator = Buffer.from([0xff]);
 
-/** SHA-256 over the UTF-8 of a text that comes in pieces, of any length. Keeps its last kilobyte. */
+/** SHA-256 over the UTF-8 of a text that comes in pieces, of any length. Keeps its last 4 KB. */
 export class TextDigest {
   #hash: Hash | undefined;
   #pending = '';

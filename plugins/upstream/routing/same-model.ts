@@ -32,13 +32,27 @@ const aliases: readonly (readonly [asked: RegExp, answered: RegExp])[] = [
 /** What stands behind the name of a model for one version of it. */
 const snapshot = /(?:-preview)?-(?:\d{4}-\d{2}-\d{2}|\d{2}-\d{2}|\d{2}-\d{4}|\d{8}|\d{6}|\d{4}|\d{3})$/;
 
+/** The last name that each route has answered: nearly always the next one too. */
+const lastAnswers = new WeakMap<
+  Pick<Route, 'model' | 'upstream'>,
+  { readonly answered: string; readonly isSame: boolean }
+>();
+
 /**
  * True unless a vendor's answer names another model than the one that its route asks for. A dated snapshot of a model is the model, and
  * so are names that the vendor documents for it; a model that was asked for by its date is not another date of it.
  *
  * @param answered the name in the answer
  */
-export function isSameModel({ model, upstream }: Pick<Route, 'model' | 'upstream'>, answered: string): boolean {
+export function isSameModel(route: Pick<Route, 'model' | 'upstream'>, answered: string): boolean {
+  const last = lastAnswers.get(route);
+  if (last?.answered === answered) return last.isSame;
+  const isSame = compareNames(route, answered);
+  lastAnswers.set(route, { answered, isSame });
+  return isSame;
+}
+
+function compareNames({ model, upstream }: Pick<Route, 'model' | 'upstream'>, answered: string): boolean {
   if (ownNames.has(upstream.vendor)) return true;
   const asked = plain(model);
   const given = plain(answered);

@@ -43,7 +43,7 @@ export function findRefusedYaml(document: Document.Parsed, text: string): NodeMi
         report(pair.node, [...ancestors, map, pair.pair], 'has a comma inside a number', `write ${pair.digits}`);
     },
     Scalar: (_key, node, ancestors) => {
-      const words = node.type === Scalar.PLAIN ? plainMistake(node, text) : undefined;
+      const words = unstorableMistake(node) ?? (node.type === Scalar.PLAIN ? plainMistake(node, text) : undefined);
       if (words !== undefined) found.push({ path: pathOf(ancestors, node), ...words });
     },
   });
@@ -51,6 +51,17 @@ export function findRefusedYaml(document: Document.Parsed, text: string): NodeMi
     if (code === 'TAG_RESOLVE_FAILED')
       found.push({ offset: pos[0], path: [], wrong: 'has an unknown tag (!)', right: 'remove the tag' });
   return found;
+}
+
+/** Escapes in quotes can write what is not text: PostgreSQL refuses it, with every row that contains it. */
+function unstorableMistake({ value, range }: Scalar): TextMistake | undefined {
+  if (typeof value !== 'string') return undefined;
+  const offset = range?.[0] ?? 0;
+  if (value.includes('\0'))
+    return { offset, wrong: 'has a NUL character (\\0), which no text can have', right: 'remove it' };
+  if (!value.isWellFormed())
+    return { offset, wrong: 'has half of a character (\\uD800 to \\uDFFF)', right: 'write the character itself' };
+  return undefined;
 }
 
 function plainMistake({ source = '', value, range }: Scalar, text: string): TextMistake | undefined {

@@ -35,6 +35,9 @@ export function findSourceMistakes(text: string): TextMistake[] {
         wrong: 'begins a merge conflict (<<<<<<<)',
         right: 'keep one side, and remove the lines <<<<<<<, ======= and >>>>>>>',
       });
+    const nul = line.indexOf('\0');
+    if (nul !== -1)
+      spaces.push({ offset: offset + nul, wrong: 'has a NUL character, which no text can have', right: 'remove it' });
     const found = findLookalike(line);
     if (found !== undefined) spaces.push({ ...found, offset: offset + found.offset });
     offset += line.length + 1;

@@ -99,6 +99,24 @@ describe('YAML', () => {
     expect(mistakesIn(text)).toEqual([line]);
   });
 
+  it.each([
+    [
+      'seller: { name: "Toko\\0 Rani" }',
+      '1:17 seller.name: has a NUL character (\\0), which no text can have; remove it',
+    ],
+    [
+      'plans: [{ label: "\\uD83D" }]',
+      '1:18 plans[0].label: has half of a character (\\uD800 to \\uDFFF); write the character itself',
+    ],
+    ['service:\n  # a\0b\n  name: a', '2:6: has a NUL character, which no text can have; remove it'],
+  ])('is refused with what no database stores: %j', (text, mistake) => {
+    expect(mistakesIn(text)).toEqual([`gateway.yaml:${mistake}`]);
+  });
+
+  it('has characters that are written in two halves', () => {
+    expect(nameOf('\\uD83D\\uDE00', {})).toBe('😀');
+  });
+
   it('is refused with every duplicate key', () => {
     expect(mistakesIn('service: { name: a, name: b }\nlisten: { port: 1, port: 2 }')).toEqual([
       'gateway.yaml:1:21 service.name: is a duplicate key: the other is in line 1; keep one of them',

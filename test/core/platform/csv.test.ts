@@ -28,13 +28,27 @@ describe('a line of a CSV file', () => {
     },
   );
 
+  it.each(['000123', '0012345678901234', '1234567890123456', '0012345678901234567890', '12E5', '735e22', ' 007'])(
+    'shows digits as they are where a spreadsheet would make a number of them: %s',
+    (value) => {
+      expect(csvLine([value])).toBe(`'${value}`);
+    },
+  );
+
+  it.each(['0', '123456789012345', 'R-000012', '2026-11-01', 'ORD-735E22', '0812a'])(
+    'leaves a text alone that a spreadsheet shows as it is: %s',
+    (value) => {
+      expect(csvLine([value])).toBe(value);
+    },
+  );
+
   it('keeps signs inside of a text', () => {
     expect(csvLine(['1+1=2, a-b; x@y', 'to-day'])).toBe('"1+1=2, a-b; x@y",to-day');
   });
 
   it('takes no longer than its text, however many blanks and separators there are', () => {
     const began = performance.now();
-    csvLine([`${'\n'.repeat(50_000)}${' ;'.repeat(50_000)}`]);
+    csvLine([`${'\n'.repeat(50_000)}${' ;'.repeat(50_000)}`, `${'1'.repeat(200_000)}x`, `${'0'.repeat(200_000)} x`]);
     expect(performance.now() - began).toBeLessThan(1_000);
   });
 

@@ -130,7 +130,7 @@ function rowOf(cells: readonly string[], tag = 'td'): string {
 
 function receiptsOf(receipts: PrintedReceipts): string {
   const { title, sellers } = receipts;
-  return `<h2>${escape(title)}</h2>\n<p>Penjual: ${escape(sellers)}.</p>\n${tableOf(receipts)}`;
+  return `<h2>${escape(title)}</h2>${sellers === '' ? '' : `\n<p>Penjual: ${escape(sellers)}.</p>`}\n${tableOf(receipts)}`;
 }
 
 function isOver({ days, madeAt, timeZone }: MonthDocument): boolean {

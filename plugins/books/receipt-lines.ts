@@ -39,7 +39,10 @@ function negative(line: ReceiptLine): ReceiptLine {
   return { ...line, gross: -line.gross, base: -line.base, tax: -line.tax };
 }
 
-/** Lines of CSV: each receipt, then what has none, then the sum, which is the net of the month by day. */
+/**
+ * Lines of CSV: each receipt, then what has none, then the sum, whose gross is the net of the month by day. Of money without a receipt no
+ * tax is known, so base and tax are those of receipts.
+ */
 export function receiptsToCsv({ lines, unnumbered }: MonthReceipts, timeZone: string, currency: string): string[] {
   const { gross, base, tax } = sumOf(lines);
   return [
@@ -61,8 +64,8 @@ export function receiptsToCsv({ lines, unnumbered }: MonthReceipts, timeZone: st
     ),
     ...(unnumbered.count === 0
       ? []
-      : [csvLine(['without receipt', '', '', '', '', unnumbered.gross, unnumbered.gross, 0, '', '', currency])]),
-    csvLine(['total', '', '', '', '', gross + unnumbered.gross, base + unnumbered.gross, tax, '', '', currency]),
+      : [csvLine(['without receipt', '', '', '', '', unnumbered.gross, '', '', '', '', currency])]),
+    csvLine(['total', '', '', '', '', gross + unnumbered.gross, base, tax, '', '', currency]),
   ];
 }
 
@@ -82,11 +85,22 @@ export function printReceipts(
 ): PrintedReceipts {
   const money = (amount: number) => formatMoney(amount, currency);
   const { gross, base, tax } = sumOf(lines);
-  const amounts = (one: typeof unnumbered.gross) => [money(one), money(one), money(0)];
+  // A shop that states no tax shows none.
+  const hasTax = lines.some((line) => line.tax !== 0);
+  const amounts = (one: number, ...parts: readonly string[]) => [money(one), ...(hasTax ? parts : [])];
   return {
     title: 'Bukti pembayaran menurut nomor',
     sellers: [...new Set(lines.map(({ seller }) => seller))].join('; '),
-    columns: ['Tanggal', 'Nomor', 'Pesanan', 'Pembeli', 'NPWP', 'Bruto', 'Dasar', 'Pajak', 'Refund dari'],
+    columns: [
+      'Tanggal',
+      'Nomor',
+      'Pesanan',
+      'Pembeli',
+      'NPWP',
+      'Bruto',
+      ...(hasTax ? ['Dasar', 'Pajak'] : []),
+      'Refund dari',
+    ],
     rows: [
       ...lines.map((line) => [
         localTime(line.at, timeZone).day,
@@ -94,12 +108,12 @@ export function printReceipts(
         line.code,
         line.buyer,
         line.npwp ?? '',
-        ...[line.gross, line.base, line.tax].map(money),
+        ...amounts(line.gross, money(line.base), money(line.tax)),
         line.refundOf ?? '',
       ]),
-      ...(unnumbered.count === 0 ? [] : [['Tanpa bukti', '', '', '', '', ...amounts(unnumbered.gross), '']]),
+      ...(unnumbered.count === 0 ? [] : [['Tanpa bukti', '', '', '', '', ...amounts(unnumbered.gross, '–', '–'), '']]),
     ],
-    total: ['Jumlah', '', '', '', '', ...[gross + unnumbered.gross, base + unnumbered.gross, tax].map(money), ''],
+    total: ['Jumlah', '', '', '', '', ...amounts(gross + unnumbered.gross, money(base), money(tax)), ''],
   };
 }
 

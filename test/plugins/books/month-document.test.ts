@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { receiptsToCsv } from '../../../plugins/books/receipt-lines.ts';
+import { printReceipts, receiptsToCsv } from '../../../plugins/books/receipt-lines.ts';
 import { printYear } from '../../../plugins/books/year-so-far.ts';
 import { monthToCsv, monthToHtml, printMonth } from '../../../plugins/books/month-document.ts';
 
@@ -63,12 +63,25 @@ describe('the document of a month', () => {
     const receipts = { lines: [payment, refund], unnumbered: { count: 1, gross: 95_000 } };
     expect(receiptsToCsv(receipts, 'Asia/Jakarta', 'IDR')).toEqual([
       'date,number,code,buyer,npwp,gross,base,tax,refund_of,seller,currency',
-      '2026-02-26,000007,ORD-1,Ani,,289000,260360,28640,,PT A,IDR',
-      '2026-02-26,R-000001,ORD-1,Ani,,-89000,-80180,-8820,000007,PT A,IDR',
-      'without receipt,,,,,95000,95000,0,,,IDR',
-      'total,,,,,295000,275180,19820,,,IDR',
+      "2026-02-26,'000007,ORD-1,Ani,,289000,260360,28640,,PT A,IDR",
+      "2026-02-26,R-000001,ORD-1,Ani,,-89000,-80180,-8820,'000007,PT A,IDR",
+      'without receipt,,,,,95000,,,,,IDR',
+      'total,,,,,295000,180180,19820,,,IDR',
     ]);
     expect(monthToHtml({ ...documentOf('2026-03-01T00:00:00Z'), receipts })).toContain('<td>R-000001</td>');
+    expect(printReceipts(receipts, 'Asia/Jakarta', 'IDR').rows.at(-1)?.slice(-4, -1)).toEqual([
+      'Rp\u00A095.000',
+      '–',
+      '–',
+    ]);
+    const untaxed = { ...receipts, lines: [{ ...payment, base: 289_000, tax: 0 }] };
+    const { columns, rows, total } = printReceipts(untaxed, 'Asia/Jakarta', 'IDR');
+    expect([columns.length, ...rows.map((row) => row.length), total.length]).toEqual([7, 7, 7, 7]);
+  });
+
+  it('names no seller in a month without receipts', () => {
+    const receipts = { lines: [], unnumbered: { count: 1, gross: 95_000 } };
+    expect(monthToHtml({ ...documentOf('2026-03-01T00:00:00Z'), receipts })).not.toContain('Penjual');
   });
 
   it('says what the year has turned over, and which thresholds that has passed', () => {

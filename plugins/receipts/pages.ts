@@ -7,7 +7,7 @@ import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redire
 import { readCompany } from './company.ts';
 import { describeReceipt } from './describe.ts';
 import { readToken, signedPath } from './link.ts';
-import { ownPath, type PaymentReceipt, readPaymentReceipt } from './read.ts';
+import { listReceipts, ownPath, type PaymentReceipt, readPaymentReceipt } from './read.ts';
 
 const hour = 3_600;
 /** Signed addresses that one network opens in an hour, valid or not. */
@@ -50,7 +50,7 @@ export const ownReceiptPage: Page = {
   layout: 'plain',
   async show(request) {
     const found = await requireOwn(request);
-    const { id, company, addedAt } = found.receipt;
+    const { id, orderId, company, addedAt } = found.receipt;
     const isAsIssued = request.query['issued'] === '1';
     return {
       ...describeReceipt(found, request, { isAsIssued }),
@@ -61,6 +61,9 @@ export const ownReceiptPage: Page = {
               path: isAsIssued ? ownPath(id) : `${ownPath(id)}?issued=1`,
               label: isAsIssued ? 'receipts.current' : 'receipts.as_issued',
             },
+      others: (await listReceipts(request.host.database, orderId))
+        .filter(({ kind, path }) => kind === 'payment' && path !== ownPath(id))
+        .map(({ path }) => path),
       companyPath: company === undefined && addedAt === undefined ? `${ownPath(id)}/company` : '',
       back: { path: '/orders', label: 'receipts.back_to_orders' },
     };

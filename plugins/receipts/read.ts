@@ -81,8 +81,9 @@ export async function listReceipts(database: Queries, orderId: string): Promise<
     [orderId],
   );
   return rows.map((row) => {
-    const { id, kind, number } = toRecord(row) as Receipt;
-    return { kind, number: formatNumber({ kind, number }), path: ownPath(id), operatorPath: operatorPath(id) };
+    const { id, kind, paymentId, number } = toRecord(row) as Receipt;
+    const paths = { path: ownPath(id), operatorPath: operatorPath(id) };
+    return { kind, paymentId, number: formatNumber({ kind, number }), ...paths };
   });
 }
 

@@ -15,6 +15,8 @@ type Queries = Pick<Database, 'query'>;
 export interface ReceiptReference {
   /** `payment` or `refund`: each kind has its own numbers. */
   readonly kind: 'payment' | 'refund';
+  /** The payment that it is of, or that went back. */
+  readonly paymentId: string;
   /** As people read it; undefined until it is numbered, and for a payment that moved no money. */
   readonly number: string | undefined;
   /** Pages of the buyer and of the operator. */

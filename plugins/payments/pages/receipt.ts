@@ -21,9 +21,13 @@ export const receiptPage: Page = {
   async show(request) {
     const order = await ownOrder(request);
     if (order.paidAt === undefined) throw new PageError(404, 'payments.receipt.unpaid');
-    const [stored] =
-      (await (await receiptsOf(request.host.database))?.listReceipts(request.host.database, order.id)) ?? [];
-    if (stored !== undefined) return new Redirect(stored.path);
+    const { database } = request.host;
+    const receipts = (await (await receiptsOf(database))?.listReceipts(database, order.id)) ?? [];
+    const stored = receipts.filter(({ kind }) => kind === 'payment');
+    // Of an order from before receipts were stored, a later payment alone may have one.
+    const activated = order.payments.find(({ outcome }) => outcome === 'activated');
+    const own = activated === undefined ? stored[0] : stored.find(({ paymentId }) => paymentId === activated.id);
+    if (own !== undefined) return new Redirect(own.path);
     const isSandbox = paymentProviders(request.host).get(order.provider)?.isSandbox === true;
     const contact = contactOf(request.host.service) ?? '';
     return {
@@ -31,6 +35,7 @@ export const receiptPage: Page = {
       contact,
       isSandbox,
       isRefunded: order.state === 'refunded',
+      others: stored.map(({ path, number }) => ({ path, number: number ?? request.t('payments.receipt.open') })),
       ...describeReceipt(order, request),
     };
   },

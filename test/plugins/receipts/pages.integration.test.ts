@@ -47,15 +47,19 @@ async function signIn(email: string): Promise<PageClient> {
 async function buy(accountId = buyerId): Promise<Order> {
   const { host } = gateway.gateway;
   const order = await startOrder(host, accountId, 7);
-  await settle(host, 'sandbox', {
-    reference: order.attempt?.reference ?? '',
-    providerReference: order.attempt?.providerReference,
-    paymentId: `pay-${order.code}`,
-    state: 'paid',
-    paid: { amount: order.price, currency: 'IDR' },
-    raw: {},
-  });
+  await settle(host, 'sandbox', evidenceOf(order));
   return (await readOrder(gateway.database, { id: order.id })) as Order;
+}
+
+function evidenceOf({ attempt, code, price }: Order) {
+  return {
+    reference: attempt?.reference ?? '',
+    providerReference: attempt?.providerReference,
+    paymentId: `pay-${code}`,
+    state: 'paid',
+    paid: { amount: price, currency: 'IDR' },
+    raw: {},
+  } as const;
 }
 
 async function makeReal(order: Order): Promise<void> {
@@ -98,6 +102,22 @@ describe('the receipt of a buyer', () => {
     const { number = '' } = await receiptOf(order);
     expect(number).toMatch(/^\d{6}$/);
     expect(textOf((await buyer.get(path)).text)).toContain(`Receipt number ${number}`);
+  });
+
+  it('is not that of a later payment where the first has none, and each leads to the others', async () => {
+    const order = await buy();
+    const { host } = gateway.gateway;
+    await gateway.database.query('delete from receipt where order_id = ?', [order.id]); // paid before there was a seller
+    for (const again of ['second', 'third'])
+      await settle(host, 'sandbox', { ...evidenceOf(order), paymentId: `${again}-${order.code}` });
+    const first = await buyer.get(`/orders/${order.code}/receipt`);
+    expect([first.status, textOf(first.text)]).toEqual([200, expect.stringContaining(`pay-${order.code}`)]);
+    const paths = [...first.text.matchAll(/href="(\/receipts\/[^"]+)"/g)].map(([, path]) => path ?? '');
+    expect(paths).toHaveLength(2);
+    const [second = '', third = ''] = paths;
+    const { text } = await buyer.get(second);
+    expect(textOf(text)).toContain('This payment activated no pass.');
+    expect(text).toContain(`href="${third}"`);
   });
 
   it('is for its buyer and for operators, and for nobody else', async () => {

@@ -8,6 +8,9 @@ import type { ProbeFailure } from './smtp-probe.ts';
 
 const trial = () => import('./mail-trial.ts');
 
+/** For a mail: some servers let a sender that they do not know wait before they greet it. */
+const usualSeconds = 60;
+
 /**
  * Whether the mail server takes mail, up to the recipient and without sending any, and the webhook of alerts can be reached. With
  * `doctor --mail`, one is sent, and what the DNS says of the sender is read.
@@ -17,11 +20,20 @@ export const mailDiagnosis: Diagnosis = {
   *checks(host) {
     yield { subject: 'smtp', run: (signal) => checkServer(host, signal) };
     const { webhook } = host.section(alertsSection);
-    const { mailAddress } = host;
+    const { mailAddress, seconds = usualSeconds } = host;
     if (mailAddress !== undefined) {
-      yield { subject: 'test mail', timeout: 60, run: async () => (await trial()).sendTestMail(host, mailAddress) };
+      yield {
+        subject: 'test mail',
+        timeout: seconds,
+        isAsked: true,
+        run: async (signal) => (await trial()).sendTestMail(host, mailAddress, signal),
+      };
       for (const subject of ['SPF', 'DMARC', 'DKIM'] as const)
-        yield { subject, run: async () => (await trial()).checkSender(subject, host.section(mailSection)) };
+        yield {
+          subject,
+          isAsked: true,
+          run: async (signal) => (await trial()).checkSender(subject, host.section(mailSection), signal),
+        };
     }
     if (webhook !== undefined) yield { subject: 'alert webhook', run: (signal) => checkOrigin(webhook.url, signal) };
   },

@@ -7,9 +7,10 @@ import type { DiagnosisHost } from '#core/gateway/diagnosis/diagnosis.ts';
 import { failed, type Finding, ok, skipped, warning } from '#core/gateway/diagnosis/finding.ts';
 import { replyAddress } from './reply-address.ts';
 import { sendMail } from './smtp.ts';
+import { smtpTimeouts } from './smtp-session.ts';
 
 /** Sends one mail, as customers get it. */
-export async function sendTestMail(host: DiagnosisHost, to: string): Promise<Finding> {
+export async function sendTestMail(host: DiagnosisHost, to: string, signal: AbortSignal): Promise<Finding> {
   const { service, section } = host;
   const server = mailServer(section);
   const { from } = section(mailSection);
@@ -20,15 +21,8 @@ export async function sendTestMail(host: DiagnosisHost, to: string): Promise<Fin
   const messageId = `${service.slug}-test-${randomUUID()}@${domainOf(from)}`;
   const html = `<!doctype html><p>${text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</p>`;
   const replyTo = replyAddress(host);
-  const outcome = await sendMail(server, {
-    from: { name: service.name, address: from },
-    replyTo,
-    to,
-    subject,
-    text,
-    html,
-    messageId,
-  });
+  const mail = { from: { name: service.name, address: from }, replyTo, to, subject, text, html, messageId };
+  const outcome = await sendMail(server, mail, smtpTimeouts, signal);
   if (outcome.kind === 'sent')
     return ok(
       `the server took it for ${to}, with replies to ${replyTo ?? from}: see whether it arrives, and not as spam`,
@@ -39,16 +33,21 @@ export async function sendTestMail(host: DiagnosisHost, to: string): Promise<Fin
 }
 
 /** TXT records of a name; none where it does not exist. @throws Error where the DNS does not answer */
-type TxtReader = (name: string) => Promise<readonly string[]>;
+type TxtReader = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 /** Looks up what receivers of mail do. */
 export async function checkSender(
   subject: 'SPF' | 'DMARC' | 'DKIM',
   { from, dkim_selector: selector }: Pick<SectionValue<typeof mailSection>, 'from' | 'dkim_selector'>,
-  readTxt: TxtReader = readTxtRecords,
+  signal: AbortSignal,
+  reader: TxtReader = readTxtRecords,
 ): Promise<Finding> {
   if (from === undefined) return skipped('mail.from is not set');
   const domain = domainOf(from);
+  const readTxt = (name: string) => {
+    signal.throwIfAborted();
+    return reader(name, signal);
+  };
   try {
     if (subject === 'SPF') return describeSpf(domain, await readTxt(domain));
     if (subject === 'DMARC') return await checkDmarc(domain, readTxt);
@@ -81,7 +80,7 @@ function describeSpf(domain: string, records: readonly string[]): Finding {
 }
 
 /** RFC 7489: the record of a parent domain counts where a domain has none of its own. */
-async function checkDmarc(domain: string, readTxt: TxtReader): Promise<Finding> {
+async function checkDmarc(domain: string, readTxt: (name: string) => Promise<readonly string[]>): Promise<Finding> {
   const labels = domain.split('.');
   for (let first = 0; first < Math.max(1, labels.length - 1); first++) {
     const name = labels.slice(first).join('.');
@@ -119,13 +118,17 @@ function describeDkim(name: string, records: readonly string[]): Finding {
 
 const shorten = (record: string) => (record.length > 120 ? `${record.slice(0, 119)}…` : record);
 
-async function readTxtRecords(name: string): Promise<string[]> {
+async function readTxtRecords(name: string, signal: AbortSignal): Promise<string[]> {
   const resolver = new Resolver({ timeout: 3_000, tries: 2 });
+  const cancel = () => resolver.cancel();
+  signal.addEventListener('abort', cancel, { once: true });
   try {
     return (await resolver.resolveTxt(name)).map((parts) => parts.join(''));
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
     if (code === 'ENOTFOUND' || code === 'ENODATA') return [];
     throw error;
+  } finally {
+    signal.removeEventListener('abort', cancel);
   }
 }

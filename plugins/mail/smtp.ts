@@ -37,14 +37,17 @@ export type SmtpOutcome =
       readonly sameness: string;
     };
 
-/** Sends one mail over its own connection. Never rejects. */
+/** Sends one mail over its own connection. Never rejects. @param signal ends it early */
 export async function sendMail(
   server: SmtpServer,
   mail: OutgoingMail,
   timeouts: SmtpTimeouts = smtpTimeouts,
+  signal?: AbortSignal,
 ): Promise<SmtpOutcome> {
   using session = new SmtpSession(server, timeouts);
   const timer = setTimeout(() => session.fail(new Error(`no end after ${timeouts.mail} ms`)), timeouts.mail);
+  const leave = () => session.fail(new Error('no reply in time'));
+  signal?.addEventListener('abort', leave, { once: true });
   try {
     await Promise.race([transfer(session, mail), session.failed]);
     await session.quit();
@@ -55,6 +58,7 @@ export async function sendMail(
     return classify(failure, session.progress, asciiAddress(mail.to));
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener('abort', leave);
   }
 }
 

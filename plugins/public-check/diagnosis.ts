@@ -21,7 +21,10 @@ type Check = (caller: PublicCaller, signal: AbortSignal) => Promise<Finding>;
 /** Calls the public address as a customer: `daypass doctor --url`. */
 export const publicUrlDiagnosis: Diagnosis = {
   name: 'public_url',
-  checks: (host) => (host.publicAddress === undefined ? [] : checksOf(host, host.publicAddress)),
+  checks: ({ publicAddress, ...host }) =>
+    publicAddress === undefined
+      ? []
+      : [...checksOf(host, publicAddress)].map((check) => ({ ...check, isAsked: true as const })),
 };
 
 function* checksOf(host: DiagnosisHost, { url, seconds }: PublicAddress): Iterable<DiagnosticCheck> {

@@ -7,6 +7,8 @@ export interface DiagnosticCheck {
   readonly subject?: string;
   /** Seconds after which it counts as failed, where it may take longer than others. */
   readonly timeout?: number;
+  /** An option of its own asked for it, so it runs beside those of `--only`. */
+  readonly isAsked?: true;
   /** An error fails the check with its message. @param signal aborts at the deadline */
   run(signal: AbortSignal): Promise<Finding>;
 }
@@ -26,6 +28,8 @@ export type DiagnosisHost = Pick<
   readonly publicAddress?: PublicAddress | undefined;
   /** To which `doctor --mail` sends a mail. */
   readonly mailAddress?: string | undefined;
+  /** For each check, as `--timeout` says; undefined without it. */
+  readonly seconds?: number | undefined;
 };
 
 /** Checks that `daypass doctor` runs, of core or of a plugin. */

@@ -21,7 +21,7 @@ const usualSlow = 65;
 
 interface DoctorOptions {
   readonly json?: true;
-  readonly timeout: number;
+  readonly timeout?: number;
   readonly only?: readonly string[];
   readonly url?: string | true;
   readonly slow: number;
@@ -35,8 +35,12 @@ export function defineDoctor(parser: Parser, context: CoreCommandContext): void 
       'check everything that the gateway depends on, and say what to do: configuration, Node.js, database, Redis, disk, clock, upstreams and their keys, payments, mail, sign-in, public URL',
     )
     .option('--json', 'print JSON: { ok, checks: [{ check, subject, state, text, advice, ms }] }')
-    .option('--only <checks>', 'only these, such as database,api_keys', (text: string) => text.split(','))
-    .option('--timeout <seconds>', 'for each check, 1 to 60; all run at once', parseInteger(1, 60), usualTimeout)
+    .option(
+      '--only <checks>',
+      'only these, such as database,api_keys, and what --url and --mail ask for',
+      (text: string) => text.split(','),
+    )
+    .option('--timeout <seconds>', 'for each check, 1 to 60; 10 unless given; all run at once', parseInteger(1, 60))
     .option(
       '--url [url]',
       'also call the gateway at its public address, as a customer does, and see what the proxy does; service.base_url unless one is given. Takes two minutes at most',
@@ -56,7 +60,7 @@ export function defineDoctor(parser: Parser, context: CoreCommandContext): void 
 }
 
 async function examine(context: CoreCommandContext, options: DoctorOptions): Promise<void> {
-  const { json, only, timeout } = options;
+  const { json, only, timeout = usualTimeout } = options;
   const { file, print } = context;
   const loaded = await context.load().catch((error: unknown) => {
     if (error instanceof ConfigError) return error;
@@ -72,7 +76,7 @@ async function examine(context: CoreCommandContext, options: DoctorOptions): Pro
   const wanted =
     loaded instanceof ConfigError
       ? [configuration]
-      : [configuration, ...checks].filter(({ name }) => only?.includes(name) ?? true);
+      : [configuration, ...checks].filter(({ name, isAsked }) => isAsked ?? only?.includes(name) ?? true);
   const [{ runChecks }, { configuredSecrets, secretRemover }] = await Promise.all([
     import('../doctor/run-checks.ts'),
     import('../secret-remover.ts'),
@@ -121,6 +125,7 @@ async function checksOf(
     ...host,
     publicAddress: publicAddressOf(options, config.get(service).base_url),
     mailAddress: options.mail,
+    seconds: options.timeout,
   };
   return diagnoses.flatMap((diagnosis) => namedChecks(diagnosis, asked));
 }
@@ -136,8 +141,9 @@ function publicAddressOf({ url, slow }: DoctorOptions, known: string | undefined
 /** A diagnosis that cannot say what it checks fails alone. */
 function namedChecks({ name, checks }: Diagnosis, host: DiagnosisHost): NamedCheck[] {
   try {
-    return [...checks(host)].map(({ subject, timeout, run }) => ({
+    return [...checks(host)].map(({ subject, timeout, isAsked, run }) => ({
       name,
+      ...(isAsked !== undefined && { isAsked }),
       ...(subject !== undefined && { subject }),
       ...(timeout !== undefined && { timeout }),
       run,

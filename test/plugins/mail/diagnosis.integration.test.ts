@@ -103,6 +103,20 @@ describe('doctor --mail', () => {
     expect(String(mails[0])).toMatch(/^Reply-To: help@example\.com\r?$/m);
   });
 
+  it('leaves a server that does not greet at its deadline, which --timeout sets, and sends nothing later', async () => {
+    await using server = await startScriptedServer({ greeting: () => undefined });
+    await using host = createTestHost({
+      sections: { mail: { smtp: `smtp://127.0.0.1:${server.port}`, from: 'shop@example.com' } },
+    });
+    const checks = [...mailDiagnosis.checks({ ...host, mailAddress: 'ani@example.com', seconds: 3 })];
+    const trial = checks.find(({ subject }) => subject === 'test mail');
+    const began = performance.now();
+    const finding = await trial?.run(AbortSignal.timeout(100));
+    expect([trial?.timeout, finding?.state]).toEqual([3, 'failed']);
+    expect(finding?.text).toContain('no reply in time');
+    expect([performance.now() - began < 5_000, server.lines]).toEqual([true, []]);
+  });
+
   it('says what the server says where it takes none', async () => {
     const { finding, mails } = await sendTest({ RCPT: '550 5.1.1 no such user' });
     expect([finding?.state, mails]).toEqual(['failed', []]);

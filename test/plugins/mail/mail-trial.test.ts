@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { checkSender } from '../../../plugins/mail/mail-trial.ts';
 
+const { signal } = new AbortController();
+
 type Records = Readonly<Record<string, readonly string[]>>;
 
 const check = (
@@ -8,7 +10,7 @@ const check = (
   records: Records,
   from = 'shop@mail.example.com',
   selector?: string,
-) => checkSender(subject, { from, dkim_selector: selector }, (name) => Promise.resolve(records[name] ?? []));
+) => checkSender(subject, { from, dkim_selector: selector }, signal, (name) => Promise.resolve(records[name] ?? []));
 
 describe('the SPF record of the sender', () => {
   it.each([
@@ -59,10 +61,12 @@ describe('the DKIM key of the sender', () => {
 const silent = () => Promise.reject(Object.assign(new Error('timeout'), { code: 'ETIMEOUT' }));
 
 it('a DNS that does not answer is a warning, and no sender is nothing to check', async () => {
-  const finding = await checkSender('SPF', { from: 'a@bücher.example', dkim_selector: undefined }, silent);
+  const finding = await checkSender('SPF', { from: 'a@bücher.example', dkim_selector: undefined }, signal, silent);
   expect(finding).toMatchObject({
     state: 'warning',
     text: 'the DNS does not answer for xn--bcher-kva.example (ETIMEOUT)',
   });
-  expect(await checkSender('SPF', { from: undefined, dkim_selector: undefined })).toMatchObject({ state: 'skipped' });
+  expect(await checkSender('SPF', { from: undefined, dkim_selector: undefined }, signal)).toMatchObject({
+    state: 'skipped',
+  });
 });

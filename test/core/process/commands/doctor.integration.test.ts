@@ -214,6 +214,19 @@ describe('daypass doctor', () => {
     expect(errors).toMatch(/no check "databse"\. Checks: configuration, .*database/);
   });
 
+  it('sends the mail that --mail asks for, also where --only names other checks', async () => {
+    const sent = mail.received.length;
+    const { lines } = await examine({}, ['--only', 'configuration', '--mail', 'ani@example.com', '--timeout', '5']);
+    expect(lines.map(({ check, subject }) => [check, subject])).toEqual([
+      ['configuration', expect.any(String)],
+      ['mail', 'test mail'],
+      ['mail', 'SPF'],
+      ['mail', 'DMARC'],
+      ['mail', 'DKIM'],
+    ]);
+    expect(mail.received.slice(sent).map(({ to }) => to)).toEqual([['ani@example.com']]);
+  });
+
   it('prints no secret, also when a server repeats it', async () => {
     const secrets = {
       key: 'sk-revoked-123456',

@@ -1,5 +1,6 @@
 import type { Lifecycle, Request, ResponseObject, ResponseToolkit, Server } from '@hapi/hapi';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
+import { rewritePages } from '#core/gateway/http/server.ts';
 import { LineThrottle } from '#core/platform/timing/throttle.ts';
 import { AssetTable, routeAssets } from './serving/assets.ts';
 import { accountPage, ownAssets, ownTexts, preferencesPage, reasonTexts } from './serving/own-parts.ts';
@@ -60,6 +61,7 @@ export async function routePages(server: Server, registry: PageRegistry, host: (
   routeAssets(server, assets);
   routeSiteFiles(server, registry.pages, assets, host);
   for (const page of registry.pages) routes.add(server, page);
+  rewritePages(server, (request) => routes.lead(request));
   routeLivePages(server, registry.pages, { host, renderer, assets, translator });
   server.ext('onPreResponse', async (request, h): Promise<Lifecycle.ReturnValue> => {
     const { response } = request;
@@ -84,10 +86,11 @@ export async function routePages(server: Server, registry: PageRegistry, host: (
 
   async function answerError(thrown: Error, request: Request, h: ResponseToolkit): Promise<ResponseObject> {
     const error = toPageError(thrown);
-    const failed = `${request.path} failed, request ${request.info.id}`;
+    const path = routes.pathOf(request);
+    const failed = `${path} failed, request ${request.info.id}`;
     if (error.status === 503) noteUnavailable(host(), failed, error.details.cause ?? error);
     else if (error.status >= 500) logFailure(request, failed, error.details.cause ?? error);
-    if (!wantsPage(request)) return errorAsJson(error, request, h, translator);
+    if (!wantsPage(request)) return errorAsJson(error, { request, path }, h, translator);
     if (error.status === 401 && request.method === 'get' && renderer.has(signInPath)) {
       // htmx asked for a part of a page: the whole page is reloaded, which leads to the sign-in.
       if (isHtmx(request)) return h.response('').header('hx-refresh', 'true').header('cache-control', 'no-store');

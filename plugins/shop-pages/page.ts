@@ -8,11 +8,12 @@ import { isDraft, shopPages, titleOf, visibleTexts } from './shop-pages.ts';
 const linked = ['terms', 'privacy', 'refunds', 'contact'] as const;
 
 /** Other names that people and payment providers try. */
-const otherNames: Readonly<Record<string, string>> = { refund: 'refunds' };
+const otherNames: ReadonlyMap<string, string> = new Map([['refund', 'refunds']]);
 
 /** Every page of the folder, at its name. */
 export const shopPage: Page = {
   path: '/{name}',
+  has: (host, name) => shopPages(host).texts.has(otherNames.get(name) ?? name),
   role: 'public',
   ...markdownLook,
   paths: (host) =>
@@ -36,7 +37,7 @@ export const shopPage: Page = {
 };
 
 function redirectOther(name: string, request: PageRequest): Redirect {
-  const other = otherNames[name];
+  const other = otherNames.get(name);
   if (other !== undefined && visibleTexts(shopPages(request.host).texts.get(other), request) !== undefined)
     return new Redirect(`/${other}`);
   throw new PageError(404, 'error.404.text');

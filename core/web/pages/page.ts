@@ -20,6 +20,11 @@ export interface Page {
   readonly path: string;
   /** Addresses that a path with a placeholder has, for search engines; none when left out. */
   paths?(host: Host): readonly string[];
+  /**
+   * Whether the gateway has this page now, for a path of the form `/{name}`. Routes of plugins may have all other paths of that form, and
+   * those that they share with it are this page's. Asked for each such request; all paths are its own when left out.
+   */
+  has?(host: Host, name: string): boolean;
   readonly role: Role;
   /**
    * `site`, `account` and `operator`: header with the pages of that role; by role when left out. `plain`: the logo alone, for

@@ -64,7 +64,7 @@ function nearestDescribed(status: number): number {
 /** The error as JSON, in the dialect that the caller reads. */
 export function errorAsJson(
   error: PageError,
-  request: Request,
+  { request, path }: { readonly request: Request; readonly path: string },
   h: ResponseToolkit,
   translator: Translator,
 ): ResponseObject {
@@ -72,7 +72,11 @@ export function errorAsJson(
   const known =
     cause instanceof GatewayError
       ? cause
-      : new GatewayError(codeFor(error.status), messageFor(error, request, translator), waitFor(error));
+      : new GatewayError(
+          codeFor(error.status),
+          messageFor(error, { path, method: request.method }, translator),
+          waitFor(error),
+        );
   const dialect = callerDialect(undefined, request.raw.req.headers);
   const reply = renderError(known, { id: request.info.id, format: undefined, dialect });
   const response = h.response(reply.body as string).code(error.status);
@@ -88,7 +92,11 @@ function codeFor(status: number): ErrorCode {
   return codes[status] ?? (status < 500 ? 'invalid_request' : 'internal_error');
 }
 
-function messageFor(error: PageError, { path, method }: Request, translator: Translator): string {
+function messageFor(
+  error: PageError,
+  { path, method }: Pick<Request, 'path' | 'method'>,
+  translator: Translator,
+): string {
   if (error.status === 404) return `Path "${path}" not found.`;
   if (error.status === 405) return `${method.toUpperCase()} is not allowed at "${path}".`;
   if (error.status === 500) return 'Internal error. Quote the request id when you contact support.';

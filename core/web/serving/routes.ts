@@ -13,11 +13,17 @@ import { Visit } from './visit.ts';
 
 const formTimeoutMs = 10_000;
 
+/** Above the routes of pages with `has`: a path that no plugin uses. */
+const namedPath = '/-/pages';
+
 /** hapi routes for one page and its forms. */
 export class PageRoutes {
   readonly #host: () => Host;
   readonly #renderer: Renderer;
   readonly #translator: Translator;
+  readonly #named: Page[] = [];
+  /** Paths as they were requested. */
+  readonly #led = new WeakMap<Request, string>();
 
   constructor(host: () => Host, renderer: Renderer, translator: Translator) {
     this.#host = host;
@@ -28,10 +34,14 @@ export class PageRoutes {
   add(server: Server, page: Page): void {
     server.route({
       method: 'GET',
-      path: page.path,
+      path: page.has === undefined ? page.path : namedPath + page.path,
       options: { auth: authFor(page) },
-      handler: (request, h) => this.#show(page, this.visit(request, h), h),
+      handler: (request, h) => {
+        if (page.has !== undefined && !this.#led.has(request)) throw new PageError(404, 'error.404.text');
+        return this.#show(page, this.visit(request, h), h);
+      },
     });
+    if (page.has !== undefined) this.#named.push(page);
     for (const form of page.forms ?? []) {
       server.route({
         method: 'POST',
@@ -49,8 +59,22 @@ export class PageRoutes {
     }
   }
 
+  /** Leads a request for one of the pages that come and go with the configuration to their route, whatever plugins have there. */
+  lead(request: Request): void {
+    const [, name] = /^\/([^/]+)$/.exec(request.path) ?? [];
+    if (name === undefined || !['get', 'head'].includes(request.method)) return;
+    if (!this.#named.some((page) => page.has?.(this.#host(), name))) return;
+    this.#led.set(request, request.path);
+    request.setUrl(`${namedPath}/${name}${request.url.search}`);
+  }
+
+  /** As it was requested. */
+  pathOf(request: Request): string {
+    return this.#led.get(request) ?? request.path;
+  }
+
   visit(request: Request, h: ResponseToolkit): Visit {
-    return new Visit(request, h, this.#host(), this.#translator);
+    return new Visit(request, h, this.#host(), this.#translator, this.pathOf(request));
   }
 
   async #show(page: Page, visit: Visit, h: ResponseToolkit, more: object = {}): Promise<ResponseObject> {

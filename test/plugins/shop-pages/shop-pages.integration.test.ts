@@ -37,3 +37,26 @@ it('unknown paths are not found, for people and programs', async () => {
   expect((await get('/no-such-page')).status).toBe(404);
   expect((await get('/no-such-page', { accept: 'application/json' })).status).toBe(404);
 });
+
+it('a plugin may have catch-all routes beside them: files come first, everything else is the plugin’s', async () => {
+  const plugin = `export const plugin = {
+    name: 'other-site',
+    register(server) {
+      for (const path of ['/{name}', '/{path*3}', '/{any*}'])
+        server.route({ method: 'GET', path, handler: (request) => 'of the plugin: ' + request.path });
+    },
+  };`;
+  await using beside = await startGateway({
+    yaml: `${yamlFor('http://127.0.0.1:9')}plugins: [./other-site.ts]\npages: { folder: . }\n`,
+    files: { 'other-site.ts': plugin, 'terms.en.md': '# Terms\nOf the shop.', 'refunds.en.md': '# Refunds' },
+  });
+  const read = async (path: string) => {
+    const { status, location, text } = await new PageClient(beside.url).get(path);
+    return [status, location || (/Of the shop|of the plugin: \S+/.exec(text)?.[0] ?? '')];
+  };
+  expect(await read('/terms?a=1')).toEqual([200, 'Of the shop']);
+  expect(await read('/refund')).toEqual([303, '/refunds']);
+  expect(await read('/about')).toEqual([200, 'of the plugin: /about']);
+  expect(await read('/a/b/c/d')).toEqual([200, 'of the plugin: /a/b/c/d']);
+  expect(await read('/-/pages/about')).toEqual([404, '']);
+});

@@ -129,6 +129,11 @@ function sentAs(schema: JsonSchema): JsonSchema {
   return schema.format === 'date-time' ? localTimeField : schema;
 }
 
+/** What a browser sends, without the members that the form does not offer. */
+export function offeredFields(fields: ActionWords, wishes: FieldWishes = {}): ActionWords {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => wishes[name] !== false));
+}
+
 /** The input of an action, out of the fields of its form. @throws FieldErrors for invalid amounts, and zero, and days that no month has */
 export async function readInput(
   { properties }: InputSchema,

@@ -2,11 +2,18 @@ import { type ActionKind, partsOf } from '#core/business/operator-actions/action
 import { isActionError, runAction } from '#core/business/operator-actions/actions.ts';
 import type { ActionWords } from '#core/business/operator-actions/operator-actions.ts';
 import { accountOf, FieldErrors, type PageForm, type PageRequest, Redirect } from '../pages/page.ts';
-import { fieldSchema, readInput } from './action-fields.ts';
+import { type FieldWishes, fieldSchema, offeredFields, readInput } from './action-fields.ts';
 import { tellDone } from './tell-action.ts';
 
 /** What a browser has sent, by field. */
 export type SentFields = Readonly<Record<string, string | undefined>>;
+
+interface FormSubject {
+  readonly id: string;
+  readonly path: string;
+  /** What its form shows: a member that it does not offer is not taken, whatever a browser sends. */
+  readonly fields?: FieldWishes;
+}
 
 /** A form that does an action: its fields follow from the schema of its input. */
 export interface ActionForm {
@@ -19,7 +26,7 @@ export interface ActionForm {
   /** Fields beside which an error of this kind is shown; others are shown at the top. */
   readonly errors?: Readonly<Record<string, string>>;
   /** The handle of its subject, and the page of it, which is next; default: none. @throws PageError, FieldErrors */
-  subject?(request: PageRequest, sent: SentFields): Promise<{ readonly id: string; readonly path: string }>;
+  subject?(request: PageRequest, sent: SentFields): Promise<FormSubject>;
   /** Refuses an input by what its schema does not say. @throws FieldErrors */
   check?(input: ActionWords): void;
   /** Next page after success, where that is not the subject's. */
@@ -43,7 +50,8 @@ export function actionForm(action: ActionKind, form: ActionForm): PageForm {
     async submit(fields, request) {
       const about = await subject?.(request, fields as SentFields);
       const given = Object.fromEntries(known.map((name) => [name, request.params[name]]));
-      const input = await readInput(action.input, { ...(fields as ActionWords), ...given }, request);
+      const offered = offeredFields(fields as ActionWords, about?.fields);
+      const input = await readInput(action.input, { ...offered, ...given }, request);
       check?.(input);
       const result = await act(request, action, about?.id ?? '', input, errors);
       return new Redirect(next?.(result, fields as SentFields) ?? `${about?.path}?done=${action.name}`);

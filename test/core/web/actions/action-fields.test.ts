@@ -1,9 +1,17 @@
+import { Eta } from 'eta';
 import { describe, expect, it } from 'vitest';
 import { amount, defineAction, lines, text, time } from '#core/business/operator-actions/action-kind.ts';
 import { choice } from '#core/business/operator-actions/telling.ts';
-import { boolean, integer, object } from '#core/platform/schema.ts';
-import { describeFields, fieldSchema, type FieldWishes, readInput } from '#core/web/actions/action-fields.ts';
+import { boolean, integer, object, string } from '#core/platform/schema.ts';
+import {
+  describeFields,
+  fieldSchema,
+  type FieldWishes,
+  offeredFields,
+  readInput,
+} from '#core/web/actions/action-fields.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
+import { viewsFolder } from '#core/web/pages/views.ts';
 import { parseFields } from '#core/web/serving/form-input.ts';
 
 const action = defineAction({
@@ -106,6 +114,16 @@ describe('the fields of a form', () => {
 const parse = (values: Readonly<Record<string, string>>) =>
   parseFields(values, fieldSchema(action.input, [], [])) as Readonly<Record<string, unknown>>;
 
+describe('the template of fields', () => {
+  it('prints the bounds that a schema has, and no others', () => {
+    const input = object({ most: integer({ minimum: 2 }), any: integer({}), name: string({}), said: lines('x', 90) });
+    const rows = describeFields(request(), { name: 'gate.open', input });
+    const html = new Eta({ views: viewsFolder }).render('/parts/fields', { rows, form: { values: {}, errors: {} } });
+    expect(html).not.toContain('undefined');
+    expect(html.match(/(?:min|max|maxlength)="\d+"/g)).toEqual(['min="2"', 'maxlength="90"']);
+  });
+});
+
 describe('what a browser sends', () => {
   const span = { since: '2026-11-22T20:00', until: '2026-11-22T21:00' };
   const sent = { side: 'left', ...span, count: '2', price: '30.000', words_id: 'Halo.', label: '' };
@@ -136,5 +154,14 @@ describe('what a browser sends', () => {
     await expect(readInput(action.input, parse({ ...sent, price }), request())).rejects.toMatchObject({
       fields: { price: 'operator.amount_invalid' },
     });
+  });
+});
+
+describe('what a browser sends', () => {
+  const sent = { side: 'left', count: 3, label: 'x' };
+
+  it('counts only where the form offers it', () => {
+    expect(offeredFields(sent, { count: false, label: {} })).toEqual({ side: 'left', label: 'x' });
+    expect(offeredFields(sent)).toEqual(sent);
   });
 });

@@ -1,12 +1,12 @@
 import { smallestUnits } from '#core/business/accounts/money.ts';
 
 /**
- * Money, as a whole number of 10^-24 of a unit of the currency of plans: what a price with six decimals per million tokens and a rate
- * with twelve come to for one token. Sums of it are exact in any order.
+ * Money, as a whole number of 10^-28 of a unit of the currency of plans: what a price with six decimals per million tokens, a rate
+ * with twelve and a tax of two, in percent, come to for one token. Sums of it are exact in any order.
  */
 export type ExactMoney = bigint;
 
-const decimals = 24;
+const decimals = 28;
 const unit = 10n ** BigInt(decimals);
 
 /** @param amount in the smallest unit that the currency is paid in */

@@ -52,6 +52,7 @@ export const marginsPage: Page = {
       groupings: groupings.map((one) => linkTo({ span, by: one }, t(`margins.by.${one}`), one === by)),
       tiles: describeTiles(margins, request),
       unpriced: unpriced.length === 0 ? '' : t('margins.unpriced', { routes: namesOf(unpriced) }),
+      taxes: describeTaxes(request),
       table: marginTable(by, shown, names, request),
       cut: groups.length > shown.length ? t('margins.cut', { count: shown.length }) : '',
       losses: { ...marginTable('account', lost, names, request), title: t('margins.losses') },
@@ -65,6 +66,17 @@ const namedRoutes = 10;
 
 function namesOf(routes: readonly string[]): string {
   return [...routes.slice(0, namedRoutes), ...(routes.length > namedRoutes ? ['…'] : [])].join(', ');
+}
+
+/** Which costs contain a tax that their prices do not; '' where none does. */
+function describeTaxes({ host, t, language }: Pick<PageRequest, 'host' | 't' | 'language'>): string {
+  const { taxes } = readPrices(host);
+  if (taxes.length === 0) return '';
+  const numbers = new Intl.NumberFormat(language === 'id' ? 'id-ID' : 'en-GB', { maximumFractionDigits: 2 });
+  const list = taxes.map(({ percent, of }) =>
+    t('margins.tax', { percent: numbers.format(percent), names: namesOf(of) }),
+  );
+  return t('margins.taxes', { list: list.join('; ') });
 }
 
 function linkTo(query: { readonly span: MarginSpan; readonly by: Grouping }, label: string, isCurrent: boolean) {

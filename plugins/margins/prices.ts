@@ -1,5 +1,5 @@
 import { currencySection } from '#core/business/accounts/plans.ts';
-import { type Cost, priceDecimals, readDecimal } from '#core/config/catalog/cost.ts';
+import { type Cost, priceDecimals, readDecimal, taxDecimals } from '#core/config/catalog/cost.ts';
 import { publicNameOf } from '#core/config/catalog/model-name.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import { models, splitRoute } from '#core/config/sections/models-section.ts';
@@ -34,10 +34,21 @@ export interface Prices {
   find(model: string | null, route: string | null): Price | undefined;
   readonly flat: readonly FlatPrice[];
   readonly isDeclared: boolean;
+  /** What is paid on top of declared prices, the largest part first; the other prices are counted as they are declared. */
+  readonly taxes: readonly AddedTax[];
+}
+
+/** A tax that costs contain and declared prices do not. */
+export interface AddedTax {
+  readonly percent: number;
+  /** Upstreams, and routes with prices of their own. */
+  readonly of: readonly string[];
 }
 
 /** Units in which a price per million tokens, or one of 1, is exact money for one of it. */
 const perUnit = 10n ** 6n;
+/** A whole price, in the unit of taxes. */
+const wholePrice = 10n ** BigInt(taxDecimals + 2);
 
 export function readPrices({ section }: Pick<Host, 'section'>): Prices {
   const rates = section(exchangeRatesSection);
@@ -58,7 +69,19 @@ export function readPrices({ section }: Pick<Host, 'section'>): Prices {
       route === null ? undefined : (ofRoutes.get(`${model} ${route}`) ?? ofUpstreams.get(splitRoute(route)[0])),
     flat: all.flatMap(({ flat }) => flat ?? []),
     isDeclared: all.length > 0,
+    taxes: taxesOf(section),
   };
+}
+
+function taxesOf(section: Host['section']): AddedTax[] {
+  const ofUpstreams = Object.entries(section(upstreams)).map(([name, { cost }]) => ({ name, tax: cost?.tax }));
+  const ofRoutes = Object.values(section(models)).flatMap(({ routes }) =>
+    routes.flatMap((route) => (typeof route === 'string' ? [] : [{ name: route.to, tax: route.cost?.tax }])),
+  );
+  const taxed = [...ofUpstreams, ...ofRoutes].flatMap(({ name, tax = 0 }) => (tax === 0 ? [] : [{ name, tax }]));
+  return [...Map.groupBy(taxed, ({ tax }) => tax)]
+    .map(([percent, some]) => ({ percent, of: [...new Set(some.map(({ name }) => name))].toSorted() }))
+    .toSorted((one, other) => other.percent - one.percent);
 }
 
 function rateOf(currency: string, own: string, rates: SectionValue<typeof exchangeRatesSection>): bigint {
@@ -66,7 +89,8 @@ function rateOf(currency: string, own: string, rates: SectionValue<typeof exchan
 }
 
 function toPrice(name: string, cost: Cost, rate: bigint): Price {
-  const priceOf = (value = 0) => exact(value, priceDecimals) * rate;
+  const taxed = wholePrice + exact(cost.tax ?? 0, taxDecimals);
+  const priceOf = (value = 0) => exact(value, priceDecimals) * rate * taxed;
   const { input, monthly } = cost;
   return {
     input: priceOf(input),

@@ -30,15 +30,17 @@ async function readMarginGroups(host: Host, _handle: string, query: URLSearchPar
   const group = choiceOf(query, 'by', marginGroups) ?? 'plan';
   if (account !== null && group === 'day')
     throw new InvalidQuery('One account has no margins by day; leave out "account", or use another "by".');
-  if (!readPrices(host).isDeclared) return { isDeclared: false, margins: [] };
+  const { isDeclared, taxes } = readPrices(host);
+  if (!isDeclared) return { isDeclared, margins: [] };
   const margins = await marginReadings(host)[span].get();
   const { currency, days, unpriced } = margins;
   const id = account === null ? undefined : (await findAccountByHandle(host, account)).id;
   const lines = id === undefined ? margins.lines : margins.lines.filter((line) => line.account === id);
   const groups = group === 'day' ? days.map(({ day, ...one }) => ({ key: day, ...one })) : groupMargins(lines, group);
   return {
-    isDeclared: true,
+    isDeclared,
     currency,
+    taxes,
     since: new Date(margins.span.from),
     until: new Date(margins.span.until),
     unpriced,

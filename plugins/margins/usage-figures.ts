@@ -1,7 +1,7 @@
 import { inText } from '#core/business/accounts/plans.ts';
 import { toSmallest } from './exact-money.ts';
 import { groupMargins, type MarginGroup, readMargins, writeMargin } from './margins.ts';
-import { readPrices } from './prices.ts';
+import { type AddedTax, readPrices } from './prices.ts';
 import type { UsageFiguresReader } from '#core/extension/commands/usage-figures.ts';
 import { startOfHour } from '#core/gateway/records/usage.ts';
 
@@ -12,7 +12,7 @@ export const usageFigures: UsageFiguresReader = {
 
 /** Cost and revenue where gateway.yaml declares costs, and usage by plan in any case. They are divided before anything is left out. */
 const read: UsageFiguresReader['read'] = async (host, { since, accountId, model, route }, by) => {
-  const hasCosts = readPrices(host).isDeclared;
+  const { isDeclared: hasCosts, taxes } = readPrices(host);
   if (by !== 'plan' && !hasCosts) return undefined;
   const { lines, currency } = await readMargins(host, { from: startOfHour(since), until: host.now() + 1 });
   const wanted = lines.filter(
@@ -26,7 +26,7 @@ const read: UsageFiguresReader['read'] = async (host, { since, accountId, model,
     return { titles: [], legend: '', groups: groups.map(({ key, counts }) => ({ key, counts, cells: [], json: {} })) };
   return {
     titles: ['earned', 'cost', 'margin'],
-    legend: 'cost: at the prices in gateway.yaml today; earned: prices spread over the time of passes',
+    legend: `cost: at the prices in gateway.yaml today${describeTaxes(taxes)}; earned: prices spread over the time of passes`,
     groups: groups.map((group) => ({
       key: group.key,
       counts: group.counts,
@@ -35,6 +35,12 @@ const read: UsageFiguresReader['read'] = async (host, { since, accountId, model,
     })),
   };
 };
+
+function describeTaxes(taxes: readonly AddedTax[]): string {
+  if (taxes.length === 0) return '';
+  const list = taxes.map(({ percent, of: names }) => `${percent} % of ${names.join(', ')}`);
+  return `, with tax on top (${list.join('; ')})`;
+}
 
 function cellsOf({ cost, earned }: MarginGroup, currency: string) {
   const [earnedText = '', costText = '', margin = ''] = [earned, cost, earned - cost].map((money) =>

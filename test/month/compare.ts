@@ -334,13 +334,13 @@ async function probes({ weakDays, world }: Month): Promise<Compared[]> {
   return [compare('fingerprints of routes', seen, expected)];
 }
 
-/** Units of 10^-24 rupiah, in which margins are exact. */
-const unit = 10n ** 24n;
+/** Units of 10^-28 rupiah, in which margins are exact. */
+const unit = 10n ** 28n;
 
-/** @param rupiah a decimal number with 24 digits after the point at most */
+/** @param rupiah a decimal number with 28 digits after the point at most */
 function exactly(rupiah: string): bigint {
   const [whole = '', fraction = ''] = rupiah.split('.');
-  return BigInt(whole + fraction.padEnd(24, '0'));
+  return BigInt(whole + fraction.padEnd(28, '0'));
 }
 
 /** What an order has earned by now: its money, less refunds, evenly over the time of whoever has the days. */

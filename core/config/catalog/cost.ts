@@ -2,6 +2,8 @@ import { number, object, string, type Infer } from '#core/platform/schema.ts';
 
 /** Digits after the decimal point of a price. */
 export const priceDecimals = 6;
+/** The same of a tax in percent. */
+export const taxDecimals = 2;
 
 // With six decimals, all of these are written in 15 digits, which a number of JavaScript keeps.
 const price = number({ minimum: 0, maximum: 999_999_999 });
@@ -18,6 +20,10 @@ export const costSchema = object(
     output: number(price, 'Per million output tokens.'),
     image: number(price, 'Per image that the Images API made.'),
     monthly: number(price, 'Flat, per calendar month in service.time_zone.'),
+    tax: number(
+      { minimum: 0, maximum: 100 },
+      'Percent that is paid on top of these prices, such as 11 where a vendor adds PPN; up to two decimals. Costs contain it. Default: none, because the prices contain it or none is paid.',
+    ),
     currency: string(
       { pattern: '^[A-Z]{3}$' },
       'Currency of these prices. Default: that of plans. Any other needs its rate under exchange_rates.',

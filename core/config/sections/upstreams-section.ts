@@ -2,7 +2,7 @@ import { suggest } from '../file/mistake.ts';
 import { type CheckContext, defineSection, type Report, type SectionValue, type YamlPath } from '../section.ts';
 import { array, boolean, integer, object, string, type JsonSchema } from '#core/platform/schema.ts';
 import { credentialsSchema } from '../catalog/credentials.ts';
-import { type Cost, costSchema, priceDecimals, readDecimal } from '../catalog/cost.ts';
+import { type Cost, costSchema, priceDecimals, readDecimal, taxDecimals } from '../catalog/cost.ts';
 import { authSchemes, type Vendor } from '../catalog/catalog.ts';
 import { checkCredentials, checkPlaceholder, credentialNotices } from './check-credentials.ts';
 import { customerChoices } from '../catalog/customer-choices.ts';
@@ -190,11 +190,13 @@ function checkVendorFormat(
   }
 }
 
-/** Reports prices that are not exact in six decimals. */
+/** Reports prices that are not exact in six decimals, and a tax that is not in two. */
 export function checkCost(cost: Cost | undefined, path: YamlPath, report: Report): void {
-  for (const [name, value] of Object.entries(cost ?? {}))
-    if (typeof value === 'number' && readDecimal(value, priceDecimals) === undefined)
-      report([...path, name], `is ${value}`, 'write at most six digits after the decimal point');
+  for (const [name, value] of Object.entries(cost ?? {})) {
+    const [decimals, most] = name === 'tax' ? [taxDecimals, 'two'] : [priceDecimals, 'six'];
+    if (typeof value === 'number' && readDecimal(value, decimals) === undefined)
+      report([...path, name], `is ${value}`, `write at most ${most} digits after the decimal point`);
+  }
 }
 
 /** An invalid header would otherwise fail every request. */

@@ -86,6 +86,7 @@ it('the operator API adds them up by what is asked for, of all or of one account
   expect((await margins('?span=today&by=model')).json).toMatchObject({
     is_declared: true,
     currency: 'IDR',
+    taxes: [],
     unpriced: [],
     margins: [
       { model: 'dp/other', requests: 1, cost: '20222', earned: '0', margin: '-20222' },
@@ -121,10 +122,23 @@ it.each([
   );
 });
 
+it('a tax on top of declared prices is in the cost, and page and API name it', async () => {
+  await gateway.write(yaml(', cost: { input: 1000000, output: 1000000, tax: 11 }'));
+  await gateway.gateway.reload();
+  const client = await signIn('ops@example.com');
+  expect(await textOf(client, '/operator/orders/margins?by=route')).toMatch(
+    /Rp 30\.340.+Costs contain tax on top of the declared prices: 11% of one\. Other prices count as declared\./,
+  );
+  expect((await margins('?span=today&by=route')).json).toMatchObject({
+    taxes: [{ percent: 11, of: ['one'] }],
+    margins: [{ route: 'one/shared', cost: '30339.63' }],
+  });
+});
+
 it('customers read nothing of them', async () => {
   const client = await signIn('ani@example.com');
   for (const path of ['/dashboard', '/dashboard/models', '/dashboard/requests', '/account', '/status'])
-    expect(await textOf(client, path)).not.toMatch(/27\.333|7\.111|20\.222|[Mm]argin/);
+    expect(await textOf(client, path)).not.toMatch(/27\.333|30\.340|7\.111|20\.222|[Mm]argin/);
   expect((await client.get('/operator')).status).toBe(403);
 });
 

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-/** Tokens of `a` in dollars, `b` flat, `a/y` of the model `two` at a price of its own, `c` not declared. */
+/** Tokens of `a` in dollars, `b` flat, `a/y` of the model `two` at a price of its own, both with tax on top, `c` not declared. */
 const values = new Map<unknown, unknown>([
   [service, { prefix: 'dp', time_zone: 'Asia/Jakarta' }],
   [currencySection, 'IDR'],
@@ -32,13 +32,16 @@ const values = new Map<unknown, unknown>([
     upstreams,
     {
       a: { cost: { currency: 'USD', input: 0.075, cached: 0.0075, cache_write: 0.09375, output: 0.3, image: 0.04 } },
-      b: { cost: { monthly: 1_000_000 } },
+      b: { cost: { monthly: 1_000_000, tax: 11 } },
       c: {},
     },
   ],
   [
     models,
-    { one: { routes: ['a/x', 'b/x', 'c/x'] }, two: { routes: [{ to: 'a/y', cost: { input: 7, output: 11 } }] } },
+    {
+      one: { routes: ['a/x', 'b/x', 'c/x'] },
+      two: { routes: [{ to: 'a/y', cost: { input: 7, output: 11, tax: 12.25 } }] },
+    },
   ],
 ]);
 const hostOf = (own: Database): Pick<Host, 'database' | 'section'> => ({
@@ -91,14 +94,14 @@ async function createBuyer(own: Database): Promise<string> {
   return (await createAccount(own, 'dp', { name: 'Ani' })).accountId;
 }
 
-/** Flat costs are apart: they belong to time. In 10^-24 rupiah, by another way than the product's: a record at a time. */
+/** Flat costs are apart: they belong to time. In 10^-28 rupiah, by another way than the product's: a record at a time. */
 function costOfRecord({ alias_of, model, route, ...tokens }: RequestRecord): bigint {
   const [read, write] = [tokens.cache_read_tokens ?? 0, tokens.cache_write_tokens ?? 0];
   const input = (tokens.input_tokens ?? 0) - read - write;
   const output = tokens.output_tokens ?? 0;
-  const atto = 10n ** 18n; // of a price of one per million tokens
+  const million = 10n ** 22n; // of a price of one per million tokens
   if (route === 'a/y' && (alias_of ?? model) === 'dp/two')
-    return (BigInt(input + read + write) * 7n + BigInt(output) * 11n) * atto;
+    return (BigInt(input + read + write) * 7n + BigInt(output) * 11n) * 11_225n * (million / 10_000n);
   if (route?.startsWith('a/') !== true) return 0n;
   const dollars =
     BigInt(input) * 75_000n +
@@ -106,7 +109,7 @@ function costOfRecord({ alias_of, model, route, ...tokens }: RequestRecord): big
     BigInt(write) * 93_750n +
     BigInt(output) * 300_000n +
     BigInt(tokens.images ?? 0) * 40_000n * 1_000_000n;
-  return dollars * 164_005n * 10n ** 11n; // millionths of a dollar per million tokens, at 16,400.5
+  return dollars * 164_005n * 10n ** 15n; // millionths of a dollar per million tokens, at 16,400.5
 }
 
 const total = (some: readonly { readonly cost: bigint; readonly earned: bigint }[], name: 'cost' | 'earned') =>
@@ -136,7 +139,7 @@ const sale = fc.record({
 
 function expectSame({ lines, days }: Margins, records: readonly RequestRecord[], sold: readonly Sold[]): void {
   // Five of the 31 days of May.
-  const flat = (1_000_000n * 10n ** 24n * 5n) / 31n;
+  const flat = (1_110_000n * 10n ** 28n * 5n) / 31n;
   const cost = records.reduce((sum, one) => sum + costOfRecord(one), 0n);
   expect(total(lines, 'cost') - cost - flat).toBeLessThanOrEqual(10n);
   expect(total(lines, 'cost') - cost - flat).toBeGreaterThanOrEqual(-10n);
@@ -155,7 +158,7 @@ function expectSame({ lines, days }: Margins, records: readonly RequestRecord[],
   }
   for (const { key, earned } of groupMargins(lines, 'plan')) {
     const orders = sold.filter((one) => String(one.days) === key);
-    expect(Number(earned / 10n ** 18n) / 1e6).toBeCloseTo(
+    expect(Number(earned / 10n ** 22n) / 1e6).toBeCloseTo(
       orders.reduce((sum, one) => sum + earnedBy(one), 0),
       1,
     );
@@ -223,24 +226,24 @@ describe('margins', () => {
       'plan',
     );
     expect(own.map(({ key, cost, earned }) => [key, toDecimal(cost), toDecimal(earned)])).toEqual([
-      ['1', '14', '24000'],
-      ['7', '7', '70000'],
-      [null, '7', '0'],
+      ['1', '15.715', '24000'],
+      ['7', '7.8575', '70000'],
+      [null, '7.8575', '0'],
     ]);
   });
 
   it('divides a flat price by tokens, and shows it alone where nobody used it', async () => {
     const [from, until] = [Date.UTC(2031, 7, 31, 17), Date.UTC(2031, 8, 30, 17)]; // September in Jakarta
     const empty = await readMargins(hostOf(database), { from, until });
-    expect(groupMargins(empty.lines, 'route')).toMatchObject([{ key: 'b', cost: 10n ** 30n }]);
+    expect(groupMargins(empty.lines, 'route')).toMatchObject([{ key: 'b', cost: 1_110_000n * 10n ** 28n }]);
     const used = { started_at: from + day, model: 'dp/one', route: 'b/x', output_tokens: 0 };
     const [one, other] = [new RecordBook(database), new RecordBook(database)];
     await one.write({ ...used, input_tokens: 300 });
     await other.write({ ...used, input_tokens: 100 });
     const { lines, unpriced } = await readMargins(hostOf(database), { from, until });
     expect(groupMargins(lines, 'account').map(({ key, cost }) => [key, toDecimal(cost)])).toEqual([
-      [one.accountId, '750000'],
-      [other.accountId, '250000'],
+      [one.accountId, '832500'],
+      [other.accountId, '277500'],
     ]);
     expect(unpriced).toEqual([]);
   });

@@ -28,7 +28,7 @@ afterAll(() => database[Symbol.asyncDispose]());
 it('has cost, revenue and margin where costs are declared, exactly in JSON', async () => {
   const host = createCommandHost(database, now);
   const { section } = host;
-  const costs = { b: { cost: { input: 0.075, currency: 'USD' } }, idle: { cost: { monthly: 31 } } };
+  const costs = { b: { cost: { input: 0.075, tax: 11, currency: 'USD' } }, idle: { cost: { monthly: 31 } } };
   const declared = new Map<unknown, unknown>([
     [upstreams, costs],
     [currencySection, 'USD'],
@@ -42,9 +42,9 @@ it('has cost, revenue and margin where costs are declared, exactly in JSON', asy
     expect.objectContaining({
       route: 'b/m',
       requests: 1,
-      cost: '0.000075',
+      cost: '0.00008325',
       earned: '0',
-      margin: '-0.000075',
+      margin: '-0.00008325',
       currency: 'USD',
     }),
   );
@@ -52,5 +52,6 @@ it('has cost, revenue and margin where costs are declared, exactly in JSON', asy
   const table = (await runCommand(command, priced, ['--by', 'plan', '--since', '30d'])).output;
   expect(table).toMatch(/^plan +requests .* earned +cost +margin$/m);
   expect(table).toMatch(/^\(no plan\) +3 /m);
+  expect(table).toContain('at the prices in gateway.yaml today, with tax on top (11 % of b); earned');
   expect((await runCommand(command, host, ['--by', 'plan', '--since', '30d'])).output).not.toContain('cost');
 });

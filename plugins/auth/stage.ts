@@ -80,7 +80,7 @@ export const auth = defineStage({
       keys: readonly string[],
       hint?: string,
     ): void | Promise<never> => {
-      if (account?.blockedAt !== undefined) throw blocked(host.service, account.blockedAt);
+      if (account?.blockedAt !== undefined) throw blocked(host.service, account.blockedAt, account.pausedAt);
       if (account?.key !== undefined) return admit(exchange, account, account.key, hint);
       const wait = failures.waitOf(exchange.remoteAddress, limits);
       if (wait > 0) {
@@ -178,8 +178,13 @@ function keyError(message: string): GatewayError {
   return new GatewayError('invalid_api_key', message, { headers: { 'www-authenticate': 'Bearer' } });
 }
 
-function blocked(service: Service, date: Date): GatewayError {
+function blocked(service: Service, date: Date, pausedAt: Date | undefined): GatewayError {
   const { name, baseUrl } = service;
+  if (pausedAt !== undefined)
+    return new GatewayError(
+      'account_blocked',
+      `This ${name} account has been paused by its owner since ${dayOf(pausedAt)}, who can resume it at ${baseUrl}/account`,
+    );
   const message = `This ${name} account has been blocked since ${dayOf(date)}. Contact ${contactOf(service) ?? 'support'}; see ${baseUrl}`;
   return new GatewayError('account_blocked', message);
 }

@@ -13,6 +13,8 @@ export class AccountError extends Error {
     | 'span'
     | 'credited'
     | 'no_mail'
+    | 'blocked'
+    | 'too_many'
     | 'deleted';
 
   constructor(kind: AccountError['kind'], message: string) {

@@ -12,6 +12,8 @@ export interface AccountRecord {
   readonly createdAt: Date;
   /** Start of the block by the operator; undefined while it is served. */
   readonly blockedAt: Date | undefined;
+  /** Set where its owner has asked for the block. */
+  readonly pausedAt: Date | undefined;
   /** When personal data was removed. */
   readonly deletedAt: Date | undefined;
   /** Requests on record; lags by the time that records take to reach the database. */
@@ -67,7 +69,7 @@ const conditions: Record<AccountField, string> = {
 };
 
 const select = `
-  select a.id, a.name, a.email, ${epochs('a.created_at', 'a.blocked_at', 'a.deleted_at')}, a.request_count::float8 as request_count,
+  select a.id, a.name, a.email, ${epochs('a.created_at', 'a.blocked_at', 'a.paused_at', 'a.deleted_at')}, a.request_count::float8 as request_count,
     k.id as key_id, encode(k.sha256, 'hex') as digest, k.hint, k.limits,
     ${epoch('k.created_at')} as key_created_at, ${epoch('k.rotated_at')} as key_rotated_at,
     k.shown_at is not null as is_shown,
@@ -83,7 +85,7 @@ const select = `
 
 type AccountRow = Row<
   typeof Account,
-  'id' | 'name' | 'email' | 'created_at' | 'blocked_at' | 'deleted_at' | 'request_count'
+  'id' | 'name' | 'email' | 'created_at' | 'blocked_at' | 'paused_at' | 'deleted_at' | 'request_count'
 > &
   Row<typeof ApiKey, 'hint'> & {
     readonly key_id: string | null;

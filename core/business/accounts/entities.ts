@@ -22,6 +22,8 @@ export const Account = defineEntity({
     unsubscribedAt: p.datetime().nullable(),
     blockedAt: p.datetime().nullable(),
     blockedReason: personal(p.text().nullable(), { isHidden: true }),
+    /** The block is its owner's wish, who can still sign in and end it. */
+    pausedAt: p.datetime().nullable(),
     deletedAt: p.datetime().nullable(),
   },
   uniques: [

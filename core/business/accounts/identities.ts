@@ -85,7 +85,7 @@ export async function readOwner(
   { provider, subject }: Pick<SignInProfile, 'provider' | 'subject'>,
 ): Promise<IdentityOwner | undefined> {
   const [row] = await transaction.execute<(Row<typeof LinkedIdentity, 'account_id'> & Blocking)[]>(
-    `select i.account_id, (a.blocked_at is not null or a.deleted_at is not null) as is_blocked
+    `select i.account_id, (a.blocked_at is not null and a.paused_at is null or a.deleted_at is not null) as is_blocked
      from identity i join account a on a.id = i.account_id where i.provider = ? and i.subject = ?`,
     [provider, subject],
   );
@@ -114,7 +114,7 @@ const ofAddress = `select from account where lower(email) = lower(?)
 async function claimAccount(transaction: EntityManager, person: SignInProfile): Promise<SignInOutcome | undefined> {
   if (person.email === undefined || person.provider === unverified) return undefined;
   const [account] = await transaction.execute<(Row<typeof Account, 'id'> & Blocking)[]>(
-    `select id, blocked_at is not null as is_blocked from account
+    `select id, blocked_at is not null and paused_at is null as is_blocked from account
      where lower(email collate "C") = lower(?::text collate "C")
      order by lower(email) = lower(?) desc, created_at limit 1 for update`,
     [person.email, person.email],

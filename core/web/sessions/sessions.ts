@@ -43,6 +43,9 @@ export interface OpenSession {
 
 const live = `s.expires_at > now() and s.last_used_at > now() - interval '${maxIdleDays} days'`;
 
+/** A paused account is not served, but its owner reads its pages. */
+const mayRead = '(a.blocked_at is null or a.paused_at is not null)';
+
 /**
  * Sessions of accounts, in PostgreSQL only: a revoked session is rejected at the next request,
  * on every instance.
@@ -101,7 +104,7 @@ export class Sessions {
       `with found as (
          select encode(s.token_sha256, 'hex') as digest, s.id, s.account_id, a.name, a.email, a.avatar_url, s.last_used_at
          from session s join account a on a.id = s.account_id
-         where s.token_sha256 = any(?::bytea[]) and ${live} and a.blocked_at is null and a.deleted_at is null
+         where s.token_sha256 = any(?::bytea[]) and ${live} and ${mayRead} and a.deleted_at is null
        ), used as (
          update session set last_used_at = now() where id in (
            select id from session
@@ -128,7 +131,7 @@ export class Sessions {
   async readOpen(ids: readonly string[]): Promise<Map<string, { readonly email: string | undefined }>> {
     const rows = await this.#database.query<Pick<SessionRow, 'id' | 'email'>>(
       `select s.id, a.email from session s join account a on a.id = s.account_id
-       where s.id = any(?::uuid[]) and ${live} and a.blocked_at is null and a.deleted_at is null`,
+       where s.id = any(?::uuid[]) and ${live} and ${mayRead} and a.deleted_at is null`,
       [`{${ids.join(',')}}`],
     );
     return new Map(rows.map(({ id, email }) => [id, { email: email ?? undefined }]));

@@ -1,0 +1,78 @@
+import { AccountError } from '#core/business/accounts/account-error.ts';
+import {
+  defineAction,
+  lines,
+  note,
+  type SubjectKind,
+  text,
+  time,
+} from '#core/business/operator-actions/action-kind.ts';
+import { choice, receiver, since } from '#core/business/operator-actions/telling.ts';
+import { object } from '#core/platform/schema.ts';
+
+/*
+ * What operators do about requests. What is done is loaded when it is: MikroORM would slow all commands down.
+ */
+
+const requests = () => import('./requests.ts');
+
+const all: SubjectKind = { name: 'data_requests' };
+const one: SubjectKind = {
+  name: 'data_request',
+  async find({ database }, handle) {
+    const request = await (await requests()).findRequest(database, handle);
+    if (request === undefined) throw new AccountError('not_found', `There is no request ${handle}.`);
+    const { id, accountId, kind } = request;
+    return { id, recordedAt: accountId ?? all.name, detail: { request: kind } };
+  },
+  tells: { request: choice('data_requests.kind') },
+};
+
+export const recordAction = defineAction({
+  name: 'data_request.record',
+  subject: all,
+  summary: 'record a request about data that came by mail, chat or otherwise',
+  input: object(['kind', 'channel'], {
+    kind: { enum: ['access', 'correction', 'limiting', 'deletion', 'other'], description: 'What is asked.' },
+    channel: { enum: ['mail', 'chat', 'other'], description: 'How it came.' },
+    received: { ...time, description: 'When it came, in RFC 3339; default: now. The time to answer runs from then.' },
+    account: text('The account that it is about, by id, e-mail address, name or key hint; where there is one.', 320),
+    person: text('Where there is none: how the person is reached.', 320),
+    text: lines('What is asked, in the words of the person.', 2_000),
+  }),
+  unrecorded: ['person', 'text'],
+  tells: {
+    kind: choice('data_requests.kind'),
+    channel: choice('data_requests.channel'),
+    received: since,
+    account: receiver,
+  },
+  async resolve(host, input) {
+    if (input.account === undefined) return input;
+    const { findAccountByHandle } = await import('#core/business/accounts/account-list.ts');
+    return { ...input, account: (await findAccountByHandle(host, input.account)).id };
+  },
+  async perform(host, _id, { kind, channel, account: accountId, person, text: said, received }) {
+    const receivedAt = received === undefined ? undefined : new Date(received);
+    const id = await (
+      await requests()
+    ).recordRequest(host, { kind, channel, accountId, person, text: said, receivedAt });
+    return { request: id };
+  },
+});
+
+export const answerAction = defineAction({
+  name: 'data_request.answer',
+  subject: one,
+  summary: 'answer a request about data, once; limiting that is done pauses the account',
+  input: object(['outcome', 'answer'], {
+    outcome: { enum: ['done', 'rejected'], description: 'Whether it was done.' },
+    answer: lines('What the person reads: what was done, or why it was not.', 2_000),
+    note,
+  }),
+  unrecorded: ['answer'],
+  tells: { outcome: choice('data_requests.outcome') },
+  async perform(host, id, { outcome, answer }) {
+    await (await requests()).answerRequest(host, id, { outcome, answer });
+  },
+});

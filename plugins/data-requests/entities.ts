@@ -1,0 +1,29 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { personal } from '#core/platform/database/personal.ts';
+
+/** What someone has asked about their data, and the answer. Kind and times stay as a proof when the account is deleted. */
+export const DataRequestRow = defineEntity({
+  name: 'DataRequestRow',
+  tableName: 'data_request',
+  properties: {
+    id: p.uuid().primary(),
+    kind: p.enum(['access', 'correction', 'limiting', 'deletion', 'other'] as const),
+    channel: p.enum(['page', 'mail', 'chat', 'other'] as const),
+    /** Null: of a person without an account. */
+    accountId: p.uuid().nullable().index('data_request_account'),
+    /** How a person without an account is reached. */
+    person: personal(p.text().nullable()),
+    text: personal(p.text().nullable()),
+    receivedAt: p.datetime(),
+    dueAt: p.datetime(),
+    answeredAt: p.datetime().nullable(),
+    outcome: p.enum(['done', 'rejected'] as const).nullable(),
+    answer: personal(p.text().nullable()),
+    createdAt: p.datetime().defaultRaw('clock_timestamp()'),
+  },
+  indexes: [{ name: 'data_request_open', properties: 'dueAt', where: 'answered_at is null' }],
+  checks: [
+    { name: 'data_request_answered', expression: '(answered_at is null) = (outcome is null)' },
+    { name: 'data_request_due', expression: 'received_at < due_at' },
+  ],
+});

@@ -1,0 +1,18 @@
+import type { JobDefinition } from '#core/gateway/host/host.ts';
+import { dataRequestsSection } from './section.ts';
+
+/** Also where requests are turned off: they are kept no longer for it. */
+export const retention: JobDefinition = {
+  name: 'remove-old-data-requests',
+  description: 'Deletes answered requests about data, data_requests.keep_years after the year of the answer.',
+  schedule: { pattern: '41 3 * * *' },
+  async run(_data, { database, section, log }) {
+    const { keep_years: years } = section(dataRequestsSection);
+    const removed = await database.query(
+      `delete from data_request
+       where date_trunc('year', answered_at) + interval '1 year' + make_interval(years => ?) < clock_timestamp() returning 1`,
+      [years],
+    );
+    if (removed.length > 0) log.info(`removed ${removed.length} requests about data from over ${years} years ago`);
+  },
+};

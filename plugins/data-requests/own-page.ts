@@ -1,0 +1,112 @@
+import { AccountError } from '#core/business/accounts/account-error.ts';
+import { resumeAccount } from '#core/business/accounts/blocking.ts';
+import { readAccounts } from '#core/business/accounts/account-record.ts';
+import { object, string } from '#core/platform/schema.ts';
+import { PageError } from '#core/web/pages/page-error.ts';
+import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
+import { type DataRequest, listOfAccount, pauseNow, recordRequest } from './requests.ts';
+import { dataRequestsSection } from './section.ts';
+
+export const ownPath = '/account/data-requests';
+
+/** Requests that are listed. */
+const listed = 20;
+
+const askForm = defineForm({
+  fields: object(['kind', 'text'], {
+    kind: { enum: ['correction', 'access', 'other'] },
+    text: string({ minLength: 1, maxLength: 2_000, pattern: '\\S' }),
+  }),
+  once: true,
+  async submit({ kind, text }, request) {
+    requireEnabled(request);
+    const { id: accountId } = accountOf(request);
+    await explain(async () => recordRequest(request.host, { kind, channel: 'page', accountId, text }));
+    return new Redirect(`${ownPath}?done=asked`);
+  },
+});
+
+const pauseForm = defineForm({
+  path: `${ownPath}/pause`,
+  fields: object({}),
+  async submit(_input, request) {
+    requireEnabled(request);
+    await explain(async () => pauseNow(request.host, accountOf(request).id));
+    return new Redirect(`${ownPath}?done=paused`);
+  },
+});
+
+const resumeForm = defineForm({
+  path: `${ownPath}/resume`,
+  fields: object({}),
+  async submit(_input, { host, account }) {
+    await host.database.fork().transactional(async (transaction) => resumeAccount(transaction, account?.id ?? ''));
+    return new Redirect(`${ownPath}?done=resumed`);
+  },
+});
+
+const refusals: Readonly<Record<string, string>> = {
+  too_many: 'data_requests.too_many',
+  blocked: 'data_requests.paused_already',
+};
+
+async function explain(act: () => Promise<unknown>): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    const text = error instanceof AccountError ? refusals[error.kind] : undefined;
+    throw text === undefined ? error : new FieldErrors({ '': text });
+  }
+}
+
+/** `/account/data-requests`: what an account asks about its data, with the answers; its pause. */
+export const ownPage: Page = {
+  path: ownPath,
+  role: 'account',
+  title: 'data_requests.own_title',
+  navigation: { label: 'data_requests.own_title', icon: 'account', order: 85, place: 'menu' },
+  isListed: (host) => host.section(dataRequestsSection).enabled,
+  template: 'data-requests/own.eta',
+  async show(request) {
+    const { host, t, query } = request;
+    const { id } = accountOf(request);
+    const [[account], requests] = await Promise.all([
+      readAccounts(host.database, 'id', [id]),
+      listOfAccount(host.database, id, listed),
+    ]);
+    // A paused account can always be resumed.
+    if (account?.pausedAt === undefined) requireEnabled(request);
+    const done = ['asked', 'paused', 'resumed'].find((one) => one === query['done']);
+    return {
+      done: done === undefined ? '' : t(`data_requests.done.${done}`),
+      lead: t('data_requests.own_lead', { count: host.section(dataRequestsSection).answer_hours }),
+      paused:
+        account?.pausedAt === undefined
+          ? ''
+          : t('data_requests.paused_since', { day: request.format.day(account.pausedAt).text }),
+      pausePath: `${ownPath}/pause`,
+      resumePath: `${ownPath}/resume`,
+      requests: requests.map((one) => describe(one, request)),
+    };
+  },
+  forms: [askForm, pauseForm, resumeForm],
+};
+
+function describe({ kind, text, receivedAt, dueAt, answeredAt, outcome, answer }: DataRequest, request: PageRequest) {
+  const { t, format } = request;
+  return {
+    title: t(`data_requests.kind.${kind}`),
+    text: text ?? '',
+    received: t('data_requests.received_on', { time: format.time(receivedAt).text }),
+    state:
+      answeredAt === undefined || outcome === undefined
+        ? t('data_requests.answer_by', { time: format.time(dueAt).text })
+        : t(`data_requests.answered_on.${outcome}`, { time: format.time(answeredAt).text }),
+    answer: answer ?? '',
+  };
+}
+
+/** @throws PageError 404 where the operator has not turned it on */
+function requireEnabled({ host }: Pick<PageRequest, 'host'>): void {
+  if (!host.section(dataRequestsSection).enabled) throw new PageError(404, 'error.404.text');
+}

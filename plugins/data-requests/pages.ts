@@ -1,0 +1,105 @@
+import { plainPage } from '#core/web/actions/plain-page.ts';
+import { describeDone } from '#core/web/actions/action-page.ts';
+import { actionTable } from '#core/web/actions/action-table.ts';
+import { listActions } from '#core/business/operator-actions/operator-actions.ts';
+import { readAccountNames } from '#core/web/pages/account-name.ts';
+import { PageError } from '#core/web/pages/page-error.ts';
+import type { Page, PageRequest } from '#core/web/pages/page.ts';
+import { withRows } from '#core/web/pages/table.ts';
+import { fieldTable } from '#core/web/resources/field.ts';
+import { answerAction, recordAction } from './actions.ts';
+import { type DataRequest, findRequest, listAnswered, listOpen } from './requests.ts';
+import { dataRequests, requestsPath as path } from './resource.ts';
+import { dataRequestsSection } from './section.ts';
+
+/** Requests and actions that are listed. */
+const listed = 50;
+
+/** `/operator/data-requests`: requests that wait for an answer, and answered ones. */
+export const requestsPage: Page = {
+  path,
+  role: 'operator',
+  title: 'data_requests.title',
+  within: '/operator/accounts',
+  template: 'data-requests/list.eta',
+  styles: ['operator.css', 'tables.css'],
+  async show(request) {
+    const { host, t, format, language } = request;
+    const [open, answered, actions] = await Promise.all([
+      listOpen(host.database, listed),
+      listAnswered(host.database, listed),
+      listActions(host.database, { subject: 'data_requests', limit: listed }),
+    ]);
+    const ids = [...open, ...answered].map(({ accountId }) => accountId ?? null);
+    const names = await readAccountNames(host.database, ids, t);
+    const table = (title: string, entries: readonly DataRequest[]) =>
+      fieldTable({ host, t, format, language, names }, 'data-requests', title, entries, dataRequests.view.page);
+    return {
+      done: describeDone(request),
+      isOff: !host.section(dataRequestsSection).enabled,
+      isEmpty: open.length + answered.length === 0,
+      sections: withRows([
+        table('data_requests.open', open),
+        table('data_requests.answered_title', answered),
+        actionTable(actions, request),
+      ]),
+    };
+  },
+};
+
+/** `/operator/data-requests/new`: records a request that came otherwise than on the page. */
+export const recordPage: Page = plainPage(
+  recordAction,
+  {
+    path,
+    find: ({ t, host }) => ({
+      id: '',
+      name: '',
+      path,
+      question: t('operator.act.data_request.record'),
+      text: t('data_requests.record_text'),
+      fields: { received: { value: new Date(host.now()).toISOString() } },
+    }),
+  },
+  {
+    path: `${path}/new`,
+    errors: { not_found: 'account', ambiguous: 'account', too_many: 'account', invalid: 'received' },
+  },
+);
+
+/** `/operator/data-requests/{id}/answer`: what was asked, and the answer. */
+export const answerPage: Page = plainPage(answerAction, {
+  path: `${path}/{id}`,
+  async find(request) {
+    const { t } = request;
+    const asked = await requireOpen(request);
+    return {
+      id: asked.id,
+      name: t(`data_requests.kind.${asked.kind}`),
+      path,
+      text: t(`data_requests.how.${asked.kind}`, { account: asked.accountId ?? '' }),
+      facts: await describeFacts(asked, request),
+    };
+  },
+});
+
+async function describeFacts(asked: DataRequest, { t, format, host }: PageRequest) {
+  const { accountId, person, text, receivedAt, dueAt, channel } = asked;
+  const names = await readAccountNames(host.database, [accountId ?? null], t);
+  const account = accountId && { value: names.get(accountId) ?? accountId, path: `/operator/accounts/${accountId}` };
+  return [
+    ...(account ? [{ name: t('data_requests.account'), ...account }] : []),
+    ...(person === undefined ? [] : [{ name: t('data_requests.person'), value: person }]),
+    { name: t('data_requests.channel'), value: t(`data_requests.channel.${channel}`) },
+    { name: t('data_requests.received'), value: format.time(receivedAt).text },
+    { name: t('data_requests.due'), value: format.time(dueAt).text },
+    ...(text === undefined ? [] : [{ name: t('data_requests.text'), value: text }]),
+  ];
+}
+
+/** @throws PageError 404 for one that does not exist or is answered */
+async function requireOpen({ host, params }: PageRequest): Promise<DataRequest> {
+  const found = await findRequest(host.database, params['id'] ?? '');
+  if (found !== undefined && found.answeredAt === undefined) return found;
+  throw new PageError(404, 'data_requests.gone', { action: { path, label: 'data_requests.title' } });
+}

@@ -1,0 +1,66 @@
+import { type ProblemKind, type ProblemReader, readEmphasis } from '#core/web/problems/problem.ts';
+import { type DataRequest, findRequest, listOpen } from './requests.ts';
+import { requestsPath } from './resource.ts';
+import { dataRequestsSection } from './section.ts';
+
+/** Requests that are listed. */
+const listed = 10;
+
+/** Parts of the time to answer that are left, below which a request is a warning, and then bad. */
+const parts = { warn: 2 / 3, bad: 1 / 6 };
+
+/** Requests about data that wait for an answer; the less time is left, the worse. */
+export const openRequests: ProblemKind = {
+  name: 'data_request',
+  order: 90,
+  async find(reader) {
+    const { host, t } = reader;
+    if (!host.section(dataRequestsSection).enabled) return [];
+    const open = await listOpen(host.database, listed);
+    return open.map((one) => ({
+      severity: severityOf(one, host.now()),
+      title: t('data_requests.problem'),
+      subject: one.id,
+      pieces: readEmphasis(describeTime(one, reader)),
+      since: one.receivedAt,
+      step: {
+        path: `${requestsPath}/${one.id}/answer`,
+        text: t('data_requests.problem.step'),
+        label: t('data_requests.problem.label', { kind: t(`data_requests.kind.${one.kind}`) }),
+      },
+    }));
+  },
+  alert: {
+    event: 'data_request.received',
+    async compose({ requestId = '' }, reader) {
+      const { host, t, format } = reader;
+      const request = await findRequest(host.database, requestId);
+      if (request === undefined || request.answeredAt !== undefined) return 'the request is answered';
+      const { id, kind, dueAt } = request;
+      return {
+        title: t('data_requests.alert', { kind: t(`data_requests.kind.${kind}`) }),
+        text: t('data_requests.alert.text'),
+        facts: [[t('data_requests.due'), format.time(dueAt).text]],
+        path: `${requestsPath}/${id}/answer`,
+        data: { request: id, kind, answer_by: dueAt.toISOString() },
+      };
+    },
+  },
+};
+
+/** @param now epoch ms */
+export function severityOf(
+  { receivedAt, dueAt }: Pick<DataRequest, 'receivedAt' | 'dueAt'>,
+  now: number,
+): 'info' | 'warn' | 'bad' {
+  const left = (dueAt.getTime() - now) / (dueAt.getTime() - receivedAt.getTime());
+  if (left <= parts.bad) return 'bad';
+  return left <= parts.warn ? 'warn' : 'info';
+}
+
+function describeTime({ kind, dueAt }: DataRequest, { host, t, format }: ProblemReader): string {
+  const left = dueAt.getTime() - host.now();
+  const values = { kind: t(`data_requests.kind.${kind}`), due: format.time(dueAt).text };
+  if (left <= 0) return t('data_requests.problem.late', values);
+  return t('data_requests.problem.text', { ...values, left: format.remaining(left).text });
+}

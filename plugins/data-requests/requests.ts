@@ -1,0 +1,185 @@
+import { randomUUIDv7 } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { AccountError } from '#core/business/accounts/account-error.ts';
+import { recordEvent } from '#core/business/accounts/account-events.ts';
+import { pauseAccount } from '#core/business/accounts/blocking.ts';
+import { lockAccount } from '#core/business/accounts/ledger.ts';
+import { ActionRefused } from '#core/business/operator-actions/action-kind.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { type Database, uuid } from '#core/platform/database/database.ts';
+import { type RecordOf, type Row, selected, toRecord } from '#core/platform/database/rows.ts';
+import type { DataRequestRow } from './entities.ts';
+import { dataRequestsSection } from './section.ts';
+
+declare module '#core/gateway/events/events.ts' {
+  interface EventTypes {
+    /** Someone has asked about their data, on the page or by an operator's record. */
+    'data_request.received': { readonly requestId: string };
+    /** An operator has answered a request of an account. */
+    'data_request.answered': { readonly accountId: string; readonly requestId: string };
+  }
+}
+
+type Queries = Pick<Database, 'query'>;
+
+const columns = [
+  'id',
+  'kind',
+  'channel',
+  'account_id',
+  'person',
+  'text',
+  'received_at',
+  'due_at',
+  'answered_at',
+  'outcome',
+  'answer',
+] as const;
+
+type Columns = Row<typeof DataRequestRow, (typeof columns)[number]>;
+
+/** A request about data, with its answer. */
+export type DataRequest = RecordOf<Columns>;
+
+type RequestKind = DataRequest['kind'];
+
+const read = `select ${selected(columns)} from data_request`;
+
+/** Open ones of an account at most: each is work of people. */
+const mostOpen = 5;
+
+interface NewRequest {
+  readonly kind: RequestKind;
+  readonly channel: DataRequest['channel'];
+  readonly accountId: string | undefined;
+  readonly person?: string | undefined;
+  readonly text?: string | undefined;
+  /** Default: now. */
+  readonly receivedAt?: Date | undefined;
+}
+
+/**
+ * Records a request that waits for its answer.
+ *
+ * @returns its id
+ * @throws ActionRefused when it was received in the future; AccountError `too_many` when the account has five open ones
+ */
+export async function recordRequest(
+  { database, section, now }: Pick<Host, 'database' | 'section' | 'now'>,
+  { kind, channel, accountId, person, text, receivedAt = new Date(now()) }: NewRequest,
+): Promise<string> {
+  if (receivedAt.getTime() > now() + 60_000)
+    throw new ActionRefused('The request cannot be received in the future.', 'invalid');
+  const { answer_hours: hours } = section(dataRequestsSection);
+  const id = randomUUIDv7();
+  const dueAt = new Date(receivedAt.getTime() + hours * 3_600_000);
+  await database.fork().transactional(async (transaction) => {
+    if (accountId !== undefined) await requireFewOpen(transaction, accountId);
+    await transaction.execute(
+      `insert into data_request (id, kind, channel, account_id, person, text, received_at, due_at) values (?, ?, ?, ?, ?, ?, ?, ?)`,
+      [id, kind, channel, accountId ?? null, person ?? null, text ?? null, receivedAt, dueAt],
+    );
+    await recordEvent(transaction, 'data_request.received', { requestId: id }, `data_request.received:${id}`);
+  });
+  return id;
+}
+
+/** Locks the account, so that its requests are counted one after another. */
+async function requireFewOpen(transaction: EntityManager, accountId: string): Promise<void> {
+  await lockAccount(transaction, accountId);
+  const [open] = await transaction.execute<{ count: number }[]>(
+    'select count(*)::float8 as count from data_request where account_id = ? and answered_at is null',
+    [accountId],
+  );
+  if ((open?.count ?? 0) >= mostOpen)
+    throw new AccountError('too_many', `The account has ${mostOpen} requests that wait for an answer.`);
+}
+
+/** Pauses an account at once, on record as a request that was answered. @throws AccountError `blocked` */
+export async function pauseNow({ database, now }: Pick<Host, 'database' | 'now'>, accountId: string): Promise<void> {
+  const id = randomUUIDv7();
+  await database.fork().transactional(async (transaction) => {
+    await lockAccount(transaction, accountId);
+    await requirePause(transaction, accountId, id);
+    const at = new Date(now());
+    await transaction.execute(
+      `insert into data_request (id, kind, channel, account_id, received_at, due_at, answered_at, outcome)
+       values (?, 'limiting', 'page', ?, ?, ?::timestamptz + interval '1 second', ?, 'done')`,
+      [id, accountId, at, at, at],
+    );
+  });
+}
+
+async function requirePause(transaction: EntityManager, accountId: string, requestId: string): Promise<void> {
+  if (!(await pauseAccount(transaction, accountId, `paused at the owner's request ${requestId}`)))
+    throw new AccountError('blocked', 'The account is blocked, paused or deleted already.');
+}
+
+interface Answer {
+  readonly outcome: 'done' | 'rejected';
+  /** What the person reads. */
+  readonly answer: string;
+}
+
+/**
+ * Answers a request. Done with the kind `limiting`, it pauses the account; what else was asked, the operator has done before.
+ *
+ * @throws ActionRefused when it is answered already; AccountError `blocked`
+ */
+export async function answerRequest(
+  { database }: Pick<Host, 'database'>,
+  id: string,
+  { outcome, answer }: Answer,
+): Promise<void> {
+  await database.fork().transactional(async (transaction) => {
+    const [request] = await transaction.execute<Pick<Columns, 'kind' | 'account_id'>[]>(
+      `update data_request set answered_at = clock_timestamp(), outcome = ?, answer = ?
+       where id = ? and answered_at is null returning kind, account_id`,
+      [outcome, answer, id],
+    );
+    if (request === undefined) throw new ActionRefused('The request is answered already.');
+    const { kind, account_id: accountId } = request;
+    if (accountId === null) return;
+    await recordEvent(
+      transaction,
+      'data_request.answered',
+      { accountId, requestId: id },
+      `data_request.answered:${id}`,
+    );
+    if (kind !== 'limiting' || outcome !== 'done') return;
+    await lockAccount(transaction, accountId);
+    await requirePause(transaction, accountId, id);
+  });
+}
+
+export async function findRequest(database: Queries, id: string): Promise<DataRequest | undefined> {
+  if (!uuid.test(id)) return undefined;
+  const [row] = await database.query<Columns>(`${read} where id = ?`, [id]);
+  return row && toRecord(row);
+}
+
+/** Those that wait for an answer, the most urgent first. */
+export async function listOpen(database: Queries, limit: number): Promise<DataRequest[]> {
+  const rows = await database.query<Columns>(
+    `${read} where answered_at is null order by data_request.due_at, id limit ?`,
+    [limit],
+  );
+  return rows.map(toRecord);
+}
+
+export async function listAnswered(database: Queries, limit: number): Promise<DataRequest[]> {
+  const rows = await database.query<Columns>(
+    `${read} where answered_at is not null order by data_request.answered_at desc, id desc limit ?`,
+    [limit],
+  );
+  return rows.map(toRecord);
+}
+
+/** The newest first. */
+export async function listOfAccount(database: Queries, accountId: string, limit: number): Promise<DataRequest[]> {
+  const rows = await database.query<Columns>(
+    `${read} where account_id = ? order by data_request.received_at desc, id desc limit ?`,
+    [accountId, limit],
+  );
+  return rows.map(toRecord);
+}

@@ -1,0 +1,65 @@
+import { object } from '#core/platform/schema.ts';
+import { defineView } from '#core/web/resources/field.ts';
+import { defineResource } from '#core/web/resources/resource.ts';
+import type { DataRequest } from './requests.ts';
+
+export const requestsPath = '/operator/data-requests';
+
+/** Requests about data: those that wait for an answer, the most urgent first. */
+export const dataRequests = defineResource({
+  name: 'data_request',
+  summary: 'list requests about data, those that wait for an answer first',
+  query: object({ state: { enum: ['open', 'answered'], description: 'Only those in this state.' } }),
+  view: defineView<DataRequest>()(
+    {
+      request: { type: 'id', of: 'id' },
+      kind: {
+        type: 'state',
+        label: 'data_requests.kind',
+        texts: 'data_requests.kind',
+        at: 'title',
+        of: 'kind',
+        cell: (one, { t }) => ({
+          text: t(`data_requests.kind.${one.kind}`),
+          ...(one.answeredAt === undefined && { path: `${requestsPath}/${one.id}/answer` }),
+        }),
+      },
+      account: { type: 'person', label: 'data_requests.account', at: 'note', of: 'accountId' },
+      channel: {
+        type: 'state',
+        label: 'data_requests.channel',
+        texts: 'data_requests.channel',
+        at: 'hide',
+        of: 'channel',
+      },
+      received: { type: 'time', label: 'data_requests.received', at: 'hide', of: 'receivedAt' },
+      due: { type: 'time', label: 'data_requests.due', at: 'note-end', of: 'dueAt' },
+      answered: { type: 'time', label: 'data_requests.answered', at: 'hide', of: 'answeredAt' },
+      state: {
+        type: 'state',
+        label: 'data_requests.state',
+        at: 'end',
+        value: (one, now) => stateOf(one, now),
+        cell(one, { t, host }) {
+          const state = stateOf(one, host.now());
+          return { text: t(`data_requests.state.${state}`), kind: kinds[state] };
+        },
+      },
+    },
+    ['request', 'kind', 'channel', 'account', 'received', 'due', 'state', 'answered'],
+  ),
+  none: 'No request found.',
+  async list({ database }, { state }, { limit }) {
+    const { listAnswered, listOpen } = await import('./requests.ts');
+    const open = state === 'answered' ? [] : await listOpen(database, limit);
+    const answered = state === 'open' ? [] : await listAnswered(database, limit - open.length);
+    return { entries: [...open, ...answered] };
+  },
+});
+
+const kinds = { open: 'waiting', late: 'bad', done: 'ok', rejected: undefined } as const;
+
+/** @param now epoch ms */
+function stateOf({ outcome, dueAt }: DataRequest, now: number): keyof typeof kinds {
+  return outcome ?? (now < dueAt.getTime() ? 'open' : 'late');
+}

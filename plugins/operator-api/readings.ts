@@ -9,6 +9,7 @@ import { readUnauthenticated, writeUnauthenticated } from '#core/gateway/records
 import { actions } from '#core/web/actions/action-table.ts';
 import { readAccountDetails, writeAccount } from '#core/web/resources/account-details.ts';
 import { accounts } from '#core/web/resources/accounts.ts';
+import { configurations } from '#core/web/resources/configurations.ts';
 import { mails } from '#core/web/resources/mails.ts';
 import { readOrderDetails } from '#core/web/resources/order-parts.ts';
 import { openFlags, orders } from '#core/web/resources/orders.ts';
@@ -19,7 +20,7 @@ const unauthenticatedSpanMs = 86_400_000;
 
 /** The API's readings of accounts, orders, and core's data about the shop. */
 export const readings: readonly OperatorReading[] = [
-  ...[accounts, orders, openFlags, mails, actions].map((resource) => readingOf(resource)),
+  ...[accounts, orders, openFlags, mails, actions, configurations].map((resource) => readingOf(resource)),
   { path: '/accounts/{handle}', summary: 'read an account', query: {}, read: readAccount },
   {
     path: '/orders/{handle}',

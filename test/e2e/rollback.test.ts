@@ -63,6 +63,12 @@ it('a change is taken back on all instances, stays so over a restart, and ends w
   await home.write(yaml('better'));
   await everywhere('better');
   await expect.poll(lastNumber).toBe(4);
+  expect(JSON.parse(await command('history', '--limit', '2', '--json'))).toMatchObject({
+    configurations: [{ id: 4, brought_by: 'file', served_at: expect.stringMatching(/Z$/) }, { id: 3 }],
+    next: '3',
+  });
+  expect(await command('history', '--after', '2')).toMatch(/\n1 .* gateway.yaml\n$/);
+  expect(JSON.parse(await command('history', '1', '--json'))).toMatchObject({ id: 1, text: expect.any(String) });
 });
 
 it('the next bad change is taken back in favour of what served before it, too', async () => {
@@ -81,6 +87,10 @@ it('a file that was taken back serves again once that is released', async () => 
   expect(await command('rollback', '--release')).toBe(
     'Nothing to release: gateway.yaml serves; no change was rolled back.\n',
   );
+  const operator = new PageClient(gateways[0]?.url ?? '');
+  await operator.submit('/sign-in', '/sign-in', { name: 'Ops', email: 'ops@example.com' });
+  const { text } = await operator.get('/operator/configuration');
+  expect(text).toMatch(/it was bad[^]*command \(|command \([^]*it was bad/);
 });
 
 /** What an operator does on the page of a configuration, at one instance. */

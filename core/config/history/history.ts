@@ -44,6 +44,19 @@ export class RollbackRefused extends Error {
   override readonly name = 'RollbackRefused';
 }
 
+/** The newest configurations first. @param before only those with a smaller number */
+export async function listServed(
+  database: Pick<Database, 'query'>,
+  limit: number,
+  before: number | undefined,
+): Promise<Served[]> {
+  const rows = await database.query<ServedRow>(
+    `${selectServed} where ?::integer is null or id < ? order by id desc limit ?`,
+    [before ?? null, before ?? null, limit],
+  );
+  return rows.map(toRecord);
+}
+
 /** The configurations that have served on a database, on any instance: numbered, masked, in their order. */
 export class ConfigHistory {
   readonly #database: Pick<Database, 'query'>;
@@ -88,12 +101,8 @@ export class ConfigHistory {
   }
 
   /** The newest first. @param before only those with a smaller number */
-  async list(limit: number, before?: number): Promise<Served[]> {
-    const rows = await this.#database.query<ServedRow>(
-      `${selectServed} where ?::integer is null or id < ? order by id desc limit ?`,
-      [before ?? null, before ?? null, limit],
-    );
-    return rows.map(toRecord);
+  list(limit: number, before?: number): Promise<Served[]> {
+    return listServed(this.#database, limit, before);
   }
 
   async find(id: number): Promise<Served | undefined> {

@@ -81,7 +81,8 @@ export function addActionCommand(
     .action((...given: unknown[]) =>
       explainErrors(
         context.withHost(async (host) => {
-          const output = command.opts<Output & { readonly yes?: true }>();
+          // The parser assigns options that the command above also has to that one.
+          const output = command.optsWithGlobals<Output & { readonly yes?: true }>();
           const written = readActionInput<ActionWords>(asked, { ...output }, names);
           const input = hasTimes ? await resolveTimes(host, asked.input, written, zoneOf(host, output)) : written;
           const handle = hasSubject ? String(given[0] ?? '') : '';

@@ -47,7 +47,7 @@ function parseText({ maxLength = 200, pattern = '', description = '' }: JsonSche
   return (text) => {
     const line = parseLine(text);
     if (new RegExp(pattern).test(line)) return line;
-    throw new InvalidArgumentError(description);
+    throw new InvalidArgumentError(`It must be ${description.charAt(0).toLowerCase()}${description.slice(1)}`);
   };
 }
 

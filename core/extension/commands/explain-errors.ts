@@ -1,5 +1,6 @@
 import { AccountError } from '#core/business/accounts/account-error.ts';
 import { ActionRefused } from '#core/business/operator-actions/action-kind.ts';
+import { InvalidQuery } from '#core/business/operator-actions/query.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { PaymentError } from '#core/business/payments/payment-provider.ts';
 import { CommandFailed } from './command.ts';
@@ -12,6 +13,7 @@ export async function explainErrors<T>(work: Promise<T>): Promise<T> {
     return await work;
   } catch (error) {
     if (error instanceof PaymentError) throw new CommandFailed(error.message);
+    if (error instanceof InvalidQuery) throw new CommandFailed(error.message, 2);
     const isOurs = error instanceof AccountError || error instanceof CheckoutError || error instanceof ActionRefused;
     throw isOurs ? new CommandFailed(error.message, exitCodes[error.kind] ?? 1) : error;
   }

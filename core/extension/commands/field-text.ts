@@ -3,7 +3,15 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
 import { recordedActions } from '#core/web/actions/action-table.ts';
 import type { FieldValues, ShownField } from '#core/web/resources/field.ts';
-import { formatFields, formatSection, formatTable, formatTime, type TableOptions } from './table-text.ts';
+import {
+  formatFields,
+  formatSection,
+  formatTable,
+  formatTime,
+  type TableOptions,
+  type TextCell,
+  type TextStyle,
+} from './table-text.ts';
 
 interface FieldText {
   readonly timeZone: string;
@@ -22,7 +30,7 @@ export function formatEntries<Entry>(
   const zoned = isZoneNamed ? fields.find(({ type }) => type === 'time') : undefined;
   return formatTable(
     fields.map((field) => (field === zoned ? `${headingOf(field)} (${text.timeZone})` : headingOf(field))),
-    entries.map((entry) => fields.map((field) => printField(field, entry, text))),
+    entries.map((entry) => fields.map((field) => cellOf(field, entry, text))),
     options,
   );
 }
@@ -45,6 +53,20 @@ export function formatEntry<Entry>(
 
 function headingOf<Entry>({ heading, name }: ShownField<Entry>): string {
   return heading ?? name.replaceAll('_', ' ');
+}
+
+/** Colours by the kind of a state, for terminals. */
+const styles: Readonly<Partial<Record<string, TextStyle>>> = {
+  ok: 'green',
+  bad: 'red',
+  warn: 'yellow',
+  waiting: 'yellow',
+};
+
+function cellOf<Entry>(field: ShownField<Entry>, entry: Entry, text: FieldText): TextCell {
+  const printed = printField(field, entry, text);
+  const style = styles[field.kinds?.[String(field.value(entry, text.now))] ?? ''];
+  return style === undefined ? printed : { text: printed, style };
 }
 
 function printField<Entry>(field: ShownField<Entry>, entry: Entry, { timeZone, now, names }: FieldText): string {

@@ -1,21 +1,26 @@
 import type { Command as Parser } from 'commander';
-import { type OperatorResource, writeFound } from '#core/web/resources/resource.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { type Found, type OperatorResource, pluralOf, writeFound } from '#core/web/resources/resource.ts';
 import { addActionOptions, readActionInput, resolveTimes } from './action-options.ts';
 import { parseInteger, parseLine } from './arguments.ts';
 import { type CommandContext, exampleText } from './command.ts';
-import { zoneOf, type ZoneOptions, zoneOption } from './days.ts';
+import { zoneOf, zoneOption } from './days.ts';
 import { explainErrors } from './explain-errors.ts';
 import { formatEntries, readPersons } from './field-text.ts';
+import type { Output } from './show-command.ts';
+import type { TableOptions } from './table-text.ts';
 
-interface ListOptions extends ZoneOptions {
+/** Options of a command that lists. */
+export interface ListOptions extends Output {
   readonly limit: number;
-  readonly json?: true;
 }
 
 interface ListNames {
   readonly verb?: string; // default: `list`
   readonly examples?: readonly string[];
   readonly exitCodes?: string;
+  /** Entries without `--limit`; default: 50. */
+  readonly limit?: number;
 }
 
 /** Declares `list`, which prints a resource's entries; with `words` in its query, they are an argument of the command. */
@@ -23,36 +28,68 @@ export function addListCommand<Entry>(
   parser: Parser,
   context: CommandContext,
   resource: OperatorResource<Entry>,
-  { verb = 'list', examples = [], exitCodes = '' }: ListNames = {},
+  { verb = 'list', examples = [], exitCodes = '', limit }: ListNames = {},
 ): void {
-  const { name, summary, view, none } = resource;
-  const { words, ...others } = resource.query.properties;
-  const query = { input: { ...resource.query, properties: others } };
+  const { summary, query } = resource;
   const isSearch = verb === 'find';
-  const command = parser.command(verb).description(isSearch ? `search ${name}s; the newest come first` : summary);
-  if (isSearch) command.argument('<words>', words?.description, parseLine);
-  addActionOptions(command, query)
-    .option('--limit <count>', `${name}s to list, 1 to 1000`, parseInteger(1, 1_000), 50)
-    .option('--json', 'print JSON')
-    .addOption(zoneOption())
+  const description = isSearch ? `search ${pluralOf(resource)}; the newest come first` : summary;
+  const command = parser.command(verb).description(description);
+  if (isSearch) command.argument('<words>', query.properties['words']?.description, parseLine);
+  addListOptions(command, resource, limit)
     .addHelpText('after', exampleText(examples, exitCodes))
     .action((...given: unknown[]) =>
       explainErrors(
         context.withHost(async (host) => {
           const options = command.opts<ListOptions>();
-          const timeZone = zoneOf(host, options);
-          const input = await resolveTimes(host, query.input, readActionInput(query, { ...options }), timeZone);
-          const asked = { ...input, ...(isSearch && { words: given[0] }) };
-          const found = await resource.list(host, asked, { limit: options.limit, timeZone });
-          const { entries, next, total = 0 } = found;
-          if (options.json === true) return context.print(writeFound(resource, found));
-          if (entries.length === 0) return context.print(none);
-          const names = await readPersons(host, entries, view.text);
-          const text = { timeZone, now: host.now(), names };
-          for (const line of formatEntries(entries, view.text, text, { isZoneNamed: true })) context.print(line);
-          if (typeof next === 'string') context.print(`\nmore: --after ${next}`);
-          if (total > entries.length) context.print(`\n${total - entries.length} more: --limit ${total}`);
+          const asked = { ...(await readAsked(host, resource, options)), ...(isSearch && { words: given[0] }) };
+          const { limit: most } = options;
+          const found = await resource.list(host, asked, { limit: most, timeZone: zoneOf(host, options) });
+          await printFound(context, host, resource, found, options);
         }),
       ),
     );
+}
+
+/** Declares the options of a listing: filters, `--limit`, `--json` and the zone of times. */
+export function addListOptions<Entry>(parser: Parser, resource: OperatorResource<Entry>, limit = 50): Parser {
+  return addActionOptions(parser, filtersOf(resource))
+    .option('--limit <count>', `${pluralOf(resource)} to list, 1 to 1000`, parseInteger(1, 1_000), limit)
+    .option('--json', 'print JSON')
+    .addOption(zoneOption());
+}
+
+/** The query that the options ask for. */
+export function readAsked<Entry, Query extends object>(
+  host: Host,
+  resource: OperatorResource<Entry, Query>,
+  options: ListOptions,
+): Promise<Query> {
+  const filters = filtersOf(resource);
+  const given = readActionInput<Query>(filters, { ...options });
+  return resolveTimes(host, filters.input, given, zoneOf(host, options));
+}
+
+function filtersOf({ query }: Pick<OperatorResource, 'query'>) {
+  const { words: _words, ...properties } = query.properties;
+  return { input: { ...query, properties } };
+}
+
+/** Prints what a resource has found, as JSON with `--json`. */
+export async function printFound<Entry>(
+  { print }: Pick<CommandContext, 'print'>,
+  host: Host,
+  resource: OperatorResource<Entry>,
+  found: Found<Entry>,
+  output: Output,
+  options: TableOptions = {},
+): Promise<void> {
+  const { view, none } = resource;
+  const { entries, next, total = 0 } = found;
+  if (output.json === true) return print(writeFound(resource, found));
+  if (entries.length === 0) return print(none);
+  const names = await readPersons(host, entries, view.text);
+  const text = { timeZone: zoneOf(host, output), now: host.now(), names };
+  for (const line of formatEntries(entries, view.text, text, { ...options, isZoneNamed: true })) print(line);
+  if (typeof next === 'string') print(`\nmore: --after ${next}`);
+  if (total > entries.length) print(`\n${total - entries.length} more: --limit ${total}`);
 }

@@ -1,37 +1,48 @@
 import { userInfo } from 'node:os';
 import type { Command as Parser } from 'commander';
+import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
+import { commandOperator } from '#core/business/operator-actions/actions.ts';
+import { type ActionWords, recordAction } from '#core/business/operator-actions/operator-actions.ts';
 import { readDocument } from '#core/config/file/document.ts';
-import { service } from '#core/config/sections/core-sections.ts';
-import type { ConfigHistory, Served } from '#core/config/history/history.ts';
+import { ConfigHistory, type Rollback, type Served, variantName } from '#core/config/history/history.ts';
 import { diffLines } from '#core/config/history/text-diff.ts';
 import { parseInteger, parseLine } from '#core/extension/commands/arguments.ts';
 import { CommandFailed } from '#core/extension/commands/command.ts';
 import { confirm } from '#core/extension/commands/confirm.ts';
-import { formatTable, formatTime } from '#core/extension/commands/table-text.ts';
+import { zoneOf } from '#core/extension/commands/days.ts';
+import { addListOptions, type ListOptions, printFound, readAsked } from '#core/extension/commands/list-command.ts';
 import type { Registry } from '#core/extension/registry.ts';
+import { releaseAction, rollbackAction } from '#core/extension/validation/config-actions.ts';
 import { validate } from '#core/extension/validation/load.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { configurations } from '#core/web/resources/configurations.ts';
+import { toOperatorJson } from '#core/web/resources/operator-json.ts';
 import type { CoreCommandContext } from './context.ts';
 
 const number = parseInteger(1, 2_147_483_647);
 
 /** `daypass history`, `diff` and `rollback`: the configurations that have served, and the way back to one. */
 export function defineHistory(parser: Parser, context: CoreCommandContext): void {
-  parser
+  const list = parser
     .command('history')
     .description('list the configurations that have served, or print one, with its secrets masked')
-    .argument('[number]', 'of the configuration to print', number)
-    .option('--limit <configurations>', 'to list', parseInteger(1, 500), 20)
-    .action((id: number | undefined, { limit }: { limit: number }) =>
-      withHistory(context, async ({ history, host, registry }) => {
-        if (id !== undefined) return context.print((await requireServed(history, id)).text.trimEnd());
-        const { digest } = await history.describe(await readDocument(context.file(), process.env));
-        for (const line of await describe(history, digest, host, limit)) context.print(line);
-        const tried = (await (await registry.variantSource?.load())?.describe(host)) ?? [];
-        if (tried.length > 0) context.print('');
-        for (const line of tried) context.print(line);
-      }),
-    );
+    .argument('[number]', 'of the configuration to print', number);
+  addListOptions(list, configurations, 20).action((id: number | undefined, options: ListOptions) =>
+    withHistory(context, async ({ history, host, registry }) => {
+      if (id !== undefined) {
+        const served = await requireServed(history, id);
+        return context.print(options.json ? JSON.stringify(toOperatorJson(served), null, 2) : served.text.trimEnd());
+      }
+      const asked = await readAsked(host, configurations, options);
+      const found = await configurations.list(host, asked, { limit: options.limit, timeZone: zoneOf(host, options) });
+      await printFound(context, host, configurations, found, options);
+      if (options.json || found.entries.length === 0) return;
+      const { digest } = await history.describe(await readDocument(context.file(), process.env));
+      const tried = (await (await registry.variantSource?.load())?.describe(host)) ?? [];
+      for (const line of [...describe(await history.rollback(digest)), ...(tried.length > 0 ? ['', ...tried] : [])])
+        context.print(line);
+    }),
+  );
   parser
     .command('diff')
     .description('show what changed between two configurations that have served: the last change, if none is given')
@@ -75,12 +86,10 @@ interface RollbackOptions {
 async function rollBack(context: CoreCommandContext, id: number | undefined, options: RollbackOptions): Promise<void> {
   await withHistory(context, async ({ history, host, registry }) => {
     if (options.release === true) {
-      const hasReleased = await history.release();
-      return context.print(
-        hasReleased
-          ? 'gateway.yaml serves again.'
-          : 'Nothing to release: gateway.yaml serves; no change was rolled back.',
-      );
+      if ((await history.rollback()) === undefined)
+        return context.print('Nothing to release: gateway.yaml serves; no change was rolled back.');
+      await record(host, releaseAction, { note: options.note }, () => history.release());
+      return context.print('gateway.yaml serves again.');
     }
     const variants = id === undefined ? await registry.variantSource?.load() : undefined;
     if (await variants?.end(host, userInfo().username, options.note))
@@ -96,9 +105,20 @@ async function rollBack(context: CoreCommandContext, id: number | undefined, opt
     for (const line of diffLines(fileText, target.text)) context.print(line);
     if (options.yes !== true) await confirm(['', `Go back to configuration ${target.id} on all instances?`]);
     const { note } = options;
-    await history.rollBack({ fileDigest, configurationId: target.id, operator: userInfo().username, note });
+    const rollback = { fileDigest, configurationId: target.id, operator: userInfo().username, note };
+    await record(host, rollbackAction, { configuration: target.id, note }, () => history.rollBack(rollback));
     context.print(`configuration ${target.id} serves in place of gateway.yaml, until the file changes`);
   });
+}
+
+/** On record like the same action of the running gateway, which a command does without one. */
+function record(
+  host: Host,
+  { name, subject }: Pick<ActionKind, 'name' | 'subject'>,
+  words: ActionWords,
+  work: () => Promise<unknown>,
+) {
+  return recordAction(host.database, { operator: commandOperator(), action: name, subject: subject.name, words }, work);
 }
 
 interface HistoryParts {
@@ -112,33 +132,15 @@ export async function withHistory(
   work: (parts: HistoryParts) => Promise<void>,
 ): Promise<void> {
   const { registry } = await context.load();
-  const { ConfigHistory } = await import('#core/config/history/history.ts');
   await context.withHost((host) => work({ history: new ConfigHistory(host.database, registry), host, registry }));
 }
 
-async function describe(history: ConfigHistory, fileDigest: string, host: Host, limit: number): Promise<string[]> {
-  const { time_zone: timeZone } = host.section(service);
-  const [{ isVariant, variantName }, all, rollback] = await Promise.all([
-    import('#core/config/history/history.ts'),
-    history.list(limit),
-    history.rollback(fileDigest),
-  ]);
-  if (all.length === 0) return ['No configuration has served yet.'];
-  const rows = all.map(({ id, servedAt, broughtBy }) => [
-    `${id}`,
-    formatTime(servedAt, timeZone),
-    broughtBy === 'file' ? 'gateway.yaml' : isVariant(broughtBy) ? broughtBy : `rolled back by ${broughtBy}`,
-  ]);
-  return [
-    ...formatTable(['', `serves since (${timeZone})`, 'from'], rows, { numbers: [0] }),
-    ...(rollback === undefined
-      ? []
-      : [
-          rollback.variant === undefined
-            ? `\nrolled back by ${rollback.operator}: configuration ${rollback.configurationId} serves until the file changes`
-            : `\n${variantName(rollback.variant)} of ${rollback.operator} became full: configuration ${rollback.configurationId} serves until the file changes`,
-        ]),
-  ];
+function describe(rollback: Rollback | undefined): string[] {
+  if (rollback === undefined) return [];
+  const { variant, operator, configurationId } = rollback;
+  const why =
+    variant === undefined ? `rolled back by ${operator}` : `${variantName(variant)} of ${operator} became full`;
+  return ['', `${why}: configuration ${configurationId} serves until the file changes`];
 }
 
 async function requireServed(history: ConfigHistory, id: number): Promise<Served> {

@@ -16,7 +16,7 @@ export const accounts = defineResource({
     words: text('A part of name or e-mail address, an id, or a key hint.'),
     state: { enum: accountStates, description: 'Only accounts in this state.' },
     after: {
-      ...text('Id of the last account of the page before.'),
+      ...text('The id of the last account of the page before.'),
       pattern: '^[\\da-fA-F]{8}(?:-[\\da-fA-F]{4}){3}-[\\da-fA-F]{12}$',
     },
   }),

@@ -125,7 +125,7 @@ export const orders = defineResource({
     ),
     ...orderQuery.properties,
     wrong_first: boolean('Open flags, failed charges and refunds under way come first. Use it with a day.'),
-    after: text('Id of the last order of the page before.'),
+    after: text('The id of the last order of the page before.'),
   }),
   view: orderView,
   none: 'No order found.',

@@ -26,6 +26,8 @@ interface ListOptions {
 export interface OperatorResource<Entry = unknown, Query extends object = object> {
   /** Singular: `order`. The API lists it at `/orders`. */
   readonly name: string;
+  /** Default: the name with an s. */
+  readonly plural?: string;
   /** Description of the listing, beginning with a verb. */
   readonly summary: string;
   /** Filters, as options of commands and parameters of the API. `words` are those of `find`. */
@@ -50,9 +52,13 @@ export function defineResource<Entry, const S extends InputSchema>(
   return resource;
 }
 
+export function pluralOf({ name, plural = `${name}s` }: Pick<OperatorResource, 'name' | 'plural'>): string {
+  return plural;
+}
+
 /** Results under the name of the resource: `{ "orders": [], "next": null }`. */
-function listFound<Entry>({ name }: Pick<OperatorResource, 'name'>, { entries, ...rest }: Found<Entry>): object {
-  return { [`${name}s`]: entries, ...rest };
+function listFound<Entry>(resource: OperatorResource<Entry>, { entries, ...rest }: Found<Entry>): object {
+  return { [pluralOf(resource)]: entries, ...rest };
 }
 
 /** Output of a command with `--json`. */
@@ -63,16 +69,21 @@ export function writeFound<Entry>(resource: OperatorResource<Entry>, found: Foun
 
 /** The resource's listing in the operator's API. */
 export function readingOf(resource: OperatorResource): OperatorReading {
-  const { name, summary, query, perPage = 100, list } = resource;
+  const { summary, query, perPage = 100, list } = resource;
   return {
-    path: `/${name}s`,
+    path: `/${pluralOf(resource)}`,
     summary,
-    query: Object.fromEntries(Object.entries(query.properties).map(([member, schema]) => [member, describe(schema)])),
+    query: describeQuery(query),
     async read(host, _handle, given) {
       const { time_zone: timeZone } = host.section(service);
       return listFound(resource, await list(host, await readQuery(query, given), { limit: perPage, timeZone }));
     },
   };
+}
+
+/** Parameters with their descriptions. */
+export function describeQuery({ properties }: InputSchema): OperatorReading['query'] {
+  return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, describe(schema)]));
 }
 
 function describe({ type, enum: values, description = '' }: JsonSchema): string {
@@ -81,7 +92,7 @@ function describe({ type, enum: values, description = '' }: JsonSchema): string 
 }
 
 /** Parameters of other names are ignored. @throws InvalidQuery */
-async function readQuery(query: InputSchema, given: URLSearchParams): Promise<object> {
+export async function readQuery<const S extends InputSchema>(query: S, given: URLSearchParams): Promise<InputOf<S>> {
   const known = Object.entries(query.properties).flatMap(([name, { type }]) => {
     const value = given.get(name);
     if (value === null) return [];
@@ -92,5 +103,5 @@ async function readQuery(query: InputSchema, given: URLSearchParams): Promise<ob
   const { describeMistakes } = await import('#core/business/operator-actions/input-mistakes.ts');
   const mistakes = describeMistakes(query, input);
   if (mistakes !== undefined) throw new InvalidQuery(mistakes);
-  return input;
+  return input as InputOf<S>;
 }

@@ -1,14 +1,14 @@
 import { configurationSubject } from '#core/business/operator-actions/subjects.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
-import { isVariant, type Served, variantName } from '#core/config/history/history.ts';
+import { type Rollback, type Served, variantName } from '#core/config/history/history.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { type ConfigChanges, configLoadState } from '#core/extension/validation/load-state.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { actionTable } from '#core/web/actions/action-table.ts';
 import { type TableSection, withRows } from '#core/web/pages/table.ts';
-
-export const configurationsPath = '/operator/configuration';
+import { configurations, configurationsPath } from '#core/web/resources/configurations.ts';
+import { fieldTable, type ShownField } from '#core/web/resources/field.ts';
 
 const pageSize = 25;
 const listedActions = 20;
@@ -34,7 +34,7 @@ export const configurationsPage = (gateway: Pick<Registry, 'variantSource'>): Pa
     const last = shown.at(-1);
     return {
       rollback: describeRollback(request),
-      rollbackTitle: t(rollbackTitleOf(request.host)),
+      rollbackTitle: t(titleOfRollback(configLoadState(host).rollback)),
       notice: await variants?.notice(request),
       table: tableOf(shown, before === undefined ? serving?.digest : undefined, request),
       older: found.length > pageSize && last !== undefined ? `${configurationsPath}?before=${last.id}` : '',
@@ -53,14 +53,9 @@ export function requireChanges({ host }: PageRequest) {
   return changes;
 }
 
-function rollbackTitleOf(host: PageRequest['host']): string {
-  const { rollback } = configLoadState(host);
+/** Key of the title of what serves in place of gateway.yaml. */
+export function titleOfRollback(rollback: Rollback | undefined): string {
   return rollback?.variant === undefined ? 'operator.configuration_taken_back' : 'operator.configuration_behind';
-}
-
-function nameSource(broughtBy: string, t: PageRequest['t']): string {
-  if (broughtBy === 'file') return 'gateway.yaml';
-  return isVariant(broughtBy) ? broughtBy : t('operator.brought_back_by', { operator: broughtBy });
 }
 
 /** The configuration in effect: the last one on record if this instance does not know. */
@@ -89,22 +84,15 @@ function describeRollback({ host, t, format }: PageRequest): string {
 }
 
 /** @param serving digest of what serves, among the newest */
-function tableOf(some: readonly Served[], serving: string | undefined, { t, format }: PageRequest): TableSection {
+function tableOf(some: readonly Served[], serving: string | undefined, request: PageRequest): TableSection {
   const now = some.find(({ digest }) => digest === serving);
-  return {
-    id: 'configurations',
-    title: t('operator.configurations'),
-    columns: [
-      { label: t('operator.configuration'), at: 'title' },
-      { label: t('operator.serves_since'), at: 'note' },
-      { label: t('operator.brought_by'), fit: 'text', at: 'note-end' },
-      { label: t('operator.state'), at: 'end' },
-    ],
-    rows: some.map(({ id, servedAt, broughtBy }) => [
-      { text: t('operator.configuration_number', { number: id }), path: `${configurationsPath}/${id}` },
-      { ...format.time(servedAt) },
-      { text: nameSource(broughtBy, t) },
-      id === now?.id ? { text: t('operator.serving'), kind: 'ok' as const } : { text: '' },
-    ]),
+  const state: ShownField<Served> = {
+    name: 'state',
+    type: 'state',
+    at: 'end',
+    value: ({ id }) => (id === now?.id ? 'serving' : undefined),
+    cell: ({ id }, { t }) => (id === now?.id ? { text: t('operator.serving'), kind: 'ok' } : undefined),
   };
+  const fields = [...configurations.view.page, state];
+  return fieldTable(request, 'configurations', 'operator.configurations', some, fields);
 }

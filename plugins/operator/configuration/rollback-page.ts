@@ -7,7 +7,8 @@ import { describeFields } from '#core/web/actions/action-fields.ts';
 import { act } from '#core/web/actions/action-page.ts';
 import { defineForm, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
-import { configurationsPath, numberOf, readServing, requireChanges } from './list-page.ts';
+import { configurationsPath } from '#core/web/resources/configurations.ts';
+import { numberOf, readServing, requireChanges } from './list-page.ts';
 import { object } from '#core/platform/schema.ts';
 
 /** Lines of a comparison; `daypass diff` prints all of them. */

@@ -10,6 +10,7 @@ import { listActions } from '#core/business/operator-actions/operator-actions.ts
 import { linksWithin } from '#core/web/pages/list-navigation.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { readModelStates } from '#core/business/model-health/model-health.ts';
+import { titleOfRollback } from '../configuration/list-page.ts';
 import { describeJobs, describeJournal, type FactsCard, listFacts } from '../overview/cards.ts';
 import { nameOfCheck } from '#core/web/problems/check-problems.ts';
 import { overviewReadings } from '../readings.ts';
@@ -119,10 +120,6 @@ function describePassing(kind: string | undefined, t: PageRequest['t']): string 
   return t('operator.check_passes_with', { kind: text === key ? kind : text });
 }
 
-function titleOf({ variant }: Rollback): string {
-  return variant === undefined ? 'operator.configuration_taken_back' : 'operator.configuration_behind';
-}
-
 function describeConfiguration({ host, t, format }: PageRequest): FactsCard {
   const { loadedAt, refusal, postponed, rollback } = configLoadState(host);
   const { models, unavailable } = host.catalog;
@@ -136,11 +133,11 @@ function describeConfiguration({ host, t, format }: PageRequest): FactsCard {
         ? { kind: 'bad', text: t('operator.configuration_refused') }
         : rollback === undefined
           ? { kind: 'ok', text: t('operator.configuration_current') }
-          : { kind: 'warn', text: t(titleOf(rollback)) },
+          : { kind: 'warn', text: t(titleOfRollback(rollback)) },
     facts: listFacts(t, [
       ['operator.loaded', time(loadedAt)],
       ['operator.refused', refusal && time(refusal.at)],
-      [rollback === undefined ? '' : titleOf(rollback), rollback && describeRollback(rollback)],
+      [rollback === undefined ? '' : titleOfRollback(rollback), rollback && describeRollback(rollback)],
       ['operator.postponed', postponed.length === 0 ? undefined : postponed.join(', ')],
       ['operator.models', format.number(models.length)],
       ['operator.models_off', unavailable.length === 0 ? undefined : unavailable.map(({ id }) => id).join(', ')],

@@ -6,7 +6,7 @@ import { addListCommand } from '#core/extension/commands/list-command.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
 import { boolean, number, object } from '#core/platform/schema.ts';
 import { defineView } from '#core/web/resources/field.ts';
-import { defineResource, type Found } from '#core/web/resources/resource.ts';
+import { defineResource, type Found, readingOf, writeFound } from '#core/web/resources/resource.ts';
 
 interface Parcel {
   readonly id: string;
@@ -88,4 +88,31 @@ it('options of an action are numbers where its input is, under the names that th
 
 it.each(['2.51', '-1', 'heavy', '1e3', ''])('an option that is a number refuses "%s"', (weight) => {
   expect(() => inputOf('--weight', weight)).toThrow('It must be a number from 0 to 2.5.');
+});
+
+it('JSON has the results below the plural of the resource', () => {
+  const boxes = defineResource({
+    name: 'box',
+    plural: 'boxes',
+    summary: 'list boxes',
+    query: object({}),
+    view: defineView<Parcel>()({}),
+    none: 'No box found.',
+    list: () => Promise.resolve({ entries: [] }),
+  });
+  expect(JSON.parse(writeFound(boxes, { entries: [{ id: 'b1' }], next: null }))).toEqual({
+    boxes: [{ id: 'b1' }],
+    next: null,
+  });
+  expect(readingOf(boxes).path).toBe('/boxes');
+});
+
+it('a text that its pattern does not allow is refused with what is expected', async () => {
+  const weighed = { ...text('The weight, such as 3 kg.'), pattern: '^\\d+ kg$' };
+  const parser = addActionOptions(new Parser('weigh').exitOverride().configureOutput({ writeErr: () => undefined }), {
+    input: object({ weight: weighed }),
+  });
+  await expect(parser.parseAsync(['--weight', 'heavy'], { from: 'user' })).rejects.toThrow(
+    'It must be the weight, such as 3 kg.',
+  );
 });

@@ -1,0 +1,55 @@
+import { isVariant, listServed, type Served } from '#core/config/history/history.ts';
+import { object } from '#core/platform/schema.ts';
+import { defineView } from './field.ts';
+import { defineResource } from './resource.ts';
+
+export const configurationsPath = '/operator/configuration';
+
+/** Configurations that have served. Their texts are read one by one. */
+export const configurations = defineResource({
+  name: 'configuration',
+  summary: 'list the configurations that have served, the newest first',
+  query: object({
+    after: {
+      type: 'string',
+      pattern: '^[1-9]\\d{0,8}$',
+      description: 'The number of the last configuration of the page before.',
+    },
+  }),
+  view: defineView<Pick<Served, 'id' | 'servedAt' | 'broughtBy'>>()(
+    {
+      configuration: {
+        type: 'id',
+        heading: '',
+        at: 'title',
+        value: ({ id }) => String(id),
+        cell: ({ id }, { t }) => ({
+          text: t('operator.configuration_number', { number: id }),
+          path: `${configurationsPath}/${id}`,
+        }),
+      },
+      serves_since: { type: 'time', at: 'note', of: 'servedAt' },
+      brought_by: {
+        type: 'text',
+        heading: 'from',
+        fit: 'text',
+        at: 'note-end',
+        value: ({ broughtBy }) => nameFile(broughtBy) ?? `rolled back by ${broughtBy}`,
+        cell: ({ broughtBy }, { t }) => nameFile(broughtBy) ?? t('operator.brought_back_by', { operator: broughtBy }),
+      },
+    },
+    ['configuration', 'serves_since', 'brought_by'],
+  ),
+  none: 'No configuration has served yet.',
+  async list({ database }, { after }, { limit }) {
+    const found = await listServed(database, limit + 1, after === undefined ? undefined : Number(after));
+    const entries = found.slice(0, limit).map(({ text: _text, ...one }) => one);
+    return { entries, next: found.length > limit ? String(entries.at(-1)?.id) : null };
+  },
+});
+
+/** Undefined for a configuration that an operator has gone back to. */
+function nameFile(broughtBy: string): string | undefined {
+  if (broughtBy === 'file') return 'gateway.yaml';
+  return isVariant(broughtBy) ? broughtBy : undefined;
+}

@@ -4,14 +4,16 @@ import { addActionCommand } from '#core/extension/commands/action-command.ts';
 import { parseLine } from '#core/extension/commands/arguments.ts';
 import { type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
 import { confirm } from '#core/extension/commands/confirm.ts';
-import { zoneOf, type ZoneOptions, zoneOption } from '#core/extension/commands/days.ts';
+import { zoneOf } from '#core/extension/commands/days.ts';
+import { addListOptions, type ListOptions, printFound } from '#core/extension/commands/list-command.ts';
 import { formatTable } from '#core/extension/commands/table-text.ts';
 import { explainErrors } from '#core/extension/commands/explain-errors.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { localTime } from '#core/platform/timing/time-zone.ts';
+import { toOperatorJson } from '#core/web/resources/operator-json.ts';
 import { creditAction, declineAction, grantAction, type GrantInput } from './actions.ts';
 import type { ConfirmedOutage } from './credit.ts';
 import type { OutageResult } from './grant.ts';
+import { minutes, outages } from './resource.ts';
 
 /** `daypass account grant-outage`: days for all accounts hit by an outage. */
 export function defineOutageGrant(parser: Parser, context: CommandContext): void {
@@ -40,70 +42,53 @@ export function defineOutageGrant(parser: Parser, context: CommandContext): void
 
 /** `daypass account credit-outage`: what outages would give back, and the approval of the first, or its refusal. */
 export function defineOutageCredit(parser: Parser, context: CommandContext): void {
-  parser
+  const command = parser
     .command('credit-outage')
     .description('list outages with the time that they give back, or give that of one back now')
     .argument('[outage]', 'id of the outage; without it, they are listed', parseLine)
     .option('--decline <reason>', 'give its time back to nobody, and say why', parseLine)
-    .option('--yes', 'do not ask')
-    .addOption(zoneOption())
-    .action((id: string | undefined, options: CreditOptions) =>
-      explainErrors(context.withHost((host) => creditOutages(context, host, id, options))),
-    );
+    .option('--yes', 'do not ask');
+  addListOptions(command, outages).action((id: string | undefined, options: CreditOptions) =>
+    explainErrors(
+      context.withHost(async (host) => {
+        if (id !== undefined) return decideOutage(context, host, id, options);
+        if (options.decline !== undefined)
+          throw new CommandFailed('Name the outage to decline. Without --decline, they are listed.', 2);
+        const found = await outages.list(host, {}, { limit: options.limit, timeZone: zoneOf(host, options) });
+        await printFound(context, host, outages, found, options);
+      }),
+    ),
+  );
 }
 
-interface CreditOptions extends ZoneOptions {
+interface CreditOptions extends ListOptions {
   readonly decline?: string;
   readonly yes?: true;
 }
 
-function minutes(ms: number): string {
-  return `${Math.round(ms / 60_000)} min`;
-}
-
-async function creditOutages(
+async function decideOutage(
   context: CommandContext,
   host: Host,
-  id: string | undefined,
-  options: CreditOptions,
+  id: string,
+  { decline, yes, json }: CreditOptions,
 ): Promise<void> {
-  const { findOutage, isWaiting, listOutages, previewCredit } = await import('./credit.ts');
-  const zone = zoneOf(host, options);
-  const { decline } = options;
-  if (id === undefined) {
-    if (decline !== undefined)
-      throw new CommandFailed('Name the outage to decline. Without --decline, they are listed.', 2);
-    const rows: string[][] = [];
-    for (const outage of await listOutages(host.database, 50)) {
-      const { day, clock } = localTime(outage.from, zone);
-      const preview = isWaiting(outage) ? await previewCredit(host, outage) : undefined;
-      const decided = outage.creditedAt === undefined ? 'declined' : 'given back';
-      const state =
-        preview === undefined
-          ? decided
-          : `${preview.accounts} accounts would get ${minutes(preview.seconds * 1_000)}${outage.isConfirmed ? '' : ', not confirmed'}`;
-      rows.push([outage.id, outage.model, `${day} ${clock}`, minutes(+outage.until - +outage.from), state]);
-    }
-    for (const line of formatTable(['outage', 'model', 'from', 'lasted', 'state'], rows)) context.print(line);
-    return;
-  }
+  const { findOutage, previewCredit } = await import('./credit.ts');
   const outage = await findOutage(host.database, id);
+  const done = (result: object, text: string) =>
+    context.print(json ? JSON.stringify(toOperatorJson({ outage: outage.id, ...result }), null, 2) : text);
   if (decline !== undefined) {
-    if (options.yes !== true) await confirm([`Give nothing back for ${outage.model}, ${outage.from.toISOString()}?`]);
+    if (yes !== true) await confirm([`Give nothing back for ${outage.model}, ${outage.from.toISOString()}?`]);
     const words = { outage: outage.id, note: decline };
     await runAction(host, commandOperator(), declineAction, '', words);
-    context.print('declined: nobody gets the time of this outage back');
-    return;
+    return done({}, 'declined: nobody gets the time of this outage back');
   }
   const { accounts, seconds } = await previewCredit(host, outage);
-  if (accounts === 0 && outage.creditedAt !== undefined) {
-    context.print('its time was given back already');
-    return;
-  }
-  await printWitnesses(context, host, outage);
-  if (options.yes !== true) await confirm([`Give ${minutes(seconds * 1_000)} back to ${accounts} accounts?`]);
+  if (accounts === 0 && outage.creditedAt !== undefined)
+    return done({ accounts, seconds }, 'its time was given back already');
+  if (!json) await printWitnesses(context, host, outage);
+  if (yes !== true) await confirm([`Give ${minutes(seconds * 1_000)} back to ${accounts} accounts?`]);
   const { result } = await runAction(host, commandOperator(), creditAction, '', { outage: outage.id });
-  context.print(`${String(result['accounts'])} accounts had their time back`);
+  done(result, `${String(result['accounts'])} accounts had their time back`);
 }
 
 /** Those whose requests failed in an outage: an operator sees whether they are those who get time back for it. */

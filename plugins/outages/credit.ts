@@ -109,7 +109,7 @@ async function findHit(database: Queries, { id }: ConfirmedOutage): Promise<stri
 }
 
 /** Time that crediting an outage would give, or has given. */
-interface CreditPreview {
+export interface CreditPreview {
   readonly accounts: number;
   readonly seconds: number;
 }

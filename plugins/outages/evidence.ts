@@ -23,7 +23,7 @@ export function hadFailed(accountId: string, model: string, at: string): string 
 }
 
 /** An account whose requests failed in an outage. */
-interface OutageWitness {
+export interface OutageWitness {
   readonly accountId: string;
   readonly failures: number;
   /** It had failures already before the incident was opened, which it may have caused. */

@@ -7,7 +7,8 @@ import { creditMail } from './mail/kind.ts';
 import { creditNotices } from './notices.ts';
 import { declinePage, outagePage } from './page.ts';
 import { waitingOutages } from './problems.ts';
-import { outageReadings } from './readings.ts';
+import { affectedReading } from './readings.ts';
+import { outages } from './resource.ts';
 import { outagesSection } from './section.ts';
 import { readCredits } from './status-credits.ts';
 import en from './texts/en.json' with { type: 'json' };
@@ -27,7 +28,8 @@ export const plugin: GatewayPlugin = {
     gateway.problem(waitingOutages);
     for (const action of [grantAction, creditAction, declineAction]) gateway.action(action);
     for (const page of [outagePage, declinePage]) gateway.page(page);
-    for (const reading of outageReadings) gateway.operatorReading(reading);
+    gateway.operatorReading(affectedReading);
+    gateway.resource(outages);
     for (const define of [defineOutageGrant, defineOutageCredit]) gateway.subcommands('account', define);
     for (const gauge of outageGauges) gateway.gauge(gauge);
   },

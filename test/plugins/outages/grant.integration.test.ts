@@ -4,9 +4,11 @@ import type { ActionKind } from '#core/business/operator-actions/action-kind.ts'
 import { commandOperator, coreAction, runAction } from '#core/business/operator-actions/actions.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
+import { readingOf } from '#core/web/resources/resource.ts';
 import { declineAction, grantAction } from '../../../plugins/outages/actions.ts';
 import { findAffected, grantForOutage } from '../../../plugins/outages/grant.ts';
-import { outageReadings } from '../../../plugins/outages/readings.ts';
+import { affectedReading } from '../../../plugins/outages/readings.ts';
+import { outages } from '../../../plugins/outages/resource.ts';
 import { createBuyer, createPaymentHost } from '../../core/business/payments/fixture.ts';
 import { RecordBook } from '../../core/gateway/records/record-fixture.ts';
 import { createTestDatabase } from '../../support/database.ts';
@@ -27,7 +29,7 @@ const record = async (subject: string) => (await listToldActions(database, { sub
 type Listed = Readonly<Record<string, readonly { readonly id: string }[] | undefined>>;
 
 async function read(path: string, query: Readonly<Record<string, string>> = {}): Promise<Listed> {
-  const reading = outageReadings.find((one) => one.path === path);
+  const reading = [affectedReading, readingOf(outages)].find((one) => one.path === path);
   return (await reading?.read(host, '', new URLSearchParams(query))) as Listed;
 }
 

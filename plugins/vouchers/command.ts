@@ -4,13 +4,10 @@ import { parseLine } from '#core/extension/commands/arguments.ts';
 import { type Command, type CommandContext, exampleText } from '#core/extension/commands/command.ts';
 import { parseMonth, zoneOf, type ZoneOptions, zoneOption } from '#core/extension/commands/days.ts';
 import { explainErrors } from '#core/extension/commands/explain-errors.ts';
-import { formatTable } from '#core/extension/commands/table-text.ts';
+import { addListCommand } from '#core/extension/commands/list-command.ts';
 import { csvLine } from '#core/platform/csv.ts';
-import { localTime } from '#core/platform/timing/time-zone.ts';
 import { createAction, revokeAction, type VoucherInput } from './actions.ts';
-
-/** Batches that are listed. */
-const mostBatches = 200;
+import { batches, vouchers } from './resources.ts';
 
 /** Loaded when a command runs: MikroORM would slow all other commands down. */
 const operations = () => import('./voucher-batches.ts');
@@ -39,7 +36,8 @@ export const voucherCommand: Command = {
         console.error(`batch ${String(batch)}: ${count} × ${days} d, ${source}, for ${accounts} accounts: ${note}`);
       },
     });
-    defineList(parser, context);
+    addListCommand(parser, context, batches, { limit: 200 });
+    addListCommand(parser, context, vouchers, { verb: 'codes' });
     defineExport(parser, context);
     addActionCommand(parser, context, revokeAction, {
       handle: 'id of a batch, a code, or the order of a gift',
@@ -49,35 +47,7 @@ export const voucherCommand: Command = {
   },
 };
 
-function defineList(parser: Parser, context: CommandContext): void {
-  parser
-    .command('list')
-    .description('list batches with how many vouchers are open, redeemed and revoked, the newest first')
-    .addOption(zoneOption())
-    .action((options: ZoneOptions) =>
-      context.withHost(async (host) => {
-        const zone = zoneOf(host, options);
-        const day = (at: number) => localTime(new Date(at), zone).day;
-        const batches = await (await operations()).listBatches(host.database, mostBatches);
-        const rows = batches.map((one) => [
-          one.id,
-          day(one.created_at),
-          day(one.expires_at),
-          `${one.days}`,
-          one.source,
-          one.is_for_new ? 'new' : 'all',
-          `${one.open}`,
-          `${one.redeemed}`,
-          `${one.revoked}`,
-          one.note,
-        ]);
-        const heading = ['batch', 'created', 'expires', 'days', 'source', 'for', 'open', 'redeemed', 'revoked', 'note'];
-        for (const line of formatTable(heading, rows)) context.print(line);
-      }),
-    );
-}
-
-const time = (at: number | null) => (at === null ? undefined : new Date(at).toISOString());
+const time = (at: Date | undefined) => at?.toISOString();
 
 function defineExport(parser: Parser, context: CommandContext): void {
   parser
@@ -86,23 +56,23 @@ function defineExport(parser: Parser, context: CommandContext): void {
     .option('--batch <id>', 'only of this batch', parseLine)
     .action((options: { batch?: string }) => {
       const printed = context.withHost(async ({ database }) => {
-        const { listVouchers } = await operations();
+        const { allVouchers } = await operations();
         context.print('batch,code,days,source,note,state,expires_at,redeemed_at,account,email,starts_at,ends_at');
-        for await (const one of listVouchers(database, options.batch))
+        for await (const one of allVouchers(database, options.batch))
           context.print(
             csvLine([
-              one.batch_id ?? undefined,
+              one.batchId,
               `…${one.hint}`,
               one.days,
               one.source,
               one.note,
               one.state,
-              time(one.expires_at),
-              time(one.redeemed_at),
-              one.account_id ?? undefined,
-              one.email ?? undefined,
-              time(one.starts_at),
-              time(one.ends_at),
+              time(one.expiresAt),
+              time(one.redeemedAt),
+              one.accountId,
+              one.email,
+              time(one.startsAt),
+              time(one.endsAt),
             ]),
           );
       });

@@ -4,6 +4,7 @@ import { defineTexts } from '#core/web/texts/texts.ts';
 import { createAction, revokeAction } from './actions.ts';
 import { voucherCommand } from './command.ts';
 import { redeemPage } from './redeem-page.ts';
+import { batches, vouchers } from './resources.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
@@ -19,6 +20,7 @@ export const plugin: GatewayPlugin = {
     gateway.texts(defineTexts({ en, id }));
     gateway.page(redeemPage);
     for (const action of [createAction, revokeAction]) gateway.action(action);
+    for (const resource of [batches, vouchers]) gateway.resource(resource);
     gateway.command(voucherCommand);
   },
 };

@@ -1,6 +1,6 @@
 import type { ActionSubject } from '#core/business/operator-actions/action-kind.ts';
 import { type Database, uuid } from '#core/platform/database/database.ts';
-import { epoch, epochs, type Row } from '#core/platform/database/rows.ts';
+import { epoch, epochs, type RecordOf, type Row, toRecord } from '#core/platform/database/rows.ts';
 import { AccountError } from '#core/business/accounts/account-error.ts';
 import type { Voucher, VoucherBatch } from './entities.ts';
 import { digestOf, normalizeCode, voucherExpiry, vouchers } from './vouchers.ts';
@@ -9,20 +9,22 @@ import { digestOf, normalizeCode, voucherExpiry, vouchers } from './vouchers.ts'
  * What the operator sees of vouchers and does with them.
  */
 
-/** A batch, with how many of its vouchers are in which state. Times are epoch ms. */
-interface VoucherBatchCounts extends Row<
+/** A batch, with how many of its vouchers are in which state. */
+export type CountedBatch = RecordOf<BatchRow>;
+
+type BatchRow = Row<
   typeof VoucherBatch,
   'id' | 'created_at' | 'expires_at' | 'days' | 'source' | 'is_for_new' | 'note'
-> {
+> & {
   readonly redeemed: number;
   readonly revoked: number;
   /** Neither redeemed nor revoked nor expired. */
   readonly open: number;
-}
+};
 
 /** The newest batches first. */
-export async function listBatches(database: Pick<Database, 'query'>, limit: number): Promise<VoucherBatchCounts[]> {
-  return database.query<VoucherBatchCounts>(
+export async function listBatches(database: Pick<Database, 'query'>, limit: number): Promise<CountedBatch[]> {
+  const rows = await database.query<BatchRow>(
     `select b.id, ${epochs('b.created_at', 'b.expires_at')}, b.days, b.source, b.is_for_new, b.note,
        count(v.redeemed_at)::int as redeemed, count(v.revoked_at)::int as revoked,
        (count(*) filter (where v.redeemed_at is null and v.revoked_at is null and b.expires_at > clock_timestamp()))::int as open
@@ -30,13 +32,13 @@ export async function listBatches(database: Pick<Database, 'query'>, limit: numb
      group by b.id order by b.created_at desc, b.id limit ?`,
     [limit],
   );
+  return rows.map(toRecord);
 }
 
 /** Paid for elsewhere, for nothing, or bought here as a gift. */
 type VoucherSource = 'sold' | 'given' | 'gift';
 
-/** One voucher, with who redeemed it. A gift has no batch. Times are epoch ms. */
-export interface ListedVoucher extends Row<typeof Voucher, 'id' | 'batch_id' | 'hint' | 'redeemed_at' | 'account_id'> {
+type VoucherRow = Row<typeof Voucher, 'id' | 'batch_id' | 'hint' | 'redeemed_at' | 'account_id'> & {
   readonly days: number;
   readonly source: VoucherSource;
   /** The code of the order for a gift. */
@@ -46,33 +48,51 @@ export interface ListedVoucher extends Row<typeof Voucher, 'id' | 'batch_id' | '
   readonly email: string | null;
   readonly starts_at: number | null;
   readonly ends_at: number | null;
+};
+
+/** One voucher, with who redeemed it. A gift has no batch. */
+export type ListedVoucher = RecordOf<VoucherRow>;
+
+interface VoucherFilter {
+  readonly batch?: string | undefined;
+  /** Id of the voucher before the first one. */
+  readonly after?: string | undefined;
+}
+
+/** Vouchers in the order in which they were made, all or those of a batch; gifts have no batch. @throws AccountError `not_found` */
+export async function listVouchers(
+  database: Pick<Database, 'query'>,
+  { batch, after, limit }: VoucherFilter & { readonly limit: number },
+): Promise<ListedVoucher[]> {
+  if (batch !== undefined && !uuid.test(batch)) throw new AccountError('not_found', `There is no batch ${batch}.`);
+  if (after !== undefined && !uuid.test(after)) throw new AccountError('not_found', `There is no voucher ${after}.`);
+  const rows = await database.query<VoucherRow>(
+    `select v.id, v.batch_id, v.hint, coalesce(b.days, o.days) as days, coalesce(b.source, 'gift') as source,
+       coalesce(b.note, o.code) as note, ${epoch(voucherExpiry)} as expires_at,
+       ${epoch('v.redeemed_at')} as redeemed_at, v.account_id, a.email,
+       ${epoch('p.starts_at')} as starts_at, ${epoch('p.ends_at')} as ends_at,
+       case when v.redeemed_at is not null then 'redeemed' when v.revoked_at is not null then 'revoked'
+         when ${voucherExpiry} <= clock_timestamp() then 'expired' else 'open' end as state
+     from ${vouchers} left join account a on a.id = v.account_id left join plan_period p on p.voucher_id = v.id
+     where (?::uuid is null or v.id > ?::uuid) and (?::uuid is null or v.batch_id = ?::uuid) order by v.id limit ?`,
+    [after ?? null, after ?? null, batch ?? null, batch ?? null, limit],
+  );
+  return rows.map(toRecord);
 }
 
 /** Vouchers that are read at once. */
 const pageSize = 500;
 
-/** All vouchers, or those of a batch, in the order in which they were made; gifts have no batch. */
-export async function* listVouchers(
+/** All of them, page by page. */
+export async function* allVouchers(
   database: Pick<Database, 'query'>,
   batch: string | undefined,
 ): AsyncGenerator<ListedVoucher> {
-  if (batch !== undefined && !uuid.test(batch)) throw new AccountError('not_found', `There is no batch ${batch}.`);
-  let after = '00000000-0000-0000-0000-000000000000';
-  for (;;) {
-    const rows = await database.query<ListedVoucher>(
-      `select v.id, v.batch_id, v.hint, coalesce(b.days, o.days) as days, coalesce(b.source, 'gift') as source,
-         coalesce(b.note, o.code) as note, ${epoch(voucherExpiry)} as expires_at,
-         ${epoch('v.redeemed_at')} as redeemed_at, v.account_id, a.email,
-         ${epoch('p.starts_at')} as starts_at, ${epoch('p.ends_at')} as ends_at,
-         case when v.redeemed_at is not null then 'redeemed' when v.revoked_at is not null then 'revoked'
-           when ${voucherExpiry} <= clock_timestamp() then 'expired' else 'open' end as state
-       from ${vouchers} left join account a on a.id = v.account_id left join plan_period p on p.voucher_id = v.id
-       where v.id > ?::uuid and (?::uuid is null or v.batch_id = ?::uuid) order by v.id limit ?`,
-      [after, batch ?? null, batch ?? null, pageSize],
-    );
-    yield* rows;
-    if (rows.length < pageSize) return;
-    after = rows.at(-1)?.id ?? after;
+  for (let after: string | undefined; ;) {
+    const found = await listVouchers(database, { batch, after, limit: pageSize });
+    yield* found;
+    if (found.length < pageSize) return;
+    after = found.at(-1)?.id;
   }
 }
 

@@ -10,11 +10,11 @@ import { openDatabase } from '#core/platform/database/open.ts';
 import { MemoryShared } from '#core/platform/shared/memory.ts';
 import { coreEntities } from '#core/process/entities.ts';
 import {
+  allVouchers,
   findVouchers,
   hasOpenVouchers,
   listBatches,
   type ListedVoucher,
-  listVouchers,
   readVoucherMonth,
   revokeVouchers,
 } from '../../../plugins/vouchers/voucher-batches.ts';
@@ -65,7 +65,7 @@ const expire = (batch: string) =>
   database.query('update voucher_batch set expires_at = clock_timestamp() where id = ?', [batch]);
 const listed = async (batch: string) => {
   const found: ListedVoucher[] = [];
-  for await (const one of listVouchers(database, batch)) found.push(one);
+  for await (const one of allVouchers(database, batch)) found.push(one);
   return found;
 };
 
@@ -267,9 +267,11 @@ describe('on two instances', () => {
         const vouchers = await listed(batch);
         const redeemed = vouchers.filter(({ state }) => state === 'redeemed');
         for (const accountId of accounts)
-          expect(await daysOf(accountId)).toBe(7 * redeemed.filter((one) => one.account_id === accountId).length);
-        expect(redeemed.every((one) => one.starts_at !== null)).toBe(true);
-        expect(vouchers.filter(({ state }) => state !== 'redeemed').every((one) => one.starts_at === null)).toBe(true);
+          expect(await daysOf(accountId)).toBe(7 * redeemed.filter((one) => one.accountId === accountId).length);
+        expect(redeemed.every((one) => one.startsAt !== undefined)).toBe(true);
+        expect(vouchers.filter(({ state }) => state !== 'redeemed').every((one) => one.startsAt === undefined)).toBe(
+          true,
+        );
       }),
       { numRuns: 12 * Number(process.env['TEST_CASES'] ?? 1) },
     );
@@ -303,7 +305,7 @@ describe('the operator', () => {
     const all = await listed(batch);
     expect(all.find(({ hint }) => hint === first.slice(-4))).toMatchObject({
       state: 'redeemed',
-      account_id: accountId,
+      accountId,
     });
     expect(all.map(({ state }) => state).toSorted()).toEqual(['open', 'open', 'redeemed', 'revoked']);
   });

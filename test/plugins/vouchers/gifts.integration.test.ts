@@ -13,7 +13,7 @@ import { MemoryShared } from '#core/platform/shared/memory.ts';
 import { coreEntities } from '#core/process/entities.ts';
 import {
   findVouchers,
-  listVouchers,
+  allVouchers,
   readVoucherMonth,
   revokeVouchers,
 } from '../../../plugins/vouchers/voucher-batches.ts';
@@ -295,8 +295,10 @@ describe('the operator', () => {
     await expect(redeem(friend, code)).rejects.toMatchObject({ kind: 'unusable' });
     await expect(revoke('ORD-00000000')).rejects.toMatchObject({ kind: 'not_found' });
     const listed = [];
-    for await (const one of listVouchers(database, undefined)) if (one.note === order.code) listed.push(one);
-    expect(listed).toMatchObject([{ batch_id: null, days: 7, source: 'gift', state: 'revoked', hint: code.slice(-4) }]);
+    for await (const one of allVouchers(database, undefined)) if (one.note === order.code) listed.push(one);
+    expect(listed).toMatchObject([
+      { batchId: undefined, days: 7, source: 'gift', state: 'revoked', hint: code.slice(-4) },
+    ]);
   });
 
   it('has its days in the books of vouchers on the day of the redemption', async () => {

@@ -1,0 +1,64 @@
+import { text } from '#core/business/operator-actions/action-kind.ts';
+import { object } from '#core/platform/schema.ts';
+import { defineView } from '#core/web/resources/field.ts';
+import { defineResource } from '#core/web/resources/resource.ts';
+import type { CountedBatch, ListedVoucher } from './voucher-batches.ts';
+
+/** Loaded when they are listed: MikroORM would slow all commands down. */
+const operations = () => import('./voucher-batches.ts');
+
+export const batches = defineResource({
+  name: 'batch',
+  plural: 'batches',
+  summary: 'list batches with how many vouchers are open, redeemed and revoked, the newest first',
+  query: object({}),
+  view: defineView<CountedBatch>()(
+    {
+      batch: { type: 'id', of: 'id' },
+      created: { type: 'text', print: ({ createdAt }, time) => time(createdAt).slice(0, 10) },
+      expires: { type: 'text', print: ({ expiresAt }, time) => time(expiresAt).slice(0, 10) },
+      days: { type: 'count', of: 'days' },
+      source: { type: 'state', of: 'source' },
+      for: { type: 'text', value: ({ isForNew }) => (isForNew ? 'new' : 'all') },
+      open: { type: 'count', of: 'open' },
+      redeemed: { type: 'count', of: 'redeemed' },
+      revoked: { type: 'count', of: 'revoked' },
+      note: { type: 'text', of: 'note' },
+    },
+    ['batch', 'created', 'expires', 'days', 'source', 'for', 'open', 'redeemed', 'revoked', 'note'],
+  ),
+  none: 'No batch found.',
+  list: async ({ database }, _query, { limit }) => ({
+    entries: await (await operations()).listBatches(database, limit),
+  }),
+});
+
+export const vouchers = defineResource({
+  name: 'voucher',
+  summary:
+    'list vouchers in the order in which they were made, with who redeemed them; codes by their last four characters',
+  query: object({
+    batch: text('Only of this batch.'),
+    after: text('The id of the last voucher of the page before.'),
+  }),
+  view: defineView<ListedVoucher>()(
+    {
+      code: { type: 'id', value: ({ hint }) => `…${hint}` },
+      batch: { type: 'id', of: 'batchId' },
+      days: { type: 'count', of: 'days' },
+      source: { type: 'state', of: 'source' },
+      state: { type: 'state', of: 'state' },
+      expires: { type: 'time', of: 'expiresAt' },
+      redeemed: { type: 'time', of: 'redeemedAt' },
+      account: { type: 'person', of: 'accountId' },
+      note: { type: 'text', of: 'note' },
+    },
+    ['code', 'batch', 'days', 'source', 'state', 'expires', 'redeemed', 'account', 'note'],
+  ),
+  none: 'No voucher found.',
+  async list({ database }, query, { limit }) {
+    const found = await (await operations()).listVouchers(database, { ...query, limit: limit + 1 });
+    const entries = found.slice(0, limit);
+    return { entries, next: found.length > limit ? (entries.at(-1)?.id ?? null) : null };
+  },
+});

@@ -4,6 +4,7 @@ import { defineTexts } from '#core/web/texts/texts.ts';
 import { keyDiagnosis, upstreamDiagnosis } from './diagnosis.ts';
 import { toolDiagnosis } from './tool-diagnosis.ts';
 import { routesCommand } from './health/routes-command.ts';
+import { routesResource } from './health/routes-resource.ts';
 import { routeGauges, routeStatus } from './routes.ts';
 import { capacityGauges } from './capacity/gauges.ts';
 import { otherModels } from './other-models.ts';
@@ -16,10 +17,12 @@ import id from './texts/id.json' with { type: 'json' };
 export const plugin: GatewayPlugin = {
   name: 'upstream',
   register(server) {
+    const routes = routesResource(server.gateway);
+    server.gateway.resource(routes);
+    server.gateway.command(routesCommand(routes));
     server.gateway.stage(upstreamStage);
     server.gateway.texts(defineTexts({ en, id }));
     server.gateway.problem(otherModels);
-    server.gateway.command(routesCommand);
     server.gateway.statusReport(routesReport(routeStatus));
     server.gateway.diagnosis(upstreamDiagnosis);
     server.gateway.diagnosis(keyDiagnosis);

@@ -1,13 +1,19 @@
-import { askOperator, OperatorUnavailable } from '#core/gateway/operator-listener/ask.ts';
-import { formatTable, type TextCell, type TextStyle } from '#core/extension/commands/table-text.ts';
+import { commandOperator, coreAction, runAction } from '#core/business/operator-actions/actions.ts';
+import { addActionCommand } from '#core/extension/commands/action-command.ts';
 import { type Command, CommandFailed } from '#core/extension/commands/command.ts';
+import { printFound } from '#core/extension/commands/list-command.ts';
+import { askOperator, OperatorUnavailable } from '#core/gateway/operator-listener/ask.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { resetRoute, routeIdsOf } from '#core/gateway/model-call/route-reset.ts';
+import { routeIdsOf } from '#core/gateway/model-call/route-reset.ts';
 import type { RouteStatus } from '#core/gateway/model-call/route-status.ts';
+import type { OperatorResource } from '#core/web/resources/resource.ts';
 import { storeReset } from './route-report.ts';
+import { type ListedRoute, writeStatus } from './routes-resource.ts';
+
+const resetAction = coreAction('route.reset');
 
 /** `daypass routes`: shows the breakers of all routes, or resets one. */
-export const routesCommand: Command = {
+export const routesCommand = (routes: OperatorResource<ListedRoute>): Command => ({
   name: 'routes',
   define(parser, context) {
     parser
@@ -19,30 +25,42 @@ export const routesCommand: Command = {
       .option('--url <url>', 'URL of the operator listener (default: from gateway.yaml)')
       .option('--json', 'print JSON')
       .addHelpText('after', '\n\nExit codes: 0 success, 1 failure, 2 invalid usage.')
-      .action(({ reset, url, json }: { reset?: string; url?: string; json?: true }) =>
+      .action(({ reset, url, ...output }: { reset?: string; url?: string; json?: true }) =>
         context.withHost(async (host) => {
-          if (reset !== undefined) return context.print(await resetKnownRoute(host, reset));
-          const routes = await askRoutes(host, url);
-          for (const line of json ? [JSON.stringify(routes)] : describeRoutes(routes)) context.print(line);
+          if (reset !== undefined) {
+            await prepareReset(host, reset);
+            await runAction(host, commandOperator(), resetAction, reset, {});
+            return context.print(`route ${reset} reset`);
+          }
+          const entries = await askRoutes(host, url);
+          await printFound(context, host, routes, { entries }, output, { longest: Infinity });
+          if (output.json !== true && entries.length > 0) for (const line of ['', ...legend]) context.print(line);
         }),
       );
+    addActionCommand(parser, context, resetAction, {
+      handle: 'such as openai/gpt-6-sol',
+      async wish(host, handle, input) {
+        await prepareReset(host, handle);
+        return { handle, input };
+      },
+      done: (id) => `route ${id} reset`,
+    });
   },
-};
+});
 
-async function resetKnownRoute(host: Host, route: string): Promise<string> {
+/** @throws CommandFailed for an unknown route */
+async function prepareReset(host: Host, route: string): Promise<void> {
   const known = routeIdsOf(host);
   if (!known.includes(route)) throw new CommandFailed(`Route "${route}" not found. Routes: ${known.join(', ')}`);
   // For instances that start later. While Redis is down, running instances keep the reset and store it afterwards.
   if (host.shared.kind === 'redis') await storeReset(host.shared, route, host.now()).catch(() => undefined);
-  await resetRoute(host, route);
-  return `route ${route} reset`;
 }
 
-async function askRoutes(host: Host, url: string | undefined): Promise<RouteStatus[]> {
+async function askRoutes(host: Host, url: string | undefined) {
   const { routes } = await askOperator(host, { url }).catch((error: unknown) => {
     throw error instanceof OperatorUnavailable ? new CommandFailed(error.message) : error;
   });
-  if (Array.isArray(routes)) return routes as unknown as RouteStatus[];
+  if (Array.isArray(routes)) return (routes as unknown as RouteStatus[]).map(writeStatus);
   throw new CommandFailed('The gateway reports no routes. Check that its pipeline has the stage upstream.');
 }
 
@@ -51,30 +69,3 @@ const legend = [
   'closed: requests are sent; open: the route is skipped until the time shown; half_open: one request tries it;',
   'no_model: the upstream does not have the model, so its other routes are asked first',
 ];
-
-const styles: Readonly<Record<RouteStatus['state'], TextStyle>> = {
-  closed: 'green',
-  open: 'red',
-  half_open: 'yellow',
-  no_model: 'yellow',
-};
-
-function describeRoutes(routes: readonly RouteStatus[]): string[] {
-  if (routes.length === 0) return ['No routes.'];
-  return [...formatTable(['route', 'breaker', ''], routes.map(cellsOf), { longest: Infinity }), '', ...legend];
-}
-
-function cellsOf({
-  route,
-  state,
-  open_until: until,
-  reason,
-  keys_cooling_down: cooling = 0,
-  keys_closed: closed = 0,
-}: RouteStatus): TextCell[] {
-  const why = state === 'closed' ? [] : [`until ${until}: ${reason}`];
-  if (closed > 0) why.push(`${closed} ${closed === 1 ? 'key' : 'keys'} closed by the vendor`);
-  const others = cooling - closed;
-  if (others > 0) why.push(`${others} ${others === 1 ? 'key' : 'keys'} cooling down`);
-  return [route, { text: state, style: styles[state] }, why.join('; ')];
-}

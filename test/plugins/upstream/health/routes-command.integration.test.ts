@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { type EndedCommand, runCommand } from '../../../support/command-line.ts';
 import { closedPort } from '../../../support/dead-ends.ts';
 import { createUpstream, type FaultyUpstream } from '../../../support/faulty-upstream.ts';
@@ -80,6 +81,19 @@ describe('a dead route', () => {
     );
     expect(await command('--reset', 'broken/m')).toEqual({ code: 0, out: 'route broken/m reset\n', errors: '' });
     await vi.waitFor(async () => expect((await verbose()).routes?.[0]?.state).toBe('closed'), { timeout: 30_000 });
+  });
+
+  it('a dead route is listed as JSON with all members, and reset by its action, on record', async () => {
+    const { out } = await command('--url', gateway.operatorUrl, '--json');
+    expect(JSON.parse(out)).toMatchObject([
+      { route: 'broken/m', state: 'open', open_since: expect.any(String), keys_cooling_down: 0, keys_closed: 0 },
+      { route: 'sound/m', state: 'closed', open_since: null, reason: null },
+      { route: 'busy/m' },
+    ]);
+    expect(await command('reset', 'broken/m')).toEqual({ code: 0, out: 'route broken/m reset\n', errors: '' });
+    await vi.waitFor(async () => expect((await verbose()).routes?.[0]?.state).toBe('closed'), { timeout: 30_000 });
+    const [last] = await listActions(gateway.database, { subject: 'broken/m', limit: 1 });
+    expect(last).toMatchObject({ action: 'route.reset', outcome: 'done', operator: expect.stringMatching(/^command/) });
   });
 
   it('a dead route is not listed when no gateway runs, and the reason is printed', async () => {

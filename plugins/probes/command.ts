@@ -1,15 +1,19 @@
 import type { Registry } from '#core/extension/registry.ts';
 import { type Command, type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
-import { formatTable, formatTime, paint, type TextCell } from '#core/extension/commands/table-text.ts';
+import { zoneOf, zoneOption } from '#core/extension/commands/days.ts';
+import { printFound } from '#core/extension/commands/list-command.ts';
+import type { Output } from '#core/extension/commands/show-command.ts';
+import { formatTable, paint } from '#core/extension/commands/table-text.ts';
 import type { Route } from '#core/config/catalog/catalog.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import type { Host } from '#core/gateway/host/host.ts';
+import { toOperatorJson } from '#core/web/resources/operator-json.ts';
 import type { CheckResult } from './probe-route.ts';
+import { probes } from './resource.ts';
 
-interface Options {
+interface Options extends Output {
   readonly ask?: true;
   readonly baseline?: true;
-  readonly json?: true;
   readonly key?: string;
   readonly model?: string;
 }
@@ -25,7 +29,7 @@ export function probeCommand(gateway: Registry): Command {
         .description('try whether a route does what it declares, or a vendor before it is bought')
         .argument(
           '[target]',
-          'a route, such as openai/gpt-6-sol, or the base URL of a vendor; without one, lists the last results',
+          'a route, such as openai/gpt-6-sol, or the base URL of a vendor; without one, the last results are listed',
         )
         .option('--baseline', 'take the answers of the route as those that later fingerprints are compared with')
         .option('--ask', 'of a URL: send requests to a model, which the vendor bills')
@@ -35,6 +39,7 @@ export function probeCommand(gateway: Registry): Command {
           'of a URL: the API key; better in the environment variable PROBE_KEY, or `-` to read it from stdin',
         )
         .option('--json', 'print JSON')
+        .addOption(zoneOption())
         .addHelpText(
           'after',
           `
@@ -51,32 +56,16 @@ Examples:
 Exit codes: 0 success, 1 a check failed or nothing could be found out, 2 invalid usage.`,
         )
         .action(async (target: string | undefined, options: Options) => {
-          if (target === undefined) return listResults(context, options);
+          if (target === undefined)
+            return context.withHost(async (host) => {
+              const found = await probes.list(host, {}, { limit: Infinity, timeZone: zoneOf(host, options) });
+              await printFound(context, host, probes, found, options, { longest: Infinity });
+            });
           if (/^https?:\/\//i.test(target)) return tryUrl(gateway, context, target, options);
           return tryRoute(gateway, context, target, options);
         });
     },
   };
-}
-
-async function listResults({ withHost, print }: CommandContext, { json }: Options): Promise<void> {
-  const { readProbedRoutes } = await import('./state.ts');
-  await withHost(async (host) => {
-    const routes = await readProbedRoutes(host);
-    if (json) return print(JSON.stringify(routes));
-    const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-    const rows = routes.map(({ route, results, drifted, changed }): TextCell[] => {
-      const wrong = [...drifted, ...(changed === undefined ? [] : [changed])];
-      const at = results.length === 0 ? undefined : new Date(Math.max(...results.map(({ startedAt }) => +startedAt)));
-      const state = results.length === 0 ? 'not tried' : drifted.length > 0 ? 'drifted' : changed ? 'changed' : 'ok';
-      const style = state === 'ok' ? 'green' : state === 'drifted' ? 'red' : 'yellow';
-      const what = wrong.map(
-        ({ check, reason, detail }) => `${check}: ${reason}${detail === undefined ? '' : ` (${detail})`}`,
-      );
-      return [route, { text: state, style }, formatTime(at, zone), what.join('; ')];
-    });
-    for (const line of formatTable(['route', 'state', 'last tried', ''], rows, { longest: Infinity })) print(line);
-  });
 }
 
 async function tryRoute(
@@ -112,7 +101,7 @@ async function tryRoute(
     }
     return done;
   });
-  if (json) print(JSON.stringify(results));
+  if (json) print(JSON.stringify(toOperatorJson(results, true), null, 2));
   const failed = results.filter(({ verdict }) => verdict.state === 'failed').map(({ check }) => check);
   if (failed.length > 0) throw new CommandFailed(`${id} does not do what it declares: ${failed.join(', ')}.`);
 }
@@ -164,7 +153,10 @@ async function recogniseUrl(
     throw new CommandFailed(
       `The list of models at ${url} does not say what server it is. Add --ask --model MODEL to try requests, which the vendor bills.`,
     );
-  if (isJson) return print(JSON.stringify({ ...found, capabilities: preset.capabilities, quirks: preset.quirks }));
+  if (isJson) {
+    const { capabilities, quirks } = preset;
+    return print(JSON.stringify(toOperatorJson({ ...found, capabilities, quirks }, true)));
+  }
   for (const line of describeServer(found, preset)) print(line);
 }
 

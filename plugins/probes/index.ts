@@ -4,6 +4,7 @@ import { readCheckups } from './checkups.ts';
 import { probeCommand } from './command.ts';
 import { probeJobs } from './jobs.ts';
 import { probesPage, probedRoutePage } from './pages.ts';
+import { probes } from './resource.ts';
 import { probesSection } from './section.ts';
 import { probeGauges, probesCheck } from './state.ts';
 import en from './texts/en.json' with { type: 'json' };
@@ -22,6 +23,7 @@ export const plugin: GatewayPlugin = {
     gateway.texts(defineTexts({ en, id }));
     gateway.page(probesPage);
     gateway.page(probedRoutePage);
+    gateway.resource(probes);
     gateway.command(probeCommand(gateway));
   },
 };

@@ -1,0 +1,137 @@
+import { object } from '#core/platform/schema.ts';
+import { defineView, type FieldReader } from '#core/web/resources/field.ts';
+import { toOperatorJson } from '#core/web/resources/operator-json.ts';
+import { defineResource } from '#core/web/resources/resource.ts';
+import type { LastResult } from './results.ts';
+import type { ProbedRoute } from './state.ts';
+
+/** Characters of what a vendor said, on pages. */
+const longestDetail = 160;
+
+const kinds = { ok: 'ok', drifted: 'bad', changed: 'warn', waiting: 'waiting' } as const;
+
+function stateOf({ results, drifted, changed }: ProbedRoute): keyof typeof kinds {
+  if (results.length === 0) return 'waiting';
+  if (drifted.length > 0) return 'drifted';
+  return changed === undefined ? 'ok' : 'changed';
+}
+
+/** State of a route on pages. */
+export function statusOf(probed: ProbedRoute, { t }: Pick<FieldReader, 't'>) {
+  const state = stateOf(probed);
+  return { kind: kinds[state], text: t(`probes.state.${state}`) };
+}
+
+function wrongOf({ drifted, changed }: ProbedRoute): readonly LastResult[] {
+  return changed === undefined ? drifted : [...drifted, changed];
+}
+
+function resultOf({ results }: ProbedRoute, name: LastResult['check']): LastResult | undefined {
+  return results.find(({ check }) => check === name);
+}
+
+function speedOf(result: LastResult | undefined, { t, format }: FieldReader): string {
+  const rate = result?.tokensPerSecond;
+  return rate === undefined ? '' : t('probes.rate', { rate: format.number(Math.round(rate)) });
+}
+
+function lastOf({ results }: ProbedRoute): Date | undefined {
+  return results.length === 0 ? undefined : new Date(Math.max(...results.map(({ startedAt }) => +startedAt)));
+}
+
+export const probes = defineResource({
+  name: 'probe',
+  summary: 'list routes with the last results of their checks',
+  query: object({}),
+  perPage: Infinity,
+  view: defineView<ProbedRoute>()(
+    {
+      route: {
+        type: 'link',
+        fit: 'id',
+        at: 'title',
+        value: ({ route }) => ({
+          text: route,
+          path: `/operator/probes/route?${new URLSearchParams({ route }).toString()}`,
+        }),
+      },
+      state: {
+        type: 'state',
+        label: 'probes.state',
+        at: 'end',
+        texts: 'probes.state',
+        kinds,
+        value: stateOf,
+        print: (probed) => (probed.results.length === 0 ? 'not tried' : stateOf(probed)),
+      },
+      wrong: {
+        type: 'text',
+        label: 'probes.failed_checks',
+        heading: '',
+        fit: 'text',
+        at: 'below',
+        value: (probed) =>
+          wrongOf(probed)
+            .map(({ check, reason, detail }) => `${check}: ${reason}${detail === undefined ? '' : ` (${detail})`}`)
+            .join('; '),
+        cell: (probed, { t }) =>
+          wrongOf(probed)
+            .map(({ check }) => t(`probes.check.${check}`))
+            .join(', '),
+      },
+      first_token: { type: 'duration', at: 'hide', value: (probed) => resultOf(probed, 'streams')?.firstContentMs },
+      speed: {
+        type: 'count',
+        label: 'probes.speed',
+        at: 'note',
+        cell: (probed, reader) => speedOf(resultOf(probed, 'streams'), reader),
+      },
+      score: {
+        type: 'count',
+        label: 'probes.score',
+        at: 'hide',
+        cell(probed, { format }) {
+          const score = resultOf(probed, 'fingerprint')?.score;
+          return score === undefined ? '' : format.percent(score / 100, 0);
+        },
+      },
+      last_tried: { type: 'time', label: 'probes.last', at: 'hide', value: lastOf },
+    },
+    ['route', 'state', 'last_tried', 'wrong'],
+  ),
+  none: 'No route can be probed.',
+  async list(host) {
+    const { readProbedRoutes } = await import('./state.ts');
+    return { entries: await readProbedRoutes(host) };
+  },
+  // A list at the top, with the names before 0.6, until 0.7.
+  write: ({ entries }) => toOperatorJson(entries, true),
+});
+
+/** Checks of one route. */
+export const checks = defineView<LastResult>()({
+  check: { type: 'state', label: 'probes.check', texts: 'probes.check', at: 'title', of: 'check' },
+  state: {
+    type: 'state',
+    label: 'probes.state',
+    at: 'end',
+    texts: 'probes.result',
+    kinds: { ok: 'ok', failed: 'bad', unknown: 'waiting' },
+    of: 'state',
+  },
+  found: { type: 'text', label: 'probes.found', fit: 'text', at: 'below', cell: describeFound },
+  tokens: { type: 'count', label: 'probes.tokens', isNamed: true, at: 'note', of: 'tokens' },
+  last: { type: 'time', label: 'probes.last', at: 'note-end', of: 'startedAt' },
+});
+
+function describeFound(result: LastResult, reader: FieldReader): string {
+  const { t, format } = reader;
+  const { reason, detail, firstContentMs, score } = result;
+  const measured = [
+    firstContentMs === undefined ? '' : t('probes.first_after', { time: format.duration(firstContentMs).text }),
+    speedOf(result, reader),
+    score === undefined ? '' : t('probes.resembles', { share: format.percent(score / 100, 0) }),
+  ];
+  const why = reason === undefined ? '' : t(`probes.reason.${reason}`);
+  return [why, (detail ?? '').slice(0, longestDetail), ...measured].filter((part) => part !== '').join(' · ');
+}

@@ -1,8 +1,8 @@
 import { Option } from 'commander';
 import { parseInteger, parseLine } from '#core/extension/commands/arguments.ts';
 import { type Command, CommandFailed } from '#core/extension/commands/command.ts';
-import { zoneOf } from '#core/extension/commands/days.ts';
-import { formatTable, formatTime } from '#core/extension/commands/table-text.ts';
+import { addListCommand } from '#core/extension/commands/list-command.ts';
+import { apiTokens } from './tokens-resource.ts';
 import type { Scope } from './tokens.ts';
 
 const tokens = () => import('./tokens.ts');
@@ -30,23 +30,7 @@ export const operatorTokenCommand: Command = {
           context.print(token);
         }),
       );
-    parser
-      .command('list')
-      .description('list tokens, the newest first')
-      .action(() =>
-        context.withHost(async (host) => {
-          const all = await (await tokens()).listTokens(host.database);
-          const time = (value: Date | undefined) => formatTime(value, zoneOf(host, {}));
-          if (all.length === 0) return context.print('No token.');
-          const rows = all.map(({ name, scope, createdAt, expiresAt, lastUsedAt, revokedAt }) => [
-            name,
-            scope,
-            ...[createdAt, expiresAt, lastUsedAt, revokedAt].map(time),
-          ]);
-          for (const line of formatTable(['name', 'scope', 'created', 'expires', 'last used', 'revoked'], rows))
-            context.print(line);
-        }),
-      );
+    addListCommand(parser, context, apiTokens);
     parser
       .command('revoke')
       .description('refuse a token from now on')

@@ -6,6 +6,7 @@ import { removeOldCalls } from './idempotency.ts';
 import { readings } from './readings.ts';
 import { operatorApiRoutes } from './routes.ts';
 import { operatorApiSection } from './section.ts';
+import { apiTokens } from './tokens-resource.ts';
 
 /** The operator's HTTP API: what commands and pages do to accounts and orders, as JSON. Off by default. */
 export const plugin: GatewayPlugin = {
@@ -14,6 +15,7 @@ export const plugin: GatewayPlugin = {
     gateway.section(operatorApiSection);
     gateway.tables({ name: 'operator_api', entities: async () => Object.values(await import('./entities.ts')) });
     gateway.command(operatorTokenCommand);
+    gateway.resource(apiTokens);
     for (const reading of readings) gateway.operatorReading(reading);
     gateway.operatorReading(configurationReading(gateway));
     gateway.job(retention);

@@ -8,7 +8,7 @@ type Queries = Pick<Database, 'query'>;
 /** `read` reads; `act` does what actions do as well. */
 export type Scope = 'read' | 'act';
 
-interface TokenRecord {
+export interface TokenRecord {
   readonly id: string;
   readonly name: string;
   readonly scope: Scope;
@@ -33,13 +33,14 @@ export async function createToken(
   return created.length > 0 ? token : undefined;
 }
 
-/** All tokens, the newest first. */
-export async function listTokens(database: Queries): Promise<TokenRecord[]> {
+/** The newest first. */
+export async function listTokens(database: Queries, limit: number): Promise<TokenRecord[]> {
   const rows = await database.query<
     Row<typeof OperatorToken, 'id' | 'name' | 'scope' | 'created_at' | 'expires_at' | 'last_used_at' | 'revoked_at'>
   >(
     `select id, name, scope, ${epochs('created_at', 'expires_at', 'last_used_at', 'revoked_at')}
-     from operator_token order by operator_token.created_at desc, id`,
+     from operator_token order by operator_token.created_at desc, id limit ?`,
+    [limit],
   );
   return rows.map(toRecord);
 }

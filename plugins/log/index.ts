@@ -10,8 +10,9 @@ import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 import { recordsCheck } from './records-check.ts';
 import { logStage } from './stage.ts';
-import { requestReading, requests, requestsCommand } from './commands/requests-command.ts';
-import { usageCommand } from './commands/usage-command.ts';
+import { requestReading, requests } from './commands/requests.ts';
+import { requestsCommand } from './commands/requests-command.ts';
+import { usageCommand, usageReading } from './commands/usage-command.ts';
 
 /** Readers add hours and deltas, so the interval affects how many rows they read, not their counts. */
 const usageFoldJob: JobDefinition = {
@@ -46,6 +47,7 @@ export const plugin: GatewayPlugin = {
     server.gateway.operatorReading(requestReading);
     server.gateway.command(requestsCommand);
     server.gateway.command(usageCommand(server.gateway));
+    server.gateway.operatorReading(usageReading(server.gateway));
     for (const gauge of journalGauges) server.gateway.gauge(gauge);
     server.gateway.healthCheck(recordsCheck);
     server.gateway.texts(defineTexts({ en, id }));

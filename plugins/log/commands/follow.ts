@@ -6,7 +6,7 @@ import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { Backoff } from '#core/platform/timing/backoff.ts';
 import { describeRequests, requestToJson } from './describe-requests.ts';
 import { listUpTo } from './print-requests.ts';
-import type { CommandOutput } from './request-options.ts';
+import type { CommandOutput } from './selection.ts';
 
 /** Ms between two queries. */
 const interval = 1_000;

@@ -7,31 +7,24 @@ import { describeRequest } from './describe-request.ts';
 import { describeRequests, requestToJson } from './describe-requests.ts';
 import { readUnauthenticated } from '#core/gateway/records/unauthenticated.ts';
 import { describeUnauthenticated, includesUnauthenticated, namedBlocks } from './describe-unauthenticated.ts';
-import type { CommandOutput } from './request-options.ts';
+import type { CommandOutput } from './selection.ts';
 import type { Account } from '#core/business/accounts/entities.ts';
 import type { Row } from '#core/platform/database/rows.ts';
 
 /** Prints requests, the newest first. */
 export async function printRequests(
   { database }: Pick<Host, 'database'>,
-  filter: RequestFilter,
-  {
-    print,
-    isJson,
-    timeZone,
-    limit,
-    before,
-  }: CommandOutput & { readonly limit: number; readonly before: string | undefined },
+  filter: RequestFilter & { readonly since: number },
+  { limit, after }: { readonly limit: number; readonly after: string | undefined },
+  { print, timeZone }: Omit<CommandOutput, 'isJson'>,
 ): Promise<void> {
-  const { records, next } = await listUpTo(database, filter, limit, before);
-  if (isJson) return print(JSON.stringify({ requests: records.map(requestToJson), next: next ?? null }, null, 2));
+  const { records, next } = await listUpTo(database, filter, limit, after);
   if (records.length === 0) print('No request found.');
   else for (const line of describeRequests(records, timeZone)) print(line);
   if (next !== undefined) print(`\nmore: --before ${next}`);
-  const { since } = filter;
-  if (since === undefined || before !== undefined || !includesUnauthenticated(filter)) return;
-  const unauthenticated = await readUnauthenticated(database, since, namedBlocks);
-  for (const line of describeUnauthenticated(unauthenticated, since, timeZone)) print(line);
+  if (after !== undefined || !includesUnauthenticated(filter)) return;
+  const unauthenticated = await readUnauthenticated(database, filter.since, namedBlocks);
+  for (const line of describeUnauthenticated(unauthenticated, filter.since, timeZone)) print(line);
 }
 
 /** Pages until there are enough. */

@@ -14,49 +14,70 @@ import {
   type UsageFilter,
   usageReach,
 } from '#core/gateway/records/usage.ts';
-import { readUnauthenticated, writeUnauthenticated } from '#core/gateway/records/unauthenticated.ts';
+import {
+  readUnauthenticated,
+  type UnauthenticatedUsage,
+  writeUnauthenticated,
+} from '#core/gateway/records/unauthenticated.ts';
 import { describeUnauthenticated, includesUnauthenticated, namedBlocks } from './describe-unauthenticated.ts';
 import type { FiguredUsage, UsageFiguresReader } from '#core/extension/commands/usage-figures.ts';
 import { describeUsage, untimed, type UsageGrouping, type UsageLine, type UsageTable } from './describe-usage.ts';
-import type { CommandOutput } from './request-options.ts';
+import type { CommandOutput } from './selection.ts';
 import { toOperatorJson } from '#core/web/resources/operator-json.ts';
 import type { Account } from '#core/business/accounts/entities.ts';
 import type { Row } from '#core/platform/database/rows.ts';
 
-export async function printUsage(
-  host: Pick<Host, 'database' | 'section' | 'now'>,
+type UsageHost = Pick<Host, 'database' | 'section' | 'now'>;
+
+/** Usage by one grouping, and of no account. */
+interface CountedUsage {
+  readonly table: UsageTable;
+  /** Undefined where requests without an account cannot be among what is asked for. */
+  readonly unauthenticated: UnauthenticatedUsage | undefined;
+}
+
+/** Blocks of addresses in JSON. */
+const listedBlocks = 100;
+
+/** @param blocks of addresses, at most */
+async function readCounted(
+  host: UsageHost,
   filter: UsageFilter,
   by: UsageGrouping,
-  { print, isJson, timeZone }: CommandOutput,
   figuresReader: UsageFiguresReader | undefined,
-): Promise<void> {
+  blocks = listedBlocks,
+): Promise<CountedUsage> {
   const { database } = host;
   const [lines, { since: reach }, figures, unauthenticated] = await Promise.all([
     by === 'plan' ? [] : readLines(database, filter, by),
     usageReach(database),
     by === 'hour' || by === 'client' ? undefined : figuresReader?.read(host, filter, by),
-    includesUnauthenticated(filter)
-      ? readUnauthenticated(database, filter.since, isJson ? listedBlocks : namedBlocks)
-      : undefined,
+    includesUnauthenticated(filter) ? readUnauthenticated(database, filter.since, blocks) : undefined,
   ]);
-  const table: UsageTable = {
-    by,
-    lines: figures === undefined ? lines : addFigures(lines, figures.groups),
-    since: filter.since,
-    reach,
-    figures,
-  };
-  if (isJson) {
-    const others = unauthenticated && { unauthenticated: writeUnauthenticated(unauthenticated) };
-    return print(JSON.stringify(toOperatorJson({ ...toJson(table), ...others }), null, 2));
-  }
+  const all = figures === undefined ? lines : addFigures(lines, figures.groups);
+  return { table: { by, lines: all, since: filter.since, reach, figures }, unauthenticated };
+}
+
+/** Usage as commands and the API write it. */
+export async function readUsageJson(...asked: Parameters<typeof readCounted>): Promise<object> {
+  const { table, unauthenticated } = await readCounted(...asked);
+  return { ...toJson(table), ...(unauthenticated && { unauthenticated: writeUnauthenticated(unauthenticated) }) };
+}
+
+export async function printUsage(
+  host: UsageHost,
+  filter: UsageFilter,
+  by: UsageGrouping,
+  { print, isJson, timeZone }: CommandOutput,
+  figuresReader: UsageFiguresReader | undefined,
+): Promise<void> {
+  if (isJson)
+    return print(JSON.stringify(toOperatorJson(await readUsageJson(host, filter, by, figuresReader)), null, 2));
+  const { table, unauthenticated } = await readCounted(host, filter, by, figuresReader, namedBlocks);
   for (const line of describeUsage(table, timeZone)) print(line);
   if (unauthenticated === undefined) return;
   for (const line of describeUnauthenticated(unauthenticated, filter.since, timeZone)) print(line);
 }
-
-/** Blocks of addresses in the output of `--json`. */
-const listedBlocks = 100;
 
 async function readLines(database: Host['database'], filter: UsageFilter, by: UsageBy): Promise<UsageLine[]> {
   const [usage, names, routes] = await Promise.all([

@@ -77,7 +77,7 @@ describe('a call', () => {
       'with a revoked token',
       async () => {
         const token = await newToken('act');
-        const [{ name } = { name: '' }] = await listTokens(database);
+        const [{ name } = { name: '' }] = await listTokens(database, 1);
         expect(await revokeToken(database, name)).toBe(true);
         return token;
       },
@@ -112,7 +112,7 @@ describe('a call', () => {
     const token = await newToken('act');
     const answer = await call('POST', `/accounts/${accountId}/add-days`, { token, body: { days: 2, note: 'outage' } });
     expect(answer).toEqual({ status: 200, json: { action: 'account.add_days', account: accountId } });
-    const [{ name } = { name: '' }] = await listTokens(database);
+    const [{ name } = { name: '' }] = await listTokens(database, 1);
     expect(await listToldActions(database, { subject: accountId, limit: 5 })).toMatchObject([
       { operator: `api (${name})`, action: 'account.add_days', note: 'days: 2, outage', outcome: 'done' },
     ]);

@@ -60,8 +60,8 @@ it('counts clients over all accounts, and not within one', async () => {
   expect(table.join()).toContain('client: the program, as it names itself');
   const within = await gateway('--by', 'client', '--account', accountId);
   expect([within.exitCode, `${within.output}${within.error}`]).toEqual([
-    1,
-    expect.stringContaining('Leave out --account'),
+    2,
+    expect.stringContaining('Leave out "account"'),
   ]);
 });
 

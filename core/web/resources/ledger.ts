@@ -1,5 +1,7 @@
-import type { LedgerEntry } from '#core/business/accounts/ledger-entries.ts';
-import { defineView } from './field.ts';
+import { downtimeOf, type LedgerEntry } from '#core/business/accounts/ledger-entries.ts';
+import { recordedLabelIn } from '#core/business/accounts/plans.ts';
+import { tellDowntime } from '../pages/downtime.ts';
+import { defineView, type FieldReader } from './field.ts';
 
 /** Entries of the ledger of paid time. */
 export const ledger = defineView<LedgerEntry>()(
@@ -10,7 +12,7 @@ export const ledger = defineView<LedgerEntry>()(
     from: { type: 'time', at: 'note', of: 'startsAt' },
     until: { type: 'time', at: 'note-end', of: 'endsAt' },
     label: { type: 'text', of: 'label' },
-    note: { type: 'text', fit: 'text', at: 'hide', of: 'note' },
+    note: { type: 'text', fit: 'text', at: 'hide', of: 'note', cell: ledgerNote },
     in_force: {
       type: 'text',
       heading: '',
@@ -24,3 +26,11 @@ export const ledger = defineView<LedgerEntry>()(
   },
   ['written', 'reason', 'days', 'from', 'until', 'label', 'note', 'in_force'],
 );
+
+/** Reason for an entry, in the reader's language if the gateway wrote it. */
+export function ledgerNote(entry: LedgerEntry, reader: FieldReader): string | undefined {
+  const downtime = downtimeOf(entry);
+  if (downtime !== undefined) return tellDowntime(downtime, reader);
+  const { note, label } = entry;
+  return note ?? (label && recordedLabelIn(reader.language, label, reader.host));
+}

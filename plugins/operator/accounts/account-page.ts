@@ -20,11 +20,12 @@ import {
 import { signInName } from '#core/business/operator-actions/telling.ts';
 import { nameAccounts } from '#core/web/actions/tell-action.ts';
 import { actionTable } from '#core/web/actions/action-table.ts';
-import { ledgerTable, mailTable } from '../shared-tables.ts';
+import { mailTable } from '../mail-table.ts';
 import { type TableSection, withRows } from '#core/web/pages/table.ts';
 import { describeDone } from '#core/web/actions/action-page.ts';
 import { accountFacts, readAccountDetails } from '#core/web/resources/account-details.ts';
 import { defineView, describeFacts, fieldTable } from '#core/web/resources/field.ts';
+import { ledger as ledgerView } from '#core/web/resources/ledger.ts';
 import { ordersOfOne } from '#core/web/resources/orders.ts';
 import { accountLinks } from './account-links.ts';
 import { describeAccountTiles } from './account-tiles.ts';
@@ -107,7 +108,7 @@ export const accountPage = (gateway: Pick<Registry, 'costsReader' | 'storySource
       sections: withRows([
         usageTable(byRequests, timed, costs && ((model) => costs.ofModel(id, model)), request),
         fieldTable(request, 'orders', 'operator.orders', orders, ordersOfOne),
-        ledgerTable(ledger, request),
+        fieldTable(request, 'ledger', 'operator.ledger', ledger, ledgerView.page),
         mailTable(mails, request),
         actionTable(actions, request, names),
       ]),

@@ -7,7 +7,7 @@ import { createRequestId } from '#core/gateway/records/request-id.ts';
 import { type UsageCounts, usageHour, type UsageKeys } from '#core/gateway/records/usage.ts';
 import type { StoryEntry } from '#core/web/pages/account-story.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
-import { ledgerNote } from '../ledger-note.ts';
+import { ledgerNote } from '#core/web/resources/ledger.ts';
 import { tellAction, tellDone as tellThatDone } from '#core/web/actions/tell-action.ts';
 import { describeDevice } from '#core/web/sessions/device.ts';
 import type { SessionRecord } from '#core/web/sessions/sessions.ts';

@@ -1,7 +1,7 @@
 import { countUndelivered, listMails, undeliveredDays } from '#core/business/mail/mails.ts';
 import type { Page } from '#core/web/pages/page.ts';
 import { describeDone } from '#core/web/actions/action-page.ts';
-import { mailTable } from '../shared-tables.ts';
+import { mailTable } from '../mail-table.ts';
 
 /** Mails on the page; when some are sent again, others follow. */
 const listed = 200;

@@ -11,9 +11,10 @@ import { describeCode, redeemerOf, timeOf } from '#core/business/payments/order-
 import { isUnderWay } from '#core/business/payments/order-types.ts';
 import { describeDone } from '#core/web/actions/action-page.ts';
 import { actionTable } from '#core/web/actions/action-table.ts';
-import { ledgerTable, mailTable } from '../shared-tables.ts';
+import { mailTable } from '../mail-table.ts';
 import { withRows } from '#core/web/pages/table.ts';
 import { describeFacts, type EntryView, fieldTable, type PageFact } from '#core/web/resources/field.ts';
+import { ledger } from '#core/web/resources/ledger.ts';
 import {
   attempts,
   flagsOf,
@@ -67,7 +68,7 @@ export const orderPage: Page = {
         table('attempts', details.attempts, attempts),
         table('notifications', details.notifications, notifications),
         mailTable(mails, request),
-        ledgerTable(details.ledger, request),
+        table('ledger', details.ledger, ledger),
         actionTable(details.actions, request),
       ]),
       asOf: format.time(order.readAt),

@@ -1,15 +1,7 @@
-import type { LedgerEntry } from '#core/business/accounts/ledger-entries.ts';
 import { type CustomerMail, moneyEvents } from '#core/business/mail/mails.ts';
 import type { TableSection } from '#core/web/pages/table.ts';
 import { type FieldReader, fieldTable, type ShownField } from '#core/web/resources/field.ts';
-import { ledger } from '#core/web/resources/ledger.ts';
 import { mails } from '#core/web/resources/mails.ts';
-import { ledgerNote } from './ledger-note.ts';
-
-export function ledgerTable(entries: readonly LedgerEntry[], reader: FieldReader): TableSection {
-  const fields = ledger.page.map((field) => (field.name === 'note' ? { ...field, cell: ledgerNote } : field));
-  return fieldTable(reader, 'ledger', 'operator.ledger', entries, fields);
-}
 
 /** Mails to customers, with what has become of them. @param isMixed true: of several accounts, which are named */
 export function mailTable(entries: readonly CustomerMail[], reader: FieldReader, isMixed = false): TableSection {

@@ -3,7 +3,7 @@ import { mayHoldLongNumbers } from '#core/gateway/model-call/exact-json.ts';
 import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { UniqueIds } from '../../../canonical/call-ids.ts';
 import { canonicalInput } from '../../../canonical/kept-reasoning.ts';
-import { asText, member, parseBody, sameOr } from '../../../wire/members.ts';
+import { asList, asText, member, parseBody, sameOr } from '../../../wire/members.ts';
 import { mapEntries } from '../../adaptation/adapt-members.ts';
 import { type ReplyRepair, withData, withoutEmptyError } from '../../contract/pass-through.ts';
 import { unwrapped } from './decode-reply.ts';
@@ -19,15 +19,16 @@ export class GeminiReplyRepair implements ReplyRepair {
   readonly #candidates = new Map<JsonValue, CandidateCalls>();
 
   event(event: StreamEvent): readonly StreamEvent[] {
-    const { data } = event;
-    if (data === undefined || !mayNeedRepair(data)) return [event];
-    const body = exact(data, event.parse());
+    const { data = '' } = event;
+    const parsed = event.parse();
+    if (parsed === undefined || !mayNeedRepair(parsed)) return [event];
+    const body = exact(data, parsed);
     const repaired = body && this.#repaired(body);
     return [repaired === undefined || repaired === body ? event : withData(event, repaired)];
   }
 
   whole(body: JsonObject, given: string): JsonObject {
-    if (!mayNeedRepair(given)) return body;
+    if (!mayNeedRepair(body)) return body;
     const whole = exact(given, body) ?? body;
     const repaired = this.#repaired(whole);
     return repaired === whole ? body : repaired;
@@ -67,11 +68,14 @@ const alternatives = [
   'toolResponse',
 ] as const;
 
-const startsWrapped = /^\s*\{\s*"response"/;
+/** True for a reply with a call, which may be empty, with an error, or in an object. */
+function mayNeedRepair({ error, response, candidates }: GeminiReply): boolean {
+  return error !== undefined || response !== undefined || asList(candidates).some(hasCall);
+}
 
-/** True for a text with a call, which may be empty, with an error, or in an object. */
-function mayNeedRepair(text: string): boolean {
-  return text.includes('"functionCall"') || text.includes('"error"') || startsWrapped.test(text);
+function hasCall(candidate: JsonValue): boolean {
+  const parts = member<GeminiContent>(member<GeminiCandidate>(candidate, 'content'), 'parts');
+  return asList(parts).some((part) => member<GeminiPart>(part, 'functionCall') !== undefined);
 }
 
 function isEmptyObject(value: JsonValue | undefined): boolean {

@@ -107,6 +107,8 @@ export {
   type Role,
   type SignedInAccount,
 } from '#core/web/pages/page.ts';
+export type { CheckoutPart, CheckoutStep, SentencePiece } from '#core/web/pages/checkout-step.ts';
+export type { OrderLine, PlacedOrder, RecordOrder } from '#core/business/payments/order-lines.ts';
 export { markdownPage } from '#core/web/markdown/markdown-page.ts';
 export { PageError, type PageErrorDetails } from '#core/web/pages/page-error.ts';
 export { publishLive } from '#core/web/live/live-bus.ts';

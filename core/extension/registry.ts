@@ -25,11 +25,12 @@ import { checkSchedule } from '#core/platform/jobs/job.ts';
 import type { SocketEndpoint } from '#core/gateway/http/upgrades.ts';
 import type { Endpoint } from '#core/gateway/pipeline/exchange.ts';
 import type { ReadStory } from '#core/web/pages/account-story.ts';
+import type { CheckoutStep } from '#core/web/pages/checkout-step.ts';
 import type { ReadCostsBeside } from '#core/web/pages/costs-beside.ts';
 import type { NoticeSource } from '#core/web/pages/notices.ts';
 import type { AssetSource, Page } from '#core/web/pages/page.ts';
 import type { NoteSource } from '#core/web/pages/plugin-notes.ts';
-import type { ReadSiteLinks } from '#core/web/pages/site-links.ts';
+import type { ReadSiteLinks } from '#core/web/markdown/site-links.ts';
 import { locateAssets, locateTemplates } from '#core/web/pages/views.ts';
 import type { ProblemKind } from '#core/web/problems/problem.ts';
 import { type OperatorResource, readingOf } from '#core/web/resources/resource.ts';
@@ -102,6 +103,7 @@ export class Registry {
   readonly formats = new Map<string, WireFormat>();
   readonly vendors = new Map<string, Vendor>();
   readonly paymentProviders = new Map<string, PaymentProvider>();
+  readonly checkoutSteps = new Map<string, CheckoutStep>();
   readonly actions = new Map<string, ActionKind>();
   readonly commands = new Map<string, Command>();
   readonly #subcommands = new Map<string, readonly Command['define'][]>();
@@ -227,6 +229,16 @@ export class Registry {
 
   paymentProvider(provider: PaymentProvider): void {
     add(this.paymentProviders, 'payment provider', provider);
+  }
+
+  /** Something that is asked or told where a buyer pays, and stored with the order. */
+  checkoutStep(step: CheckoutStep): void {
+    for (const other of this.checkoutSteps.values()) {
+      const taken = Object.keys(step.fields).find((name) => name in other.fields);
+      if (taken !== undefined)
+        throw new Error(`checkout step "${step.name}": the field "${taken}" belongs to "${other.name}"`);
+    }
+    add(this.checkoutSteps, 'checkout step', step);
   }
 
   /** Something that operators do, on pages, by commands and over the API; each time is recorded. */

@@ -9,7 +9,7 @@ import { errorAsJson, errorAsPage, toPageError, wantsPage } from './serving/erro
 import { routeLivePages } from './live/live-route.ts';
 import { removeEndedSessions, noteUnavailable, signInPath } from './sessions/sign-in.ts';
 import type { AssetSource, Page } from './pages/page.ts';
-import type { ReadSiteLinks } from './pages/site-links.ts';
+import type { ReadSiteLinks } from './markdown/site-links.ts';
 import { PageError } from './pages/page-error.ts';
 import { checkPage, Renderer } from './serving/renderer.ts';
 import { PageRoutes } from './serving/routes.ts';

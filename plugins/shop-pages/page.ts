@@ -1,7 +1,7 @@
 import { describeMarkdown, languageOf, markdownLook } from '#core/web/markdown/markdown-page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
-import type { ReadSiteLinks } from '#core/web/pages/site-links.ts';
+import type { ReadSiteLinks } from '#core/web/markdown/site-links.ts';
 import { describeSeller } from './seller.ts';
 import { isDraft, shopPages, titleOf, visibleTexts } from './shop-pages.ts';
 
@@ -55,7 +55,8 @@ const isLinked = (name: string) => linked.some((one) => one === name);
 
 /** The footer, the sign-in and the checkout link what the reader can open. */
 export const shopLinks: ReadSiteLinks = (reader) => {
-  const pages = [...shopPages(reader.host).texts].flatMap(([name, page]) => {
+  const all = shopPages(reader.host).texts;
+  const pages = [...all].flatMap(([name, page]) => {
     const texts = visibleTexts(page, reader);
     return texts === undefined ? [] : [{ name, path: `/${name}`, label: titleOf(texts, reader.language) }];
   });
@@ -63,5 +64,6 @@ export const shopLinks: ReadSiteLinks = (reader) => {
   return {
     ...Object.fromEntries(pages.filter(({ name }) => isLinked(name)).map(({ name, path }) => [name, path])),
     more,
+    textsAt: (path) => visibleTexts(all.get(path.slice(1)), reader),
   };
 };

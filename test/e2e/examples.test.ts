@@ -2,6 +2,7 @@ import { cp } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createGatewayHome, type GatewayHome, type GatewayProcess, wholePipeline } from '../support/gateway.ts';
+import { PageClient } from '../support/page-client.ts';
 
 const examples = resolve(import.meta.dirname, '..', '..', 'docs', 'examples');
 const catalog = 'upstreams: { demo: { vendor: demo } }\nmodels: { test: { routes: [demo/chatty] } }';
@@ -15,7 +16,7 @@ beforeAll(async () => {
   await cp(examples, join(home.folder, 'examples'), { recursive: true });
   const pipeline = wholePipeline.replace('- auth\n', '- auth\n  - redact: { words: [demo], with: "****" }\n');
   await home.write(`
-plugins: [./examples/redact.ts, ./examples/notes/index.ts]
+plugins: [./examples/redact.ts, ./examples/notes/index.ts, ./examples/order-reference/index.ts]
 notes: { keep_days: 1 }
 ${pipeline}
 ${catalog}`);
@@ -98,6 +99,34 @@ describe('docs/examples/notes', () => {
     await vi.waitFor(
       async () => expect(await home.database.query("SELECT 1 FROM notes WHERE text = 'old'")).toEqual([]),
       { timeout: 15_000 },
+    );
+  });
+});
+
+const html = (language: string) => ({ headers: { accept: 'text/html', 'accept-language': language } });
+
+describe('docs/examples/order-reference', () => {
+  it('shows its page from Markdown in both languages', async () => {
+    const pages = await Promise.all(
+      ['en', 'id'].map(async (language) => (await fetch(`${gateway.url}/order-references`, html(language))).text()),
+    );
+    expect(pages[0]).toContain('<h1>Order references</h1>');
+    expect(pages[1]).toContain('<h1>Nomor referensi</h1>');
+  });
+
+  it('puts what a buyer writes at checkout on the receipt', async () => {
+    const buyer = new PageClient(gateway.url);
+    await buyer.submit('/sign-in', '/sign-in', { name: 'Ani', email: 'ani@example.com' });
+    const refused = await buyer.submit('/buy', '/buy', { days: '7', order_reference: '<b>' });
+    expect([refused.status, refused.text.includes('Use letters, digits')]).toEqual([422, true]);
+    const { location } = await buyer.submit('/buy', '/buy', { days: '7', order_reference: 'PO/4711' });
+    const bank = `/sandbox/${location.split('/')[2]}.1`;
+    await buyer.submit(bank, bank, { action: 'pay' });
+    // The notification of the bank is processed in the background.
+    await vi.waitFor(
+      async () =>
+        expect((await buyer.get(`${location}/receipt`)).text).toContain('<dt>Order reference</dt><dd>PO/4711</dd>'),
+      { timeout: 20_000, interval: 100 },
     );
   });
 });

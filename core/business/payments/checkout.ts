@@ -9,6 +9,7 @@ import { CheckoutError } from './checkout-error.ts';
 import { configuredProvider } from './connections.ts';
 import { sellsGifts } from './gifts.ts';
 import { checkLimits, isOpen, lockBuyer } from './order-limits.ts';
+import { type PlacedOrder, type RecordOrder, writeOrderLines } from './order-lines.ts';
 import { placeSteps } from './places.ts';
 import { generateOrderCode, readOrder } from './order.ts';
 import type { Order } from './order-types.ts';
@@ -36,6 +37,8 @@ interface OrderOptions {
   readonly address?: string | undefined;
   /** The account that redeems the code gets the days, not the buyer. */
   readonly isGift?: boolean | undefined;
+  /** Called last in the transaction; its lines are stored with the order. */
+  readonly record?: RecordOrder | undefined;
 }
 
 interface Quote {
@@ -56,17 +59,21 @@ export async function startOrder(
   host: Host,
   accountId: string,
   days: number,
-  { address, isGift = false }: OrderOptions = {},
+  { address, isGift = false, record }: OrderOptions = {},
 ): Promise<Order> {
   const offer = findOffer(host, days, isGift);
   const { order_minutes: minutes } = host.section(paymentsSection);
   const { orderId, isNew } = await host.database.fork().transactional(async (transaction) => {
     await lockBuyer(transaction, accountId);
     const open = await findOpenOrder(transaction, accountId, offer);
-    if (open !== undefined) return { orderId: open, isNew: false };
-    await checkLimits(host, transaction, accountId, isGift ? 0 : offer.days, address);
-    await requirePlace(host, transaction, isGift ? undefined : accountId, offer.days);
-    return { orderId: await insertOrder(transaction, accountId, offer, minutes), isNew: true };
+    const placed = { id: open ?? randomUUIDv7(), accountId, isNew: open === undefined };
+    if (placed.isNew) {
+      await checkLimits(host, transaction, accountId, isGift ? 0 : offer.days, address);
+      await requirePlace(host, transaction, isGift ? undefined : accountId, offer.days);
+      await insertOrder(transaction, placed, offer, minutes);
+    }
+    if (record !== undefined) await writeOrderLines(transaction, placed, await record(transaction, placed));
+    return { orderId: placed.id, isNew: placed.isNew };
   });
   return isNew ? chargeSoon(host, orderId) : requireOrder(host, orderId);
 }
@@ -242,11 +249,10 @@ async function findOpenOrder(
 
 async function insertOrder(
   transaction: EntityManager,
-  accountId: string,
+  { id, accountId }: PlacedOrder,
   { days, price, currency, label, limits, provider, isGift }: Offer,
   minutes: number,
-): Promise<string> {
-  const id = randomUUIDv7();
+): Promise<void> {
   await transaction.execute(
     `insert into plan_order (id, code, account_id, days, price, currency, label, limits, provider, is_gift, expires_at)
      values (?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?, ?, clock_timestamp() + make_interval(mins => ?))`,
@@ -265,7 +271,6 @@ async function insertOrder(
     ],
   );
   await insertAttempt(transaction, id);
-  return id;
 }
 
 /**

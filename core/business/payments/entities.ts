@@ -4,13 +4,14 @@ import type { RateLimits } from '#core/gateway/facts.ts';
 import {
   flagKinds,
   flagOutcomes,
+  type OrderLine,
   type OrderRefund,
   orderStates,
   type PaymentAttempt as Attempt,
   paymentOutcomes,
   type DaysBack,
 } from './order-types.ts';
-import { impersonal } from '#core/platform/database/personal.ts';
+import { impersonal, personal } from '#core/platform/database/personal.ts';
 
 const charges = ['unknown', 'none', 'created', 'rejected'] as const satisfies readonly Attempt['charge'][];
 const refundStates = ['asked', 'sent', 'done', 'failed'] as const satisfies readonly OrderRefund['state'][];
@@ -56,6 +57,16 @@ export const PlanOrder = defineEntity({
     },
   ],
   checks: [{ name: 'plan_order_check', expression: `(state in ('paid', 'refunded')) = (paid_at is not null)` }],
+});
+
+/** What plugins said about an order when it was placed. Not in its row, which other transactions lock before the account. */
+export const OrderLines = defineEntity({
+  name: 'OrderLines',
+  tableName: 'order_lines',
+  properties: {
+    order: () => p.manyToOne(PlanOrder).primary(),
+    lines: personal(p.json<readonly OrderLine[]>()),
+  },
 });
 
 /** One charge at the provider. */

@@ -5,6 +5,7 @@ import { readGiftCode } from './gifts.ts';
 import { issuerTitle } from './issuer-title.ts';
 import { orderReason } from './order-reason.ts';
 import { type Order, readOrder } from './order.ts';
+import { describeOrderLine, readOrderLines } from './order-lines.ts';
 import { type MailedReceipt, receiptsOf } from './receipts.ts';
 
 export const receipt: MailWriter<'order.paid'> = {
@@ -27,7 +28,12 @@ export const receipt: MailWriter<'order.paid'> = {
     }
     const stored = await (await receiptsOf(host.database))?.readMailed(host, payment.id);
     facts.push(...receiptFacts(stored, context));
-    if (order.isGift) return giftReceipt(order, facts, context, stored);
+    const lines = (await readOrderLines(host.database, order.id)).map((line) =>
+      describeOrderLine(line, language, host.service.baseUrl),
+    );
+    facts.push(...lines.map(lineFact));
+    const links = lines.flatMap(({ path }) => (path === '' ? [] : [{ text: path, url: path }]));
+    if (order.isGift) return giftReceipt(order, { facts, links }, context, stored);
     return {
       subject: t('mail.receipt.subject', { code: order.code }),
       paragraphs: [
@@ -36,7 +42,7 @@ export const receipt: MailWriter<'order.paid'> = {
         t('mail.receipt.connect', { url: pages.connect }),
         ...waiting(stored, context),
       ],
-      links: [{ text: pages.connect, url: pages.connect }],
+      links: [{ text: pages.connect, url: pages.connect }, ...links],
       facts,
       action: {
         label: t('mail.receipt.link'),
@@ -45,6 +51,14 @@ export const receipt: MailWriter<'order.paid'> = {
     };
   },
 };
+
+/** `Terms accepted: Version 2 · https://…`. */
+function lineFact({ label, text, path }: ReturnType<typeof describeOrderLine>): [string, string] {
+  return [
+    oneLine(label),
+    [oneLine(text), path].filter((part, index) => part !== '' && (index === 0 || part !== text)).join(' · '),
+  ];
+}
 
 /** The seller and the number of a stored receipt. */
 function receiptFacts(stored: MailedReceipt | undefined, { t }: Pick<MailContext, 't'>): [string, string][] {
@@ -61,7 +75,7 @@ function waiting(stored: MailedReceipt | undefined, { t }: Pick<MailContext, 't'
 
 async function giftReceipt(
   order: Order,
-  facts: readonly (readonly [string, string])[],
+  { facts, links }: Required<Pick<MailDraft, 'facts' | 'links'>>,
   { host, t, format }: MailContext,
   stored: MailedReceipt | undefined,
 ): Promise<MailDraft> {
@@ -84,7 +98,11 @@ async function giftReceipt(
       ...(stored === undefined ? [] : [t('mail.receipt.at', { url: stored.url })]),
     ],
     facts: [...gift, ...facts],
-    links: [{ text: redeem, url: redeem }, ...(stored === undefined ? [] : [{ text: stored.url, url: stored.url }])],
+    links: [
+      { text: redeem, url: redeem },
+      ...(stored === undefined ? [] : [{ text: stored.url, url: stored.url }]),
+      ...links,
+    ],
     action: { label: t('mail.gift.open'), url: `${host.service.baseUrl}/orders/${order.code}/done` },
   };
 }

@@ -42,6 +42,19 @@ export interface Order {
   readonly readAt: Date;
 }
 
+interface InLanguages {
+  readonly en: string;
+  readonly id: string;
+}
+
+/** A line about an order: `Order reference: 4711`. */
+export interface OrderLine {
+  readonly label: InLanguages;
+  readonly text: InLanguages;
+  /** What the text links to: a path of this gateway, or an https address. */
+  readonly path?: string | undefined;
+}
+
 /** State of a gift. Its buyer sees when it was redeemed; the redeemer and their days are for the operator. */
 export interface Gift {
   readonly state: 'open' | 'redeemed' | 'revoked' | 'expired';

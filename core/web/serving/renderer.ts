@@ -8,7 +8,7 @@ import { iconSvg } from '../pages/icons.ts';
 import { contactText, describeShell } from './layout.ts';
 import { navigationOf } from '../pages/list-navigation.ts';
 import type { Page, Role } from '../pages/page.ts';
-import type { ReadSiteLinks } from '../pages/site-links.ts';
+import type { ReadSiteLinks } from '../markdown/site-links.ts';
 import { publicOrigin, themeColors } from './site-files.ts';
 import type { Translator } from '../texts/translator.ts';
 import { viewsFolder } from '../pages/views.ts';

@@ -6,6 +6,7 @@ import { PageError } from '#core/web/pages/page-error.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { severityOf } from '#core/business/payments/flags.ts';
 import { type Order, readOrder, refundable } from '#core/business/payments/order.ts';
+import { describeOrderLine, type OrderLine, readOrderLines } from '#core/business/payments/order-lines.ts';
 import { type ReceiptReference, receiptsOf } from '#core/business/payments/receipts.ts';
 import { describeCode, redeemerOf, timeOf } from '#core/business/payments/order-codes.ts';
 import { isUnderWay } from '#core/business/payments/order-types.ts';
@@ -39,12 +40,13 @@ export const orderPage: Page = {
     const order = await requireOrder(request);
     const { database } = host;
     const redeemedBy = redeemerOf(order);
-    const [details, account, redeemer, mails, receipts] = await Promise.all([
+    const [details, account, redeemer, mails, receipts, lines] = await Promise.all([
       readOrderDetails(database, order),
       findAccount(database, order.accountId),
       redeemedBy === undefined ? undefined : findAccount(database, redeemedBy),
       listMails(database, { accountId: order.accountId, orderId: order.id }, listedMails),
       receiptsOf(database).then((steps) => steps?.listReceipts(database, order.id)),
+      readOrderLines(database, order.id),
     ]);
     const { text, kind } = stateCell(order, t);
     const table = <Entry>(id: string, entries: readonly Entry[], { page }: Pick<EntryView<Entry>, 'page'>) =>
@@ -59,6 +61,7 @@ export const orderPage: Page = {
         accountFact('operator.fact.buyer', account, t),
         ...factsOf(order, redeemer, request),
         ...receiptFacts(receipts, t),
+        ...lines.map((line) => lineFact(line, request)),
       ],
       actions: actionsOf(order, request),
       sections: withRows([
@@ -87,6 +90,12 @@ export async function requireOrder({ host, params }: PageRequest): Promise<Order
 
 function accountFact(name: string, account: AccountRecord, t: PageRequest['t']) {
   return { name: t(name), value: nameOfAccount(account, t), path: `/operator/accounts/${account.id}` };
+}
+
+/** What plugins said about the order when it was placed. */
+function lineFact(line: OrderLine, { language }: PageRequest): PageFact {
+  const { label, text, path } = describeOrderLine(line, language);
+  return { name: label, value: text, ...(path !== '' && { path }) };
 }
 
 /** Links to the stored receipts of an order. */

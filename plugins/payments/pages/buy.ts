@@ -9,6 +9,7 @@ import { type PlaceSteps, placeSteps, readSoldOut, type SoldOutPlans } from '#co
 import { listOrders } from '#core/business/payments/order.ts';
 import { planTicks } from '#core/web/pages/geometry.ts';
 import { accountOf, defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
+import { checkoutFields, describeSteps, type CheckoutSteps, submitSteps } from './checkout-steps.ts';
 import { planOf } from './gift.ts';
 import { daysOf, nextOf } from './order-view.ts';
 import { viewOf } from '#core/business/payments/order-view.ts';
@@ -17,24 +18,34 @@ import { integer, object } from '#core/platform/schema.ts';
 /** Orders that are read to find an open one. */
 const recentOrders = 10;
 
+const ownFields = object(['days'], { days: integer({ minimum: 1 }), wait: { const: '1' }, gift: { const: '1' } });
+
 /** The price comes from gateway.yaml: a form names a plan, and whether to wait for it or to give it away. */
-const buyForm = defineForm({
-  fields: object(['days'], { days: integer({ minimum: 1 }), wait: { const: '1' }, gift: { const: '1' } }),
-  async submit({ days, wait, gift }, request) {
-    try {
-      if (wait !== undefined) return await joinList(days, request);
-      const { code } = await startOrder(request.host, accountOf(request).id, days, {
-        address: request.address,
-        isGift: gift !== undefined,
-      });
-      return new Redirect(`/orders/${code}`);
-    } catch (error) {
-      if (!(error instanceof CheckoutError)) throw error;
-      const isSoldOut = gift !== undefined && error.kind === 'sold_out';
-      throw new FieldErrors({ days: isSoldOut ? 'payments.buy.sold_out_gift' : textOf(error) }, nextOf(error, request));
-    }
-  },
-});
+const buyForm = (steps: CheckoutSteps) =>
+  defineForm({
+    // Read when the form is sent: all plugins have registered their steps by then.
+    get fields() {
+      return checkoutFields(ownFields, steps);
+    },
+    async submit({ days, wait, gift, ...sent }, request) {
+      try {
+        if (wait !== undefined) return await joinList(days, request);
+        const { code } = await startOrder(request.host, accountOf(request).id, days, {
+          address: request.address,
+          isGift: gift !== undefined,
+          record: await submitSteps(steps, sent, request),
+        });
+        return new Redirect(`/orders/${code}`);
+      } catch (error) {
+        if (!(error instanceof CheckoutError)) throw error;
+        const isSoldOut = gift !== undefined && error.kind === 'sold_out';
+        throw new FieldErrors(
+          { days: isSoldOut ? 'payments.buy.sold_out_gift' : textOf(error) },
+          nextOf(error, request),
+        );
+      }
+    },
+  });
 
 async function joinList(days: number, request: PageRequest): Promise<Redirect> {
   const { host } = request;
@@ -72,7 +83,7 @@ function textOf({ kind }: CheckoutError): string {
 }
 
 /** The plans, and what each one would begin and cost now. */
-export const buyPage: Page = {
+export const createBuyPage = ({ checkoutSteps: steps }: { readonly checkoutSteps: CheckoutSteps }): Page => ({
   path: '/buy',
   role: 'account',
   title: 'payments.buy.title',
@@ -105,10 +116,11 @@ export const buyPage: Page = {
       openOrder: await findOpenOrder(request),
       note: isGift ? `${t('payments.buy.gift_note')} ${note}` : note,
       canRedeem: (await codes?.hasOpenCodes(database)) === true,
+      steps: await describeSteps(steps, request),
     };
   },
-  forms: [buyForm, leaveForm],
-};
+  forms: [buyForm(steps), leaveForm],
+});
 
 /** A gift is chosen by a link, so that the page says what it means without a script. */
 function isAsGift({ host, query, form }: PageRequest): boolean {

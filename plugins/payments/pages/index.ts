@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi';
 import { defineTexts } from '#core/web/texts/texts.ts';
-import { buyPage } from './buy.ts';
+import { createBuyPage } from './buy.ts';
 import { createDonePage } from './done.ts';
 import { ordersPage } from './orders.ts';
 import { payPage } from './pay.ts';
@@ -12,6 +12,6 @@ import id from './texts/id.json' with { type: 'json' };
 /** The buyer's pages: plans, payment, the key, orders and receipts. */
 export function addPages({ gateway }: Pick<Server, 'gateway'>): void {
   gateway.texts(defineTexts({ en, id }));
-  for (const page of [buyPage, payPage, qrDownload, createDonePage(gateway), ordersPage, receiptPage])
+  for (const page of [createBuyPage(gateway), payPage, qrDownload, createDonePage(gateway), ordersPage, receiptPage])
     gateway.page(page);
 }

@@ -2,6 +2,7 @@ import { issuerTitle } from '#core/business/payments/issuer-title.ts';
 import { contactOf } from '#core/gateway/host/contact.ts';
 import { paymentProviders } from '#core/business/payments/connections.ts';
 import type { Order } from '#core/business/payments/order.ts';
+import { describeOrderLine, readOrderLines } from '#core/business/payments/order-lines.ts';
 import { receiptsOf } from '#core/business/payments/receipts.ts';
 import { accountOf, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
@@ -28,6 +29,7 @@ export const receiptPage: Page = {
     const activated = order.payments.find(({ outcome }) => outcome === 'activated');
     const own = activated === undefined ? stored[0] : stored.find(({ paymentId }) => paymentId === activated.id);
     if (own !== undefined) return new Redirect(own.path);
+    const lines = await readOrderLines(database, order.id);
     const isSandbox = paymentProviders(request.host).get(order.provider)?.isSandbox === true;
     const contact = contactOf(request.host.service) ?? '';
     return {
@@ -37,6 +39,7 @@ export const receiptPage: Page = {
       isRefunded: order.state === 'refunded',
       others: stored.map(({ path, number }) => ({ path, number: number ?? request.t('payments.receipt.open') })),
       ...describeReceipt(order, request),
+      lines: lines.map((line) => describeOrderLine(line, request.language)),
     };
   },
 };

@@ -1,0 +1,61 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Database } from '#core/platform/database/database.ts';
+import type { Row } from '#core/platform/database/rows.ts';
+import type { OrderLines } from './entities.ts';
+import type { OrderLine } from './order-types.ts';
+
+/*
+ * What plugins say about an order, as it was when it was placed: on its receipt, in its mail and on the operators' page of it. Stored with
+ * the order, so that a receipt needs no plugin while money is recorded.
+ */
+
+export type { OrderLine } from './order-types.ts';
+
+/** An order that a buyer places. */
+export interface PlacedOrder {
+  readonly id: string;
+  readonly accountId: string;
+  /** False for an open order for the same, which is placed again: by another tab, for example. */
+  readonly isNew: boolean;
+}
+
+/**
+ * Stores what belongs to an order, last in the transaction that places it. Core has locked the buyer's account and, where places are limited,
+ * the places; take no other lock that transactions share. An exception places no order.
+ */
+export type RecordOrder = (transaction: EntityManager, order: PlacedOrder) => Promise<readonly OrderLine[]>;
+
+/** Stores the lines of an order, in place of those of an earlier try. */
+export async function writeOrderLines(
+  transaction: EntityManager,
+  { id, isNew }: PlacedOrder,
+  lines: readonly OrderLine[],
+): Promise<void> {
+  if (!isNew) await transaction.execute('delete from order_lines where order_id = ?', [id]);
+  if (lines.length === 0) return;
+  await transaction.execute('insert into order_lines (order_id, lines) values (?, ?::jsonb)', [
+    id,
+    JSON.stringify(lines),
+  ]);
+}
+
+export async function readOrderLines(
+  database: Pick<Database, 'query'>,
+  orderId: string,
+): Promise<readonly OrderLine[]> {
+  const [row] = await database.query<Row<typeof OrderLines, 'lines'>>(
+    'select lines from order_lines where order_id = ?',
+    [orderId],
+  );
+  return row?.lines ?? [];
+}
+
+/** A line as a reader sees it; one with an address of its own has the whole one, for mails. */
+export function describeOrderLine(
+  { label, text, path }: OrderLine,
+  language: keyof OrderLine['label'],
+  baseUrl = '',
+): { readonly label: string; readonly text: string; readonly path: string } {
+  const target = path === undefined || !/^(?:\/(?!\/)|https:\/\/)/.test(path) ? '' : path;
+  return { label: label[language], text: text[language], path: target.startsWith('/') ? baseUrl + target : target };
+}

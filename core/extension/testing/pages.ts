@@ -1,0 +1,110 @@
+import type { OrderLine } from '#core/business/payments/order-lines.ts';
+import type { CheckoutPart, CheckoutStep } from '#core/web/pages/checkout-step.ts';
+import { locateTemplates } from '#core/web/pages/views.ts';
+import { Download, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
+import { AssetTable } from '#core/web/serving/assets.ts';
+import { ownAssets, ownTexts } from '#core/web/serving/own-parts.ts';
+import { Renderer } from '#core/web/serving/renderer.ts';
+import type { Visit } from '#core/web/serving/visit.ts';
+import { formatterFor } from '#core/web/texts/formatter.ts';
+import type { Language, Texts } from '#core/web/texts/texts.ts';
+import { Translator } from '#core/web/texts/translator.ts';
+import { createTestHost, type TestHost } from './test-host.ts';
+
+export interface TestReader extends Partial<Pick<PageRequest, 'params' | 'query' | 'form' | 'account' | 'isOperator'>> {
+  readonly host?: TestHost;
+  /** `en` when left out. */
+  readonly language?: Language;
+  /** Of the plugin. Those of other plugins are shown by their keys. */
+  readonly texts?: Texts;
+}
+
+/** One request for a page, of an account that is signed in. Times are in UTC. */
+function requestOf(reader: TestReader, path: string): PageRequest {
+  const { host = createTestHost(), language = 'en', texts, ...given } = reader;
+  return {
+    id: 'test',
+    host,
+    path,
+    params: {},
+    query: {},
+    language,
+    t: new Translator(texts === undefined ? [ownTexts] : [ownTexts, texts]).in(language),
+    format: formatterFor(language, 'UTC'),
+    account: { id: 'account-1', name: 'Ani', email: 'ani@example.com', avatarUrl: undefined },
+    sessionId: 'session-1',
+    isOperator: false,
+    userAgent: '',
+    address: '203.0.113.7',
+    isThisMachine: false,
+    form: { values: {}, errors: {} },
+    formToken: (form) => `token of ${form}`,
+    remember: () => undefined,
+    signIn: async () => undefined,
+    signOut: async () => undefined,
+    ...given,
+  };
+}
+
+/** A page as a reader gets it. */
+export interface ShownPage {
+  /** What `show` has returned. */
+  readonly shown: object;
+  /** The page's own part of the HTML, without the layout; '' for one that leads elsewhere or sends a file. */
+  readonly html: string;
+}
+
+/** Shows one page. Assets of plugins are not there: a template that asks for one throws. @throws what `show` throws, such as PageError */
+export async function showPage(page: Page, reader: TestReader = {}): Promise<ShownPage> {
+  const request = requestOf(reader, page.path);
+  const shown = await page.show(request);
+  const { template } = locateTemplates(page);
+  if (shown instanceof Redirect || shown instanceof Download || template === undefined) return { shown, html: '' };
+  const renderer = new Renderer([page], await AssetTable.load(ownAssets));
+  const title = request.t(page.title, shown as Record<string, string>);
+  const visit = { ...request, theme: 'system' } as unknown as Visit;
+  return { shown, html: renderer.render(visit, { title, layout: 'none', template, values: shown }) };
+}
+
+/** What a buyer saw of a step, and what it stored with the order. */
+export interface CheckoutRun {
+  readonly part: CheckoutPart | undefined;
+  /** Texts by field; without any, the order was placed. */
+  readonly errors: Readonly<Record<string, string>>;
+  readonly lines: readonly OrderLine[];
+  /** Statements that it sent within the transaction. */
+  readonly statements: readonly { readonly sql: string; readonly parameters: readonly unknown[] }[];
+}
+
+interface CheckoutOptions extends TestReader {
+  /** Rows that a statement returns; none when left out. */
+  readonly answer?: (sql: string, parameters: readonly unknown[]) => readonly object[];
+  /** False for an open order that is placed again. */
+  readonly isNew?: boolean;
+}
+
+/** Shows a step of the checkout to a buyer, who then sends the form: the hidden fields of the step, and what is given. */
+export async function runCheckoutStep(
+  step: CheckoutStep,
+  sent: Readonly<Record<string, string>> = {},
+  { answer = () => [], isNew = true, ...reader }: CheckoutOptions = {},
+): Promise<CheckoutRun> {
+  const request = requestOf(reader, '/buy');
+  const part = await step.show(request);
+  const statements: CheckoutRun['statements'][number][] = [];
+  const transaction = {
+    async execute(sql: string, parameters: readonly unknown[] = []) {
+      statements.push({ sql, parameters });
+      return answer(sql, parameters);
+    },
+  };
+  try {
+    const record = await step.submit({ ...part?.hidden, ...sent }, request);
+    const order = { id: 'order-1', accountId: request.account?.id ?? '', isNew };
+    return { part, errors: {}, lines: (await record?.(transaction as never, order)) ?? [], statements };
+  } catch (error) {
+    if (!(error instanceof FieldErrors)) throw error;
+    const errors = Object.entries(error.fields).map(([name, key]) => [name, request.t(key, error.values)]);
+    return { part, errors: Object.fromEntries(errors), lines: [], statements };
+  }
+}

@@ -1,0 +1,89 @@
+import type { RecordOrder } from '#core/business/payments/order-lines.ts';
+import { type JsonSchema, string } from '#core/platform/schema.ts';
+import type { CheckoutPart, CheckoutStep } from '#core/web/pages/checkout-step.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
+
+export type CheckoutSteps = ReadonlyMap<string, CheckoutStep>;
+
+const schemas = new WeakMap<CheckoutSteps, JsonSchema>();
+
+/** The fields of the form, with those of all steps; made once, because a schema is compiled. */
+export function checkoutFields<S extends JsonSchema>(own: S, steps: CheckoutSteps): S {
+  const known = schemas.get(steps) ?? withSteps(own, steps);
+  schemas.set(steps, known);
+  return known as S;
+}
+
+function withSteps(own: JsonSchema, steps: CheckoutSteps): JsonSchema {
+  const asked = [...steps.values()].flatMap(({ fields }) => Object.entries(fields));
+  const taken = asked.find(([name]) => own.properties?.[name] !== undefined);
+  if (taken !== undefined) throw new Error(`a checkout step has the field "${taken[0]}", which the page has itself`);
+  return {
+    ...own,
+    properties: {
+      ...own.properties,
+      ...Object.fromEntries(asked.map(([name, maxLength]) => [name, string({ maxLength })])),
+    },
+  };
+}
+
+/** What all steps read of what was sent. @returns stores it; undefined where there is nothing to store */
+export async function submitSteps(
+  steps: CheckoutSteps,
+  sent: Readonly<Record<string, unknown>>,
+  request: PageRequest,
+): Promise<RecordOrder | undefined> {
+  const records: RecordOrder[] = [];
+  for (const step of steps.values()) {
+    const own = Object.keys(step.fields).flatMap((name) =>
+      typeof sent[name] === 'string' ? [[name, sent[name]]] : [],
+    );
+    const record = await step.submit(Object.fromEntries(own), request);
+    if (record !== undefined) records.push(record);
+  }
+  if (records.length === 0) return undefined;
+  return async (transaction, order) => {
+    const lines = [];
+    for (const record of records) lines.push(...(await record(transaction, order)));
+    return lines;
+  };
+}
+
+/** What the steps show: sentences below the button, hidden fields, boxes, and folds. */
+export async function describeSteps(steps: CheckoutSteps, request: PageRequest) {
+  const parts = await Promise.all(
+    [...steps.values()].map(async (step) => ({ ...(await step.show(request)), lengths: step.fields })),
+  );
+  const folds = parts.flatMap(({ fold, lengths }) =>
+    fold === undefined ? [] : [describeFold(fold, lengths, request)],
+  );
+  const asked = new Set(folds.flatMap(({ fields }) => fields.map(({ name }) => name)));
+  return {
+    sentences: parts.flatMap(({ sentence }) => (sentence === undefined ? [] : [sentence])),
+    hidden: parts.flatMap(({ hidden = {} }) => Object.entries(hidden)),
+    boxes: parts
+      .flatMap(({ boxes = [] }) => boxes)
+      .map((box) => ({ ...box, isTicked: request.form.values[box.name] === '1' })),
+    folds,
+    /** What is wrong with something that the buyer cannot fill in. */
+    problem: Object.entries(request.form.errors).find(([name]) => name !== 'days' && !asked.has(name))?.[1] ?? '',
+  };
+}
+
+/** Open where something was filled in, or is wrong. */
+function describeFold(
+  { fields, text = '', ...fold }: NonNullable<CheckoutPart['fold']>,
+  lengths: CheckoutStep['fields'],
+  { form }: PageRequest,
+) {
+  const filled = fields.map(({ hint = '', inputMode = 'text', autocomplete = 'off', ...field }) => ({
+    ...field,
+    maxLength: lengths[field.name],
+    hint,
+    inputMode,
+    autocomplete,
+    value: form.values[field.name] ?? '',
+    error: form.errors[field.name] ?? '',
+  }));
+  return { ...fold, text, fields: filled, isOpen: filled.some(({ value, error }) => value !== '' || error !== '') };
+}

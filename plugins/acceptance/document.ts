@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto';
+import type { PageText } from '#core/web/markdown/page-text.ts';
+import { languageOf, type PageTexts } from '#core/web/markdown/markdown-page.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
+import type { ReadSiteLinks } from '#core/web/markdown/site-links.ts';
+import { type Language, languages } from '#core/web/texts/texts.ts';
+
+/** Pages that are accepted by paying. */
+export const acceptedPages = ['terms', 'refunds'] as const;
+export type AcceptedPage = (typeof acceptedPages)[number];
+
+/** What is stored of a text: as `PageText` has it. */
+export type StoredTexts = Readonly<Partial<Record<Language, Pick<PageText, 'title' | 'version' | 'body' | 'digest'>>>>;
+
+/** A text as a reader is shown it. */
+export interface Document {
+  readonly page: AcceptedPage;
+  readonly digest: string;
+  readonly language: Language;
+  /** Where the text in force is. */
+  readonly path: string;
+  /** Of a text that is elsewhere. */
+  readonly address: string | undefined;
+  readonly texts: StoredTexts | undefined;
+}
+
+type Reader = Pick<PageRequest, 'host' | 'language' | 'isOperator'>;
+
+/** The texts in force that this reader can open. @param readLinks of the plugin that has the pages; undefined without one */
+export function documentsFor(reader: Reader, readLinks: ReadSiteLinks | undefined): Document[] {
+  const { service } = reader.host;
+  const links = readLinks?.(reader) ?? {};
+  const paths = { terms: service.terms ?? links.terms, refunds: links.refunds };
+  return acceptedPages.flatMap((page) => {
+    const path = paths[page];
+    if (path === undefined || path === '') return [];
+    const texts = links.textsAt?.(path);
+    return [texts === undefined ? elsewhere(page, path, reader) : here(page, { path, texts }, reader)];
+  });
+}
+
+function elsewhere(page: AcceptedPage, path: string, { host, language }: Reader): Document {
+  const address = path.startsWith('/') ? host.service.baseUrl + path : path;
+  return { page, digest: digestOf([page, address]), language, path: address, address, texts: undefined };
+}
+
+function here(
+  page: AcceptedPage,
+  { path, texts }: { readonly path: string; readonly texts: PageTexts },
+  { language }: Reader,
+): Document {
+  const digest = digestOf([page, ...languages.map((one) => texts[one]?.digest ?? '')]);
+  return { page, digest, language: languageOf(texts, language), path, address: undefined, texts: storedOf(texts) };
+}
+
+function storedOf(texts: PageTexts): StoredTexts {
+  const kept = languages.flatMap((language) => {
+    const text = texts[language];
+    if (text === undefined) return [];
+    const { title, version, body, digest } = text;
+    return [[language, { title, version, body, digest }]];
+  });
+  return Object.fromEntries(kept);
+}
+
+function digestOf(parts: readonly string[]): string {
+  return createHash('sha256').update(parts.join('\n')).digest('base64url');
+}
+
+/** As the language shown has it. */
+export function versionOf({ texts, language }: Pick<Document, 'texts' | 'language'>): string | undefined {
+  return texts?.[language]?.version;
+}
+
+export const digestPattern = /^[\w-]{43}$/;
+
+/** Shows a version for ever. */
+const versionPath = (digest: string) => `/accepted/${digest}`;
+
+/** Of the text that is accepted: an edit of the page changes nothing at this address. */
+export function linkOf({ digest, address }: Pick<Document, 'digest' | 'address'>): string {
+  return address ?? versionPath(digest);
+}

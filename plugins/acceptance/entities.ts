@@ -1,0 +1,46 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { impersonal, personal } from '#core/platform/database/personal.ts';
+import type { StoredTexts } from './document.ts';
+
+const retained = { isRetained: true } as const;
+
+/** A text that was shown to buyers. Stored once; a trigger keeps it from changing. */
+export const AcceptanceText = defineEntity({
+  name: 'AcceptanceText',
+  tableName: 'acceptance_text',
+  properties: {
+    /** SHA-256 of what it says in all its languages, or of the address where it is; base64url. */
+    digest: impersonal(p.text().primary()),
+    page: impersonal(p.text()),
+    /** Of a text that is elsewhere: the text itself is not known. */
+    address: impersonal(p.text().nullable()),
+    texts: impersonal(p.json<StoredTexts>().nullable()),
+    createdAt: p.datetime().defaultRaw('clock_timestamp()'),
+    /** The last time, within minutes. */
+    shownAt: p.datetime().defaultRaw('clock_timestamp()'),
+  },
+  checks: [{ name: 'acceptance_text_check', expression: '(address is null) <> (texts is null)' }],
+});
+
+/**
+ * A text that a buyer accepted with an order. Like a receipt, it has no relation to the account and the order, stays when they are emptied,
+ * and never changes.
+ */
+export const Acceptance = defineEntity({
+  name: 'Acceptance',
+  properties: {
+    id: p.uuid().primary(),
+    accountId: p.uuid(),
+    orderId: p.uuid(),
+    /** Of the order. */
+    code: personal(p.text(), retained),
+    page: personal(p.text(), retained),
+    digest: personal(p.text(), retained),
+    version: personal(p.text().nullable(), retained),
+    /** In which it was shown. */
+    language: personal(p.text(), retained),
+    acceptedAt: personal(p.datetime().defaultRaw('clock_timestamp()'), retained),
+  },
+  indexes: [{ name: 'acceptance_account', properties: ['accountId', 'acceptedAt'] }],
+  uniques: [{ name: 'acceptance_order_id_digest_unique', properties: ['orderId', 'digest'] }],
+});

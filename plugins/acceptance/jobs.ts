@@ -1,0 +1,28 @@
+import { receiptsOf } from '#core/business/payments/receipts.ts';
+import type { JobDefinition } from '#core/gateway/host/host.ts';
+
+/** As `seller.keep_years`, where no receipts are kept. */
+const defaultYears = 10;
+/** Days after which an order that was never paid needs no acceptance. */
+const unpaidDays = 90;
+
+/** Acceptances live as long as the receipts of their order; those of orders that were never paid, for some months. */
+export const retention: JobDefinition = {
+  name: 'remove-old-acceptances',
+  description:
+    'Deletes acceptances of terms when the receipts of their order are deleted, and of unpaid orders after 90 days.',
+  schedule: { pattern: '33 3 * * *' },
+  async run(_data, host) {
+    const { database, log } = host;
+    const years = (await receiptsOf(database))?.keepYears(host) ?? defaultYears;
+    const removed = await database.query(
+      `delete from acceptance a where accepted_at < clock_timestamp() - make_interval(days => ?) and not exists (
+         select from payment p where p.order_id = a.order_id and date_trunc('year', greatest(p.paid_at,
+             (select max(r.finished_at) from refund r where r.order_id = a.order_id)))
+           + interval '1 year' + make_interval(years => ?) >= clock_timestamp()
+       ) returning 1`,
+      [unpaidDays, years],
+    );
+    if (removed.length > 0) log.info(`removed ${removed.length} acceptances of old or unpaid orders`);
+  },
+};

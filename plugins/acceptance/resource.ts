@@ -1,0 +1,34 @@
+import { text } from '#core/business/operator-actions/action-kind.ts';
+import { object } from '#core/platform/schema.ts';
+import { defineView } from '#core/web/resources/field.ts';
+import { defineResource } from '#core/web/resources/resource.ts';
+import type { AcceptanceRecord } from './store.ts';
+
+/** Who accepted which version when. */
+export const acceptances = defineResource({
+  name: 'acceptance',
+  summary: 'list accepted versions of terms and refund policy, the newest first',
+  query: object({
+    account: text('Id of the account that accepted.', 100),
+    order: text('Number of the order.', 40),
+  }),
+  view: defineView<AcceptanceRecord>()(
+    {
+      acceptance: { type: 'id', of: 'id' },
+      accepted: { type: 'time', of: 'acceptedAt' },
+      account: { type: 'person', of: 'accountId' },
+      order: { type: 'text', of: 'code' },
+      page: { type: 'text', of: 'page' },
+      version: { type: 'text', of: 'version' },
+      language: { type: 'text', of: 'language' },
+      address: { type: 'text', of: 'address' },
+      digest: { type: 'text', of: 'digest' },
+    },
+    ['accepted', 'account', 'order', 'page', 'version', 'language', 'digest', 'address'],
+  ),
+  none: 'No acceptance found.',
+  async list({ database }, query, { limit }) {
+    const { listAcceptances } = await import('./store.ts');
+    return { entries: await listAcceptances(database, query, limit) };
+  },
+});

@@ -1,0 +1,69 @@
+import type { OrderLine } from '#core/business/payments/order-lines.ts';
+import type { Registry } from '#core/extension/registry.ts';
+import type { CheckoutStep, SentencePiece } from '#core/web/pages/checkout-step.ts';
+import { accountOf, FieldErrors, type PageRequest } from '#core/web/pages/page.ts';
+import type { Language } from '#core/web/texts/texts.ts';
+import { formatterFor } from '#core/web/texts/formatter.ts';
+import { service as serviceSection } from '#core/config/sections/core-sections.ts';
+import { type Document, documentsFor, linkOf } from './document.ts';
+import { accept, type Accepted, findChanged, forgetNoted, noteShown, readShown, writeShown } from './store.ts';
+import en from './texts/en.json' with { type: 'json' };
+import id from './texts/id.json' with { type: 'json' };
+
+/** Characters of the field: two texts, and as many again. */
+const mostSent = 200;
+
+/** Terms are accepted by paying: a sentence with links where the buyer pays, and a record with the order. No box. */
+export const createAcceptanceStep = (gateway: Pick<Registry, 'siteLinksReader'>): CheckoutStep => ({
+  name: 'acceptance',
+  fields: { accepted: mostSent },
+  async show(request) {
+    const documents = documentsFor(request, gateway.siteLinksReader);
+    if (documents.length === 0) return undefined;
+    const { host } = request;
+    await noteShown(host, documents);
+    const changed = await findChanged(host.database, accountOf(request).id, documents);
+    return {
+      sentence: sentenceFor(documents, changed.length > 0, request),
+      hidden: { accepted: writeShown(documents) },
+    };
+  },
+  submit({ accepted = '' }, request) {
+    const documents = documentsFor(request, gateway.siteLinksReader);
+    if (documents.length === 0) return undefined;
+    return async (transaction, order) => {
+      const stored = await accept(transaction, order, readShown(accepted), documents);
+      if (stored !== undefined) return stored.map((one) => lineFor(one, request));
+      forgetNoted(request.host);
+      throw new FieldErrors({ accepted: 'acceptance.changed' });
+    };
+  },
+});
+
+/** `By paying you accept the terms and the refund policy.` */
+function sentenceFor(documents: readonly Document[], isChanged: boolean, { t }: PageRequest): SentencePiece[] {
+  const links = documents.flatMap((document, index): SentencePiece[] => [
+    { text: t(index === 0 ? 'acceptance.by_paying' : 'acceptance.and') },
+    { text: t(`acceptance.${document.page}`), path: linkOf(document) },
+  ]);
+  return [...links, { text: isChanged ? t('acceptance.end_changed') : t('acceptance.end') }];
+}
+
+const inEach = (textIn: (language: Language) => string) => ({ en: textIn('en'), id: textIn('id') });
+
+/** On the receipt, in the mail and for operators: which version. */
+function lineFor(accepted: Accepted, { host }: Pick<PageRequest, 'host'>): OrderLine {
+  const { time_zone: timeZone } = host.section(serviceSection);
+  const texts = { en, id };
+  return {
+    label: inEach((language) => texts[language][`acceptance.line.${accepted.page}`]),
+    text: inEach((language) => {
+      const { version, address, createdAt } = accepted;
+      if (address !== undefined) return address;
+      if (version !== undefined) return texts[language]['acceptance.line.version'].replace('{version}', version);
+      const day = formatterFor(language, timeZone).day(createdAt).text;
+      return texts[language]['acceptance.line.since'].replace('{day}', day);
+    }),
+    path: linkOf(accepted),
+  };
+}

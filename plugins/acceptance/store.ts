@@ -1,0 +1,189 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Database } from '#core/platform/database/database.ts';
+import { epochs, type RecordOf, type Row, toRecord } from '#core/platform/database/rows.ts';
+import type { Language } from '#core/web/texts/texts.ts';
+import {
+  type AcceptedPage,
+  acceptedPages,
+  digestPattern,
+  type Document,
+  type StoredTexts,
+  versionOf,
+} from './document.ts';
+import type { Acceptance as AcceptanceEntity, AcceptanceText } from './entities.ts';
+
+type Queries = Pick<Database, 'query'>;
+
+/** Ms after which a text that is still shown is noted again. */
+const noteEvery = 600_000;
+/** Minutes for which a text can be accepted after it was last shown, while another one has taken its place. */
+const acceptMinutes = 60;
+
+const notedKey = 'acceptance-noted';
+
+/** When texts were last noted as shown, by digest; on the clock that is never set. */
+function notedBy({ keep }: Pick<Host, 'keep'>): Map<string, number> {
+  return keep(notedKey, () => new Map<string, number>());
+}
+
+/** Stores texts that are about to be shown, each once; nothing is read or written for those that were noted minutes ago. */
+export async function noteShown(
+  host: Pick<Host, 'keep' | 'monotonic' | 'database'>,
+  documents: readonly Document[],
+): Promise<void> {
+  const noted = notedBy(host);
+  const due = documents.filter(({ digest }) => (noted.get(digest) ?? -Infinity) + noteEvery <= host.monotonic());
+  if (due.length === 0) return;
+  await host.database.query(
+    `insert into acceptance_text (digest, page, address, texts)
+     select * from jsonb_to_recordset(?::jsonb) as d(digest text, page text, address text, texts jsonb) order by digest
+     on conflict (digest) do update set shown_at = clock_timestamp()`,
+    [JSON.stringify(due.map(({ digest, page, address, texts }) => ({ digest, page, address, texts })))],
+  );
+  for (const { digest } of due) noted.set(digest, host.monotonic());
+}
+
+/** What the form of a buyer names: texts by digest, each in the language in which it was shown. */
+interface ShownText {
+  readonly digest: string;
+  readonly language: string;
+}
+
+/** `DIGEST.en DIGEST.en`, as the form sends it. */
+export function writeShown(documents: readonly Document[]): string {
+  return documents.map(({ digest, language }) => `${digest}.${language}`).join(' ');
+}
+
+export function readShown(sent: string): ShownText[] {
+  return sent.split(' ').flatMap((one) => {
+    const [digest = '', language = ''] = one.split('.');
+    return digestPattern.test(digest) && /^[a-z]{2}$/.test(language) ? [{ digest, language }] : [];
+  });
+}
+
+/** A text that was accepted. */
+export interface Accepted {
+  readonly page: AcceptedPage;
+  readonly digest: string;
+  readonly version: string | undefined;
+  readonly language: Language;
+  readonly address: string | undefined;
+  /** When the text was first shown. */
+  readonly createdAt: Date;
+}
+
+/**
+ * Records what a buyer accepts with an order: the texts that were shown, if they are in force, have the version that is, or were shown
+ * within the hour.
+ *
+ * @returns undefined where one of the texts in force was not shown, or is another one by now
+ */
+export async function accept(
+  transaction: EntityManager,
+  order: { readonly id: string; readonly accountId: string },
+  shown: readonly ShownText[],
+  inForce: readonly Document[],
+): Promise<Accepted[] | undefined> {
+  const needed = inForce.map(({ page, digest, texts }) => ({ page, digest, texts: withoutBodies(texts) }));
+  const rows = await transaction.execute<
+    (Row<typeof AcceptanceText, 'digest' | 'address' | 'created_at'> & AcceptedRow)[]
+  >(
+    `with valid as (
+       select distinct on (t.digest) t.digest, t.page, t.address, t.created_at, s.language,
+         t.texts -> s.language ->> 'version' as version
+       from jsonb_to_recordset(?::jsonb) as s(digest text, language text)
+         join acceptance_text t on t.digest = s.digest and (t.texts is null or t.texts -> s.language is not null)
+         join jsonb_to_recordset(?::jsonb) as n(page text, digest text, texts jsonb) on n.page = t.page
+       where t.digest = n.digest or t.shown_at > clock_timestamp() - interval '${acceptMinutes} minutes'
+         or t.texts -> s.language ->> 'version' = n.texts -> s.language ->> 'version'
+     ), stored as (
+       insert into acceptance (id, account_id, order_id, code, page, digest, version, language)
+       select gen_random_uuid(), ?::uuid, o.id, o.code, v.page, v.digest, v.version, v.language from valid v, plan_order o where o.id = ?
+       on conflict (order_id, digest) do nothing
+     )
+     select page, digest, version, language, address, ${epochs('valid.created_at')} from valid`,
+    [JSON.stringify(shown), JSON.stringify(needed), order.accountId, order.id],
+  );
+  const accepted = rows.map((row) => toRecord(row) as Accepted);
+  const isWhole = inForce.every(({ page }) => accepted.some((one) => one.page === page));
+  return isWhole ? inPageOrder(accepted) : undefined;
+}
+
+interface AcceptedRow {
+  readonly page: AcceptedPage;
+  readonly version: string | null;
+  readonly language: Language;
+}
+
+function withoutBodies(texts: StoredTexts = {}): object {
+  return Object.fromEntries(Object.entries(texts).map(([language, { version }]) => [language, { version }]));
+}
+
+function inPageOrder(accepted: readonly Accepted[]): Accepted[] {
+  return accepted.toSorted((one, other) => acceptedPages.indexOf(one.page) - acceptedPages.indexOf(other.page));
+}
+
+/** After a text was refused: it is stored with the next page. */
+export function forgetNoted(host: Pick<Host, 'keep'>): void {
+  notedBy(host).clear();
+}
+
+/** The pages that have another version than the one that an account accepted last. */
+export async function findChanged(
+  database: Queries,
+  accountId: string,
+  documents: readonly Document[],
+): Promise<AcceptedPage[]> {
+  const rows = await database.query<AcceptedRow & { readonly digest: string }>(
+    `select distinct on (page) page, digest, version, language from acceptance where account_id = ? order by page, accepted_at desc`,
+    [accountId],
+  );
+  const last = new Map(rows.map((row) => [row.page, row]));
+  return documents.flatMap(({ page, digest, texts }) => {
+    const before = last.get(page);
+    if (before === undefined || before.digest === digest) return [];
+    const isSame = before.version !== null && before.version === versionOf({ texts, language: before.language });
+    return isSame ? [] : [page];
+  });
+}
+
+export interface StoredDocument {
+  readonly page: AcceptedPage;
+  readonly address: string | undefined;
+  readonly texts: StoredTexts | undefined;
+  readonly createdAt: Date;
+}
+
+export async function readDocument(database: Queries, digest: string): Promise<StoredDocument | undefined> {
+  if (!digestPattern.test(digest)) return undefined;
+  const [row] = await database.query<Row<typeof AcceptanceText, 'page' | 'address' | 'texts' | 'created_at'>>(
+    `select page, address, texts, ${epochs('t.created_at')} from acceptance_text t where digest = ?`,
+    [digest],
+  );
+  return row === undefined ? undefined : (toRecord(row) as StoredDocument);
+}
+
+type AcceptanceRow = Row<
+  typeof AcceptanceEntity,
+  'id' | 'account_id' | 'order_id' | 'code' | 'digest' | 'version' | 'accepted_at'
+> & { readonly page: AcceptedPage; readonly language: Language; readonly address: string | null };
+
+/** Who accepted which when. */
+export type AcceptanceRecord = RecordOf<AcceptanceRow>;
+
+/** Acceptances, the newest first. @param by an account, or the code of an order */
+export async function listAcceptances(
+  database: Queries,
+  by: { readonly account?: string | undefined; readonly order?: string | undefined },
+  limit: number,
+): Promise<AcceptanceRecord[]> {
+  const rows = await database.query<AcceptanceRow>(
+    `select a.id, a.account_id, a.order_id, a.code, a.page, a.digest, a.version, a.language, t.address, ${epochs('a.accepted_at')}
+     from acceptance a left join acceptance_text t on t.digest = a.digest
+     where (?::text is null or a.account_id::text = ?) and (?::text is null or a.code = upper(?))
+     order by a.accepted_at desc, a.id desc limit ?`,
+    [by.account ?? null, by.account ?? null, by.order ?? null, by.order ?? null, limit],
+  );
+  return rows.map((row) => toRecord(row) as AcceptanceRecord);
+}

@@ -1,0 +1,23 @@
+import type { ReadStory } from '#core/web/pages/account-story.ts';
+import { linkOf } from './document.ts';
+import { listAcceptances } from './store.ts';
+
+/** Acceptances that are shown, the newest. */
+const listed = 20;
+
+/** What an account has accepted, on the operators' page of it. */
+export const readAcceptanceStory: ReadStory = async ({ host, t }, account) => {
+  const records = await listAcceptances(host.database, { account }, listed);
+  return records.map(({ page, code, version, language, digest, address, acceptedAt }) => ({
+    topic: 'money',
+    at: acceptedAt,
+    icon: 'info',
+    title: t(`operator.story.accepted_${page}`),
+    text: [
+      code,
+      ...(version === undefined ? [] : [t('acceptance.version', { version })]),
+      t(`operator.acceptance_language.${language}`),
+    ].join(', '),
+    link: { path: linkOf({ digest, address }), label: t('operator.acceptance_open') },
+  }));
+};

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { parsePageText } from '#core/web/markdown/page-text.ts';
+import type { SiteLinks } from '#core/web/markdown/site-links.ts';
+import { createTestHost } from '#core/extension/testing/index.ts';
+import { type Document, documentsFor, linkOf, versionOf } from '../../../plugins/acceptance/document.ts';
+import { readShown, writeShown } from '../../../plugins/acceptance/store.ts';
+
+const terms = (en: string, id = '# Ketentuan\nSatu.') => ({
+  en: parsePageText(en, 'terms'),
+  id: parsePageText(id, 'terms'),
+});
+const first = terms('---\nversion: "1"\n---\n# Terms\nOne.');
+
+function read(links: SiteLinks, service: { terms?: string } = {}, language: 'en' | 'id' = 'en'): Document[] {
+  const host = createTestHost();
+  const reader = { host: { ...host, service: { ...host.service, ...service } }, language, isOperator: false };
+  return documentsFor(reader, () => links);
+}
+
+const withTexts = (texts = first): SiteLinks => ({
+  terms: '/terms',
+  textsAt: (path) => (path === '/terms' ? texts : undefined),
+});
+
+describe('the texts that are accepted', () => {
+  it('are none where the shop has none', () => {
+    expect(read({})).toEqual([]);
+  });
+
+  it('have one digest for both languages, which any edit of one changes', () => {
+    const [en] = read(withTexts());
+    const [id] = read(withTexts(), {}, 'id');
+    const [edited] = read(withTexts(terms('---\nversion: "1"\n---\n# Terms\nOne.', '# Ketentuan\nDua.')));
+    expect([en?.language, id?.language]).toEqual(['en', 'id']);
+    expect(en?.digest).toBe(id?.digest);
+    expect(edited?.digest).not.toBe(en?.digest);
+    expect(versionOf(en as Document)).toBe('1');
+    expect(linkOf(en as Document)).toBe(`/accepted/${en?.digest}`);
+  });
+
+  it('are an address where service.terms leads elsewhere, or to a page that is not from Markdown', () => {
+    const [elsewhere] = read(withTexts(), { terms: 'https://example.com/terms' });
+    expect(elsewhere).toMatchObject({ address: 'https://example.com/terms', texts: undefined });
+    expect(linkOf(elsewhere as Document)).toBe('https://example.com/terms');
+    expect(read({}, { terms: '/legal' })[0]?.address).toBe('http://localhost:8080/legal');
+    expect(read(withTexts(), { terms: '/terms' })[0]?.address).toBeUndefined();
+  });
+
+  it('are named by the form, and a malformed name is left out', () => {
+    const documents = read({ ...withTexts(), refunds: '/refunds' });
+    expect(readShown(writeShown(documents))).toEqual(documents.map(({ digest, language }) => ({ digest, language })));
+    expect(readShown(`x.en ${'a'.repeat(43)} ${'b'.repeat(43)}.e1 ${'c'.repeat(43)}.id`)).toEqual([
+      { digest: 'c'.repeat(43), language: 'id' },
+    ]);
+  });
+});

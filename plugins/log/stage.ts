@@ -62,8 +62,10 @@ export const logStage = defineStage({
         host.keep(retentionKey, createRetention).keepDays = options.keep_days;
       },
       start: (exchange) => journal.begin(exchange),
-      // Its line is written while the upstream works on it; `hold` waits for that.
-      enter: (exchange) => journal.enter(exchange),
+      enter(exchange) {
+        journal.enter(exchange);
+        return journal.written(exchange);
+      },
       hold: (exchange) => journal.written(exchange),
       done(exchange, outcome) {
         if (!skips(exchange, outcome)) journal.end(exchange, outcome);

@@ -1,3 +1,5 @@
+import type { OrderLine } from '#core/business/payments/order-lines.ts';
+
 /** What a receipt says beside its columns, as it was when the money came. Stored as JSON: members are added, never renamed. */
 export interface ReceiptContent {
   readonly seller: ReceiptSeller;
@@ -21,6 +23,8 @@ export interface ReceiptContent {
   readonly issuer?: string | undefined;
   /** Names the payment at its provider. */
   readonly reference: string;
+  /** What plugins said about the order when it was placed. */
+  readonly lines?: readonly OrderLine[] | undefined;
 }
 
 export interface ReceiptSeller {

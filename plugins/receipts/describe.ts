@@ -1,4 +1,5 @@
 import { issuerTitle } from '#core/business/payments/issuer-title.ts';
+import { describeOrderLine } from '#core/business/payments/order-lines.ts';
 import { formatterFor } from '#core/web/texts/formatter.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { maskNpwp } from './company.ts';
@@ -21,7 +22,7 @@ export function describeReceipt(
   { isAsIssued = false, isMasked = false }: Shown = {},
 ) {
   const { content, currency, amount, isTest } = receipt;
-  const { seller, tax, timeZone, plan, issuer, reference, outcome } = content;
+  const { seller, tax, timeZone, plan, issuer, reference, outcome, lines = [] } = content;
   const format = formatterFor(language, timeZone);
   const buyer = buyerOf(receipt, isAsIssued);
   const money = (value: number) => format.money(value, currency);
@@ -54,6 +55,7 @@ export function describeReceipt(
         : t('receipts.from_to', { from: format.time(new Date(from)).text, to: format.time(new Date(until)).text }),
     method: ['QRIS', issuer && issuerTitle(issuer)].filter((part) => part !== undefined).join(', '),
     reference,
+    lines: lines.map((line) => describeOrderLine(line, language)),
     base: tax === undefined ? '' : money(amount - (receipt.tax ?? 0)),
     tax: tax === undefined ? undefined : { name: taxName(tax, language), amount: money(receipt.tax ?? 0) },
     total: money(amount),

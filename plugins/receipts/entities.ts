@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import { PlanOrder } from '#core/business/payments/entities.ts';
 import { impersonal, personal } from '#core/platform/database/personal.ts';
 import type { ReceiptContent } from './content.ts';
 
@@ -54,6 +55,17 @@ export const Receipt = defineEntity({
     { name: 'receipt_test_has_no_number', expression: 'not is_test or number is null' },
     { name: 'receipt_added_company', expression: '(added_company is null) = (added_at is null)' },
   ],
+});
+
+/** The company that a buyer named at checkout, until the receipt of the payment names it. */
+export const ReceiptCompany = defineEntity({
+  name: 'ReceiptCompany',
+  tableName: 'receipt_company',
+  properties: {
+    order: () => p.manyToOne(PlanOrder).primary(),
+    company: personal(p.text()),
+    npwp: personal(p.text().nullable()),
+  },
 });
 
 /** The last number of each kind; locked while numbers are given. */

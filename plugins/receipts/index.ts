@@ -1,6 +1,7 @@
 import { receiptSteps } from '#core/business/payments/receipts.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
+import { companyStep } from './checkout.ts';
 import { receiptCommand } from './command.ts';
 import { receiptJobs } from './jobs.ts';
 import { receiptsPage } from './list-page.ts';
@@ -26,6 +27,7 @@ export const plugin: GatewayPlugin = {
     gateway.on('payment.received', (_payload, host) => wakeNumbering(host));
     gateway.on('payment.refunded', (_payload, host) => wakeNumbering(host));
     for (const page of [ownReceiptPage, operatorReceiptPage, signedReceiptPage, receiptsPage]) gateway.page(page);
+    gateway.checkoutStep(companyStep);
     gateway.resource(receipts);
     gateway.command(receiptCommand);
   },

@@ -1,13 +1,14 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordedLabelIn } from '#core/business/accounts/plans.ts';
-import type { Payment, PlanOrder } from '#core/business/payments/entities.ts';
+import type { OrderLines, Payment, PlanOrder } from '#core/business/payments/entities.ts';
 import { service as serviceSection } from '#core/config/sections/core-sections.ts';
 import { contactOf } from '#core/gateway/host/contact.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { epoch, epochs, type Row } from '#core/platform/database/rows.ts';
 import { localTime } from '#core/platform/timing/time-zone.ts';
 import type { ReceiptContent, ReceiptSeller } from './content.ts';
+import type { ReceiptCompany } from './entities.ts';
 import { type Seller, sellerSection, taxOn } from './section.ts';
 import { taxWithin } from './tax.ts';
 
@@ -18,10 +19,14 @@ import { taxWithin } from './tax.ts';
 
 type StoringHost = Pick<Host, 'section' | 'service'>;
 
+type Nullable<Columns> = { readonly [Name in keyof Columns]: Columns[Name] | null };
+
 interface Sold
   extends
     Row<typeof Payment, 'amount' | 'currency' | 'paid_at' | 'issuer' | 'outcome' | 'payment_id'>,
-    Row<typeof PlanOrder, 'code' | 'account_id' | 'days' | 'label' | 'is_gift'> {
+    Row<typeof PlanOrder, 'code' | 'account_id' | 'days' | 'label' | 'is_gift'>,
+    Nullable<Row<typeof OrderLines, 'lines'>>,
+    Nullable<Row<typeof ReceiptCompany, 'company' | 'npwp'>> {
   readonly order_id: string;
   readonly reference: string;
   readonly buyer: string;
@@ -39,9 +44,10 @@ export async function storePayment(
   if (seller.name === undefined) return;
   const [sold] = await transaction.execute<Sold[]>(
     `select p.amount::float8 as amount, p.currency, p.issuer, p.outcome, p.payment_id, p.reference, ${epochs('p.paid_at')},
-       o.id as order_id, o.code, o.account_id, o.days, o.label, o.is_gift, coalesce(a.name, '') as buyer,
+       o.id as order_id, o.code, o.account_id, o.days, o.label, o.is_gift, l.lines, coalesce(a.name, '') as buyer, c.company, c.npwp,
        ${epoch('t.starts_at')} as starts_at, ${epoch('t.ends_at')} as ends_at
      from payment p join plan_order o on o.id = p.order_id join account a on a.id = o.account_id
+       left join receipt_company c on c.order_id = o.id left join order_lines l on l.order_id = o.id
        left join lateral (select starts_at, ends_at from plan_period where order_id = o.id and reason = 'order' limit 1) t
          on p.outcome = 'activated' and not o.is_gift
      where p.id = ?`,
@@ -50,8 +56,9 @@ export async function storePayment(
   if (sold === undefined || sold.amount <= 0) return;
   const content = describeSale(host, seller, sold);
   await transaction.execute(
-    `insert into receipt (id, kind, payment_id, order_id, account_id, code, made_at, currency, amount, tax, buyer, content, is_test)
-     select ?, 'payment', p.id, p.order_id, ?, ?, p.paid_at, p.currency, p.amount, ?::bigint, ?, ?::jsonb, ?::boolean
+    `insert into receipt (id, kind, payment_id, order_id, account_id, code, made_at, currency, amount, tax, buyer, company, npwp, content,
+       is_test)
+     select ?, 'payment', p.id, p.order_id, ?, ?, p.paid_at, p.currency, p.amount, ?::bigint, ?, ?, ?, ?::jsonb, ?::boolean
      from payment p where p.id = ?`,
     [
       randomUUIDv7(),
@@ -59,6 +66,8 @@ export async function storePayment(
       sold.code,
       content.tax === undefined ? null : taxWithin(sold.amount, content.tax),
       sold.buyer,
+      sold.company,
+      sold.npwp,
       JSON.stringify(content),
       isTest,
       paymentId,
@@ -85,6 +94,7 @@ function describeSale(host: StoringHost, seller: Seller, sold: Sold): ReceiptCon
     ...(sold.issuer !== null && { issuer: sold.issuer }),
     // Until the provider has named the payment, its charge is the reference.
     reference: sold.payment_id.startsWith('charge:') ? sold.reference : sold.payment_id,
+    ...(sold.lines !== null && { lines: sold.lines }),
   };
 }
 

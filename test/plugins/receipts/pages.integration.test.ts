@@ -142,6 +142,57 @@ describe('the receipt of a buyer', () => {
   });
 });
 
+/** Over HTTP. @returns the code of the order */
+async function placeOrder(fields: Record<string, string>): Promise<string> {
+  const reply = await buyer.submit('/buy', '/buy', { days: '30', ...fields });
+  expect(reply.status).toBe(303);
+  return reply.location.split('/')[2] ?? '';
+}
+
+async function payFor(code: string) {
+  const placed = (await readOrder(gateway.database, { code })) as Order;
+  await settle(gateway.gateway.host, 'sandbox', {
+    reference: placed.attempt?.reference ?? '',
+    providerReference: placed.attempt?.providerReference,
+    paymentId: `pay-${code}`,
+    state: 'paid',
+    paid: { amount: placed.price, currency: 'IDR' },
+    raw: {},
+  });
+  return receiptOf(placed);
+}
+
+describe('a company that is named at checkout', () => {
+  it('is on the receipt from the start, as the last try has it, and takes no other one', async () => {
+    expect((await buyer.get('/buy')).text).toContain('<summary>Receipt for a company (optional)</summary>');
+    const code = await placeOrder({ company: 'PT Salah', npwp: '0012345678901000' });
+    expect(await placeOrder({ company: `${longName} & Co`, npwp: '01.234.567.8-901.000' })).toBe(code);
+    const { path } = await payFor(code);
+    const { text } = await buyer.get(path);
+    expect(textOf(text)).toContain(`${longName} &amp; Co`);
+    expect(textOf(text)).toContain('0012345678901000');
+    expect(text).not.toContain('PT Salah');
+    expect(text).not.toContain(`${path}/company`);
+    expect((await buyer.get(`${path}?issued=1`)).text).toContain(longName);
+  });
+
+  it('is left out again by a try without it', async () => {
+    const code = await placeOrder({ company: 'PT Salah' });
+    expect(await placeOrder({ company: ' ' })).toBe(code);
+    expect((await buyer.get((await payFor(code)).path)).text).not.toContain('PT Salah');
+  });
+
+  it.each([
+    { fields: { company: 'PT Pembeli', npwp: '12' }, field: 'npwp' },
+    { fields: { company: '', npwp: '0012345678901000' }, field: 'company' },
+  ])('is refused with a wrong $field, which the open form shows', async ({ fields, field }) => {
+    const reply = await buyer.submit('/buy', '/buy', { days: '30', ...fields });
+    expect(reply.status).toBe(422);
+    expect(reply.text).toMatch(/<details class="card stack fold" open>/);
+    expect(reply.text).toMatch(new RegExp(`id="${field}"[^>]*aria-invalid="true"`));
+  });
+});
+
 describe('the signed address of a receipt', () => {
   it('opens it without signing in, with a masked NPWP, for nobody to store or index', async () => {
     const order = await buy();

@@ -1,0 +1,45 @@
+import type { CheckoutStep } from '#core/web/pages/checkout-step.ts';
+import { FieldErrors } from '#core/web/pages/page.ts';
+import { readCompany } from './company.ts';
+import { sellerSection } from './section.ts';
+
+/** A company's receipt, asked for before it is paid: the receipt names the company from the start. */
+export const companyStep: CheckoutStep = {
+  name: 'receipt',
+  fields: { company: 400, npwp: 100 },
+  show({ host, t }) {
+    if (host.section(sellerSection).name === undefined) return undefined;
+    return {
+      fold: {
+        title: t('receipts.checkout'),
+        text: t('receipts.checkout_more'),
+        fields: [
+          { name: 'company', label: t('receipts.company'), autocomplete: 'organization' },
+          {
+            name: 'npwp',
+            label: t('receipts.company_npwp'),
+            hint: t('receipts.company_npwp_more'),
+            inputMode: 'numeric',
+          },
+        ],
+      },
+    };
+  },
+  submit(sent, { host }) {
+    if (host.section(sellerSection).name === undefined) return undefined;
+    const company = readCompany(sent);
+    if (company !== undefined && 'wrong' in company)
+      throw new FieldErrors({ [company.wrong]: `receipts.${company.wrong}_wrong` });
+    return async (transaction, { id, isNew }) => {
+      // The last try says whose receipt it is.
+      if (!isNew) await transaction.execute('delete from receipt_company where order_id = ?', [id]);
+      if (company !== undefined)
+        await transaction.execute('insert into receipt_company (order_id, company, npwp) values (?, ?, ?)', [
+          id,
+          company.name,
+          company.npwp ?? null,
+        ]);
+      return [];
+    };
+  },
+};

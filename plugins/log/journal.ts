@@ -42,10 +42,11 @@ const restoreAfterMs = 3_000;
 /**
  * The records of this instance on their way to the database: an append-only file, split into segments.
  *
- * - All lines of one turn of the event loop go to the thread that writes them together, at its end. A request waits for its `begin`
- *   line before it goes upstream, and before a byte of its reply is sent (`written`): a killed process loses no answered request.
- *   A request that reaches its upstream in one turn has one line, which includes what `enter` adds; other `enter` lines wait some
- *   milliseconds for company, since each wake of the thread costs as much as a few writes.
+ * - The `begin` lines of one turn of the event loop go to the thread that writes them together, at its end. No byte of a reply is sent
+ *   before the `begin` line of its request is in its file (`written`): a killed process loses no answered request.
+ * - A request that reaches its upstream in one turn has one line, which includes what `enter` adds. Other `enter` lines, and `end`
+ *   lines, for which nothing waits, go with the next `begin`, or some milliseconds later: each wake of the thread costs as much as a few
+ *   writes.
  * - Nothing else waits for the disk, and `begin` at most 200 ms. From then on lines are kept in memory, until the disk has answered.
  * - There is no fsync: a machine that loses power loses its last seconds.
  * - Size or age finishes a segment. The next one begins with the `begin` lines of the requests in flight, so that a finished
@@ -129,7 +130,7 @@ export class Journal implements AsyncDisposable {
     for (const body of content) {
       if (!this.#writer.add(body)) this.#contentLosses.add(logReason('log.reason.unwritable'));
     }
-    this.#schedule.soon();
+    this.#schedule.later();
     this.#ageTimer ??= this.#startAging();
   }
 
@@ -138,7 +139,7 @@ export class Journal implements AsyncDisposable {
     const line = this.#inFlight.skip(exchange);
     if (line === undefined || this.#isClosed) return;
     this.#writer.add(line);
-    this.#schedule.soon();
+    this.#schedule.later();
   }
 
   /** Bytes of records that are not in the database, including those of dead instances. */

@@ -62,10 +62,8 @@ export const logStage = defineStage({
         host.keep(retentionKey, createRetention).keepDays = options.keep_days;
       },
       start: (exchange) => journal.begin(exchange),
-      enter(exchange) {
-        journal.enter(exchange);
-        return journal.written(exchange);
-      },
+      // Its line is written while the upstream works on it; `hold` waits for that.
+      enter: (exchange) => journal.enter(exchange),
       hold: (exchange) => journal.written(exchange),
       done(exchange, outcome) {
         if (!skips(exchange, outcome)) journal.end(exchange, outcome);

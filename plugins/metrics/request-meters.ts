@@ -1,8 +1,9 @@
-import { Counter, Histogram, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { bounds } from '#core/platform/bounds.ts';
 import { adapter, cachedCall, cacheStatus, delivery, slotWaited, type Usage } from '#core/gateway/facts.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
 import type { Observer, Outcome } from '#core/gateway/pipeline/stage.ts';
+import { CountMeter, DistributionMeter } from './meters.ts';
 import { overheadOf } from './overhead.ts';
 
 /** Prefix of every metric, for services of any name: alerts and dashboards rely on it. */
@@ -29,69 +30,68 @@ type CountedUsage = keyof typeof tokenKinds;
  */
 export class RequestMeters implements Observer {
   readonly name = 'metrics';
-  readonly #requests: Counter<'endpoint' | 'model' | 'outcome' | 'status'>;
-  readonly #attempts: Counter<'route' | 'outcome' | 'fault'>;
-  readonly #tokens: Counter<'model' | 'kind'>;
-  readonly #cached: Counter<'result'>;
-  readonly #duration: Histogram<'endpoint'>;
-  readonly #firstByte: Histogram<'endpoint'>;
-  readonly #overhead: Histogram<'endpoint'>;
-  readonly #queue: Histogram<'model' | 'outcome'>;
+  readonly #requests: CountMeter<['endpoint', 'model', 'outcome', 'status']>;
+  readonly #attempts: CountMeter<['route', 'outcome', 'fault']>;
+  readonly #tokens: CountMeter<['model', 'kind']>;
+  readonly #cached: CountMeter<['result']>;
+  readonly #duration: DistributionMeter<['endpoint']>;
+  readonly #firstByte: DistributionMeter<['endpoint']>;
+  readonly #overhead: DistributionMeter<['endpoint']>;
+  readonly #queue: DistributionMeter<['model', 'outcome']>;
   #running = 0;
 
-  constructor(metrics: Registry) {
-    const registers = [metrics];
-    this.#requests = new Counter({
+  constructor(registry: Registry) {
+    this.#requests = new CountMeter({
       name: `${prefix}requests_total`,
       help: 'Finished requests by model (none: refused before it was known, or no model call) and outcome: answered, refused, failed, aborted. The status is `none` when no status was sent.',
-      labelNames: ['endpoint', 'model', 'outcome', 'status'],
-      registers,
+      labels: ['endpoint', 'model', 'outcome', 'status'],
+      registry,
     });
-    this.#attempts = new Counter({
+    this.#attempts = new CountMeter({
       name: `${prefix}attempts_total`,
       help: 'Attempts by outcome (served, failed, aborted) and fault (client, overflow, key, throttled, route, no_model, unsupported, setup, memory, local, gone, none).',
-      labelNames: ['route', 'outcome', 'fault'],
-      registers,
+      labels: ['route', 'outcome', 'fault'],
+      registry,
     });
-    this.#tokens = new Counter({
+    this.#tokens = new CountMeter({
       name: `${prefix}tokens_total`,
       help: 'Tokens by model, reported or estimated: input (includes cache_read and cache_write), output (includes reasoning).',
-      labelNames: ['model', 'kind'],
-      registers,
+      labels: ['model', 'kind'],
+      registry,
     });
-    this.#cached = new Counter({
+    this.#cached = new CountMeter({
       name: `${prefix}cache_requests_total`,
       help: 'Requests with the header X-Service-Cache, by result: hit, miss.',
-      labelNames: ['result'],
-      registers,
+      labels: ['result'],
+      registry,
     });
-    this.#duration = new Histogram({
+    this.#duration = new DistributionMeter({
       name: `${prefix}request_duration_seconds`,
       help: 'Time from the request to the end of its reply.',
-      labelNames: ['endpoint'],
-      buckets: durations,
-      registers,
+      labels: ['endpoint'],
+      bounds: durations,
+      registry,
     });
-    this.#firstByte = new Histogram({
+    this.#firstByte = new DistributionMeter({
       name: `${prefix}first_byte_seconds`,
       help: 'Time from the request to the first byte of the reply body.',
-      labelNames: ['endpoint'],
-      buckets: durations,
-      registers,
+      labels: ['endpoint'],
+      bounds: durations,
+      registry,
     });
-    this.#overhead = new Histogram({
+    this.#overhead = new DistributionMeter({
       name: `${prefix}overhead_seconds`,
       help: 'Time until the first byte of the reply that the gateway took itself, without waiting for upstreams and for the body of the request.',
-      labelNames: ['endpoint'],
-      buckets: overheads,
-      registers,
+      labels: ['endpoint'],
+      bounds: overheads,
+      registry,
     });
-    this.#queue = new Histogram({
+    this.#queue = new DistributionMeter({
       name: `${prefix}queue_seconds`,
       help: 'Time that requests waited for a free slot of an upstream with a declared capacity, by outcome; those that did not wait are not counted.',
-      labelNames: ['model', 'outcome'],
-      buckets: durations,
-      registers,
+      labels: ['model', 'outcome'],
+      bounds: durations,
+      registry,
     });
   }
 
@@ -108,25 +108,24 @@ export class RequestMeters implements Observer {
     this.#running--;
     const endpoint = exchange.endpoint.name;
     const model = (exchange.find(adapter) ?? exchange.find(cachedCall))?.model.id;
-    this.#requests.inc({ endpoint, model: model ?? 'none', outcome: kind, status: status ?? 'none' });
-    this.#duration.observe({ endpoint }, duration / 1000);
+    this.#requests.add(1, endpoint, model ?? 'none', kind, status ?? 'none');
+    this.#duration.observe(duration / 1000, endpoint);
     const delivered = exchange.find(delivery);
     if (firstByteAfter !== undefined) {
-      this.#firstByte.observe({ endpoint }, firstByteAfter / 1000);
+      this.#firstByte.observe(firstByteAfter / 1000, endpoint);
       const overhead = overheadOf({
         firstByteAfter,
         delivery: delivered,
         bodyWait: exchange.body.waited,
         slotWaited: exchange.find(slotWaited),
       });
-      if (overhead !== undefined) this.#overhead.observe({ endpoint }, overhead / 1000);
+      if (overhead !== undefined) this.#overhead.observe(overhead / 1000, endpoint);
     }
-    if (delivered?.queuedFor !== undefined)
-      this.#queue.observe({ model: model ?? 'none', outcome: kind }, delivered.queuedFor / 1000);
+    if (delivered?.queuedFor !== undefined) this.#queue.observe(delivered.queuedFor / 1000, model ?? 'none', kind);
     const result = exchange.find(cacheStatus);
-    if (result !== undefined) this.#cached.inc({ result });
+    if (result !== undefined) this.#cached.add(1, result);
     for (const { route, outcome, fault = 'none' } of delivered?.attempts ?? []) {
-      this.#attempts.inc({ route, outcome, fault });
+      this.#attempts.add(1, route, outcome, fault);
     }
     if (delivered?.usage !== undefined && model !== undefined) this.#countTokens(model, delivered.usage);
   }
@@ -134,8 +133,7 @@ export class RequestMeters implements Observer {
   #countTokens(model: string, usage: Usage): void {
     for (const kind in tokenKinds) {
       const tokens = usage[kind as CountedUsage] ?? -1;
-      if (tokens >= 0 && tokens <= bounds.tokens)
-        this.#tokens.inc({ model, kind: tokenKinds[kind as CountedUsage] }, tokens);
+      if (tokens >= 0 && tokens <= bounds.tokens) this.#tokens.add(tokens, model, tokenKinds[kind as CountedUsage]);
     }
   }
 }

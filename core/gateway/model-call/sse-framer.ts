@@ -27,6 +27,8 @@ export class SseFramer implements EventFramer {
   #hasExcess = false;
   /** The last event ended with a CR; an LF at the start of the next chunk belongs to it. */
   #endedWithCr = false;
+  /** Up to the data of the last event, which the next one repeats as a rule. */
+  #head = headOf();
 
   get isOverfull(): boolean {
     return this.#pending.size > bounds.event || this.#hasExcess;
@@ -58,15 +60,42 @@ export class SseFramer implements EventFramer {
 
   #split(bytes: Buffer): readonly StreamEvent[] {
     if (this.#hasExcess) return none;
-    const events = split(bytes);
+    const events = this.#events(bytes);
     const readable = readableOf(events);
     this.#hasExcess = readable.length < events.length;
     return readable;
   }
 
+  #events(bytes: Buffer): readonly StreamEvent[] {
+    const text = bytes.toString();
+    const scanned = text.length === bytes.length ? text : searchable(bytes);
+    const hasOtherLineEnds = typeof scanned === 'string' && scanned.includes('\r');
+    const events: StreamEvent[] = [];
+    for (let begin = 0, end = 0; begin < scanned.length; begin = end) {
+      end = hasOtherLineEnds ? behindBlankLine(scanned, begin) : behindLineFeeds(scanned, begin);
+      const isAll = end - begin === scanned.length;
+      const own = isAll ? text : scanned === text ? text.slice(begin, end) : bytes.toString('utf8', begin, end);
+      const fields = hasOtherLineEnds ? fieldsOf(own.replaceAll(otherLineEnds, '\n')) : this.#fields(own);
+      events.push(new StreamEvent(fields, own, bytes, begin, end));
+    }
+    return events;
+  }
+
+  #fields(event: string): EventFields {
+    const { text, name } = this.#head;
+    const end = event.length - 2;
+    const isAlike = event.slice(0, text.length) === text && event.indexOf('\n', text.length) === end;
+    if (isAlike && event.charCodeAt(end + 1) === LF) return { name, data: event.slice(text.length, end) };
+    const fields = fieldsOf(event);
+    if (fields.name !== name) this.#head = headOf(fields.name);
+    return fields;
+  }
+
   #pushAfterCr(chunk: Buffer): readonly StreamEvent[] {
     this.#endedWithCr = false;
-    return chunk[0] === LF ? [...split(chunk.subarray(0, 1)), ...this.push(chunk.subarray(1))] : this.push(chunk);
+    return chunk[0] === LF
+      ? [...this.#events(chunk.subarray(0, 1)), ...this.push(chunk.subarray(1))]
+      : this.push(chunk);
   }
 
   #hasEndMark(): boolean {
@@ -80,6 +109,15 @@ export class SseFramer implements EventFramer {
     this.#hasBegun = true;
     return withoutByteOrderMark(events);
   }
+}
+
+interface EventHead {
+  readonly text: string;
+  readonly name: string | undefined;
+}
+
+function headOf(name?: string): EventHead {
+  return { name, text: name === undefined ? 'data: ' : `event: ${name}\ndata: ` };
 }
 
 /** Index in `chunk` after its last blank line, which may have begun in `tail`; 0 if there is none. */
@@ -108,20 +146,6 @@ function isBlankBefore(chunk: Buffer, end: number, tail: Buffer): boolean {
   return before === LF || before === CR;
 }
 
-function split(bytes: Buffer): readonly StreamEvent[] {
-  const text = bytes.toString();
-  const scanned = text.length === bytes.length ? text : searchable(bytes);
-  const hasOtherLineEnds = typeof scanned === 'string' && scanned.includes('\r');
-  const events: StreamEvent[] = [];
-  for (let begin = 0, end = 0; begin < scanned.length; begin = end) {
-    end = hasOtherLineEnds ? behindBlankLine(scanned, begin) : behindLineFeeds(scanned, begin);
-    const isAll = end - begin === scanned.length;
-    const own = isAll ? text : scanned === text ? text.slice(begin, end) : bytes.toString('utf8', begin, end);
-    events.push(new StreamEvent(fieldsOf(own), own, bytes, begin, end));
-  }
-  return events;
-}
-
 /** One character per byte, so that positions are byte offsets; long events stay buffers, as a copy takes longer than the search. */
 function searchable(bytes: Buffer): string | Buffer {
   return bytes.length > longEventBytes && !bytes.includes(CR) ? bytes : bytes.toString('latin1');
@@ -138,8 +162,10 @@ function behindBlankLine(text: string, begin: number): number {
   return blankLine.test(text) ? blankLine.lastIndex : text.length;
 }
 
-function fieldsOf(event: string): Pick<StreamEvent, 'name' | 'data'> {
-  const lines = event.includes('\r') ? event.replaceAll(otherLineEnds, '\n') : event;
+type EventFields = Pick<StreamEvent, 'name' | 'data'>;
+
+/** @param lines that end with LF */
+function fieldsOf(lines: string): EventFields {
   let name: string | undefined;
   let data: string | undefined;
   // Joined at the end: a text that grows by a line takes twice as long once it is read.

@@ -9,7 +9,9 @@ interface Undeclared {
     | 'system_instruction' // protobuf's own names
     | 'generation_config';
   generation: '_responseJsonSchema'; // SDKs for Python
-  reply: 'response'; // relays that wrap the reply
+  reply:
+    | 'response' // relays that wrap the reply
+    | 'error'; // in the place of an answer
   citations: 'citationSources'; // the API itself; the SDK says `citations`
   /** JSON Schema, of which the API takes a subset. */
   schema:

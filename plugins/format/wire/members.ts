@@ -35,6 +35,12 @@ export function asList(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? value : [];
 }
 
+/** The list itself when the other one has the very same entries. */
+export function sameOr(list: JsonValue | readonly JsonValue[] | undefined, other: JsonValue[]): JsonValue[] {
+  const isSame = Array.isArray(list) && list.length === other.length && list.every((entry, at) => entry === other[at]);
+  return isSame ? (list as JsonValue[]) : other;
+}
+
 /** The sum of the defined values; undefined when there are none. */
 export function sum(...values: (number | undefined)[]): number | undefined {
   const known = values.filter((value) => value !== undefined);

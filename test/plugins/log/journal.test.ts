@@ -1,12 +1,12 @@
 import fs, { statSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { bounds } from '#core/platform/bounds.ts';
 import { ThreadedDisk } from '../../../plugins/log/disk/disk.ts';
 import { arrive, identify, linesOf, MemoryStore, openLog, outcome, TemporaryFolder, until } from './fixture.ts';
 
-test('the begin line of a request is on file before its upstream is called', async () => {
+test('the begin line of a request is on file before its reply is sent', async () => {
   using folder = new TemporaryFolder();
   await using log = openLog({ folder, disk: new ThreadedDisk() });
   const exchange = arrive();
@@ -27,6 +27,29 @@ test('the lines of one turn are written together, after it', async () => {
   expect(folder.text().length).toBe(atBegin);
   await turn();
   expect(linesOf(folder).map(({ at }) => at)).toEqual(['begin', 'enter', 'end']);
+});
+
+test('an end is written with the next begin, or some milliseconds later', async () => {
+  using folder = new TemporaryFolder();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    await using log = openLog({ folder, segmentAge: 60_000 });
+    const [first, second] = [arrive(), arrive()];
+    log.journal.begin(first);
+    await turn();
+    log.journal.end(first, outcome());
+    await turn();
+    expect(linesOf(folder).map(({ at }) => at)).toEqual(['begin']);
+    log.journal.begin(second);
+    await turn();
+    expect(linesOf(folder).map(({ at }) => at)).toEqual(['begin', 'end', 'begin']);
+    log.journal.end(second, outcome());
+    await turn();
+    vi.advanceTimersByTime(5);
+    expect(linesOf(folder).map(({ at }) => at)).toEqual(['begin', 'end', 'begin', 'end']);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test('a request that passes every stage synchronously has one line', async () => {

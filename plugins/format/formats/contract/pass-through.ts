@@ -1,7 +1,7 @@
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import type { Usage } from '#core/gateway/facts.ts';
 import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
+import { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import type { ContentDigest } from '../../content/content-digest.ts';
 import type { UsageMeter } from '../../canonical/usage-meter.ts';
 
@@ -69,13 +69,20 @@ export function withName(event: StreamEvent): string {
   return typeof type === 'string' ? `event: ${type}\n${event.text}` : event.text;
 }
 
-/** Writes an event again with other data. */
+/** The event with other data. */
+export function withData(event: StreamEvent, data: JsonObject): StreamEvent {
+  const json = JSON.stringify(data);
+  const text = writeData(event.text, json);
+  return new StreamEvent({ name: event.name, data: json }, text, Buffer.from(text));
+}
+
+/** The text of an event with other data. */
 export function rewriteData(text: string, data: JsonObject): string {
   return writeData(text, JSON.stringify(data));
 }
 
-/** The same with the JSON of the data, of which a long event should have few copies: `join` would make one more. */
-export function writeData(text: string, json: string): string {
+/** A long event should have few copies of its data: `join` would make one more. */
+function writeData(text: string, json: string): string {
   const head = text.split(/\r\n|\n|\r/).filter((line) => line !== '' && !line.startsWith('data:'));
   return `${head.map((line) => `${line}\n`).join('')}data: ${json}\n\n`;
 }

@@ -3,7 +3,7 @@ import { type JsonObject, type JsonValue, isJsonObject } from '#core/platform/js
 import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import type { ReplyDecoder } from '../../canonical/codec.ts';
 import { readFailure, type FinishReason, type Fragment, modelFragment } from '../../canonical/reply.ts';
-import { count, member, parseBody } from '../../wire/members.ts';
+import { count, filledText, member, parseBody } from '../../wire/members.ts';
 import type { OllamaCall, OllamaCallBody, OllamaMessage, OllamaReply } from '../../wire/ollama.ts';
 
 /** Every other reason, such as `stop`, is an ordinary end. */
@@ -49,13 +49,12 @@ export class OllamaDecoder implements ReplyDecoder {
 
   /** Calls come whole; older versions give them no ids. */
   #call(call: JsonValue): Fragment[] {
-    const name = member<OllamaCallBody>(member<OllamaCall>(call, 'function'), 'name');
+    const name = filledText(member<OllamaCallBody>(member<OllamaCall>(call, 'function'), 'name'));
     const input = member<OllamaCallBody>(member<OllamaCall>(call, 'function'), 'arguments');
-    const id = member<OllamaCall>(call, 'id');
-    if (typeof name !== 'string' || name === '') return [];
+    if (name === undefined) return [];
     const key = this.#callCount++;
     return [
-      { type: 'call', key, name, id: typeof id === 'string' && id !== '' ? id : undefined },
+      { type: 'call', key, name, id: filledText(member<OllamaCall>(call, 'id')) },
       { type: 'input', key, text: typeof input === 'string' ? input : JSON.stringify(input ?? {}) },
       { type: 'call_end', key },
     ];

@@ -249,9 +249,9 @@ export class PassThroughReader implements ReplyReader {
   #observe(event: StreamEvent): void {
     if (event.data === undefined) return;
     const wasComplete = this.#observer.isComplete;
-    if (event.isPlain || !isPing(event)) this.progress++;
     if (!event.isPlain && isTorn(event)) this.#damage = malformed('event_truncated');
     else this.#observer.event(event);
+    if (event.isPlain || !isPing(event)) this.progress++;
     // Its name says that the answer is complete, not its data.
     if (!wasComplete && this.#observer.isComplete && isCut(event)) this.#damage = malformed('event_truncated');
   }

@@ -30,6 +30,7 @@ const chatMembers = fc.oneof(
     { citations: ['https://b.example'] },
     { usage: { prompt_tokens: 1, completion_tokens: 2 } },
   ),
+  { weight: 8, arbitrary: text.map((obfuscation) => ({ obfuscation })) },
 );
 const chatEvents = fc
   .tuple(chatDeltas, chatMembers, fc.constantFrom(null, null, null, null, null, null, 'stop'))
@@ -82,6 +83,15 @@ describe('an event that repeats another but for its text', () => {
     const known = new RepeatedEvent();
     known.learn('delta', '{"text":"a","by":"b"}', 'a', textOf);
     expect(known.read('delta', '{"text":"\\u00e9\\n","by":"b"}')).toBe('é\n');
+  });
+
+  it('is read without being parsed, whatever its padding', () => {
+    const known = new RepeatedEvent();
+    known.learn('delta', '{"text":"a","by":"b","obfuscation":"Xy1","to":"c"}', 'a', textOf);
+    expect(known.read('delta', '{"text":"bcd","by":"b","obfuscation":"\\"","to":"c"}')).toBe('bcd');
+    expect(known.read('delta', '{"text":"bcd","by":"b","obfuscation":"","to":"d"}')).toBeUndefined();
+    expect(known.read('delta', '{"text":"bcd","obfuscation":"","by":"b","to":"c"}')).toBeUndefined();
+    expect(known.read('delta', '{"text":"bcd","by":"b","obfuscation":"')).toBeUndefined();
   });
 
   it.each([

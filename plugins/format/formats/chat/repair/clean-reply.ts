@@ -1,5 +1,5 @@
 import { endOfString, unescaped } from '#core/platform/json-scan.ts';
-import { endOfRepeated } from '../../../canonical/repeated-event.ts';
+import { endOfRepeated, hasRest, type Rest, restOf } from '../../../canonical/repeated-event.ts';
 import { namesOtherTier } from '../../../canonical/service-tier.ts';
 
 type CleanDelta = (
@@ -17,7 +17,7 @@ interface Shape {
   /** From behind the closing quote. */
   readonly after: string;
   /** The same up to the end of the chunk; undefined if readers need more of it than its choice. */
-  readonly end: string | undefined;
+  readonly rest: Rest | undefined;
   /** The kind of the string; for the input of a call, the index of the call. */
   readonly kind: 'text' | 'reasoning' | number;
 }
@@ -90,8 +90,9 @@ export class CleanChunks {
     const last = chunk.indexOf('}]', inner) + 2;
     if (last > 1) {
       const isTelling = !chunk.startsWith('{') || !chunk.includes('"choices"') || telling.test(chunk);
-      const whole = isTelling ? undefined : chunk.slice(end);
-      const shape: Shape = { kind, before: chunk.slice(0, start), after: chunk.slice(end, last), end: whole };
+      const after = chunk.slice(end, last);
+      const rest = isTelling ? undefined : restOf(chunk, end, last);
+      const shape: Shape = { kind, before: chunk.slice(0, start), after, rest };
       this.#shapes = [shape, ...this.#shapes].slice(0, mostShapes);
     }
     return deltaOf(kind, stringAt(chunk, place), false);
@@ -99,10 +100,10 @@ export class CleanChunks {
 }
 
 /** The delta of a chunk of this shape; undefined for any other chunk. */
-function deltaIn(chunk: string, { kind, before, after, end: whole }: Shape): CleanDelta | undefined {
+function deltaIn(chunk: string, { kind, before, after, rest }: Shape): CleanDelta | undefined {
   const end = endOfRepeated(chunk, before);
   if (end === undefined) return undefined;
-  const isPlain = chunk.slice(end) === whole;
+  const isPlain = rest !== undefined && hasRest(chunk, end, rest);
   if (!isPlain && chunk.slice(end, end + after.length) !== after) return undefined;
   return deltaOf(kind, unescaped(chunk.slice(before.length, end)), isPlain);
 }

@@ -1,14 +1,14 @@
 import type { Profile } from '#core/config/catalog/profile.ts';
 import type { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
+import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { mayHoldLongNumbers } from '#core/gateway/model-call/exact-json.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
 import { Notes } from '../../../canonical/notes.ts';
 import { readFailure, truncatedCall } from '../../../canonical/reply.ts';
 import { withoutOtherTier } from '../../../canonical/service-tier.ts';
-import { asList, asText, parseBody } from '../../../wire/members.ts';
-import { type ReplyRepair, withoutEmptyError, writeData } from '../../contract/pass-through.ts';
+import { asList, asText, parseBody, sameOr } from '../../../wire/members.ts';
+import { type ReplyRepair, withData, withoutEmptyError } from '../../contract/pass-through.ts';
 import { endingWithoutFinish, missingFinish, noteFinish, readAbort } from '../reply/finish.ts';
 import { answerRefusedPrompt, answerRefusedPromptInChunk } from '../reply/prompt-filter.ts';
 import { usesDeprecatedCalls } from '../reply/reply-object.ts';
@@ -74,7 +74,7 @@ export class ChatReplyRepair implements ReplyRepair {
     this.#last = event;
     const repaired = this.#chunk(answerRefusedPromptInChunk(withoutEmptyError(chunk)));
     this.#learn(data, chunk, repaired);
-    return [repaired === chunk ? event : rewritten(event, repaired)];
+    return [repaired === chunk ? event : withData(event, repaired)];
   }
 
   whole(body: JsonObject, given: string): JsonObject {
@@ -180,7 +180,7 @@ export class ChatReplyRepair implements ReplyRepair {
     if (ending === 'unknown' && choices.every(isEmptyChoice)) return [];
     const { usage, ...members } = parseBody(last.data ?? '') ?? {};
     const kept = usage === null ? { ...members, usage } : members;
-    return [rewritten(last, this.#headed({ ...kept, choices }, choices, 'chat.completion.chunk'))];
+    return [withData(last, this.#headed({ ...kept, choices }, choices, 'chat.completion.chunk'))];
   }
 }
 
@@ -203,16 +203,4 @@ function isChunk(body: ChatReply): boolean {
 
 function choicesOf({ choices }: ChatReply): readonly ChatChoice[] {
   return asList(choices).filter(isJsonObject);
-}
-
-/** The list itself when the other one has the same entries. */
-function sameOr(list: JsonValue | undefined, other: JsonValue[]): JsonValue {
-  const isSame = Array.isArray(list) && list.length === other.length && list.every((entry, at) => entry === other[at]);
-  return isSame ? list : other;
-}
-
-function rewritten(event: StreamEvent, data: ChatReply): StreamEvent {
-  const json = JSON.stringify(data);
-  const line = writeData(event.text, json);
-  return new StreamEvent({ name: event.name, data: json }, line, Buffer.from(line));
 }

@@ -1,6 +1,6 @@
 import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { canonicalInput } from '../../../canonical/kept-reasoning.ts';
-import { member } from '../../../wire/members.ts';
+import { filledText, member } from '../../../wire/members.ts';
 import type { ChatCall, ChatCallBody } from '../../../wire/chat.ts';
 
 /** The calls of a message or a delta. */
@@ -50,23 +50,19 @@ function isSamePiece(one: CallEntry, other: CallEntry): boolean {
 
 function readEntry(entry: JsonObject, isOld = false): CallEntry {
   const { index, id, type, custom, function: named = entry }: ChatCall = entry;
-  const isFunction = type === 'function' || filled(member<ChatCallBody>(entry['function'], 'name')) !== undefined;
+  const isFunction = type === 'function' || filledText(member<ChatCallBody>(entry['function'], 'name')) !== undefined;
   const isCustom = !isFunction && (type === 'custom' || (isJsonObject(custom) && isFilled(custom)));
   const body = isCustom ? custom : (named ?? entry);
   return {
     entry,
     index: typeof index === 'number' ? index : undefined,
     // Mistral's default of an id is the word. Source: Mistral API reference, `ToolCall`.
-    id: id === 'null' ? undefined : filled(typeof id === 'number' ? String(id) : id),
-    name: filled(member<ChatCallBody>(body, 'name')),
+    id: id === 'null' ? undefined : filledText(typeof id === 'number' ? String(id) : id),
+    name: filledText(member<ChatCallBody>(body, 'name')),
     input: inputOf(member<ChatCallBody>(body, isCustom ? 'input' : 'arguments')),
     isCustom,
     isOld,
   };
-}
-
-function filled(value: JsonValue | undefined): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 /** Arguments are text; some vendors send an object. */

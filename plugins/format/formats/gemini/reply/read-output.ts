@@ -3,7 +3,7 @@ import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/p
 import type { MediaSource } from '../../../canonical/conversation.ts';
 import { plainMediaType } from '../../../canonical/media.ts';
 import { type Citation, droppedAudio, type Fragment } from '../../../canonical/reply.ts';
-import { member, asList } from '../../../wire/members.ts';
+import { asList, asText, filledText, member } from '../../../wire/members.ts';
 import { PartialArgs } from './partial-args.ts';
 import type {
   GeminiBlob,
@@ -70,7 +70,7 @@ export class PartReader {
   }
 
   #say(part: GeminiPart): Fragment[] {
-    const text = typeof part.text === 'string' ? part.text : '';
+    const text = asText(part.text);
     if (text === '') return [];
     if (part.thought === true) return [{ type: 'reasoning', text }];
     this.hasSpoken = true;
@@ -143,7 +143,8 @@ function wholeCall(key: number, args: JsonObject): Fragment[] {
 }
 
 function readSignature(value: JsonValue | undefined): Extract<Fragment, { type: 'reasoning_state' }>[] {
-  return typeof value === 'string' && value !== '' ? [{ type: 'reasoning_state', kind: 'thought', data: value }] : [];
+  const data = filledText(value);
+  return data === undefined ? [] : [{ type: 'reasoning_state', kind: 'thought', data }];
 }
 
 /**
@@ -183,7 +184,7 @@ interface Source {
 }
 
 function readSupport(support: JsonValue, chunks: readonly JsonValue[], text: string): Fragment[] {
-  const words = textOf(member<GeminiSegment>(member<GeminiGroundingSupport>(support, 'segment'), 'text'));
+  const words = filledText(member<GeminiSegment>(member<GeminiGroundingSupport>(support, 'segment'), 'text'));
   return asList(member<GeminiGroundingSupport>(support, 'groundingChunkIndices')).flatMap((index) =>
     typeof index === 'number' ? cite(sourceOf(chunks[index]), words, text) : [],
   );
@@ -200,14 +201,10 @@ function sourceOf(chunk: JsonValue | undefined): Source {
 }
 
 function cite({ uri, title }: Source, words: string | undefined, text: string): Fragment[] {
-  const url = textOf(uri);
+  const url = filledText(uri);
   if (url === undefined) return [];
   const start = words === undefined ? -1 : text.lastIndexOf(words);
   const place = start === -1 || words === undefined ? undefined : { start, end: start + words.length };
-  const citation: Citation = { url, title: textOf(title), quote: words, start: place?.start, end: place?.end };
+  const citation: Citation = { url, title: filledText(title), quote: words, start: place?.start, end: place?.end };
   return [{ type: 'citation', citation }];
-}
-
-function textOf(value: JsonValue | undefined): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }

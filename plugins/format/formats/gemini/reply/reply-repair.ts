@@ -1,10 +1,11 @@
-import { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
+import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { mayHoldLongNumbers } from '#core/gateway/model-call/exact-json.ts';
 import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { UniqueIds } from '../../../canonical/call-ids.ts';
 import { canonicalInput } from '../../../canonical/kept-reasoning.ts';
-import { asText, member, parseBody } from '../../../wire/members.ts';
-import { type ReplyRepair, withoutEmptyError, writeData } from '../../contract/pass-through.ts';
+import { asList, asText, member, parseBody, sameOr } from '../../../wire/members.ts';
+import { mapEntries } from '../../adaptation/adapt-members.ts';
+import { type ReplyRepair, withData, withoutEmptyError } from '../../contract/pass-through.ts';
 import { unwrapped } from './decode-reply.ts';
 import { PartialArgs } from './partial-args.ts';
 import type { GeminiCall, GeminiCandidate, GeminiContent, GeminiPart, GeminiReply } from '../../../wire/gemini.ts';
@@ -18,18 +19,16 @@ export class GeminiReplyRepair implements ReplyRepair {
   readonly #candidates = new Map<JsonValue, CandidateCalls>();
 
   event(event: StreamEvent): readonly StreamEvent[] {
-    const { data } = event;
-    if (data === undefined || !mayNeedRepair(data)) return [event];
-    const body = exact(data, event.parse());
+    const { data = '' } = event;
+    const parsed = event.parse();
+    if (parsed === undefined || !mayNeedRepair(parsed)) return [event];
+    const body = exact(data, parsed);
     const repaired = body && this.#repaired(body);
-    if (repaired === undefined || repaired === body) return [event];
-    const json = JSON.stringify(repaired);
-    const text = writeData(event.text, json);
-    return [new StreamEvent({ name: event.name, data: json }, text, Buffer.from(text))];
+    return [repaired === undefined || repaired === body ? event : withData(event, repaired)];
   }
 
   whole(body: JsonObject, given: string): JsonObject {
-    if (!mayNeedRepair(given)) return body;
+    if (!mayNeedRepair(body)) return body;
     const whole = exact(given, body) ?? body;
     const repaired = this.#repaired(whole);
     return repaired === whole ? body : repaired;
@@ -39,8 +38,8 @@ export class GeminiReplyRepair implements ReplyRepair {
     const body = withoutEmptyError(unwrapped(given));
     const { candidates }: GeminiReply = body;
     if (!Array.isArray(candidates)) return body;
-    const repaired = candidates.map((candidate) => this.#candidate(candidate));
-    return repaired.every((candidate, at) => candidate === candidates[at]) ? body : { ...body, candidates: repaired };
+    const repaired = mapEntries(candidates, (candidate) => this.#candidate(candidate));
+    return repaired === candidates ? body : { ...body, candidates: repaired };
   }
 
   #candidate(candidate: JsonValue): JsonValue {
@@ -49,9 +48,11 @@ export class GeminiReplyRepair implements ReplyRepair {
     if (!isJsonObject(candidate) || !isJsonObject(content) || !Array.isArray(parts)) return candidate;
     const calls = this.#candidates.get(index) ?? new CandidateCalls();
     this.#candidates.set(index, calls);
-    const kept = parts.map((part) => calls.part(part)).filter((part) => part !== undefined);
-    const isSame = kept.length === parts.length && kept.every((part, at) => part === parts[at]);
-    return isSame ? candidate : { ...candidate, content: { ...content, parts: kept } };
+    const kept = sameOr(
+      parts,
+      parts.map((part) => calls.part(part)).filter((part) => part !== undefined),
+    );
+    return kept === parts ? candidate : { ...candidate, content: { ...content, parts: kept } };
   }
 }
 
@@ -67,11 +68,14 @@ const alternatives = [
   'toolResponse',
 ] as const;
 
-const startsWrapped = /^\s*\{\s*"response"/;
+/** True for a reply with a call, which may be empty, with an error, or in an object. */
+function mayNeedRepair({ error, response, candidates }: GeminiReply): boolean {
+  return error !== undefined || response !== undefined || asList(candidates).some(hasCall);
+}
 
-/** True for a text with a call, which may be empty, with an error, or in an object. */
-function mayNeedRepair(text: string): boolean {
-  return text.includes('"functionCall"') || text.includes('"error"') || startsWrapped.test(text);
+function hasCall(candidate: JsonValue): boolean {
+  const parts = member<GeminiContent>(member<GeminiCandidate>(candidate, 'content'), 'parts');
+  return asList(parts).some((part) => member<GeminiPart>(part, 'functionCall') !== undefined);
 }
 
 function isEmptyObject(value: JsonValue | undefined): boolean {

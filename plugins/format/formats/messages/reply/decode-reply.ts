@@ -54,10 +54,11 @@ export class MessagesDecoder implements ReplyDecoder {
     return isOfBlock ? nothing : undefined;
   }
 
-  #skimText({ name, data = '' }: StreamEvent, content: SkimmedContent): readonly Fragment[] | undefined {
+  #skimText(event: StreamEvent, content: SkimmedContent): readonly Fragment[] | undefined {
     const last = this.#last;
-    const text = last && this.#repeated.read(name, data);
+    const text = last && this.#repeated.read(event.name, event.data ?? '');
     if (last === undefined || text === undefined) return undefined;
+    event.isPlain = true;
     if (last.type === 'input') content.input(last.key, text);
     else content[last.type](text);
     return nothing;

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
+import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { canonicalInput } from '../../../canonical/kept-reasoning.ts';
 import { RepeatedEvent } from '../../../canonical/repeated-event.ts';
 import { asText, member } from '../../../wire/members.ts';
-import { rewriteData } from '../../contract/pass-through.ts';
+import { withData } from '../../contract/pass-through.ts';
 import type { MessagesBlock, MessagesDelta, MessagesEvent } from '../../../wire/messages.ts';
 
 type Index = JsonValue | undefined;
@@ -149,14 +149,8 @@ export class RepeatedBlocks {
     const body: MessagesEvent = event.parse() ?? {};
     const { index } = body;
     const before = typeof index === 'number' ? this.#dropped.filter((one) => one < index).length : 0;
-    return before === 0 ? event : rewritten(event, { ...body, index: Number(index) - before });
+    return before === 0 ? event : withData(event, { ...body, index: Number(index) - before });
   }
-}
-
-/** An event with other data. */
-export function rewritten(event: StreamEvent, body: JsonObject): StreamEvent {
-  const text = rewriteData(event.text, body);
-  return new StreamEvent({ name: event.name, data: JSON.stringify(body) }, text, Buffer.from(text));
 }
 
 export function isCall(block: JsonValue | undefined): block is JsonObject {

@@ -43,7 +43,9 @@ export class MessagesReplyAdapter implements ReplyAdapter {
         return text.includes('"redacted_thinking"') ? tagMember(text, 'data', this.#redactedTag) : text;
       case 'content_block_delta':
         this.meter.delta(event);
-        return text.includes('"signature_delta"') ? tagMember(text, 'signature', this.#signatureTag) : text;
+        return !event.isPlain && text.includes('"signature_delta"')
+          ? tagMember(text, 'signature', this.#signatureTag)
+          : text;
       case 'message_delta':
         return this.#withOutput(event, text, counted);
       default:

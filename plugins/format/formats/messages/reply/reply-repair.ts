@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { plainIds, UniqueIds } from '../../../canonical/call-ids.ts';
-import { asList, asText, member } from '../../../wire/members.ts';
-import type { ReplyRepair } from '../../contract/pass-through.ts';
+import { asList, asText, member, sameOr } from '../../../wire/members.ts';
+import { type ReplyRepair, withData } from '../../contract/pass-through.ts';
 import { settledStopReason } from './finish.ts';
 import { blocksOf } from './read-output.ts';
-import { isCall, RepeatedBlocks, rewritten } from './repeated-blocks.ts';
+import { isCall, RepeatedBlocks } from './repeated-blocks.ts';
 import type { MessagesEnding, MessagesEvent, MessagesReply } from '../../../wire/messages.ts';
 
 /**
@@ -53,8 +53,8 @@ export class MessagesReplyRepair implements ReplyRepair {
     this.#hasCalls = blocks.some(isCall);
     const kept = blocks.filter((block) => !isCall(block) || !this.#calls.repeats(block));
     const named = kept.map((block) => (isCall(block) ? this.#named(block) : uncited(block)));
-    const isSame = named.length === blocks.length && named.every((block, index) => block === blocks[index]);
-    return this.#settled(isSame && !isText ? body : { ...body, content: named });
+    const isSame = !isText && sameOr(blocks, named) === blocks;
+    return this.#settled(isSame ? body : { ...body, content: named });
   }
 
   #repaired(event: StreamEvent, type: JsonValue | undefined): StreamEvent {
@@ -76,7 +76,7 @@ export class MessagesReplyRepair implements ReplyRepair {
     const { content_block: block, index } = body;
     this.#hasCalls ||= isCall(block);
     const named = isCall(block) ? this.#named(block, index) : uncited(block ?? null);
-    return named === block || block === undefined ? event : rewritten(event, { ...body, content_block: named });
+    return named === block || block === undefined ? event : withData(event, { ...body, content_block: named });
   }
 
   /** The call with an id of its own that clients may send to Anthropic. @param index in a stream */
@@ -95,7 +95,7 @@ export class MessagesReplyRepair implements ReplyRepair {
     if (!isJsonObject(delta)) return event;
     const settled = this.#settled(delta);
     if (settled === delta) return event;
-    return rewritten(event, { ...body, delta: settled });
+    return withData(event, { ...body, delta: settled });
   }
 
   /** The same object when its stop reason fits the content. */

@@ -12,7 +12,7 @@ import { cacheMark, markBreakpoints } from './cache-breakpoints.ts';
 import { writeMessages } from './write-messages.ts';
 import { writeThinking } from './write-thinking.ts';
 import { writeTools } from './write-tools.ts';
-import { withoutUnset } from '../../../wire/members.ts';
+import { filledText, withoutUnset } from '../../../wire/members.ts';
 import type { MessagesMetadata, MessagesRequest } from '../../../wire/messages.ts';
 
 /** The output limit when neither client nor catalog has one: less would truncate answers, older models refuse more. */
@@ -102,7 +102,7 @@ function writeUser(
 ): MessagesMetadata | undefined {
   const { user_id: id, ...others } = metadata;
   const named = safetyId ?? caller;
-  const user = named ?? (typeof id === 'string' && id !== '' ? id : undefined);
+  const user = named ?? filledText(id);
   // Of the metadata, only the user has a place.
   if (Object.keys(others).length > 0 || (id !== undefined && id !== user)) notes.drop('metadata');
   if (user === undefined) return undefined;

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import { canonicalInput } from '../../../canonical/kept-reasoning.ts';
+import { filledText, sameOr } from '../../../wire/members.ts';
 import type { ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 import type { Editable } from '../../../wire/loose.ts';
 
@@ -82,8 +83,7 @@ export function openItem(item: ResponsesItem): ResponsesItem {
 function repairContent(content: JsonValue | undefined): JsonValue[] {
   if (typeof content === 'string') return content === '' ? [] : [repairPart({ type: 'output_text', text: content })];
   if (!Array.isArray(content)) return [];
-  const parts = content.filter(isJsonObject).map(repairPart);
-  return parts.length === content.length && parts.every((part, index) => part === content[index]) ? content : parts;
+  return sameOr(content, content.filter(isJsonObject).map(repairPart));
 }
 
 /** Clients iterate over a text's annotations without checking that they exist. */
@@ -101,5 +101,5 @@ export function inputText(input: JsonValue | undefined): string {
 }
 
 export function textOr(value: JsonValue | undefined, otherwise: string): string {
-  return typeof value === 'string' && value !== '' ? value : otherwise;
+  return filledText(value) ?? otherwise;
 }

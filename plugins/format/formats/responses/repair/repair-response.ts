@@ -1,5 +1,5 @@
 import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { member, withoutUnset } from '../../../wire/members.ts';
+import { filledText, member, sameOr, withoutUnset } from '../../../wire/members.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import { UniqueIds } from '../../../canonical/call-ids.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
@@ -95,8 +95,7 @@ export function repairWhole(body: JsonObject, context: ReplyContext): JsonObject
   const items = withoutRepeatedCalls(given.filter(isJsonObject)).map((item, index) =>
     repairOutputItem(item, { id: context.id, index, ids }, end),
   );
-  const isSame = items.length === given.length && items.every((item, index) => item === given[index]);
-  return repairResponse(body, end, isSame ? given : items, textOr(id, responseId(context)), context);
+  return repairResponse(body, end, sameOr(given, items), textOr(id, responseId(context)), context);
 }
 
 /** A call that comes again under its own id, name and input is one call. */
@@ -128,5 +127,6 @@ function repairOutputItem(item: ResponsesItem, { id, index, ids }: OutputPlace, 
 
 /** The items of `output_text`, a convenience of the SDK that some vendors send in place of the output; undefined without it. */
 function itemsOf(text: JsonValue | undefined): JsonValue[] | undefined {
-  return typeof text === 'string' && text !== '' ? [{ type: 'message', content: text }] : undefined;
+  const content = filledText(text);
+  return content === undefined ? undefined : [{ type: 'message', content }];
 }

@@ -7,7 +7,7 @@ import type { ReplyContext } from '../../../canonical/codec.ts';
 import { ContentDigest } from '../../../content/content-digest.ts';
 import { Notes } from '../../../canonical/notes.ts';
 import { withoutOtherTier } from '../../../canonical/service-tier.ts';
-import { asList, withoutUnset } from '../../../wire/members.ts';
+import { asList, sameOr, withoutUnset } from '../../../wire/members.ts';
 import type { ReplyRepair } from '../../contract/pass-through.ts';
 import { ResponsesDecoder } from '../reply/decode-reply.ts';
 import { renderResponseFailed, responseId, writeUsage } from '../reply/reply-object.ts';
@@ -182,10 +182,7 @@ export class ResponsesReplyRepair implements ReplyRepair {
   ): ResponsesReply {
     const response = this.#tiered(isJsonObject(given) ? given : {});
     this.#id ??= textOr(response.id, responseId(this.#context));
-    const before = response.output;
-    const isSame =
-      Array.isArray(before) && before.length === output.length && before.every((item, index) => item === output[index]);
-    return repairResponse(response, status, isSame ? before : output, this.#id, this.#context);
+    return repairResponse(response, status, sameOr(response.output, output), this.#id, this.#context);
   }
 
   /** @param clean the upstream's event, when nothing but its number may have to change */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { CollectedText } from '#core/platform/memory/collected-text.ts';
 import { canonicalInput } from '../../../canonical/kept-reasoning.ts';
-import { member } from '../../../wire/members.ts';
+import { filledText, member } from '../../../wire/members.ts';
 import type { ResponsesEvent, ResponsesItem } from '../../../wire/responses.ts';
 
 /** An open item of the output. */
@@ -159,7 +159,7 @@ export class ItemTracker {
 /** @param item as it ended */
 export function endItem(tracked: TrackedItem, item: ResponsesItem): void {
   tracked.isDone = true;
-  tracked.name ??= text(item.name);
+  tracked.name ??= filledText(item.name);
   tracked.input = digestOfInput(item as JsonObject);
 }
 
@@ -195,11 +195,11 @@ interface Names {
 function namesOf(event: ResponsesEvent): Names {
   const { item, item_id: id, output_index: index } = event;
   return {
-    id: text(id) ?? text(member<ResponsesItem>(item, 'id')),
+    id: filledText(id) ?? filledText(member<ResponsesItem>(item, 'id')),
     index: typeof index === 'number' ? index : undefined,
-    call: text(member<ResponsesItem>(item, 'call_id')),
-    type: text(member<ResponsesItem>(item, 'type')),
-    name: text(member<ResponsesItem>(item, 'name')),
+    call: filledText(member<ResponsesItem>(item, 'call_id')),
+    type: filledText(member<ResponsesItem>(item, 'type')),
+    name: filledText(member<ResponsesItem>(item, 'name')),
     input: digestOfInput(item),
   };
 }
@@ -213,12 +213,8 @@ function isOtherCall(item: TrackedItem, { call, name }: Names): boolean {
 
 /** Of the arguments or the input of a call; undefined for other items. */
 function digestOfInput(item: JsonValue | undefined): string | undefined {
-  if (!isJsonObject(item) || text(item['call_id']) === undefined) return undefined;
+  if (!isJsonObject(item) || filledText(item['call_id']) === undefined) return undefined;
   const { arguments: given, input = given }: ResponsesItem = item;
   const whole = typeof input === 'string' ? input : JSON.stringify(input ?? {});
   return createHash('sha256').update(canonicalInput(whole)).digest('base64');
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }

@@ -225,6 +225,12 @@ describe('a chunk of a stream', () => {
     expect(isLastPlain(line(begin), word('a'), word('b "usage":{'))).toBe(true);
   });
 
+  it('a chunk that differs in its padding, too, is plain', () => {
+    const padded = (content: string, obfuscation: string) => word(content, { obfuscation, more: 1 });
+    expect(isLastPlain(line(begin), padded('a', 'x'), padded('b', 'yz"'))).toBe(true);
+    expect(isLastPlain(line(begin), padded('a', 'x'), word('b', { obfuscation: 'yz', more: 2 }))).toBe(false);
+  });
+
   it.each([
     ['the first of its kind', [line(begin), word('a')]],
     ['one with counts', [line(begin), word('a', { usage: { a: 1 } }), word('b', { usage: { a: 1 } })]],

@@ -1,0 +1,143 @@
+import type { Metric, Registry } from 'prom-client';
+import type { MetricFamily, MetricValue } from '#core/gateway/health/metric-source.ts';
+
+type LabelValue = string | number;
+type Names = readonly string[];
+/** A value for each label, in the order of their names. */
+type ValuesOf<Labels extends Names> = { readonly [Index in keyof Labels]: LabelValue };
+
+interface MeterDescription<Labels extends Names> {
+  readonly name: string;
+  /** One line. */
+  readonly help: string;
+  readonly labels: Labels;
+  readonly registry: Registry;
+}
+
+interface Series<Reading> {
+  readonly labels: Readonly<Record<string, LabelValue>>;
+  readonly reading: Reading;
+}
+
+interface Branch<Reading> {
+  readonly next: Map<LabelValue, Branch<Reading>>;
+  reading: Reading | undefined;
+}
+
+/**
+ * A metric that each request adds to. prom-client validates and joins the labels at every observation, which costs more than the
+ * counting; here each label value is one look-up, and prom-client gets the series when it is scraped.
+ */
+abstract class Meter<Reading, Labels extends Names> {
+  abstract readonly type: MetricFamily['type'];
+  readonly name: string;
+  readonly help: string;
+  readonly #labels: Labels;
+  readonly #root: Branch<Reading> = { next: new Map(), reading: undefined };
+  readonly #series: Series<Reading>[] = [];
+
+  constructor({ name, help, labels, registry }: MeterDescription<Labels>) {
+    this.name = name;
+    this.help = help;
+    this.#labels = labels;
+    // It uses the name and `get` of a metric, and no other member.
+    registry.registerMetric(this as unknown as Metric);
+  }
+
+  /** Has its series in the order of their first observations. */
+  async get(): Promise<MetricFamily> {
+    const { name, help, type } = this;
+    return { name, help, type, values: this.#series.flatMap((series) => this.read(series)) };
+  }
+
+  protected abstract create(): Reading;
+
+  protected abstract read(series: Series<Reading>): readonly MetricValue[];
+
+  protected at(values: ValuesOf<Labels>): Reading {
+    let branch = this.#root;
+    for (const value of values) branch = branch.next.get(value) ?? growBranch(branch, value);
+    return (branch.reading ??= this.#begin(values));
+  }
+
+  #begin(values: ValuesOf<Labels>): Reading {
+    const reading = this.create();
+    const labels = Object.fromEntries(this.#labels.map((label, index) => [label, values[index] as LabelValue]));
+    this.#series.push({ labels, reading });
+    return reading;
+  }
+}
+
+function growBranch<Reading>({ next }: Branch<Reading>, value: LabelValue): Branch<Reading> {
+  const grown: Branch<Reading> = { next: new Map(), reading: undefined };
+  next.set(value, grown);
+  return grown;
+}
+
+interface Count {
+  total: number;
+}
+
+/** A count that only grows. */
+export class CountMeter<const Labels extends Names> extends Meter<Count, Labels> {
+  readonly type = 'counter';
+
+  add(amount: number, ...labels: ValuesOf<Labels>): void {
+    this.at(labels).total += amount;
+  }
+
+  protected create(): Count {
+    return { total: 0 };
+  }
+
+  protected read({ labels, reading }: Series<Count>): readonly MetricValue[] {
+    return [{ value: reading.total, labels }];
+  }
+}
+
+interface Distribution {
+  /** Observations up to each bound and above the one before it. */
+  readonly buckets: number[];
+  sum: number;
+  count: number;
+}
+
+/** A histogram. */
+export class DistributionMeter<const Labels extends Names> extends Meter<Distribution, Labels> {
+  readonly type = 'histogram';
+  readonly #bounds: readonly number[];
+
+  /** @param description with the upper bounds of the buckets, ascending */
+  constructor(description: MeterDescription<Labels> & { readonly bounds: readonly number[] }) {
+    super(description);
+    this.#bounds = description.bounds;
+  }
+
+  observe(value: number, ...labels: ValuesOf<Labels>): void {
+    const distribution = this.at(labels);
+    const { buckets } = distribution;
+    const index = this.#bounds.findIndex((bound) => value <= bound);
+    if (index >= 0) buckets[index] = (buckets[index] as number) + 1;
+    distribution.sum += value;
+    distribution.count++;
+  }
+
+  protected create(): Distribution {
+    return { buckets: this.#bounds.map(() => 0), sum: 0, count: 0 };
+  }
+
+  protected read({ labels, reading: { buckets, sum, count } }: Series<Distribution>): readonly MetricValue[] {
+    const metricName = `${this.name}_bucket`;
+    let reached = 0;
+    const cumulative = this.#bounds.map((le, index) => {
+      reached += buckets[index] as number;
+      return { metricName, value: reached, labels: { le, ...labels } };
+    });
+    return [
+      ...cumulative,
+      { metricName, value: count, labels: { le: '+Inf', ...labels } },
+      { metricName: `${this.name}_sum`, value: sum, labels },
+      { metricName: `${this.name}_count`, value: count, labels },
+    ];
+  }
+}

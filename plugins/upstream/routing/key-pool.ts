@@ -39,7 +39,7 @@ export class KeyPool {
 
   /**
    * @param known keys of the pool before a reload; updated to those of this one
-   * @param closures of all keys; missing in trials, which close none
+   * @param closures of all keys; missing in trials, which close and open none
    */
   constructor(upstream: Upstream, known: KnownKeys = new Map(), closures?: KeyClosures) {
     const { apiKeys } = upstream;
@@ -50,6 +50,11 @@ export class KeyPool {
     known.clear();
     for (const key of this.#keys) known.set(key.value, key);
     this.#uses = Math.max(...this.#keys.map(({ lastUse }) => lastUse));
+  }
+
+  /** Knows which of these keys are closed, and closes, opens and cools down none of them. */
+  forTrial(upstream: Upstream): KeyPool {
+    return new KeyPool(upstream, new Map(this.#keys.map(({ value, closure }) => [value, unknownKey(value, closure)])));
   }
 
   get size(): number {

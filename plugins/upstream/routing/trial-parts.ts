@@ -1,7 +1,7 @@
 import type { Upstream } from '#core/config/catalog/catalog.ts';
 import { RetryBudget } from './allowance.ts';
 import { FailureLog } from './failure-log.ts';
-import { KeyPool } from './key-pool.ts';
+import type { KeyPool } from './key-pool.ts';
 import type { HealthReports, RelayParts } from './relay-parts.ts';
 
 /** No result of a trial changes the routing of customers' requests. */
@@ -20,7 +20,7 @@ const unconcerned: HealthReports = {
 
 /**
  * The parts of a relay for a trial: it uses the connections and the credentials of all requests, and leaves breakers, the cooldowns
- * of keys, the budget of retries and the log of failures as they are. Its own result is all that it reports.
+ * of keys, the budget of retries and the log of failures as they are. A key that its vendor has closed is left alone. Its own result is all that it reports.
  */
 export function trialParts(parts: RelayParts): RelayParts {
   const pools = new Map<Upstream, KeyPool>();
@@ -32,8 +32,9 @@ export function trialParts(parts: RelayParts): RelayParts {
     limits: undefined,
     traceSample: 0,
     budget: new RetryBudget(0),
-    keys: ({ upstream }) => {
-      const pool = pools.get(upstream) ?? new KeyPool(upstream);
+    keys: (route) => {
+      const { upstream } = route;
+      const pool = pools.get(upstream) ?? parts.keys(route).forTrial(upstream);
       pools.set(upstream, pool);
       return pool;
     },

@@ -154,6 +154,18 @@ describe('a key that its vendor has closed', () => {
     expect([other.pick(now, 'm'), other.countClosed(now), elsewhere.countClosed(now)]).toEqual(['d', 1, 0]);
   });
 
+  it('is left alone by trials, which close and open none', () => {
+    pool.close('b', report);
+    const trial = pool.forTrial(upstream);
+    const tried = Array.from({ length: 4 }, () => trial.pick(now, 'm'));
+    expect(tried.join('')).toBe('acac');
+    expect(trial.close('a', report)).toBe(false);
+    trial.refuse('a', now);
+    now += day;
+    trial.accept('b');
+    expect([kept, pool.countRefused(now), pool.pick(now, 'm')]).toEqual([['closed'], 0, 'a']);
+  });
+
   it('closes no other upstream without a key at the same host', () => {
     const [one, two] = ['one', 'two'].map(
       (name) => new KeyPool(upstreamAt('http://cloud', { name }), undefined, closures),

@@ -292,21 +292,28 @@ async function webhooks({ model, world }: Month): Promise<Compared[]> {
   return [compare("alerts to the operator's webhook", seen, model.alerts)];
 }
 
-/** Alerts about vendors: an account that runs dry, one that is closed, a model that is retired. */
+/** Alerts about vendors: an account that runs dry, one that is closed, a model that is retired, a prompt cache that is lost. */
 function describeVendorAlert(type: unknown, data: Record<string, unknown>): string | undefined {
   if (type === 'key.closed') return `${type} ${String(data['upstream'])} ${String(data['part'])}`;
   if (type === 'model.retiring')
     return `${type} ${String(data['route'])} ${String(data['state'])} ${String(data['ends_on'])} ${String(data['successor'])}`;
+  if (type === 'cached_input.fell') {
+    const fallen = data['fallen'] as { by: string; name: string }[];
+    return `${type} ${fallen.map(({ by, name }) => `${by} ${name}`).join(', ')}`;
+  }
   if (type !== 'balance.low') return undefined;
   const [one] = data['balances'] as { upstreams: string[]; days_left: number; models_lost: string[] }[];
   const days = Math.round(one?.days_left ?? NaN);
   return `${type} ${one?.upstreams.join()} ${days} ${String(data['passes'])} ${one?.models_lost.join()}`;
 }
 
-/** Customers notice nothing of vendors that are seen to fail: each request is served, and a closed account is asked once a day. */
+/**
+ * Customers notice nothing of vendors that are seen to fail: each request is served, conversations lose at most 2 points of their cached
+ * share, a forced change costs one cold turn, and a closed account is asked once a day.
+ */
 async function vendors({ world }: Month): Promise<Compared[]> {
   const { seen, expected } = world.vendors.compare();
-  return [compare('requests to a vendor that closes an account', seen, expected)];
+  return [compare('conversations with vendors that fail, and with a healthy one', seen, expected)];
 }
 
 /** The bad change that served a share has taken itself back, and never served everybody. */
@@ -417,7 +424,7 @@ async function margins(month: Month): Promise<Compared[]> {
       (await groups('account'))
         .filter(({ counts }) => counts.requests > 0)
         .map(({ key, counts }) => `${key} ${counts.requests}`),
-      [...requests].map(([key, count]) => `${key} ${count}`),
+      [...requests, ['null', month.counts.talked]].map(([key, count]) => `${key} ${count}`),
     ),
   ];
 }

@@ -47,8 +47,8 @@ await execute(url, clockOf(name));
 console.log(`a month of ${size.accounts} accounts and ${size.days} days, seed ${size.seed}
   real: PostgreSQL, orders, settlement, refunds, vouchers, gifts, places and waiting list, incidents, outages and their credit, usage,
     margins, alerts to a webhook, history, rollback and canary of gateway.yaml, probes over HTTP with the stages format and upstream, the fair queue of one process
-  simulated: the time, customers, bank and vendors; customers' requests, which are written as records without being sent (those of a peak pass the
-    queue first); jobs run when something can be due for them, the one that reserves places every 15 minutes instead of every 15 seconds`);
+  simulated: the time, customers, bank and vendors; customers' requests to the model \`main\`, which are written as records without being sent (those
+    of a peak pass the queue first; conversations with other vendors are sent); jobs run when something can be due for them, the one that reserves places every 15 minutes instead of every 15 seconds`);
 const month = await Month.open(url, size);
 stack.use(month.world);
 await month.play((line) => console.log(line));
@@ -71,6 +71,11 @@ console.log(`
   ${model.vouchers.filter(({ account }) => account !== undefined).length} vouchers and ${model.sold.filter(({ order }) => order.gift?.redeemer !== undefined).length} of ${model.sold.filter(({ order }) => order.gift !== undefined).length} gifts redeemed, ${model.waits.length} waits with ${model.reservations} reservations
   most places ${counts.mostPlaces}, full at midnight on ${counts.fullDays} of ${counts.placeChecks} days; ${model.outages.length} outages, ${model.credits.length} credits; 2 bad changes taken back by command, 1 by itself after ${month.canaryEnd?.requests} requests; ${model.alerts.length} alerts
   at a peak, the slowest request beside those of a heavy account took ${counts.slowestAtPeak} ms
+  conversations with vendors that cache prompts, ${counts.talked} calls:
+${month.world.vendors
+  .describe()
+  .map((line) => `    ${line}`)
+  .join('\n')}
 `);
 for (const { name: what, count, differences } of compared) {
   console.log(

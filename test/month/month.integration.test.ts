@@ -3,6 +3,7 @@ import { createBareDatabase, dropDatabase } from '../support/database.ts';
 import { execute } from '../support/global-postgres.ts';
 import { clockOf } from '../payments/sequences.ts';
 import { compareAll } from './compare.ts';
+import { shareOfDays } from './conversations.ts';
 import { Month } from './play.ts';
 
 // `npm run month` plays a whole one.
@@ -36,6 +37,21 @@ it('three days of a shop equal their model: days, books, places, credits, margin
   expect(model.refundsRead.later).toBeGreaterThan(0);
   expect(month.canaryEnd?.outcome).toBe('worse');
   expect(model.alerts.length).toBeGreaterThan(2);
+});
+
+it('conversations keep the cached share of a healthy vendor, and a forced change costs one cold turn', () => {
+  const { talked } = month.world.vendors;
+  const kept = shareOfDays(talked.filter(({ model }) => model === 'kept'));
+  expect(kept.direct).toBeGreaterThan(0.85);
+  expect(kept.through).toBeGreaterThan(kept.direct - 0.02);
+  for (const changed of ['closing', 'drying', 'ending']) {
+    const days = talked.filter(({ model }) => model === changed);
+    const moves = days.reduce((sum, one) => sum + one.moves, 0);
+    expect([changed, moves > 0, days.reduce((sum, one) => sum + one.coldTurns, 0)]).toEqual([changed, true, moves]);
+  }
+  expect(talked.filter(({ asked, served }) => served < asked)).toEqual([]);
+  const lost = month.world.alerts.filter(({ type }) => type === 'cached_input.fell');
+  expect(lost).toHaveLength(size.days - month.world.vendors.forgetsFrom);
 });
 
 it('a microsecond, a rupiah, a lost event or alert, and a bad change that serves everybody are found', async () => {

@@ -73,6 +73,8 @@ export class Month {
   readonly counts = {
     events: 0,
     requests: 0,
+    /** Those of conversations, which belong to no account. */
+    talked: 0,
     accessChecks: 0,
     placeChecks: 0,
     probes: 0,
@@ -311,7 +313,10 @@ export class Month {
   }
 
   async #vendors(today: number): Promise<void> {
-    await this.world.liveVendors(today);
+    const records = await this.world.liveVendors(today);
+    this.counts.requests += records.length;
+    this.counts.talked += records.length;
+    await this.#write(records);
     // The alert of a balance is recorded with the report, half an hour later.
     this.#after(31n * minute - second, () => {
       const passes = this.model.accounts.filter((_account, index) => this.model.isActive(index)).length;

@@ -1,56 +1,71 @@
-import { randomUUID } from 'node:crypto';
 import { buildPipeline } from '#core/gateway/pipeline/build.ts';
 import { keyClosures } from '#core/gateway/model-call/key-closures.ts';
 import type { AnyStageDefinition } from '#core/gateway/pipeline/stage.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { ClosedKeyKeeper } from '../../plugins/closed-keys/keeper.ts';
-import { answerAbly } from '../support/able-model.ts';
-import { createExchange } from '../support/exchange.ts';
-import { createUpstream, type FaultyUpstream, type Handler } from '../support/faulty-upstream.ts';
 import type { JsonObject } from '#core/platform/json.ts';
+import { answerAbly } from '../support/able-model.ts';
+import {
+  createUpstream,
+  type FaultyUpstream,
+  type Handler,
+  type RecordedRequest,
+  type ScriptedResponse,
+} from '../support/faulty-upstream.ts';
+import { Conversations, shareOfDays, type Talk, type TalkedDay, type VendorAnswer } from './conversations.ts';
 
 /** What is used in a day of what is left at the vendor that runs dry. */
 const usedPerDay = 10;
 /** Keys of the vendor that closes an account. */
 const keys = { closed: 'key-of-a-closed-account', other: 'key-of-another-account' };
-/** Customers' requests to that vendor in a day, each in a conversation of its own: so many that each key has some. */
-const requestsPerDay = 16;
 const dayMs = 86_400_000;
+/** Points of cached share that the gateway may lose on a healthy vendor. */
+const margin = 0.02;
 
-/** Upstreams and models of gateway.yaml. Their models are of a kind that no probe tries. */
+/** Points by which a share falls before operators get an alert, and the calls and input tokens of both times. */
+const fall = { points: 0.15, calls: 200, tokens: 2_000_000, days: 7 };
+
+/** Upstreams and models of gateway.yaml. */
 export function vendorsYaml(url: string): {
   readonly upstreams: readonly string[];
   readonly models: readonly string[];
 } {
+  const capabilities = 'capabilities: { images: false, reasoning: false }';
   return {
     upstreams: [
-      `  dry: { vendor: deepseek, format: [rerank], base_url: "${url}/v1", api_keys: [key-of-a-dry-account] }`,
+      `  dry: { vendor: deepseek, format: [chat, rerank], base_url: "${url}/v1", api_keys: [key-of-a-dry-account] }`,
       `  closing: { vendor: zhipu, format: [chat, rerank], base_url: "${url}/v4", api_keys: [${keys.closed}, ${keys.other}] }`,
-      `  retiring: { vendor: openai, format: [rerank], base_url: "${url}/retiring/v1", api_keys: [key] }`,
+      `  retiring: { vendor: openai, format: [chat, rerank], base_url: "${url}/retiring/v1", api_keys: [key] }`,
+      `  kept: { vendor: openai, format: [chat, rerank], base_url: "${url}/kept/v1", api_keys: [key-1, key-2] }`,
+      `  equal: { vendor: openai, format: [chat, rerank], base_url: "${url}/equal/v1", api_keys: [key-1, key-2] }`,
+      `  forgetful: { vendor: openai, format: [chat, rerank], base_url: "${url}/forgetful/v1", api_keys: [key] }`,
     ],
     models: [
       `dry: { routes: [dry/ranker] }`,
-      `closing: { routes: [closing/glm], capabilities: { images: false, reasoning: false } }`,
+      `drying: { routes: [dry/talk, kept/talk], ${capabilities} }`,
+      `closing: { routes: [closing/glm], ${capabilities} }`,
       `retiring: { routes: [retiring/ranker-1] }`,
+      `ending: { routes: [retiring/talk-1, kept/talk], ${capabilities} }`,
+      `kept: { routes: [{ to: kept/talk, priority: 0 }, { to: equal/talk, priority: 0 }], ${capabilities} }`,
+      `forgetful: { routes: [forgetful/talk], ${capabilities} }`,
     ],
   };
 }
 
-/** Seen of one day. */
-interface SeenDay {
-  /** Requests of customers that were served. */
-  readonly served: number;
-  /** Those for which the closed account was asked. */
-  readonly closedAsked: number;
-}
-
-/** Three vendors that can be seen to fail before they do: one runs dry, one closes an account, one retires a model. */
+/**
+ * Vendors that can be seen to fail before customers notice: one runs dry, one closes an account, one retires a model, and one quietly loses
+ * its prompt cache. Another one is healthy.
+ */
 export class MonthVendors implements AsyncDisposable {
-  readonly days: SeenDay[] = [];
+  readonly #conversations = new Conversations();
   readonly #length: number; // days
   readonly #begin: number; // epoch ms
+  /** Requests for which the closed account was asked, by day. */
+  readonly #closedAsked: number[] = [];
   #today = 0;
-  #closedAsked = 0;
+  #isClosed = false;
+  #isDry = false;
+  #isRetired = false;
   #upstream: FaultyUpstream = undefined as never;
 
   /** @param begin of the month, epoch ms */
@@ -69,7 +84,7 @@ export class MonthVendors implements AsyncDisposable {
     return this.#upstream.url;
   }
 
-  /** First day (UTC) without the model: the last of the month. */
+  /** First day (UTC) without the models: the last of the month. Conversations lose theirs within the hour before it. */
   get endsOn(): string {
     return new Date(this.#begin + (this.#length - 1) * dayMs + dayMs / 2).toISOString().slice(0, 10);
   }
@@ -79,25 +94,65 @@ export class MonthVendors implements AsyncDisposable {
     return Math.floor(this.#length / 2);
   }
 
-  /** A day of the vendors, with some requests of customers and the product's look-ups. */
+  /** The day from which on a vendor answers as before, and reads nothing from its cache. */
+  get forgetsFrom(): number {
+    return Math.floor((this.#length * 2) / 3);
+  }
+
+  /** Requests of customers, on all days. */
+  get talked(): readonly TalkedDay[] {
+    return this.#conversations.days;
+  }
+
+  /** A day of the vendors, with customers' conversations and the product's look-ups. @returns records of the requests */
   async live(
     today: number,
     host: Host,
     stages: ReadonlyMap<string, AnyStageDefinition>,
     runJob: (name: string) => Promise<void>,
-  ) {
+  ): Promise<string[]> {
     this.#today = today;
-    this.#closedAsked = 0;
+    this.#closedAsked.push(0);
     // What a running instance does when it is notified, and when the time of a try has come.
     const keeper = new ClosedKeyKeeper(host);
     keyClosures(host).keeper = keeper;
     await keeper.read();
-    let served = 0;
-    for (let request = 0; request < requestsPerDay; request++) served += Number(await this.#ask(host, stages));
-    await recorded(host);
-    this.days.push({ served, closedAsked: this.#closedAsked });
     await runJob('read-balances');
     await runJob('read-model-lists');
+    const pipeline = await buildPipeline(sendingStages(host, stages), host);
+    const records: string[] = [];
+    for (const talk of this.#talks()) {
+      const time = host.now() - 60_000 + records.length;
+      records.push(...(await this.#conversations.play(pipeline, today, time, talk)).records);
+    }
+    await pipeline.retire();
+    await recorded(host);
+    return records;
+  }
+
+  /** What fails does so in the midst of conversations. */
+  #talks(): Talk[] {
+    const isLast = this.#today === this.#length - 1;
+    const forgets = this.#today >= this.forgetsFrom;
+    const half = 4;
+    return [
+      { model: 'kept', conversations: 2, turns: 38 },
+      // A fall is found where there are enough calls on both sides of it.
+      { model: 'forgetful', conversations: forgets ? 6 : 3, turns: 38, forgets },
+      {
+        model: 'closing',
+        conversations: 6,
+        turns: 2 * half,
+        before: onTurn(half, this.#today === this.closesOn, () => (this.#isClosed = true)),
+      },
+      { model: 'drying', conversations: 2, turns: 2 * half, before: onTurn(half, isLast, () => (this.#isDry = true)) },
+      {
+        model: 'ending',
+        conversations: 2,
+        turns: 2 * half,
+        before: onTurn(half, isLast, () => (this.#isRetired = true)),
+      },
+    ];
   }
 
   /** What the operator's webhook has to get today. @param passes accounts with paid time */
@@ -107,21 +162,68 @@ export class MonthVendors implements AsyncDisposable {
     const morning = this.#begin + today * dayMs + 6.5 * 3_600_000;
     const isFirst = today === 0;
     const isLast = soon(Date.parse(dayOf(morning))) && (isFirst || !soon(Date.parse(dayOf(morning - dayMs))));
+    const retired = ['ranker', 'talk'].map(
+      (model) => `model.retiring retiring/${model}-1 ending ${this.endsOn} ${model}-2`,
+    );
     return [
       ...(today > 0 && left <= 3 ? [`balance.low dry ${left} ${passes} dp/dry`] : []),
       ...(today === this.closesOn ? ['key.closed closing account'] : []),
-      ...(isFirst || isLast ? [`model.retiring retiring/ranker-1 ending ${this.endsOn} ranker-2`] : []),
+      ...(isFirst || isLast ? retired : []),
+      ...(this.#hasFallen(today) ? ['cached_input.fell route forgetful/talk'] : []),
     ];
   }
 
-  /** What was seen, and what has to be: every request served, and the closed account asked once a day at most. */
+  /** By what the vendor itself has counted. */
+  #hasFallen(today: number): boolean {
+    const own = this.talked.filter(({ model }) => model === 'forgetful');
+    const week = own.filter(({ day }) => day < today && day >= today - fall.days);
+    const now = own.filter(({ day }) => day === today);
+    const isEnough = (days: readonly TalkedDay[]) =>
+      sumOf(days, ({ served }) => served) >= fall.calls && sumOf(days, ({ input }) => input) >= fall.tokens;
+    if (!isEnough(week) || !isEnough(now)) return false;
+    return shareOfDays(week).through - shareOfDays(now).through >= fall.points;
+  }
+
+  /** What was seen of each day, and what has to be. */
   compare(): { readonly seen: string[]; readonly expected: string[] } {
-    const seen = this.days.map(({ served, closedAsked }, day) => {
-      const asked = day < this.closesOn || closedAsked <= 1 ? '' : `, the closed account asked ${closedAsked} times`;
-      return `${day} served ${served}${asked}`;
+    const seen = this.talked.map((one) => {
+      const { day, model, asked, served, moves, coldTurns } = one;
+      const { through, direct } = shareOfDays([one]);
+      const isKept = direct - through <= margin;
+      const closedAsked = model === 'closing' && (this.#closedAsked[day] ?? 0) > 1;
+      return [
+        `${day} ${model}: ${asked - served} of ${asked} not served`,
+        `${moves} moves with ${coldTurns} cold turns`,
+        ...(moves === 0 && !isKept ? [`a cached share of ${percent(through)} for ${percent(direct)}`] : []),
+        ...(closedAsked ? [`the closed account asked ${this.#closedAsked[day]} times`] : []),
+      ].join(', ');
     });
-    const expected = this.days.map((_one, day) => `${day} served ${requestsPerDay}`);
+    const expected = this.talked.map((one) => {
+      const moves = this.#forcedMoves(one);
+      return `${one.day} ${one.model}: 0 of ${one.asked} not served, ${moves} moves with ${moves} cold turns`;
+    });
     return { seen, expected };
+  }
+
+  /** Conversations that cannot stay where they are. */
+  #forcedMoves({ day, model, accounts }: TalkedDay): number {
+    if (model === 'closing' && day === this.closesOn)
+      return [...accounts.values()].filter(([first]) => first === `closing ${keys.closed}`).length;
+    return (model === 'drying' || model === 'ending') && day === this.#length - 1 ? accounts.size : 0;
+  }
+
+  /** Cached shares by model, and the price of forced changes. */
+  describe(): string[] {
+    const isAfter = ({ day, model }: TalkedDay) => model === 'forgetful' && day >= this.forgetsFrom;
+    const groups = Map.groupBy(this.talked, (one) => `${one.model}${isAfter(one) ? ', its cache lost' : ''}`);
+    return [...groups].map(([name, days]) => {
+      const { through, direct } = shareOfDays(days);
+      const calls = `${sumOf(days, ({ served }) => served)} of ${sumOf(days, ({ asked }) => asked)} calls served`;
+      const forced = sumOf(days, (one) => this.#forcedMoves(one));
+      const moved = `${sumOf(days, ({ moves }) => moves)} moves, ${sumOf(days, ({ coldTurns }) => coldTurns)} cold turns`;
+      const changes = `${forced} forced changes, ${moved}`;
+      return `${name.padEnd(28)} ${percent(through)} cached, ${percent(direct)} without a gateway; ${calls}; ${changes}`;
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -129,7 +231,6 @@ export class MonthVendors implements AsyncDisposable {
   }
 
   readonly #answer: Handler = (request, response) => {
-    const isClosedKey = request.headers.authorization === `Bearer ${keys.closed}`;
     if (request.path === '/user/balance')
       return response.json(200, {
         is_available: true,
@@ -140,38 +241,66 @@ export class MonthVendors implements AsyncDisposable {
         data: [
           { id: 'ranker-1', created: 1, shutdown_date: this.endsOn },
           { id: 'ranker-2', created: 2, shutdown_date: null },
+          { id: 'talk-1', created: 1, shutdown_date: this.endsOn },
+          { id: 'talk-2', created: 2, shutdown_date: null },
         ],
       });
     if (request.method === 'GET') return response.json(404, {});
-    if (isClosedKey) this.#closedAsked++;
-    if (isClosedKey && this.#today >= this.closesOn)
-      return response.json(429, { error: { code: '1112', message: 'Your account has been locked' } });
-    return response.json(200, answerAbly(request.json<JsonObject>()).whole());
+    return this.#talk(request, response);
   };
 
-  /** A customer's request, through the stages that send it. @returns true if it was served */
-  async #ask(host: Host, stages: ReadonlyMap<string, AnyStageDefinition>): Promise<boolean> {
-    const sending = host.stages.flatMap(({ definition: { name }, options }) => {
-      const definition = name === 'format' || name === 'upstream' ? stages.get(name) : undefined;
-      return definition === undefined ? [] : [{ definition, options }];
-    });
-    const pipeline = await buildPipeline(sending, host);
-    const exchange = createExchange({
-      body: { model: 'closing', messages: [{ role: 'user', content: randomUUID() }] },
-    });
-    pipeline.begin(exchange);
-    const { status } = await pipeline.answer(exchange);
-    await pipeline.finish(exchange, {
-      kind: 'answered',
-      status,
-      error: undefined,
-      bytesSent: 0,
-      duration: exchange.elapsed,
-      firstByteAfter: undefined,
-    });
-    await pipeline.retire();
-    return status === 200;
+  #talk(request: RecordedRequest, response: ScriptedResponse): void | Promise<void> {
+    const key = String(request.headers.authorization).replace('Bearer ', '');
+    const upstream = upstreamOf(request.path);
+    if (upstream === 'closing' && key === keys.closed && this.#isClosed) {
+      this.#closedAsked[this.#today] = (this.#closedAsked[this.#today] ?? 0) + 1;
+      return response.json(429, { error: { code: '1112', message: 'Your account has been locked' } });
+    }
+    if (upstream === 'dry' && this.#isDry)
+      return response.json(402, { error: { message: 'Insufficient Balance', code: 'invalid_request_error' } });
+    if (upstream === 'retiring' && this.#isRetired)
+      return response.json(404, { error: { message: 'The model has been shut down', code: 'model_not_found' } });
+    const body = request.json<JsonObject>();
+    const answer = this.#conversations.answer(`${upstream} ${key}`, body) ?? answerProbe(body);
+    return 'whole' in answer
+      ? response.json(200, answer.whole)
+      : response.send(200, { 'content-type': 'text/event-stream' }, answer.stream);
   }
+}
+
+/** The stages that send requests, as gateway.yaml sets them. */
+function sendingStages(host: Host, stages: ReadonlyMap<string, AnyStageDefinition>) {
+  return host.stages.flatMap(({ definition: { name }, options }) => {
+    const definition = name === 'format' || name === 'upstream' ? stages.get(name) : undefined;
+    return definition === undefined ? [] : [{ definition, options }];
+  });
+}
+
+/** What belongs to no conversation. */
+function answerProbe(body: JsonObject): VendorAnswer {
+  const answer = answerAbly(body);
+  if (body['stream'] !== true) return { whole: answer.whole() };
+  const data = answer.chunks().map((chunk) => (typeof chunk === 'string' ? chunk : JSON.stringify(chunk)));
+  return { stream: data.map((line) => `data: ${line}\n\n`).join('') };
+}
+
+function upstreamOf(path: string): string {
+  if (path.startsWith('/v1/')) return 'dry';
+  return path.startsWith('/v4/') ? 'closing' : (path.split('/')[1] ?? '');
+}
+
+function onTurn(turn: number, isToday: boolean, act: () => void): (now: number) => void {
+  return (now) => {
+    if (isToday && now === turn) act();
+  };
+}
+
+function sumOf(days: readonly TalkedDay[], of: (day: TalkedDay) => number): number {
+  return days.reduce((all, one) => all + of(one), 0);
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(1)} %`;
 }
 
 function dayOf(time: number): string {

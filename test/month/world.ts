@@ -156,7 +156,14 @@ export class World implements AsyncDisposable {
     });
     this.#stack.use(open);
     const jobs: Services['jobs'] = { ...open.services.jobs, add: () => Promise.resolve() };
-    this.#services = { ...open.services, jobs, now: () => this.#now };
+    const start = Date.parse(begin);
+    this.#services = {
+      ...open.services,
+      jobs,
+      now: () => this.#now,
+      // Jumps with the time of the month, and runs on in between.
+      monotonic: () => performance.now() + Math.max(0, this.#now - start),
+    };
     const { database } = this.#services;
     await database.query('create table request_log_month partition of request_log default');
     this.#documents = new EffectiveDocuments(database, registry, { environment, log });
@@ -285,7 +292,8 @@ export class World implements AsyncDisposable {
     await job.run({}, this.host);
   }
 
-  liveVendors(today: number): Promise<void> {
+  /** @returns records of customers' conversations */
+  liveVendors(today: number): Promise<string[]> {
     return this.vendors.live(today, this.host, this.#registry.stages, (name) => this.runJob(name));
   }
 

@@ -34,10 +34,8 @@ export interface Balance {
   readonly backed: number;
 }
 
-type BalanceHost = Pick<Host, 'catalog' | 'database' | 'section' | 'now'>;
-
 /** All accounts, the one that ends first first. */
-export async function readBalances(host: BalanceHost): Promise<Balance[]> {
+export async function readBalances(host: Host): Promise<Balance[]> {
   const [reported, own] = await Promise.all([readReported(host), readOwn(host)]);
   return [...reported, ...own].toSorted((one, other) => rank(one) - rank(other));
 }
@@ -66,7 +64,7 @@ interface Reading {
   readonly error: string | null;
 }
 
-async function readReported(host: BalanceHost): Promise<Balance[]> {
+async function readReported(host: Host): Promise<Balance[]> {
   if (!host.section(balancesSection).ask) return [];
   const keys = askedKeys(host);
   if (keys.length === 0) return [];
@@ -130,7 +128,7 @@ function lossesOf(catalog: Host['catalog'], upstreams: readonly string[]): Pick<
   return { lost: lost.map(({ publicName }) => publicName), backed: backed.length };
 }
 
-async function readOwn(host: BalanceHost): Promise<Balance[]> {
+async function readOwn(host: Host): Promise<Balance[]> {
   const figures = await readOwnFigures(host);
   return figures.map(({ upstream, amount, currency, perDay, asOf }) => ({
     ...forecastOf(amount, perDay),

@@ -2,8 +2,9 @@ import { currencySection } from '#core/business/accounts/plans.ts';
 import type { Cost } from '#core/config/catalog/cost.ts';
 import { models, splitRoute } from '#core/config/sections/models-section.ts';
 import { upstreams } from '#core/config/sections/upstreams-section.ts';
-import type { Host } from '#core/gateway/host/host.ts';
-import { countUsage, type UsageCounts } from '#core/gateway/records/usage.ts';
+import { perCatalog, type Host } from '#core/gateway/host/host.ts';
+import { countUsage, startOfHour, type UsageCounts, usageHour } from '#core/gateway/records/usage.ts';
+import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import { week } from './forecast.ts';
 import { balancesSection } from './section.ts';
 
@@ -16,14 +17,73 @@ interface OwnFigure {
   readonly asOf: number; // epoch ms
 }
 
+type FigureHost = Pick<Host, 'section' | 'database' | 'now'>;
+
+/** Ms. Months of hours are added up once in this time; records that come late for them count after it. */
+const settledFor = 3_600_000;
+const deadline = 30_000;
+
+/** What an upstream has cost until the hour in which it was added up. */
+interface Settled {
+  readonly until: number; // epoch ms
+  readonly used: ReadonlyMap<string, number>;
+  readonly usedInWeek: ReadonlyMap<string, number>;
+}
+
+const settled = perCatalog((host: Host) => {
+  const read = () => readSettled(host);
+  return new FreshValue({ maxAge: settledFor, staleFor: settledFor, deadline, now: () => host.monotonic(), read });
+});
+
 /** Own figures less what was used since. Estimates: prices are not rounded as vendors do. */
-export async function readOwnFigures({
-  section,
-  database,
-  now,
-}: Pick<Host, 'section' | 'database' | 'now'>): Promise<OwnFigure[]> {
+export async function readOwnFigures(host: Host): Promise<OwnFigure[]> {
+  const { section, now } = host;
   const own = Object.entries(section(balancesSection).own);
   if (own.length === 0) return [];
+  const { until, used, usedInWeek } = await settled(host).get();
+  const costsSince = onceFor((since) => costsBetween(host, since));
+  return Promise.all(
+    own.map(async ([upstream, { amount, as_of: day }]) => {
+      const asOf = beginOf(day);
+      const days = Math.max(1, (now() - Math.max(asOf, now() - week)) / 86_400_000);
+      const fresh = (await costsSince(Math.max(asOf, until))).get(upstream) ?? 0;
+      return {
+        upstream,
+        amount: amount - (used.get(upstream) ?? 0) - fresh,
+        currency: section(upstreams)[upstream]?.cost?.currency ?? section(currencySection),
+        perDay: ((usedInWeek.get(upstream) ?? 0) + fresh) / days,
+        asOf,
+      };
+    }),
+  );
+}
+
+async function readSettled(host: FigureHost): Promise<Settled> {
+  // Records of the last hour are still on their way.
+  const until = startOfHour(host.now() - usageHour);
+  const costsSince = onceFor((since) => costsBetween(host, since, until));
+  const used = new Map<string, number>();
+  const usedInWeek = new Map<string, number>();
+  for (const [upstream, { as_of: day }] of Object.entries(host.section(balancesSection).own)) {
+    const asOf = beginOf(day);
+    used.set(upstream, (await costsSince(asOf)).get(upstream) ?? 0);
+    usedInWeek.set(upstream, (await costsSince(Math.max(asOf, startOfHour(host.now() - week)))).get(upstream) ?? 0);
+  }
+  return { until, used, usedInWeek };
+}
+
+/** Several figures are as of one day. */
+function onceFor<T>(read: (since: number) => Promise<T>): (since: number) => Promise<T> {
+  const known = new Map<number, Promise<T>>();
+  return (since) => {
+    const reading = known.get(since) ?? read(since);
+    known.set(since, reading);
+    return reading;
+  };
+}
+
+/** By upstream. */
+async function costsBetween({ section, database }: FigureHost, since: number, until?: number) {
   const priced = section(upstreams);
   const ofRoutes = new Map(
     Object.values(section(models)).flatMap(({ routes }) =>
@@ -32,23 +92,18 @@ export async function readOwnFigures({
       ),
     ),
   );
-  const costIn = async (upstream: string, since: number) => {
-    const usage = await countUsage(database, { since }, ['route']);
-    return usage.reduce((sum, { route, ...counts }) => {
-      if (route === null || splitRoute(route)[0] !== upstream) return sum;
-      return sum + costOf(ofRoutes.get(route) ?? priced[upstream]?.cost ?? {}, counts);
-    }, 0);
-  };
-  return Promise.all(
-    own.map(async ([upstream, { amount, as_of: day }]) => {
-      const asOf = Date.parse(`${day}T00:00:00Z`);
-      const since = Math.max(asOf, now() - week);
-      const [used, recent] = await Promise.all([costIn(upstream, asOf), costIn(upstream, since)]);
-      const days = Math.max(1, (now() - since) / 86_400_000);
-      const currency = priced[upstream]?.cost?.currency ?? section(currencySection);
-      return { upstream, amount: amount - used, currency, perDay: recent / days, asOf };
-    }),
-  );
+  const costs = new Map<string, number>();
+  for (const { route, ...counts } of await countUsage(database.records, { since, until }, ['route'])) {
+    if (route === null) continue;
+    const [upstream] = splitRoute(route);
+    const cost = costOf(ofRoutes.get(route) ?? priced[upstream]?.cost ?? {}, counts);
+    costs.set(upstream, (costs.get(upstream) ?? 0) + cost);
+  }
+  return costs;
+}
+
+function beginOf(day: string): number {
+  return Date.parse(`${day}T00:00:00Z`);
 }
 
 const perMillion = 1_000_000;

@@ -17,6 +17,8 @@ declare module '#core/gateway/events/events.ts' {
 export const closedKeyChannel = 'daypass_closed_key';
 /** Days between two tries of a closed key. */
 const retryDays = 1;
+/** Days since the last possible try of a key, after which one that is not in gateway.yaml is forgotten. */
+const forgottenAfterDays = 7;
 const longestWords = 300;
 
 /** A closed key on record. */
@@ -55,20 +57,34 @@ export async function readClosures(database: Queries): Promise<StoredClosure[]> 
 export async function listClosedKeys({ database, catalog }: Pick<Host, 'database' | 'catalog'>): Promise<ClosedKey[]> {
   const stored = await readClosures(database);
   if (stored.length === 0) return [];
-  const places = Map.groupBy(
-    catalog.upstreams.flatMap((upstream) => {
-      const keys = upstream.apiKeys.length > 0 ? [...new Set(upstream.apiKeys)] : [''];
-      return keys.map((key, index) => ({
-        digest: keyDigest(upstream, key),
-        place: { upstream: upstream.name, position: index + 1, of: keys.length },
-      }));
-    }),
-    ({ digest }) => digest,
-  );
+  const places = placesOf(catalog);
   return stored.flatMap((closure) => {
-    const found = places.get(closure.digest)?.map(({ place }) => place) ?? [];
+    const found = places.get(closure.digest) ?? [];
     return found.length === 0 ? [] : [{ ...closure, places: found }];
   });
+}
+
+/** Where keys are in gateway.yaml, by their digests. */
+function placesOf(catalog: Host['catalog']): Map<string, ClosedKey['places'][number][]> {
+  const places = new Map<string, ClosedKey['places'][number][]>();
+  for (const upstream of catalog.upstreams) {
+    const keys = upstream.apiKeys.length > 0 ? [...new Set(upstream.apiKeys)] : [''];
+    for (const [index, key] of keys.entries()) {
+      const digest = keyDigest(upstream, key);
+      const place = { upstream: upstream.name, position: index + 1, of: keys.length };
+      places.set(digest, [...(places.get(digest) ?? []), place]);
+    }
+  }
+  return places;
+}
+
+/** Deletes closures of keys that gateway.yaml no longer has, and that no instance with another one has tried for a week. */
+export async function forgetClosures({ database, catalog }: Pick<Host, 'database' | 'catalog'>): Promise<void> {
+  const known = [...placesOf(catalog).keys(), ''];
+  await database.query(
+    `delete from closed_key where digest not in (?) and retry_at < clock_timestamp() - ? * interval '1 day'`,
+    [known, forgottenAfterDays],
+  );
 }
 
 /** @returns true if it was open before, on all instances */

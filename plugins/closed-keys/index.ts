@@ -1,6 +1,8 @@
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { retryAction } from './actions.ts';
+import { forgetClosures } from './closed-keys.ts';
 import { closedKeyCommand } from './command.ts';
 import { keepClosedKeys } from './keeper.ts';
 import { closedKeysPage, retryPage } from './pages.ts';
@@ -9,11 +11,20 @@ import { closedKeys } from './resource.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
+const forgetJob: JobDefinition = {
+  name: 'forget-closed-keys',
+  description: 'Deletes what is known of closed keys that gateway.yaml no longer has.',
+  schedule: { pattern: '31 4 * * *' },
+  attempts: 1,
+  run: (_data, host) => forgetClosures(host),
+};
+
 /** Remembers the keys that vendors have closed: requests leave them alone, and operators hear of each once. */
 export const plugin: GatewayPlugin = {
   name: 'closed-keys',
   register({ gateway }) {
     gateway.tables({ name: 'closed_key', entities: async () => Object.values(await import('./entities.ts')) });
+    gateway.job(forgetJob);
     gateway.onConfigured((_server, host) => keepClosedKeys(host));
     gateway.texts(defineTexts({ en, id }));
     gateway.problem(closedKeyProblems);

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { createTestHost } from '#core/extension/testing/index.ts';
 import { closings } from '#core/gateway/model-call/closing-words.ts';
+import { keyDigest } from '#core/gateway/model-call/key-digest.ts';
 import { keyClosures } from '#core/gateway/model-call/key-closures.ts';
-import { listClosedKeys } from '../../../plugins/closed-keys/closed-keys.ts';
+import { forgetClosures, listClosedKeys } from '../../../plugins/closed-keys/closed-keys.ts';
 import { ClosedKeyKeeper } from '../../../plugins/closed-keys/keeper.ts';
 import { type ActionPage, describeActionPages } from '../../support/action-pages.ts';
 import { runCommand } from '../../support/command-line.ts';
@@ -155,4 +156,26 @@ it('a key that the vendor accepts again is open on every instance', async () => 
   expect(await listClosedKeys(gateway.gateway.host)).toEqual([]);
   expect((await ops.get('/operator/closed-keys')).text).toContain('No key is closed');
   expect((await command('list')).out).toContain('No closed key.');
+});
+
+it('a key that gateway.yaml no longer has is forgotten a week after its last time, and one that it has is kept', async () => {
+  const { database, gateway: running } = gateway;
+  const digests = {
+    known: keyDigest({ name: 'glm', baseUrl: `${upstream.url}/v4` }, 'second-key'),
+    gone: keyDigest({ name: 'glm', baseUrl: `${upstream.url}/v4` }, 'key-of-last-year'),
+    recent: keyDigest({ name: 'glm', baseUrl: `${upstream.url}/v4` }, 'key-of-yesterday'),
+  };
+  for (const [digest, days] of [
+    [digests.known, 30],
+    [digests.gone, 8],
+    [digests.recent, 6],
+  ])
+    await database.query(
+      `insert into closed_key (id, digest, upstream, vendor, part, words, source, closed_at, retry_at)
+       values (gen_random_uuid(), ?, 'glm', 'Z.AI', 'key', '', '', now(), clock_timestamp() - ? * interval '1 day')`,
+      [digest, days],
+    );
+  await forgetClosures(running.host);
+  const left = await database.query<{ digest: string }>('select digest from closed_key');
+  expect(left.map(({ digest }) => digest).toSorted()).toEqual([digests.known, digests.recent].toSorted());
 });

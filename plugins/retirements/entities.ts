@@ -10,6 +10,8 @@ export const RetirementRoute = defineEntity({
     checkedAt: p.datetime(),
     /** When the vendor listed the model last; null: it never has. */
     listedAt: p.datetime().nullable(),
+    /** Digest of the key whose list had it last: keys of one vendor may see other lists. */
+    listedFor: impersonal(p.text().nullable()),
     /** Since when a list that had the model lacks it. */
     missingSince: p.datetime().nullable(),
     /** First day (UTC) without the model, as the list says. */

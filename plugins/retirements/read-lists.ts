@@ -4,7 +4,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { LookupFailed } from '#core/gateway/model-call/vendor-lookup.ts';
 import { readRetirements, uniqueRoutes } from './retirements.ts';
 import { retirementsSection } from './section.ts';
-import { findListed, latestOfFamily, readVendorList, type VendorList } from './vendor-list.ts';
+import { findListed, type KeyList, latestOfFamily, readVendorLists } from './vendor-list.ts';
 
 declare module '#core/gateway/events/events.ts' {
   interface EventTypes {
@@ -28,9 +28,13 @@ export async function readLists(host: ListHost): Promise<void> {
 }
 
 async function readList(host: ListHost, upstream: Upstream, routes: readonly Route[]): Promise<void> {
+  const lists: KeyList[] = [];
   try {
-    const list = await readVendorList(upstream);
-    for (const route of routes) await note(host, route, list);
+    for await (const list of readVendorLists(upstream)) {
+      lists.push(list);
+      if (routes.every(({ model }) => lists.some((one) => findListed(one, model) !== undefined))) break;
+    }
+    for (const route of routes) await note(host, route, lists);
   } catch (error) {
     if (!(error instanceof LookupFailed)) throw error;
     // Many servers have no list.
@@ -39,21 +43,33 @@ async function readList(host: ListHost, upstream: Upstream, routes: readonly Rou
   }
 }
 
-/** Some vendors do not list all models: only one that was listed before can be missing. */
-async function note({ database, now }: ListHost, { id, model }: Route, list: VendorList): Promise<void> {
-  const entry = findListed(list, model);
-  const mayBeMissing = list.isWhole && list.models.length > 0 && entry === undefined;
-  const successor = entry?.successor ?? latestOfFamily(list, model) ?? null;
+/** Some vendors do not list all models, or not for all keys: one is missing only from a list that had it. */
+async function note({ database, now }: ListHost, { id, model }: Route, lists: readonly KeyList[]): Promise<void> {
+  const listing = lists.find((list) => findListed(list, model) !== undefined);
+  const entry = listing && findListed(listing, model);
+  const lacking = lists.filter((list) => list.isWhole && list.models.length > 0).map(({ key }) => key);
+  const latest = lists.map((list) => latestOfFamily(list, model)).find((name) => name !== undefined);
+  const successor = entry?.successor ?? latest ?? null;
   const at = new Date(now());
   await database.query(
-    `insert into retirement_route as known (route, checked_at, listed_at, ends_on, successor) values (?, ?, ?, ?, ?)
+    `insert into retirement_route as known (route, checked_at, listed_at, listed_for, ends_on, successor) values (?, ?, ?, ?, ?, ?)
      on conflict (route) do update set checked_at = excluded.checked_at, error = null,
        listed_at = coalesce(excluded.listed_at, known.listed_at),
-       missing_since = case when excluded.listed_at is not null or not ? then null
-         when known.listed_at is not null then coalesce(known.missing_since, excluded.checked_at) end,
+       listed_for = coalesce(excluded.listed_for, known.listed_for),
+       missing_since = case when excluded.listed_at is not null then null
+         when known.listed_for in (?) then coalesce(known.missing_since, excluded.checked_at)
+         else known.missing_since end,
        ends_on = case when excluded.listed_at is null then known.ends_on else excluded.ends_on end,
        successor = coalesce(excluded.successor, known.successor)`,
-    [id, at, entry === undefined ? null : at, entry?.endsOn ?? null, successor, mayBeMissing],
+    [
+      id,
+      at,
+      entry === undefined ? null : at,
+      listing?.key ?? null,
+      entry?.endsOn ?? null,
+      successor,
+      lacking.length === 0 ? [''] : lacking,
+    ],
   );
 }
 

@@ -1,4 +1,5 @@
 import type { Upstream } from '#core/config/catalog/catalog.ts';
+import { keyDigest } from '#core/gateway/model-call/key-digest.ts';
 import { LookupFailed, lookUp } from '#core/gateway/model-call/vendor-lookup.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import { isDay } from '#core/platform/timing/time-zone.ts';
@@ -14,7 +15,7 @@ interface VendorModel {
   readonly created: number;
 }
 
-export interface VendorList {
+interface VendorList {
   readonly models: readonly VendorModel[];
   /** False where the vendor has more than it has sent: nothing is missing then. */
   readonly isWhole: boolean;
@@ -33,22 +34,35 @@ const endMembers = [
   { presets: ['mistral'], end: 'deprecation', successor: 'deprecation_replacement_model' },
 ] as const;
 
-/** Keys with which a vendor is asked: one of them may be refused. */
+/** Keys with which a vendor is asked: one of them may be refused, or see other models. */
 const mostKeys = 3;
 
-/** @throws LookupFailed of the last key */
-export async function readVendorList(upstream: Upstream): Promise<VendorList> {
-  const keys = upstream.apiKeys.length > 0 ? upstream.apiKeys.slice(0, mostKeys) : [''];
-  let failure: unknown;
+/** What a vendor lists for one of its keys. */
+export interface KeyList extends VendorList {
+  /** Digest of the key. */
+  readonly key: string;
+}
+
+/**
+ * The lists for the keys of an upstream, each asked for when it is needed: the first one that answers has all models, as a rule.
+ *
+ * @throws LookupFailed of the last key, if none has answered
+ */
+export async function* readVendorLists(upstream: Upstream): AsyncGenerator<KeyList> {
+  const keys = upstream.apiKeys.length > 0 ? [...new Set(upstream.apiKeys)].slice(0, mostKeys) : [''];
+  let failure: LookupFailed | undefined;
+  let isAnswered = false;
   for (const key of keys) {
-    try {
-      return toList(await lookUp(upstream, key, pathOf(upstream), longestList), upstream.vendor);
-    } catch (error) {
+    const answer = await lookUp(upstream, key, pathOf(upstream), longestList).catch((error: unknown) => {
+      if (!(error instanceof LookupFailed)) throw error;
       failure = error;
-      if (!(error instanceof LookupFailed) || error.status === 404) break;
-    }
+    });
+    if (answer === undefined && failure?.status === 404) break;
+    if (answer === undefined) continue;
+    isAnswered = true;
+    yield { ...toList(answer, upstream.vendor), key: keyDigest(upstream, key) };
   }
-  throw failure;
+  if (!isAnswered && failure !== undefined) throw failure;
 }
 
 /** Lists in pages are asked for in one. */

@@ -19,7 +19,7 @@ beforeAll(async () => {
   gateway = await startGateway({
     yaml: `${wholePipeline}
 upstreams:
-  lab: { vendor: openai, base_url: "${vendor.url}/v1", api_keys: [lab-key] }
+  lab: { vendor: openai, base_url: "${vendor.url}/v1", api_keys: [lab-key, second-key] }
 models:
   alone: { routes: [lab/model-4] }
   backed: { routes: [lab/model-4, lab/model-5] }
@@ -49,6 +49,10 @@ const list =
   (...data: readonly object[]): Handler =>
   (_request, response) =>
     response.json(200, { object: 'list', data });
+const refuse =
+  (status: number): Handler =>
+  (_request, response) =>
+    response.json(status, { error: { message: 'no' } });
 const host = () => gateway.gateway.host;
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 const events = () =>
@@ -129,7 +133,7 @@ it('a model that the list had and lacks is missing, until the list has it again'
 it.each<readonly [string, Handler]>([
   ['lists none of its models', list()],
   ['lists a part', (_request, response) => response.json(200, { data: [{ id: 'other' }], has_more: true })],
-  ['refuses', (_request, response) => response.json(401, { error: { message: 'no' } })],
+  ['refuses', refuse(401)],
   ['has no list', (_request, response) => response.json(404, {})],
 ])('a vendor that %s retires nothing', async (_what, handler) => {
   await readLists(host());
@@ -143,4 +147,35 @@ it('a model that was never listed is not missing', async () => {
   await readLists(host());
   await readLists(host());
   expect(await retired()).toEqual([]);
+});
+
+it('a model that only one of two keys sees is not missing when the other one answers', async () => {
+  const all = list({ id: 'model-4', created: 1 }, { id: 'model-5', created: 2 });
+  const some = list({ id: 'model-5', created: 2 });
+  const asFirst =
+    (first: Handler): Handler =>
+    (request, response) =>
+      (request.headers.authorization === 'Bearer lab-key' ? first : some)(request, response);
+  handle = asFirst(all);
+  await readLists(host());
+  for (const [first, isMissing] of [
+    [refuse(401), false],
+    [refuse(503), false],
+    [some, true],
+    [refuse(401), true],
+    [all, false],
+  ] as const) {
+    handle = asFirst(first);
+    await readLists(host());
+    expect(await retired()).toEqual(isMissing ? ['lab/model-4 missing'] : []);
+  }
+});
+
+it('a model that the first key does not see is found with the second one', async () => {
+  handle = (request, response) =>
+    (request.headers.authorization === 'Bearer lab-key'
+      ? list({ id: 'model-5', created: 2 })
+      : list({ id: 'model-4', created: 1, shutdown_date: inDays(5) }))(request, response);
+  await readLists(host());
+  expect(await retired()).toEqual(['lab/model-4 ending']);
 });

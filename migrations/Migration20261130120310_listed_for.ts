@@ -1,0 +1,14 @@
+import { Migration } from '@mikro-orm/migrations';
+
+/** For which key a vendor has listed the model of a route: other keys may see other lists. */
+export class Migration20261130120310_listed_for extends Migration {
+  static readonly since = '0.6.0';
+
+  override up(): void {
+    this.addSql('ALTER TABLE retirement_route ADD COLUMN listed_for text');
+  }
+
+  override down(): void {
+    this.addSql('ALTER TABLE retirement_route DROP COLUMN listed_for');
+  }
+}

@@ -42,7 +42,8 @@ ${sources.map(({ name, file }) => `  ${`${name}:`.padEnd(20)}${file}`).join('\n'
 
 With --users, an account is made for each user, once, with the days that its subscriptions have left; a started day counts as whole.
 Accounts with an address that is here already get the days. Each account has a new key, which its owner sees after signing in with the
-address; --keys writes them into a file for you instead. What is done is on record.
+address; --keys writes them into a file for you instead. Keys are in it before their accounts are made: after an interrupted import, a line
+without an account has the key of an account if the next import says that its user was imported before. What is done is on record.
 
 Exit codes: 0 success, 1 some users were not imported, 2 invalid usage, 78 the file cannot be imported.`;
 

@@ -1,5 +1,6 @@
 import { defineAction, type SubjectKind, text } from '#core/business/operator-actions/action-kind.ts';
 import { itself } from '#core/business/operator-actions/telling.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import { array, boolean, integer, object } from '#core/platform/schema.ts';
 import type { UserOutcome } from './import-user.ts';
 
@@ -33,13 +34,35 @@ export const importAction = defineAction({
   secrets: ['imported'],
   tells: { source: itself },
   resolve: (_host, input) => Promise.resolve({ ...input, count: input.users.length }),
-  async perform(host, _id, { source, users, keys: areShown = false }) {
-    const { importUser } = await import('./import-user.ts');
-    const imported: UserOutcome[] = [];
-    for (const { id, name, email, ends_at: end } of users) {
-      const user = { id, name, email, endsAt: end === undefined ? undefined : end * 1_000 };
-      imported.push(await importUser(host, source, user, { areShown }));
-    }
-    return { imported };
-  },
+  perform: (host, _id, input) => importAll(host, input, undefined),
 });
+
+interface ImportInput {
+  readonly source: string;
+  readonly users: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly email?: string | undefined;
+    readonly ends_at?: number | undefined;
+  }[];
+  readonly keys?: boolean | undefined;
+}
+
+/** The same with keys that are written down already: no answer is lost with them. @param keys by the ids of users there */
+export function importActionWith(keys: ReadonlyMap<string, string>): typeof importAction {
+  return { ...importAction, perform: (host, _id, input) => importAll(host, input, keys) };
+}
+
+async function importAll(
+  host: Host,
+  { source, users, keys: areShown = false }: ImportInput,
+  made: ReadonlyMap<string, string> | undefined,
+): Promise<{ imported: UserOutcome[] }> {
+  const { importUser } = await import('./import-user.ts');
+  const imported: UserOutcome[] = [];
+  for (const { id, name, email, ends_at: end } of users) {
+    const user = { id, name, email, endsAt: end === undefined ? undefined : end * 1_000 };
+    imported.push(await importUser(host, source, user, { areShown, key: made?.get(id) }));
+  }
+  return { imported };
+}

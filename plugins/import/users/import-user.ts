@@ -23,6 +23,8 @@ type ImportHost = Pick<Host, 'database' | 'service' | 'now'>;
 /** Whether keys are handed out by the operator; otherwise owners see theirs when they sign in. */
 interface Keys {
   readonly areShown: boolean;
+  /** The key that a new account gets, which is safe already; by default one that is made here. */
+  readonly key?: string | undefined;
 }
 
 /** Days of 24 hours until a time, a started one counting as whole: nobody loses time that was paid. */
@@ -118,7 +120,7 @@ async function takeOver(
   { service }: ImportHost,
   source: string,
   { id, name, email, days }: ImportedUser & { readonly days: number },
-  { areShown }: Keys,
+  { areShown, key }: Keys,
 ): Promise<UserOutcome> {
   const period: NewPeriod | undefined =
     days === 0 ? undefined : { days, reason: 'grant', note: `import from ${source}, user ${id}` };
@@ -128,6 +130,6 @@ async function takeOver(
     if (period !== undefined) await addDays(transaction, owner.id, period);
     return { id, outcome: 'joined', days, accountId: owner.id };
   }
-  const made = await insertAccount(transaction, service.prefix, { name, email, period, isKeyShown: areShown });
+  const made = await insertAccount(transaction, service.prefix, { name, email, period, key, isKeyShown: areShown });
   return { id, outcome: 'created', days, accountId: made.accountId, ...(areShown && { key: made.key }) };
 }

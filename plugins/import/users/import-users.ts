@@ -1,15 +1,15 @@
-import { open } from 'node:fs/promises';
+import { generateApiKey } from '#core/business/accounts/api-key.ts';
 import { confirm } from '#core/extension/commands/confirm.ts';
 import { type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
 import { commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { csvLine } from '#core/platform/csv.ts';
 import { printable } from '#core/platform/logger.ts';
 import { ImportDraft, type Unmapped } from '../draft.ts';
 import { ImportError } from '../members.ts';
 import type { ImportSource } from '../source.ts';
 import { unmappedLines } from '../write-yaml.ts';
-import { importAction, usersAtOnce } from './actions.ts';
+import { importAction, importActionWith, usersAtOnce } from './actions.ts';
+import { KeysFile } from './keys-file.ts';
 import type { ImportedUser } from '../imported-user.ts';
 import type { UserOutcome } from './import-user.ts';
 
@@ -58,7 +58,7 @@ async function* previews(
   for (const user of users) yield await previewUser(host, name, user, { areShown: keys !== undefined });
 }
 
-/** In batches, each with a record and, where keys are wanted, on the disk before the next one. */
+/** In batches, each with a record and, where keys are wanted, with these on the disk before their accounts are made. */
 async function* imports(
   host: Host,
   { name, title }: ImportSource,
@@ -66,18 +66,25 @@ async function* imports(
   { keys, yes }: Options,
 ): AsyncGenerator<UserOutcome> {
   if (yes !== true) await confirm([`Make accounts of ${users.length} users of ${title}?`]);
-  await using file = keys === undefined ? undefined : await openKeys(keys);
+  const file = keys === undefined ? undefined : await KeysFile.create(keys);
   for (let start = 0; start < users.length; start += usersAtOnce) {
     const batch = users.slice(start, start + usersAtOnce);
+    const made = new Map(batch.map(({ id }) => [id, generateApiKey(host.service.prefix)]));
+    const lineOf = ({ id, email }: ImportedUser, account?: string) => ({
+      user: id,
+      email,
+      account,
+      key: made.get(id) ?? '',
+    });
+    await file?.propose(batch.map((user) => lineOf(user)));
     const input = { source: name, users: batch.map(toInput), keys: file !== undefined };
-    const { result } = await runAction(host, commandOperator(), importAction, '', input);
+    const action = file === undefined ? importAction : importActionWith(made);
+    const { result } = await runAction(host, commandOperator(), action, '', input);
     const outcomes = result['imported'] as UserOutcome[];
-    const emails = new Map(batch.map(({ id, email }) => [id, email]));
-    const lines = outcomes.flatMap(({ id, accountId, key }) =>
-      key === undefined ? [] : [`${csvLine([id, emails.get(id) ?? '', accountId ?? '', key])}\n`],
+    const accounts = new Map(
+      outcomes.flatMap(({ id, key, accountId }) => (key === undefined ? [] : [[id, accountId]])),
     );
-    await file?.appendFile(lines.join(''));
-    await file?.sync();
+    await file?.settle(batch.filter(({ id }) => accounts.has(id)).map((user) => lineOf(user, accounts.get(user.id))));
     yield* outcomes;
   }
 }
@@ -89,17 +96,6 @@ function toInput({ id, name, email, endsAt }: ImportedUser) {
     ...(email !== undefined && { email }),
     ...(endsAt !== undefined && { ends_at: Math.floor(endsAt / 1_000) }),
   };
-}
-
-/** For its owner alone. */
-async function openKeys(path: string) {
-  const file = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
-    throw new CommandFailed(
-      `${path} ${error.code === 'EEXIST' ? 'exists already' : `cannot be written (${error.code})`}.`,
-    );
-  });
-  await file.appendFile('user,email,account,key\n');
-  return file;
 }
 
 const daysOf = (some: readonly UserOutcome[]) => some.reduce((sum, { days }) => sum + days, 0);

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -63,6 +63,12 @@ const daysOf = async (email: string) =>
     reason,
     note,
   }));
+
+/** Of a user in a file of keys. */
+async function lineOf(file: string, user: string): Promise<string[] | undefined> {
+  const lines = (await readFile(file, 'utf8')).split('\n').map((line) => line.split(','));
+  return lines.find(([name]) => name === user);
+}
 
 const ani = { id: 2, username: 'ani', display_name: 'Ani', email: 'ani@example.com' };
 const budi = { id: 3, username: 'budi', email: 'Budi@Example.com' };
@@ -176,6 +182,27 @@ describe('daypass import --users', () => {
     for (const [index, key] of keys.entries()) expect((await findAccount(database, key)).id).toBe(rows[index]?.[2]);
     expect(keys.filter((key) => out.includes(key))).toEqual([]);
     expect((await run('new-api', tables([budi]), '--keys', path)).errors).toContain('exists already');
+  });
+
+  it('loses no key when it ends between an account and its answer', async () => {
+    const path = join(folder, 'keys.csv');
+    await database.query(
+      `create function refuse_second() returns trigger language plpgsql as
+       $$ begin if new.source_id = '8' then raise exception 'the database is gone'; end if; return new; end $$`,
+    );
+    await database.query(
+      'create trigger refuse_second before insert on import_account for each row execute function refuse_second()',
+    );
+    const users = tables([ani, { id: 8, username: 'linux_do_8' }], { 2: [7] });
+    expect((await run('new-api', users, '--keys', path)).code).not.toBe(0);
+    const [, , account, key] = (await lineOf(path, '2')) ?? [];
+    expect([account, (await findAccount(database, String(key))).name]).toEqual(['', 'Ani']);
+    await database.query('drop trigger refuse_second on import_account');
+    const next = join(folder, 'next.csv');
+    expect((await run('new-api', users, '--keys', next)).out).toContain('1 users were imported before');
+    const [, , made, other] = (await lineOf(next, '8')) ?? [];
+    expect((await findAccount(database, String(other))).id).toBe(made);
+    expect((await readdir(folder)).toSorted()).toEqual(['gateway.yaml', 'keys.csv', 'next.csv', 'users']);
   });
 
   it('leaves the key to the owner, who signs in with the address', async () => {

@@ -12,11 +12,9 @@ export class Migration20261129153000_answer_digests extends Migration {
         ADD COLUMN digest_received text,
         ADD COLUMN digest_sent text,
         ADD COLUMN digest_changes text[]`);
-    this.addSql('CREATE INDEX request_log_other_model ON request_log (started_at DESC) WHERE is_other_model');
   }
 
   override down(): void {
-    this.addSql('DROP INDEX request_log_other_model');
     this.addSql(`
       ALTER TABLE request_log
         DROP COLUMN digest_changes,

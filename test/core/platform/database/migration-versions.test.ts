@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -34,6 +35,16 @@ describe('a migration', async () => {
       expect(versions).toEqual(versions.toSorted((one, other) => one.localeCompare(other, 'en', { numeric: true })));
     }
   });
+});
+
+it('no migration of 0.6.0 or later builds an index while it holds a lock that readers of records wait for', async () => {
+  const files = (await readdir(join(root, 'migrations'))).filter((name) => name > 'Migration20261129');
+  expect(files.length).toBeGreaterThan(5);
+  const both = files.filter((name) => {
+    const text = readFileSync(join(root, 'migrations', name), 'utf8');
+    return /ALTER TABLE request_log\b/.test(text) && /CREATE INDEX[^;]* ON request_log\b/.test(text);
+  });
+  expect(both).toEqual([]);
 });
 
 it('the version of the package is the newest of the changelog', () => {

@@ -106,7 +106,7 @@ const deliveryColumns = columnsOf<Delivery>()({
   images: { type: 'integer', read: ({ usage }) => usage?.images, maximum: bounds.tokens },
   /** The model that the vendor's answer names. */
   answered_model: { type: 'text', isPersonal: false, read: ({ answeredModel }) => answeredModel, maxLength: 200 },
-  /** True where that is not the one that the route asks for (core/gateway/model-call/same-model.ts). */
+  /** True where that is not the one that the route asks for (plugins/upstream/routing/same-model.ts). */
   is_other_model: { type: 'boolean', read: ({ isOtherModel }) => isOtherModel },
   is_policy_refusal: { type: 'boolean', read: ({ isPolicyRefusal }) => isPolicyRefusal },
   usage_estimated: { type: 'boolean', read: ({ usage }) => usage && usage.isEstimated === true },

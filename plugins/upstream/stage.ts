@@ -22,6 +22,7 @@ import { Relay } from './routing/relay.ts';
 import { RetryBudget } from './routing/allowance.ts';
 import { SessionSecret } from './routing/session-secret.ts';
 import { CallSessions } from './routing/sessions.ts';
+import { SessionMoves } from './routing/session-moves.ts';
 import { trialParts } from './routing/trial-parts.ts';
 import { describeQueueHeader, describeRouteHeaders, queueHeaderName, RouteHeaders } from './routing/route-headers.ts';
 
@@ -74,7 +75,12 @@ export const upstreamStage = defineStage({
       routeHeaders: new RouteHeaders(host.service, options.route_headers),
       sessions: host.keep(
         'upstream/sessions',
-        () => new CallSessions({ secret: () => secret.value, monotonic: () => host.monotonic() }),
+        () =>
+          new CallSessions({
+            secret: () => secret.value,
+            monotonic: () => host.monotonic(),
+            moves: host.keep('upstream/session-moves', () => new SessionMoves(host)),
+          }),
       ),
       notesHeader: notesHeaderName(host.service),
       traceSample: isSent(telemetry, 'traces') ? telemetry.sample : 0,

@@ -1,0 +1,64 @@
+import { hash } from 'node:crypto';
+import type { Host } from '#core/gateway/host/host.ts';
+import { isJsonObject, parseObject } from '#core/platform/json.ts';
+import { retryUntilDone } from '#core/platform/timing/backoff.ts';
+
+/** A session that is served elsewhere than its name says, or again where it says. No name of a session, account or key is in it. */
+export interface SessionMove {
+  /** Digest of the session. */
+  readonly session: string;
+  /** Route and digest of the key; undefined: as its name says. */
+  readonly place: { readonly routeId: string; readonly key: string } | undefined;
+  /** For how long its prompt is probably cached there. */
+  readonly seconds: number;
+}
+
+const channel = 'upstream/sessions';
+const retriesMs = { first: 500, longest: 30_000 };
+
+type MovesHost = Pick<Host, 'instance' | 'shared' | 'log'>;
+
+/**
+ * Sends moves to the other instances, so that a conversation whose turns go to several moves once. No request waits for it. A message that
+ * is lost costs a turn without cache.
+ */
+export class SessionMoves implements AsyncDisposable {
+  onMove: (move: SessionMove) => void = () => undefined;
+  readonly #host: MovesHost;
+  readonly #closing = new AbortController();
+  readonly #subscription: Promise<(() => void) | undefined> | undefined;
+
+  constructor(host: MovesHost) {
+    this.#host = host;
+    if (host.shared.kind === 'redis') this.#subscription = this.#subscribe();
+  }
+
+  send(move: SessionMove): void {
+    const { shared, instance } = this.#host;
+    if (this.#subscription === undefined) return;
+    shared.events.publish(channel, JSON.stringify({ instance, ...move })).catch(() => undefined);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort();
+    (await this.#subscription)?.();
+  }
+
+  #subscribe(): Promise<(() => void) | undefined> {
+    const subscribe = () => this.#host.shared.events.subscribe(channel, (message) => this.#receive(message));
+    return retryUntilDone(subscribe, { range: retriesMs, signal: this.#closing.signal, onFailure: () => undefined });
+  }
+
+  #receive(message: string): void {
+    const { instance, session, place, seconds } = parseObject(message) ?? {};
+    if (instance === this.#host.instance || typeof session !== 'string' || typeof seconds !== 'number') return;
+    const { routeId, key } = isJsonObject(place) ? place : {};
+    const isPlace = typeof routeId === 'string' && typeof key === 'string';
+    this.onMove({ session, place: isPlace ? { routeId, key } : undefined, seconds });
+  }
+}
+
+/** By which messages and memory name a session. */
+export function sessionDigest(id: string): string {
+  return hash('sha256', id, 'base64url').slice(0, 22);
+}

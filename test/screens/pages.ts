@@ -16,9 +16,9 @@ export interface Screen {
 /** Pages that look like others, and states of them. */
 const minor = new Set(
   [
-    'landing-signed-in sign-in docs buy-gift done-gift done-gift-redeemed operator-order-gift pay-expired pay-failed pay-wrong-amount receipt orders-empty key sign-ins delete account preferences contact',
+    'landing-signed-in sign-in docs buy-gift done-gift done-gift-redeemed operator-order-gift pay-expired pay-failed pay-wrong-amount receipt receipt-signed orders-empty key sign-ins delete account preferences contact',
     'home-empty home-ended model connect-windows connect-tool requests-errors requests-empty not-found',
-    'operator-orders operator-order operator-flags operator-mails operator-accounts operator-account operator-account-buyer operator-outage operator-requests operator-request operator-heaviest operator-policy operator-sales operator-announcements operator-margins operator-books operator-month',
+    'operator-orders operator-order operator-flags operator-mails operator-accounts operator-account operator-account-buyer operator-outage operator-requests operator-request operator-heaviest operator-policy operator-sales operator-announcements operator-margins operator-books operator-month operator-receipts operator-receipt operator-data-requests operator-data-request',
     'operator-routes operator-probes operator-probe operator-balances operator-closed-keys operator-retirements operator-route-trends operator-health operator-configurations operator-canary operator-configuration',
   ].flatMap((names) => names.split(' ')),
 );
@@ -26,10 +26,12 @@ const minor = new Set(
 /** Every page and state, in the order of a customer's first day. */
 export function screensOf({
   orders,
+  receipt,
+  dataRequest,
   failover,
   customerId,
   buyerId,
-}: Pick<ScreenWorld, 'orders' | 'failover' | 'customerId' | 'buyerId'>): readonly Screen[] {
+}: Pick<ScreenWorld, 'orders' | 'receipt' | 'dataRequest' | 'failover' | 'customerId' | 'buyerId'>): readonly Screen[] {
   const screens: [name: string, reader: Reader, path: string, shows: string][] = [
     ['landing', 'visitor', '/', '.hero'],
     ['landing-signed-in', 'customer', '/', '.hero'],
@@ -48,6 +50,8 @@ export function screensOf({
     ['done-gift', 'buyer', `/orders/${orders.gift}/done`, '#pass-on-code'],
     ['done-gift-redeemed', 'buyer', `/orders/${orders.redeemed}/done`, '.flash.ok'],
     ['receipt', 'buyer', `/orders/${orders.paid}/receipt`, '.receipt'],
+    ['receipt-stored', 'buyer', receipt.own, '.receipt'],
+    ['receipt-signed', 'visitor', receipt.signed, '.receipt'],
     ['home', 'customer', '/dashboard', '.pass'],
     ['home-empty', 'newcomer', '/dashboard', '.pass'],
     ['home-ended', 'former', '/dashboard', '.flash.bad'],
@@ -66,6 +70,7 @@ export function screensOf({
     ['key', 'customer', '/account/key', 'h1'],
     ['sign-ins', 'customer', '/account/sign-ins', 'h1'],
     ['delete', 'customer', '/account/delete', 'h1'],
+    ['data-requests', 'customer', '/account/data-requests', 'textarea'],
     ['account', 'customer', '/account', 'h1'],
     ['preferences', 'visitor', '/preferences', 'select'],
     ['docs', 'visitor', '/docs', 'h1'],
@@ -77,6 +82,10 @@ export function screensOf({
     ['operator-margins', 'operator', '/operator/orders/margins?by=model', '.tile'],
     ['operator-books', 'operator', '/operator/orders/books?day=2026-11-22', 'h1'],
     ['operator-month', 'operator', '/operator/orders/books/month?month=2026-11', 'tfoot'],
+    ['operator-receipts', 'operator', '/operator/receipts', 'table'],
+    ['operator-receipt', 'operator', receipt.operator, '.receipt'],
+    ['operator-data-requests', 'operator', '/operator/data-requests', 'table'],
+    ['operator-data-request', 'operator', `/operator/data-requests/${dataRequest}/answer`, 'textarea'],
     ['operator-flags', 'operator', '/operator/flags', 'h1'],
     ['operator-mails', 'operator', '/operator/mails', 'h1'],
     ['operator-accounts', 'operator', '/operator/accounts', 'table'],

@@ -8,6 +8,7 @@ import { createGatewayFolder } from '../support/gateway-home.ts';
 import { PageClient } from '../support/page-client.ts';
 import { longNames } from './long-names.ts';
 import { grantWeek, writeAccount, writeCanary, writeFormer, writeProbes, writeTraffic } from './seed.ts';
+import { type ReceiptPaths, writeDataRequests, writeReceipts } from './seed-papers.ts';
 
 /** Nobody calls these upstreams; only the catalog needs them. */
 const yaml = `
@@ -15,6 +16,13 @@ service: { name: Daypass, base_url: "http://daypass.localhost", contact: "mailto
 operators: [admin@daypass.example]
 payments: { gifts: true }
 outages: { credit: true }
+data_requests: { enabled: true }
+seller:
+  name: ${longNames.seller}
+  address: "Jl. Merdeka 1, RT 01/RW 02\\nJakarta Pusat 10110"
+  npwp: "0012345678901000"
+  registrations: [NIB 1234567890123, PSE 000123.01/DJAI.PSE/11/2026]
+  tax: { name: PPN, rate: 12, base: 11/12 }
 sign_in:
   google: { client_id: screens, client_secret: screens }
   github: { client_id: screens, client_secret: screens }
@@ -62,6 +70,7 @@ const orderStates = {
   waiting: { days: '7', action: undefined },
   gift: { days: '30', action: 'pay', gift: '1' },
   redeemed: { days: '3', action: 'pay', gift: '1' },
+  refunded: { days: '30', action: 'pay' },
 } as const;
 export type OrderState = keyof typeof orderStates;
 
@@ -71,6 +80,10 @@ export interface ScreenWorld extends AsyncDisposable {
   /** Value of the cookie `dp_session`; undefined for a visitor. */
   readonly sessions: Readonly<Record<Reader, string | undefined>>;
   readonly orders: Readonly<Record<OrderState, string>>;
+  /** Paths of the receipt of a company with two refunds: of its buyer, of the operator, and that of its mail. */
+  readonly receipt: ReceiptPaths;
+  /** Id of a request of the customer about its data. */
+  readonly dataRequest: string;
   /** Id of a request of the customer that two routes tried. */
   readonly failover: string;
   /** Lets a route fail, a health check, and a change of gateway.yaml: for what pages say then. */
@@ -133,6 +146,8 @@ export async function openScreenWorld(databaseUrl: string, days: number): Promis
   const orders = await makeOrders(gateway.url, sessions.buyer);
   const now = Date.now();
   await redeem(gateway.url, sessions.buyer, orders.redeemed, await tokenFor(others.accountId));
+  const receipt = await writeReceipts(gateway.host, orders);
+  const dataRequest = await writeDataRequests(database, customer.accountId);
   await grantWeek(database, customer.accountId, now);
   await writeFormer(database, former.accountId, now);
   const failover = await writeAccount(database, customer.accountId, now, days);
@@ -142,6 +157,8 @@ export async function openScreenWorld(databaseUrl: string, days: number): Promis
     url: gateway.url,
     sessions,
     orders,
+    receipt,
+    dataRequest,
     failover,
     customerId: customer.accountId,
     buyerId: buyer.accountId,

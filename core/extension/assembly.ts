@@ -23,7 +23,7 @@ import { jobGauges } from '#core/gateway/health/job-gauges.ts';
 import { replicaCheck, replicaGauge, replicaReport } from '#core/gateway/health/replica-health.ts';
 import { processGauges } from '#core/gateway/health/process-gauges.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { ConnectionLimit } from '#core/gateway/http/connection-limit.ts';
+import type { ConnectionLimit } from '#core/gateway/http/connection-limit.ts';
 import type { Upgrades } from '#core/gateway/http/upgrades.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { PluginMissing } from './import-plugin.ts';
@@ -61,6 +61,7 @@ export async function assemble(
 ): Promise<Assembly> {
   const registry = createRegistry();
   const { createServer } = await import('#core/gateway/http/server.ts');
+  const { ConnectionLimit } = await import('#core/gateway/http/connection-limit.ts');
   const { server, listener, refusals, upgrades } = createServer(log);
   registry.gauge(refusals.gauge);
   const connections = new ConnectionLimit(refusals);

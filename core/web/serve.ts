@@ -1,6 +1,6 @@
 import type { Lifecycle, Request, ResponseObject, ResponseToolkit, Server } from '@hapi/hapi';
+import { rewritePages } from '#core/gateway/http/rewritten-pages.ts';
 import type { Host, JobDefinition } from '#core/gateway/host/host.ts';
-import { rewritePages } from '#core/gateway/http/server.ts';
 import { LineThrottle } from '#core/platform/timing/throttle.ts';
 import { AssetTable, routeAssets } from './serving/assets.ts';
 import { accountPage, ownAssets, ownTexts, preferencesPage, reasonTexts } from './serving/own-parts.ts';

@@ -1,6 +1,5 @@
 import type { Vendor } from '#core/config/catalog/catalog.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
-import { startDemoUpstream } from './server.ts';
 
 const demo: Vendor = {
   name: 'demo',
@@ -17,7 +16,7 @@ const demo: Vendor = {
   baseUrl: 'http://demo.invalid/v1', // Replaced by the server's address, which is known once the server listens.
   auth: 'none',
   isDemo: true,
-  start: ({ log }) => startDemoUpstream({ log }),
+  start: async ({ log }) => (await import('./server.ts')).startDemoUpstream({ log }),
 };
 
 /** An upstream without keys or network that makes its answers up and fails on request. See README.md in this folder. */

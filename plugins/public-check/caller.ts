@@ -2,9 +2,6 @@ import { once } from 'node:events';
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { failed, type Finding } from '#core/gateway/diagnosis/finding.ts';
 
-const { request: requestHttp } = process.getBuiltinModule('node:http'); // as in core/gateway/http/listener.ts
-const { request: requestHttps } = process.getBuiltinModule('node:https');
-
 /** A response as it arrived. */
 export interface PublicAnswer {
   readonly status: number;
@@ -73,7 +70,9 @@ export class PublicCaller {
   open(path: string, { method = 'GET', headers = {}, query = {}, body, signal }: PublicCall): ClientRequest {
     const { url, headers: own } = this.addressOf(path);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
-    const send = url.protocol === 'https:' ? requestHttps : requestHttp;
+    const isSecure = url.protocol === 'https:';
+    // As in core/gateway/http/listener.ts, and only for a call: both are large.
+    const { request: send } = process.getBuiltinModule(isSecure ? 'node:https' : 'node:http');
     const length = body === undefined ? {} : { 'content-type': 'application/json', 'content-length': body.length };
     const request = send(url, {
       method,

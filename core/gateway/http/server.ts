@@ -12,6 +12,7 @@ import { createListener, sendContinue, replaceHapiListeners } from './listener.t
 import { ParserRefusals } from './parser-refusals.ts';
 import { canonicalPath, type EndpointTable, pathOf, vendorSegments } from './paths.ts';
 import { Upgrades } from './upgrades.ts';
+import { rewritePage } from './rewritten-pages.ts';
 
 const reminderIntervalMs = 60_000; // per failure of a page
 
@@ -93,16 +94,6 @@ export async function stopServer(server: Server, timeout: number): Promise<void>
   }
 }
 
-const pageRewriters = new WeakMap<Server, (request: Request) => void>();
-
-/**
- * Lets some requests for pages go to another route than that of their path, by `request.setUrl`. Not an extension of its own: with a second
- * one, calls of the API would no longer leave hapi early.
- */
-export function rewritePages(server: Server, rewrite: (request: Request) => void): void {
-  pageRewriters.set(server, rewrite);
-}
-
 /** Adds the routes that run the pipeline, and their aliases. */
 export function routeExchanges(server: Server, handler: ExchangeHandler, endpoints: EndpointTable): void {
   const roots = ['/v1', '/v1beta'];
@@ -162,7 +153,7 @@ export function routeExchanges(server: Server, handler: ExchangeHandler, endpoin
       sendContinue(request.raw.req);
       const { cookie } = request.raw.req.headers;
       if (cookie !== undefined) request.raw.req.headers.cookie = wellFormedCookies(cookie);
-      pageRewriters.get(server)?.(request);
+      rewritePage(server, request);
     }
     return h.continue;
   });

@@ -24,8 +24,8 @@ const mostUnauthenticated = 16;
 const mostOfAccount = 64 * 1024 ** 2; // bytes of the conversations of one account
 
 /** All WebSockets of the process. */
-export class SocketFront implements SocketEndpoint {
-  readonly endpoint: string;
+export class SocketFront implements Pick<SocketEndpoint, 'open' | 'drain'> {
+  readonly #endpoint: string;
   readonly #server: Server;
   readonly #sockets = new Set<ClientSocket>();
   readonly #byAccount = new SocketCounts();
@@ -38,7 +38,7 @@ export class SocketFront implements SocketEndpoint {
   /** @param endpoint the name of the one that is served over WebSockets too */
   constructor(server: Server, endpoint: string) {
     this.#server = server;
-    this.endpoint = endpoint;
+    this.#endpoint = endpoint;
   }
 
   get count(): number {
@@ -48,8 +48,6 @@ export class SocketFront implements SocketEndpoint {
   get keptBytes(): number {
     return this.#context?.kept.held ?? 0;
   }
-
-  readonly isServed = (host: Host): boolean => host.section(websocketSection).enabled;
 
   readonly drain = (): void => {
     this.#isDraining = true;
@@ -152,7 +150,7 @@ export class SocketFront implements SocketEndpoint {
     const total = Math.min(host.section(websocketSection).max_kept_bytes, Math.floor(memory.capacity / 4));
     const kept = new KeptConversations({ total, account: mostOfAccount }, (bytes) => memory.mayKeep(bytes));
     memory.keep(kept);
-    const endpoint = this.#server.gateway.endpoints.find(({ name }) => name === this.endpoint) as Endpoint;
+    const endpoint = this.#server.gateway.endpoints.find(({ name }) => name === this.#endpoint) as Endpoint;
     const warmUp = warmUpEndpoint(endpoint, () => this.#server.host());
     return { conversations, kept, endpoint, warmUp, now: () => host.monotonic() };
   }

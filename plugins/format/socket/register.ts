@@ -1,19 +1,32 @@
 import type { Server } from '@hapi/hapi';
 import { gauge } from '#core/gateway/health/gauge.ts';
-import { SocketFront } from './front.ts';
+import type { SocketFront } from './front.ts';
 import { websocketSection } from './section.ts';
 
 /** Serves the Responses API over WebSockets too. */
 export function registerSocket(server: Server): void {
-  const front = new SocketFront(server, 'responses');
+  let front: SocketFront | undefined;
+  // Not in commands, which serve nothing.
+  server.ext('onPreStart', async () => {
+    const { SocketFront } = await import('./front.ts');
+    front = new SocketFront(server, 'responses');
+  });
   server.gateway.section(websocketSection);
-  server.gateway.socket(front);
-  server.gateway.gauge(gauge('websockets', 'Open WebSockets.', () => front.count));
+  server.gateway.socket({
+    endpoint: 'responses',
+    isServed: (host) => host.section(websocketSection).enabled,
+    async open(upgrade) {
+      if (front === undefined) throw new Error('the server has not started');
+      await front.open(upgrade);
+    },
+    drain: () => front?.drain(),
+  });
+  server.gateway.gauge(gauge('websockets', 'Open WebSockets.', () => front?.count ?? 0));
   server.gateway.gauge(
     gauge(
       'websocket_kept_bytes',
       'Bytes of the conversations that open WebSockets can continue.',
-      () => front.keptBytes,
+      () => front?.keptBytes ?? 0,
     ),
   );
 }

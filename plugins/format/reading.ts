@@ -1,0 +1,102 @@
+import { endUserIds } from '#core/business/accounts/end-user-id.ts';
+import { nameInReply } from '#core/config/catalog/model-name.ts';
+import { renderError } from '#core/gateway/pipeline/render-error.ts';
+import { adapter, trialModel } from '#core/gateway/facts.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import { defineFact } from '#core/gateway/pipeline/fact.ts';
+import type { Reply } from '#core/gateway/pipeline/reply.ts';
+import type { Stage } from '#core/gateway/pipeline/stage.ts';
+import { nextTurn } from '#core/platform/timing/turn.ts';
+import { checkParameters } from './formats/contract/parameters.ts';
+import { clientCall } from './formats/formats.ts';
+import { asJsonArray } from './formats/gemini/reply/json-array.ts';
+import { type ClientRequest, readClientRequest, findModel } from './request/client-request.ts';
+import { countTokens } from './request/count-tokens.ts';
+import { answerUnavailableTools, addModelName } from './request/hosted-tools.ts';
+import { checkedBody, threadNotFound } from './request/thread.ts';
+import { requireKind } from './request/upstream-format.ts';
+import { isPassedToAll, openCall, openLongCall } from './routes/model-call.ts';
+import { isUpload, openUpload } from './routes/upload/open-upload.ts';
+import { ReasoningStore } from './state/kept-reasoning/store.ts';
+import { ResponsesStore, storedCall } from './state/responses-store/store.ts';
+import { ThreadStore } from './state/threads.ts';
+
+/** A request to count tokens that has gone to a route. */
+const countRequest = defineFact<ClientRequest>('count_request');
+
+/** Falls back to an estimate if the route cannot count tokens after all; the client's own errors are reported. Not in a trial, which has to find that out. */
+function counted(exchange: Exchange, reply: Reply): Reply {
+  const request = exchange.find(countRequest);
+  const isFailed = reply.status === 404 || reply.status >= 500;
+  const isTrial = exchange.find(trialModel) !== undefined;
+  return request !== undefined && isFailed && !isTrial && !exchange.isAborted ? countTokens(request) : reply;
+}
+
+/** Set for a thread that one route of several can continue. */
+const hasBackups = defineFact<boolean>('has_backups');
+
+/** If that route fails, asks the client for the whole conversation, which another route can continue. */
+function restarted(exchange: Exchange, reply: Reply): Reply {
+  const isFailed = reply.status === 424 || reply.status === 429 || reply.status >= 500;
+  if (!isFailed || exchange.find(hasBackups) !== true || exchange.isAborted) return reply;
+  return renderError(threadNotFound(), exchange);
+}
+
+/**
+ * What the stage `format` does in one pipeline. Commands, which serve nothing, do not load it.
+ *
+ * @param hours for which reasoning is kept
+ */
+export function createReading(hours: number, host: Host): Stage {
+  const store = new ResponsesStore(host);
+  const reasoning = new ReasoningStore(host, hours);
+  const threads = new ThreadStore(host);
+  const endUsers = endUserIds(host);
+  return {
+    // The stage waits only for the request body, the database and the shared state, which all have deadlines.
+    timeout: Infinity,
+    keepsContent: true,
+    leave: (exchange, reply) =>
+      store.leave(exchange, asJsonArray(exchange, restarted(exchange, counted(exchange, reply)))),
+    async enter(exchange) {
+      const called = clientCall(exchange.endpoint);
+      if (called === undefined) return;
+      if (isUpload(exchange, called)) return exchange.set(adapter, await openUpload(host, exchange, called));
+      const { format, endpoint } = called;
+      const read = await readClientRequest(exchange, format, endpoint);
+      // Awaits only pending work: each `await` would create two promises.
+      const stored = store.enter(exchange, read);
+      const asked = stored instanceof Promise ? await stored : stored;
+      const model = exchange.find(trialModel) ?? findModel(host, asked.model);
+      requireKind(model, asked.model, format);
+      const request = asked.with({ model: nameInReply(model, asked.model) });
+      const { content } = request;
+      const { isLong } = content;
+      if (isLong) await nextTurn();
+      checkParameters(checkedBody(request.outline), format.client.parameters, endpoint.required);
+      if (content.cut !== undefined && !isPassedToAll(model, request)) await content.load(exchange.body);
+      const opened = threads.open(exchange, request, model);
+      const threaded = opened instanceof Promise ? await opened : opened;
+      const kept = reasoning.open(exchange, threaded, model);
+      const remembered = kept instanceof Promise ? await kept : kept;
+      const named = endUsers.find(exchange, model);
+      const endUser = named instanceof Promise ? await named : named;
+      const identified = endUser === undefined ? remembered : remembered.with({ endUser });
+      const call = isLong ? await openLongCall(exchange, model, identified) : openCall(exchange, model, identified);
+      const { refusal } = call;
+      if (refusal !== undefined && request.purpose === 'count') return countTokens(request);
+      if (refusal !== undefined) {
+        const answer = answerUnavailableTools(exchange, request, refusal);
+        if (answer === undefined) throw addModelName(refusal, request.model);
+        return answer;
+      }
+      if (request.purpose === 'count') exchange.set(countRequest, request);
+      if (threaded.thread?.origin !== undefined && model.routes.length > 1) exchange.set(hasBackups, true);
+      exchange.set(storedCall, call);
+      exchange.set(adapter, call);
+      const detached = store.detach(exchange, request, call);
+      if (detached !== undefined) await detached;
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import type { Host } from '#core/gateway/host/host.ts';
+import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
+import { replyListener } from '#core/gateway/pipeline/reply.ts';
+import { defineFact } from '#core/gateway/pipeline/fact.ts';
+import type { Outcome, Stage } from '#core/gateway/pipeline/stage.ts';
+import { openRecordSpool } from '#core/gateway/records/record-spool.ts';
+import { ContentLines, Excerpt } from './content.ts';
+import { openLog } from './open-log.ts';
+import type { LogOptions } from './options.ts';
+import { createRetention, retentionKey } from './partitions.ts';
+import { createRequestLog } from './request-log.ts';
+import { isUnauthenticated } from './unauthenticated-counts.ts';
+
+const replyExcerpt = defineFact<Excerpt>('log_reply_excerpt');
+
+/** What the stage `log` does in one pipeline. Commands, which serve nothing, do not load it. */
+export function createRecording(options: LogOptions, host: Host): Stage {
+  const requestLog = host.keep('log/journal', () => createRequestLog(host));
+  const { journal } = requestLog;
+  /** True when the request is only counted; true for all but a few of those that belong to no account. */
+  const skips = (exchange: Exchange, { status }: Outcome): boolean => {
+    if (!isUnauthenticated(exchange) || requestLog.unauthenticated.count(exchange.remoteAddress, status)) return false;
+    journal.skip(exchange);
+    return true;
+  };
+  const recording: Stage = {
+    // The journal bounds its waits itself.
+    timeout: Infinity,
+    activate() {
+      Object.assign(openLog(host), { requestLog, lateAfter: options.late_after * 1000 });
+      openRecordSpool(host).spool = requestLog.spool;
+      journal.maxBytes = options.max_journal_bytes;
+      host.keep(retentionKey, createRetention).keepDays = options.keep_days;
+    },
+    start: (exchange) => journal.begin(exchange),
+    // Its line is written while the upstream works on it; `hold` waits for that.
+    enter: (exchange) => journal.enter(exchange),
+    hold: (exchange) => journal.written(exchange),
+    done(exchange, outcome) {
+      if (!skips(exchange, outcome)) journal.end(exchange, outcome);
+    },
+  };
+  if (!options.content) return recording;
+  const { max_content_bytes: maxBytes } = options;
+  const lines = new ContentLines(maxBytes, host.service.prefix);
+  return {
+    ...recording,
+    start(exchange) {
+      journal.begin(exchange);
+      const excerpt = new Excerpt(maxBytes);
+      exchange.set(replyExcerpt, excerpt);
+      exchange.set(replyListener, excerpt.add);
+    },
+    done(exchange, outcome) {
+      if (skips(exchange, outcome)) return;
+      const excerpt = exchange.find(replyExcerpt);
+      journal.end(exchange, outcome, excerpt === undefined ? [] : lines.of(exchange, excerpt));
+    },
+  };
+}

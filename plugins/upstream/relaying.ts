@@ -1,0 +1,84 @@
+import { isSent, telemetrySection } from '#core/config/sections/telemetry-section.ts';
+import { adapter, trialModel } from '#core/gateway/facts.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { demotedRoutes } from '#core/gateway/model-call/demoted-routes.ts';
+import { notesHeaderName } from '#core/gateway/model-call/notes-header.ts';
+import { limitSamples } from '#core/gateway/model-call/told-limits.ts';
+import type { Stage } from '#core/gateway/pipeline/stage.ts';
+import type { Infer } from '#core/platform/schema.ts';
+import { Connections } from './connections/connections.ts';
+import { breakerOptions, hasCapacity, longestWait, relayOptions, type upstreamSchema } from './options.ts';
+import { healthOf, keysOf, resetKeys, tokensOf } from './routes.ts';
+import { withEarlyHead } from './routing/deferred-reply.ts';
+import { FailureLog } from './routing/failure-log.ts';
+import type { RelayParts } from './routing/relay-parts.ts';
+import { Relay } from './routing/relay.ts';
+import { RetryBudget } from './routing/allowance.ts';
+import { SessionSecret } from './routing/session-secret.ts';
+import { CallSessions } from './routing/sessions.ts';
+import { SessionMoves } from './routing/session-moves.ts';
+import { trialParts } from './routing/trial-parts.ts';
+import { queueHeaderName, RouteHeaders } from './routing/route-headers.ts';
+
+/** What the stage `upstream` does in one pipeline. Commands, which serve nothing, do not load it. */
+export async function createRelaying(options: Infer<typeof upstreamSchema>, host: Host): Promise<Stage> {
+  const health = healthOf(host);
+  const telemetry = host.section(telemetrySection);
+  // The retries of a variant that fails are not those of everybody else.
+  const budget =
+    host.variant === undefined
+      ? host.keep('upstream/retry-budget', () => new RetryBudget(options.retry_share))
+      : new RetryBudget(options.retry_share);
+  // Loaded for those who declare a capacity; without one, no request asks for a slot.
+  const queue = hasCapacity(host.catalog)
+    ? (await import('./capacity/turn.ts')).queueOf(host, options.queue, queueHeaderName(host.service))
+    : undefined;
+  const secret = host.keep('upstream/session-secret', () => new SessionSecret(host));
+  await secret.ready();
+  const parts: RelayParts = {
+    options: relayOptions(options),
+    connections: host.keep('upstream/connections', () => new Connections({ log: host.log })),
+    health,
+    demoted: demotedRoutes(host),
+    budget,
+    keys: ({ upstream }) => keysOf(upstream, host),
+    tokens: ({ upstream }) => tokensOf(upstream, host),
+    log: host.log,
+    limits: limitSamples(host),
+    failures: host.keep('upstream/failure-log', () => new FailureLog(() => host.monotonic())),
+    routeHeaders: new RouteHeaders(host.service, options.route_headers),
+    sessions: host.keep(
+      'upstream/sessions',
+      () =>
+        new CallSessions({
+          secret: () => secret.value,
+          monotonic: () => host.monotonic(),
+          moves: host.keep('upstream/session-moves', () => new SessionMoves(host)),
+        }),
+    ),
+    notesHeader: notesHeaderName(host.service),
+    traceSample: isSent(telemetry, 'traces') ? telemetry.sample : 0,
+    queue,
+    now: () => host.now(),
+    monotonic: () => host.monotonic(),
+  };
+  return {
+    timeout: longestWait(options, host.catalog),
+    activate() {
+      queue?.pools.configure(host.catalog, options.queue);
+      Object.assign(health.options, breakerOptions(options));
+      health.follow(host.catalog.models.flatMap(({ routes }) => routes));
+      health.onReset = (id) => resetKeys(id, host);
+      budget.share = options.retry_share;
+    },
+    enter(exchange) {
+      const { isStream } = exchange.find(adapter) ?? {};
+      if (isStream === undefined) return;
+      const relay = new Relay(exchange.find(trialModel) === undefined ? parts : trialParts(parts), exchange);
+      return () =>
+        isStream
+          ? withEarlyHead(relay.run(), options.keep_alive_after, exchange, () => relay.queueHeaders)
+          : relay.run();
+    },
+  };
+}

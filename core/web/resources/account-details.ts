@@ -77,7 +77,12 @@ export const accountFacts = defineView<AccountDetails>()(
       print: ({ record: { blockedAt }, blockedReason = '' }, time) =>
         blockedAt && `${time(blockedAt)}: ${blockedReason}`,
     },
-    blocked_reason: { type: 'text', of: 'blockedReason' },
+    blocked_reason: {
+      type: 'text',
+      of: 'blockedReason',
+      cell: ({ record: { pausedAt }, blockedReason }, { t }) =>
+        pausedAt === undefined ? blockedReason : t('operator.paused_by_owner'),
+    },
     deleted: { type: 'time', value: ({ record }) => record.deletedAt },
     key: { type: 'id', value: ({ record }) => record.key?.hint, print: ({ record }) => record.key?.hint ?? 'none' },
     limits: { type: 'text', value: ({ record: { key } }) => key?.limits && JSON.stringify(key.limits) },
@@ -114,7 +119,7 @@ export const accountFacts = defineView<AccountDetails>()(
 
 /** One account as commands and the API write it. */
 export function writeAccount({ record, ledger, ...details }: AccountDetails) {
-  const { id, name, email, createdAt, blockedAt, deletedAt, key, requestCount, readAt } = record;
+  const { id, name, email, createdAt, blockedAt, pausedAt, deletedAt, key, requestCount, readAt } = record;
   const { blockedReason, language, identities, sessions, usage, actions } = details;
   return {
     id,
@@ -124,6 +129,7 @@ export function writeAccount({ record, ledger, ...details }: AccountDetails) {
     createdAt,
     blockedAt,
     blockedReason,
+    pausedAt,
     deletedAt,
     hint: key?.hint,
     limits: key?.limits,

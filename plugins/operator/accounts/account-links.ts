@@ -11,15 +11,19 @@ const onPage = 'account.note';
 
 /** Links to what an operator can do about an account. */
 export function accountLinks(
-  { id, email, blockedAt, deletedAt }: AccountRecord,
+  { id, email, blockedAt, pausedAt, deletedAt }: AccountRecord,
   hasSignIn: boolean,
   { host, t }: Pick<PageRequest, 'host' | 't'>,
 ) {
   if (deletedAt !== undefined) return [];
   const isOperator = isOperatorAddress(host, email);
+  const pointless = new Set([onPage]);
+  if (blockedAt === undefined) pointless.add('account.unblock');
+  // The owner of a paused account could resume it.
+  else if (pausedAt === undefined) pointless.add('account.block');
   return [...actionsOf(host).values()]
     .filter(({ subject, sparesOperators }) => subject === accountSubject && !(isOperator && sparesOperators === true))
-    .filter(({ name }) => name !== onPage && name !== (blockedAt === undefined ? 'account.unblock' : 'account.block'))
+    .filter(({ name }) => !pointless.has(name))
     .filter(({ input }) => hasSignIn || input.properties['sign_in'] === undefined)
     .map(({ name }) => ({
       path: `/operator/accounts/${id}/${partsOf(name).verb}`,

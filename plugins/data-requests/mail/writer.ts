@@ -14,7 +14,7 @@ export const answered: MailWriter<'data_request.answered'> = {
     const { kind, receivedAt, outcome, answer } = request;
     return {
       subject: t('mail.data_request.subject', { service: host.service.name }),
-      paragraphs: [t(`mail.data_request.${outcome}`), answer],
+      paragraphs: [t(`mail.data_request.${outcome}`), ...answer.split(/[\r\n]+/).filter((line) => line.trim() !== '')],
       facts: [
         [t('mail.data_request.asked'), t(`mail.data_request.kind.${kind}`)],
         [t('mail.data_request.received'), format.time(receivedAt).text],

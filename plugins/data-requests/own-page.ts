@@ -31,7 +31,9 @@ const pauseForm = defineForm({
   fields: object({}),
   async submit(_input, request) {
     requireEnabled(request);
-    await explain(async () => pauseNow(request.host, accountOf(request).id));
+    await explain(async () => pauseNow(request.host, accountOf(request).id), {
+      too_many: 'data_requests.too_many_pauses',
+    });
     return new Redirect(`${ownPath}?done=paused`);
   },
 });
@@ -50,11 +52,12 @@ const refusals: Readonly<Record<string, string>> = {
   blocked: 'data_requests.paused_already',
 };
 
-async function explain(act: () => Promise<unknown>): Promise<void> {
+/** @param own texts of this act */
+async function explain(act: () => Promise<unknown>, own: typeof refusals = {}): Promise<void> {
   try {
     await act();
   } catch (error) {
-    const text = error instanceof AccountError ? refusals[error.kind] : undefined;
+    const text = error instanceof AccountError ? { ...refusals, ...own }[error.kind] : undefined;
     throw text === undefined ? error : new FieldErrors({ '': text });
   }
 }
@@ -67,6 +70,7 @@ export const ownPage: Page = {
   navigation: { label: 'data_requests.own_title', icon: 'account', order: 85, place: 'menu' },
   isListed: (host) => host.section(dataRequestsSection).enabled,
   template: 'data-requests/own.eta',
+  styles: ['data-requests/own.css'],
   async show(request) {
     const { host, t, query } = request;
     const { id } = accountOf(request);

@@ -4,11 +4,11 @@ import { actionTable } from '#core/web/actions/action-table.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { readAccountNames } from '#core/web/pages/account-name.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
-import type { Page, PageRequest } from '#core/web/pages/page.ts';
+import { FieldErrors, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { withRows } from '#core/web/pages/table.ts';
 import { fieldTable } from '#core/web/resources/field.ts';
 import { answerAction, recordAction } from './actions.ts';
-import { type DataRequest, findRequest, listAnswered, listOpen } from './requests.ts';
+import { type DataRequest, findRequest, isAhead, listAnswered, listOpen } from './requests.ts';
 import { dataRequests, requestsPath as path } from './resource.ts';
 import { dataRequestsSection } from './section.ts';
 
@@ -63,7 +63,12 @@ export const recordPage: Page = plainPage(
   },
   {
     path: `${path}/new`,
-    errors: { not_found: 'account', ambiguous: 'account', too_many: 'account', invalid: 'received' },
+    errors: { not_found: 'account', ambiguous: 'account', too_many: 'account' },
+    check({ account, person, received }, { host }) {
+      if (account === undefined && person === undefined) throw new FieldErrors({ account: 'data_requests.whose' });
+      if (received !== undefined && isAhead(new Date(String(received)), host.now()))
+        throw new FieldErrors({ received: 'data_requests.ahead' });
+    },
   },
 );
 

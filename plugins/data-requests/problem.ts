@@ -1,5 +1,5 @@
 import { type ProblemKind, type ProblemReader, readEmphasis } from '#core/web/problems/problem.ts';
-import { type DataRequest, findRequest, listOpen } from './requests.ts';
+import { countOpen, type DataRequest, findRequest, listOpen } from './requests.ts';
 import { requestsPath } from './resource.ts';
 import { dataRequestsSection } from './section.ts';
 
@@ -16,8 +16,8 @@ export const openRequests: ProblemKind = {
   async find(reader) {
     const { host, t } = reader;
     if (!host.section(dataRequestsSection).enabled) return [];
-    const open = await listOpen(host.database, listed);
-    return open.map((one) => ({
+    const [open, total] = await Promise.all([listOpen(host.database, listed), countOpen(host.database)]);
+    const problems = open.map((one) => ({
       severity: severityOf(one, host.now()),
       title: t('data_requests.problem'),
       subject: one.id,
@@ -29,6 +29,7 @@ export const openRequests: ProblemKind = {
         label: t('data_requests.problem.label', { kind: t(`data_requests.kind.${one.kind}`) }),
       },
     }));
+    return Object.assign(problems, { total });
   },
   alert: {
     event: 'data_request.received',

@@ -48,6 +48,9 @@ const read = `select ${selected(columns)} from data_request`;
 /** Open ones of an account at most: each is work of people. */
 const mostOpen = 5;
 
+/** Pauses of an account in 24 hours at most: each is kept for years. */
+const mostPauses = 5;
+
 interface NewRequest {
   readonly kind: RequestKind;
   readonly channel: DataRequest['channel'];
@@ -62,14 +65,16 @@ interface NewRequest {
  * Records a request that waits for its answer.
  *
  * @returns its id
- * @throws ActionRefused when it was received in the future; AccountError `too_many` when the account has five open ones
+ * @throws ActionRefused `invalid` without account and person, and when it was received in the future; AccountError `too_many` when the
+ *   account has five open ones
  */
 export async function recordRequest(
   { database, section, now }: Pick<Host, 'database' | 'section' | 'now'>,
   { kind, channel, accountId, person, text, receivedAt = new Date(now()) }: NewRequest,
 ): Promise<string> {
-  if (receivedAt.getTime() > now() + 60_000)
-    throw new ActionRefused('The request cannot be received in the future.', 'invalid');
+  if (accountId === undefined && person === undefined)
+    throw new ActionRefused('Say whose request it is: an account, or a person and how to reach them.', 'invalid');
+  if (isAhead(receivedAt, now())) throw new ActionRefused('The request cannot be received in the future.', 'invalid');
   const { answer_hours: hours } = section(dataRequestsSection);
   const id = randomUUIDv7();
   const dueAt = new Date(receivedAt.getTime() + hours * 3_600_000);
@@ -84,6 +89,11 @@ export async function recordRequest(
   return id;
 }
 
+/** Clocks may differ by a minute. @param now epoch ms */
+export function isAhead(receivedAt: Date, now: number): boolean {
+  return receivedAt.getTime() > now + 60_000;
+}
+
 /** Locks the account, so that its requests are counted one after another. */
 async function requireFewOpen(transaction: EntityManager, accountId: string): Promise<void> {
   await lockAccount(transaction, accountId);
@@ -95,13 +105,15 @@ async function requireFewOpen(transaction: EntityManager, accountId: string): Pr
     throw new AccountError('too_many', `The account has ${mostOpen} requests that wait for an answer.`);
 }
 
-/** Pauses an account at once, on record as a request that was answered. @throws AccountError `blocked` */
+/** Pauses an account at once, on record as a request that was answered. @throws AccountError `blocked`, `too_many` */
 export async function pauseNow({ database, now }: Pick<Host, 'database' | 'now'>, accountId: string): Promise<void> {
   const id = randomUUIDv7();
   await database.fork().transactional(async (transaction) => {
     await lockAccount(transaction, accountId);
-    await requirePause(transaction, accountId, id);
     const at = new Date(now());
+    await requireFewPauses(transaction, accountId, at);
+    if (!(await pause(transaction, accountId, id)))
+      throw new AccountError('blocked', 'The account is blocked, paused or deleted already.');
     await transaction.execute(
       `insert into data_request (id, kind, channel, account_id, received_at, due_at, answered_at, outcome)
        values (?, 'limiting', 'page', ?, ?, ?::timestamptz + interval '1 second', ?, 'done')`,
@@ -110,9 +122,28 @@ export async function pauseNow({ database, now }: Pick<Host, 'database' | 'now'>
   });
 }
 
-async function requirePause(transaction: EntityManager, accountId: string, requestId: string): Promise<void> {
-  if (!(await pauseAccount(transaction, accountId, `paused at the owner's request ${requestId}`)))
-    throw new AccountError('blocked', 'The account is blocked, paused or deleted already.');
+async function requireFewPauses(transaction: EntityManager, accountId: string, at: Date): Promise<void> {
+  const [pauses] = await transaction.execute<{ count: number }[]>(
+    `select count(*)::float8 as count from data_request where account_id = ? and kind = 'limiting' and channel = 'page'
+       and received_at > ?::timestamptz - interval '24 hours'`,
+    [accountId, at],
+  );
+  if ((pauses?.count ?? 0) >= mostPauses)
+    throw new AccountError('too_many', `The account was paused ${mostPauses} times in a day.`);
+}
+
+async function pause(transaction: EntityManager, accountId: string, requestId: string): Promise<boolean> {
+  return pauseAccount(transaction, accountId, `paused at the owner's request ${requestId}`);
+}
+
+/** Its data is used no longer anyway where its owner has paused it, or it is deleted. @throws AccountError `blocked` by an operator */
+async function ensurePause(transaction: EntityManager, accountId: string, requestId: string): Promise<void> {
+  if (await pause(transaction, accountId, requestId)) return;
+  const stopped = await transaction.execute<unknown[]>(
+    'select 1 from account where id = ? and (paused_at is not null or deleted_at is not null)',
+    [accountId],
+  );
+  if (stopped.length === 0) throw new AccountError('blocked', 'The account is blocked: its owner could not resume it.');
 }
 
 interface Answer {
@@ -132,6 +163,12 @@ export async function answerRequest(
   { outcome, answer }: Answer,
 ): Promise<void> {
   await database.fork().transactional(async (transaction) => {
+    // The account first, as a deletion does, which changes its requests too.
+    const [asked] = await transaction.execute<Pick<Columns, 'account_id'>[]>(
+      'select account_id from data_request where id = ?',
+      [id],
+    );
+    if (asked?.account_id) await lockAccount(transaction, asked.account_id);
     const [request] = await transaction.execute<Pick<Columns, 'kind' | 'account_id'>[]>(
       `update data_request set answered_at = clock_timestamp(), outcome = ?, answer = ?
        where id = ? and answered_at is null returning kind, account_id`,
@@ -146,9 +183,7 @@ export async function answerRequest(
       { accountId, requestId: id },
       `data_request.answered:${id}`,
     );
-    if (kind !== 'limiting' || outcome !== 'done') return;
-    await lockAccount(transaction, accountId);
-    await requirePause(transaction, accountId, id);
+    if (kind === 'limiting' && outcome === 'done') await ensurePause(transaction, accountId, id);
   });
 }
 
@@ -156,6 +191,14 @@ export async function findRequest(database: Queries, id: string): Promise<DataRe
   if (!uuid.test(id)) return undefined;
   const [row] = await database.query<Columns>(`${read} where id = ?`, [id]);
   return row && toRecord(row);
+}
+
+/** How many wait for an answer. */
+export async function countOpen(database: Queries): Promise<number> {
+  const [open] = await database.query<{ count: number }>(
+    'select count(*)::float8 as count from data_request where answered_at is null',
+  );
+  return open?.count ?? 0;
 }
 
 /** Those that wait for an answer, the most urgent first. */

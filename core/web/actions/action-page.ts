@@ -28,7 +28,7 @@ export interface ActionForm {
   /** The handle of its subject, and the page of it, which is next; default: none. @throws PageError, FieldErrors */
   subject?(request: PageRequest, sent: SentFields): Promise<FormSubject>;
   /** Refuses an input by what its schema does not say. @throws FieldErrors */
-  check?(input: ActionWords): void;
+  check?(input: ActionWords, request: PageRequest): void;
   /** Next page after success, where that is not the subject's. */
   next?(result: ActionWords, sent: SentFields): string;
 }
@@ -52,7 +52,7 @@ export function actionForm(action: ActionKind, form: ActionForm): PageForm {
       const given = Object.fromEntries(known.map((name) => [name, request.params[name]]));
       const offered = offeredFields(fields as ActionWords, about?.fields);
       const input = await readInput(action.input, { ...offered, ...given }, request);
-      check?.(input);
+      check?.(input, request);
       const result = await act(request, action, about?.id ?? '', input, errors);
       return new Redirect(next?.(result, fields as SentFields) ?? `${about?.path}?done=${action.name}`);
     },

@@ -4,7 +4,13 @@ import { blockAccount } from '#core/business/accounts/blocking.ts';
 import { deleteAccount } from '#core/business/accounts/deletion.ts';
 import { exportOwnData } from '#core/business/accounts/own-data.ts';
 import { retention } from '../../../plugins/data-requests/job.ts';
-import { findRequest, listOfAccount, listOpen, recordRequest } from '../../../plugins/data-requests/requests.ts';
+import {
+  answerRequest,
+  findRequest,
+  listOfAccount,
+  listOpen,
+  recordRequest,
+} from '../../../plugins/data-requests/requests.ts';
 import { type ActionPage, describeActionPages } from '../../support/action-pages.ts';
 import { runCommand } from '../../support/command-line.ts';
 import { startGateway, type TestGateway, yamlFor } from '../../support/gateway.ts';
@@ -111,6 +117,80 @@ it('a paused account that an operator blocks cannot sign in, and its owner canno
   expect((await findAccount(gateway.database, id)).blockedAt).toBeDefined();
 });
 
+it('an operator sees that an account is paused by its owner, and can still block it on its page', async () => {
+  const { client, id } = await join('evades@example.com');
+  await client.submit(path, `${path}/pause`);
+  const { text } = await ops.get(`/operator/accounts/${id}`);
+  expect(textOf(text)).toContain('Its owner has paused it, and can resume it.');
+  expect(textOf((await ops.get(`/operator/accounts/${id}`, { 'accept-language': 'id' })).text)).toContain(
+    'Pemiliknya menjeda',
+  );
+  expect([
+    text.includes(`/operator/accounts/${id}/block"`),
+    text.includes(`/operator/accounts/${id}/unblock"`),
+  ]).toEqual([true, true]);
+});
+
+it('an account is paused five times in a day at most', async () => {
+  const { client } = await join('flickers@example.com');
+  for (let count = 0; count < 5; count++) {
+    expect((await client.submit(path, `${path}/pause`)).location).toBe(`${path}?done=paused`);
+    expect((await client.submit(path, `${path}/resume`)).location).toBe(`${path}?done=resumed`);
+  }
+  const { status, text } = await client.submit(path, `${path}/pause`);
+  expect([status, textOf(text)]).toEqual([422, expect.stringContaining('five times in a day')]);
+});
+
+it('a request to stop is answered as done for an account that its owner has paused meanwhile', async () => {
+  const { client, id } = await join('twice@example.com');
+  const { host } = gateway.gateway;
+  const asked = await recordRequest(host, { kind: 'limiting', channel: 'mail', accountId: id, text: 'Stop.' });
+  await client.submit(path, `${path}/pause`);
+  await answerRequest(host, asked, { outcome: 'done', answer: 'It is paused.' });
+  expect(await findRequest(gateway.database, asked)).toMatchObject({ outcome: 'done' });
+});
+
+it('an answer waits for the deletion of its account, and the deletion for the answer, in one order', async () => {
+  const { id } = await join('both@example.com');
+  const { host } = gateway.gateway;
+  const asked = await recordRequest(host, { kind: 'limiting', channel: 'mail', accountId: id, text: 'Stop.' });
+  await gateway.database.fork().transactional(async (transaction) => {
+    await transaction.execute('select 1 from account where id = ? for update', [id]);
+    const answered = answerRequest(host, asked, { outcome: 'done', answer: 'It is paused.' });
+    await expect
+      .poll(async () => {
+        const [{ count } = { count: 0 }] = await gateway.database.query<{ count: number }>(
+          `select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        );
+        return count;
+      })
+      .toBeGreaterThan(0);
+    // What a deletion does next: it would wait for ever if the answer held the request.
+    await transaction.execute(`set local lock_timeout = '2s'`);
+    await transaction.execute('update data_request set text = null where account_id = ?', [id]);
+    void answered.catch(() => undefined);
+  });
+  await expect.poll(async () => (await findRequest(gateway.database, asked))?.outcome).toBe('done');
+});
+
+it('what was written keeps its lines on pages and in the mail', async () => {
+  const { client, id } = await join('lines@example.com');
+  await client.submit(path, path, { kind: 'other', text: 'First.\r\nSecond.' });
+  const [asked] = await listOfAccount(gateway.database, id, 1);
+  const answerPath = `/operator/data-requests/${asked?.id}/answer`;
+  await ops.submit(answerPath, answerPath, { outcome: 'done', answer: 'Dear Ada,\r\n\r\nDone.' });
+  await expect
+    .poll(() => mail.received.filter(({ to }) => to.includes('lines@example.com')).length, { timeout: 20_000 })
+    .toBe(1);
+  expect(mail.received.at(-1)?.raw).toMatch(/<p>Dear Ada,<\/p>\s*<p>Done\.<\/p>/);
+  expect((await client.get(path)).text).toMatch(/class="written">Dear Ada,\s+Done\.</);
+});
+
+it('a recorded request says whose it is', async () => {
+  const { code, errors } = await daypass('record', '--kind', 'other', '--channel', 'mail', '--text', 'Hello?');
+  expect([code, errors]).toEqual([2, expect.stringContaining('Say whose request it is')]);
+});
+
 it('five requests of an account wait at most', async () => {
   const { client } = await join('many@example.com');
   for (let count = 0; count < 5; count++) await client.submit(path, path, { kind: 'other', text: `No. ${count}` });
@@ -191,6 +271,8 @@ const pages: readonly ActionPage[] = [
       [{ ...mailed, account: 'nobody@example.com' }, 'This gateway has no such account.'],
       [{ ...mailed, received: '2040-01-01T00:00' }, 'Cannot be in the future.'],
       [{ ...mailed, kind: 'page' }, 'Check this field.'],
+      [{ ...mailed, account: '' }, 'Say whose request it is.'],
+      [{ ...mailed, text: 'Bell\u0007' }, 'Something in the form is missing or not allowed.'],
     ],
     right: { ...mailed, text: 'Secret words.' },
     does: [0, 1],

@@ -1,9 +1,9 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import { plainNames } from '../../canonical/tool-names.ts';
-import { count, hasToolOfType, member } from '../../wire/members.ts';
+import { count, hasToolOfType, member, textsOf } from '../../wire/members.ts';
 import { replacing, within } from '../adaptation/adapt-media.ts';
 import { openaiBetaHeaders } from '../adaptation/beta-headers.ts';
-import type { ClientTextFormat } from '../contract/descriptor.ts';
+import { type ClientTextFormat, modelEndpoint } from '../contract/descriptor.ts';
 import { contentReaderOf } from '../../content/read-content.ts';
 import { FragmentObserver } from '../contract/fragment-observer.ts';
 import { adaptChat } from './adaptations.ts';
@@ -14,7 +14,7 @@ import { usesDeprecatedCalls } from './reply/reply-object.ts';
 import { ChatReplyAdapter } from './reply/reply-adapter.ts';
 import { chatReplyText } from './reply/reply-text.ts';
 import { hasBrokenCalls } from './request/broken-calls.ts';
-import { chatParameters, isSingleAnswer, reportedStops } from './request/parameters.ts';
+import { chatParameters, isSingleAnswer } from './request/parameters.ts';
 import { callsInHistory } from './request/read-reasoning.ts';
 import type { ChatMessage, ChatRequest } from '../../wire/chat.ts';
 
@@ -30,17 +30,7 @@ export const chat: ClientTextFormat = {
   path: () => '/chat/completions',
   betaHeaders: openaiBetaHeaders,
   client: {
-    endpoints: [
-      {
-        name: 'chat',
-        method: 'POST',
-        path: '/v1/chat/completions',
-        isMetered: true,
-        isAliased: true,
-        purpose: 'answer',
-        required: ['messages'],
-      },
-    ],
+    endpoints: [modelEndpoint('chat', '/v1/chat/completions', ['messages'])],
     parameters: chatParameters,
     observe: ({ n }: ChatRequest, listening) =>
       new FragmentObserver(chatCodec, listening, { mark: 'data: [DONE]\n\n', answers: count(n) ?? 1 }),
@@ -79,7 +69,7 @@ export const chat: ClientTextFormat = {
       value: { include_usage: true },
       prefix: Buffer.from('{"stream_options":{"include_usage":true},'),
     },
-    reportedStops,
+    reportedStops: ({ stop }: ChatRequest) => textsOf(stop),
     adapt: adaptChat,
   },
 };

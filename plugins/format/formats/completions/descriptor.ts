@@ -6,7 +6,7 @@ import { type Fragment, progress, readFailure, usageFragment } from '../../canon
 import { isPromptRefused } from '../chat/reply/prompt-filter.ts';
 import { adaptUser, plainUser } from '../adaptation/adapt-parameters.ts';
 import { asList, count, member, readEvent } from '../../wire/members.ts';
-import type { ClientFormat } from '../contract/descriptor.ts';
+import { type ClientFormat, modelEndpoint } from '../contract/descriptor.ts';
 import { FragmentObserver } from '../contract/fragment-observer.ts';
 import { parameters } from '../contract/parameters.ts';
 import { boolean, integer, number, text } from '../contract/rules.ts';
@@ -29,17 +29,7 @@ export const completions: ClientFormat = {
   reasoningStyles: [],
   path: () => '/completions',
   client: {
-    endpoints: [
-      {
-        name: 'completions',
-        method: 'POST',
-        path: '/v1/completions',
-        isMetered: true,
-        isAliased: true,
-        purpose: 'answer',
-        required: ['prompt'],
-      },
-    ],
+    endpoints: [modelEndpoint('completions', '/v1/completions', ['prompt'])],
     parameters: completionsParameters,
     adapt: adaptUser(plainUser),
     observe: ({ n }, listening) =>

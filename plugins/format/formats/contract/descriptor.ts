@@ -51,6 +51,17 @@ export interface ModelEndpoint extends Endpoint {
   readonly isStream?: boolean;
 }
 
+/** A path at which the body names the model. */
+export function modelEndpoint(
+  name: string,
+  path: string,
+  required: readonly string[],
+  more: Partial<ModelEndpoint> = {},
+): ModelEndpoint {
+  const { purpose = 'answer' } = more;
+  return { name, method: 'POST', path, isMetered: purpose === 'answer', isAliased: true, purpose, required, ...more };
+}
+
 /** The client side of a format. */
 export interface ClientSide {
   readonly endpoints: readonly ModelEndpoint[];

@@ -65,8 +65,13 @@ export function isCounted(
  */
 export function withName(event: StreamEvent): string {
   if (event.name !== undefined) return event.text;
-  const type = event.parse()?.['type'];
+  const type = typeOf(event);
   return typeof type === 'string' ? `event: ${type}\n${event.text}` : event.text;
+}
+
+/** The name of an event, or the type in its data. */
+export function typeOf(event: StreamEvent): JsonValue | undefined {
+  return event.name ?? event.parse()?.['type'];
 }
 
 /** The event with other data. */

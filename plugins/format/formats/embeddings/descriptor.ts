@@ -1,7 +1,7 @@
 import { adaptUser, plainUser } from '../adaptation/adapt-parameters.ts';
 import { bothCases, parameters } from '../contract/parameters.ts';
 import { filled, integer, objects, object, text, word } from '../contract/rules.ts';
-import type { ClientFormat, ModelEndpoint } from '../contract/descriptor.ts';
+import { type ClientFormat, type ModelEndpoint, modelEndpoint } from '../contract/descriptor.ts';
 import { inputUsage, WholeObserver } from '../contract/whole-observer.ts';
 import { VectorRepair } from './vector-repair.ts';
 
@@ -13,18 +13,7 @@ export const embeddings: ClientFormat = {
   reasoningStyles: [],
   path: () => '/embeddings',
   client: {
-    endpoints: [
-      {
-        name: 'embeddings',
-        method: 'POST',
-        path: '/v1/embeddings',
-        isMetered: true,
-        isAliased: true,
-        purpose: 'answer',
-        required: ['input'],
-        isStream: false,
-      },
-    ],
+    endpoints: [modelEndpoint('embeddings', '/v1/embeddings', ['input'], { isStream: false })],
     // Source: OpenAI API reference, "Create embeddings".
     parameters: parameters({
       input: filled,

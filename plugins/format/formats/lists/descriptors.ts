@@ -1,5 +1,5 @@
 import type { ModelKind } from '#core/config/catalog/kinds.ts';
-import type { ClientFormat } from '../contract/descriptor.ts';
+import { type ClientFormat, modelEndpoint } from '../contract/descriptor.ts';
 import { parameters, type ParameterRules } from '../contract/parameters.ts';
 import { integer, text } from '../contract/rules.ts';
 import { WholeObserver } from '../contract/whole-observer.ts';
@@ -20,18 +20,7 @@ function listFormat({ name, kind, required, parameters: rules }: ListFormat): Cl
     reasoningStyles: [],
     path: () => `/${name}`,
     client: {
-      endpoints: [
-        {
-          name,
-          method: 'POST',
-          path: `/v1/${name}`,
-          isMetered: true,
-          isAliased: true,
-          purpose: 'answer',
-          required,
-          isStream: false,
-        },
-      ],
+      endpoints: [modelEndpoint(name, `/v1/${name}`, required, { isStream: false })],
       parameters: rules,
       observe: () => new WholeObserver('results'),
       modelPlace: { member: 'model' },

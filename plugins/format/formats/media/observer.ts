@@ -5,7 +5,7 @@ import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { reportedFailure } from '#core/gateway/model-call/reported-failure.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import { member } from '../../wire/members.ts';
-import type { ModelEndpoint } from '../contract/descriptor.ts';
+import { type ModelEndpoint, modelEndpoint } from '../contract/descriptor.ts';
 import type { ReplyObserver } from '../contract/pass-through.ts';
 import { responsesUsage } from '../responses/reply/reply-object.ts';
 
@@ -87,15 +87,5 @@ export function mediaEndpoint(
   required: readonly string[],
   isMultipart: boolean,
 ): ModelEndpoint {
-  return {
-    name,
-    method: 'POST',
-    path: `/v1${path}`,
-    upstreamPath: path,
-    isMetered: true,
-    isAliased: true,
-    purpose: 'answer',
-    required,
-    isMultipart,
-  };
+  return modelEndpoint(name, `/v1${path}`, required, { upstreamPath: path, isMultipart });
 }

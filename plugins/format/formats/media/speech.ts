@@ -1,5 +1,5 @@
 import { mediaTypeOf } from '../../wire/media-type.ts';
-import type { ClientFormat } from '../contract/descriptor.ts';
+import { type ClientFormat, modelEndpoint } from '../contract/descriptor.ts';
 import { parameters } from '../contract/parameters.ts';
 import { number, text, word } from '../contract/rules.ts';
 import { type MediaAnswer, MediaObserver } from './observer.ts';
@@ -34,17 +34,7 @@ export const speech: ClientFormat = {
   reasoningStyles: [],
   path: () => '/audio/speech',
   client: {
-    endpoints: [
-      {
-        name: 'speech',
-        method: 'POST',
-        path: '/v1/audio/speech',
-        isMetered: true,
-        isAliased: true,
-        purpose: 'answer',
-        required: ['input'],
-      },
-    ],
+    endpoints: [modelEndpoint('speech', '/v1/audio/speech', ['input'])],
     parameters: speechParameters,
     isStream: ({ stream_format }) => stream_format === 'sse',
     bytes: ({ stream_format }) => (stream_format === 'sse' ? undefined : isAudio),

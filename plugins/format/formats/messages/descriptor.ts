@@ -3,7 +3,7 @@ import { member, textsOf } from '../../wire/members.ts';
 import { replacing, within } from '../adaptation/adapt-media.ts';
 import { plainIds } from '../../canonical/call-ids.ts';
 import type { Quirks } from '#core/config/catalog/quirks.ts';
-import type { ClientTextFormat, Purpose } from '../contract/descriptor.ts';
+import { type ClientTextFormat, modelEndpoint, type Purpose } from '../contract/descriptor.ts';
 import { contentReaderOf } from '../../content/read-content.ts';
 import { FragmentObserver } from '../contract/fragment-observer.ts';
 import { withOwnThinking, settleThinking } from './adapt-thinking.ts';
@@ -36,24 +36,8 @@ export const messages: ClientTextFormat = {
   betaHeaders: ['anthropic-version', 'anthropic-beta', 'x-app', 'x-claude-code-session-id'],
   client: {
     endpoints: [
-      {
-        name: 'messages',
-        method: 'POST',
-        path: '/v1/messages',
-        isMetered: true,
-        isAliased: true,
-        purpose: 'answer',
-        required: ['messages', 'max_tokens'],
-      },
-      {
-        name: 'count_tokens',
-        method: 'POST',
-        path: '/v1/messages/count_tokens',
-        isMetered: false,
-        isAliased: true,
-        purpose: 'count',
-        required: ['messages'],
-      },
+      modelEndpoint('messages', '/v1/messages', ['messages', 'max_tokens']),
+      modelEndpoint('count_tokens', '/v1/messages/count_tokens', ['messages'], { purpose: 'count' }),
     ],
     parameters: messagesParameters,
     observe: (_body, listening) =>

@@ -3,22 +3,18 @@ import { plainNames } from '../../canonical/tool-names.ts';
 import { hasToolOfType, member } from '../../wire/members.ts';
 import { replacing, within } from '../adaptation/adapt-media.ts';
 import { openaiBetaHeaders } from '../adaptation/beta-headers.ts';
-import type { ClientTextFormat } from '../contract/descriptor.ts';
+import { type ClientTextFormat, modelEndpoint } from '../contract/descriptor.ts';
 import { contentReaderOf } from '../../content/read-content.ts';
 import { FragmentObserver } from '../contract/fragment-observer.ts';
 import { adaptResponses } from './adaptations.ts';
 import { responsesCodec, stateKinds } from './codec.ts';
 import { ResponsesReplyRepair } from './repair/reply-repair.ts';
 import { ResponsesReplyAdapter } from './reply/reply-adapter.ts';
-import { renderStreamError } from './reply/reply-object.ts';
+import { renderStreamError, responseEvents } from './reply/reply-object.ts';
 import { responsesReplyText } from './reply/reply-text.ts';
 import { headersInMetadata } from './request/metadata-headers.ts';
 import { responsesParameters } from './request/parameters.ts';
 import type { ResponsesItem, ResponsesRequest } from '../../wire/responses.ts';
-
-const responseEvents: ReadonlySet<string> = new Set(
-  ['created', 'queued', 'in_progress', 'completed', 'incomplete', 'failed'].map((state) => `response.${state}`),
-);
 
 /** The Responses API of OpenAI. */
 export const responses: ClientTextFormat = {
@@ -36,24 +32,8 @@ export const responses: ClientTextFormat = {
   headersIn: headersInMetadata,
   client: {
     endpoints: [
-      {
-        name: 'responses',
-        method: 'POST',
-        path: '/v1/responses',
-        isMetered: true,
-        isAliased: true,
-        purpose: 'answer',
-        required: [],
-      },
-      {
-        name: 'responses_input_tokens',
-        method: 'POST',
-        path: '/v1/responses/input_tokens',
-        isMetered: false,
-        isAliased: true,
-        purpose: 'count',
-        required: [],
-      },
+      modelEndpoint('responses', '/v1/responses', []),
+      modelEndpoint('responses_input_tokens', '/v1/responses/input_tokens', [], { purpose: 'count' }),
     ],
     parameters: responsesParameters,
     observe: (_body, listening) => new FragmentObserver(responsesCodec, listening, { ignoresDone: true }),

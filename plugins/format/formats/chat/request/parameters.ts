@@ -100,11 +100,6 @@ function ifKnown(write: (setting: string) => string | undefined = (setting) => s
   return (setting: string, { profile }: EncodeTarget) => (profile.quirks.freeform_tools ? write(setting) : undefined);
 }
 
-/** The stop sequences of a request. */
-export function reportedStops({ stop }: ChatRequest): readonly string[] {
-  return textsOf(stop);
-}
-
 /** True when a request asks for a single answer, which can be decoded and encoded again. */
 export function isSingleAnswer({ n }: ChatRequest): boolean {
   return typeof n !== 'number' || n <= 1;

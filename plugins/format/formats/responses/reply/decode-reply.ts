@@ -16,7 +16,8 @@ import {
 import { asList, member, readEvent } from '../../../wire/members.ts';
 import { ItemTracker } from './item-tracker.ts';
 import { ItemFragments } from './read-output.ts';
-import { responsesUsage } from './reply-object.ts';
+import { responseEvents, responsesUsage } from './reply-object.ts';
+import { typeOf } from '../../contract/pass-through.ts';
 import type {
   ResponsesEvent,
   ResponsesIncompleteDetails,
@@ -29,11 +30,7 @@ const unfinishedStatuses: ReadonlySet<JsonValue | undefined> = new Set(['queued'
 const endings: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete']);
 /** Events after which nothing follows. */
 const last: ReadonlySet<string> = new Set([...endings, 'response.done', 'response.failed', 'response.cancelled']);
-const ofResponse: ReadonlySet<string> = new Set(
-  ['created', 'queued', 'in_progress', 'completed', 'incomplete', 'done', 'failed', 'cancelled'].map(
-    (state) => `response.${state}`,
-  ),
-);
+const ofResponse: ReadonlySet<string> = new Set([...responseEvents, ...last]);
 
 /** End of a reply: by itself, or by an event of a stream. */
 type Ending = 'whole' | 'completed' | 'incomplete';
@@ -51,7 +48,7 @@ export class ResponsesDecoder implements ReplyDecoder {
 
   /** Finished items repeat their deltas. */
   skim(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined {
-    const name = event.name ?? member<ResponsesEvent>(event.parse(), 'type');
+    const name = typeOf(event);
     if (typeof name !== 'string' || !name.startsWith('response.')) return undefined;
     if (content !== undefined && name === 'response.output_item.done') return undefined;
     if (name.endsWith('.delta') || !ofResponse.has(name)) return [];

@@ -10,15 +10,15 @@ import {
   type ReplyAdapter,
   rewriteData,
   tagMember,
+  typeOf,
   withName,
 } from '../../contract/pass-through.ts';
 import { UsageMeter } from '../../../canonical/usage-meter.ts';
-import { writeUsage } from './reply-object.ts';
+import { responseEvents, writeUsage } from './reply-object.ts';
 import type { ResponsesEvent, ResponsesItem, ResponsesReply } from '../../../wire/responses.ts';
 
 const total = /"total_tokens"\s*:\s*\d/;
 const noPreviousId = /("previous_response_id"\s*:\s*)null/g;
-const repeatsResponse = /^response\.(?:created|queued|in_progress|completed|incomplete|failed)$/;
 const responseStart = /"object"\s*:\s*"response"/;
 
 /**
@@ -38,9 +38,9 @@ export class ResponsesReplyAdapter implements ReplyAdapter {
 
   event(event: StreamEvent, counted?: Usage): string {
     const text = withName(event);
-    const type = String(event.name ?? member<ResponsesEvent>(event.parse(), 'type'));
+    const type = String(typeOf(event));
     if (type.endsWith('.delta')) this.meter.delta(event);
-    if (!repeatsResponse.test(type)) return this.#tagged(text);
+    if (!responseEvents.has(type)) return this.#tagged(text);
     const isEnding = type === 'response.completed' || type === 'response.incomplete';
     return this.#written(isEnding ? this.#ending(event, text, counted) : text);
   }

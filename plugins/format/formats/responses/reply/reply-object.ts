@@ -25,6 +25,11 @@ export interface ResponseState {
   readonly usage?: Usage | undefined;
 }
 
+/** Events that hold the response itself. */
+export const responseEvents: ReadonlySet<string> = new Set(
+  ['created', 'queued', 'in_progress', 'completed', 'incomplete', 'failed'].map((state) => `response.${state}`),
+);
+
 export function responseId({ id }: Pick<ReplyContext, 'id'>): string {
   return `resp_${id}`;
 }

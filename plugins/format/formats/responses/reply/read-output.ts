@@ -7,30 +7,10 @@ import { droppedAudio, droppedPart, type Citation, type Fragment, perBlock } fro
 import { asList, asText, member } from '../../../wire/members.ts';
 import { toolSearchName } from '../request/read-tools.ts';
 import { endItem, type ItemTracker, type TrackedItem } from './item-tracker.ts';
+import { type StreamedText, textPartOfEvent } from './text-parts.ts';
 import type { ResponsesAnnotation, ResponsesEvent, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 
-type TextKind = 'text' | 'refusal' | 'reasoning';
-
-interface TextPlace {
-  readonly kind: TextKind;
-  readonly part: 'content' | 'summary';
-  readonly index: 'content_index' | 'summary_index';
-  readonly whole?: 'text' | 'refusal';
-}
-
-/** Events with text and its member; `…done` events repeat the whole text. Both names of raw reasoning are in use. */
-const textEvents: Readonly<Record<string, TextPlace>> = {
-  'response.output_text.delta': { kind: 'text', part: 'content', index: 'content_index' },
-  'response.output_text.done': { kind: 'text', part: 'content', index: 'content_index', whole: 'text' },
-  'response.refusal.delta': { kind: 'refusal', part: 'content', index: 'content_index' },
-  'response.refusal.done': { kind: 'refusal', part: 'content', index: 'content_index', whole: 'refusal' },
-  'response.reasoning_summary_text.delta': { kind: 'reasoning', part: 'summary', index: 'summary_index' },
-  'response.reasoning_summary_text.done': { kind: 'reasoning', part: 'summary', index: 'summary_index', whole: 'text' },
-  'response.reasoning_text.delta': { kind: 'reasoning', part: 'content', index: 'content_index' },
-  'response.reasoning_text.done': { kind: 'reasoning', part: 'content', index: 'content_index', whole: 'text' },
-  'response.reasoning.delta': { kind: 'reasoning', part: 'content', index: 'content_index' },
-  'response.reasoning.done': { kind: 'reasoning', part: 'content', index: 'content_index', whole: 'text' },
-};
+type TextKind = StreamedText['says'];
 
 const callForms: Readonly<Record<string, ToolForm>> = {
   function_call: 'function',
@@ -56,13 +36,13 @@ export class ItemFragments {
 
   /** Reads an event about a part of an item; nothing for an unknown one. */
   part(type: string, event: ResponsesEvent): Fragment[] {
-    const place = Object.hasOwn(textEvents, type) ? textEvents[type] : undefined;
-    if (place !== undefined) {
-      const key = `${place.part} ${numberOf(event[place.index])}`;
+    const text = textPartOfEvent(type);
+    if (text !== undefined) {
+      const key = `${text.list} ${numberOf(event[text.index])}`;
       const tracked = this.#tracker.find(event);
-      return place.whole === undefined
-        ? addText(tracked, place.kind, key, asText(event.delta), event.logprobs)
-        : completeText(tracked, place.kind, key, asText(event[place.whole]), event.logprobs);
+      return type.endsWith('.delta')
+        ? addText(tracked, text.says, key, asText(event.delta), event.logprobs)
+        : completeText(tracked, text.says, key, asText(event[text.member]), event.logprobs);
     }
     switch (type) {
       case 'response.output_text.annotation.added':

@@ -3,6 +3,7 @@ import type { ResponsesPart } from '../../../wire/responses.ts';
 /** A kind of part whose text is streamed: what its events are called, and where the text stands. */
 export interface StreamedText {
   readonly type: string;
+  readonly says: 'text' | 'refusal' | 'reasoning';
   /** Names of its events, without `.delta` and `.done`. */
   readonly events: string;
   /** Names of the events about the part itself, without `.added` and `.done`. */
@@ -13,12 +14,20 @@ export interface StreamedText {
 }
 
 const inContent = { partEvents: 'response.content_part', list: 'content', index: 'content_index' } as const;
+const reasoningText: StreamedText = {
+  type: 'reasoning_text',
+  says: 'reasoning',
+  events: 'response.reasoning_text',
+  member: 'text',
+  ...inContent,
+};
 const textParts: readonly StreamedText[] = [
-  { type: 'output_text', events: 'response.output_text', member: 'text', ...inContent },
-  { type: 'refusal', events: 'response.refusal', member: 'refusal', ...inContent },
-  { type: 'reasoning_text', events: 'response.reasoning_text', member: 'text', ...inContent },
+  { type: 'output_text', says: 'text', events: 'response.output_text', member: 'text', ...inContent },
+  { type: 'refusal', says: 'refusal', events: 'response.refusal', member: 'refusal', ...inContent },
+  reasoningText,
   {
     type: 'summary_text',
+    says: 'reasoning',
     events: 'response.reasoning_summary_text',
     partEvents: 'response.reasoning_summary_part',
     member: 'text',
@@ -27,7 +36,12 @@ const textParts: readonly StreamedText[] = [
   },
 ];
 const byType = new Map(textParts.map((part) => [part.type, part]));
-const byEvent = new Map(textParts.flatMap((part) => ['delta', 'done'].map((end) => [`${part.events}.${end}`, part])));
+/** Another name of `response.reasoning_text` is in use, too. */
+const byName = [
+  ...textParts.map((part) => [part.events, part] as const),
+  ['response.reasoning', reasoningText] as const,
+];
+const byEvent = new Map(byName.flatMap(([name, part]) => ['delta', 'done'].map((end) => [`${name}.${end}`, part])));
 
 /** Undefined for a part without a text. */
 export function textPartOf(type: unknown): StreamedText | undefined {

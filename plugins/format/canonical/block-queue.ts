@@ -117,8 +117,8 @@ export class BlockQueue {
 
   #delta(block: OpenBlock, text: string, logprobs: readonly Logprob[] = []): void {
     this.#announce(block);
-    const tokens = logprobs.length > 0 ? { logprobs: [...logprobs] } : {};
-    this.#emit(block.head, { type: 'block_delta', index: this.#shown, block: block.head, text, ...tokens });
+    const delta: ReplyEvent = { type: 'block_delta', index: this.#shown, block: block.head, text };
+    this.#emit(block.head, logprobs.length > 0 ? { ...delta, logprobs: [...logprobs] } : delta);
   }
 
   #citation(citation: Citation): void {

@@ -155,7 +155,7 @@ export function textOf(parts: readonly Part[]): string {
   return parts.flatMap((part) => (part.type === 'text' || part.type === 'refusal' ? [part.text] : [])).join('\n\n');
 }
 
-/** All instructions as one text. */
-export function instructionText({ instructions }: Pick<Conversation, 'instructions'>): string {
-  return instructions.join('\n\n');
+/** All instructions as one text. @param more of the gateway's own, behind them */
+export function instructionText({ instructions }: Pick<Conversation, 'instructions'>, more = ''): string {
+  return [instructions.join('\n\n'), more].filter((one) => one !== '').join('\n\n');
 }

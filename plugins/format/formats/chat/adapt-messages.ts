@@ -1,3 +1,4 @@
+import type { Profile } from '#core/config/catalog/profile.ts';
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Reasoning } from '../../canonical/conversation.ts';
 import { Notes } from '../../canonical/notes.ts';
@@ -33,46 +34,34 @@ function changesFor(target: AdaptationTarget, messages: readonly JsonValue[]): C
   const { profile } = target;
   const { text_content: isText } = profile.quirks;
   const changes: Change[] = [];
-  const isMember = placeOfThoughts(profile) === 'reasoning_content';
-  // What the client has given back as a member is where most vendors look for it.
-  if (wantsReasoning(profile, true) || (takesReasoning(profile, true) && !isMember)) {
-    const restore = isMember ? withThoughts : withPlacedThoughts;
+  if (takesRestored(profile, true)) {
     const kept = new KeptTexts(messages, target);
-    changes.push((message, path) => restore(message, path, target, kept));
+    changes.push((message, path) => withThoughts(message, path, profile, kept));
   }
   if (isText) changes.push(withPlainText);
   return changes;
 }
 
-/**
- * Reasoning that the client has not returned comes from the store. If it is lost, it is the empty string, because the
- * vendor refuses a message without the member.
- */
-function withThoughts(message: ChatMessage, path: string, target: AdaptationTarget, kept: KeptTexts): ChatMessage {
-  const { role, reasoning_content: thoughts, tool_calls: calls } = message;
-  const isWanted = wantsReasoning(target.profile, Array.isArray(calls) && calls.length > 0);
-  if (role !== 'assistant' || !isWanted || (typeof thoughts === 'string' && thoughts !== '')) return message;
-  const returned = textsOf(readReasoning(message, path, new Notes()));
-  const found = returned.length > 0 ? returned : kept.before(calls);
-  if (found.length === 0 && thoughts === '') return message;
-  return { ...message, reasoning_content: found.join(thoughtSeparator) };
+/** Reasoning that a client has given back as `reasoning_content` is where most vendors look for it. */
+function takesRestored(profile: Profile, hasCalls: boolean): boolean {
+  const isMember = placeOfThoughts(profile) === 'reasoning_content';
+  return isMember ? wantsReasoning(profile, hasCalls) : takesReasoning(profile, hasCalls);
 }
 
-/** Reasoning that belongs to another place of the message, if the client has not left it there. */
-function withPlacedThoughts(
-  message: ChatMessage,
-  path: string,
-  target: AdaptationTarget,
-  kept: KeptTexts,
-): ChatMessage {
-  const { role, tool_calls: calls } = message;
-  const { profile } = target;
-  const isTaken = takesReasoning(profile, Array.isArray(calls) && calls.length > 0);
-  if (role !== 'assistant' || !isTaken || hasThoughtsInContent(message)) return message;
+/**
+ * Puts reasoning in its place that the client has left in another one, or not returned: then it comes from the store. If it is lost, it is
+ * the empty string where the vendor refuses a message without the member.
+ */
+function withThoughts(message: ChatMessage, path: string, profile: Profile, kept: KeptTexts): ChatMessage {
+  const { role, reasoning_content: given, tool_calls: calls } = message;
+  if (role !== 'assistant' || !takesRestored(profile, asList(calls).length > 0)) return message;
+  const place = placeOfThoughts(profile);
+  const isMember = place === 'reasoning_content';
+  if (asText(message[place as 'reasoning']) !== '' || (!isMember && hasThoughtsInContent(message))) return message;
   const returned = textsOf(readReasoning(message, path, new Notes()));
   const found = returned.length > 0 ? returned : kept.before(calls);
-  if (found.length === 0 || asText(message[placeOfThoughts(profile) as 'reasoning']) !== '') return message;
-  const bare = without(message, ['reasoning_content', 'reasoning']);
+  if (found.length === 0 && (!isMember || given === '')) return message;
+  const bare = isMember ? message : without(message, ['reasoning_content', 'reasoning']);
   return placeThoughts(bare, found.join(thoughtSeparator), profile);
 }
 

@@ -57,7 +57,7 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
 }
 
 function writeInstructions(conversation: Conversation, more: string | undefined): OllamaMessage[] {
-  const content = [instructionText(conversation), more ?? ''].filter((one) => one !== '').join('\n\n');
+  const content = instructionText(conversation, more);
   return content === '' ? [] : [{ role: 'system', content }];
 }
 

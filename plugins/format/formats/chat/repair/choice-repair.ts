@@ -1,4 +1,4 @@
-import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { isFilled, isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import { resolveFinish, type FinishReason } from '../../../canonical/reply.ts';
 import { type ChoiceUpdate, ChoiceTracker, type ChoiceTrackerOptions } from '../reply/choice-tracker.ts';
 import { readFinish } from '../reply/finish.ts';
@@ -6,7 +6,7 @@ import { writeFinish } from '../reply/reply-object.ts';
 import { CallRepair } from './call-repair.ts';
 import type { ChatChoice, ChatMessage, ChatCall } from '../../../wire/chat.ts';
 import { asText } from '../../../wire/members.ts';
-import { readMessage } from '../reply/read-reply.ts';
+import { listOf, readMessage } from '../reply/read-reply.ts';
 import type { Editable } from '../../../wire/loose.ts';
 
 interface ChoiceRepairOptions extends ChoiceTrackerOptions {
@@ -224,10 +224,6 @@ function reasoningChanges(given: ChatMessage, { reasoning }: ChoiceUpdate): Chat
 function detailChanges(given: ChatMessage, reasoning: string): ChatMessage {
   const { reasoning: repeated, isDetailed } = readMessage(given);
   if (!isDetailed || repeated === reasoning) return {};
-  const [first] = listOf(given.reasoning_details);
+  const first = listOf(given.reasoning_details).find(isJsonObject);
   return { reasoning_details: reasoning === '' ? [] : [{ ...first, text: reasoning }] };
-}
-
-function listOf(value: JsonValue | undefined): readonly JsonObject[] {
-  return (Array.isArray(value) ? value : [value]).filter(isJsonObject);
 }

@@ -10,7 +10,8 @@ import { withoutOtherTier } from '../../../canonical/service-tier.ts';
 import { asList, asText, parseBody, sameOr } from '../../../wire/members.ts';
 import { type ReplyRepair, withData, withoutEmptyError } from '../../contract/pass-through.ts';
 import { endingWithoutFinish, missingFinish, noteFinish, readAbort } from '../reply/finish.ts';
-import { answerRefusedPrompt, answerRefusedPromptInChunk } from '../reply/prompt-filter.ts';
+import { answerRefusedPrompt } from '../reply/prompt-filter.ts';
+import { choicesOf } from '../reply/read-reply.ts';
 import { usesDeprecatedCalls } from '../reply/reply-object.ts';
 import { isSingleAnswer } from '../request/parameters.ts';
 import { ChoiceRepair } from './choice-repair.ts';
@@ -72,7 +73,7 @@ export class ChatReplyRepair implements ReplyRepair {
     this.#hasFailed = event.name === 'error' || isFailure(chunk);
     if (this.#hasFailed) return [event];
     this.#last = event;
-    const repaired = this.#chunk(answerRefusedPromptInChunk(withoutEmptyError(chunk)));
+    const repaired = this.#chunk(answerRefusedPrompt(withoutEmptyError(chunk), 'delta'));
     this.#learn(data, chunk, repaired);
     return [repaired === chunk ? event : withData(event, repaired)];
   }
@@ -83,7 +84,7 @@ export class ChatReplyRepair implements ReplyRepair {
     // Inputs that are objects keep the digits of their numbers.
     const exact = mayHoldLongNumbers(given) ? (parseBody(given) ?? body) : body;
     if (isFailure(exact)) return body;
-    const answered = answerRefusedPrompt(withoutEmptyError(exact));
+    const answered = answerRefusedPrompt(withoutEmptyError(exact), 'message');
     const { choices } = answered;
     if (!Array.isArray(choices)) return body;
     const repaired = choices.map((choice, position) => {
@@ -199,8 +200,4 @@ function indexOf({ index }: ChatChoice): number | undefined {
 
 function isChunk(body: ChatReply): boolean {
   return body.object === 'chat.completion.chunk' && hasHead(body);
-}
-
-function choicesOf({ choices }: ChatReply): readonly ChatChoice[] {
-  return asList(choices).filter(isJsonObject);
 }

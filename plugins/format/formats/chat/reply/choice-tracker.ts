@@ -66,7 +66,8 @@ export class ChoiceTracker {
 
   delta(delta: ChatMessage): ChoiceUpdate {
     const content = readMessage(delta);
-    if (this.#isFinished) return this.#late(content);
+    // Behind the finish.
+    if (this.#isFinished) return this.#rest(content, 'pieceAfterEnd');
     const reasoning = content.isDetailed
       ? this.#reasoning.pieceOrAll(content.reasoning)
       : this.#reasoning.pieceOnce(content.reasoning);
@@ -93,15 +94,7 @@ export class ChoiceTracker {
 
   /** A whole message: the reply itself, or a repetition of the deltas. */
   message(message: ChatMessage): ChoiceUpdate {
-    const content = readMessage(message);
-    const reasoning = this.#reasoning.whole(content.reasoning);
-    return {
-      ...this.#split(reasoning, this.#text.whole(content.text)),
-      refusal: this.#refusal.whole(content.refusal),
-      citations: content.citations,
-      images: this.#missing(content.images),
-      calls: this.#calls.whole(content.calls),
-    };
+    return this.#rest(readMessage(message), 'whole');
   }
 
   /** The pieces that were held back until the end. */
@@ -110,12 +103,12 @@ export class ChoiceTracker {
     return { ...this.#split('', undefined), calls: this.#calls.rest() };
   }
 
-  /** A delta behind the finish. */
-  #late(content: MessageContent): ChoiceUpdate {
-    const reasoning = this.#reasoning.pieceAfterEnd(content.reasoning);
+  /** What is missing of content that may repeat all before it. */
+  #rest(content: MessageContent, take: 'whole' | 'pieceAfterEnd'): ChoiceUpdate {
+    const reasoning = this.#reasoning[take](content.reasoning);
     return {
-      ...this.#split(reasoning, this.#text.pieceAfterEnd(content.text)),
-      refusal: this.#refusal.pieceAfterEnd(content.refusal),
+      ...this.#split(reasoning, this.#text[take](content.text)),
+      refusal: this.#refusal[take](content.refusal),
       citations: content.citations,
       images: this.#missing(content.images),
       calls: this.#calls.whole(content.calls),

@@ -20,7 +20,7 @@ import {
 import { asList, asText, member, readEvent } from '../../../wire/members.ts';
 import type { CallPiece } from './call-tracker.ts';
 import { RepeatedEvent } from '../../../canonical/repeated-event.ts';
-import { answerRefusedPrompt, answerRefusedPromptInChunk } from './prompt-filter.ts';
+import { answerRefusedPrompt } from './prompt-filter.ts';
 import { cleanChoice } from './clean-reply.ts';
 import { hasSources, readSources } from './read-reply.ts';
 import { type ChoiceUpdate, ChoiceTracker } from './choice-tracker.ts';
@@ -96,7 +96,7 @@ export class ChatDecoder implements ReplyDecoder {
     if (name === 'error') return [failed(isJsonObject(chunk.error) ? chunk.error : chunk)];
     const error = readFailure(chunk);
     if (error !== undefined) return [{ type: 'error', error }];
-    const { choices } = answerRefusedPromptInChunk(chunk);
+    const { choices } = answerRefusedPrompt(chunk, 'delta');
     const choice = this.#pick(choices);
     this.#find(chunk, choice);
     const answer = choice === undefined ? [] : this.#answer(choice);
@@ -110,7 +110,7 @@ export class ChatDecoder implements ReplyDecoder {
     if (error !== undefined) return [{ type: 'error', error }];
     const simple = this.#hasInlineThinking ? undefined : readSimple(body);
     if (simple !== undefined) return [...usageFragment(readUsage(body)), ...this.#served(body), ...simple];
-    const { choices } = answerRefusedPrompt(body);
+    const { choices } = answerRefusedPrompt(body, 'message');
     const choice = this.#pick(choices);
     // A stray code is no refusal of the request.
     if (choice === undefined)

@@ -37,9 +37,10 @@ export class ChatEncoder implements ReplyEncoder {
     if (event.type === 'start') return '';
     if (event.type === 'finish') return this.#finish(event.reply);
     const logprobs = event.type === 'block_delta' ? event.logprobs : undefined;
-    return this.#deltasOf(event)
-      .map((delta) => (logprobs === undefined ? this.#plain(delta) : this.#chunk(delta, null, {}, logprobs)))
-      .join('');
+    let written = '';
+    for (const delta of this.#deltasOf(event))
+      written += logprobs === undefined ? this.#plain(delta) : this.#chunk(delta, null, {}, logprobs);
+    return written;
   }
 
   /**

@@ -21,16 +21,9 @@ function isRefused(result: JsonValue): boolean {
   return isJsonObject(filters) && Object.values(filters).some((filter) => member(filter, 'filtered') === true);
 }
 
-/** A whole reply whose prompt was refused, as an answer that the vendor has withheld; any other is the same object. */
-export function answerRefusedPrompt(reply: ChatReply): ChatReply {
+/** A reply or a chunk whose prompt was refused, as an answer that the vendor has withheld; any other is the same object. */
+export function answerRefusedPrompt(reply: ChatReply, place: 'message' | 'delta'): ChatReply {
   if (!isPromptRefused(reply)) return reply;
-  const message = { role: 'assistant', content: '', refusal: null };
-  return { ...reply, choices: [{ index: 0, message, finish_reason: 'content_filter', logprobs: null }] };
-}
-
-/** The same of a chunk. */
-export function answerRefusedPromptInChunk(chunk: ChatReply): ChatReply {
-  if (!isPromptRefused(chunk)) return chunk;
-  const delta = { role: 'assistant', content: '' };
-  return { ...chunk, choices: [{ index: 0, delta, finish_reason: 'content_filter', logprobs: null }] };
+  const said = { role: 'assistant', content: '', ...(place === 'message' && { refusal: null }) };
+  return { ...reply, choices: [{ index: 0, [place]: said, finish_reason: 'content_filter', logprobs: null }] };
 }

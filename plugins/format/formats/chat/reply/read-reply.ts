@@ -2,11 +2,13 @@ import { isFilled, isJsonObject, type JsonObject, type JsonValue } from '#core/p
 import type { MediaSource } from '../../../canonical/conversation.ts';
 import { isDataUrl, readDataUrl } from '../../../canonical/media.ts';
 import type { Citation } from '../../../canonical/reply.ts';
-import { asText, count, member } from '../../../wire/members.ts';
+import { asList, asText, count, member } from '../../../wire/members.ts';
 import { thoughtOf } from '../request/read-reasoning.ts';
 import type { CallEntries } from './call-entry.ts';
+import type { Editable } from '../../../wire/loose.ts';
 import type {
   ChatAnnotation,
+  ChatChoice,
   ChatCitation,
   ChatImage,
   ChatMessage,
@@ -49,8 +51,13 @@ export function readMessage(message: ChatMessage): MessageContent {
   };
 }
 
+/** The answers of a reply or a chunk. */
+export function choicesOf({ choices }: ChatReply): Editable<ChatChoice>[] {
+  return asList(choices).filter(isJsonObject);
+}
+
 /** An object in place of a list is its only entry. */
-function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+export function listOf(value: JsonValue | undefined): readonly JsonValue[] {
   if (Array.isArray(value)) return value;
   return isJsonObject(value) ? [value] : [];
 }

@@ -1,7 +1,8 @@
 import { isJsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ReplyText, TextBlocks } from '#core/config/catalog/reply-text.ts';
-import type { ChatChoice, ChatMessage, ChatReply } from '../../../wire/chat.ts';
+import type { ChatChoice, ChatMessage } from '../../../wire/chat.ts';
 import type { Editable } from '../../../wire/loose.ts';
+import { choicesOf } from './read-reply.ts';
 
 const textMembers = ['content', 'refusal'] as const;
 
@@ -19,10 +20,6 @@ export const chatReplyText: ReplyText = {
     return hasChanged.includes(true) ? [event] : undefined;
   },
 };
-
-function choicesOf({ choices }: ChatReply): Editable<ChatChoice>[] {
-  return Array.isArray(choices) ? choices.filter(isJsonObject) : [];
-}
 
 /** True when a choice has text, or has ended. */
 function mapChoice(

@@ -40,7 +40,7 @@ export function encodeRequest(conversation: Conversation, target: EncodeTarget):
 }
 
 function writeInstructions(conversation: Conversation, more: string | undefined): ChatMessage[] {
-  const text = [instructionText(conversation), more ?? ''].filter((one) => one !== '').join('\n\n');
+  const text = instructionText(conversation, more);
   return text === '' ? [] : [{ role: 'developer', content: text }];
 }
 

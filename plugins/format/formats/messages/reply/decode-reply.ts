@@ -1,4 +1,6 @@
+import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
+import { upstreamReason } from '#core/gateway/model-call/upstream-reason.ts';
 import { readReportedError } from '#core/gateway/model-call/upstream-error.ts';
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import type { ReplyDecoder, SkimmedContent } from '../../../canonical/codec.ts';
@@ -13,8 +15,9 @@ import {
   usageFragment,
 } from '../../../canonical/reply.ts';
 import { member, readEvent } from '../../../wire/members.ts';
+import { typeOf } from '../../contract/pass-through.ts';
 import { RepeatedEvent } from '../../../canonical/repeated-event.ts';
-import { isSecondStart, readFinish, secondStartError, UsageCounter } from './finish.ts';
+import { readFinish, UsageCounter } from './finish.ts';
 import { BlockReader, blocksOf } from './read-output.ts';
 import type {
   MessagesDelta,
@@ -40,7 +43,7 @@ export class MessagesDecoder implements ReplyDecoder {
 
   event(name: string | undefined, data: string, event?: StreamEvent): Fragment[] {
     const text = this.#repeated.read(name, data);
-    if (text !== undefined && this.#last !== undefined) return text === '' ? [progress] : [{ ...this.#last, text }];
+    if (text !== undefined && this.#last !== undefined) return text === '' ? [progress] : [withText(this.#last, text)];
     const fragments = this.#event(name, data, event);
     this.#last = fragments.length === 1 ? asDelta(fragments[0]) : undefined;
     this.#repeated.learn(name, data, this.#last?.text, textOfDelta);
@@ -48,7 +51,7 @@ export class MessagesDecoder implements ReplyDecoder {
   }
 
   skim(event: StreamEvent, content?: SkimmedContent): readonly Fragment[] | undefined {
-    const name = event.name ?? member<MessagesEvent>(event.parse(), 'type');
+    const name = typeOf(event);
     if (content !== undefined) return name === 'content_block_delta' ? this.#skimText(event, content) : undefined;
     const isOfBlock = name === 'content_block_delta' || name === 'content_block_start' || name === 'content_block_stop';
     return isOfBlock ? nothing : undefined;
@@ -100,8 +103,9 @@ export class MessagesDecoder implements ReplyDecoder {
   #read(type: string, body: MessagesEvent, data: string): Fragment[] {
     switch (type) {
       case 'message_start':
-        if (isSecondStart(this.#started, data)) return [{ type: 'error', error: secondStartError() }];
         this.#started ??= data;
+        // Some vendors send the same event twice.
+        if (this.#started !== data) return [secondStart()];
         return [
           ...idFragment(member<MessagesReply>(body.message, 'id')),
           ...modelFragment(member<MessagesReply>(body.message, 'model')),
@@ -174,6 +178,11 @@ const known: ReadonlySet<string> = new Set([
 /** Members of a delta that are read. */
 const said = ['text', 'thinking', 'partial_json', 'signature', 'citation'] as const;
 
+/** The failure of a stream in which a second response begins, whose relation to the first is unknown. */
+function secondStart(): Fragment {
+  return { type: 'error', error: new GatewayError('upstream_failed', upstreamReason('upstream.reason.second_start')) };
+}
+
 /** An event whose data is no JSON: its name may tell what it is. */
 function unreadable(name: string | undefined, data: string): Fragment[] {
   if (name === 'error') return [failed({ message: data })];
@@ -185,6 +194,11 @@ type Delta = Extract<Fragment, { type: 'text' | 'reasoning' | 'input' }>;
 function asDelta(fragment: Fragment | undefined): Delta | undefined {
   const isDelta = fragment?.type === 'text' || fragment?.type === 'reasoning' || fragment?.type === 'input';
   return isDelta ? fragment : undefined;
+}
+
+/** Not by a spread, which costs more than the rest of a delta. */
+function withText(last: Delta, text: string): Delta {
+  return last.type === 'input' ? { type: last.type, key: last.key, text } : { type: last.type, text };
 }
 
 /** Undefined for a delta with more than a text. */

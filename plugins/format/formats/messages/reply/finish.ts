@@ -46,16 +46,6 @@ function reasonOf({ stop_reason: reported, stop_sequence: sequence }: MessagesEn
   return reason === 'stop' && asText(sequence) !== '' ? 'stop_sequence' : reason;
 }
 
-/** The failure of a stream in which a second response begins, whose relation to the first is unknown. */
-export function secondStartError(): GatewayError {
-  return new GatewayError('upstream_failed', upstreamReason('upstream.reason.second_start'));
-}
-
-/** True for an event that begins another response than the first. Some vendors send the same event twice. */
-export function isSecondStart(first: string | undefined, data: string | undefined): boolean {
-  return first !== undefined && first !== data;
-}
-
 /** The finish reason; undefined while the reply continues. */
 export function readFinish(ending: JsonValue | undefined): Extract<Fragment, { type: 'finish' | 'error' }> | undefined {
   const given: MessagesEnding = isJsonObject(ending) ? ending : {};

@@ -10,11 +10,11 @@ import {
   type ReplyAdapter,
   rewriteData,
   tagMember,
+  typeOf,
   withName,
 } from '../../contract/pass-through.ts';
 import { UsageMeter } from '../../../canonical/usage-meter.ts';
 import { writeUsage, writeWholeUsage } from './finish.ts';
-import { member } from '../../../wire/members.ts';
 import type { MessagesBlock, MessagesEvent, MessagesReply } from '../../../wire/messages.ts';
 
 export class MessagesReplyAdapter implements ReplyAdapter {
@@ -31,7 +31,7 @@ export class MessagesReplyAdapter implements ReplyAdapter {
 
   event(event: StreamEvent, counted?: Usage): string {
     const text = withName(event);
-    switch (event.name ?? member<MessagesEvent>(event.parse(), 'type')) {
+    switch (typeOf(event)) {
       case 'message_start':
         // The SDK throws on a second one. One that differs is a failure, see `MessagesDecoder`.
         if (this.#hasStarted) return '';

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/js
 import type { StreamEvent } from '#core/gateway/model-call/event-framer.ts';
 import { plainIds, UniqueIds } from '../../../canonical/call-ids.ts';
 import { asList, asText, member, sameOr } from '../../../wire/members.ts';
-import { type ReplyRepair, withData } from '../../contract/pass-through.ts';
+import { type ReplyRepair, typeOf, withData } from '../../contract/pass-through.ts';
 import { settledStopReason } from './finish.ts';
 import { blocksOf } from './read-output.ts';
 import { isCall, RepeatedBlocks } from './repeated-blocks.ts';
@@ -110,8 +110,4 @@ function uncited(block: JsonValue): JsonValue {
   if (!isJsonObject(block) || block['citations'] !== null) return block;
   const { citations: _, ...members } = block;
   return members;
-}
-
-function typeOf(event: StreamEvent): JsonValue | undefined {
-  return event.name ?? member<MessagesEvent>(event.parse(), 'type');
 }

@@ -13,6 +13,7 @@ export type {
 export { type Command, type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
 export { type ActionCommandWords, addActionCommand } from '#core/extension/commands/action-command.ts';
 export { addListCommand } from '#core/extension/commands/list-command.ts';
+export { resourceCommand } from '#core/extension/commands/resource-command.ts';
 export type { Gauge, Reading } from '#core/gateway/health/gauge.ts';
 export type { Diagnosis, DiagnosisHost, DiagnosticCheck } from '#core/gateway/diagnosis/diagnosis.ts';
 export type { Finding } from '#core/gateway/diagnosis/finding.ts';

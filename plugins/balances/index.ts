@@ -1,10 +1,10 @@
+import { resourceCommand } from '#core/extension/commands/resource-command.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { gaugeBy } from '#core/gateway/health/gauge.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { limitSamples, type ToldLimits } from '#core/gateway/model-call/told-limits.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { askVendors } from './ask-vendors.ts';
-import { balanceCommand } from './command.ts';
 import { balancesPage } from './page.ts';
 import { balanceProblems } from './problems.ts';
 import { balances } from './resource.ts';
@@ -50,6 +50,6 @@ export const plugin: GatewayPlugin = {
     gateway.statusReport({ name: 'vendor_limits', report: (host) => limitSamples(host).latest(host).map(tellLimits) });
     gateway.page(balancesPage);
     gateway.resource(balances);
-    gateway.command(balanceCommand);
+    gateway.command(resourceCommand(balances, { description: 'list what is left in the accounts at vendors' }));
   },
 };

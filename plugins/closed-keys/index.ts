@@ -1,9 +1,9 @@
+import { resourceCommand } from '#core/extension/commands/resource-command.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { retryAction } from './actions.ts';
 import { forgetClosures } from './closed-keys.ts';
-import { closedKeyCommand } from './command.ts';
 import { keepClosedKeys } from './keeper.ts';
 import { closedKeysPage, retryPage } from './pages.ts';
 import { closedKeyProblems } from './problems.ts';
@@ -31,6 +31,11 @@ export const plugin: GatewayPlugin = {
     gateway.action(retryAction);
     for (const page of [closedKeysPage, retryPage]) gateway.page(page);
     gateway.resource(closedKeys);
-    gateway.command(closedKeyCommand);
+    gateway.command(
+      resourceCommand(closedKeys, {
+        description: 'list API keys of upstreams that their vendors have closed, and try one again',
+        actions: [retryAction],
+      }),
+    );
   },
 };

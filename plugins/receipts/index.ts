@@ -1,8 +1,8 @@
 import { receiptSteps } from '#core/business/payments/receipts.ts';
+import { resourceCommand } from '#core/extension/commands/resource-command.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { companyStep } from './checkout.ts';
-import { receiptCommand } from './command.ts';
 import { receiptJobs } from './jobs.ts';
 import { receiptsPage } from './list-page.ts';
 import { wakeNumbering } from './numbers.ts';
@@ -29,6 +29,11 @@ export const plugin: GatewayPlugin = {
     for (const page of [ownReceiptPage, operatorReceiptPage, signedReceiptPage, receiptsPage]) gateway.page(page);
     gateway.checkoutStep(companyStep);
     gateway.resource(receipts);
-    gateway.command(receiptCommand);
+    gateway.command(
+      resourceCommand(receipts, {
+        description: 'list and find receipts of payments and refunds',
+        examples: ['daypass receipt list', 'daypass receipt find 000123', 'daypass receipt list --waiting'],
+      }),
+    );
   },
 };

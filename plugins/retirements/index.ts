@@ -1,7 +1,7 @@
+import { resourceCommand } from '#core/extension/commands/resource-command.ts';
 import type { GatewayPlugin } from '#core/extension/plugin.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
-import { retirementCommand } from './command.ts';
 import { retiringModels, retiringRoutes } from './notes.ts';
 import { retirementsPage } from './page.ts';
 import { retirementProblems } from './problems.ts';
@@ -32,6 +32,6 @@ export const plugin: GatewayPlugin = {
     gateway.modelNotes(retiringModels);
     gateway.page(retirementsPage);
     gateway.resource(retirements);
-    gateway.command(retirementCommand);
+    gateway.command(resourceCommand(retirements, { description: 'list routes whose vendor retires their model' }));
   },
 };

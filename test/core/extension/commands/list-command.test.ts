@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { defineAction, text, time } from '#core/business/operator-actions/action-kind.ts';
 import { addActionOptions, readActionInput } from '#core/extension/commands/action-options.ts';
 import { addListCommand } from '#core/extension/commands/list-command.ts';
+import { resourceCommand } from '#core/extension/commands/resource-command.ts';
 import { createTestHost } from '#core/extension/testing/index.ts';
 import { boolean, number, object } from '#core/platform/schema.ts';
 import { defineView } from '#core/web/resources/field.ts';
@@ -88,6 +89,25 @@ it('options of an action are numbers where its input is, under the names that th
 
 it.each(['2.51', '-1', 'heavy', '1e3', ''])('an option that is a number refuses "%s"', (weight) => {
   expect(() => inputOf('--weight', weight)).toThrow('It must be a number from 0 to 2.5.');
+});
+
+it('a command of a resource lists, searches where the query has words, and has the actions that it is given', () => {
+  const defined = (...members: string[]) => {
+    const parcels = defineResource({
+      name: 'parcel',
+      summary: 'list parcels',
+      query: object(Object.fromEntries(members.map((name) => [name, text('A part of its name.')]))),
+      view: defineView<Parcel>()({}),
+      none: 'No parcel found.',
+      list: () => Promise.resolve({ entries: [] }),
+    });
+    const command = resourceCommand(parcels, { description: 'list parcels, and weigh one', actions: [weigh] });
+    const parser = new Parser(command.name);
+    command.define(parser, { withHost: () => Promise.reject(new Error('not run')), print: () => undefined });
+    return [parser.name(), ...parser.commands.map((one) => one.name())];
+  };
+  expect(defined('words')).toEqual(['parcel', 'list', 'find', 'weigh']);
+  expect(defined('about')).toEqual(['parcel', 'list', 'weigh']);
 });
 
 it('JSON has the results below the plural of the resource', () => {

@@ -1,25 +1,23 @@
 import { type Announcement, isOpen, listAnnouncements, type StoredAnnouncement } from './announcements.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { configuredAnnouncements } from './notices.ts';
-import type { Page } from '#core/web/pages/page.ts';
-import { describeDone } from '#core/web/actions/action-page.ts';
 import { actionTable } from '#core/web/actions/action-table.ts';
-import { withRows } from '#core/web/pages/table.ts';
 import { fieldTable } from '#core/web/resources/field.ts';
+import { tablesPage } from '#core/web/actions/tables-page.ts';
 import { announcements, announcementsPath } from './resource.ts';
 
 /** Announcements and actions that are listed. */
 const listed = 50;
 
 /** `/operator/announcements`: what customers read now, will read and have read, of this page and of gateway.yaml. */
-export const announcementsPage: Page = {
+export const announcementsPage = tablesPage({
   path: announcementsPath,
-  role: 'operator',
   title: 'operator.announcements',
   within: '/operator/health',
-  template: 'announcements/list.eta',
-  styles: ['operator.css', 'tables.css'],
-  async show(request) {
+  back: { path: '/operator/health', label: 'operator.health' },
+  none: ['operator.announcements_none', 'operator.announcements_text'],
+  action: { path: `${announcementsPath}/new`, label: 'operator.act.announcement.create' },
+  async read(request) {
     const { host } = request;
     const [stored, actions] = await Promise.all([
       listAnnouncements(host.database, listed),
@@ -32,16 +30,15 @@ export const announcementsPage: Page = {
     const table = (title: string, entries: readonly (StoredAnnouncement | Announcement)[]) =>
       fieldTable(request, 'announcements', title, entries, announcements.view.page);
     return {
-      done: describeDone(request),
       isEmpty: stored.length === 0 && configured.length === 0,
-      sections: withRows([
+      sections: [
         table(
           'operator.announcements_open',
           open.toSorted((one, other) => one.from - other.from),
         ),
         table('operator.announcements_over', over),
         actionTable(actions, request),
-      ]),
+      ],
     };
   },
-};
+});

@@ -1,7 +1,8 @@
-import type { Page, PageRequest } from '#core/web/pages/page.ts';
+import type { PageRequest } from '#core/web/pages/page.ts';
 import { limitSamples } from '#core/gateway/model-call/told-limits.ts';
 import { describeTable } from '#core/web/pages/table.ts';
 import { fieldTable } from '#core/web/resources/field.ts';
+import { tablesPage } from '#core/web/actions/tables-page.ts';
 import { countActivePasses, lowBalances, readBalances } from './balances.ts';
 import { describeEffect } from './problems.ts';
 import { balances, balancesPath } from './resource.ts';
@@ -10,25 +11,27 @@ import { balances, balancesPath } from './resource.ts';
 const listed = 200;
 
 /** `/operator/balances`: what is left in the accounts at vendors, and what stops without it. */
-export const balancesPage: Page = {
+export const balancesPage = tablesPage({
   path: balancesPath,
-  role: 'operator',
   title: 'balances.title',
   within: '/operator/health',
-  template: 'balances/list.eta',
-  styles: ['operator.css', 'tables.css'],
-  async show(request) {
-    const { host } = request;
+  back: { path: '/operator/health', label: 'operator.health' },
+  none: ['balances.none', 'balances.none_text'],
+  async read(request) {
+    const { host, t } = request;
     const [all, passes] = await Promise.all([readBalances(host), countActivePasses(host.database)]);
     return {
-      effects: lowBalances(host, all).map(
+      lead: t('balances.lead'),
+      notes: lowBalances(host, all).map(
         (one) => `${one.upstreams.join(', ')}: ${describeEffect(one, passes, request)}`,
       ),
-      limits: limitsTable(request),
-      table: fieldTable(request, 'balances', 'balances.title', all.slice(0, listed), balances.view.page),
+      sections: [
+        fieldTable(request, 'balances', 'balances.title', all.slice(0, listed), balances.view.page),
+        limitsTable(request),
+      ],
     };
   },
-};
+});
 
 /** What vendors tell in headers, as this instance has seen it last. */
 function limitsTable(request: PageRequest) {

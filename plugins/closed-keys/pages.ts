@@ -1,11 +1,9 @@
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { actionTable } from '#core/web/actions/action-table.ts';
-import { describeDone } from '#core/web/actions/action-page.ts';
 import { plainPage } from '#core/web/actions/plain-page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
-import type { Page } from '#core/web/pages/page.ts';
-import { withRows } from '#core/web/pages/table.ts';
 import { fieldTable } from '#core/web/resources/field.ts';
+import { tablesPage } from '#core/web/actions/tables-page.ts';
 import { retryAction } from './actions.ts';
 import { listClosedKeys } from './closed-keys.ts';
 import { closedKeys, closedKeysPath } from './resource.ts';
@@ -13,29 +11,27 @@ import { closedKeys, closedKeysPath } from './resource.ts';
 const listed = 50;
 
 /** `/operator/closed-keys`: keys that vendors have closed, and the way to try one again. */
-export const closedKeysPage: Page = {
+export const closedKeysPage = tablesPage({
   path: closedKeysPath,
-  role: 'operator',
   title: 'closed-keys.title',
   within: '/operator/health',
-  template: 'closed-keys/list.eta',
-  styles: ['operator.css', 'tables.css'],
-  async show(request) {
-    const { host } = request;
+  back: { path: '/operator/health', label: 'operator.health' },
+  none: ['closed-keys.none', 'closed-keys.none_text'],
+  async read(request) {
+    const { host, t } = request;
     const [keys, actions] = await Promise.all([
       listClosedKeys(host),
       listActions(host.database, { subject: 'closures', limit: listed }),
     ]);
     return {
-      done: describeDone(request),
-      isEmpty: keys.length === 0,
-      sections: withRows([
+      lead: t('closed-keys.advice'),
+      sections: [
         fieldTable(request, 'closed-keys', 'closed-keys.title', keys.slice(0, listed), closedKeys.view.page),
         actionTable(actions, request),
-      ]),
+      ],
     };
   },
-};
+});
 
 /** `/operator/closed-keys/{id}/retry`: lets the next request try the key. */
 export const retryPage = plainPage(retryAction, {

@@ -2,6 +2,7 @@ import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { describeTable } from '#core/web/pages/table.ts';
 import { fieldTable } from '#core/web/resources/field.ts';
+import { tablesPage } from '#core/web/actions/tables-page.ts';
 import { checks, probes, statusOf } from './resource.ts';
 import { readSpending } from './results.ts';
 import { probesSection } from './section.ts';
@@ -10,27 +11,26 @@ import { type ProbedRoute, readProbedRoutes } from './state.ts';
 /** Routes on the page, those with trouble first; `daypass probe` lists all. */
 const listed = 300;
 
-const styles = ['operator.css', 'tables.css'];
-
 /** `/operator/probes`: what the last probes of each route have found. */
-export const probesPage: Page = {
+export const probesPage = tablesPage({
   path: '/operator/probes',
-  role: 'operator',
   title: 'probes.title',
-  template: 'probes/list.eta',
-  styles,
-  async show(request) {
+  back: { path: '/operator/routes', label: 'operator.routes' },
+  none: ['probes.none', 'probes.none_text'],
+  async read(request) {
     const { host, t } = request;
     const { enabled, every_hours: hours } = host.section(probesSection);
     const [routes, spending] = await Promise.all([readProbedRoutes(host), readSpending(host.database, host.now())]);
     const probed = routes.filter(({ results }) => results.length > 0).toSorted((one, other) => rank(one) - rank(other));
     return {
       lead: enabled ? t('probes.on', { count: hours }) : t('probes.off'),
-      table: fieldTable(request, 'probes', 'probes.title', probed.slice(0, listed), probes.view.page),
-      spending: spendingTable(spending, request),
+      sections: [
+        fieldTable(request, 'probes', 'probes.title', probed.slice(0, listed), probes.view.page),
+        spendingTable(spending, request),
+      ],
     };
   },
-};
+});
 
 /** `/operator/probes/route?route=…`: each check of one route. */
 export const probedRoutePage: Page = {
@@ -38,7 +38,7 @@ export const probedRoutePage: Page = {
   role: 'operator',
   title: 'probes.route_title',
   template: 'probes/route.eta',
-  styles,
+  styles: ['operator.css', 'tables.css'],
   async show(request) {
     const { host, query } = request;
     const known = (await readProbedRoutes(host)).find(({ route }) => route === query['route']);

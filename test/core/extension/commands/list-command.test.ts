@@ -91,23 +91,25 @@ it.each(['2.51', '-1', 'heavy', '1e3', ''])('an option that is a number refuses 
   expect(() => inputOf('--weight', weight)).toThrow('It must be a number from 0 to 2.5.');
 });
 
+/** Names of the command of a resource with these members in its query, and of its subcommands. */
+function namesOf(...members: string[]): string[] {
+  const parcels = defineResource({
+    name: 'parcel',
+    summary: 'list parcels',
+    query: object(Object.fromEntries(members.map((name) => [name, text('A part of its name.')]))),
+    view: defineView<Parcel>()({}),
+    none: 'No parcel found.',
+    list: () => Promise.resolve({ entries: [] }),
+  });
+  const command = resourceCommand(parcels, { description: 'list parcels, and weigh one', actions: [weigh] });
+  const parser = new Parser(command.name);
+  command.define(parser, { withHost: () => Promise.reject(new Error('not run')), print: () => undefined });
+  return [parser.name(), ...parser.commands.map((one) => one.name())];
+}
+
 it('a command of a resource lists, searches where the query has words, and has the actions that it is given', () => {
-  const defined = (...members: string[]) => {
-    const parcels = defineResource({
-      name: 'parcel',
-      summary: 'list parcels',
-      query: object(Object.fromEntries(members.map((name) => [name, text('A part of its name.')]))),
-      view: defineView<Parcel>()({}),
-      none: 'No parcel found.',
-      list: () => Promise.resolve({ entries: [] }),
-    });
-    const command = resourceCommand(parcels, { description: 'list parcels, and weigh one', actions: [weigh] });
-    const parser = new Parser(command.name);
-    command.define(parser, { withHost: () => Promise.reject(new Error('not run')), print: () => undefined });
-    return [parser.name(), ...parser.commands.map((one) => one.name())];
-  };
-  expect(defined('words')).toEqual(['parcel', 'list', 'find', 'weigh']);
-  expect(defined('about')).toEqual(['parcel', 'list', 'weigh']);
+  expect(namesOf('words')).toEqual(['parcel', 'list', 'find', 'weigh']);
+  expect(namesOf('about')).toEqual(['parcel', 'list', 'weigh']);
 });
 
 it('JSON has the results below the plural of the resource', () => {

@@ -7,22 +7,13 @@
  * - `types`: the compiler
  * - `unit`: the unit tests
  *
- * The first three read files and take seconds; the others run only with `--all` or when they are named.
+ * The first two read the files once for all capabilities, the third starts a process for each; the others run only with `--all` or when
+ * they are named.
  *
  *     npm run check:deletion -- --only midtrans,xendit --stages served,types
  */
 import { execFile, execFileSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  globSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -37,11 +28,14 @@ import {
   readCapabilities,
   rowsOf,
 } from './deletion-rules.ts';
+import { checkImports } from './import-check.ts';
+import { checkPages, readPages, textKeysOf } from './page-check.ts';
+import { openTree, treeWithout } from './source-tree.ts';
 
 const root = join(import.meta.dirname, '..');
 const stages = { imports, pages, commands, served, types, unit };
 type Stage = keyof typeof stages;
-/** Those that take a second or two for a capability. */
+/** Those that take at most a second for a capability. */
 const quick: readonly Stage[] = ['imports', 'pages', 'commands'];
 
 /** It tells modules of the gateway from others by their folder, and the packages of the copy lie outside of it. */
@@ -54,12 +48,13 @@ const chosen = options.stages?.split(',') ?? (options.all ? Object.keys(stages) 
 const unknown = chosen.filter((stage) => !(stage in stages));
 if (unknown.length > 0) throw new Error(`no stage ${unknown.join(', ')}; there are ${Object.keys(stages).join(', ')}`);
 
-const find = (glob: string) => globSync(glob, { cwd: root });
-const read = (file: string) => readFileSync(join(root, file), 'utf8');
-const table = rowsOf(parse(read('.ci/deletion.yaml')) as DeletionTable, read('docs/architecture.md'));
-const capabilities = readCapabilities(table, find);
+const whole = openTree(root);
+const table = rowsOf(parse(whole.read('.ci/deletion.yaml')) as DeletionTable, whole.read('docs/architecture.md'));
+const capabilities = readCapabilities(table, whole.find);
+const pageIndex = readPages(whole);
 const only = options.only?.split(',');
-const tree = mkdtempSync(join(tmpdir(), 'daypass-deletion-'));
+/** For what runs the code of the product. */
+const copy = mkdtempSync(join(tmpdir(), 'daypass-deletion-'));
 const aside = mkdtempSync(join(tmpdir(), 'daypass-deleted-'));
 let postgres: TestPostgres | undefined;
 const mistakes: string[] = [];
@@ -69,7 +64,7 @@ try {
   for (const capability of capabilities.filter(({ name }) => only?.includes(name) ?? true)) await check(capability);
 } finally {
   await postgres?.[Symbol.asyncDispose]();
-  rmSync(tree, { recursive: true, force: true });
+  rmSync(copy, { recursive: true, force: true });
   rmSync(aside, { recursive: true, force: true });
 }
 for (const line of mistakes) console.error(line);
@@ -77,11 +72,11 @@ process.exit(mistakes.length > 0 ? 1 : 0);
 
 /** Everything but what was built or installed. */
 function copyTree(): void {
-  for (const path of find(
+  for (const path of whole.find(
     '{core,plugins,views,migrations,test,bench,docs,deploy,findings,.ci,.github,.ox*.json,*.json,*.md,LICENSE,gateway.yaml}',
   ))
-    if (path !== 'node_modules') cpSync(join(root, path), join(tree, path), { recursive: true });
-  symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'));
+    if (path !== 'node_modules') cpSync(join(root, path), join(copy, path), { recursive: true });
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
 }
 
 async function check(capability: Capability): Promise<void> {
@@ -90,21 +85,18 @@ async function check(capability: Capability): Promise<void> {
     console.log(`${name}: ${notAFolder}`);
     return;
   }
-  move(of, tree, aside);
+  move(of, copy, aside);
   const counts: string[] = [];
   try {
-    // Quick stages only read the tree, so they run in parallel.
-    const early = new Map(
-      quick.filter((stage) => chosen.includes(stage)).map((stage) => [stage, stages[stage](capability)]),
-    );
-    await Promise.all(early.values());
+    // Its processes run while this one looks at the files.
+    const running = chosen.includes('commands') ? commands(capability) : [];
     for (const stage of chosen as Stage[]) {
-      const failures = [...new Set(await (early.get(stage) ?? stages[stage](capability)))].toSorted();
+      const failures = [...new Set(await (stage === 'commands' ? running : stages[stage](capability)))].toSorted();
       mistakes.push(...judge(capability, stage, failures));
       counts.push(`${stage} ${failures.length === 0 ? 'hold' : `fail ${failures.length} times`}`);
     }
   } finally {
-    move(of, aside, tree);
+    move(of, aside, copy);
   }
   console.log(`${name}: ${counts.join(', ')}`);
 }
@@ -116,20 +108,20 @@ function move(paths: readonly string[], from: string, to: string): void {
   }
 }
 
-async function imports(): Promise<readonly string[]> {
-  return linesOf(await run(['.ci/check-imports.ts']));
+function imports({ of = [] }: Capability): readonly string[] {
+  return checkImports(treeWithout(whole, of)).mistakes.map(firstLine);
 }
 
-async function pages(): Promise<readonly string[]> {
-  const sources = globSync('{core,plugins}/**/*.ts', { cwd: tree });
-  const texts = new Map(sources.map((file) => [file, readFileSync(join(tree, file), 'utf8')]));
-  return [...linesOf(await run(['.ci/check-pages.ts'])), ...findLostTexts(keysOf(aside), new Set(keysOf(tree)), texts)];
+function pages({ of = [] }: Capability): readonly string[] {
+  const tree = treeWithout(whole, of);
+  const sources = tree.find('{core,plugins}/**/*.ts');
+  const texts = new Map(sources.map((file) => [file, tree.read(file)]));
+  const kept = new Set(textKeysOf(tree));
+  return [...checkPages(tree, pageIndex).mistakes.map(firstLine), ...findLostTexts(textKeysOf(whole), kept, texts)];
 }
 
-function keysOf(folder: string): string[] {
-  return globSync('{core,plugins}/**/texts/en.json', { cwd: folder }).flatMap((file) =>
-    Object.keys(JSON.parse(readFileSync(join(folder, file), 'utf8')) as object),
-  );
+function firstLine(mistake: string): string {
+  return mistake.split('\n', 1)[0] ?? '';
 }
 
 async function commands({ name, lines }: Capability): Promise<readonly string[]> {
@@ -159,7 +151,7 @@ async function unit(): Promise<readonly string[]> {
     ['init', '-q'],
     ['add', '-A'],
   ])
-    execFileSync('git', words, { cwd: tree });
+    execFileSync('git', words, { cwd: copy });
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   const report = join(aside, 'unit.json');
   const output = ['--reporter', 'json', '--outputFile', report];
@@ -171,7 +163,7 @@ async function unit(): Promise<readonly string[]> {
   const failed = files.filter(({ status }) => status === 'failed');
   return orSilence(
     files.length > 0 ? 0 : code,
-    failed.map(({ name }) => name.slice(tree.length + 1)).filter((file) => !failingInCopies.has(file)),
+    failed.map(({ name }) => name.slice(copy.length + 1)).filter((file) => !failingInCopies.has(file)),
   );
 }
 
@@ -182,12 +174,13 @@ interface Ran {
   readonly errors: string;
 }
 
-/** Runs a program in the tree. @param seconds that it may take */
+/** Runs a program in the copy, whose compiled code the next ones find. @param seconds that it may take */
 function run(parameters: readonly string[], seconds = 60): Promise<Ran> {
   return new Promise((resolve) => {
-    const environment = { ...process.env, NODE_ENV: '', LOG_FORMAT: 'text' };
+    const cache = join(aside, 'compiled');
+    const environment = { ...process.env, NODE_ENV: '', LOG_FORMAT: 'text', NODE_COMPILE_CACHE: cache };
     const limits = { timeout: seconds * 1000, maxBuffer: 64 * 1024 * 1024 };
-    execFile(process.execPath, parameters, { cwd: tree, env: environment, ...limits }, (error, output, errors) =>
+    execFile(process.execPath, parameters, { cwd: copy, env: environment, ...limits }, (error, output, errors) =>
       resolve({ code: error === null ? 0 : 1, output, errors }),
     );
   });
@@ -197,8 +190,8 @@ function run(parameters: readonly string[], seconds = 60): Promise<Ran> {
 function linesOf({ code, errors }: Ran): readonly string[] {
   if (code === 0) return [];
   const crash = /^(?:\w*Error)\b.*$/m.exec(errors);
-  const plain = errors.replaceAll(tree, '').split('\n');
-  const lines = crash === null ? plain.filter((line) => /^[^\s(]/.test(line)) : [crash[0].replaceAll(tree, '')];
+  const plain = errors.replaceAll(copy, '').split('\n');
+  const lines = crash === null ? plain.filter((line) => /^[^\s(]/.test(line)) : [crash[0].replaceAll(copy, '')];
   return orSilence(code, lines);
 }
 

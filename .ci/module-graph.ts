@@ -1,20 +1,18 @@
 /** Reads which module imports which, from the text of the modules. */
-import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import type { ModuleGraph } from './import-rules.ts';
+import type { SourceTree } from './source-tree.ts';
 
 const statement =
   /^(?:import|export)\s+(?:type\s)?[^;'"]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\('([^']+)'\)/gm;
 
-/** The modules of the project below `root`, with what each imports of it: type imports and JSON included. */
-export function readModuleGraph(root: string): ModuleGraph {
-  const files = globSync('{core,plugins,migrations,test,bench,docs,.ci}/**/*.ts', { cwd: root });
-  return new Map(
-    files.map((file) => [normalize(file), importsOf(normalize(file), readFileSync(join(root, file), 'utf8'))]),
-  );
+/** The modules of a tree, with what each imports of it: type imports and JSON included. */
+export function readModuleGraph(tree: SourceTree): ModuleGraph {
+  const files = tree.find('{core,plugins,migrations,test,bench,docs,.ci}/**/*.ts');
+  return new Map(files.map((file) => [file, tree.derive(file, importsOf)]));
 }
 
-function importsOf(file: string, text: string): string[] {
+function importsOf(text: string, file: string): string[] {
   return text
     .matchAll(statement)
     .map(([, from, bare, dynamic]) => resolveSpecifier(file, from ?? bare ?? dynamic ?? ''))

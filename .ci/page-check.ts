@@ -1,0 +1,241 @@
+/**
+ * The rules of pages. Texts: the same keys and placeholders in every language, each used somewhere, and none used that does
+ * not exist, and no word that docs/glossary.md rules out. Templates: nothing inline that the policy would block, nothing printed unescaped outside of the layout, and each
+ * in the folder of its plugin. Templates and style sheets that are named are there. Style sheets have only classes that something has, and only
+ * what the oldest supported browsers know.
+ */
+import { normalize, sep } from 'node:path';
+import { parse } from 'yaml';
+import { type DeletionTable, rowsOf } from './deletion-rules.ts';
+import { formOf, indexPages, type KeyForm, type PageIndex } from './page-index.ts';
+import type { SourceTree } from './source-tree.ts';
+
+type Text = string | Record<string, string>;
+type Texts = Record<string, Text>;
+
+/** What the rules look up in the whole tree. */
+interface Pages {
+  readonly tree: SourceTree;
+  readonly index: PageIndex;
+  readonly allKeys: ReadonlySet<string>;
+  /** Templates, style sheets and other files of views. */
+  readonly views: ReadonlySet<string>;
+  /** Folders that views may have. */
+  readonly owners: ReadonlySet<string>;
+  /** True if every capability is there that can be deleted. */
+  readonly isWhole: boolean;
+}
+
+const templateFiles = '{views,core,plugins,docs}/**/*.eta';
+
+/** Of a tree, for it and for all that lack some of its files. */
+export function readPages(tree: SourceTree): PageIndex {
+  const sources = [...tree.find(templateFiles), ...tree.find('{core,plugins,docs}/**/*.ts')];
+  // Classes are in templates, browser scripts, view models, and the script that draws charts.
+  const scripts = [...tree.find('views/**/*.js'), 'node_modules/uplot/dist/uPlot.iife.min.js'];
+  return indexPages(tree, sources, [...sources, ...scripts]);
+}
+
+/** What breaks the rules of pages, one sentence each, and how many texts and templates there are. */
+export function checkPages(tree: SourceTree, index: PageIndex) {
+  const folders = tree.find('{core,plugins,docs}/**/texts/en.json').map((file) => file.slice(0, -'en.json'.length));
+  const templates = tree.find(templateFiles);
+  const owners = new Set(['shell', 'parts', ...tree.find('plugins/*').map((path) => path.slice('plugins/'.length))]);
+  const table = parse(tree.read('.ci/deletion.yaml')) as DeletionTable;
+  const pages: Pages = {
+    tree,
+    index,
+    allKeys: new Set(folders.flatMap((folder) => Object.keys(readTexts(tree, `${folder}en.json`)))),
+    views: new Set(tree.find('views/**/*')),
+    owners,
+    isWhole: Object.keys(rowsOf(table, tree.read('docs/architecture.md'))).every((name) => owners.has(name)),
+  };
+  const mistakes = [
+    ...folders.flatMap((folder) => checkTexts(pages, folder)),
+    ...templates.flatMap((file) => checkTemplate(pages, file)),
+    ...templates.flatMap((file) => checkPlace(pages, file)),
+    ...[...templates, ...tree.find('{core,plugins}/**/*.ts')].flatMap((file) => checkFiles(pages, file)),
+    ...tree.find('views/**/*.css').flatMap((file) => checkStyle(pages, file)),
+  ];
+  return { mistakes, texts: pages.allKeys.size, templates: templates.length };
+}
+
+/** Keys of the texts in some folders. */
+export function textKeysOf(tree: SourceTree): string[] {
+  return tree.find('{core,plugins}/**/texts/en.json').flatMap((file) => Object.keys(readTexts(tree, file)));
+}
+
+function readTexts(tree: SourceTree, file: string): Texts {
+  return tree.derive(file, parseTexts);
+}
+
+function parseTexts(text: string): Texts {
+  return JSON.parse(text) as Texts;
+}
+
+function checkTexts(pages: Pages, folder: string): string[] {
+  const { tree } = pages;
+  const en = readTexts(tree, `${folder}en.json`);
+  const id = readTexts(tree, `${folder}id.json`);
+  const ruledOut = tree.derive('docs/glossary.md', readGlossary);
+  return [
+    ...missing(en, id).map((key) => `${folder}id.json: "${key}" is missing`),
+    ...missing(id, en).map((key) => `${folder}en.json: "${key}" is missing`),
+    ...Object.keys(en)
+      .filter((key) => key in id && placeholders(en[key]) !== placeholders(id[key]))
+      .map((key) => `${folder}id.json: "${key}" has other placeholders than in en.json`),
+    ...Object.keys(en)
+      .filter((key) => !isUsed(pages, key))
+      .map((key) => `${folder}en.json: "${key}" is not used`),
+    ...checkWords(`${folder}en.json`, en, ruledOut.en),
+    ...checkWords(`${folder}id.json`, id, ruledOut.id),
+  ];
+}
+
+interface RuledOut {
+  readonly pattern: RegExp;
+  /** What is said instead: `API key, key`. */
+  readonly terms: string;
+  readonly termPatterns: readonly RegExp[];
+}
+
+/** Words that texts of a language do not use, each with the row of the glossary that says so. */
+function readGlossary(glossary: string) {
+  return { en: readWords(glossary, 4), id: readWords(glossary, 5) };
+}
+
+/** @param column of the table in the glossary */
+function readWords(glossary: string, column: number): RuledOut[] {
+  const rows = glossary
+    .split('\n')
+    .filter((line) => line.startsWith('| '))
+    .map((line) => line.split('|').map((cell) => cell.trim()));
+  return rows.slice(1).flatMap((cells) => {
+    const terms = cells[column - 3] ?? '';
+    const termPatterns = terms.split(', ').map((term) => new RegExp(term, 'gi'));
+    return (
+      (cells[column] ?? '')
+        .split(', ')
+        .filter((word) => word !== '')
+        // Not within a placeholder: `{key}`.
+        .map((word) => ({ pattern: new RegExp(`(?<![\\w{])${word}(?![\\w}])`, 'i'), terms, termPatterns }))
+    );
+  });
+}
+
+function checkWords(file: string, texts: Texts, words: readonly RuledOut[]): string[] {
+  return Object.entries(texts).flatMap(([key, text]) => {
+    const whole = typeof text === 'string' ? text : Object.values(text).join(' ');
+    return words.flatMap(({ pattern, terms, termPatterns }) => {
+      if (!pattern.test(whole)) return [];
+      const rest = termPatterns.reduce((left, term) => left.replaceAll(term, ''), whole);
+      const [word] = pattern.exec(rest) ?? [];
+      return word === undefined ? [] : [`${file}: "${key}" says "${word}"; docs/glossary.md: ${terms}`];
+    });
+  });
+}
+
+function missing(texts: Texts, others: Texts): string[] {
+  return Object.keys(texts).filter((key) => !(key in others));
+}
+
+/** Of the form for many: that for one may do without its number. */
+function placeholders(text: Text = ''): string {
+  const whole = typeof text === 'string' ? text : (text['other'] ?? '');
+  return [...new Set(whole.match(/\{\w+\}/g))].toSorted().join(' ');
+}
+
+/** Written as it is, as the title of an error page, or put together after a prefix: `theme.${name}`, `choice('theme')`, the texts of a field. */
+function isUsed(pages: Pages, key: string): boolean {
+  const prefixes = key
+    .split('.')
+    .map((_, index, parts) => parts.slice(0, index).join('.'))
+    .slice(1);
+  return (
+    isNamed(pages, 'quoted', key) ||
+    isNamed(pages, 'quoted', key.replace(/\.title$/, '')) ||
+    prefixes.some((prefix) => prefixForms.some((form) => isNamed(pages, form, prefix)))
+  );
+}
+
+const prefixForms: readonly KeyForm[] = ['completed', 'chosen', 'field'];
+
+function isNamed({ tree, index }: Pages, form: KeyForm, key: string): boolean {
+  return isThere(tree, index.keys.get(formOf(form, key)));
+}
+
+function isThere(tree: SourceTree, files: readonly string[] = []): boolean {
+  return files.some((file) => tree.has(file));
+}
+
+function checkPlace({ owners }: Pages, file: string): string[] {
+  const [top, owner = ''] = normalize(file).split(sep);
+  if (top !== 'views' || owners.has(owner)) return [];
+  return [`${file}: put it in views/PLUGIN/, or in views/parts/ if several plugins use it`];
+}
+
+/** Templates that include, and pages that name, a template or a style sheet. */
+function checkFiles({ tree, views }: Pages, file: string): string[] {
+  const lost = tree.derive(file, viewsOf).filter((path) => !views.has(path));
+  return lost.map((path) => `${file}: ${path} does not exist`);
+}
+
+function viewsOf(text: string, file: string): string[] {
+  const included = text.matchAll(/\binclude\('\/([^']+)'/g).map(([, path]) => `views/${path}.eta`);
+  const shown = file.endsWith('.ts') ? text.matchAll(/'(\w[\w/-]*\.(?:eta|css))'/g) : [];
+  return [...included, ...[...shown].map(([, path]) => `views/${path}`)];
+}
+
+/** Browsers that the pages support: Chromium 110 knows no nesting, WebKit only its own name of `user-select`. */
+function checkStyle(pages: Pages, file: string): string[] {
+  const text = pages.tree.read(file).replaceAll(/\/\*[^]*?\*\//g, '');
+  const classes = new Set([...text.matchAll(/\.([a-z][\w-]*)(?=[^{}]*\{)/g)].map(([, name = '']) => name));
+  return [
+    ...[...(canJudgeClasses(pages, file) ? classes : [])]
+      .filter((name) => !isMarked(pages, name))
+      .map((name) => `${file}: no template or script has the class "${name}"`),
+    ...(/&/.test(text) ? [`${file}: nested rules; Chromium 110 ignores them`] : []),
+    ...(/(?<!-)user-select/.test(text.replaceAll(/-webkit-user-select: (\w+); user-select: \1/g, ''))
+      ? [`${file}: user-select needs -webkit-user-select before it`]
+      : []),
+  ];
+}
+
+/** Shared sheets hold parts that a single capability may use, which can be deleted with nothing else changed. */
+function canJudgeClasses({ owners, isWhole }: Pages, file: string): boolean {
+  return isWhole || owners.has(normalize(file).split(sep)[1] ?? '');
+}
+
+/** Written as it is, or put together: `layout-<%= it.page.layout %>`. */
+function isMarked(pages: Pages, name: string): boolean {
+  const [, prefix, end = ''] = /^(.+-)(\w+)$/.exec(name) ?? [];
+  return isWord(pages, name) || (prefix !== undefined && isBeginning(pages, prefix) && isWord(pages, end));
+}
+
+function isBeginning({ tree, index: { beginnings } }: Pages, prefix: string): boolean {
+  return [...beginnings].some(
+    ([whole, files]) =>
+      (whole.startsWith("'") ? whole === `'${prefix}` : whole.endsWith(prefix)) && isThere(tree, files),
+  );
+}
+
+function isWord({ tree, index }: Pages, name: string): boolean {
+  return isThere(tree, index.words.get(name));
+}
+
+function checkTemplate(pages: Pages, file: string): string[] {
+  const text = pages.tree.read(file);
+  const unknown = [...text.matchAll(/\bit\.t\('([^']+)'/g)]
+    .map(([, key = '']) => key)
+    .filter((key) => !pages.allKeys.has(key) && !isNamed(pages, 'defined', key));
+  const inline = /<style|\sstyle=|\son[a-z]+=|<script(?![^>]*\ssrc=)|javascript:/.exec(text);
+  const raw =
+    file.endsWith('layout.eta') || file.endsWith('parts/prose.eta')
+      ? null
+      : /<%~(?! (?:include|it\.icon)\()/.exec(text);
+  return [
+    ...unknown.map((key) => `${file}: text "${key}" does not exist`),
+    ...(inline === null ? [] : [`${file}: ${inline[0].trim()} is blocked by the content security policy`]),
+    ...(raw === null ? [] : [`${file}: <%~ prints without escaping`]),
+  ];
+}

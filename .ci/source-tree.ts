@@ -1,0 +1,44 @@
+/** Files of a checkout as the checks read them, from which a capability can be taken without touching the disk. */
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join, normalize } from 'node:path';
+
+/** Paths are from the root. */
+export interface SourceTree {
+  /** Files and folders that match a glob. */
+  find(glob: string): readonly string[];
+  has(path: string): boolean;
+  read(file: string): string;
+  /** What `compute` makes of the text of a file. Trees that share the file share the result. */
+  derive<T>(file: string, compute: (text: string, file: string) => T): T;
+}
+
+/** The checkout at a path, each path of which is looked at once. */
+export function openTree(root: string): SourceTree {
+  const found = new Map<string, readonly string[]>();
+  const texts = new Map<string, string>();
+  const there = new Map<string, boolean>();
+  const derived = new Map<unknown, Map<string, unknown>>();
+  const read = (file: string) => remember(texts, file, () => readFileSync(join(root, file), 'utf8'));
+  return {
+    find: (glob) => remember(found, glob, () => globSync(glob, { cwd: root }).map(normalize)),
+    has: (path) => remember(there, path, () => existsSync(join(root, path))),
+    read,
+    derive: <T>(file: string, compute: (text: string, file: string) => T) => {
+      const results = remember(derived, compute, () => new Map<string, unknown>()) as Map<string, T>;
+      return remember(results, file, () => compute(read(file), file));
+    },
+  };
+}
+
+/** The same tree without some files and folders. */
+export function treeWithout(tree: SourceTree, paths: readonly string[]): SourceTree {
+  const isKept = (file: string) => !paths.some((path) => file === path || file.startsWith(`${path}/`));
+  return { ...tree, find: (glob) => tree.find(glob).filter(isKept), has: (path) => isKept(path) && tree.has(path) };
+}
+
+function remember<Key, Value>(known: Map<Key, Value>, key: Key, make: () => Value): Value {
+  if (known.has(key)) return known.get(key) as Value;
+  const value = make();
+  known.set(key, value);
+  return value;
+}

@@ -1,0 +1,94 @@
+import { matchesGlob } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { checkImports } from '../../.ci/import-check.ts';
+import { checkPages, readPages } from '../../.ci/page-check.ts';
+import { type SourceTree, treeWithout } from '../../.ci/source-tree.ts';
+
+const texts = (keys: readonly string[]) => JSON.stringify(Object.fromEntries(keys.map((key) => [key, 'Text'])));
+const uplot = 'node_modules/uplot/dist/uPlot.iife.min.js';
+const files: Readonly<Record<string, string>> = {
+  'package.json': '{ "devDependencies": {} }',
+  '.ci/deletion.yaml': 'kept: []\n',
+  '.ci/plugin-contract.yaml': 'contract: {}\nshared: {}\n',
+  'docs/architecture.md': '    plugins/   capabilities\n      gifts shop   two\n    views/\n',
+  'docs/glossary.md': '| a | b | c | d |\n',
+  [uplot]: '',
+  'plugins/shop/index.ts':
+    "const title = `shop.${name}`; t('plain.key'); t('gone'); choice('theme'); ({ texts: 'field' });",
+  'plugins/shop/texts/en.json': texts(['shop.title', 'plain.key', 'gone.title', 'theme.dark', 'field.label']),
+  'plugins/shop/texts/id.json': texts(['shop.title', 'plain.key', 'gone.title', 'theme.dark', 'field.label']),
+  'plugins/gifts/index.ts': "import { x } from '../shop/index.ts'; t('gift.title'); t('shared.word');",
+  'plugins/gifts/texts/en.json': texts(['gift.title']),
+  'plugins/gifts/texts/id.json': texts(['gift.title']),
+  'views/shop/page.eta': '<p class="card layout-<%= it.layout %>">wide</p>',
+  'views/shop/page.css': '.card { color: red } .layout-wide { color: red } .ribbon { color: red }',
+  'views/gifts/page.eta': '<p class="ribbon"><%~ include(\'/shop/page\') %></p>',
+};
+
+/** Files in memory. */
+function treeOf(given: Readonly<Record<string, string>>): SourceTree {
+  const folders = new Set(Object.keys(given).flatMap((file) => [file, file.split('/').slice(0, 2).join('/')]));
+  const read = (file: string) => given[file] ?? '';
+  return {
+    find: (glob) => [...folders].filter((path) => matchesGlob(path, glob)),
+    has: (path) => folders.has(path),
+    read,
+    derive: (file, compute) => compute(read(file), file),
+  };
+}
+
+/** Mistakes in a tree without some paths, by what was read of all of it. */
+const mistakesIn = (changed: Readonly<Record<string, string>>, ...paths: readonly string[]) => {
+  const tree = treeOf({ ...files, ...changed });
+  return checkPages(treeWithout(tree, paths), readPages(tree)).mistakes;
+};
+const gifts = ['plugins/gifts', 'views/gifts'];
+
+describe('a text', () => {
+  it('is used as it is written, as a title, after a prefix, as a choice, and as that of a field', () => {
+    expect(mistakesIn({})).toEqual([]);
+  });
+
+  it('that nothing names any more is reported once the folder that named it has gone', () => {
+    const both = texts(['shared.word']);
+    const changed = { 'plugins/shop/texts/en.json': both, 'plugins/shop/texts/id.json': both };
+    expect(mistakesIn(changed)).toEqual([]);
+    expect(mistakesIn(changed, ...gifts)).toContain('plugins/shop/texts/en.json: "shared.word" is not used');
+  });
+
+  it('that a template asks for is reported once the folder that has it has gone', () => {
+    const changed = { 'views/shop/more.eta': "<%= it.t('gift.title') %>" };
+    expect(mistakesIn(changed)).toEqual([]);
+    expect(mistakesIn(changed, ...gifts)).toContain('views/shop/more.eta: text "gift.title" does not exist');
+  });
+});
+
+describe('a class', () => {
+  it('that only a deleted template had is reported', () => {
+    expect(mistakesIn({}, ...gifts)).toEqual(['views/shop/page.css: no template or script has the class "ribbon"']);
+  });
+
+  it('that only begins like one, or is a part of one, is reported', () => {
+    expect(mistakesIn({ 'views/shop/page.css': '.car { color: red } .layout-tall { color: red }' })).toEqual([
+      'views/shop/page.css: no template or script has the class "car"',
+      'views/shop/page.css: no template or script has the class "layout-tall"',
+    ]);
+  });
+});
+
+it('a template that a deleted folder had is reported where it is included', () => {
+  expect(mistakesIn({}, 'views/shop/page.eta', 'views/shop/page.css')).toEqual([
+    'views/gifts/page.eta: views/shop/page.eta does not exist',
+  ]);
+});
+
+it('an import of a deleted folder is reported, and none of a folder whose name only begins like it', () => {
+  const tree = treeOf({
+    ...files,
+    'plugins/shop-pages/index.ts': "import './texts/en.json';",
+    'plugins/shop-pages/texts/en.json': '{}',
+  });
+  const { mistakes } = checkImports(treeWithout(tree, ['plugins/shop']));
+  expect(mistakes).toContain('plugins/gifts/index.ts: imports plugins/shop/index.ts, which does not exist');
+  expect(mistakes.filter((line) => line.includes('shop-pages'))).toEqual([]);
+});

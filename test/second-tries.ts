@@ -13,9 +13,18 @@ export default class SecondTries implements Reporter {
 
 function describeFlaky(test: TestCase): string {
   const errors = test.result().errors ?? [];
-  const reasons = errors.map(({ message, stacks }) => {
+  const reasons = errors.map(({ message, diff = '', stacks }) => {
     const [place] = stacks ?? [];
-    return `   ${message}${place === undefined ? '' : `\n   at ${place.file}:${place.line}`}`;
+    const where = place === undefined ? '' : `\n   at ${place.file}:${place.line}`;
+    return `   ${message}${where}${firstLinesOf(diff)}`;
   });
   return [`\n   ${test.module.relativeModuleId} > ${test.fullName}`, ...reasons].join('\n');
+}
+
+/** Of a difference that the message cuts short. */
+function firstLinesOf(diff: string): string {
+  return diff
+    .split('\n', 20)
+    .map((line) => (line === '' ? '' : `\n   ${line}`))
+    .join('');
 }

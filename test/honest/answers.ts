@@ -23,6 +23,16 @@ export function isWholeAtVendor(way: Way): boolean {
   return way === 'whole' || way === 'spread';
 }
 
+/** A client's request, whose answer can be played any number of times. */
+export function ask(
+  client: TextFormat,
+  recording: Recording,
+  way: Way,
+  request?: Parameters<typeof replay>[3],
+): Promise<Replay> {
+  return replay(client, recording, way === 'streamed' || way === 'spread', request);
+}
+
 /** Plays an answer to a client. @param pieces of it; one for a whole answer. Undefined where the client gets an error alone */
 export async function play(
   client: TextFormat,
@@ -31,8 +41,12 @@ export async function play(
   pieces: readonly Buffer[],
   request?: Parameters<typeof replay>[3],
 ): Promise<Answer | undefined> {
-  const call = await replay(client, recording, way === 'streamed' || way === 'spread', request);
-  const reader = call.call.read(call.route);
+  return answer(await ask(client, recording, way, request), way, pieces);
+}
+
+/** The same for a request that was asked before. */
+export function answer({ call, route }: Replay, way: Way, pieces: readonly Buffer[]): Answer | undefined {
+  const reader = call.read(route);
   const body = bodyOf(reader, way, pieces);
   if (body === undefined) return undefined;
   const { digests = { received: undefined, sent: undefined } } = reader;

@@ -1,4 +1,4 @@
-import { vi } from 'vitest';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { runCommandLine } from '#core/process/command-line.ts';
 
 /** How a command of `gateway` has ended. */
@@ -7,6 +7,9 @@ export interface EndedCommand {
   readonly out: string;
   readonly errors: string;
 }
+
+/** What the command that runs has printed. Gateways of the same process print meanwhile, and are not part of it. */
+const running = new AsyncLocalStorage<{ out: string; errors: string }>();
 
 /**
  * Runs `gateway` in this process, which takes milliseconds where a process takes two seconds. Not for `start`, which installs
@@ -18,21 +21,42 @@ export async function runCommand(
   words: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<EndedCommand> {
-  let [out, errors] = ['', ''];
-  const spies = [
-    vi.spyOn(process.stdout, 'write').mockImplementation((text) => ((out += String(text)), true)),
-    vi.spyOn(process.stderr, 'write').mockImplementation((text) => ((errors += String(text)), true)),
-    vi.spyOn(console, 'error').mockImplementation((line) => void (errors += `${String(line)}\n`)),
+  const printed = { out: '', errors: '' };
+  const diverted = [
+    divert(process.stdout, 'write', (output, text) => ((output.out += text), true)),
+    divert(process.stderr, 'write', (output, text) => ((output.errors += text), true)),
+    divert(console, 'error', (output, line) => ((output.errors += `${line}\n`), true)),
   ];
   const before = { ...process.env };
   Object.assign(process.env, environment);
   try {
-    const code = await runCommandLine(words);
-    return { code, out, errors };
+    const code = await running.run(printed, () => runCommandLine(words));
+    return { code, ...printed };
   } finally {
     for (const name of Object.keys(environment)) restore(name, before[name]);
-    for (const spy of spies) spy.mockRestore();
+    for (const one of diverted) one[Symbol.dispose]();
   }
+}
+
+/** Passes what a command prints to `take`, and everything else on. */
+function divert<Name extends string>(
+  writer: Record<Name, (...words: never[]) => unknown>,
+  name: Name,
+  take: (output: { out: string; errors: string }, text: string) => boolean,
+): Disposable {
+  const before = Object.getOwnPropertyDescriptor(writer, name);
+  const original = writer[name] as (...words: unknown[]) => unknown;
+  const value = (...words: unknown[]) => {
+    const output = running.getStore();
+    return output === undefined ? original.apply(writer, words) : take(output, String(words[0]));
+  };
+  Object.defineProperty(writer, name, { value, configurable: true, writable: true, enumerable: true });
+  return {
+    [Symbol.dispose]() {
+      if (before === undefined) Reflect.deleteProperty(writer, name);
+      else Object.defineProperty(writer, name, before);
+    },
+  };
 }
 
 function restore(name: string, value: string | undefined): void {

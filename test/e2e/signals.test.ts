@@ -219,15 +219,16 @@ describe('during a start', () => {
 
 it('a gateway continues when the reader of its log has gone, and counts lost lines', async () => {
   await home.write(yamlFor(upstream.baseUrl));
-  const gateway = await home.start();
+  await using gateway = await home.start();
   gateway.process.stderr?.destroy();
   gateway.process.stdout?.destroy();
   await home.write('models: [oops');
   gateway.process.kill('SIGHUP');
-  await vi.waitFor(async () => {
+  const countsLostLines = async () => {
     const metrics = await (await fetch(`${gateway.operatorUrl}/metrics`)).text();
     expect(Number(/^daypass_log_writes_lost_total (\d+)/m.exec(metrics)?.[1])).toBeGreaterThan(0);
-  });
+  };
+  await vi.waitFor(countsLostLines, { timeout: 30_000 });
   expect(await ask(gateway.url, home.key)).toBe(200);
   expect(await gateway.end('SIGTERM')).toBe(0);
 });

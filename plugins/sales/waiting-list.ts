@@ -97,11 +97,14 @@ const hasBought = `exists (
     and exists (select from ${periodsInForce} p where p.account_id = e.account_id and p.ends_at > statement_timestamp()
       and (p.order_id = b.order_id or b.order_id is null)))`;
 
-/** Ends waits that have led to a pass, of which the reservation is over, or whose account can no longer buy. */
+/**
+ * Ends waits that have led to a pass, of which the reservation is over, or whose account can no longer buy. One that its owner has paused
+ * keeps its place.
+ */
 async function endWaits(transaction: EntityManager, limits: PlaceLimits): Promise<void> {
   await transaction.execute(
     `with ending as (
-       select e.id, case when a.deleted_at is not null or a.blocked_at is not null then 'left'
+       select e.id, case when a.deleted_at is not null or (a.blocked_at is not null and a.paused_at is null) then 'left'
          when ${hasBought} then 'bought'
          when e.reserved_until <= statement_timestamp() then 'expired' end as outcome
        from waiting_entry e join account a on a.id = e.account_id where e.ended_at is null
@@ -147,7 +150,8 @@ async function findNext(transaction: EntityManager, free: Free): Promise<NextEnt
        select e.id, e.account_id, e.days, e.joined_at,
          exists (select from held h where h.holder = e.account_id) as holds,
          exists (select from held h where h.holder = e.account_id and h.days = e.days) as holds_plan
-       from waiting_entry e where e.ended_at is null and e.reserved_until is null
+       from waiting_entry e join account a on a.id = e.account_id
+       where e.ended_at is null and e.reserved_until is null and a.paused_at is null
      ) x
      where (holds or ?::boolean) and (holds_plan or not days = any(?::integer[])) order by joined_at, id limit ${batchSize}`,
     [free.all > 0, `{${full.join(',')}}`],

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { blockAccount } from '#core/business/accounts/blocking.ts';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { blockAccount, pauseAccount, resumeAccount } from '#core/business/accounts/blocking.ts';
 import { deleteAccount } from '#core/business/accounts/deletion.ts';
 import { grantDays, prolongPeriod, revokeDays } from '#core/business/accounts/ledger.ts';
 import { cancelOrder, newCharge, startOrder } from '#core/business/payments/checkout.ts';
@@ -65,6 +66,7 @@ const expire = (order: Order) =>
   });
 const endPass = (accountId: string) =>
   database.fork().transactional((transaction) => revokeDays(transaction, accountId, 365, 'test'));
+const within = <T>(work: (transaction: EntityManager) => Promise<T>) => database.fork().transactional(work);
 const kindOf = (work: Promise<unknown>) =>
   work.then(
     () => 'done',
@@ -304,6 +306,22 @@ describe('the waiting list', () => {
     await blockAccount(database, second, 'test');
     await reserveFree(host);
     expect(await listWaiting(withPlaces(1), 10)).toMatchObject([{ accountId: third, position: 0 }]);
+  });
+
+  it('keeps the place of an account in the list while its owner has paused it, and reserves none for it', async () => {
+    const host = withPlaces(1);
+    const [owner, paused, next] = [await buyer(), await buyer(), await buyer()];
+    await pay(await startOrder(host, owner, 1));
+    for (const account of [paused, next]) await joinWaitingList(host, account, 1);
+    await within((transaction) => pauseAccount(transaction, paused, 'test'));
+    await endPass(owner);
+    await reserveFree(host);
+    expect(await findWait(host, next)).toMatchObject({ position: 0 });
+    expect(await findWait(host, paused)).toMatchObject({ reservedUntil: undefined });
+    await leaveWaitingList(host, next);
+    await within((transaction) => resumeAccount(transaction, paused));
+    await reserveFree(host);
+    expect(await findWait(host, paused)).toMatchObject({ position: 0, reservedUntil: expect.any(Date) });
   });
 
   it('does not hold up those that wait for another plan behind one whose plan is full', async () => {

@@ -1,7 +1,6 @@
 import { type ProblemKind, type ProblemReader, readEmphasis } from '#core/web/problems/problem.ts';
 import { countOpen, type DataRequest, findRequest, listOpen } from './requests.ts';
 import { requestsPath } from './resource.ts';
-import { dataRequestsSection } from './section.ts';
 
 /** Requests that are listed. */
 const listed = 10;
@@ -9,13 +8,12 @@ const listed = 10;
 /** Parts of the time to answer that are left, below which a request is a warning, and then bad. */
 const parts = { warn: 2 / 3, bad: 1 / 6 };
 
-/** Requests about data that wait for an answer; the less time is left, the worse. */
+/** Requests about data that wait for an answer; the less time is left, the worse. Also where customers have no page: operators record them. */
 export const openRequests: ProblemKind = {
   name: 'data_request',
   order: 90,
   async find(reader) {
     const { host, t } = reader;
-    if (!host.section(dataRequestsSection).enabled) return [];
     const [open, total] = await Promise.all([listOpen(host.database, listed), countOpen(host.database)]);
     const problems = open.map((one) => ({
       severity: severityOf(one, host.now()),

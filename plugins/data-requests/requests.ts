@@ -193,6 +193,13 @@ export async function findRequest(database: Queries, id: string): Promise<DataRe
   return row && toRecord(row);
 }
 
+export async function countRequests(database: Queries): Promise<{ readonly open: number; readonly answered: number }> {
+  const [counts] = await database.query<{ open: number; answered: number }>(
+    'select count(*)::float8 - count(answered_at)::float8 as open, count(answered_at)::float8 as answered from data_request',
+  );
+  return counts ?? { open: 0, answered: 0 };
+}
+
 /** How many wait for an answer. */
 export async function countOpen(database: Queries): Promise<number> {
   const [open] = await database.query<{ count: number }>(

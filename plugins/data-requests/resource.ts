@@ -48,12 +48,15 @@ export const dataRequests = defineResource({
     },
     ['request', 'kind', 'channel', 'account', 'received', 'due', 'state', 'answered'],
   ),
+  perPage: 1_000,
   none: 'No request found.',
   async list({ database }, { state }, { limit }) {
-    const { listAnswered, listOpen } = await import('./requests.ts');
+    const { countRequests, listAnswered, listOpen } = await import('./requests.ts');
+    const counts = await countRequests(database);
     const open = state === 'answered' ? [] : await listOpen(database, limit);
     const answered = state === 'open' ? [] : await listAnswered(database, limit - open.length);
-    return { entries: [...open, ...answered] };
+    const total = state === undefined ? counts.open + counts.answered : counts[state];
+    return { entries: [...open, ...answered], total };
   },
 });
 

@@ -8,7 +8,10 @@ export const dataRequestsSection = defineSection({
     { default: {} },
     'Requests of people about their data: to see, correct or delete it, or to stop its use. Customers make them on a page of their account, operators record those that came otherwise.',
     {
-      enabled: boolean({ default: false }, 'Whether customers have the page, and operators its list.'),
+      enabled: boolean(
+        { default: false },
+        'Whether customers have the page. Operators can record requests in any case.',
+      ),
       answer_hours: integer(
         { minimum: 1, maximum: 2160, default: 72 },
         'Hours from when a request is received until it must be answered.',

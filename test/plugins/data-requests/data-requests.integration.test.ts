@@ -208,6 +208,7 @@ it('a request to stop that came by chat pauses the account when it is answered',
   if (asked === undefined) throw new Error('no request');
   expect(asked.dueAt.toISOString()).toBe('2026-11-04T01:00:00.000Z');
   expect((await daypass('list', '--state', 'open')).out).toMatch(/limiting +chat .+ late/);
+  expect(JSON.parse((await daypass('list', '--json')).out)).toMatchObject({ total: expect.any(Number) });
   const api = await fetch(`${gateway.url}/operator/api/data_requests/${asked.id}/answer`, {
     method: 'POST',
     headers: {
@@ -305,6 +306,9 @@ it('where it is off, customers have no page of it, and a paused account can be r
   await gateway.gateway.reload();
   expect((await customer.get(path)).status).toBe(404);
   expect((await customer.get('/account')).text).not.toContain(path);
+  const { host } = gateway.gateway;
+  await recordRequest(host, { kind: 'access', channel: 'mail', accountId: undefined, person: 'Budi' });
+  expect(textOf((await ops.get('/operator')).text)).toContain('Request about data');
   expect((await client.get(path)).status).toBe(200);
   await client.submit(path, `${path}/resume`);
   expect((await findAccount(gateway.database, id)).blockedAt).toBeUndefined();

@@ -4,6 +4,7 @@ import { grantDays } from '#core/business/accounts/ledger.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { cancelOrder, checkNow, newCharge, quote, startOrder } from '#core/business/payments/checkout.ts';
 import { listOrders, type Order } from '#core/business/payments/order.ts';
+import { type OrderLine, readOrderLines } from '#core/business/payments/order-lines.ts';
 import { chargeOrder } from '#core/business/payments/attempts.ts';
 import { simulationOf } from '#core/business/payments/connections.ts';
 import { PaymentError } from '#core/business/payments/payment-provider.ts';
@@ -40,6 +41,8 @@ const forgetCheck = (order: Order) =>
     [order.id],
   );
 
+const line = (text: string) => ({ label: { en: 'Reference', id: 'Referensi' }, text: { en: text, id: text } });
+
 describe('an order', () => {
   it('is a snapshot of the plan, with a charge to pay', async () => {
     expect(await start(7)).toMatchObject({
@@ -54,6 +57,40 @@ describe('an order', () => {
       code: expect.stringMatching(/^ORD-[0-9A-HJKMNP-TV-Z]{8}$/),
       attempt: { number: 1, charge: 'created', qr: expect.stringContaining('ORD-'), amount: 95_000 },
     });
+  });
+
+  it('keeps the lines that plugins record with it, as the last try has them', async () => {
+    const placed: boolean[] = [];
+    const place = (lines: readonly OrderLine[]) =>
+      startOrder(host, accountId, 7, {
+        record: async (_transaction, { isNew }) => {
+          placed.push(isNew);
+          return lines;
+        },
+      });
+    const order = await place([line('one')]);
+    expect(await readOrderLines(database, order.id)).toEqual([line('one')]);
+    expect((await place([line('two')])).id).toBe(order.id);
+    expect(await readOrderLines(database, order.id)).toEqual([line('two')]);
+    await place([]);
+    expect([await readOrderLines(database, order.id), placed]).toEqual([[], [true, false, false]]);
+  });
+
+  it('is not placed where a record of a plugin fails', async () => {
+    const placed = startOrder(host, accountId, 7, { record: () => Promise.reject(new Error('no')) });
+    await expect(placed).rejects.toThrow('no');
+    expect((await listOrders(database, { accountId }, undefined, 10)).orders).toEqual([]);
+  });
+
+  it('can be placed again while it is settled: neither waits for a lock that the other holds', async () => {
+    for (let round = 0; round < 20; round++) {
+      const buyer = await createBuyer(database);
+      const place = () => startOrder(host, buyer, 7, { record: async () => [line(`${round}`)] });
+      const order = await place();
+      fake.pay(referenceOf(order));
+      const [again] = await Promise.all([place(), settleNow(order), place()]);
+      expect(['pending', 'paid', 'created']).toContain(again.state);
+    }
   });
 
   it('keeps its price when the plan gets another one', async () => {

@@ -5,7 +5,6 @@ import { refundOrder } from '#core/business/payments/refunds.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { longNames } from './long-names.ts';
-import type { OrderState } from './world.ts';
 
 export interface ReceiptPaths {
   readonly own: string;
@@ -17,7 +16,10 @@ export interface ReceiptPaths {
  * Receipts as of a provider that moves money: one of a company with two refunds. The order `paid` is from before there was a seller, so its
  * page is the simple one.
  */
-export async function writeReceipts(host: Host, orders: Readonly<Record<OrderState, string>>): Promise<ReceiptPaths> {
+export async function writeReceipts(
+  host: Host,
+  orders: Readonly<Record<'paid' | 'refunded', string>>,
+): Promise<ReceiptPaths> {
   const { database } = host;
   await database.query('alter table receipt disable trigger receipt_kept');
   await database.query(`update receipt set is_test = false where code = ?`, [orders.refunded]);

@@ -72,7 +72,7 @@ const orderStates = {
   redeemed: { days: '3', action: 'pay', gift: '1' },
   refunded: { days: '30', action: 'pay' },
 } as const;
-export type OrderState = keyof typeof orderStates;
+type OrderState = keyof typeof orderStates;
 
 /** A running gateway whose pages have something to show. */
 export interface ScreenWorld extends AsyncDisposable {

@@ -40,7 +40,11 @@ export class ModelNamer {
     // Comparing slices is the fastest way.
     if (head !== undefined && text.slice(0, head.given.length) === head.given) return withHead(raw, head);
     const tail = this.#tail;
-    if (tail !== undefined && text.endsWith(tail.given)) return withTail(raw, tail);
+    if (tail !== undefined && text.endsWith(tail.given)) {
+      // Events that end alike do not begin alike: the text of the model stands before its name.
+      this.#head = undefined;
+      return withTail(raw, tail);
+    }
     const found = this.#find(text);
     if (found === undefined || text.startsWith(this.#json, found.begin)) return raw;
     this.#head = frameOf(text.slice(0, found.end), text.slice(0, found.begin) + this.#json);

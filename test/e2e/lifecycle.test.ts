@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createRequestId } from '#core/gateway/records/request-id.ts';
+import { runCommand } from '../support/command-line.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from '../support/faulty-upstream.ts';
 import { createGatewayHome, type GatewayHome, type GatewayProcess, yamlFor } from '../support/gateway.ts';
 import { freePort } from '../support/free-port.ts';
@@ -395,18 +394,12 @@ plan: []
 it('an old key is refused soon after another process has rotated it', async () => {
   const gateway = await home.start();
   expect((await ask(gateway.url)).status).toBe(200);
-  const main = join(import.meta.dirname, '..', '..', 'core', 'main.mjs');
-  const command = spawn(process.execPath, [main, '--config', home.file, 'key', 'rotate', home.accountId, '--json'], {
-    env: { PATH: process.env['PATH'] ?? '', DATABASE_URL: home.databaseUrl },
+  const { code, out } = await runCommand(['--config', home.file, 'key', 'rotate', home.accountId, '--json'], {
+    DATABASE_URL: home.databaseUrl,
   });
-  let output = '';
-  command.stdout.on('data', (bytes: Buffer) => {
-    output += bytes.toString();
-  });
-  const [code] = (await once(command, 'close')) as [number];
   expect(code).toBe(0);
   await vi.waitFor(async () => expect((await ask(gateway.url)).status).toBe(401), { timeout: 15_000, interval: 20 });
-  const { key } = JSON.parse(output) as { key: string };
+  const { key } = JSON.parse(out) as { key: string };
   expect((await ask(gateway.url, question, undefined, key)).status).toBe(200);
 });
 

@@ -1,14 +1,11 @@
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { startAnsweringUpstream } from '../support/answering-upstream.ts';
+import { runCommand } from '../support/command-line.ts';
 import { createGatewayHome, type GatewayHome, type GatewayProcess, yamlFor } from '../support/gateway.ts';
 
-const run = promisify(execFile);
-
-// Gateway and command are processes, as they are for an operator.
+// The gateway and the tests, which run the commands, are two processes.
 vi.setConfig({ testTimeout: 60_000 });
 
 const listener = `
@@ -36,11 +33,11 @@ afterAll(async () => {
   await upstream[Symbol.asyncDispose]();
 });
 
-const command = (...words: string[]) =>
-  run(process.execPath, ['core/main.mjs', '--config', home.file, ...words], {
-    cwd: join(import.meta.dirname, '..', '..'),
-    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', DATABASE_URL: home.databaseUrl },
-  });
+async function command(...words: string[]): Promise<string> {
+  const { code, out, errors } = await runCommand(['--config', home.file, ...words], { DATABASE_URL: home.databaseUrl });
+  expect({ code, errors }).toEqual({ code: 0, errors: '' });
+  return out;
+}
 
 const ask = () =>
   fetch(`${gateway.url}/v1/chat/completions`, {
@@ -52,8 +49,7 @@ const ask = () =>
 it('a running gateway refuses an account that a command blocks, notifies plugins, and completes its open stream', async () => {
   const streaming = await ask();
   expect(streaming.status).toBe(200);
-  const { stdout } = await command('account', 'block', home.accountId, '--reason', 'abuse');
-  expect(stdout).toMatch(/blocked +\d{4}-/);
+  expect(await command('account', 'block', home.accountId, '--reason', 'abuse')).toMatch(/blocked +\d{4}-/);
   const refusal = async () => {
     const response = await ask();
     return [response.status, await response.text()];
@@ -64,7 +60,6 @@ it('a running gateway refuses an account that a command blocks, notifies plugins
 });
 
 it('a command that grants days to a new account reaches plugins too', async () => {
-  const { stdout } = await command('key', 'create', '--name', 'Budi', '--days', '1', '--json');
-  const { account } = JSON.parse(stdout);
+  const { account } = JSON.parse(await command('key', 'create', '--name', 'Budi', '--days', '1', '--json'));
   await expect.poll(() => gateway.output()).toMatch(new RegExp(`heard plan\\.started \\{"endsAt".*${account}`));
 });

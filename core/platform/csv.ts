@@ -9,7 +9,7 @@ const blankStart = /^[\t\r\n]/;
  * Text that spreadsheets would take for a number and show as another one: they keep 15 digits, drop zeros in front, and read 12E5 as
  * 1200000.
  */
-const misreadNumber = /^\s*(?:0\d+|\d{16,}|\d+(?:[.,]\d+)?E\d+)\s*$/i;
+const misreadNumber = /^\s*(?:0\d+|\d{16,}|(?:\d+(?:[.,]\d*)?|[.,]\d+)E[+-]?\d+)\s*$/i;
 
 /**
  * One line of a CSV file (RFC 4180, without its end). A text that a spreadsheet would run as a formula, or show as another number, gets

@@ -28,12 +28,20 @@ describe('a line of a CSV file', () => {
     },
   );
 
-  it.each(['000123', '0012345678901234', '1234567890123456', '0012345678901234567890', '12E5', '735e22', ' 007'])(
-    'shows digits as they are where a spreadsheet would make a number of them: %s',
-    (value) => {
-      expect(csvLine([value])).toBe(`'${value}`);
-    },
-  );
+  it.each([
+    '000123',
+    '0012345678901234',
+    '1234567890123456',
+    '0012345678901234567890',
+    '12E5',
+    '735e22',
+    '12E+5',
+    '7e-8',
+    '.5E3',
+    ' 007',
+  ])('shows digits as they are where a spreadsheet would make a number of them: %s', (value) => {
+    expect(csvLine([value])).toBe(`'${value}`);
+  });
 
   it.each(['0', '123456789012345', 'R-000012', '2026-11-01', 'ORD-735E22', '0812a'])(
     'leaves a text alone that a spreadsheet shows as it is: %s',

@@ -6,7 +6,7 @@ import { retention } from './job.ts';
 import { answerMail } from './mail/kind.ts';
 import { pauseNotice } from './notice.ts';
 import { ownPage } from './own-page.ts';
-import { answerPage, recordPage, requestsPage } from './pages.ts';
+import { answeredPage, answerPage, recordPage, requestsPage } from './pages.ts';
 import { openRequests } from './problem.ts';
 import { dataRequests } from './resource.ts';
 import { dataRequestsSection } from './section.ts';
@@ -25,7 +25,7 @@ export const plugin: GatewayPlugin = {
     gateway.problem(openRequests);
     gateway.job(retention);
     for (const action of [recordAction, answerAction]) gateway.action(action);
-    for (const page of [ownPage, requestsPage, recordPage, answerPage]) gateway.page(page);
+    for (const page of [ownPage, requestsPage, recordPage, answeredPage, answerPage]) gateway.page(page);
     gateway.resource(dataRequests);
     gateway.command(dataRequestCommand);
   },

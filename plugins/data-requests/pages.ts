@@ -4,7 +4,7 @@ import { actionTable } from '#core/web/actions/action-table.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { readAccountNames } from '#core/web/pages/account-name.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
-import { FieldErrors, type Page, type PageRequest } from '#core/web/pages/page.ts';
+import { FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { withRows } from '#core/web/pages/table.ts';
 import { fieldTable } from '#core/web/resources/field.ts';
 import { answerAction, recordAction } from './actions.ts';
@@ -88,8 +88,25 @@ export const answerPage: Page = plainPage(answerAction, {
   },
 });
 
+/** `/operator/data-requests/{id}`: an answered request, in its words. */
+export const answeredPage: Page = {
+  path: `${path}/{id}`,
+  role: 'operator',
+  title: 'data_requests.answered',
+  within: path,
+  template: 'data-requests/answered.eta',
+  styles: ['operator.css'],
+  async show(request) {
+    const { t, params } = request;
+    const found = await findRequest(request.host.database, params['id'] ?? '');
+    if (found === undefined) throw unknown('data_requests.unknown');
+    if (found.answeredAt === undefined) return new Redirect(`${path}/${found.id}/answer`);
+    return { kind: t(`data_requests.kind.${found.kind}`), facts: await describeFacts(found, request) };
+  },
+};
+
 async function describeFacts(asked: DataRequest, { t, format, host }: PageRequest) {
-  const { accountId, person, text, receivedAt, dueAt, channel } = asked;
+  const { accountId, person, text, receivedAt, dueAt, channel, answeredAt, outcome, answer } = asked;
   const names = await readAccountNames(host.database, [accountId ?? null], t);
   const account = accountId && { value: names.get(accountId) ?? accountId, path: `/operator/accounts/${accountId}` };
   return [
@@ -99,6 +116,9 @@ async function describeFacts(asked: DataRequest, { t, format, host }: PageReques
     { name: t('data_requests.received'), value: format.time(receivedAt).text },
     { name: t('data_requests.due'), value: format.time(dueAt).text },
     ...(text === undefined ? [] : [{ name: t('data_requests.text'), value: text }]),
+    ...(answeredAt === undefined ? [] : [{ name: t('data_requests.answered'), value: format.time(answeredAt).text }]),
+    ...(outcome === undefined ? [] : [{ name: t('data_requests.state'), value: t(`data_requests.state.${outcome}`) }]),
+    ...(answer === undefined ? [] : [{ name: t('data_requests.answer'), value: answer }]),
   ];
 }
 
@@ -106,5 +126,9 @@ async function describeFacts(asked: DataRequest, { t, format, host }: PageReques
 async function requireOpen({ host, params }: PageRequest): Promise<DataRequest> {
   const found = await findRequest(host.database, params['id'] ?? '');
   if (found !== undefined && found.answeredAt === undefined) return found;
-  throw new PageError(404, 'data_requests.gone', { action: { path, label: 'data_requests.title' } });
+  throw unknown('data_requests.gone');
+}
+
+function unknown(text: string): PageError {
+  return new PageError(404, text, { action: { path, label: 'data_requests.title' } });
 }

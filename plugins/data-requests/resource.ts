@@ -21,7 +21,7 @@ export const dataRequests = defineResource({
         of: 'kind',
         cell: (one, { t }) => ({
           text: t(`data_requests.kind.${one.kind}`),
-          ...(one.answeredAt === undefined && { path: `${requestsPath}/${one.id}/answer` }),
+          path: `${requestsPath}/${one.id}${one.answeredAt === undefined ? '/answer' : ''}`,
         }),
       },
       account: { type: 'person', label: 'data_requests.account', at: 'note', of: 'accountId' },

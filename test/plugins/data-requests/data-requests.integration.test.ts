@@ -83,6 +83,10 @@ it('a customer asks on a page, an operator answers in time, and the customer rea
     .toBe(1);
   expect(mail.received.at(-1)?.raw).toContain('Your name is corrected.');
   expect((await ops.get(answerPath)).status).toBe(404);
+  const keptPath = answerPath.replace('/answer', '');
+  expect((await ops.get('/operator/data-requests')).text).toContain(`href="${keptPath}"`);
+  expect(textOf((await ops.get(keptPath)).text)).toMatch(/My name is &lt;Ani&gt;\..+Done.+Your name is corrected\./);
+  expect((await client.get(keptPath)).status).toBe(403);
   const [recorded] = await gateway.database.query<{ note: string | null }>(
     `select note from operator_action where action = 'data_request.answer' and subject = ?`,
     [id],

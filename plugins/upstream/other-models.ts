@@ -33,15 +33,16 @@ export const otherModels: ProblemKind = {
   },
 };
 
-async function findOtherModels({ database }: Pick<Host, 'database'>): Promise<OtherModel[]> {
+/** The day as a value: PostgreSQL plans over the partitions of the day, not over all. */
+async function findOtherModels({ database, now }: Pick<Host, 'database' | 'now'>): Promise<OtherModel[]> {
   return database.query<OtherModel>(
     `SELECT route, answered_model AS model, count(*)::int AS answers, ${epoch('min(started_at)')} AS since
      FROM (
        SELECT route, answered_model, started_at FROM request_log
-       WHERE is_other_model AND started_at > clock_timestamp() - interval '1 day'
+       WHERE is_other_model AND started_at > ?
        ORDER BY started_at DESC LIMIT ?
      ) AS latest
      GROUP BY route, answered_model HAVING count(*) >= ? ORDER BY since LIMIT ?`,
-    [counted, least, listed],
+    [new Date(now() - 86_400_000), counted, least, listed],
   );
 }

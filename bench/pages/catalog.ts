@@ -18,17 +18,21 @@ export function gatewayYaml(upstream: string): string {
       .flat()
       .map((route) => route.split('/', 1).join()),
   );
+  // A figure from before all records, which are added up.
+  const own = [...names].slice(0, 3);
+  const asOf = new Date(Date.now() - 40 * 86_400_000).toISOString().slice(0, 10);
   const limits = '{ limit: 1000000, period: 1, burst: 1000000, concurrent: 1000000 }';
   return `
 service: { name: Bench, prefix: dp }
 operators: [${operator}]
 pipeline: [auth, plan, { rate-limit: ${limits} }, cache, format, upstream, log: { keep_days: 40 }]
 upstreams:
-${[...names].map((name) => `  ${name}: { format: chat, base_url: "${upstream}/v1" }`).join('\n')}
+${[...names].map((name) => `  ${name}: { format: chat, base_url: "${upstream}/v1", cost: { input: 20000, output: 80000 } }`).join('\n')}
 models:
 ${Object.entries(models)
   .map(([name, routes]) => `  ${name}: { routes: [${routes.join(', ')}] }`)
   .join('\n')}
+balances: { ask: false, own: { ${own.map((name) => `${name}: { amount: 100000000, as_of: ${asOf} }`).join(', ')} } }
 plans:
   - { days: 1, price: 18000 }
   - { days: 30, price: 289000 }

@@ -69,12 +69,16 @@ export async function findPages(database: Database, accountId: string, now: numb
     '/orders',
     '/accounts',
     '/accounts/heaviest?span=30d&by=tokens',
+    '/orders/margins',
     '/orders/margins?by=account',
     `/accounts/${accountId}`,
     ...lists.map((query) => `/requests${query}`),
     `/requests/${latest?.id}`,
     '/routes',
     '/health',
+    '/balances',
+    '/closed-keys',
+    '/retirements',
   ].map((path) => `/operator${path}`);
   return [
     ...customer.map((path) => ({ path, visitor: 'largest' as const })),

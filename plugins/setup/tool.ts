@@ -130,8 +130,10 @@ export interface ToolPackage {
   readonly package: string;
   /** The day of the last run with the version in `seen`. */
   readonly tried: string; // YYYY-MM-DD
-  /** True where its models run no commands, or run them in a folder of its own: it gets no task, and `--verify` alone tries it. */
+  /** True where its models run no commands: it gets no task, and `--verify` alone tries it. */
   readonly takesNoTask?: true;
+  /** Folder of the home folder in which its models run commands, where that is not the one in which it is started. */
+  readonly workspace?: string;
   /** Options with which it runs the commands of a model without asking. */
   readonly allow?: readonly string[];
   /** Variables that keep it from asking hosts beside the gateway, which tests cannot reach. */

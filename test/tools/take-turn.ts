@@ -37,7 +37,8 @@ export async function takeTurn(
   const words = [cli.command, ...cli.parameters(turn.prompt, values)];
   const ended = await home.terminal(words, { cwd, environment: cli.offline ?? {}, timeout });
   const period = { since, until: Date.now() + 1 };
-  const written = await readFile(join(cwd, turn.file), 'utf8').catch(() => '');
+  const folder = cli.workspace === undefined ? cwd : join(home.folder, cli.workspace);
+  const written = await readFile(join(folder, turn.file), 'utf8').catch(() => '');
   const fault =
     faultOfRun(ended, turn, written) ??
     (await faultOfRecords(fixture, cli, format, period, fixture.model.requests.length - asked));

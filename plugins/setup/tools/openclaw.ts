@@ -11,7 +11,7 @@ export const openclaw: SetupTool = {
   npm: {
     package: 'openclaw',
     tried: '2026-11-29',
-    takesNoTask: true,
+    workspace: '.openclaw/workspace',
     // Its transcripts.
     keeps: [/^\.openclaw\/agents\/main\/agent\/openclaw-agent\.sqlite/],
   },

@@ -87,7 +87,7 @@ it('the page of contacts names the seller', async () => {
 });
 
 it('pages link what their reader can open', () => {
-  const links = { terms: '/terms', refunds: '/refunds', contact: '/contact' };
+  const links = { terms: '/terms', refunds: '/refunds', contact: '/contact', textsAt: expect.any(Function) };
   expect(shopLinks(request(''))).toEqual({ ...links, more: [] });
   expect(shopLinks(request('', { isOperator: true }))).toEqual({
     ...links,

@@ -66,6 +66,12 @@ function readHead(written: string): { values: Record<string, string>; mistakes: 
   for (const [name, value] of entries) {
     if (!members.includes(name)) mistakes.push({ wrong: `has "${name}" in its head`, right: advice });
     else if (typeof value !== 'string') mistakes.push({ wrong: `has a "${name}" that is not a text`, right: advice });
+    // Escapes in quotes: PostgreSQL refuses them, and with them the record of what was accepted.
+    else if (value.includes('\0') || !value.isWellFormed())
+      mistakes.push({
+        wrong: `has a "${name}" with characters that no text can have`,
+        right: 'remove \\0 and \\uD800 to \\uDFFF',
+      });
     else if (name === 'draft' && !['true', 'false'].includes(value))
       mistakes.push({ wrong: `has draft: ${value}`, right: 'write true or false' });
     else if (value !== '') values[name] = value;

@@ -1,5 +1,6 @@
 import { epoch } from '#core/platform/database/rows.ts';
-import type { Host } from '#core/gateway/host/host.ts';
+import { type Host, perCatalog } from '#core/gateway/host/host.ts';
+import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import { type ProblemKind, readEmphasis } from '#core/web/problems/problem.ts';
 
 /** Answers of one day by another model from which a route is said to keep answering so: one may be a mistake of the vendor. */
@@ -21,7 +22,7 @@ export const otherModels: ProblemKind = {
   name: 'other_model',
   order: 15,
   async find({ host, t, format }) {
-    const found = await findOtherModels(host);
+    const found = await otherModelReading(host).get();
     return found.map(({ route, model, answers, since }) => ({
       severity: 'warn',
       title: t('upstream.other_model'),
@@ -32,6 +33,15 @@ export const otherModels: ProblemKind = {
     }));
   },
 };
+
+const maxAge = 60_000; // ms
+const deadline = 10_000; // ms
+
+/** For pages that are updated every few seconds. */
+const otherModelReading = perCatalog((host: Host) => {
+  const read = () => findOtherModels(host);
+  return new FreshValue({ maxAge, staleFor: maxAge, deadline, now: () => host.monotonic(), read });
+});
 
 /** The day as a value: PostgreSQL plans over the partitions of the day, not over all. */
 async function findOtherModels({ database, now }: Pick<Host, 'database' | 'now'>): Promise<OtherModel[]> {

@@ -97,7 +97,14 @@ it('a customer asks on a page, an operator answers in time, and the customer rea
 it('a customer pauses the account: the key is refused, no mail is sent, nothing is deleted, and it is resumed', async () => {
   const { client, id } = await join('pauses@example.com');
   const form = `${path}/pause`;
+  const [, key = ''] = /(dp-[\w-]{20,})/.exec((await client.submit('/account/key', '/account/key/show')).text) ?? [];
+  const use = async () => {
+    const reply = await fetch(`${gateway.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } });
+    return [reply.status, await reply.text()] as const;
+  };
+  expect((await use())[0]).toBe(200);
   expect((await client.submit(path, form)).location).toBe(`${path}?done=paused`);
+  await expect.poll(use, { timeout: 5_000 }).toEqual([403, expect.stringContaining('paused by its owner since')]);
   const paused = await findAccount(gateway.database, id);
   expect([paused.blockedAt, paused.pausedAt]).toEqual([expect.any(Date), expect.any(Date)]);
   expect(await listOfAccount(gateway.database, id, 5)).toMatchObject([{ kind: 'limiting', outcome: 'done' }]);
@@ -108,6 +115,7 @@ it('a customer pauses the account: the key is refused, no mail is sent, nothing 
   expect((await again.get('/account/data.json')).text).toContain('pauses@example.com');
   expect((await client.submit(path, `${path}/resume`)).location).toBe(`${path}?done=resumed`);
   expect(await findAccount(gateway.database, id)).toMatchObject({ blockedAt: undefined, pausedAt: undefined });
+  await expect.poll(async () => (await use())[0], { timeout: 5_000 }).toBe(200);
 });
 
 it('a paused account that an operator blocks cannot sign in, and its owner cannot resume it', async () => {

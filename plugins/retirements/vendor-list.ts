@@ -125,7 +125,7 @@ export function latestOfFamily({ models }: VendorList, name: string): string | u
   return latest?.id;
 }
 
-/** The name without its versions and dates: `claude-sonnet` for `claude-sonnet-4-5-20250929`. */
+/** The name without its versions and dates: `claude-sonnet` for all of them. */
 function familyOf(name: string): string {
   return name
     .toLowerCase()

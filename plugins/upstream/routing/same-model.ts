@@ -142,7 +142,7 @@ function readName(name: string): ModelName {
   };
 }
 
-/** `claude-opus-4-0` is `claude-opus-4`; open models are served as `-instruct`, while OpenAI has a model of that name. */
+/** A version 4-0 is version 4; open models are served as `-instruct`, while OpenAI has a model of that name. */
 function isWithoutMeaning(word: string, before: string | undefined, first: string | undefined): boolean {
   if (word === '0') return before !== undefined && /^\d+$/.test(before);
   if (word === 'instruct') return first !== 'gpt';

@@ -415,9 +415,9 @@ async function margins(month: Month): Promise<Compared[]> {
       return sum === 0n ? [] : [`${key} ${sum}`];
     });
   return [
-    compare('earned by account, 10⁻²⁴ rupiah', await sumsBy('account', 'earned'), texts(byAccount)),
-    compare('earned by plan, 10⁻²⁴ rupiah', await sumsBy('plan', 'earned'), texts(byPlan)),
-    compare('cost by route, 10⁻²⁴ rupiah', await sumsBy('route', 'cost'), texts(cost)),
+    compare('earned by account, 10⁻²⁸ rupiah', await sumsBy('account', 'earned'), texts(byAccount)),
+    compare('earned by plan, 10⁻²⁸ rupiah', await sumsBy('plan', 'earned'), texts(byPlan)),
+    compare('cost by route, 10⁻²⁸ rupiah', await sumsBy('route', 'cost'), texts(cost)),
     await queued(month),
     compare(
       'requests by account',

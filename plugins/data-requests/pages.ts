@@ -63,7 +63,7 @@ export const recordPage: Page = plainPage(
   },
   {
     path: `${path}/new`,
-    errors: { not_found: 'account', ambiguous: 'account', too_many: 'account' },
+    errors: { not_found: 'account', ambiguous: 'account', too_many: 'account', deleted: 'account' },
     check({ account, person, received }, { host }) {
       if (account === undefined && person === undefined) throw new FieldErrors({ account: 'data_requests.whose' });
       if (received !== undefined && isAhead(new Date(String(received)), host.now()))

@@ -66,7 +66,7 @@ interface NewRequest {
  *
  * @returns its id
  * @throws ActionRefused `invalid` without account and person, and when it was received in the future; AccountError `too_many` when the
- *   account has five open ones
+ *   account has five open ones, `deleted`
  */
 export async function recordRequest(
   { database, section, now }: Pick<Host, 'database' | 'section' | 'now'>,
@@ -96,7 +96,10 @@ export function isAhead(receivedAt: Date, now: number): boolean {
 
 /** Locks the account, so that its requests are counted one after another. */
 async function requireFewOpen(transaction: EntityManager, accountId: string): Promise<void> {
-  await lockAccount(transaction, accountId);
+  const { deletedAt } = await lockAccount(transaction, accountId);
+  // What is personal was removed: the words of a request would stay.
+  if (deletedAt !== undefined)
+    throw new AccountError('deleted', 'The account is deleted. Record who asks as a person without one.');
   const [open] = await transaction.execute<{ count: number }[]>(
     'select count(*)::float8 as count from data_request where account_id = ? and answered_at is null',
     [accountId],

@@ -247,6 +247,20 @@ it('a deleted account leaves kind and times of its requests, and nothing that wa
   await deleteAccount(gateway.database, id);
   const [left] = await listOfAccount(gateway.database, id, 5);
   expect(left).toMatchObject({ kind: 'other', text: undefined, answer: undefined });
+  // What is written later would outlast the removal of what is personal.
+  const { errors } = await daypass(
+    'record',
+    '--kind',
+    'access',
+    '--channel',
+    'mail',
+    '--account',
+    id,
+    '--text',
+    'I am Ada.',
+  );
+  expect(errors).toContain('The account is deleted');
+  expect(await listOfAccount(gateway.database, id, 5)).toHaveLength(1);
 });
 
 it('answered requests are deleted years after their answer, open ones never', async () => {

@@ -31,7 +31,8 @@ export class ReplyDelivery implements ReplySender {
   }
 
   /** Sending this does not end the exchange. */
-  send(early: Reply): void {
+  async send(early: Reply): Promise<void> {
+    await this.#serving.pipeline.hold(this.#exchange, early);
     this.reply(early, new Exchange(this.#exchange));
   }
 

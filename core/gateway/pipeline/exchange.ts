@@ -98,7 +98,7 @@ type AbortListener = (reason: ClientGone | GatewayError) => void;
 
 export interface ReplySender {
   /** Sends a reply before the pipeline has one, on behalf of an exchange that continues without its client. */
-  send(early: Reply): void;
+  send(early: Reply): Promise<void>;
 }
 
 /** Takes the reply of an exchange that continues without its client. Must read or discard the body. */
@@ -212,9 +212,9 @@ export class Exchange {
    * Answers the client now, and lets the exchange continue without it, with its limits and its record: the reply of the
    * pipeline goes to `taker`, and a client that leaves ends nothing.
    */
-  detach(early: Reply, taker: ReplyTaker): void {
+  async detach(early: Reply, taker: ReplyTaker): Promise<void> {
     this.#taker = taker;
-    this.sender?.send(early);
+    await this.sender?.send(early);
   }
 
   /** Undefined while the client waits for the reply. */

@@ -125,7 +125,7 @@ export class ResponsesStore {
     const run = new BackgroundRun(host, exchange, key, queued);
     const reply = begun.isStream ? streamOf(host, key, -1) : json(queued);
     const noted = notes.length > 0 && { [notesHeaderName(host.service)]: formatNotes(notes) };
-    exchange.detach({ ...reply, headers: { ...reply.headers, ...noted } }, run.take);
+    await exchange.detach({ ...reply, headers: { ...reply.headers, ...noted } }, run.take);
   }
 
   /** Stores the answer if the client wants that. Never fails. */

@@ -130,7 +130,9 @@ export class Journal implements AsyncDisposable {
     for (const body of content) {
       if (!this.#writer.add(body)) this.#contentLosses.add(logReason('log.reason.unwritable'));
     }
-    this.#schedule.later();
+    // A few bodies fill the ring: the next ones would make the event loop wait for room.
+    if (content.length > 0) this.#schedule.soon();
+    else this.#schedule.later();
     this.#ageTimer ??= this.#startAging();
   }
 

@@ -52,6 +52,22 @@ test('an end is written with the next begin, or some milliseconds later', async 
   }
 });
 
+test('an end with bodies is written after its turn, before more of them need its room', async () => {
+  using folder = new TemporaryFolder();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    await using log = openLog({ folder, segmentAge: 60_000 });
+    const exchange = arrive();
+    log.journal.begin(exchange);
+    await turn();
+    log.journal.end(exchange, outcome(), ['{"at":"body"}']);
+    await turn();
+    expect(linesOf(folder).map(({ at }) => at)).toEqual(['begin', 'end', 'body']);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 test('a request that passes every stage synchronously has one line', async () => {
   using folder = new TemporaryFolder();
   await using log = openLog({ folder });

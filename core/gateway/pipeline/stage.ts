@@ -34,8 +34,8 @@ export interface Outcome {
  * - `start` runs for every stage, in list order, as soon as the request line and headers are known. It cannot refuse.
  * - `enter` runs in list order. Return nothing to continue, a reply to answer now, or a function to answer after the
  *   later stages have entered. Throw a GatewayError to refuse.
- * - `hold` runs for every stage, in list order, when a reply is known and nothing of it has been sent, refused exchanges included. It
- *   may return a promise, for which the reply waits. It cannot refuse or change the reply, and must not reject.
+ * - `hold` runs for every stage, in list order, when a reply, or the early one of a detached exchange, is known and nothing of it sent,
+ *   refused exchanges included. It may return a promise, for which the reply waits. It cannot refuse or change it, and must not reject.
  * - `leave` runs in reverse order for the stages that were entered, refused exchanges included, when status and headers
  *   are known and nothing has been sent. It may return another reply (more headers, a wrapped body).
  * - `done` runs for every stage, in list order, exactly once, however the exchange ended.

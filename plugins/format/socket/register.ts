@@ -14,11 +14,9 @@ export function registerSocket(server: Server): void {
   server.gateway.section(websocketSection);
   server.gateway.socket({
     endpoint: 'responses',
-    isServed: (host) => host.section(websocketSection).enabled,
-    async open(upgrade) {
-      if (front === undefined) throw new Error('the server has not started');
-      await front.open(upgrade);
-    },
+    // Until the server has started, they are requests, which the starting listener refuses.
+    isServed: (host) => front !== undefined && host.section(websocketSection).enabled,
+    open: async (upgrade) => front?.open(upgrade),
     drain: () => front?.drain(),
   });
   server.gateway.gauge(gauge('websockets', 'Open WebSockets.', () => front?.count ?? 0));

@@ -224,19 +224,20 @@ export class Pipeline {
     }
   }
 
-  /** Waits until nothing holds the reply any more. For one that is sent before `answer` has another. Never rejects. */
-  async hold(exchange: Exchange, reply: Reply): Promise<void> {
+  /** Waits for what holds a reply that is sent before `answer` has another. Never rejects. */
+  async hold(exchange: Exchange, early: Reply): Promise<void> {
+    tolerateErrors(early);
+    for (const watched of this.#holding) await this.#runBeforeSend(exchange, watched);
+  }
+
+  async #leave(exchange: Exchange, first: Reply, entered: number): Promise<Reply> {
     for (const watched of this.#holding) {
       const held = this.#runBeforeSend(exchange, watched);
       if (held === undefined) continue;
       // Its stream may break before it is read.
-      tolerateErrors(reply);
+      tolerateErrors(first);
       await held;
     }
-  }
-
-  async #leave(exchange: Exchange, first: Reply, entered: number): Promise<Reply> {
-    await this.hold(exchange, first);
     let reply = this.#unbroken(exchange, first);
     for (let index = entered - 1; index >= 0; index--) {
       const watched = this.#stages[index] as WatchedStage;

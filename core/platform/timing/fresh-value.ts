@@ -13,7 +13,10 @@ interface FreshValueOptions<T> {
   now(): number; // ms, monotonic
 }
 
-/** Ms during which a failure is returned while the value is read again, so that callers do not wait for an unavailable database. */
+/**
+ * Ms during which a failure is returned while the value is read again, so that callers do not wait for an unavailable database. A value
+ * that is kept for longer is read again after them.
+ */
 const failureFor = 15_000;
 
 /** A value that is read again once it is too old. Readers at the same time share one reading. */
@@ -56,7 +59,7 @@ export class FreshValue<T> {
   }
 
   #read(at: number): Promise<T> {
-    const { read, deadline, maxAge, staleFor = 0, knownFor = 0 } = this.#options;
+    const { read, deadline, maxAge, staleFor = 0, knownFor = 0, now } = this.#options;
     this.#readAt = at;
     const reading = withDeadline(read(), deadline, `no answer within ${deadline} ms`);
     reading.then(
@@ -64,7 +67,11 @@ export class FreshValue<T> {
         this.#ended = { reading, until: at + maxAge + staleFor };
         this.#known = { value, until: at + knownFor };
       },
-      () => (this.#ended = { reading, until: at + Math.max(maxAge, failureFor) }),
+      () => {
+        const until = now() + failureFor;
+        this.#ended = { reading, until };
+        if (this.#reading === reading) this.#readAt = Math.min(at, until - maxAge);
+      },
     );
     return reading;
   }

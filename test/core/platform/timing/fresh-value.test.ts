@@ -51,6 +51,22 @@ describe('a fresh value', () => {
     expect(await value.get()).toBe('back');
   });
 
+  it('that is kept for an hour is read again seconds after a failure', async () => {
+    const value = new FreshValue({ read, maxAge: 3_600_000, deadline: 60_000, now: () => now });
+    const failed = value.get();
+    now += 30_000;
+    readings[0]?.reject(new Error('the database is away'));
+    await expect(failed).rejects.toThrow('the database is away');
+    now += 14_999;
+    await expect(value.get()).rejects.toThrow('the database is away');
+    expect(readings).toHaveLength(1);
+    now += 1;
+    expect(await getAfterReading(value, 'back')).toBe('back');
+    now += 3_599_999;
+    expect(await value.get()).toBe('back');
+    expect(readings).toHaveLength(2);
+  });
+
   it('is old while it is read again, for as long as it may be', async () => {
     const value = create(200);
     await getAfterReading(value, 'old');

@@ -28,11 +28,7 @@ export class KeysFile {
 
   /** @throws CommandFailed for a file that exists, or cannot be written */
   static async create(path: string): Promise<KeysFile> {
-    await write(path, 'wx', head).catch((error: NodeJS.ErrnoException) => {
-      throw new CommandFailed(
-        `${path} ${error.code === 'EEXIST' ? 'exists already' : `cannot be written (${error.code})`}.`,
-      );
-    });
+    await write(path, head);
     return new KeysFile(path);
   }
 
@@ -47,16 +43,21 @@ export class KeysFile {
     await this.#replace(this.#done);
   }
 
-  /** At no moment is there a file with less. */
+  /** At no moment is there a file with less. @throws CommandFailed for a file that exists beside it */
   async #replace(text: string): Promise<void> {
     const next = `${this.#path}.next`;
-    await write(next, 'w', head + text);
+    await write(next, head + text);
     await rename(next, this.#path);
   }
 }
 
-async function write(path: string, flag: 'w' | 'wx', text: string): Promise<void> {
-  await using file = await open(path, flag, 0o600);
+/** Never into a file that is there: others could read it, or it is a link that leads elsewhere. */
+async function write(path: string, text: string): Promise<void> {
+  await using file = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
+    throw new CommandFailed(
+      `${path} ${error.code === 'EEXIST' ? 'exists already' : `cannot be written (${error.code})`}.`,
+    );
+  });
   await file.writeFile(text);
   await file.sync();
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -182,6 +182,17 @@ describe('daypass import --users', () => {
     for (const [index, key] of keys.entries()) expect((await findAccount(database, key)).id).toBe(rows[index]?.[2]);
     expect(keys.filter((key) => out.includes(key))).toEqual([]);
     expect((await run('new-api', tables([budi]), '--keys', path)).errors).toContain('exists already');
+  });
+
+  it('writes keys into no file that is there, such as a link that leads elsewhere', async () => {
+    const path = join(folder, 'keys.csv');
+    const others = join(folder, 'others.txt');
+    await writeFile(others, 'mine', { mode: 0o644 });
+    await symlink(others, `${path}.next`);
+    const { code, errors } = await run('new-api', tables([ani]), '--keys', path);
+    expect([code, errors]).toEqual([1, expect.stringContaining('keys.csv.next exists already')]);
+    expect(await readFile(others, 'utf8')).toBe('mine');
+    await expect(findAccount(database, 'ani@example.com')).rejects.toThrow();
   });
 
   it('loses no key when it ends between an account and its answer', async () => {

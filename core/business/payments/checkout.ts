@@ -8,7 +8,7 @@ import { cancelCharge, chargeSoon, insertAttempt, mostAttempts, requireOrder } f
 import { CheckoutError } from './checkout-error.ts';
 import { configuredProvider } from './connections.ts';
 import { sellsGifts } from './gifts.ts';
-import { checkLimits, isOpen, lockBuyer } from './order-limits.ts';
+import { checkLimits, countInNetwork, isOpen, lockBuyer } from './order-limits.ts';
 import { type PlacedOrder, type RecordOrder, writeOrderLines } from './order-lines.ts';
 import { placeSteps } from './places.ts';
 import { generateOrderCode, readOrder } from './order.ts';
@@ -37,7 +37,7 @@ interface OrderOptions {
   readonly address?: string | undefined;
   /** The account that redeems the code gets the days, not the buyer. */
   readonly isGift?: boolean | undefined;
-  /** Called last in the transaction; its lines are stored with the order. */
+  /** Called at the end of the transaction; its lines are stored with the order. */
   readonly record?: RecordOrder | undefined;
 }
 
@@ -68,11 +68,12 @@ export async function startOrder(
     const open = await findOpenOrder(transaction, accountId, offer);
     const placed = { id: open ?? randomUUIDv7(), accountId, isNew: open === undefined };
     if (placed.isNew) {
-      await checkLimits(host, transaction, accountId, isGift ? 0 : offer.days, address);
+      await checkLimits(host, transaction, accountId, isGift ? 0 : offer.days);
       await requirePlace(host, transaction, isGift ? undefined : accountId, offer.days);
       await insertOrder(transaction, placed, offer, minutes);
     }
     if (record !== undefined) await writeOrderLines(transaction, placed, await record(transaction, placed));
+    if (placed.isNew) await countInNetwork(host, address);
     return { orderId: placed.id, isNew: placed.isNew };
   });
   return isNew ? chargeSoon(host, orderId) : requireOrder(host, orderId);
@@ -296,12 +297,13 @@ async function reopen(
   );
   if ((attempts?.count ?? 0) >= mostAttempts)
     throw new CheckoutError('not_open', `Order ${code} has been tried ${mostAttempts} times. Order the plan again.`);
-  await checkLimits(host, transaction, accountId, isGift ? 0 : days, address);
+  await checkLimits(host, transaction, accountId, isGift ? 0 : days);
   await requirePlace(host, transaction, isGift ? undefined : accountId, days);
   await transaction.execute(
     `update plan_order set state = 'created', expires_at = clock_timestamp() + make_interval(mins => ?) where id = ?`,
     [host.section(paymentsSection).order_minutes, id],
   );
   await insertAttempt(transaction, id);
+  await countInNetwork(host, address);
   return true;
 }

@@ -30,21 +30,17 @@ export async function lockBuyer(transaction: EntityManager, accountId: string): 
  * Whether an account may have another charge for so many days. The caller holds its lock.
  *
  * @param days that the account would get: 0 for a gift
- * @param address of the buyer; undefined for a program
  * @throws CheckoutError `too_many_days`, and with the time of the next one `too_many_orders`, `too_many_charges`
  */
 export async function checkLimits(
-  host: Pick<Host, 'section' | 'shared' | 'now'>,
+  host: Pick<Host, 'section'>,
   transaction: EntityManager,
   accountId: string,
   days: number,
-  address: string | undefined,
 ): Promise<void> {
   const limits = host.section(paymentsSection);
   await checkOpen(transaction, accountId, days, limits.max_open_orders);
   await checkAccount(transaction, accountId, limits.max_charges_per_hour);
-  // Checked last, so that a refused order does not use up the network's limit.
-  if (address !== undefined) await checkNetwork(host, address, limits.max_charges_per_hour_and_address);
 }
 
 async function checkOpen(transaction: EntityManager, accountId: string, days: number, most: number): Promise<void> {
@@ -88,11 +84,19 @@ async function checkAccount(transaction: EntityManager, accountId: string, most:
   if (oldest !== undefined) throw tooManyCharges(`This account has made ${most} charges`, new Date(oldest.next));
 }
 
-async function checkNetwork(
-  { shared, now }: Pick<Host, 'shared' | 'now'>,
-  address: string,
-  most: number,
+/**
+ * Counts a charge of the buyer's network. Called last: an order that is refused, for what its buyer has sent or because no place is left,
+ * must not use up the limit of all others there.
+ *
+ * @param address of the buyer; undefined for a program
+ * @throws CheckoutError `too_many_charges`, with the time of the next one
+ */
+export async function countInNetwork(
+  { section, shared, now }: Pick<Host, 'section' | 'shared' | 'now'>,
+  address: string | undefined,
 ): Promise<void> {
+  if (address === undefined) return;
+  const { max_charges_per_hour_and_address: most } = section(paymentsSection);
   const limits = { limit: most, period: hour, burst: most };
   const wait = await refusedFor(shared, `charge:${networkOf(address)}`, limits);
   if (wait !== undefined) throw tooManyCharges(`Your network has made ${most} charges`, new Date(now() + wait * 1_000));

@@ -130,6 +130,7 @@ describe('charges of an account within an hour', () => {
   });
 });
 
+const refuseRecord = () => Promise.reject(new Error('accepts no terms'));
 const limited = () => hostWith({ max_charges_per_hour_and_address: 2 });
 
 describe('charges of a network within an hour', () => {
@@ -150,6 +151,15 @@ describe('charges of a network within an hour', () => {
     await startOrder(host, accountId, 1, { address: '192.0.2.1' });
     await startOrder(host, accountId, 1, { address: '192.0.2.1' });
     await errorOf(startOrder(host, accountId, 2, { address: '192.0.2.1' }));
+    expect((await startOrder(host, await createBuyer(database), 1, { address: '192.0.2.1' })).state).toBe('pending');
+  });
+
+  it('take nothing for an order that a plugin refuses for what its buyer has sent', async () => {
+    const host = limited();
+    for (let round = 0; round < 5; round++)
+      await expect(startOrder(host, accountId, 1, { address: '192.0.2.1', record: refuseRecord })).rejects.toThrow(
+        'accepts no terms',
+      );
     expect((await startOrder(host, await createBuyer(database), 1, { address: '192.0.2.1' })).state).toBe('pending');
   });
 

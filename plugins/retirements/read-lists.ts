@@ -4,7 +4,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { LookupFailed } from '#core/gateway/model-call/vendor-lookup.ts';
 import { readRetirements, uniqueRoutes } from './retirements.ts';
 import { retirementsSection } from './section.ts';
-import { findListed, type KeyList, latestOfFamily, readVendorLists } from './vendor-list.ts';
+import { digestsOf, findListed, type KeyList, latestOfFamily, mostKeys, readVendorLists } from './vendor-list.ts';
 
 declare module '#core/gateway/events/events.ts' {
   interface EventTypes {
@@ -43,13 +43,22 @@ async function readList(host: ListHost, upstream: Upstream, routes: readonly Rou
   }
 }
 
-/** Some vendors do not list all models, or not for all keys: one is missing only from a list that had it. */
-async function note({ database, now }: ListHost, { id, model }: Route, lists: readonly KeyList[]): Promise<void> {
+/**
+ * Some vendors do not list all models, or not for all keys: one is missing from a list that had it, or from all if the key
+ * of that list was replaced.
+ */
+async function note(
+  { database, now }: ListHost,
+  { id, model, upstream }: Route,
+  lists: readonly KeyList[],
+): Promise<void> {
   const listing = lists.find((list) => findListed(list, model) !== undefined);
   const entry = listing && findListed(listing, model);
   const lacking = lists.filter((list) => list.isWhole && list.models.length > 0).map(({ key }) => key);
   const latest = lists.map((list) => latestOfFamily(list, model)).find((name) => name !== undefined);
   const successor = entry?.successor ?? latest ?? null;
+  const keys = digestsOf(upstream);
+  const isNowhere = keys.slice(0, mostKeys).every((key) => lacking.includes(key));
   const at = new Date(now());
   await database.query(
     `insert into retirement_route as known (route, checked_at, listed_at, listed_for, ends_on, successor) values (?, ?, ?, ?, ?, ?)
@@ -57,7 +66,8 @@ async function note({ database, now }: ListHost, { id, model }: Route, lists: re
        listed_at = coalesce(excluded.listed_at, known.listed_at),
        listed_for = coalesce(excluded.listed_for, known.listed_for),
        missing_since = case when excluded.listed_at is not null then null
-         when known.listed_for in (?) then coalesce(known.missing_since, excluded.checked_at)
+         when known.listed_for in (?) or ? and known.listed_at is not null and coalesce(known.listed_for, '') not in (?)
+           then coalesce(known.missing_since, excluded.checked_at)
          else known.missing_since end,
        ends_on = case when excluded.listed_at is null then known.ends_on else excluded.ends_on end,
        successor = coalesce(excluded.successor, known.successor)`,
@@ -69,6 +79,8 @@ async function note({ database, now }: ListHost, { id, model }: Route, lists: re
       entry?.endsOn ?? null,
       successor,
       lacking.length === 0 ? [''] : lacking,
+      isNowhere,
+      keys,
     ],
   );
 }

@@ -35,7 +35,16 @@ const endMembers = [
 ] as const;
 
 /** Keys with which a vendor is asked: one of them may be refused, or see other models. */
-const mostKeys = 3;
+export const mostKeys = 3;
+
+function keysOf({ apiKeys }: Upstream): string[] {
+  return apiKeys.length > 0 ? [...new Set(apiKeys)] : [''];
+}
+
+/** Digests of all keys of an upstream. */
+export function digestsOf(upstream: Upstream): string[] {
+  return keysOf(upstream).map((key) => keyDigest(upstream, key));
+}
 
 /** What a vendor lists for one of its keys. */
 export interface KeyList extends VendorList {
@@ -49,10 +58,9 @@ export interface KeyList extends VendorList {
  * @throws LookupFailed of the last key, if none has answered
  */
 export async function* readVendorLists(upstream: Upstream): AsyncGenerator<KeyList> {
-  const keys = upstream.apiKeys.length > 0 ? [...new Set(upstream.apiKeys)].slice(0, mostKeys) : [''];
   let failure: LookupFailed | undefined;
   let isAnswered = false;
-  for (const key of keys) {
+  for (const key of keysOf(upstream).slice(0, mostKeys)) {
     const answer = await lookUp(upstream, key, pathOf(upstream), longestList).catch((error: unknown) => {
       if (!(error instanceof LookupFailed)) throw error;
       failure = error;

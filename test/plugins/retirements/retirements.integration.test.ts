@@ -130,6 +130,22 @@ it('a model that the list had and lacks is missing, until the list has it again'
   expect(await retired()).toEqual([]);
 });
 
+it.each([null, 'digest of a key that was replaced'])(
+  'a model that was listed for %j is missing where no key has it',
+  async (key) => {
+    await readLists(host());
+    await gateway.database.query('update retirement_route set listed_for = ?', [key]);
+    const lacking = list({ id: 'model-5', created: 2 });
+    handle = (request, response) =>
+      request.headers.authorization === 'Bearer lab-key' ? refuse(401)(request, response) : lacking(request, response);
+    await readLists(host());
+    expect(await retired()).toEqual([]);
+    handle = lacking;
+    await readLists(host());
+    expect(await retired()).toEqual(['lab/model-4 missing']);
+  },
+);
+
 it.each<readonly [string, Handler]>([
   ['lists none of its models', list()],
   ['lists a part', (_request, response) => response.json(200, { data: [{ id: 'other' }], has_more: true })],

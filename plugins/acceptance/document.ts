@@ -34,9 +34,22 @@ export function documentsFor(reader: Reader, readLinks: ReadSiteLinks | undefine
   return acceptedPages.flatMap((page) => {
     const path = paths[page];
     if (path === undefined || path === '') return [];
-    const texts = links.textsAt?.(path);
-    return [texts === undefined ? elsewhere(page, path, reader) : here(page, { path, texts }, reader)];
+    const own = ownPathOf(path, service);
+    const texts = links.textsAt?.(own);
+    if (texts !== undefined) return [here(page, { path, texts }, reader)];
+    return isDraftAt(own, reader, readLinks) ? [] : [elsewhere(page, path, reader)];
   });
+}
+
+/** The page that an address leads to; '' for another site. */
+function ownPathOf(address: string, { baseUrl }: Reader['host']['service']): string {
+  const path = address.startsWith(`${baseUrl}/`) ? address.slice(baseUrl.length) : address;
+  return path.startsWith('/') ? (path.split(/[?#]/)[0] ?? '') : '';
+}
+
+/** True for a text that operators alone can open: a buyer accepts nothing that he cannot read. */
+function isDraftAt(path: string, { host, language }: Reader, readLinks: ReadSiteLinks | undefined): boolean {
+  return readLinks?.({ host, language, isOperator: true }).textsAt?.(path) !== undefined;
 }
 
 function elsewhere(page: AcceptedPage, path: string, { host, language }: Reader): Document {

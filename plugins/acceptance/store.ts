@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { epochs, type RecordOf, type Row, toRecord } from '#core/platform/database/rows.ts';
-import type { Language } from '#core/web/texts/texts.ts';
+import { type Language, languages } from '#core/web/texts/texts.ts';
 import {
   type AcceptedPage,
   acceptedPages,
@@ -17,8 +17,8 @@ type Queries = Pick<Database, 'query'>;
 
 /** Ms after which a text that is still shown is noted again. */
 const noteEvery = 600_000;
-/** Minutes for which a text can be accepted after it was last shown, while another one has taken its place. */
-const acceptMinutes = 60;
+/** Minutes for which a text can be accepted after it was last noted, while another one has taken its place: an hour after it was shown. */
+const acceptMinutes = 60 + noteEvery / 60_000;
 
 const notedKey = 'acceptance-noted';
 
@@ -58,7 +58,7 @@ export function writeShown(documents: readonly Document[]): string {
 export function readShown(sent: string): ShownText[] {
   return sent.split(' ').flatMap((one) => {
     const [digest = '', language = ''] = one.split('.');
-    return digestPattern.test(digest) && /^[a-z]{2}$/.test(language) ? [{ digest, language }] : [];
+    return digestPattern.test(digest) && languages.some((known) => known === language) ? [{ digest, language }] : [];
   });
 }
 

@@ -46,10 +46,27 @@ describe('the texts that are accepted', () => {
     expect(read(withTexts(), { terms: '/terms' })[0]?.address).toBeUndefined();
   });
 
+  it.each(['/terms?from=pay', '/terms#fees', 'http://localhost:8080/terms'])(
+    'are those of a page of the shop at %s',
+    (address) => {
+      expect(read(withTexts(), { terms: address })).toMatchObject([{ address: undefined, path: address }]);
+    },
+  );
+
+  it('are none where service.terms leads to a draft, which a buyer cannot open', () => {
+    const host = createTestHost();
+    const service = { ...host.service, terms: '/terms' };
+    const readAs = (isOperator: boolean) =>
+      documentsFor({ host: { ...host, service }, language: 'en', isOperator }, (reader) =>
+        reader.isOperator ? withTexts() : { textsAt: () => undefined },
+      );
+    expect([readAs(false), readAs(true).length]).toEqual([[], 1]);
+  });
+
   it('are named by the form, and a malformed name is left out', () => {
     const documents = read({ ...withTexts(), refunds: '/refunds' });
     expect(readShown(writeShown(documents))).toEqual(documents.map(({ digest, language }) => ({ digest, language })));
-    expect(readShown(`x.en ${'a'.repeat(43)} ${'b'.repeat(43)}.e1 ${'c'.repeat(43)}.id`)).toEqual([
+    expect(readShown(`x.en ${'a'.repeat(43)} ${'b'.repeat(43)}.zz ${'c'.repeat(43)}.id`)).toEqual([
       { digest: 'c'.repeat(43), language: 'id' },
     ]);
   });

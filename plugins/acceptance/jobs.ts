@@ -3,14 +3,17 @@ import type { JobDefinition } from '#core/gateway/host/host.ts';
 
 /** As `seller.keep_years`, where no receipts are kept. */
 const defaultYears = 10;
-/** Days after which an order that was never paid needs no acceptance. */
+/** Days after which an order that was not paid, and cannot be any more, needs no acceptance. */
 const unpaidDays = 90;
 
-/** Acceptances live as long as the receipts of their order; those of orders that were never paid, for some months. */
+/**
+ * Acceptances live as long as the receipts of their order; those of orders that cannot be paid any more, for some months. An expired or
+ * failed order can be charged again at any time, under the terms that were accepted with it.
+ */
 export const retention: JobDefinition = {
   name: 'remove-old-acceptances',
   description:
-    'Deletes acceptances of terms when the receipts of their order are deleted, and of unpaid orders after 90 days.',
+    'Deletes acceptances of terms when the receipts of their order are deleted, and of orders that cannot be paid after 90 days.',
   schedule: { pattern: '33 3 * * *' },
   async run(_data, host) {
     const { database, log } = host;
@@ -20,6 +23,9 @@ export const retention: JobDefinition = {
          select from payment p where p.order_id = a.order_id and date_trunc('year', greatest(p.paid_at,
              (select max(r.finished_at) from refund r where r.order_id = a.order_id)))
            + interval '1 year' + make_interval(years => ?) >= clock_timestamp()
+       ) and not exists (
+         select from plan_order o join account c on c.id = o.account_id
+         where o.id = a.order_id and o.state in ('created', 'pending', 'expired', 'failed') and c.deleted_at is null
        ) returning 1`,
       [unpaidDays, years],
     );

@@ -119,6 +119,8 @@ describe('paying', () => {
   it('accepts what was shown when the terms change between page and Pay, and the next purchase the new ones', async () => {
     const before = await pageOf();
     await publish({ en: '---\nversion: "2"\n---\n# Terms of service\nTwo.' });
+    // Noted nine minutes before this page was opened, which was an hour ago.
+    await shop.database.query(`update acceptance_text set shown_at = shown_at - interval '69 minutes'`);
     const reply = await buyer.post('/buy', { ...fieldsOf(before), days: '7' });
     const code = codeOf(reply.location);
     await pay(code);
@@ -241,11 +243,14 @@ describe('an acceptance', () => {
     );
   });
 
-  it('goes with the receipts of its order, and after 90 days where nothing was paid', async () => {
+  it('goes with the receipts of its order, and after 90 days where nothing can be paid', async () => {
     const [paid, unpaid, old] = [await buy(), await buy({ days: '1' }), await buy({ days: '30' })];
     await pay(paid);
     await pay(old);
     const { database } = shop;
+    const setState = (state: string) =>
+      database.query('update plan_order set state = ? where code = ?', [state, unpaid]);
+    await setState('expired');
     await database.query('alter table acceptance disable trigger acceptance_kept');
     await database.query(`update acceptance set accepted_at = accepted_at - interval '91 days' where code in (?)`, [
       [paid, unpaid],
@@ -256,9 +261,13 @@ describe('an acceptance', () => {
       `update payment set paid_at = paid_at - interval '12 years' where order_id in (select id from plan_order where code = ?)`,
       [old],
     );
+    const left = () => Promise.all([paid, unpaid, old].map(async (code) => (await acceptancesOf(code)).length > 0));
     await retention.run({}, shop.gateway.host);
-    const left = await Promise.all([paid, unpaid, old].map(async (code) => (await acceptancesOf(code)).length > 0));
-    expect(left).toEqual([true, false, false]);
+    // It can be charged again, and is then bought under these terms.
+    expect(await left()).toEqual([true, true, false]);
+    await setState('cancelled');
+    await retention.run({}, shop.gateway.host);
+    expect(await left()).toEqual([true, false, false]);
   });
 });
 

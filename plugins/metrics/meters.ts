@@ -32,14 +32,14 @@ abstract class Meter<Reading, Labels extends Names> {
   abstract readonly type: MetricFamily['type'];
   readonly name: string;
   readonly help: string;
-  readonly #labels: Labels;
+  readonly labelNames: Labels;
   readonly #root: Branch<Reading> = { next: new Map(), reading: undefined };
   readonly #series: Series<Reading>[] = [];
 
   constructor({ name, help, labels, registry }: MeterDescription<Labels>) {
     this.name = name;
     this.help = help;
-    this.#labels = labels;
+    this.labelNames = labels;
     // It uses the name and `get` of a metric, and no other member.
     registry.registerMetric(this as unknown as Metric);
   }
@@ -62,7 +62,7 @@ abstract class Meter<Reading, Labels extends Names> {
 
   #begin(values: ValuesOf<Labels>): Reading {
     const reading = this.create();
-    const labels = Object.fromEntries(this.#labels.map((label, index) => [label, values[index] as LabelValue]));
+    const labels = Object.fromEntries(this.labelNames.map((label, index) => [label, values[index] as LabelValue]));
     this.#series.push({ labels, reading });
     return reading;
   }

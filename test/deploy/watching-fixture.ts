@@ -38,13 +38,20 @@ interface ExposedMetric {
   readonly labels: readonly string[];
 }
 
+/** What prom-client's metrics and those of the plugin have; only the latter say their type. */
+interface ReadMetric {
+  readonly name: string;
+  readonly labelNames: readonly string[];
+  readonly type?: ExposedMetric['type'];
+}
+
 export function exposedMetrics(registry: Registry): ExposedMetric[] {
   const metrics = new PromRegistry();
   void new RequestMeters(metrics);
   for (const gauge of registry.gauges.values()) registerGauge(gauge, metrics, notStarted);
   return metrics.getMetricsAsArray().map((metric) => {
-    const { name, labelNames, constructor } = metric as typeof metric & { readonly labelNames: readonly string[] };
-    return { name, type: constructor.name.toLowerCase() as ExposedMetric['type'], labels: labelNames };
+    const { name, labelNames, constructor, type } = metric as unknown as ReadMetric;
+    return { name, type: type ?? (constructor.name.toLowerCase() as ExposedMetric['type']), labels: labelNames };
   });
 }
 

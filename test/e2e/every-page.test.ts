@@ -41,8 +41,9 @@ const looks = [
   { views: [{ language: 'en', theme: 'light' }], axeWidths: [1280] },
 ] as const;
 
-/** What upstreams, models and the merchant of the sandbox's QR codes say in the sample data. */
-const quoted = /The deployment \S+ is scaling up|I cannot look up the weather|Jakarta is the capital|^DEMO DO NOT PAY$/;
+/** What upstreams, models, people and the merchant of the sandbox's QR codes say in the sample data. */
+const quoted =
+  /My name is Rani|Everything that is stored is in the file|The deployment \S+ is scaling up|I cannot look up the weather|Jakarta is the capital|^DEMO DO NOT PAY$/;
 
 it('every page and state is accessible, fits its window, and violates no content security policy', async () => {
   const wrong: string[] = [];

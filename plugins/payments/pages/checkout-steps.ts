@@ -57,7 +57,6 @@ export async function describeSteps(steps: CheckoutSteps, request: PageRequest) 
   const folds = parts.flatMap(({ fold, lengths }) =>
     fold === undefined ? [] : [describeFold(fold, lengths, request)],
   );
-  const asked = new Set(folds.flatMap(({ fields }) => fields.map(({ name }) => name)));
   return {
     sentences: parts.flatMap(({ sentence }) => (sentence === undefined ? [] : [sentence])),
     hidden: parts.flatMap(({ hidden = {} }) => Object.entries(hidden)),
@@ -65,8 +64,8 @@ export async function describeSteps(steps: CheckoutSteps, request: PageRequest) 
       .flatMap(({ boxes = [] }) => boxes)
       .map((box) => ({ ...box, isTicked: request.form.values[box.name] === '1' })),
     folds,
-    /** What is wrong with something that the buyer cannot fill in. */
-    problem: Object.entries(request.form.errors).find(([name]) => name !== 'days' && !asked.has(name))?.[1] ?? '',
+    /** What is wrong, above the plans: a phone shows the top of the page, and fields are at its end. */
+    problem: Object.entries(request.form.errors).find(([name]) => name !== 'days')?.[1] ?? '',
   };
 }
 

@@ -190,6 +190,10 @@ describe('a company that is named at checkout', () => {
     expect(reply.status).toBe(422);
     expect(reply.text).toMatch(/<details class="card stack fold" open>/);
     expect(reply.text).toMatch(new RegExp(`id="${field}"[^>]*aria-invalid="true"`));
+    // The form is below the plans: a phone shows the top of the page.
+    const [, above = ''] =
+      /<div class="flash bad" role="alert">([^]*?)<form method="post" action="\/buy"/.exec(reply.text) ?? [];
+    expect(above).toMatch(/An NPWP has|Enter the name of the company/);
   });
 });
 

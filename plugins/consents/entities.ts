@@ -1,0 +1,29 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { Account } from '#core/business/accounts/entities.ts';
+import { personal } from '#core/platform/database/personal.ts';
+import type { ConsentWords } from './section.ts';
+
+/** A consent that an account has given, with the words that were shown; in force until it is withdrawn. */
+export const ConsentRow = defineEntity({
+  name: 'ConsentRow',
+  tableName: 'consent',
+  properties: {
+    /** UUID of version 7: in the order in which they were given. */
+    id: p.uuid().primary(),
+    account: () => p.manyToOne(Account).deleteRule('cascade'),
+    name: personal(p.text()),
+    label: personal(p.json<ConsentWords>()),
+    digest: personal(p.text()),
+    /** In which the words were shown. */
+    language: personal(p.text()),
+    /** Where it was given: at *Pay*, or on the page of the account. */
+    place: personal(p.enum(['checkout', 'account'] as const)),
+    givenAt: personal(p.datetime().defaultRaw('clock_timestamp()')),
+    withdrawnAt: personal(p.datetime().nullable()),
+  },
+  indexes: [
+    { name: 'consent_account', properties: ['account', 'name'] },
+    { name: 'consent_given', properties: ['digest', 'id'], where: 'withdrawn_at is null' },
+  ],
+  uniques: [{ name: 'consent_in_force', properties: ['account', 'digest'], where: 'withdrawn_at is null' }],
+});

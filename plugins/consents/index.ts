@@ -1,0 +1,30 @@
+import { resourceCommand } from '#core/extension/commands/resource-command.ts';
+import type { GatewayPlugin } from '#core/extension/plugin.ts';
+import { defineTexts } from '#core/web/texts/texts.ts';
+import { ownPage } from './own-page.ts';
+import { consents } from './resource.ts';
+import { consentsSection } from './section.ts';
+import { consentStep } from './step.ts';
+import { readConsentStory } from './story.ts';
+import en from './texts/en.json' with { type: 'json' };
+import id from './texts/id.json' with { type: 'json' };
+
+/** Boxes for what needs consent, what was consented to in which words, and who can be written to with it. */
+export const plugin: GatewayPlugin = {
+  name: 'consents',
+  register({ gateway }) {
+    gateway.section(consentsSection);
+    gateway.tables({ name: 'consent', entities: async () => Object.values(await import('./entities.ts')) });
+    gateway.texts(defineTexts({ en, id }));
+    gateway.checkoutStep(consentStep);
+    gateway.page(ownPage);
+    gateway.story(readConsentStory);
+    gateway.resource(consents);
+    gateway.command(
+      resourceCommand(consents, {
+        description: 'list who has consented to what gateway.yaml asks for',
+        examples: ['daypass consent list --name news', 'daypass consent list --name news --json'],
+      }),
+    );
+  },
+};

@@ -1,0 +1,49 @@
+import { text } from '#core/business/operator-actions/action-kind.ts';
+import { InvalidQuery, sentenceOf } from '#core/business/operator-actions/query.ts';
+import { object } from '#core/platform/schema.ts';
+import { defineView } from '#core/web/resources/field.ts';
+import { defineResource } from '#core/web/resources/resource.ts';
+import { type Consent, declaredConsents } from './section.ts';
+import type { Reachable } from './store.ts';
+
+/** Who has consented to what and can be written to. */
+export const consents = defineResource({
+  name: 'consent',
+  summary: 'list accounts that have given a consent and can be written to, the newest first',
+  query: object({
+    name: text('Name of the consent in gateway.yaml.', 40),
+    after: {
+      ...text('The id of the last consent of the page before.'),
+      pattern: '^[\\da-fA-F]{8}(?:-[\\da-fA-F]{4}){3}-[\\da-fA-F]{12}$',
+    },
+  }),
+  view: defineView<Reachable>()(
+    {
+      consent: { type: 'id', of: 'id' },
+      name: { type: 'text', of: 'name' },
+      account: { type: 'person', of: 'accountId' },
+      email: { type: 'text', heading: 'e-mail', of: 'email' },
+      language: { type: 'text', of: 'language' },
+      given: { type: 'time', of: 'givenAt' },
+      place: { type: 'text', of: 'place' },
+    },
+    ['name', 'account', 'email', 'language', 'given', 'place'],
+  ),
+  perPage: 1_000,
+  none: 'No account has given it and can be written to.',
+  async list(host, { name, after }, { limit }) {
+    const { listReachable } = await import('./store.ts');
+    const found = await listReachable(host.database, choose(declaredConsents(host), name), after, limit + 1);
+    const entries = found.slice(0, limit);
+    return { entries, next: found.length > limit ? (entries.at(-1)?.id ?? null) : null };
+  },
+});
+
+/** @throws InvalidQuery for a name that gateway.yaml does not have */
+function choose(declared: readonly Consent[], name: string | undefined): readonly Consent[] {
+  const chosen = declared.filter((one) => name === undefined || one.name === name);
+  if (name === undefined || chosen.length > 0) return chosen;
+  const names = declared.map((one) => one.name).join(', ');
+  const right = names === '' ? 'gateway.yaml declares no consents' : `use one of: ${names}`;
+  throw new InvalidQuery(sentenceOf('name', `is ${JSON.stringify(name)}`, right));
+}

@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import { defineSection } from '#core/config/section.ts';
+import type { Host } from '#core/gateway/host/host.ts';
+import { object, string } from '#core/platform/schema.ts';
+import { type Language, languages } from '#core/web/texts/texts.ts';
+
+/** Consents that are asked for at most: each is a box at *Pay*. */
+export const mostConsents = 5;
+
+const words = {
+  minLength: 1,
+  maxLength: 200,
+  pattern: '^[^\\u0000-\\u001f\\u007f]*\\S[^\\u0000-\\u001f\\u007f]*$',
+} as const;
+
+/** `consents` in gateway.yaml. */
+export const consentsSection = defineSection({
+  name: 'consents',
+  schema: {
+    type: 'object',
+    default: {},
+    maxProperties: mostConsents,
+    description:
+      'What customers may consent to, by name: a box at Pay that is not ticked, and a page of the account. For what needs consent, such as marketing mails; the gateway sends nothing with it. A consent counts for the words that were shown: a changed label asks again.',
+    propertyNames: {
+      pattern: '^[a-z][a-z0-9_-]{0,39}$',
+      description: 'A lowercase letter, followed by at most 39 lowercase letters, digits, hyphens and underscores.',
+    },
+    additionalProperties: object(['label'], {
+      label: object(['en', 'id'], 'What the customer consents to, as plain text.', {
+        en: string(words, 'English text, on one line.'),
+        id: string(words, 'Indonesian text, on one line.'),
+      }),
+    }),
+  },
+});
+
+/** Words of a consent, in both languages. */
+export type ConsentWords = Readonly<Record<Language, string>>;
+
+/** A consent that is asked for. */
+export interface Consent {
+  readonly name: string;
+  readonly label: ConsentWords;
+  /** SHA-256 of the name and the words in both languages, base64url. */
+  readonly digest: string;
+}
+
+/** The consents that gateway.yaml declares now, in its order. */
+export function declaredConsents({ section }: Pick<Host, 'section'>): Consent[] {
+  return Object.entries(section(consentsSection)).map(([name, { label }]) => ({
+    name,
+    label,
+    digest: createHash('sha256')
+      .update([name, ...languages.map((language) => label[language])].join('\n'))
+      .digest('base64url'),
+  }));
+}

@@ -1,0 +1,52 @@
+import type { CheckoutStep } from '#core/web/pages/checkout-step.ts';
+import { accountOf, type PageRequest } from '#core/web/pages/page.ts';
+import { languages } from '#core/web/texts/texts.ts';
+import { ownPath } from './own-page.ts';
+import { type Consent, declaredConsents, mostConsents } from './section.ts';
+import { give, readInForce } from './store.ts';
+
+/** Boxes are named by their place: a step names its fields once, and gateway.yaml changes. */
+const boxAt = (index: number) => `consent_${index + 1}`;
+
+/** A box at *Pay*, not ticked, for each consent that the account has not given. */
+export const consentStep: CheckoutStep = {
+  name: 'consents',
+  fields: {
+    /** Digests of the words, in the order of the boxes. */
+    consents: 44 * mostConsents,
+    consents_in: 2,
+    ...Object.fromEntries(Array.from({ length: mostConsents }, (_, index) => [boxAt(index), 1])),
+  },
+  async show(request) {
+    const asked = await findAsked(request);
+    if (asked.length === 0) return undefined;
+    const { t, language, form } = request;
+    const consents = asked.map(({ digest }) => digest).join(' ');
+    // A rejected form comes back with its ticks, by place: after an edit they would be on other words.
+    const before = form.values['consents'];
+    if (before !== undefined && before !== consents) return undefined;
+    return {
+      boxes: asked.map(({ label }, index) => ({ name: boxAt(index), label: label[language] })),
+      hidden: { consents, consents_in: language },
+      sentence: [{ text: t('consents.any_time') }, { text: t('consents.title'), path: ownPath }, { text: '.' }],
+    };
+  },
+  submit({ consents = '', consents_in: shownIn, ...ticks }, { host }) {
+    const language = languages.find((one) => one === shownIn);
+    const ticked = new Set(consents.split(' ').filter((_, index) => ticks[boxAt(index)] === '1'));
+    // Words that have changed since are not consented to. The purchase is not held up; the next page asks again.
+    const given = declaredConsents(host).filter(({ digest }) => ticked.has(digest));
+    if (language === undefined || given.length === 0) return undefined;
+    return async (transaction, { accountId }) => {
+      await give(transaction, accountId, given, { language, place: 'checkout' });
+      return [];
+    };
+  },
+};
+
+async function findAsked(request: PageRequest): Promise<Consent[]> {
+  const declared = declaredConsents(request.host);
+  if (declared.length === 0) return [];
+  const inForce = await readInForce(request.host.database, accountOf(request).id);
+  return declared.filter(({ digest }) => !inForce.some((one) => one.digest === digest));
+}

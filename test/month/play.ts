@@ -558,7 +558,11 @@ export class Month {
   async #beginCanary(): Promise<void> {
     const accounts = [...this.model.accounts.keys()].filter((index) => this.model.isActive(index));
     await this.world.runJob('usage-rollup');
-    await this.world.beginCanary(this.#changed[0] as ShopTerms, canary.share);
+    await this.world.beginCanary(
+      this.#changed[0] as ShopTerms,
+      canary.share,
+      accounts.map((index) => this.#id(index)),
+    );
     const sides = { canary: emptySide(), others: emptySide() };
     const isTotal = accounts.length < 50;
     for (let round = 0; round < canary.rounds; round++)

@@ -20,6 +20,8 @@ import { configLoadState } from '#core/extension/validation/load-state.ts';
 import type { VariantRun, Variants } from '#core/extension/variants.ts';
 import type { Serving, Variant } from '#core/gateway/http/open-exchange.ts';
 import { OpenServices } from '#core/process/services.ts';
+import { Canaries } from '../../plugins/canary/record/canaries.ts';
+import { takesAccount } from '../../plugins/canary/run/share.ts';
 import { answerAbly } from '../support/able-model.ts';
 import { createUpstream, type FaultyUpstream } from '../support/faulty-upstream.ts';
 import { MonthBank } from './bank.ts';
@@ -210,8 +212,22 @@ export class World implements AsyncDisposable {
     return yamlOf(terms, upstreams, this.#webhook, this.vendors.url);
   }
 
-  /** A file that names another vendor is tried, as over the operator's API. */
-  async beginCanary(terms: ShopTerms, share: number): Promise<void> {
+  /**
+   * A file that names another vendor is tried, as over the operator's API.
+   *
+   * @param accountIds of which some are on each side: with few accounts, chance alone may leave a side empty
+   */
+  async beginCanary(terms: ShopTerms, share: number, accountIds: readonly string[]): Promise<void> {
+    const { newSalt } = Canaries.prototype;
+    Canaries.prototype.newSalt = () => saltThatDivides(accountIds, share, newSalt);
+    try {
+      await this.#begin(terms, share);
+    } finally {
+      Canaries.prototype.newSalt = newSalt;
+    }
+  }
+
+  async #begin(terms: ShopTerms, share: number): Promise<void> {
     const name = 'next.yaml';
     await writeFile(join(this.#folder, name), this.#yaml(terms, { ...this.#upstreams, weak: 'http://127.0.0.1:9/v1' }));
     const stages = { pipeline: { retire: () => Promise.resolve() } } as unknown as Serving;
@@ -339,4 +355,16 @@ function speakAsAnother(answer: JsonObject): void {
     const message = choice['message'] as JsonObject;
     if (typeof message['content'] === 'string') message['content'] = 'I am Qwen, made by Alibaba Cloud, a small model.';
   }
+}
+
+/** Accounts on each side of a canary, at least. */
+const leastOnSide = 2;
+
+function saltThatDivides(accountIds: readonly string[], share: number, newSalt: () => string): string {
+  for (let tries = 0; tries < 10_000; tries++) {
+    const salt = newSalt();
+    const inside = accountIds.filter((id) => takesAccount({ salt, share }, id)).length;
+    if (inside >= leastOnSide && accountIds.length - inside >= leastOnSide) return salt;
+  }
+  throw new Error(`no canary divides ${accountIds.length} accounts`);
 }

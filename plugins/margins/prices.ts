@@ -41,7 +41,7 @@ export interface Prices {
 /** A tax that costs contain and declared prices do not. */
 export interface AddedTax {
   readonly percent: number;
-  /** Upstreams, and routes with prices of their own. */
+  /** Upstreams, and routes that set their own prices. */
   readonly of: readonly string[];
 }
 

@@ -50,7 +50,7 @@ export async function readOrderLines(
   return row?.lines ?? [];
 }
 
-/** A line as a reader sees it; one with an address of its own has the whole one, for mails. */
+/** A line as a reader sees it. An address on this service becomes a whole URL, for mails. */
 export function describeOrderLine(
   { label, text, path }: OrderLine,
   language: keyof OrderLine['label'],

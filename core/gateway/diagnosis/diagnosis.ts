@@ -7,7 +7,7 @@ export interface DiagnosticCheck {
   readonly subject?: string;
   /** Seconds after which it counts as failed, where it may take longer than others. */
   readonly timeout?: number;
-  /** An option of its own asked for it, so it runs beside those of `--only`. */
+  /** Requested by a separate option, so it runs in addition to those of `--only`. */
   readonly isAsked?: true;
   /** An error fails the check with its message. @param signal aborts at the deadline */
   run(signal: AbortSignal): Promise<Finding>;

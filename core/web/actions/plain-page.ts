@@ -16,7 +16,7 @@ export interface PageSubject {
   readonly question?: string;
   readonly text?: string;
   readonly fields?: FieldWishes;
-  /** Link to another action on the same thing, which has a page of its own. */
+  /** Link to the page of another action on the same thing. */
   readonly other?: { readonly path: string; readonly label: string };
 }
 

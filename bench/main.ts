@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: CPU time of the gateway and of a bare forwarder, measured alternately in one run. With `--memory`, also
  * the memory growth over 100,000 requests. With `--dashboards`, only what open home pages cost. With `--against FOLDER`, this
- * checkout's gateway and the one in that folder, alternately, all on one PostgreSQL.
+ * checkout's gateway and the one in that folder, alternately, all on one PostgreSQL: BENCH_PAIRS pairs of new processes.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -15,8 +15,12 @@ import { execute, startPostgres, withDatabase } from '../test/support/global-pos
 import { describeRatios, median } from './statistics.ts';
 
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 7);
-/** By this factor the rounds against another checkout are shorter, and more of them. */
+/** Pairs of processes against another checkout. */
+const pairs = Number(process.env['BENCH_PAIRS'] ?? 8);
+/** By this factor their rounds are shorter. */
 const shorter = 8;
+/** Small calls to each process before all rounds: V8 compiles for so long, and what it compiles first differs between processes. */
+const warmingCalls = 24_000;
 /** Ms until a process must report its figures; a dead one never does. */
 const reportTimeout = 10_000;
 
@@ -38,22 +42,17 @@ interface Measure {
   readonly throughput: number; // requests a second
 }
 
+const running = new Set<Subject>();
 const upstream = await start('upstream', 'upstream.ts', []);
 const url = `http://127.0.0.1:${upstream.port}`;
 // The gateways of two checkouts share a server: one each would take memory and time of the machine.
 const postgres = flags.against === undefined ? undefined : await startPostgres();
 const databases: string[] = [];
-const bare = await start('bare forwarder', 'bare.ts', [url]);
-const gateway = await startGateway('gateway');
-const checkouts = flags.against === undefined ? [] : await startPairs(flags.against);
 try {
-  if (checkouts.length > 0) await compareWith(checkouts);
-  else if (flags.dashboards) await measureOpenPages();
-  else await compareAll();
-  if (flags.memory) await watchMemory();
+  if (flags.against === undefined) await measureAlone();
+  else await compareWith(flags.against);
 } finally {
-  for (const subject of new Set([gateway, bare, upstream, ...checkouts.flatMap(({ own, other }) => [own, other])]))
-    await stop(subject);
+  for (const subject of running) await stop(subject);
   if (postgres !== undefined) {
     for (const name of databases) await execute(postgres.url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
     await postgres[Symbol.asyncDispose]();
@@ -61,9 +60,15 @@ try {
 }
 process.exit(0);
 
-async function compareAll(): Promise<void> {
-  for (const load of loads) await compare(load);
-  for (const pair of translations) await compareTranslation(pair.translated, pair.passed);
+async function measureAlone(): Promise<void> {
+  const gateway = await startGateway('gateway');
+  if (flags.dashboards) await measureOpenPages(gateway);
+  else {
+    const bare = await start('bare forwarder', 'bare.ts', [url]);
+    for (const load of loads) await compare(load, gateway, bare);
+    for (const pair of translations) await compareTranslation(gateway, pair.translated, pair.passed);
+  }
+  if (flags.memory) await watchMemory(gateway);
 }
 
 /** A gateway of this checkout and one of another. */
@@ -73,45 +78,63 @@ interface Pair {
 }
 
 /**
- * The other checkout's gateways have its own code and packages. Two checkouts, because the gateway that is started first has used up to
- * a tenth more processor time than the same one started second: in each pair another one is first.
+ * Each pair has two new processes, because two of the same code differ by up to a tenth for as long as they live: V8 compiles them
+ * differently, and the one that was started first has often used more. So a pair is one figure, however many rounds it has, and
+ * another checkout is started first in each.
  */
-async function startPairs(folder: string): Promise<Pair[]> {
+async function compareWith(folder: string): Promise<void> {
+  const all = [...loads, ...translations.map(({ translated }) => translated)];
+  const figures = all.map((load) => ({ load, costs: [] as number[], ratios: [] as number[] }));
+  for (let index = 0; index < pairs; index++) {
+    const pair = await startPair(folder, index % 2 === 0);
+    for (const { port, key } of [pair.own, pair.other]) await sendLoad(port, key, loads[0] as Load, warmingCalls);
+    for (const { load, costs, ratios } of figures) {
+      const { own, other } = await comparePair(pair, load);
+      costs.push(own);
+      ratios.push(own / other);
+    }
+    await stop(pair.own);
+    await stop(pair.other);
+    const last = figures.map(({ load, ratios }) => `${load.name} ${ratios.at(-1)?.toFixed(3)}`);
+    console.log(`pair ${index + 1} of ${pairs}: ${last.join(', ')}`);
+  }
+  for (const { load, costs, ratios } of figures) {
+    const cost = median(costs).toFixed(1);
+    console.log(
+      `${load.name}: ${cost} µs CPU, × the other checkout ${describeRatios(ratios)}; ${pairs} pairs of processes`,
+    );
+  }
+}
+
+/** @param folder of the other checkout, whose gateway has its own code and packages */
+async function startPair(folder: string, isOwnFirst: boolean): Promise<Pair> {
+  const startOwn = () => startGateway('gateway');
   const startOther = () => startGateway('other gateway', resolve(folder, 'bench/gateway.ts'));
-  const [first, second] = [await startOther(), await startOther()];
-  return [
-    { own: gateway, other: first },
-    { own: await startGateway('second gateway'), other: second },
-  ];
+  if (isOwnFirst) return { own: await startOwn(), other: await startOther() };
+  const other = await startOther();
+  return { own: await startOwn(), other };
 }
 
 /**
  * Many short rounds instead of few long ones: what disturbs this machine lasts seconds, and meets both checkouts. The order within
  * a round alternates, so that a machine that becomes slower does not favour either.
+ *
+ * @returns µs of processor time per unit
  */
-async function compareWith(all: readonly Pair[]): Promise<void> {
-  for (const load of [...loads, ...translations.map(({ translated }) => translated)]) {
-    for (const { own, other } of all)
-      for (const subject of [other, own]) await sendLoad(subject.port, subject.key, load, 2 * load.requests);
-    const short = { ...load, requests: Math.max(load.concurrency, Math.round(load.requests / shorter)) };
-    const ratios: number[] = [];
-    const costs: number[] = [];
-    for (let round = 0; round < rounds * shorter; round++) {
-      const { own, other } = all[Math.floor(round / 2) % all.length] as Pair;
-      const order = round % 2 === 0 ? [other, own] : [own, other];
-      const measured = new Map<Subject, Measure>();
-      for (const subject of order) measured.set(subject, await measure(subject, short));
-      const cost = measured.get(own)?.cpu ?? Number.NaN;
-      costs.push(cost);
-      ratios.push(cost / (measured.get(other)?.cpu ?? Number.NaN));
-    }
-    console.log(
-      `${load.name}: ${median(costs).toFixed(1)} µs CPU, × the other checkout ${describeRatios(ratios)}; ${ratios.length} rounds of ${short.requests} requests`,
-    );
-  }
+async function comparePair({ own, other }: Pair, load: Load): Promise<{ own: number; other: number }> {
+  for (const { port, key } of [other, own]) await sendLoad(port, key, load);
+  const short = { ...load, requests: Math.max(load.concurrency, Math.round(load.requests / shorter)) };
+  const costs = new Map<Subject, number[]>([
+    [own, []],
+    [other, []],
+  ]);
+  for (let round = 0; round < rounds; round++)
+    for (const subject of round % 2 === 0 ? [other, own] : [own, other])
+      costs.get(subject)?.push((await measure(subject, short)).cpu);
+  return { own: median(costs.get(own) ?? []), other: median(costs.get(other) ?? []) };
 }
 
-async function measureOpenPages(): Promise<void> {
+async function measureOpenPages(gateway: Subject): Promise<void> {
   const { port, visitors = [] } = gateway;
   const load = { ...(loads[0] as Load), requests: 10_000 };
   await measureDashboards({ port, visitors, figures: () => ask(gateway) }, load, rounds);
@@ -131,10 +154,14 @@ async function start(name: string, file: string, parameters: string[]): Promise<
   const ended = once(child, 'exit').then(() => Promise.reject(new Error(`the ${name} ended before it was ready`)));
   const [ready] = (await Promise.race([once(child, 'message'), ended])) as [Ready];
   ended.catch(() => undefined);
-  return { ...ready, name, process: child };
+  const subject = { ...ready, name, process: child };
+  running.add(subject);
+  return subject;
 }
 
-async function stop({ process: child }: Subject): Promise<void> {
+async function stop(subject: Subject): Promise<void> {
+  const { process: child } = subject;
+  running.delete(subject);
   if (child.exitCode !== null) return;
   const ended = once(child, 'exit');
   child.kill('SIGTERM');
@@ -161,45 +188,45 @@ async function measure(subject: Subject, load: Load): Promise<Measure> {
   };
 }
 
-async function compare(load: Load): Promise<void> {
+async function compare(load: Load, gateway: Subject, bare: Subject): Promise<void> {
   for (const subject of [bare, gateway]) await sendLoad(subject.port, subject.key, load);
-  const pairs: { bare: Measure; gateway: Measure }[] = [];
+  const measured: { bare: Measure; gateway: Measure }[] = [];
   for (let round = 0; round < rounds; round++) {
-    pairs.push({ bare: await measure(bare, load), gateway: await measure(gateway, load) });
+    measured.push({ bare: await measure(bare, load), gateway: await measure(gateway, load) });
   }
   const unit = load.unitsPerRequest === 1 ? 'request' : 'event';
   console.log(`${load.name}: ${rounds} rounds of ${load.requests} requests, ${load.concurrency} at once`);
   for (const name of ['bare', 'gateway'] as const) {
-    const cpu = median(pairs.map((pair) => pair[name].cpu));
-    const throughput = median(pairs.map((pair) => pair[name].throughput));
+    const cpu = median(measured.map((pair) => pair[name].cpu));
+    const throughput = median(measured.map((pair) => pair[name].throughput));
     console.log(
       `  ${name.padEnd(8)} ${cpu.toFixed(1).padStart(8)} µs CPU per ${unit} ${throughput.toFixed(0).padStart(7)} requests/s`,
     );
   }
-  const ratio = median(pairs.map((pair) => pair.gateway.cpu / pair.bare.cpu));
+  const ratio = median(measured.map((pair) => pair.gateway.cpu / pair.bare.cpu));
   console.log(`  ratio    ${ratio.toFixed(2).padStart(8)} × (aim: at most ${load.aim.toFixed(1)})`);
 }
 
 /** CPU time of translation over passing through, inside the gateway. */
-async function compareTranslation(translated: Load, passed: Load): Promise<void> {
+async function compareTranslation(gateway: Subject, translated: Load, passed: Load): Promise<void> {
   for (const load of [translated, passed]) await sendLoad(gateway.port, gateway.key, load);
-  const pairs: { translated: Measure; passed: Measure }[] = [];
+  const measured: { translated: Measure; passed: Measure }[] = [];
   for (let round = 0; round < rounds; round++) {
-    pairs.push({ translated: await measure(gateway, translated), passed: await measure(gateway, passed) });
+    measured.push({ translated: await measure(gateway, translated), passed: await measure(gateway, passed) });
   }
   console.log(`stream of 200 events, ${translated.name}: ${rounds} rounds of ${translated.requests} requests`);
   for (const name of ['passed', 'translated'] as const) {
     console.log(
-      `  ${name.padEnd(10)} ${median(pairs.map((pair) => pair[name].cpu))
+      `  ${name.padEnd(10)} ${median(measured.map((pair) => pair[name].cpu))
         .toFixed(1)
         .padStart(6)} µs CPU per event`,
     );
   }
-  const ratio = median(pairs.map((pair) => pair.translated.cpu / pair.passed.cpu));
+  const ratio = median(measured.map((pair) => pair.translated.cpu / pair.passed.cpu));
   console.log(`  ratio      ${ratio.toFixed(2).padStart(6)} × (aim: at most ${translated.aim.toFixed(1)})`);
 }
 
-async function watchMemory(): Promise<void> {
+async function watchMemory(gateway: Subject): Promise<void> {
   const [small] = loads as [Load];
   await sendLoad(gateway.port, gateway.key, small, 10_000);
   const early = await ask(gateway, 'collect');

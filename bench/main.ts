@@ -108,11 +108,10 @@ async function compareWith(folder: string): Promise<void> {
 
 /** @param folder of the other checkout, whose gateway has its own code and packages */
 async function startPair(folder: string, isOwnFirst: boolean): Promise<Pair> {
-  const startOwn = () => startGateway('gateway');
-  const startOther = () => startGateway('other gateway', resolve(folder, 'bench/gateway.ts'));
-  if (isOwnFirst) return { own: await startOwn(), other: await startOther() };
-  const other = await startOther();
-  return { own: await startOwn(), other };
+  const file = resolve(folder, 'bench/gateway.ts');
+  if (isOwnFirst) return { own: await startGateway('gateway'), other: await startGateway('other gateway', file) };
+  const other = await startGateway('other gateway', file);
+  return { own: await startGateway('gateway'), other };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { invalid, maybeBoolean, maybeObject, maybeText, readObject, readText, isMissing } from '../wire/read.ts';
+import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
+import { invalid, Placed } from '../wire/read.ts';
 import type { EncodeTarget } from './codec.ts';
 import type { OutputFormat, AudioPart, Part, Source, Conversation } from './conversation.ts';
 import { standardBase64, isDataUrl, mediaPart, readDataUrl, placeParts, textPart, unsupported } from './media.ts';
@@ -13,27 +13,25 @@ import type { ResponsesFormat, ResponsesPart } from '../wire/responses.ts';
  * @param schemaName the member that holds the JSON Schema format, where the format nests it
  * @throws GatewayError `invalid_request`
  */
-export function readOutputFormat(
-  value: JsonValue | undefined,
-  path: string,
+export function readOutputFormat<T extends object>(
+  holder: Placed<T>,
+  member: keyof T & string,
   schemaName?: 'json_schema',
 ): OutputFormat | undefined {
-  const format: ChatResponseFormat | undefined = maybeObject(value, path);
+  const format = holder.maybeObject<ChatResponseFormat>(member);
   if (format === undefined) return undefined;
-  const type = readText(format.type, `${path}.type`);
+  const type = format.text('type');
   if (type === 'text') return undefined;
   if (type === 'json_object') return { type };
-  if (type !== 'json_schema') throw invalid(`${path}.type`, 'text, json_object or json_schema');
-  const isNested = schemaName !== undefined;
-  const at = isNested ? `${path}.${schemaName}` : path;
-  const wanted: ResponsesFormat = isNested ? readObject(format[schemaName], at) : format;
+  if (type !== 'json_schema') throw invalid(format.at('type'), 'text, json_object or json_schema');
+  const wanted: Placed<ResponsesFormat> = schemaName === undefined ? format : format.object(schemaName);
   return {
     type,
-    name: maybeText(wanted.name, `${at}.name`),
-    description: maybeText(wanted.description, `${at}.description`),
+    name: wanted.maybeText('name'),
+    description: wanted.maybeText('description'),
     // Chat allows a format without a schema.
-    schema: isNested ? (maybeObject(wanted.schema, `${at}.schema`) ?? {}) : readObject(wanted.schema, `${at}.schema`),
-    strict: maybeBoolean(wanted.strict, `${at}.strict`),
+    schema: schemaName === undefined ? wanted.object('schema').value : (wanted.maybeObject('schema')?.value ?? {}),
+    strict: wanted.maybeBoolean('strict'),
   };
 }
 
@@ -43,19 +41,19 @@ export function readOutputFormat(
  * @param readPart returns nothing for a part that is empty or unknown
  * @throws GatewayError `invalid_request`
  */
-export function readContentParts(
-  value: JsonValue | undefined,
-  path: string,
-  readPart: (part: JsonObject, path: string) => Part[],
+export function readContentParts<T extends object>(
+  holder: Placed<T>,
+  member: keyof T & string,
+  readPart: (part: Placed) => Part[],
 ): Part[] {
-  if (isMissing(value)) return [];
+  const value = holder.get(member);
+  if (holder.isMissing(member)) return [];
   if (typeof value === 'string') return textPart(value);
-  if (!Array.isArray(value)) throw invalid(path, 'a string or a list of parts');
+  if (!Array.isArray(value)) throw invalid(holder.at(member), 'a string or a list of parts');
   return value.flatMap((part, index) => {
-    const partPath = `${path}[${index}]`;
-    return typeof part === 'string'
-      ? textPart(part)
-      : placeParts(readPart(readObject(part, partPath), partPath), partPath);
+    if (typeof part === 'string') return textPart(part);
+    const placed = Placed.of(part, `${holder.at(member)}[${index}]`);
+    return placeParts(readPart(placed), placed.path);
   });
 }
 
@@ -73,13 +71,8 @@ export function endsCached(parts: readonly Part[]): boolean {
   return parts.some((part) => part.type === 'text' && part.isBreakpoint === true);
 }
 
-export function readAudio(value: JsonValue | undefined, path: string): AudioPart {
-  const audio: ChatAudio = readObject(value, path);
-  return {
-    type: 'audio',
-    data: standardBase64(readText(audio.data, `${path}.data`), `${path}.data`),
-    format: readText(audio.format, `${path}.format`),
-  };
+export function readAudio(audio: Placed<ChatAudio>): AudioPart {
+  return { type: 'audio', data: standardBase64(audio.text('data'), audio.at('data')), format: audio.text('format') };
 }
 
 /** Audio formats that OpenAI’s models accept. */
@@ -110,20 +103,16 @@ export function readUrl(url: string, path: string): Source {
  *
  * @throws GatewayError `invalid_request` for a part without any
  */
-export function readFilePart(
-  { file_data, file_url, file_id, filename }: ResponsesPart,
-  path: string,
-  hasUrl: boolean,
-): Part {
-  const data = maybeText(file_data, `${path}.file_data`);
-  const url = hasUrl ? maybeText(file_url, `${path}.file_url`) : undefined;
-  const id = maybeText(file_id, `${path}.file_id`);
-  const named = (source: Source) => mediaPart(source, maybeText(filename, `${path}.filename`));
-  if (data) return named(readFileData(data, `${path}.file_data`));
-  if (url) return named(readUrl(url, `${path}.file_url`));
+export function readFilePart(file: Placed<ResponsesPart>, hasUrl: boolean): Part {
+  const data = file.maybeText('file_data');
+  const url = hasUrl ? file.maybeText('file_url') : undefined;
+  const id = file.maybeText('file_id');
+  const named = (source: Source) => mediaPart(source, file.maybeText('filename'));
+  if (data) return named(readFileData(data, file.at('file_data')));
+  if (url) return named(readUrl(url, file.at('file_url')));
   if (id) return named({ type: 'id', id, vendor: 'openai' });
   const others = hasUrl ? 'a file_url or a file_id' : 'a file_id';
-  throw invalid(`${path}.file_data`, `the data of a file, unless there is ${others}`);
+  throw invalid(file.at('file_data'), `the data of a file, unless there is ${others}`);
 }
 
 /** The data of a file. Bare base64 has no media type; what clients send without one is PDF. */

@@ -1,6 +1,6 @@
 import type { Profile } from '#core/config/catalog/profile.ts';
 import type { JsonValue } from '#core/platform/json.ts';
-import { invalid, maybeText } from '../wire/read.ts';
+import { invalid, type Placed } from '../wire/read.ts';
 import { type Effort, efforts, type ReasoningRequest } from './conversation.ts';
 import type { Notes } from './notes.ts';
 
@@ -43,11 +43,11 @@ function effortOf(budget: number): Effort {
 }
 
 /** Undefined for `default`, Groq's word for leaving it out. @throws GatewayError `invalid_request` */
-export function readEffort(value: JsonValue | undefined, path: string): Effort | undefined {
-  const name = maybeText(value, path);
+export function readEffort<T extends object>(holder: Placed<T>, member: keyof T & string): Effort | undefined {
+  const name = holder.maybeText(member);
   if (name === 'default') return undefined;
   const effort = efforts.find((one) => one === name);
-  if (name !== undefined && effort === undefined) throw invalid(path, `one of ${efforts.join(', ')}`);
+  if (name !== undefined && effort === undefined) throw invalid(holder.at(member), `one of ${efforts.join(', ')}`);
   return effort;
 }
 

@@ -1,15 +1,15 @@
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { ClientTool, Tool, ToolCall, ToolChoice } from './conversation.ts';
 import type { Notes } from './notes.ts';
-import { invalid, isMissing, maybeBoolean, maybeObject, maybeText, readFilled, readText } from '../wire/read.ts';
+import { invalid, isMissing, type Placed } from '../wire/read.ts';
 import { isClientTool } from './tool-names.ts';
 import { parseInput } from '../wire/members.ts';
 import type { ChatToolBody, ChatToolFormat } from '../wire/chat.ts';
 import type { MessagesTool } from '../wire/messages.ts';
 
 /** The name of a tool or of a call. @throws GatewayError `invalid_request` when it is missing */
-export function readName(value: { readonly name?: JsonValue | undefined }, path: string): string {
-  return readFilled(value.name, `${path}.name`, 'a name');
+export function readName(placed: Placed<{ readonly name?: JsonValue | undefined }>): string {
+  return placed.filled('name', 'a name');
 }
 
 /** The tools of a request. Of two tools with one name, the first counts. */
@@ -28,48 +28,33 @@ export class ToolSet {
 
 /** Reads a function. @param schemaName of the member with its JSON Schema */
 export function readFunctionTool(
-  tool: ChatToolBody & MessagesTool,
-  path: string,
-  {
-    schemaName = 'parameters',
-    namespace,
-  }: { schemaName?: 'parameters' | 'input_schema'; namespace?: string | undefined } = {},
+  tool: Placed<ChatToolBody & MessagesTool>,
+  schemaName: 'parameters' | 'input_schema' = 'parameters',
+  namespace?: string,
 ): ClientTool {
   return {
     form: 'function',
-    name: readName(tool, path),
+    name: readName(tool),
     namespace,
-    description: maybeText(tool.description, `${path}.description`),
-    schema: maybeObject(tool[schemaName], `${path}.${schemaName}`),
-    strict: maybeBoolean(tool.strict, `${path}.strict`),
+    description: tool.maybeText('description'),
+    schema: tool.maybeObject(schemaName)?.value,
+    strict: tool.maybeBoolean('strict'),
     grammar: undefined,
   };
 }
 
-/** Reads a custom tool of OpenAI. @param grammarOf reads the grammar of its format */
-export function readFreeformTool(
-  tool: ChatToolBody,
-  path: string,
-  grammarOf: (format: ChatToolFormat, path: string) => ClientTool['grammar'],
-  namespace?: string,
-): ClientTool {
-  const format: ChatToolFormat | undefined = maybeObject(tool.format, `${path}.format`);
-  return {
-    form: 'freeform',
-    name: readName(tool, path),
-    namespace,
-    description: maybeText(tool.description, `${path}.description`),
-    schema: undefined,
-    strict: undefined,
-    grammar: format?.type === 'grammar' ? grammarOf(format, `${path}.format`) : undefined,
-  };
+/** Reads a custom tool of OpenAI. @param grammarIn the grammar is a member of this name, or the format itself */
+export function readFreeformTool(tool: Placed<ChatToolBody>, grammarIn?: 'grammar', namespace?: string): ClientTool {
+  const format = tool.maybeObject<ChatToolFormat>('format');
+  const name = readName(tool);
+  const description = tool.maybeText('description');
+  const isGrammar = format?.value.type === 'grammar';
+  const grammar = isGrammar ? readGrammar(grammarIn === undefined ? format : format.object(grammarIn)) : undefined;
+  return { form: 'freeform', name, namespace, description, schema: undefined, strict: undefined, grammar };
 }
 
-export function readGrammar(grammar: ChatToolFormat, path: string): ClientTool['grammar'] {
-  return {
-    syntax: readText(grammar.syntax, `${path}.syntax`),
-    definition: readText(grammar.definition, `${path}.definition`),
-  };
+function readGrammar(grammar: Placed<ChatToolFormat>): ClientTool['grammar'] {
+  return { syntax: grammar.text('syntax'), definition: grammar.text('definition') };
 }
 
 /** True for `web_search`, `web_search_preview` and their dated names. */
@@ -81,8 +66,12 @@ export function isWebSearch(type: string): boolean {
 export const forcedSearch = 'tool_choice web_search as auto';
 
 /** A `tool_choice` of OpenAI's formats that allows certain tools. */
-export function allowedChoice(mode: JsonObject[string], path: string, allowed: readonly string[]): ToolChoice {
-  if (!isMissing(mode) && mode !== 'auto' && mode !== 'required') throw invalid(`${path}.mode`, 'auto or required');
+export function allowedChoice(
+  choice: Placed<{ readonly mode?: JsonValue | undefined }>,
+  allowed: readonly string[],
+): ToolChoice {
+  const { mode } = choice.value;
+  if (!isMissing(mode) && mode !== 'auto' && mode !== 'required') throw invalid(choice.at('mode'), 'auto or required');
   return { type: mode === 'required' ? 'required' : 'auto', allowed };
 }
 

@@ -1,10 +1,19 @@
 import type { JsonObject, JsonValue } from '#core/platform/json.ts';
 import type { HostedTool, SearchOptions, SearchPlace } from './conversation.ts';
 import type { Notes } from './notes.ts';
-import { maybeInteger, maybeObject, maybeText } from '../wire/read.ts';
+import { Placed } from '../wire/read.ts';
 import { asText, textsOf, withoutUnset } from '../wire/members.ts';
 
 const placeNames = ['city', 'country', 'region', 'timezone'] as const;
+
+const readMembers: ReadonlySet<string> = new Set([
+  'search_context_size',
+  'max_uses',
+  'allowed_domains',
+  'blocked_domains',
+  'user_location',
+  'filters',
+]);
 
 /**
  * Reads a web search in any format. Members that it does not know are noted; those without an effect elsewhere are not.
@@ -12,19 +21,19 @@ const placeNames = ['city', 'country', 'region', 'timezone'] as const;
  * @param silent members that say nothing about the search
  * @throws GatewayError `invalid_request`
  */
-export function readWebSearch(tool: JsonObject, path: string, notes: Notes, silent: readonly string[]): HostedTool {
-  const { search_context_size, max_uses, allowed_domains, blocked_domains, user_location, filters, ...others } = tool;
-  const chosen = maybeObject(filters, `${path}.filters`) ?? {};
-  const { allowed_domains: filtered, ...filtersLeft } = chosen;
-  for (const [name, value] of Object.entries({ ...others, ...filtersLeft })) {
+export function readWebSearch(tool: Placed, notes: Notes, silent: readonly string[]): HostedTool {
+  const { allowed_domains, blocked_domains } = tool.value;
+  const { allowed_domains: filtered, ...filtersLeft } = tool.maybeObject('filters')?.value ?? {};
+  const others = Object.entries(tool.value).filter(([name]) => !readMembers.has(name));
+  for (const [name, value] of [...others, ...Object.entries(filtersLeft)]) {
     if (!silent.includes(name) && value !== null && value !== undefined) notes.drop(`${name} of web_search`);
   }
   const options: SearchOptions = {
-    contextSize: maybeText(search_context_size, `${path}.search_context_size`),
-    maxUses: maybeInteger(max_uses, `${path}.max_uses`, 1),
+    contextSize: tool.maybeText('search_context_size'),
+    maxUses: tool.maybeInteger('max_uses', 1),
     allowedDomains: domainsIn(allowed_domains ?? filtered),
     blockedDomains: domainsIn(blocked_domains),
-    place: readPlace(maybeObject(user_location, `${path}.user_location`)),
+    place: readPlace(tool.maybeObject('user_location')?.value),
   };
   return { form: 'web_search', options };
 }
@@ -37,7 +46,7 @@ function domainsIn(value: JsonValue | undefined): readonly string[] | undefined 
 /** Chat has it one level deeper. */
 function readPlace(location: JsonObject | undefined): SearchPlace | undefined {
   if (location === undefined) return undefined;
-  const place = maybeObject(location['approximate'], 'user_location.approximate') ?? location;
+  const place = new Placed(location, 'user_location').maybeObject('approximate')?.value ?? location;
   return Object.fromEntries(
     placeNames.flatMap((name) => (asText(place[name]) === '' ? [] : [[name, asText(place[name])]])),
   );

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
-import { invalid, isMissing, maybeText, readObject } from './read.ts';
+import { invalid, isMissing, Placed } from './read.ts';
 
 /**
  * Reads an object whose members may be named in camelCase or snake_case: the API takes both. Only its own members are
@@ -7,13 +7,16 @@ import { invalid, isMissing, maybeText, readObject } from './read.ts';
  *
  * @throws GatewayError `invalid_request`
  */
-export function readFields(value: JsonValue | undefined, path: string): JsonObject {
-  return camelFields(readObject(value, path));
+export function readFields<T extends object = JsonObject>(value: JsonValue | undefined, path: string): Placed<T> {
+  return new Placed(camelFields(Placed.of(value, path).value) as T, path);
 }
 
-/** Undefined when it is missing. */
-export function maybeFields(value: JsonValue | undefined, path: string): JsonObject | undefined {
-  return isMissing(value) ? undefined : readFields(value, path);
+/** The same for a member; undefined when it is missing. */
+export function maybeFields<U extends object, T extends object>(
+  holder: Placed<T>,
+  name: keyof T & string,
+): Placed<U> | undefined {
+  return holder.isMissing(name) ? undefined : readFields(holder.get(name), holder.at(name));
 }
 
 export function camelFields(object: JsonObject): JsonObject {
@@ -32,7 +35,7 @@ export function camelName(name: string): string {
   return name.replace(/(?<=[a-z0-9])_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** A list, or its only entry: the API accepts both. Empty when it is missing. */
+/** The entries of a list, or its only one: the API accepts both. None when it is missing. */
 export function readMany(value: JsonValue | undefined, path: string): readonly JsonValue[] {
   if (isMissing(value)) return [];
   if (Array.isArray(value)) return value;
@@ -40,9 +43,18 @@ export function readMany(value: JsonValue | undefined, path: string): readonly J
   return [value];
 }
 
+/** The same for a member, each entry with its path. */
+export function* manyIn<T extends object>(
+  holder: Placed<T>,
+  name: keyof T & string,
+): Generator<readonly [entry: JsonValue, path: string], void> {
+  for (const [index, entry] of readMany(holder.get(name), holder.at(name)).entries())
+    yield [entry, `${holder.at(name)}[${index}]`];
+}
+
 /** An enumeration value in upper case; undefined when it is missing or unspecified. */
-export function readWord(value: JsonValue | undefined, path: string): string | undefined {
-  const word = maybeText(value, path)?.toUpperCase();
+export function readWord<T extends object>(holder: Placed<T>, name: keyof T & string): string | undefined {
+  const word = holder.maybeText(name)?.toUpperCase();
   return word === undefined || word === '' || word.endsWith('_UNSPECIFIED') ? undefined : word;
 }
 

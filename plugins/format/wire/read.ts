@@ -1,9 +1,6 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 
-/**
- * These functions read members of a client's body and refuse a wrong type by its path. `null` counts as missing.
- */
 type Value = JsonValue | undefined;
 
 /** @throws GatewayError `invalid_request` */
@@ -15,46 +12,6 @@ export function isMissing(value: Value): value is null | undefined {
   return value === undefined || value === null;
 }
 
-export function readText(value: Value, path: string): string {
-  if (typeof value !== 'string') throw invalid(path, 'a string');
-  return value;
-}
-
-export function readFilled(value: Value, path: string, expected = 'a non-empty string'): string {
-  const text = readText(value, path);
-  if (text === '') throw invalid(path, expected);
-  return text;
-}
-
-export function readObject(value: Value, path: string): JsonObject {
-  if (!isJsonObject(value)) throw invalid(path, 'an object');
-  return value;
-}
-
-export function readList(value: Value, path: string): readonly JsonValue[] {
-  if (!Array.isArray(value)) throw invalid(path, 'a list');
-  return value;
-}
-
-export function maybeText(value: Value, path: string): string | undefined {
-  return isMissing(value) ? undefined : readText(value, path);
-}
-
-export function maybeObject(value: Value, path: string): JsonObject | undefined {
-  return isMissing(value) ? undefined : readObject(value, path);
-}
-
-/** Empty when it is missing. */
-export function maybeList(value: Value, path: string): readonly JsonValue[] {
-  return isMissing(value) ? [] : readList(value, path);
-}
-
-export function maybeBoolean(value: Value, path: string): boolean | undefined {
-  if (isMissing(value)) return undefined;
-  if (typeof value !== 'boolean') throw invalid(path, 'true or false');
-  return value;
-}
-
 export function maybeInteger(value: Value, path: string, minimum = 0, maximum = 1_000_000_000): number | undefined {
   if (isMissing(value)) return undefined;
   if (typeof value !== 'number' || value < minimum || value > maximum) {
@@ -64,9 +21,95 @@ export function maybeInteger(value: Value, path: string, minimum = 0, maximum = 
   return value;
 }
 
-/** A string or a list of them; empty when it is missing. */
-export function readTexts(value: Value, path: string): readonly string[] {
-  if (isMissing(value)) return [];
-  if (typeof value === 'string') return [value];
-  return readList(value, path).map((entry, index) => readText(entry, `${path}[${index}]`));
+/**
+ * An object of a client's body and its path. A member of a wrong type is refused by the path of the member; `null` counts as missing.
+ *
+ * @template T says which members the object may have
+ */
+export class Placed<T extends object = JsonObject> {
+  readonly value: T;
+  readonly path: string;
+
+  /** @param path empty for the body itself */
+  constructor(value: T, path = '') {
+    this.value = value;
+    this.path = path;
+  }
+
+  /** @throws GatewayError `invalid_request` if the value is not an object, as do all readers of this class */
+  static of<U extends object = JsonObject>(value: Value, path: string): Placed<U> {
+    if (!isJsonObject(value)) throw invalid(path, 'an object');
+    return new Placed(value as U, path);
+  }
+
+  /** The path of a member. */
+  at(name: keyof T & string): string {
+    return this.path === '' ? name : `${this.path}.${name}`;
+  }
+
+  get(name: keyof T & string): Value {
+    return this.value[name] as Value;
+  }
+
+  isMissing(name: keyof T & string): boolean {
+    return isMissing(this.get(name));
+  }
+
+  text(name: keyof T & string): string {
+    const value = this.get(name);
+    if (typeof value !== 'string') throw invalid(this.at(name), 'a string');
+    return value;
+  }
+
+  filled(name: keyof T & string, expected = 'a non-empty string'): string {
+    const text = this.text(name);
+    if (text === '') throw invalid(this.at(name), expected);
+    return text;
+  }
+
+  maybeText(name: keyof T & string): string | undefined {
+    return this.isMissing(name) ? undefined : this.text(name);
+  }
+
+  maybeBoolean(name: keyof T & string): boolean | undefined {
+    const value = this.get(name);
+    if (isMissing(value)) return undefined;
+    if (typeof value !== 'boolean') throw invalid(this.at(name), 'true or false');
+    return value;
+  }
+
+  maybeInteger(name: keyof T & string, minimum?: number): number | undefined {
+    return maybeInteger(this.get(name), this.at(name), minimum);
+  }
+
+  object<U extends object = JsonObject>(name: keyof T & string): Placed<U> {
+    return Placed.of(this.get(name), this.at(name));
+  }
+
+  maybeObject<U extends object = JsonObject>(name: keyof T & string): Placed<U> | undefined {
+    return this.isMissing(name) ? undefined : this.object(name);
+  }
+
+  list(name: keyof T & string): readonly JsonValue[] {
+    const value = this.get(name);
+    if (!Array.isArray(value)) throw invalid(this.at(name), 'a list');
+    return value;
+  }
+
+  /** The entries of a list, each of which is checked when it is reached; none when the list is missing. */
+  *objects<U extends object = JsonObject>(name: keyof T & string): Generator<Placed<U>, void> {
+    if (this.isMissing(name)) return;
+    for (const [index, entry] of this.list(name).entries()) yield Placed.of(entry, `${this.at(name)}[${index}]`);
+  }
+
+  /** A string or a list of them; empty when it is missing. */
+  texts(name: keyof T & string): readonly string[] {
+    const value = this.get(name);
+    if (isMissing(value)) return [];
+    if (typeof value === 'string') return [value];
+    return this.list(name).map((entry, index) => {
+      if (typeof entry !== 'string') throw invalid(`${this.at(name)}[${index}]`, 'a string');
+      return entry;
+    });
+  }
 }

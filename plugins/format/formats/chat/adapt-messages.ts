@@ -4,6 +4,7 @@ import type { Reasoning } from '../../canonical/conversation.ts';
 import { Notes } from '../../canonical/notes.ts';
 import { wantsReasoning } from '../../canonical/reasoning.ts';
 import { asList, asText, member } from '../../wire/members.ts';
+import { Placed } from '../../wire/read.ts';
 import { mapEntries, without } from '../adaptation/adapt-members.ts';
 import type { Adaptation, AdaptationTarget } from '../contract/adaptation.ts';
 import { keptCallOf, readReasoning, thoughtSeparator } from './request/read-reasoning.ts';
@@ -58,7 +59,7 @@ function withThoughts(message: ChatMessage, path: string, profile: Profile, kept
   const place = placeOfThoughts(profile);
   const isMember = place === 'reasoning_content';
   if (asText(message[place as 'reasoning']) !== '' || (!isMember && hasThoughtsInContent(message))) return message;
-  const returned = textsOf(readReasoning(message, path, new Notes()));
+  const returned = textsOf(readReasoning(new Placed(message, path), new Notes()));
   const found = returned.length > 0 ? returned : kept.before(calls);
   if (found.length === 0 && (!isMember || given === '')) return message;
   const bare = isMember ? message : without(message, ['reasoning_content', 'reasoning']);

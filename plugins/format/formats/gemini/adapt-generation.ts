@@ -2,6 +2,7 @@ import { GatewayError } from '#core/platform/errors/table.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { Profile } from '#core/config/catalog/profile.ts';
 import { camelName, fieldsOf } from '../../wire/gemini-fields.ts';
+import { Placed } from '../../wire/read.ts';
 import { isSet, withMember, without } from '../adaptation/adapt-members.ts';
 import { adaptLimit, adaptStops } from '../adaptation/adapt-parameters.ts';
 import { type Adaptation, type AdaptationTarget, inOrder, withInner } from '../contract/adaptation.ts';
@@ -51,7 +52,7 @@ function adaptThinking(name: string): Adaptation {
 function changeThinking(value: JsonValue, target: AdaptationTarget): JsonValue | undefined {
   if (!isJsonObject(value) || !isRefused(fieldsOf<GeminiThinking>(value), target.profile)) return value;
   try {
-    return writeThinking(readThinking(value), target);
+    return writeThinking(readThinking(new Placed({ thinkingConfig: value })), target);
   } catch (error) {
     if (error instanceof GatewayError) return value;
     throw error;

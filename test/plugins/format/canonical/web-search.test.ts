@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { Placed } from '../../../../plugins/format/wire/read.ts';
 import { Notes } from '../../../../plugins/format/canonical/notes.ts';
 import {
   noteSearchOptions,
@@ -12,7 +13,7 @@ const place = { type: 'approximate', city: 'Bandung', country: 'ID' };
 it('the options of a search reach the other vendor that has them, and are noted where it has not', () => {
   const notes = new Notes();
   const tool = { allowed_domains: ['a.example'], blocked_domains: ['b.example'], max_uses: 2, user_location: place };
-  expect(writeResponsesSearch(readWebSearch(tool, 'tools[0]', notes, []), notes)).toEqual({
+  expect(writeResponsesSearch(readWebSearch(new Placed(tool, 'tools[0]'), notes, []), notes)).toEqual({
     type: 'web_search',
     filters: { allowed_domains: ['a.example'] },
     user_location: place,
@@ -25,11 +26,11 @@ it('a search of OpenAI’s formats keeps its domains and its place at Anthropic'
   const ofResponses = { filters: { allowed_domains: ['a.example'] }, search_context_size: 'low' };
   const chat = { user_location: { type: 'approximate', approximate: { city: 'Bandung', country: 'ID' } } };
   const head = { type: 'web_search_20250305', name: 'web_search' };
-  expect(writeMessagesSearch(readWebSearch(ofResponses, 'tools[0]', notes, []), notes)).toEqual({
+  expect(writeMessagesSearch(readWebSearch(new Placed(ofResponses, 'tools[0]'), notes, []), notes)).toEqual({
     ...head,
     allowed_domains: ['a.example'],
   });
-  expect(writeMessagesSearch(readWebSearch(chat, 'web_search_options', notes, []), notes)).toEqual({
+  expect(writeMessagesSearch(readWebSearch(new Placed(chat, 'web_search_options'), notes, []), notes)).toEqual({
     ...head,
     user_location: place,
   });
@@ -38,6 +39,6 @@ it('a search of OpenAI’s formats keeps its domains and its place at Anthropic'
 
 it('a member of a search that is not known is noted', () => {
   const notes = new Notes();
-  noteSearchOptions(readWebSearch({ type: 'web_search', depth: 3 }, 'tools[0]', notes, ['type']), [], notes);
+  noteSearchOptions(readWebSearch(new Placed({ type: 'web_search', depth: 3 }, 'tools[0]'), notes, ['type']), [], notes);
   expect(notes.entries).toEqual(['dropped depth of web_search']);
 });

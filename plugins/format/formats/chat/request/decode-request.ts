@@ -4,6 +4,7 @@ import type { Notes } from '../../../canonical/notes.ts';
 import { readOutputFormat } from '../../../canonical/openai.ts';
 import { readEffort } from '../../../canonical/reasoning.ts';
 import { asList, count, member } from '../../../wire/members.ts';
+import { Placed } from '../../../wire/read.ts';
 import { readSettings } from '../../contract/settings.ts';
 import { chatParameters } from './parameters.ts';
 import { ChatHistoryReader } from './read-messages.ts';
@@ -16,16 +17,17 @@ import type { ChatMessage, ChatPart, ChatReasoningOptions, ChatRequest, ChatTool
  * @throws GatewayError `invalid_request`, `not_supported`
  */
 export function decodeRequest(body: ChatRequest, notes: Notes): Conversation {
+  const request = new Placed(body);
   const reader = new ChatHistoryReader(notes);
-  reader.read(body.messages);
+  reader.read(request);
   return {
     ...readSettings(body, chatParameters, notes),
     instructions: reader.instructions,
     items: reader.items,
-    tools: readTools(body, notes),
-    toolChoice: readToolChoice(body, notes),
-    reasoning: readReasoningRequest(body),
-    output: readOutputFormat(body.response_format, 'response_format', 'json_schema'),
+    tools: readTools(request, notes),
+    toolChoice: readToolChoice(request, notes),
+    reasoning: readReasoningRequest(request),
+    output: readOutputFormat(request, 'response_format', 'json_schema'),
     areInstructionsCached: reader.areInstructionsCached,
     cacheLife: readCacheLife(body),
   };
@@ -43,10 +45,10 @@ function isLongLived(marked: JsonValue): boolean {
 }
 
 /** The official parameter first, then those of OpenRouter (`reasoning`) and DeepSeek (`thinking`). */
-function readReasoningRequest(body: ChatRequest): ReasoningRequest | undefined {
-  const effort = readEffort(body.reasoning_effort, 'reasoning_effort');
+function readReasoningRequest(body: Placed<ChatRequest>): ReasoningRequest | undefined {
+  const effort = readEffort(body, 'reasoning_effort');
   if (effort !== undefined) return asksFor(effort, undefined);
-  const { reasoning, thinking } = body;
+  const { reasoning, thinking } = body.value;
   if (isJsonObject(reasoning)) {
     const { effort: asked, enabled, max_tokens: budget, exclude }: ChatReasoningOptions = reasoning;
     return asksFor(asEffort(asked) ?? (enabled === false ? 'none' : undefined), count(budget), exclude !== true);

@@ -4,7 +4,7 @@ import type { HistoryCall, KeptCall } from '../../../canonical/kept-reasoning.ts
 import type { Notes } from '../../../canonical/notes.ts';
 import { readTaggedState } from '../../../canonical/opaque-state.ts';
 import { asList, asText, count, member } from '../../../wire/members.ts';
-import { maybeList, maybeText } from '../../../wire/read.ts';
+import type { Placed } from '../../../wire/read.ts';
 import type { ChatCall, ChatCallBody, ChatMessage, ChatReasoningDetail, ChatRequest } from '../../../wire/chat.ts';
 
 /** Between the reasoning texts of one message, which has room for one. */
@@ -21,9 +21,9 @@ interface StateEntry {
  *
  * @throws GatewayError `invalid_request`
  */
-export function readReasoning(message: ChatMessage, path: string, notes: Notes): Reasoning[] {
-  const details = maybeList(message.reasoning_details, `${path}.reasoning_details`);
-  const text = maybeText(message.reasoning_content, `${path}.reasoning_content`) || plainReasoning(message, details);
+export function readReasoning(message: Placed<ChatMessage>, notes: Notes): Reasoning[] {
+  const details = message.isMissing('reasoning_details') ? [] : message.list('reasoning_details');
+  const text = message.maybeText('reasoning_content') || plainReasoning(message.value, details);
   const states = details.flatMap((entry) => readReasoningState(entry, notes));
   if (states.length === 0) return text === '' ? [] : [{ type: 'reasoning', text, state: undefined }];
   return share(text, states) ?? [{ type: 'reasoning', text, state: undefined }, ...signaturesOf(states)];

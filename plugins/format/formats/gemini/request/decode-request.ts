@@ -1,17 +1,9 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
-import type { JsonObject, JsonValue } from '#core/platform/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { Conversation, OutputFormat, ReasoningRequest } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { camelFields, fieldsOf, maybeFields, readWord } from '../../../wire/gemini-fields.ts';
-import {
-  invalid,
-  isMissing,
-  maybeBoolean,
-  maybeInteger,
-  maybeObject,
-  maybeText,
-  readTexts,
-} from '../../../wire/read.ts';
+import { invalid, isMissing, Placed } from '../../../wire/read.ts';
 import { readSettings } from '../../contract/settings.ts';
 import { readSchema } from '../schema/read-schema.ts';
 import { geminiParameters, thinkingLevels } from './parameters.ts';
@@ -25,51 +17,52 @@ import type { GeminiRequest, GeminiGeneration, GeminiSchema, GeminiThinking } fr
  * @throws GatewayError `invalid_request`, `not_supported`
  */
 export function decodeRequest(body: JsonObject, notes: Notes): Conversation {
-  const fields: GeminiRequest = camelFields(body);
-  refuseCached(fields.cachedContent);
-  const instructions = readInstructions(fields.systemInstruction, notes);
+  const request = new Placed<GeminiRequest>(camelFields(body));
+  refuseCached(request.value);
+  const instructions = readInstructions(request, notes);
   const reader = new ContentReader(notes);
-  reader.readContents(fields.contents);
-  const tools = readTools(fields.tools, notes);
-  const generationConfig: GeminiGeneration = maybeFields(fields.generationConfig, 'generationConfig') ?? {};
+  reader.readContents(request);
+  const tools = readTools(request, notes);
+  const config = generationIn(request);
+  const settings = { ...request.value, generationConfig: config.value };
   return {
-    ...readSettings({ ...fields, generationConfig }, geminiParameters, notes),
-    instructions: [...instructions, ...readChoices(generationConfig, notes)],
+    ...readSettings(settings, geminiParameters, notes),
+    instructions: [...instructions, ...readChoices(config, notes)],
     items: reader.items,
     tools,
-    toolChoice: readToolChoice(fields.toolConfig, tools, notes),
-    reasoning: readThinking(generationConfig.thinkingConfig),
-    output: readOutput(generationConfig, notes),
+    toolChoice: readToolChoice(request, tools, notes),
+    reasoning: readThinking(config),
+    output: readOutput(config, notes),
   };
 }
 
 /** It holds a part of the prompt that only Google has. */
-function refuseCached(value: JsonValue | undefined): void {
+function refuseCached({ cachedContent: value }: GeminiRequest): void {
   if (isMissing(value) || value === '') return;
   const message = 'Cached content is not supported. Send the content in the request.';
   throw new GatewayError('not_supported', message, { param: 'cachedContent' });
 }
 
-function at(name: string): string {
-  return `generationConfig.${name}`;
+function generationIn(request: Placed<GeminiRequest>): Placed<GeminiGeneration> {
+  const config = maybeFields<GeminiGeneration, GeminiRequest>(request, 'generationConfig');
+  return config ?? new Placed<GeminiGeneration>({}, request.at('generationConfig'));
 }
 
 /** The words among which an answer of the type `text/x.enum` chooses: no other format has it, so the model is told. */
-function readChoices({ responseMimeType, responseSchema }: GeminiGeneration, notes: Notes): string[] {
+function readChoices(config: Placed<GeminiGeneration>, notes: Notes): string[] {
+  const { responseMimeType, responseSchema } = config.value;
   if (responseMimeType !== 'text/x.enum') return [];
-  const words = readTexts(fieldsOf<GeminiSchema>(responseSchema).enum, `${at('responseSchema')}.enum`);
+  const words = new Placed(fieldsOf<GeminiSchema>(responseSchema), config.at('responseSchema')).texts('enum');
   if (words.length === 0) return [];
   notes.approximate('responseMimeType text/x.enum as instruction');
   return [`Answer with exactly one of these values and nothing else: ${words.join(', ')}`];
 }
 
-function readOutput(config: GeminiGeneration, notes: Notes): OutputFormat | undefined {
-  const mediaType = maybeText(config.responseMimeType, at('responseMimeType')) || 'text/plain';
-  const own = maybeObject(config.responseSchema, at('responseSchema'));
-  const jsonSchema =
-    maybeObject(config.responseJsonSchema, at('responseJsonSchema')) ??
-    maybeObject(config._responseJsonSchema, at('_responseJsonSchema'));
-  const schema = jsonSchema ?? (own && readSchema(own));
+function readOutput(config: Placed<GeminiGeneration>, notes: Notes): OutputFormat | undefined {
+  const mediaType = config.maybeText('responseMimeType') || 'text/plain';
+  const own = config.maybeObject('responseSchema');
+  const jsonSchema = config.maybeObject('responseJsonSchema') ?? config.maybeObject('_responseJsonSchema');
+  const schema = jsonSchema?.value ?? (own && readSchema(own.value));
   if (mediaType === 'application/json' && schema === undefined) return { type: 'json_object' };
   const isOther = mediaType !== 'application/json' && mediaType !== 'text/plain';
   if (isOther && mediaType !== 'text/x.enum') notes.approximate('responseMimeType as text');
@@ -82,18 +75,17 @@ function readOutput(config: GeminiGeneration, notes: Notes): OutputFormat | unde
  *
  * @throws GatewayError `invalid_request`
  */
-export function readThinking(value: JsonValue | undefined): ReasoningRequest | undefined {
-  const path = at('thinkingConfig');
-  const config: GeminiThinking | undefined = maybeFields(value, path);
+export function readThinking(generation: Placed<GeminiGeneration>): ReasoningRequest | undefined {
+  const config = maybeFields<GeminiThinking, GeminiGeneration>(generation, 'thinkingConfig');
   if (config === undefined) return undefined;
-  const budget = maybeInteger(config.thinkingBudget, `${path}.thinkingBudget`, -1);
-  const level = readWord(config.thinkingLevel, `${path}.thinkingLevel`);
+  const budget = config.maybeInteger('thinkingBudget', -1);
+  const level = readWord(config, 'thinkingLevel');
   const effort = thinkingLevels.find((one) => one.toUpperCase() === level);
   if (level !== undefined && effort === undefined)
-    throw invalid(`${path}.thinkingLevel`, thinkingLevels.join(', ').toUpperCase());
+    throw invalid(config.at('thinkingLevel'), thinkingLevels.join(', ').toUpperCase());
   if (level !== undefined && budget !== undefined)
-    throw invalid(`${path}.thinkingBudget`, 'left out when `thinkingLevel` is set');
-  const wantsText = maybeBoolean(config.includeThoughts, `${path}.includeThoughts`) ?? false;
+    throw invalid(config.at('thinkingBudget'), 'left out when `thinkingLevel` is set');
+  const wantsText = config.maybeBoolean('includeThoughts') ?? false;
   if (budget === 0) return { effort: 'none', budget: undefined, wantsText: false };
   return { effort, budget: budget === -1 ? undefined : budget, wantsText };
 }

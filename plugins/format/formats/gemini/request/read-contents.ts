@@ -1,13 +1,13 @@
-import type { JsonObject, JsonValue } from '#core/platform/json.ts';
+import type { JsonObject } from '#core/platform/json.ts';
 import type { Item, OpaqueState, Part } from '../../../canonical/conversation.ts';
 import { CallMatcher } from '../../../canonical/call-matcher.ts';
 import { type Notes, refuseUnread } from '../../../canonical/notes.ts';
 import { readName } from '../../../canonical/tools.ts';
-import { readFields, readMany } from '../../../wire/gemini-fields.ts';
-import { invalid, maybeObject, maybeText } from '../../../wire/read.ts';
-import { type PlacedPart, readPart, readPlaced } from './read-content.ts';
+import { manyIn, maybeFields, readFields } from '../../../wire/gemini-fields.ts';
+import { invalid, Placed } from '../../../wire/read.ts';
+import { readPart } from './read-content.ts';
 import { decodeSignature, skipValidation } from './thought-signature.ts';
-import type { GeminiCall, GeminiContent, GeminiResult } from '../../../wire/gemini.ts';
+import type { GeminiCall, GeminiContent, GeminiPart, GeminiRequest, GeminiResult } from '../../../wire/gemini.ts';
 
 type Side = 'user' | 'assistant';
 
@@ -19,20 +19,19 @@ const sides = new Map<string, Side>([
 ]);
 
 /** Reads the instructions of a request: one content, whose role does not matter, or a string. */
-export function readInstructions(value: JsonValue | undefined, notes: Notes): string[] {
-  if (typeof value === 'string') return value === '' ? [] : [value];
-  if (value === undefined || value === null) return [];
-  const content: GeminiContent = readFields(value, 'systemInstruction');
-  const parts = readMany(content.parts, 'systemInstruction.parts');
-  return parts.flatMap((entry, index) => {
-    const path = `systemInstruction.parts[${index}]`;
-    const placed = typeof entry === 'string' ? { part: { text: entry }, path } : readPlaced(entry, path);
-    return readPart(placed, notes).flatMap((part) => {
-      if (part.type === 'text') return [part.text];
-      notes.drop(`${part.type} in systemInstruction`);
-      return [];
-    });
-  });
+export function readInstructions(request: Placed<GeminiRequest>, notes: Notes): string[] {
+  const { systemInstruction: given } = request.value;
+  if (typeof given === 'string') return given === '' ? [] : [given];
+  const content = maybeFields<GeminiContent, GeminiRequest>(request, 'systemInstruction');
+  const instructions: string[] = [];
+  for (const [entry, path] of content === undefined ? [] : manyIn(content, 'parts')) {
+    const part = typeof entry === 'string' ? new Placed<GeminiPart>({ text: entry }, path) : readFields(entry, path);
+    for (const read of readPart(part, notes)) {
+      if (read.type === 'text') instructions.push(read.text);
+      else notes.drop(`${read.type} in systemInstruction`);
+    }
+  }
+  return instructions;
 }
 
 /**
@@ -54,27 +53,25 @@ export class ContentReader {
   }
 
   /** @throws GatewayError `invalid_request` */
-  readContents(value: JsonValue | undefined): void {
-    const contents = readMany(value, 'contents');
-    if (contents.length === 0) throw invalid('contents', 'a list of at least one content');
+  readContents(request: Placed<GeminiRequest>): void {
+    let last: string | undefined;
     let count = 0;
-    for (const [index, entry] of contents.entries()) {
-      const path = `contents[${index}]`;
+    for (const [entry, path] of manyIn(request, 'contents')) {
+      last = path;
       count = this.items.length;
-      this.#readContent(readFields(entry, path), path);
+      this.#readContent(readFields(entry, path));
     }
+    if (last === undefined) throw invalid('contents', 'a list of at least one content');
     this.#endTurn('assistant');
-    if (this.items.length === count) refuseUnread(`contents[${contents.length - 1}]`, this.#notes);
+    if (this.items.length === count) refuseUnread(last, this.#notes);
   }
 
-  #readContent(content: GeminiContent, path: string): void {
-    const side = sides.get(maybeText(content.role, `${path}.role`) || 'user');
-    if (side === undefined) throw invalid(`${path}.role`, 'user or model');
+  #readContent(content: Placed<GeminiContent>): void {
+    const side = sides.get(content.maybeText('role') || 'user');
+    if (side === undefined) throw invalid(content.at('role'), 'user or model');
     // Clients keep each chunk of a stream as a content: the answer continues until a user's content.
     if (side === 'user') this.#endTurn('assistant');
-    for (const [index, entry] of readMany(content.parts, `${path}.parts`).entries()) {
-      this.#readPart(side, readPlaced(entry, `${path}.parts[${index}]`));
-    }
+    for (const [entry, path] of manyIn(content, 'parts')) this.#readPart(side, readFields(entry, path));
     if (side !== 'user') return;
     this.#endTurn('user');
     this.#calls.endTurn();
@@ -85,17 +82,16 @@ export class ContentReader {
     this.#flush(side);
   }
 
-  #readPart(side: Side, placed: PlacedPart): void {
-    const { part, path } = placed;
-    const signature = maybeText(part.thoughtSignature, `${path}.thoughtSignature`) ?? '';
-    if (part.thought === true) this.#think(maybeText(part.text, `${path}.text`) ?? '');
-    if (signature !== '' || part.thought !== true) this.#closeThought(side, signature);
-    if (part.thought === true) return;
-    if (part.functionCall !== undefined)
-      this.#readCall(side, readFields(part.functionCall, `${path}.functionCall`), path);
-    else if (part.functionResponse !== undefined)
-      this.#readResult(side, readFields(part.functionResponse, `${path}.functionResponse`), path);
-    else for (const shown of readPart(placed, this.#notes)) this.#show(side, shown);
+  #readPart(side: Side, part: Placed<GeminiPart>): void {
+    const { thought, functionCall, functionResponse } = part.value;
+    const signature = part.maybeText('thoughtSignature') ?? '';
+    if (thought === true) this.#thought += part.maybeText('text') ?? '';
+    if (signature !== '' || thought !== true) this.#closeThought(side, signature);
+    if (thought === true) return;
+    if (functionCall !== undefined) this.#readCall(side, readFields(functionCall, part.at('functionCall')));
+    else if (functionResponse !== undefined)
+      this.#readResult(side, readFields(functionResponse, part.at('functionResponse')));
+    else for (const shown of readPart(part, this.#notes)) this.#show(side, shown);
   }
 
   /** Consecutive texts of an answer are pieces of one text. */
@@ -104,10 +100,6 @@ export class ContentReader {
     const isPiece = side === 'assistant' && part.type === 'text' && last?.type === 'text';
     if (isPiece) this.#parts.splice(-1, 1, { type: 'text', text: last.text + part.text });
     else this.#parts.push(part);
-  }
-
-  #think(text: string): void {
-    this.#thought += text;
   }
 
   /** @param signature empty when the next part has none, undefined when there is no next part */
@@ -137,34 +129,25 @@ export class ContentReader {
     return last.text;
   }
 
-  #readCall(side: Side, call: GeminiCall, path: string): void {
-    const name = readName(call, `${path}.functionCall`);
-    const id = maybeText(call.id, `${path}.functionCall.id`) || undefined;
-    const args = maybeObject(call.args, `${path}.functionCall.args`) ?? {};
-    this.#notes.dropMembers(call, ['willContinue'], 'a function call');
+  #readCall(side: Side, call: Placed<GeminiCall>): void {
+    const name = readName(call);
+    const id = call.maybeText('id') || undefined;
+    const input = JSON.stringify(call.maybeObject('args')?.value ?? {});
+    this.#notes.dropMembers(call.value, ['willContinue'], 'a function call');
     this.#flush(side);
-    this.items.push({
-      type: 'tool_call',
-      id: this.#calls.call(name, id),
-      name,
-      namespace: undefined,
-      form: 'function',
-      input: JSON.stringify(args),
-    });
+    const known = this.#calls.call(name, id);
+    this.items.push({ type: 'tool_call', id: known, name, namespace: undefined, form: 'function', input });
   }
 
-  #readResult(side: Side, result: GeminiResult, path: string): void {
-    const at = `${path}.functionResponse`;
-    this.#notes.dropMembers(result, ['scheduling', 'willContinue'], 'a function response');
-    const name = readName(result, at);
-    const id = maybeText(result.id, `${at}.id`) || undefined;
-    const { text, isError } = readResponse(maybeObject(result.response, `${at}.response`) ?? {});
-    const shown = readMany(result.parts, `${at}.parts`).flatMap((entry, index) =>
-      readPart(readPlaced(entry, `${at}.parts[${index}]`), this.#notes),
-    );
+  #readResult(side: Side, result: Placed<GeminiResult>): void {
+    this.#notes.dropMembers(result.value, ['scheduling', 'willContinue'], 'a function response');
+    const name = readName(result);
+    const id = result.maybeText('id') || undefined;
+    const { text, isError } = readResponse(result.maybeObject('response')?.value ?? {});
+    const parts: Part[] = text === '' ? [] : [{ type: 'text', text }];
+    for (const [entry, path] of manyIn(result, 'parts')) parts.push(...readPart(readFields(entry, path), this.#notes));
     this.#flush(side);
-    const texts: Part[] = text === '' ? [] : [{ type: 'text', text }];
-    this.items.push({ type: 'tool_result', id: this.#calls.result(name, id), parts: [...texts, ...shown], isError });
+    this.items.push({ type: 'tool_result', id: this.#calls.result(name, id), parts, isError });
   }
 
   #flush(role: Side): void {

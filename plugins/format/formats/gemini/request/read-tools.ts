@@ -1,13 +1,19 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#core/platform/json.ts';
 import type { ClientTool, Tool, ToolChoice } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
-import { invalid, isMissing, maybeObject, maybeText, readTexts } from '../../../wire/read.ts';
+import { invalid, isMissing, type Placed } from '../../../wire/read.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
 import { readName, ToolSet } from '../../../canonical/tools.ts';
-import { maybeFields, readFields, readMany, readWord } from '../../../wire/gemini-fields.ts';
+import { manyIn, maybeFields, readFields, readWord } from '../../../wire/gemini-fields.ts';
 import { textsOf } from '../../../wire/members.ts';
 import { readSchema } from '../schema/read-schema.ts';
-import type { GeminiCalling, GeminiFunction, GeminiTool, GeminiToolConfig } from '../../../wire/gemini.ts';
+import type {
+  GeminiCalling,
+  GeminiFunction,
+  GeminiRequest,
+  GeminiTool,
+  GeminiToolConfig,
+} from '../../../wire/gemini.ts';
 
 /** Web search tools of all generations. */
 const searches = new Set(['googleSearch', 'googleSearchRetrieval', 'enterpriseWebSearch']);
@@ -19,26 +25,20 @@ const searches = new Set(['googleSearch', 'googleSearchRetrieval', 'enterpriseWe
  *
  * @throws GatewayError `invalid_request`
  */
-export function readTools(value: JsonValue | undefined, notes: Notes): Tool[] {
+export function readTools(request: Placed<GeminiRequest>, notes: Notes): Tool[] {
   const tools = new ToolSet();
-  for (const [index, entry] of readMany(value, 'tools').entries()) {
-    const path = `tools[${index}]`;
-    for (const tool of readEntry(readFields(entry, path), path, notes)) tools.add(tool);
-  }
+  for (const [entry, path] of manyIn(request, 'tools')) readEntry(readFields(entry, path), tools, notes);
   return tools.list;
 }
 
-function readEntry(entry: GeminiTool, path: string, notes: Notes): Tool[] {
-  const declared = readMany(entry.functionDeclarations, `${path}.functionDeclarations`);
-  const functions: Tool[] = declared.map((declaration, index) =>
-    readDeclaration(declaration, `${path}.functionDeclarations[${index}]`, notes),
-  );
-  for (const [name, tool] of Object.entries(entry)) {
+function readEntry(entry: Placed<GeminiTool>, tools: ToolSet, notes: Notes): void {
+  for (const [declared, path] of manyIn(entry, 'functionDeclarations'))
+    tools.add(readDeclaration(readFields(declared, path), notes));
+  for (const [name, tool] of Object.entries(entry.value)) {
     if (name === 'functionDeclarations' || isMissing(tool)) continue;
-    if (searches.has(name)) functions.push(readSearch(readFields(tool, `${path}.${name}`), notes));
+    if (searches.has(name)) tools.add(readSearch(readFields(tool, `${entry.path}.${name}`).value, notes));
     else notes.drop(`tool ${name}`);
   }
-  return functions;
 }
 
 /** A search by any of Google's names. */
@@ -48,17 +48,16 @@ function readSearch({ excludeDomains, ...others }: JsonObject, notes: Notes): To
   return { form: 'web_search', options: blocked.length === 0 ? {} : { blockedDomains: blocked } };
 }
 
-function readDeclaration(value: JsonValue, path: string, notes: Notes): ClientTool {
-  const declaration: GeminiFunction = readFields(value, path);
-  if (readWord(declaration.behavior, `${path}.behavior`) === 'NON_BLOCKING') notes.drop('behavior of a function');
-  notes.dropMembers(declaration, ['response', 'responseJsonSchema'], 'a function');
-  const schema = maybeObject(declaration.parametersJsonSchema, `${path}.parametersJsonSchema`);
-  const own = maybeObject(declaration.parameters, `${path}.parameters`);
+function readDeclaration(declared: Placed<GeminiFunction>, notes: Notes): ClientTool {
+  if (readWord(declared, 'behavior') === 'NON_BLOCKING') notes.drop('behavior of a function');
+  notes.dropMembers(declared.value, ['response', 'responseJsonSchema'], 'a function');
+  const schema = declared.maybeObject('parametersJsonSchema')?.value;
+  const own = declared.maybeObject('parameters')?.value;
   return {
     form: 'function',
-    name: readName(declaration, path),
+    name: readName(declared),
     namespace: undefined,
-    description: maybeText(declaration.description, `${path}.description`),
+    description: declared.maybeText('description'),
     schema: schema ?? (own && readSchema(own)),
     strict: undefined,
     grammar: undefined,
@@ -67,45 +66,41 @@ function readDeclaration(value: JsonValue, path: string, notes: Notes): ClientTo
 
 /** @throws GatewayError `invalid_request` */
 export function readToolChoice(
-  value: JsonValue | undefined,
+  request: Placed<GeminiRequest>,
   tools: readonly Tool[],
   notes: Notes,
 ): ToolChoice | undefined {
-  const config: GeminiToolConfig = maybeFields(value, 'toolConfig') ?? {};
-  for (const [name, member] of Object.entries(config)) {
+  const config = maybeFields<GeminiToolConfig, GeminiRequest>(request, 'toolConfig');
+  for (const [name, member] of Object.entries(config?.value ?? {})) {
     if (name !== 'functionCallingConfig' && !isEmpty(member)) notes.drop(`toolConfig.${name}`);
   }
-  const path = 'toolConfig.functionCallingConfig';
-  const calling: GeminiCalling = maybeFields(config.functionCallingConfig, path) ?? {};
-  const mode = readWord(calling.mode, `${path}.mode`);
-  const allowed = readAllowed(calling.allowedFunctionNames, tools, `${path}.allowedFunctionNames`);
+  const calling = config && maybeFields<GeminiCalling, GeminiToolConfig>(config, 'functionCallingConfig');
+  if (calling === undefined) return undefined;
+  const mode = readWord(calling, 'mode');
+  const names = readAllowed(calling, tools);
+  const allowed = names && { allowed: names };
   switch (mode) {
     case undefined:
-      return allowed && { type: 'auto', allowed };
+      return allowed && { type: 'auto', ...allowed };
     case 'AUTO':
-      return { type: 'auto', ...(allowed && { allowed }) };
+      return { type: 'auto', ...allowed };
     case 'VALIDATED':
       notes.approximate('mode VALIDATED as AUTO');
-      return { type: 'auto', ...(allowed && { allowed }) };
+      return { type: 'auto', ...allowed };
     case 'NONE':
       return { type: 'none' };
     case 'ANY':
-      if (allowed?.length === 1) return { type: 'tool', name: allowed[0] };
-      return { type: 'required', ...(allowed && { allowed }) };
+      return names?.length === 1 ? { type: 'tool', name: names[0] } : { type: 'required', ...allowed };
     default:
-      throw invalid(`${path}.mode`, 'AUTO, ANY, NONE or VALIDATED');
+      throw invalid(calling.at('mode'), 'AUTO, ANY, NONE or VALIDATED');
   }
 }
 
-function readAllowed(
-  value: JsonValue | undefined,
-  tools: readonly Tool[],
-  path: string,
-): readonly string[] | undefined {
-  const names = readTexts(value, path);
+function readAllowed(calling: Placed<GeminiCalling>, tools: readonly Tool[]): readonly string[] | undefined {
+  const names = calling.texts('allowedFunctionNames');
   for (const [index, name] of names.entries()) {
     if (!tools.some((tool) => isClientTool(tool) && tool.name === name)) {
-      throw invalid(`${path}[${index}]`, 'the name of one of the functions');
+      throw invalid(`${calling.at('allowedFunctionNames')}[${index}]`, 'the name of one of the functions');
     }
   }
   return names.length === 0 ? undefined : names;

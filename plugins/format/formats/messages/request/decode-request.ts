@@ -1,8 +1,8 @@
-import { type JsonValue, parseObject } from '#core/platform/json.ts';
+import { parseObject } from '#core/platform/json.ts';
 import type { Conversation, Effort, OutputFormat, ReasoningRequest } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { readEffort } from '../../../canonical/reasoning.ts';
-import { invalid, maybeInteger, maybeObject, maybeText, readObject, readText } from '../../../wire/read.ts';
+import { invalid, Placed } from '../../../wire/read.ts';
 import { readSettings } from '../../contract/settings.ts';
 import { messagesBounds, messagesParameters } from './parameters.ts';
 import { MessagesHistoryReader } from './read-messages.ts';
@@ -21,20 +21,23 @@ import type {
  * @throws GatewayError `invalid_request`, `not_supported`
  */
 export function decodeRequest(body: MessagesRequest, notes: Notes): Conversation {
+  const request = new Placed(body);
   const reader = new MessagesHistoryReader(notes);
-  reader.readSystem(body.system, 'system');
-  reader.readMessages(body.messages);
+  reader.readSystem(request, 'system');
+  reader.readMessages(request);
   const tools = readTools(toolsInForce(body, notes), notes);
-  const output: MessagesOutputConfig = maybeObject(body.output_config, 'output_config') ?? {};
+  const output = request.maybeObject<MessagesOutputConfig>('output_config');
   const settings = readSettings(body, messagesParameters, notes);
   return {
     ...settings,
     instructions: reader.instructions,
     items: reader.items,
     tools,
-    ...readToolChoice(body, tools, notes),
-    reasoning: readReasoning(body.thinking, readEffort(output.effort, 'output_config.effort'), notes),
-    output: readFormat(output.format, 'output_config.format') ?? readFormat(body.output_format, 'output_format'),
+    ...readToolChoice(request, tools, notes),
+    reasoning: readReasoning(request, output && readEffort(output, 'effort'), notes),
+    output:
+      readFormat(output?.maybeObject<MessagesOutputFormat>('format')) ??
+      readFormat(request.maybeObject<MessagesOutputFormat>('output_format')),
     cacheKey: settings.user && readSession(settings.user),
     isCacheKeyImplied: true,
   };
@@ -42,20 +45,20 @@ export function decodeRequest(body: MessagesRequest, notes: Notes): Conversation
 
 /** An effort without `thinking` counts too. */
 function readReasoning(
-  value: JsonValue | undefined,
+  body: Placed<MessagesRequest>,
   effort: Effort | undefined,
   notes: Notes,
 ): ReasoningRequest | undefined {
-  const thinking: MessagesThinking | undefined = maybeObject(value, 'thinking');
+  const thinking = body.maybeObject<MessagesThinking>('thinking');
   if (thinking === undefined) return effort && { effort, budget: undefined, wantsText: false };
-  const wantsText = maybeText(thinking.display, 'thinking.display') !== 'omitted';
-  const budget = maybeInteger(thinking.budget_tokens, 'thinking.budget_tokens', messagesBounds.thinkingTokens);
-  switch (readText(thinking.type, 'thinking.type')) {
+  const wantsText = thinking.maybeText('display') !== 'omitted';
+  const budget = thinking.maybeInteger('budget_tokens', messagesBounds.thinkingTokens);
+  switch (thinking.text('type')) {
     case 'disabled':
       return { effort: 'none', budget: undefined, wantsText: false };
     case 'enabled':
       if (budget === undefined)
-        throw invalid('thinking.budget_tokens', `an integer from ${messagesBounds.thinkingTokens}`);
+        throw invalid(thinking.at('budget_tokens'), `an integer from ${messagesBounds.thinkingTokens}`);
       return { effort, budget, wantsText };
     case 'between_tools':
       notes.approximate('thinking between_tools as adaptive');
@@ -63,21 +66,15 @@ function readReasoning(
     case 'adaptive':
       return { effort, budget: undefined, wantsText };
     default:
-      throw invalid('thinking.type', 'enabled, adaptive, between_tools or disabled');
+      throw invalid(thinking.at('type'), 'enabled, adaptive, between_tools or disabled');
   }
 }
 
-function readFormat(value: JsonValue | undefined, path: string): OutputFormat | undefined {
-  const format: MessagesOutputFormat | undefined = maybeObject(value, path);
+function readFormat(format: Placed<MessagesOutputFormat> | undefined): OutputFormat | undefined {
   if (format === undefined) return undefined;
-  if (format.type !== 'json_schema') throw invalid(`${path}.type`, 'json_schema');
-  return {
-    type: 'json_schema',
-    name: undefined,
-    description: undefined,
-    schema: readObject(format.schema, `${path}.schema`),
-    strict: 'fitting',
-  };
+  if (format.value.type !== 'json_schema') throw invalid(format.at('type'), 'json_schema');
+  const { value: schema } = format.object('schema');
+  return { type: 'json_schema', name: undefined, description: undefined, schema, strict: 'fitting' };
 }
 
 /** Claude Code puts a session into the user id: as JSON, in older versions at the end. Observed. */

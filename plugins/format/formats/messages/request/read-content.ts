@@ -1,46 +1,42 @@
-import type { JsonValue } from '#core/platform/json.ts';
 import type { Part, Source } from '../../../canonical/conversation.ts';
 import { mediaPart, standardBase64, plainMediaType, placeParts, textPart } from '../../../canonical/media.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { member } from '../../../wire/members.ts';
-import { invalid, isMissing, maybeText, readObject, readText } from '../../../wire/read.ts';
+import { invalid, Placed } from '../../../wire/read.ts';
 import { isToolChange } from './tool-changes.ts';
 import type { MessagesBlock, MessagesSource } from '../../../wire/messages.ts';
 
-/** A block of content and its path. */
-export interface PlacedBlock {
-  readonly type: string;
-  readonly block: MessagesBlock;
-  readonly path: string;
-}
+type PlacedBlock = Placed<MessagesBlock>;
 
 /**
  * Reads content into its blocks; a string stands for one block of text.
  *
  * @throws GatewayError `invalid_request`
  */
-export function readBlocks(value: JsonValue | undefined, path: string): PlacedBlock[] {
-  if (isMissing(value)) return [];
-  if (typeof value === 'string') return [{ type: 'text', block: { type: 'text', text: value }, path }];
-  if (!Array.isArray(value)) throw invalid(path, 'a string or a list of blocks');
-  return value.map((entry, index) => {
-    const blockPath = `${path}[${index}]`;
-    const block: MessagesBlock = readObject(entry, blockPath);
-    return { type: readText(block.type, `${blockPath}.type`), block, path: blockPath };
-  });
+export function readBlocks<T extends object>(holder: Placed<T>, name: keyof T & string): PlacedBlock[] {
+  const value = holder.get(name);
+  if (holder.isMissing(name)) return [];
+  if (typeof value === 'string') return [new Placed({ type: 'text', text: value }, holder.at(name))];
+  if (!Array.isArray(value)) throw invalid(holder.at(name), 'a string or a list of blocks');
+  const blocks: PlacedBlock[] = [];
+  for (const block of holder.objects<MessagesBlock>(name)) {
+    block.text('type');
+    blocks.push(block);
+  }
+  return blocks;
 }
 
 /** Reads the content of a user or a tool result. */
-export function readParts(value: JsonValue | undefined, path: string, notes: Notes): Part[] {
-  return readBlocks(value, path).flatMap((placed) => readPart(placed, notes));
+export function readParts<T extends object>(holder: Placed<T>, name: keyof T & string, notes: Notes): Part[] {
+  return readBlocks(holder, name).flatMap((block) => readPart(block, notes));
 }
 
 /**
  * Reads a block of a user or a tool result. Empty blocks are left out, and so are those of unknown types.
  * Source: Anthropic API reference, "Messages", content blocks.
  */
-export function readPart(placed: PlacedBlock, notes: Notes): Part[] {
-  return placeParts(readShown(placed, notes), placed.path);
+export function readPart(block: PlacedBlock, notes: Notes): Part[] {
+  return placeParts(readShown(block, notes), block.path);
 }
 
 /** Results of a search for tools, as text. */
@@ -48,66 +44,62 @@ export function referenceText(name: string): string {
   return `The tool ${name} is now available.`;
 }
 
-function readShown({ type, block, path }: PlacedBlock, notes: Notes): Part[] {
+function readShown(block: PlacedBlock, notes: Notes): Part[] {
+  const type = block.text('type');
   switch (type) {
     case 'text':
-      return textPart(readText(block.text, `${path}.text`));
+      return textPart(block.text('text'));
     case 'image':
-      notes.dropMembers(block, ['transformations'], 'an image');
-      return [{ type: 'image', source: readSource(block, path), detail: undefined }];
+      notes.dropMembers(block.value, ['transformations'], 'an image');
+      return [{ type: 'image', source: readSource(block.object('source')), detail: undefined }];
     case 'document':
-      return readDocument(block, path, notes);
+      return readDocument(block, notes);
     case 'search_result':
-      return readSearchResult(block, path, notes);
+      return readSearchResult(block, notes);
     case 'tool_reference':
-      return textPart(referenceText(readText(block.tool_name, `${path}.tool_name`)));
+      return textPart(referenceText(block.text('tool_name')));
     default:
-      if (!isToolChange(type)) notes.dropPart(`content block ${type}`, path);
+      if (!isToolChange(type)) notes.dropPart(`content block ${type}`, block.path);
       return [];
   }
 }
 
-function readSource(block: MessagesBlock, path: string): Source {
-  const sourcePath = `${path}.source`;
-  const source: MessagesSource = readObject(block.source, sourcePath);
-  switch (readText(source.type, `${sourcePath}.type`)) {
+function readSource(source: Placed<MessagesSource>): Source {
+  switch (source.text('type')) {
     case 'base64':
       return {
         type: 'base64',
-        mediaType: plainMediaType(readText(source.media_type, `${sourcePath}.media_type`)),
-        data: standardBase64(readText(source.data, `${sourcePath}.data`), `${sourcePath}.data`),
+        mediaType: plainMediaType(source.text('media_type')),
+        data: standardBase64(source.text('data'), source.at('data')),
       };
     case 'url':
-      return { type: 'url', url: readText(source.url, `${sourcePath}.url`) };
+      return { type: 'url', url: source.text('url') };
     case 'file':
-      return { type: 'id', id: readText(source.file_id, `${sourcePath}.file_id`), vendor: 'anthropic' };
+      return { type: 'id', id: source.text('file_id'), vendor: 'anthropic' };
     default:
-      throw invalid(`${sourcePath}.type`, 'base64, url or file');
+      throw invalid(source.at('type'), 'base64, url or file');
   }
 }
 
 /** A plain text document becomes text, which every model can read; others stay files. */
-function readDocument(block: MessagesBlock, path: string, notes: Notes): Part[] {
-  const source: MessagesSource = readObject(block.source, `${path}.source`);
-  const title = maybeText(block.title, `${path}.title`) || undefined;
+function readDocument(block: PlacedBlock, notes: Notes): Part[] {
+  const source = block.object<MessagesSource>('source');
+  const title = block.maybeText('title') || undefined;
   for (const name of ['context', 'citations'] as const)
-    if (!isMissing(block[name])) notes.drop(`${name} of a document`);
-  if (source.type === 'text') return titled(title, readText(source.data, `${path}.source.data`));
-  if (source.type === 'content') {
-    return [...titled(title, ''), ...readParts(source.content, `${path}.source.content`, notes)];
-  }
-  const read = readSource(block, path);
+    if (!block.isMissing(name)) notes.drop(`${name} of a document`);
+  const { type } = source.value;
+  if (type === 'text') return titled(title, source.text('data'));
+  if (type === 'content') return [...titled(title, ''), ...readParts(source, 'content', notes)];
+  const read = readSource(source);
   // A document that is an image is taken for one by some clients only.
   const isImage = read.type === 'base64' && read.mediaType.startsWith('image/');
   return [isImage ? { type: 'file', source: read, name: title } : mediaPart(read, title)];
 }
 
-function readSearchResult(block: MessagesBlock, path: string, notes: Notes): Part[] {
-  if (member(block.citations, 'enabled') === true) notes.drop('citations of a search result');
-  const title = maybeText(block.title, `${path}.title`);
-  const source = maybeText(block.source, `${path}.source`);
-  const head = [title, source].filter(Boolean).join('\n');
-  return [...textPart(head), ...readParts(block.content, `${path}.content`, notes)];
+function readSearchResult(block: PlacedBlock, notes: Notes): Part[] {
+  if (member(block.value.citations, 'enabled') === true) notes.drop('citations of a search result');
+  const head = [block.maybeText('title'), block.maybeText('source')].filter(Boolean).join('\n');
+  return [...textPart(head), ...readParts(block, 'content', notes)];
 }
 
 function titled(title: string | undefined, text: string): Part[] {

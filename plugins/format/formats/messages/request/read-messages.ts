@@ -2,19 +2,10 @@ import type { JsonValue } from '#core/platform/json.ts';
 import type { Item, Part, Reasoning, ToolCall, ToolResult } from '../../../canonical/conversation.ts';
 import { type Notes, refuseUnread } from '../../../canonical/notes.ts';
 import { readTaggedState } from '../../../canonical/opaque-state.ts';
-import {
-  invalid,
-  isMissing,
-  maybeBoolean,
-  maybeText,
-  readFilled,
-  readList,
-  readObject,
-  readText,
-} from '../../../wire/read.ts';
+import { invalid, type Placed } from '../../../wire/read.ts';
 import { withMember } from '../../adaptation/adapt-members.ts';
 import type { Adaptation } from '../../contract/adaptation.ts';
-import { type PlacedBlock, readBlocks, readPart, readParts } from './read-content.ts';
+import { readBlocks, readPart, readParts } from './read-content.ts';
 import { member } from '../../../wire/members.ts';
 import type { MessagesBlock, MessagesMessage, MessagesRequest } from '../../../wire/messages.ts';
 
@@ -34,52 +25,50 @@ export class MessagesHistoryReader {
   }
 
   /** @throws GatewayError `invalid_request` */
-  readSystem(value: JsonValue | undefined, path: string): void {
-    for (const part of readParts(value, path, this.#notes)) {
+  readSystem<T extends object>(holder: Placed<T>, name: keyof T & string): void {
+    for (const part of readParts(holder, name, this.#notes)) {
       if (part.type !== 'text') this.#notes.drop(`${part.type} in system`);
       else if (!isBillingHeader(part.text)) this.instructions.push(part.text);
     }
   }
 
   /** @throws GatewayError `invalid_request` */
-  readMessages(value: JsonValue | undefined): void {
-    const messages = readList(value, 'messages');
-    if (messages.length === 0) throw invalid('messages', 'a list of at least one message');
+  readMessages(body: Placed<MessagesRequest>): void {
+    const { length } = body.list('messages');
+    if (length === 0) throw invalid('messages', 'a list of at least one message');
     let count = 0;
-    for (const [index, entry] of messages.entries()) {
-      const path = `messages[${index}]`;
+    for (const message of body.objects<MessagesMessage>('messages')) {
       count = this.items.length;
-      this.#readMessage(readObject(entry, path), path);
+      this.#readMessage(message);
     }
-    if (this.items.length === count) refuseUnread(`messages[${messages.length - 1}]`, this.#notes);
+    if (this.items.length === count) refuseUnread(`messages[${length - 1}]`, this.#notes);
   }
 
-  #readMessage(message: MessagesMessage, path: string): void {
-    const { content, role } = message;
-    if (isMissing(content)) throw invalid(`${path}.content`, 'a string or a list of blocks');
-    if (role !== 'user' && role !== 'assistant' && role !== 'system') {
-      throw invalid(`${path}.role`, 'user, assistant or system');
-    }
-    if (!isMissing(message.output_config)) this.#notes.drop('output_config of a message');
-    if (role === 'system' && this.items.length === 0) return this.readSystem(content, `${path}.content`);
-    for (const placed of readBlocks(content, `${path}.content`)) {
-      if (role === 'assistant') this.#readAnswer(placed);
-      else if (role === 'user' && placed.type === 'tool_result') this.#push(role, readResult(placed, this.#notes));
-      else this.#parts.push(...readPart(placed, this.#notes));
+  #readMessage(message: Placed<MessagesMessage>): void {
+    const { role } = message.value;
+    if (message.isMissing('content')) throw invalid(message.at('content'), 'a string or a list of blocks');
+    if (role !== 'user' && role !== 'assistant' && role !== 'system')
+      throw invalid(message.at('role'), 'user, assistant or system');
+    if (!message.isMissing('output_config')) this.#notes.drop('output_config of a message');
+    if (role === 'system' && this.items.length === 0) return this.readSystem(message, 'content');
+    for (const block of readBlocks(message, 'content')) {
+      if (role === 'assistant') this.#readAnswer(block);
+      else if (role === 'user' && block.value.type === 'tool_result') this.#push(role, readResult(block, this.#notes));
+      else this.#parts.push(...readPart(block, this.#notes));
     }
     this.#flush(role);
   }
 
-  #readAnswer(placed: PlacedBlock): void {
-    switch (placed.type) {
+  #readAnswer(block: Placed<MessagesBlock>): void {
+    switch (block.value.type) {
       case 'thinking':
-        return this.#push('assistant', readThinking(placed));
+        return this.#push('assistant', readThinking(block));
       case 'redacted_thinking':
-        return this.#push('assistant', readRedacted(placed));
+        return this.#push('assistant', readRedacted(block));
       case 'tool_use':
-        return this.#push('assistant', readCall(placed));
+        return this.#push('assistant', readCall(block));
       default:
-        this.#parts.push(...readPart(placed, this.#notes));
+        this.#parts.push(...readPart(block, this.#notes));
     }
   }
 
@@ -100,36 +89,32 @@ export class MessagesHistoryReader {
 }
 
 /** Thinking of other vendors comes back without a signature. */
-function readThinking({ block, path }: PlacedBlock): Reasoning {
-  const signature = maybeText(block.signature, `${path}.signature`) ?? '';
-  return {
-    type: 'reasoning',
-    text: readText(block.thinking, `${path}.thinking`),
-    state: readTaggedState(signature),
-  };
+function readThinking(block: Placed<MessagesBlock>): Reasoning {
+  const signature = block.maybeText('signature') ?? '';
+  return { type: 'reasoning', text: block.text('thinking'), state: readTaggedState(signature) };
 }
 
-function readRedacted({ block, path }: PlacedBlock): Reasoning {
-  return { type: 'reasoning', text: '', state: readTaggedState(readText(block.data, `${path}.data`)) };
+function readRedacted(block: Placed<MessagesBlock>): Reasoning {
+  return { type: 'reasoning', text: '', state: readTaggedState(block.text('data')) };
 }
 
-function readCall({ block, path }: PlacedBlock): ToolCall {
+function readCall(block: Placed<MessagesBlock>): ToolCall {
   return {
     type: 'tool_call',
-    id: readText(block.id, `${path}.id`),
-    name: readFilled(block.name, `${path}.name`),
+    id: block.text('id'),
+    name: block.filled('name'),
     namespace: undefined,
     form: 'function',
-    input: JSON.stringify(readObject(block.input ?? {}, `${path}.input`)),
+    input: JSON.stringify(block.maybeObject('input')?.value ?? {}),
   };
 }
 
-function readResult({ block, path }: PlacedBlock, notes: Notes): ToolResult {
+function readResult(block: Placed<MessagesBlock>, notes: Notes): ToolResult {
   return {
     type: 'tool_result',
-    id: readText(block.tool_use_id, `${path}.tool_use_id`),
-    parts: readParts(block.content, `${path}.content`, notes),
-    isError: maybeBoolean(block.is_error, `${path}.is_error`) ?? false,
+    id: block.text('tool_use_id'),
+    parts: readParts(block, 'content', notes),
+    isError: block.maybeBoolean('is_error') ?? false,
   };
 }
 

@@ -5,7 +5,7 @@ import type { Notes } from '../../../canonical/notes.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
 import { forcedSearch, isWebSearch, readFunctionTool, readName, ToolSet } from '../../../canonical/tools.ts';
 import { readWebSearch } from '../../../canonical/web-search.ts';
-import { invalid, isMissing, maybeBoolean, maybeList, maybeText, readObject, readText } from '../../../wire/read.ts';
+import { invalid, Placed } from '../../../wire/read.ts';
 import type { MessagesRequest, MessagesTool, MessagesToolChoice } from '../../../wire/messages.ts';
 
 /** Stands for tools that Claude Code has not loaded yet; it cannot be called. Observed. */
@@ -14,11 +14,10 @@ const placeholderName = 'DeferredToolPlaceholder';
 const searchMembers = ['type', 'name', 'cache_control'];
 /** Members that tools of other formats lack. Deferred tools are sent in full; the vendor chooses how input is streamed. */
 const unservedMembers = ['allowed_callers', 'input_examples', 'max_characters'] as const;
-const schemaMember = { schemaName: 'input_schema' } as const;
 
 /** Where a schema is enforced, members may be optional, unlike elsewhere. */
-function readFunction(tool: MessagesTool, path: string): ClientTool {
-  const read = readFunctionTool(tool, path, schemaMember);
+function readFunction(tool: Placed<MessagesTool>): ClientTool {
+  const read = readFunctionTool(tool, 'input_schema');
   return read.strict === true ? { ...read, strict: 'fitting' } : read;
 }
 
@@ -27,30 +26,27 @@ function readFunction(tool: MessagesTool, path: string): ClientTool {
  *
  * Source: Anthropic API reference, "Messages", tools.
  *
+ * @param tools those in force
  * @throws GatewayError `invalid_request`
  */
-export function readTools(value: JsonValue | undefined, notes: Notes): Tool[] {
-  const tools = new ToolSet();
-  for (const [index, entry] of maybeList(value, 'tools').entries()) {
-    const path = `tools[${index}]`;
-    const tool = readTool(readObject(entry, path), path, notes);
-    if (tool !== undefined) tools.add(tool);
+export function readTools(tools: JsonValue | undefined, notes: Notes): Tool[] {
+  const read = new ToolSet();
+  for (const tool of new Placed({ tools }).objects<MessagesTool>('tools')) {
+    const one = readTool(tool, notes);
+    if (one !== undefined) read.add(one);
   }
-  return tools.list;
+  return read.list;
 }
 
-function readTool(tool: MessagesTool, path: string, notes: Notes): Tool | undefined {
-  const type = maybeText(tool.type, `${path}.type`) ?? 'custom';
+function readTool(tool: Placed<MessagesTool>, notes: Notes): Tool | undefined {
+  const type = tool.maybeText('type') ?? 'custom';
   const typed = findTypedTool(type);
-  if (typed !== undefined || type === 'custom') notes.dropMembers(tool, unservedMembers, 'tools');
-  if (typed !== undefined) return { ...readFunction(tool, path), ...typed };
-  if (isWebSearch(type)) return readWebSearch(tool, path, notes, searchMembers);
-  if (type !== 'custom') {
-    notes.drop(`tool ${type}`);
-    return undefined;
-  }
-  if (isPlaceholder(tool)) return undefined;
-  return readFunction(tool, path);
+  if (typed !== undefined || type === 'custom') notes.dropMembers(tool.value, unservedMembers, 'tools');
+  if (typed !== undefined) return { ...readFunction(tool), ...typed };
+  if (isWebSearch(type)) return readWebSearch(tool, notes, searchMembers);
+  if (type === 'custom') return isPlaceholder(tool.value) ? undefined : readFunction(tool);
+  notes.drop(`tool ${type}`);
+  return undefined;
 }
 
 /** True for the stand-in of tools that are not loaded. */
@@ -60,38 +56,36 @@ export function isPlaceholder({ name, defer_loading: isDeferred }: MessagesTool)
 
 /** @throws GatewayError `invalid_request`, or `not_supported` for a tool that only its vendor can run */
 export function readToolChoice(
-  body: MessagesRequest,
+  body: Placed<MessagesRequest>,
   tools: readonly Tool[],
   notes: Notes,
 ): Pick<Conversation, 'toolChoice' | 'parallelToolCalls'> {
-  if (isMissing(body.tool_choice)) return { toolChoice: undefined, parallelToolCalls: undefined };
-  const choice: MessagesToolChoice = readObject(body.tool_choice, 'tool_choice');
-  const isSerial = maybeBoolean(choice.disable_parallel_tool_use, 'tool_choice.disable_parallel_tool_use');
+  const choice = body.maybeObject<MessagesToolChoice>('tool_choice');
+  const isSerial = choice?.maybeBoolean('disable_parallel_tool_use');
   return {
-    toolChoice: readChoice(choice, body, tools, notes),
+    toolChoice: choice && readChoice(choice, body, tools, notes),
     parallelToolCalls: isSerial === undefined ? undefined : !isSerial,
   };
 }
 
 function readChoice(
-  choice: MessagesToolChoice,
-  body: MessagesRequest,
+  choice: Placed<MessagesToolChoice>,
+  body: Placed<MessagesRequest>,
   tools: readonly Tool[],
   notes: Notes,
 ): ToolChoice {
-  const type = readText(choice.type, 'tool_choice.type');
+  const type = choice.text('type');
   if (type === 'auto' || type === 'none') return { type };
   if (type === 'any') return { type: 'required' };
-  if (type !== 'tool') throw invalid('tool_choice.type', 'auto, any, tool or none');
-  const name = readName(choice, 'tool_choice');
+  if (type !== 'tool') throw invalid(choice.at('type'), 'auto, any, tool or none');
+  const name = readName(choice);
   if (tools.some((tool) => isClientTool(tool) && tool.name === name)) return { type, name };
   return readForeignChoice(name, body, notes);
 }
 
 /** A choice of a tool that is not a function: a web search can be offered but not forced; others cannot be served. */
-function readForeignChoice(name: string, body: MessagesRequest, notes: Notes): ToolChoice {
-  const tools: readonly MessagesTool[] = maybeList(body.tools, 'tools').map((tool) => readObject(tool, 'tools'));
-  const chosen = tools.find((tool) => tool.name === name);
+function readForeignChoice(name: string, body: Placed<MessagesRequest>, notes: Notes): ToolChoice {
+  const chosen = body.objects<MessagesTool>('tools').find(({ value }) => value.name === name)?.value;
   const type = chosen === undefined ? undefined : String(chosen.type ?? 'custom');
   // One that the client executes is not in force.
   if (type === undefined || type === 'custom' || findTypedTool(type) !== undefined)

@@ -1,10 +1,9 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
-import type { JsonValue } from '#core/platform/json.ts';
 import type { Conversation, Effort, ReasoningRequest } from '../../../canonical/conversation.ts';
 import type { Notes } from '../../../canonical/notes.ts';
 import { readOutputFormat } from '../../../canonical/openai.ts';
 import { readEffort } from '../../../canonical/reasoning.ts';
-import { isMissing, maybeInteger, maybeObject, maybeText, readTexts } from '../../../wire/read.ts';
+import { Placed } from '../../../wire/read.ts';
 import { readSettings } from '../../contract/settings.ts';
 import { responsesParameters } from './parameters.ts';
 import { ItemReader, responseNotFound } from './read-items.ts';
@@ -30,18 +29,19 @@ const includable = new Set([
  * @throws GatewayError `invalid_request`, `not_supported`, `previous_response_not_found`
  */
 export function decodeRequest(body: ResponsesRequest, notes: Notes): Conversation {
-  refuseStored(body);
+  const request = new Placed(body);
+  refuseStored(request);
   const tools = new ToolReader(notes);
   const reader = new ItemReader(tools, notes);
-  tools.add(body.tools, 'tools');
-  const instructions = maybeText(body.instructions, 'instructions') ?? '';
-  reader.read(body.input);
-  const toolChoice = readToolChoice(body.tool_choice, tools.tools, notes);
+  tools.add(request);
+  const instructions = request.maybeText('instructions') ?? '';
+  reader.read(request);
+  const toolChoice = readToolChoice(request, tools.tools, notes);
   if (toolChoice?.type !== 'none') tools.refuseOnlyForeign();
-  const { format }: ResponsesTextOptions = maybeObject(body.text, 'text') ?? {};
-  const include = readTexts(body.include, 'include');
+  const text = request.maybeObject<ResponsesTextOptions>('text');
+  const include = request.texts('include');
   noteUnserved(include, notes);
-  maybeInteger(body.max_tool_calls, 'max_tool_calls');
+  request.maybeInteger('max_tool_calls');
   const settings = readSettings(body, responsesParameters, notes);
   return {
     ...settings,
@@ -49,8 +49,8 @@ export function decodeRequest(body: ResponsesRequest, notes: Notes): Conversatio
     items: reader.items,
     tools: tools.tools,
     toolChoice,
-    reasoning: withEffort(readReasoning(body.reasoning), reader.updated.effort),
-    output: readOutputFormat(format, 'text.format'),
+    reasoning: withEffort(readReasoning(request), reader.updated.effort),
+    output: text && readOutputFormat(text, 'format'),
     ...('output' in reader.updated && { output: reader.updated.output }),
     areInstructionsCached: reader.areInstructionsCached,
     topLogprobs: settings.topLogprobs ?? (include.includes(tokens) ? 0 : undefined),
@@ -58,11 +58,11 @@ export function decodeRequest(body: ResponsesRequest, notes: Notes): Conversatio
 }
 
 /** Refuses members that need stored data: without it the conversation would be incomplete. */
-function refuseStored(body: ResponsesRequest): void {
+function refuseStored(body: Placed<ResponsesRequest>): void {
   for (const name of ['previous_response_id', 'conversation'] as const) {
-    if (!isMissing(body[name])) throw responseNotFound(name);
+    if (!body.isMissing(name)) throw responseNotFound(name);
   }
-  if (!isMissing(body.prompt)) {
+  if (!body.isMissing('prompt')) {
     throw new GatewayError('not_supported', 'Stored prompts are not supported.', { param: 'prompt' });
   }
 }
@@ -80,12 +80,10 @@ function withEffort(asked: ReasoningRequest | undefined, effort: Effort | undefi
   return { budget: undefined, wantsText: false, ...asked, effort };
 }
 
-function readReasoning(value: JsonValue | undefined): ReasoningRequest | undefined {
-  const reasoning: ResponsesReasoningOptions | undefined = maybeObject(value, 'reasoning');
+function readReasoning(body: Placed<ResponsesRequest>): ReasoningRequest | undefined {
+  const reasoning = body.maybeObject<ResponsesReasoningOptions>('reasoning');
   if (reasoning === undefined) return undefined;
-  const effort = readEffort(reasoning.effort, 'reasoning.effort');
-  const summary =
-    maybeText(reasoning.summary, 'reasoning.summary') ??
-    maybeText(reasoning.generate_summary, 'reasoning.generate_summary');
+  const effort = readEffort(reasoning, 'effort');
+  const summary = reasoning.maybeText('summary') ?? reasoning.maybeText('generate_summary');
   return { effort, budget: undefined, wantsText: summary !== undefined && summary !== 'none' };
 }

@@ -1,5 +1,4 @@
 import { GatewayError } from '#core/platform/errors/table.ts';
-import type { JsonValue } from '#core/platform/json.ts';
 import type {
   Conversation,
   Effort,
@@ -15,21 +14,13 @@ import { textOf } from '../../../canonical/dialogue.ts';
 import { type Notes, refuseUnread } from '../../../canonical/notes.ts';
 import { readTaggedState } from '../../../canonical/opaque-state.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
-import {
-  invalid,
-  isMissing,
-  maybeList,
-  maybeObject,
-  maybeText,
-  readFilled,
-  readObject,
-  readText,
-} from '../../../wire/read.ts';
+import { invalid, Placed } from '../../../wire/read.ts';
 import { ToolReader, toolSearchName } from './read-tools.ts';
 import type {
   ResponsesItem,
   ResponsesPart,
   ResponsesReasoningOptions,
+  ResponsesRequest,
   ResponsesTextOptions,
 } from '../../../wire/responses.ts';
 import { mediaTypeIn } from '../../../canonical/made-images.ts';
@@ -66,7 +57,8 @@ export class ItemReader {
   }
 
   /** @throws GatewayError `invalid_request`, `previous_response_not_found` */
-  read(input: JsonValue | undefined): void {
+  read(body: Placed<ResponsesRequest>): void {
+    const { input } = body.value;
     if (typeof input === 'string') {
       if (input !== '') this.#say('user', [{ type: 'text', text: input }]);
       return;
@@ -74,66 +66,65 @@ export class ItemReader {
     if (!Array.isArray(input)) throw invalid('input', 'a string or a list of items');
     let count = 0;
     let type = '';
-    for (const [index, entry] of input.entries()) {
-      const path = `input[${index}]`;
-      const item: ResponsesItem = readObject(entry, path);
+    for (const item of body.objects<ResponsesItem>('input')) {
       count = this.items.length;
-      type = readType(item, path);
-      this.#item(type, item, path);
+      // Only messages may leave out the type.
+      type = item.isMissing('type') && !item.isMissing('role') ? 'message' : item.text('type');
+      this.#item(type, item);
     }
     if (this.items.length === 0) refuseUnread('input[', this.#notes);
     else if (this.items.length === count && !madeByModel.test(type))
       refuseUnread(`input[${input.length - 1}]`, this.#notes);
   }
 
-  #item(type: string, item: ResponsesItem, path: string): void {
+  #item(type: string, item: Placed<ResponsesItem>): void {
     switch (type) {
       case 'message':
-        return this.#message(item, path);
+        return this.#message(item);
       case 'reasoning':
-        return this.#reasoning(item, path);
+        return this.#reasoning(item);
       case 'function_call':
-        return this.#call(item, path, 'function', maybeText(item.arguments, `${path}.arguments`) || '{}');
+        return this.#call(item, 'function', item.maybeText('arguments') || '{}');
       case 'custom_tool_call':
-        return this.#call(item, path, 'freeform', maybeText(item.input, `${path}.input`) ?? '');
+        return this.#call(item, 'freeform', item.maybeText('input') ?? '');
       case 'function_call_output':
       case 'custom_tool_call_output':
-        return this.#result(item, path, readContent(item.output, `${path}.output`, this.#notes));
+        return this.#result(item, readContent(item, 'output', this.#notes));
       case 'image_generation_call':
-        return this.#image(item, path);
+        return this.#image(item);
       case 'tool_search_call':
-        return this.#search(item, path);
+        return this.#search(item);
       case 'tool_search_output':
-        return this.#found(item, path);
+        return this.#found(item);
       case 'additional_tools':
-        return this.#tools.add(item.tools, `${path}.tools`);
+        return this.#tools.add(item);
       case 'item_reference':
-        throw responseNotFound(`${path}.id`);
+        throw responseNotFound(item.at('id'));
       case 'configuration_update':
-        return this.#configure(item, path);
+        return this.#configure(item);
       case 'compaction_trigger':
         // It asks for a summary in place of an answer.
         throw new GatewayError('unsupported_content', `This model does not support input item ${type}.`, {
-          param: path,
+          param: item.path,
         });
       default:
-        this.#notes.dropPart(`input item ${type}`, path);
+        this.#notes.dropPart(`input item ${type}`, item.path);
     }
   }
 
   /** Each setting stays in effect until a later item replaces it. */
-  #configure(item: ResponsesItem, path: string): void {
-    const reasoning: ResponsesReasoningOptions = maybeObject(item.reasoning, `${path}.reasoning`) ?? {};
-    const effort = readEffort(reasoning.effort, `${path}.reasoning.effort`);
+  #configure(item: Placed<ResponsesItem>): void {
+    const reasoning = item.maybeObject<ResponsesReasoningOptions>('reasoning');
+    const effort = reasoning && readEffort(reasoning, 'effort');
     if (effort !== undefined) this.updated = { ...this.updated, effort };
-    const text: ResponsesTextOptions | undefined = maybeObject(item.text, `${path}.text`);
-    if (text === undefined || isMissing(text.format)) return;
-    this.updated = { ...this.updated, output: readOutputFormat(text.format, `${path}.text.format`) };
+    const text = item.maybeObject<ResponsesTextOptions>('text');
+    if (text?.isMissing('format') === false)
+      this.updated = { ...this.updated, output: readOutputFormat(text, 'format') };
   }
 
-  #message(item: ResponsesItem, path: string): void {
-    const role = readRole(item.role, `${path}.role`);
-    const parts = readContent(item.content, `${path}.content`, this.#notes);
+  #message(item: Placed<ResponsesItem>): void {
+    const role = readRole(item);
+    const parts = readContent(item, 'content', this.#notes);
     if (parts.length === 0) return;
     if (role !== 'system' || this.items.length > 0) return this.#say(role, parts);
     if (endsCached(parts)) this.areInstructionsCached = true;
@@ -148,60 +139,61 @@ export class ItemReader {
   }
 
   /** An image that a model has made. Without its data, only the vendor that made it knows it. */
-  #image(item: ResponsesItem, path: string): void {
-    const data = maybeText(item.result, `${path}.result`);
-    if (data === undefined || data === '') return this.#notes.dropPart('input item image_generation_call', path);
-    const mediaType = mediaTypeIn(data) ?? `image/${maybeText(item.output_format, `${path}.output_format`) ?? 'png'}`;
-    const source = { type: 'base64', mediaType, data: standardBase64(data, `${path}.result`) } as const;
-    this.#say('assistant', placeParts([{ type: 'image', source, detail: undefined }], path));
+  #image(item: Placed<ResponsesItem>): void {
+    const data = item.maybeText('result');
+    if (data === undefined || data === '')
+      return this.#notes.dropPart('input item image_generation_call', item.path);
+    const mediaType = mediaTypeIn(data) ?? `image/${item.maybeText('output_format') ?? 'png'}`;
+    const source = { type: 'base64', mediaType, data: standardBase64(data, item.at('result')) } as const;
+    this.#say('assistant', placeParts([{ type: 'image', source, detail: undefined }], item.path));
   }
 
-  #reasoning(item: ResponsesItem, path: string): void {
-    const text = [...readTexts(item, 'summary', path), ...readTexts(item, 'content', path)].join('\n\n');
-    const encrypted = maybeText(item.encrypted_content, `${path}.encrypted_content`);
+  #reasoning(item: Placed<ResponsesItem>): void {
+    const text = [...readTexts(item, 'summary'), ...readTexts(item, 'content')].join('\n\n');
+    const encrypted = item.maybeText('encrypted_content');
     const state: Reasoning['state'] = encrypted === undefined ? undefined : readTaggedState(encrypted);
     if (encrypted !== undefined && state === undefined) this.#notes.drop('encrypted_content of unknown origin');
     if (text !== '' || state !== undefined) this.items.push({ type: 'reasoning', text, state });
   }
 
-  #call(item: ResponsesItem, path: string, form: ToolForm, input: string): void {
-    const name = readFilled(item.name, `${path}.name`);
-    const namespace = maybeText(item.namespace, `${path}.namespace`);
-    const id = this.#calls.call(name, readText(item.call_id, `${path}.call_id`) || undefined);
+  #call(item: Placed<ResponsesItem>, form: ToolForm, input: string): void {
+    const name = item.filled('name');
+    const namespace = item.maybeText('namespace');
+    const id = this.#calls.call(name, item.text('call_id') || undefined);
     this.items.push({ type: 'tool_call', id, name, namespace, form, input });
   }
 
-  #result(item: ResponsesItem, path: string, parts: readonly Part[]): void {
-    this.items.push({ type: 'tool_result', id: this.#answered(item, path), parts, isError: false });
+  #result(item: Placed<ResponsesItem>, parts: readonly Part[]): void {
+    this.items.push({ type: 'tool_result', id: this.#answered(item), parts, isError: false });
   }
 
   /** Without an id, the name says which call a result belongs to. Source: openai 7.7, `FunctionCallOutput`. */
-  #answered(item: ResponsesItem, path: string): string {
-    const given = maybeText(item.call_id, `${path}.call_id`) ?? '';
-    const name = maybeText(item.name, `${path}.name`);
+  #answered(item: Placed<ResponsesItem>): string {
+    const given = item.maybeText('call_id') ?? '';
+    const name = item.maybeText('name');
     if (given === '') return this.#calls.result(name, undefined);
     this.#calls.answer(given);
     return given;
   }
 
   /** A search without an id was the vendor's own: only its result remains. */
-  #search(item: ResponsesItem, path: string): void {
-    if (isMissing(item.call_id)) return this.#notes.drop('input item tool_search_call');
-    const { arguments: wanted } = item;
+  #search(item: Placed<ResponsesItem>): void {
+    if (item.isMissing('call_id')) return this.#notes.drop('input item tool_search_call');
+    const { arguments: wanted } = item.value;
     const input = typeof wanted === 'string' ? wanted : JSON.stringify(wanted ?? {});
-    this.#call({ ...item, name: toolSearchName }, path, 'tool_search', input || '{}');
+    this.#call(new Placed({ ...item.value, name: toolSearchName }, item.path), 'tool_search', input || '{}');
   }
 
-  #found(item: ResponsesItem, path: string): void {
-    this.#tools.add(item.tools, `${path}.tools`);
-    if (isMissing(item.call_id)) return;
+  #found(item: Placed<ResponsesItem>): void {
+    this.#tools.add(item);
+    if (item.isMissing('call_id')) return;
     const found = new ToolReader(this.#notes);
-    found.add(item.tools, `${path}.tools`);
+    found.add(item);
     const names = found.tools
       .filter(isClientTool)
       .map(({ name, namespace }) => [namespace, name].filter(Boolean).join('.'));
     const text = names.length === 0 ? 'No tools were found.' : `These tools can be called now: ${names.join(', ')}`;
-    this.#result(item, path, [{ type: 'text', text }]);
+    this.#result(item, [{ type: 'text', text }]);
   }
 }
 
@@ -215,25 +207,16 @@ export function responseNotFound(param: string): GatewayError {
   });
 }
 
-/** Only messages may leave out the type. */
-function readType(item: ResponsesItem, path: string): string {
-  if (isMissing(item.type) && !isMissing(item.role)) return 'message';
-  return readText(item.type, `${path}.type`);
+function readRole(item: Placed<ResponsesItem>): Message['role'] {
+  const { role } = item.value;
+  if (role === 'developer' || role === 'system') return 'system';
+  if (role === 'user' || role === 'assistant') return role;
+  throw invalid(item.at('role'), 'user, assistant, system or developer');
 }
 
-function readRole(value: JsonValue | undefined, path: string): Message['role'] {
-  if (value === 'developer' || value === 'system') return 'system';
-  if (value === 'user' || value === 'assistant') return value;
-  throw invalid(path, 'user, assistant, system or developer');
-}
-
-function readTexts(item: ResponsesItem, name: 'summary' | 'content', path: string): string[] {
-  return maybeList(item[name], `${path}.${name}`).flatMap((entry, index) => {
-    const partPath = `${path}.${name}[${index}]`;
-    const part: ResponsesPart = readObject(entry, partPath);
-    const text = maybeText(part.text, `${partPath}.text`);
-    return text === undefined || text === '' ? [] : [text];
-  });
+function readTexts(item: Placed<ResponsesItem>, name: 'summary' | 'content'): string[] {
+  const texts = item.objects<ResponsesPart>(name).map((part) => part.maybeText('text') ?? '');
+  return texts.filter((text) => text !== '').toArray();
 }
 
 /**
@@ -242,38 +225,38 @@ function readTexts(item: ResponsesItem, name: 'summary' | 'content', path: strin
  *
  * @throws GatewayError `invalid_request`
  */
-function readContent(value: JsonValue | undefined, path: string, notes: Notes): Part[] {
-  return readContentParts(value, path, (part, partPath) => readPart(part, partPath, notes));
+function readContent(item: Placed<ResponsesItem>, name: 'content' | 'output', notes: Notes): Part[] {
+  return readContentParts(item, name, (part) => readPart(part, notes));
 }
 
-function readPart(part: ResponsesPart, path: string, notes: Notes): Part[] {
-  const type = readText(part.type, `${path}.type`);
+function readPart(part: Placed<ResponsesPart>, notes: Notes): Part[] {
+  const type = part.text('type');
   switch (type) {
     case 'input_text':
     case 'output_text':
     case 'summary_text':
     case 'text':
-      return textPart(readText(part.text, `${path}.text`), hasBreakpoint(part));
+      return textPart(part.text('text'), hasBreakpoint(part.value));
     case 'refusal':
-      return refusalPart(readText(part.refusal, `${path}.refusal`));
+      return refusalPart(part.text('refusal'));
     case 'input_image':
-      return [readImage(part, path)];
+      return [readImage(part)];
     case 'input_file':
-      notes.dropMembers(part, ['detail'], 'a file');
-      return [readFilePart(part, path, true)];
+      notes.dropMembers(part.value, ['detail'], 'a file');
+      return [readFilePart(part, true)];
     case 'input_audio':
-      return [readAudio(part.input_audio, `${path}.input_audio`)];
+      return [readAudio(part.object(type))];
     default:
-      notes.dropPart(`content part ${type}`, path);
+      notes.dropPart(`content part ${type}`, part.path);
       return [];
   }
 }
 
-function readImage(part: ResponsesPart, path: string): ImagePart {
-  const detail = maybeText(part.detail, `${path}.detail`);
-  const id = maybeText(part.file_id, `${path}.file_id`);
-  const url = maybeText(part.image_url, `${path}.image_url`);
-  if (url !== undefined && url !== '') return { type: 'image', source: readUrl(url, `${path}.image_url`), detail };
-  if (id !== undefined && id !== '') return { type: 'image', source: { type: 'id', id, vendor: 'openai' }, detail };
-  throw invalid(`${path}.image_url`, 'the URL of an image, unless there is a file_id');
+function readImage(part: Placed<ResponsesPart>): ImagePart {
+  const detail = part.maybeText('detail');
+  const id = part.maybeText('file_id');
+  const url = part.maybeText('image_url');
+  if (url) return { type: 'image', source: readUrl(url, part.at('image_url')), detail };
+  if (id) return { type: 'image', source: { type: 'id', id, vendor: 'openai' }, detail };
+  throw invalid(part.at('image_url'), 'the URL of an image, unless there is a file_id');
 }

@@ -2,80 +2,52 @@ import { member } from '../../../wire/members.ts';
 import type { JsonValue } from '#core/platform/json.ts';
 import type { ResponsesEvent, ResponsesReply } from '../../../wire/responses.ts';
 
+/** Events that belong to no item, to one of any type, or to a reply of audio. */
+const ofNone =
+  'response.created response.queued response.in_progress response.completed response.incomplete response.failed error keepalive ' +
+  'response.output_item.added response.output_item.done response.content_part.added response.content_part.done ' +
+  'response.audio.delta response.audio.done response.audio.transcript.delta response.audio.transcript.done';
+const ends = 'delta done';
+const mcpStates = 'in_progress completed failed';
+const searchStates = 'in_progress searching completed';
+/** Events of the items of a type: their names, without `response.`, and what each can end in. */
+const ofItems: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  message: { output_text: `${ends} annotation.added`, refusal: ends },
+  reasoning: { reasoning_text: ends, reasoning_summary_part: 'added done', reasoning_summary_text: ends },
+  function_call: { function_call_arguments: ends },
+  custom_tool_call: { custom_tool_call_input: ends },
+  mcp_call: { mcp_call_arguments: ends, mcp_call: mcpStates },
+  mcp_list_tools: { mcp_list_tools: mcpStates },
+  shell_call: { shell_call_command: `added ${ends}` },
+  shell_call_output: { shell_call_output_content: ends },
+  code_interpreter_call: {
+    code_interpreter_call_code: ends,
+    code_interpreter_call: 'in_progress interpreting completed',
+  },
+  file_search_call: { file_search_call: searchStates },
+  web_search_call: { web_search_call: searchStates },
+  image_generation_call: { image_generation_call: 'in_progress generating partial_image completed' },
+  compaction: { compaction: 'compacting' },
+};
+
 /**
  * The events of a streamed response, each with the type of the item that it belongs to; undefined for those of none or of
  * any. The helpers of the openai SDK throw on every other event. Source: openai 7.55, `ResponseStreamEvent`.
  */
-const itemTypes: Readonly<Record<string, string | undefined>> = {
-  'response.created': undefined,
-  'response.queued': undefined,
-  'response.in_progress': undefined,
-  'response.completed': undefined,
-  'response.incomplete': undefined,
-  'response.failed': undefined,
-  error: undefined,
-  keepalive: undefined,
-  'response.output_item.added': undefined,
-  'response.output_item.done': undefined,
-  'response.content_part.added': undefined,
-  'response.content_part.done': undefined,
-  'response.audio.delta': undefined,
-  'response.audio.done': undefined,
-  'response.audio.transcript.delta': undefined,
-  'response.audio.transcript.done': undefined,
-  'response.output_text.delta': 'message',
-  'response.output_text.done': 'message',
-  'response.output_text.annotation.added': 'message',
-  'response.refusal.delta': 'message',
-  'response.refusal.done': 'message',
-  'response.reasoning_text.delta': 'reasoning',
-  'response.reasoning_text.done': 'reasoning',
-  'response.reasoning_summary_part.added': 'reasoning',
-  'response.reasoning_summary_part.done': 'reasoning',
-  'response.reasoning_summary_text.delta': 'reasoning',
-  'response.reasoning_summary_text.done': 'reasoning',
-  'response.function_call_arguments.delta': 'function_call',
-  'response.function_call_arguments.done': 'function_call',
-  'response.custom_tool_call_input.delta': 'custom_tool_call',
-  'response.custom_tool_call_input.done': 'custom_tool_call',
-  'response.mcp_call_arguments.delta': 'mcp_call',
-  'response.mcp_call_arguments.done': 'mcp_call',
-  'response.mcp_call.in_progress': 'mcp_call',
-  'response.mcp_call.completed': 'mcp_call',
-  'response.mcp_call.failed': 'mcp_call',
-  'response.mcp_list_tools.in_progress': 'mcp_list_tools',
-  'response.mcp_list_tools.completed': 'mcp_list_tools',
-  'response.mcp_list_tools.failed': 'mcp_list_tools',
-  'response.shell_call_command.added': 'shell_call',
-  'response.shell_call_command.delta': 'shell_call',
-  'response.shell_call_command.done': 'shell_call',
-  'response.shell_call_output_content.delta': 'shell_call_output',
-  'response.shell_call_output_content.done': 'shell_call_output',
-  'response.code_interpreter_call_code.delta': 'code_interpreter_call',
-  'response.code_interpreter_call_code.done': 'code_interpreter_call',
-  'response.code_interpreter_call.in_progress': 'code_interpreter_call',
-  'response.code_interpreter_call.interpreting': 'code_interpreter_call',
-  'response.code_interpreter_call.completed': 'code_interpreter_call',
-  'response.file_search_call.in_progress': 'file_search_call',
-  'response.file_search_call.searching': 'file_search_call',
-  'response.file_search_call.completed': 'file_search_call',
-  'response.web_search_call.in_progress': 'web_search_call',
-  'response.web_search_call.searching': 'web_search_call',
-  'response.web_search_call.completed': 'web_search_call',
-  'response.image_generation_call.in_progress': 'image_generation_call',
-  'response.image_generation_call.generating': 'image_generation_call',
-  'response.image_generation_call.partial_image': 'image_generation_call',
-  'response.image_generation_call.completed': 'image_generation_call',
-  'response.compaction.compacting': 'compaction',
-};
+const itemTypes: ReadonlyMap<string, string | undefined> = new Map([
+  ...ofNone.split(' ').map((type) => [type, undefined] as const),
+  ...Object.entries(ofItems).flatMap(([item, events]) =>
+    Object.entries(events).flatMap(([name, all]) => all.split(' ').map((end) => [`response.${name}.${end}`, item] as const)),
+  ),
+]);
 
 export function isKnownEvent(type: string): boolean {
-  return Object.hasOwn(itemTypes, type);
+  return itemTypes.has(type);
 }
 
 /** The type of the item that an event belongs to; undefined if it belongs to none or contains the type. */
 export function itemTypeOf(type: string): string | undefined {
-  return isKnownEvent(type) ? itemTypes[type] : undefined;
+  return itemTypes.get(type);
 }
 
 /** Names of vendors, and of the Open Responses specification, for events that the SDK knows under another. */

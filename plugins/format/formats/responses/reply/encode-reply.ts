@@ -11,14 +11,15 @@ import {
   statusOf,
   renderResponseFailed,
 } from './reply-object.ts';
+import { writeTextPart, writtenParts } from './text-parts.ts';
 import {
   itemId,
+  type TextualBlock,
   writeCitation,
   writeItem,
   writeLogprobs,
   writeOpenItem,
   writePart,
-  writeSummary,
 } from './write-output.ts';
 import type { ResponsesEvent, ResponsesItem, ResponsesReply } from '../../../wire/responses.ts';
 
@@ -37,7 +38,10 @@ export class ResponsesEncoder implements ReplyEncoder {
   #begun: BegunItem | undefined;
   finished: ResponsesReply | undefined;
   #sequence = 0;
-  #hasSummary = false;
+  /** The members by which events name the item, and the part of a text. */
+  #place: ResponsesEvent = {};
+  /** True once the text of the item has its part. */
+  #hasPart = false;
   #citations = 0;
 
   constructor(context: ReplyContext) {
@@ -51,9 +55,9 @@ export class ResponsesEncoder implements ReplyEncoder {
       case 'block_start':
         return this.#open(event.index, event.block);
       case 'block_delta':
-        return this.#delta(event.index, event.block, event.text, event.logprobs);
+        return this.#delta(event.block, event.text, event.logprobs);
       case 'citation':
-        return this.#cite(event.index, event.citation);
+        return this.#cite(event.citation);
       case 'block_stop':
         return this.#close(event.index, event.block);
       case 'finish':
@@ -96,56 +100,41 @@ export class ResponsesEncoder implements ReplyEncoder {
   }
 
   #open(index: number, head: BlockHead): string {
-    this.#hasSummary = false;
+    this.#hasPart = false;
     this.#citations = 0;
     this.#begun = { index, head, collected: new CollectedText(), citations: [] };
-    const item = writeOpenItem(this.#itemId(index, head), head);
+    const id = this.#itemId(index, head);
+    const part = head.type === 'tool_call' || head.type === 'image' ? {} : { [writtenParts[head.type].index]: 0 };
+    this.#place = { item_id: id, output_index: index, ...part };
+    const item = writeOpenItem(id, head);
     const added = this.#end() + this.#write('response.output_item.added', { output_index: index, item });
-    if (head.type === 'text') return added + this.#part('added', index, { ...head, text: '', citations: [] });
-    if (head.type === 'image')
-      return added + this.#makeImage('in_progress', index) + this.#makeImage('generating', index);
-    return head.type === 'refusal' ? added + this.#part('added', index, { ...head, text: '' }) : added;
+    if (head.type === 'text' || head.type === 'refusal') return added + this.#openPart(head.type);
+    return head.type === 'image' ? added + this.#makeImage('in_progress') + this.#makeImage('generating') : added;
   }
 
-  #delta(index: number, head: BlockHead, delta: string, tokens?: readonly Logprob[]): string {
+  #delta(head: BlockHead, delta: string, tokens?: readonly Logprob[]): string {
     this.#begun?.collected.add(delta);
-    const place = this.#place(index, head);
-    switch (head.type) {
-      case 'text':
-        return this.#write('response.output_text.delta', {
-          ...place,
-          content_index: 0,
-          delta,
-          logprobs: writeLogprobs(tokens),
-        });
-      case 'refusal':
-        return this.#write('response.refusal.delta', { ...place, content_index: 0, delta });
-      case 'reasoning':
-        return (
-          this.#beginSummary(index, head) +
-          this.#write('response.reasoning_summary_text.delta', { ...place, summary_index: 0, delta })
-        );
-      case 'tool_call':
-        // Searches have an object as input, without deltas.
-        return head.form === 'tool_search' ? '' : this.#write(`${inputEvents[head.form]}.delta`, { ...place, delta });
-      case 'image':
-        return '';
-    }
+    if (head.type === 'image') return '';
+    if (head.type === 'tool_call')
+      // Searches have an object as input, without deltas.
+      return head.form === 'tool_search' ? '' : this.#write(`${inputEvents[head.form]}.delta`, { ...this.#place, delta });
+    const logprobs = head.type === 'text' ? { logprobs: writeLogprobs(tokens) } : {};
+    const { events } = writtenParts[head.type];
+    return this.#openPart(head.type) + this.#write(`${events}.delta`, { ...this.#place, delta, ...logprobs });
   }
 
-  /** A summary has a part once there is text; encrypted reasoning has none. */
-  #beginSummary(index: number, head: BlockHead): string {
-    if (this.#hasSummary) return '';
-    this.#hasSummary = true;
-    const place = { ...this.#place(index, head), summary_index: 0 };
-    return this.#write('response.reasoning_summary_part.added', { ...place, part: writeSummary('') });
+  /** Opens the part of a text, once. Encrypted reasoning has no text, and so no part. */
+  #openPart(type: TextualBlock['type']): string {
+    if (this.#hasPart) return '';
+    this.#hasPart = true;
+    const kind = writtenParts[type];
+    return this.#write(`${kind.partEvents}.added`, { ...this.#place, part: writeTextPart(kind, '') });
   }
 
-  #cite(index: number, citation: Citation): string {
+  #cite(citation: Citation): string {
     this.#begun?.citations.push(citation);
     return this.#write('response.output_text.annotation.added', {
-      ...this.#place(index, { type: 'text' }),
-      content_index: 0,
+      ...this.#place,
       annotation_index: this.#citations++,
       annotation: writeCitation(citation),
     });
@@ -156,47 +145,30 @@ export class ResponsesEncoder implements ReplyEncoder {
     this.#output.push(item);
     this.#ending = item;
     this.#begun = undefined;
-    return this.#whole(index, block);
+    return this.#endContent(block);
   }
 
   /** The `done` events of a block, before that of its item. */
-  #whole(index: number, block: Block): string {
-    const place = this.#place(index, block);
-    switch (block.type) {
-      case 'text': {
-        const done = { ...place, content_index: 0, text: block.text, logprobs: writeLogprobs(block.logprobs) };
-        return this.#write('response.output_text.done', done) + this.#part('done', index, block);
-      }
-      case 'refusal': {
-        const done = { ...place, content_index: 0, refusal: block.text };
-        return this.#write('response.refusal.done', done) + this.#part('done', index, block);
-      }
-      case 'reasoning':
-        return this.#hasSummary ? this.#endSummary(index, block) : '';
-      case 'tool_call':
-        return this.#endInput(index, block);
-      case 'image':
-        return this.#makeImage('completed', index);
-    }
-  }
-
-  #makeImage(state: 'in_progress' | 'generating' | 'completed', index: number): string {
-    return this.#write(`response.image_generation_call.${state}`, this.#place(index, { type: 'image' }));
-  }
-
-  #endSummary(index: number, block: BlockOf<'reasoning'>): string {
-    const place = { ...this.#place(index, block), summary_index: 0 };
+  #endContent(block: Block): string {
+    if (block.type === 'image') return this.#makeImage('completed');
+    if (block.type === 'tool_call') return this.#endInput(block);
+    if (!this.#hasPart) return '';
+    const { events, partEvents, member } = writtenParts[block.type];
+    const logprobs = block.type === 'text' ? { logprobs: writeLogprobs(block.logprobs) } : {};
     return (
-      this.#write('response.reasoning_summary_text.done', { ...place, text: block.text }) +
-      this.#write('response.reasoning_summary_part.done', { ...place, part: writeSummary(block.text) })
+      this.#write(`${events}.done`, { ...this.#place, [member]: block.text, ...logprobs }) +
+      this.#write(`${partEvents}.done`, { ...this.#place, part: writePart(block) })
     );
   }
 
-  #endInput(index: number, call: BlockOf<'tool_call'>): string {
-    const { form, name, input } = call;
+  #makeImage(state: 'in_progress' | 'generating' | 'completed'): string {
+    return this.#write(`response.image_generation_call.${state}`, this.#place);
+  }
+
+  #endInput({ form, name, input }: BlockOf<'tool_call'>): string {
     if (form === 'tool_search') return '';
     const whole = form === 'function' ? { name, arguments: input } : { input };
-    return this.#write(`${inputEvents[form]}.done`, { ...this.#place(index, call), ...whole });
+    return this.#write(`${inputEvents[form]}.done`, { ...this.#place, ...whole });
   }
 
   #broken({ index, head, collected, citations }: BegunItem): ResponsesItem {
@@ -218,15 +190,6 @@ export class ResponsesEncoder implements ReplyEncoder {
         // Never open: it ends as it begins.
         return writeOpenItem(id, head);
     }
-  }
-
-  #part(what: 'added' | 'done', index: number, block: BlockOf<'text'> | BlockOf<'refusal'>): string {
-    const place = this.#place(index, block);
-    return this.#write(`response.content_part.${what}`, { ...place, content_index: 0, part: writePart(block) });
-  }
-
-  #place(index: number, head: BlockHead): { item_id: string; output_index: number } {
-    return { item_id: this.#itemId(index, head), output_index: index };
   }
 
   #itemId(index: number, head: BlockHead): string {

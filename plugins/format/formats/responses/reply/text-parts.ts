@@ -14,6 +14,20 @@ export interface StreamedText {
 }
 
 const inContent = { partEvents: 'response.content_part', list: 'content', index: 'content_index' } as const;
+const outputText: StreamedText = {
+  type: 'output_text',
+  says: 'text',
+  events: 'response.output_text',
+  member: 'text',
+  ...inContent,
+};
+const refusal: StreamedText = {
+  type: 'refusal',
+  says: 'refusal',
+  events: 'response.refusal',
+  member: 'refusal',
+  ...inContent,
+};
 const reasoningText: StreamedText = {
   type: 'reasoning_text',
   says: 'reasoning',
@@ -21,20 +35,18 @@ const reasoningText: StreamedText = {
   member: 'text',
   ...inContent,
 };
-const textParts: readonly StreamedText[] = [
-  { type: 'output_text', says: 'text', events: 'response.output_text', member: 'text', ...inContent },
-  { type: 'refusal', says: 'refusal', events: 'response.refusal', member: 'refusal', ...inContent },
-  reasoningText,
-  {
-    type: 'summary_text',
-    says: 'reasoning',
-    events: 'response.reasoning_summary_text',
-    partEvents: 'response.reasoning_summary_part',
-    member: 'text',
-    list: 'summary',
-    index: 'summary_index',
-  },
-];
+const summaryText: StreamedText = {
+  type: 'summary_text',
+  says: 'reasoning',
+  events: 'response.reasoning_summary_text',
+  partEvents: 'response.reasoning_summary_part',
+  member: 'text',
+  list: 'summary',
+  index: 'summary_index',
+};
+const textParts = [outputText, refusal, reasoningText, summaryText];
+/** The kind as which the gateway writes a block. */
+export const writtenParts = { text: outputText, refusal, reasoning: summaryText } as const;
 const byType = new Map(textParts.map((part) => [part.type, part]));
 /** Another name of `response.reasoning_text` is in use, too. */
 const byName = [

@@ -2,7 +2,11 @@ import { describeImage } from '../../../canonical/made-images.ts';
 import type { Block, BlockHead, CallHead, Citation, ImageBlock, Logprob } from '../../../canonical/reply.ts';
 import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { asList, parseInput } from '../../../wire/members.ts';
+import { writtenParts, writeTextPart } from './text-parts.ts';
 import type { ResponsesAnnotation, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
+
+/** A block whose text is a part of its item. */
+export type TextualBlock = Extract<Block, { type: keyof typeof writtenParts }>;
 
 /** OpenAI's prefixes of the ids of items, which clients check. */
 const idPrefixes: Readonly<Record<string, string>> = {
@@ -47,7 +51,7 @@ export function writeItem(id: string, block: Block, status: ItemStatus = 'comple
     case 'refusal':
       return writeMessage(id, status, [writePart(block)]);
     case 'reasoning': {
-      const summary = block.text === '' ? [] : [writeSummary(block.text)];
+      const summary = block.text === '' ? [] : [writePart(block)];
       return { id, type: 'reasoning', summary, encrypted_content: block.state, status };
     }
     case 'tool_call':
@@ -87,10 +91,10 @@ function writeCall(id: string, head: CallHead, input: string, status: string): R
   return { ...call, type: 'tool_search_call', execution: 'client', arguments: wanted, status };
 }
 
-export function writePart(block: Extract<Block, { type: 'text' | 'refusal' }>): ResponsesPart {
-  if (block.type === 'refusal') return { type: 'refusal', refusal: block.text };
-  const { text, citations, logprobs } = block;
-  return { type: 'output_text', text, annotations: citations.map(writeCitation), logprobs: writeLogprobs(logprobs) };
+export function writePart(block: TextualBlock): ResponsesPart {
+  const part = writeTextPart(writtenParts[block.type], block.text);
+  if (block.type !== 'text') return part;
+  return { ...part, annotations: block.citations.map(writeCitation), logprobs: writeLogprobs(block.logprobs) };
 }
 
 /** Bytes are required; in Chat they may be null, which stands for a token without a text. */
@@ -102,10 +106,6 @@ export function writeLogprobs(tokens: readonly Logprob[] = []): JsonObject[] {
       .filter(isJsonObject)
       .map((top) => ({ ...top, bytes: top['bytes'] ?? [] })),
   }));
-}
-
-export function writeSummary(text: string): ResponsesPart {
-  return { type: 'summary_text', text };
 }
 
 /** Offsets are required; a citation without any gets zeros. */

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '#core/platform/json.ts';
 import { invalid, Placed } from '../wire/read.ts';
 import type { EncodeTarget } from './codec.ts';
+import { textOf } from './dialogue.ts';
+import type { Notes } from './notes.ts';
 import type { OutputFormat, AudioPart, Part, Source, Conversation } from './conversation.ts';
 import { standardBase64, isDataUrl, mediaPart, readDataUrl, placeParts, textPart, unsupported } from './media.ts';
 import type { ChatAudio, ChatResponseFormat } from '../wire/chat.ts';
@@ -66,9 +68,16 @@ export function hasBreakpoint(part: JsonObject): boolean {
   return isJsonObject(part['prompt_cache_breakpoint']) || isJsonObject(part['cache_control']);
 }
 
-/** True when a breakpoint is in one of the parts. */
-export function endsCached(parts: readonly Part[]): boolean {
-  return parts.some((part) => part.type === 'text' && part.isBreakpoint === true);
+/** Takes a system message at the beginning of a history. */
+export function readInstructions(
+  to: { readonly instructions: string[]; areInstructionsCached: true | undefined },
+  parts: readonly Part[],
+  notes: Notes,
+): void {
+  if (parts.some((part) => part.type === 'text' && part.isBreakpoint === true)) to.areInstructionsCached = true;
+  const text = textOf(parts);
+  if (text !== '') to.instructions.push(text);
+  if (parts.some(({ type }) => type !== 'text')) notes.drop('images and files in instructions');
 }
 
 export function readAudio(audio: Placed<ChatAudio>): AudioPart {

@@ -52,10 +52,6 @@ export class ChoiceTracker {
     return !this.#isFinished && !this.#reasoning.isCumulative && this.#splitter?.isDone !== false;
   }
 
-  get isFinished(): boolean {
-    return this.#isFinished;
-  }
-
   /** Takes a delta that is nothing but text or reasoning. False when it is a repetition, which it has not taken. */
   plain(text: string, reasoning: string): boolean {
     if (this.#reasoning.isRepetition(reasoning)) return false;

@@ -18,15 +18,16 @@ import { asList } from '../../../wire/members.ts';
 /** The events between the start and the end of a reply. */
 export type BlockEvent = Exclude<ReplyEvent, { type: 'start' | 'finish' }>;
 
+const textMembers = { text: 'content', reasoning: 'reasoning_content', refusal: 'refusal' } as const;
+
 /**
  * Writes blocks as deltas of the format's one message: one text, one reasoning text, one refusal, and calls with
  * indexes 0, 1, 2…
  */
 export class MessageDeltas {
   readonly #isOld: boolean;
-  #text = 0;
-  #thoughts = 0;
-  #refusal = 0;
+  /** Characters of each text so far. */
+  readonly #said = { text: 0, reasoning: 0, refusal: 0 };
   #calls = 0;
   #images = 0;
   readonly #states: ChatReasoningDetail[] = [];
@@ -41,7 +42,7 @@ export class MessageDeltas {
 
   /** True while there is neither a text nor anything that needs none. */
   get isSilent(): boolean {
-    return this.#text === 0 && this.#refusal === 0 && this.#calls === 0;
+    return this.#said.text === 0 && this.#said.refusal === 0 && this.#calls === 0;
   }
 
   take(event: BlockEvent): ChatMessage[] {
@@ -68,8 +69,10 @@ export class MessageDeltas {
   }
 
   #open(head: BlockHead): ChatMessage[] {
-    this.#separator = this.#separatorFor(head);
-    if (head.type === 'text') this.#before = this.#text + this.#separator.length;
+    const { text, reasoning, refusal } = this.#said;
+    const before = { hasText: text > 0, hasReasoning: reasoning > 0, hasRefusal: refusal > 0 };
+    this.#separator = separatorBefore(head, before);
+    if (head.type === 'text') this.#before = text + this.#separator.length;
     if (head.type !== 'tool_call') return [];
     const index = this.#calls++;
     const call = writeCall(head, '');
@@ -77,32 +80,13 @@ export class MessageDeltas {
     return index === 0 ? [{ function_call: call.function }] : [];
   }
 
-  #separatorFor(head: BlockHead): string {
-    return separatorBefore(head, {
-      hasText: this.#text > 0,
-      hasReasoning: this.#thoughts > 0,
-      hasRefusal: this.#refusal > 0,
-    });
-  }
-
   #delta(head: BlockHead, text: string): ChatMessage[] {
+    if (head.type === 'image') return [];
+    if (head.type === 'tool_call') return this.#input(head.form === 'freeform', text);
     const piece = this.#separator + text;
     this.#separator = '';
-    switch (head.type) {
-      case 'text':
-        this.#text += piece.length;
-        return [{ content: piece }];
-      case 'refusal':
-        this.#refusal += piece.length;
-        return [{ refusal: piece }];
-      case 'reasoning':
-        this.#thoughts += piece.length;
-        return [{ reasoning_content: piece }];
-      case 'tool_call':
-        return this.#input(head.form === 'freeform', text);
-      case 'image':
-        return [];
-    }
+    this.#said[head.type] += piece.length;
+    return [{ [textMembers[head.type]]: piece }];
   }
 
   #input(isFreeform: boolean, text: string): ChatMessage[] {

@@ -1,5 +1,4 @@
 import type { Item, Message, Part, ImagePart } from '../../../canonical/conversation.ts';
-import { textOf } from '../../../canonical/dialogue.ts';
 import { canonicalInput } from '../../../canonical/kept-reasoning.ts';
 import { type Notes, refuseUnread } from '../../../canonical/notes.ts';
 import { readName } from '../../../canonical/tools.ts';
@@ -8,11 +7,11 @@ import { readReasoning } from './read-reasoning.ts';
 import type { ChatCall, ChatCallBody, ChatMessage, ChatImage, ChatPart, ChatRequest } from '../../../wire/chat.ts';
 import { placeParts, textPart } from '../../../canonical/media.ts';
 import {
-  endsCached,
   hasBreakpoint,
   readAudio,
   readContentParts,
   readFilePart,
+  readInstructions,
   readUrl,
   refusalPart,
 } from '../../../canonical/openai.ts';
@@ -79,11 +78,8 @@ export class ChatHistoryReader {
   }
 
   #system(parts: Part[]): void {
-    if (this.items.length > 0) return this.#say('system', parts);
-    if (endsCached(parts)) this.areInstructionsCached = true;
-    const text = textOf(parts);
-    if (text !== '') this.instructions.push(text);
-    if (parts.some(({ type }) => type !== 'text')) this.#notes.drop('images and files in instructions');
+    if (this.items.length > 0) this.#say('system', parts);
+    else readInstructions(this, parts, this.#notes);
   }
 
   #say(role: Message['role'], parts: readonly Part[]): void {

@@ -10,7 +10,6 @@ import type {
   ImagePart,
 } from '../../../canonical/conversation.ts';
 import { CallMatcher } from '../../../canonical/call-matcher.ts';
-import { textOf } from '../../../canonical/dialogue.ts';
 import { type Notes, refuseUnread } from '../../../canonical/notes.ts';
 import { readTaggedState } from '../../../canonical/opaque-state.ts';
 import { isClientTool } from '../../../canonical/tool-names.ts';
@@ -26,11 +25,11 @@ import type {
 import { mediaTypeIn } from '../../../canonical/made-images.ts';
 import { placeParts, standardBase64, textPart } from '../../../canonical/media.ts';
 import {
-  endsCached,
   hasBreakpoint,
   readAudio,
   readContentParts,
   readFilePart,
+  readInstructions,
   readOutputFormat,
   readUrl,
   refusalPart,
@@ -126,11 +125,8 @@ export class ItemReader {
     const role = readRole(item);
     const parts = readContent(item, 'content', this.#notes);
     if (parts.length === 0) return;
-    if (role !== 'system' || this.items.length > 0) return this.#say(role, parts);
-    if (endsCached(parts)) this.areInstructionsCached = true;
-    const text = textOf(parts);
-    if (text !== '') this.instructions.push(text);
-    if (parts.some(({ type }) => type !== 'text')) this.#notes.drop('images and files in instructions');
+    if (role !== 'system' || this.items.length > 0) this.#say(role, parts);
+    else readInstructions(this, parts, this.#notes);
   }
 
   #say(role: Message['role'], parts: readonly Part[]): void {

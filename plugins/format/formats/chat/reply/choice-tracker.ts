@@ -1,17 +1,11 @@
 import type { MediaSource } from '../../../canonical/conversation.ts';
-import type { Citation } from '../../../canonical/reply.ts';
 import { type CallPiece, CallTracker } from './call-tracker.ts';
 import { type MessageContent, readMessage } from './read-reply.ts';
 import { TextTracker } from './text-tracker.ts';
 import type { ChatMessage } from '../../../wire/chat.ts';
 
 /** The content that a delta or a message adds to a reply, in this order. */
-export interface ChoiceUpdate {
-  readonly reasoning: string;
-  readonly text: string;
-  readonly refusal: string;
-  readonly citations: readonly Citation[];
-  readonly images: readonly MediaSource[];
+export interface ChoiceUpdate extends Omit<MessageContent, 'isDetailed' | 'calls'> {
   readonly calls: readonly CallPiece[];
 }
 

@@ -42,7 +42,7 @@ export class MessagesEncoder implements ReplyEncoder {
       case 'start': {
         // One output token, as Anthropic reports before it has counted.
         const usage = writeWholeUsage({ output: 1, ...known(event.usage) }, event.tier);
-        return write('message_start', { message: { ...this.#message([], noEnding), usage } });
+        return writeEvent('message_start', { message: { ...this.#message([], noEnding), usage } });
       }
       case 'block_start':
         this.#isHeldBack = event.block.type === 'reasoning';
@@ -55,7 +55,7 @@ export class MessagesEncoder implements ReplyEncoder {
       case 'citation':
         return delta(event.index, { type: 'citations_delta', citation: writeCitation(event.citation) });
       case 'block_stop':
-        return this.#close(event.index, event.block) + write('content_block_stop', { index: event.index });
+        return this.#close(event.index, event.block) + writeEvent('content_block_stop', { index: event.index });
       case 'finish':
         return finish(event.reply);
     }
@@ -127,17 +127,17 @@ function beginningOf(input: string): 'object' | 'other' | undefined {
 }
 
 function open(index: number, content_block: MessagesBlock): string {
-  return write('content_block_start', { index, content_block });
+  return writeEvent('content_block_start', { index, content_block });
 }
 
 function delta(index: number, content: MessagesDelta): string {
-  // As `write` does, for each token: without copies of its members.
+  // As `writeEvent` does, for each token: without copies of its members.
   return `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":${JSON.stringify(content)}}\n\n`;
 }
 
 function finish(reply: CompleteReply): string {
   return (
-    write('message_delta', { delta: writeEnding(reply), usage: writeUsage(reply.usage) }) + write('message_stop', {})
+    writeEvent('message_delta', { delta: writeEnding(reply), usage: writeUsage(reply.usage) }) + writeEvent('message_stop', {})
   );
 }
 
@@ -147,6 +147,6 @@ function known<T extends object>(members: T): Partial<T> {
 }
 
 /** One event. `event:` repeats the type: clients ignore an event without it. */
-function write(type: string, members: MessagesEvent): string {
+export function writeEvent(type: string, members: MessagesEvent): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
 }

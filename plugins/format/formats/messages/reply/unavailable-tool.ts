@@ -1,14 +1,9 @@
 import type { JsonObject } from '#core/platform/json.ts';
 import type { ReplyContext } from '../../../canonical/codec.ts';
 import { member } from '../../../wire/members.ts';
+import { writeEvent } from './encode-reply.ts';
 import { writeUsage } from './finish.ts';
-import type {
-  MessagesBlock,
-  MessagesEvent,
-  MessagesReply,
-  MessagesRequest,
-  MessagesTool,
-} from '../../../wire/messages.ts';
+import type { MessagesBlock, MessagesReply, MessagesRequest, MessagesTool } from '../../../wire/messages.ts';
 
 /** Anthropic's tools whose results can report an error. */
 const hosted = /^(web_search|web_fetch|code_execution)_\d/;
@@ -59,23 +54,23 @@ function writeMessage(
 }
 
 function writeEvents(blocks: readonly MessagesBlock[], context: ReplyContext): string {
-  const events: MessagesEvent[] = [
-    { type: 'message_start', message: writeMessage([], null, context) },
-    ...blocks.flatMap((block, index) => writeBlock(block, index)),
-    { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 0 } },
-    { type: 'message_stop' },
-  ];
-  return events.map((event) => `event: ${String(event.type)}\ndata: ${JSON.stringify(event)}\n\n`).join('');
+  const delta = { stop_reason: 'end_turn', stop_sequence: null };
+  return [
+    writeEvent('message_start', { message: writeMessage([], null, context) }),
+    ...blocks.map(writeBlock),
+    writeEvent('message_delta', { delta, usage: { output_tokens: 0 } }),
+    writeEvent('message_stop', {}),
+  ].join('');
 }
 
 /** Results come whole with the start of their block, texts in deltas. */
-function writeBlock(block: MessagesBlock, index: number): MessagesEvent[] {
+function writeBlock(block: MessagesBlock, index: number): string {
   const isText = block.type === 'text';
   const content_block = isText ? { ...block, text: '' } : block;
-  const delta = isText && { type: 'content_block_delta', index, delta: { type: 'text_delta', text: block.text } };
-  return [
-    { type: 'content_block_start', index, content_block },
-    ...(delta ? [delta] : []),
-    { type: 'content_block_stop', index },
-  ];
+  const delta = { type: 'text_delta', text: block.text };
+  return (
+    writeEvent('content_block_start', { index, content_block }) +
+    (isText ? writeEvent('content_block_delta', { index, delta }) : '') +
+    writeEvent('content_block_stop', { index })
+  );
 }

@@ -13,28 +13,18 @@ export interface StreamedText {
   readonly index: 'content_index' | 'summary_index';
 }
 
-const inContent = { partEvents: 'response.content_part', list: 'content', index: 'content_index' } as const;
-const outputText: StreamedText = {
-  type: 'output_text',
-  says: 'text',
-  events: 'response.output_text',
-  member: 'text',
-  ...inContent,
-};
-const refusal: StreamedText = {
-  type: 'refusal',
-  says: 'refusal',
-  events: 'response.refusal',
-  member: 'refusal',
-  ...inContent,
-};
-const reasoningText: StreamedText = {
-  type: 'reasoning_text',
-  says: 'reasoning',
-  events: 'response.reasoning_text',
-  member: 'text',
-  ...inContent,
-};
+function contentPart(
+  type: string,
+  says: StreamedText['says'],
+  member: StreamedText['member'] = 'text',
+): StreamedText {
+  const place = { partEvents: 'response.content_part', list: 'content', index: 'content_index' } as const;
+  return { type, says, events: `response.${type}`, member, ...place };
+}
+
+const outputText = contentPart('output_text', 'text');
+const refusal = contentPart('refusal', 'refusal', 'refusal');
+const reasoningText = contentPart('reasoning_text', 'reasoning');
 const summaryText: StreamedText = {
   type: 'summary_text',
   says: 'reasoning',

@@ -3,7 +3,6 @@ import { type StreamedText, textPartOf, textPartOfEvent } from '../reply/text-pa
 import { member } from '../../../wire/members.ts';
 import { itemTypeOf } from './events.ts';
 import { OutputItems } from './output-items.ts';
-import { endItem } from '../reply/item-tracker.ts';
 import { inputMemberOf, inputText, isSameCall, openItem, repairItem, withMembers } from './repair-item.ts';
 import type { StreamedItem, GrowingText, StreamedPart } from './streamed-item.ts';
 import type { ResponsesEvent, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
@@ -68,7 +67,7 @@ export class RepairedOutput {
     known.twin = undefined;
     const whole = inputText(given[input]) || held.text;
     known.isDone = isSameCall({ ...twin.item, type: known.type }, { ...given, type: known.type, [input]: whole });
-    if (known.isDone) endItem(known.tracked, given);
+    if (known.isDone) known.tracked.end(given);
     else this.#items.nameCall(known);
     return known.isDone;
   }

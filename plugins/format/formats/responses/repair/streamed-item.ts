@@ -1,7 +1,7 @@
 import { CollectedText } from '#core/platform/memory/collected-text.ts';
 import type { JsonValue } from '#core/platform/json.ts';
 import { missingEnd } from '../../../canonical/missing-end.ts';
-import { endItem, type TrackedItem } from '../reply/item-tracker.ts';
+import type { TrackedItem } from '../reply/item-tracker.ts';
 import { type StreamedText, textPartOf, writeTextPart } from '../reply/text-parts.ts';
 import { inputMemberOf, inputText, type ItemNames, openItem, repairItem, withMembers } from './repair-item.ts';
 import { asList, member } from '../../../wire/members.ts';
@@ -104,7 +104,7 @@ export class StreamedItem {
     this.#parts.summary = [];
     this.#parts.content = [];
     this.isDone = true;
-    endItem(this.tracked, item);
+    this.tracked.end(item);
     return events;
   }
 

@@ -6,29 +6,41 @@ import { filledText, member } from '../../../wire/members.ts';
 import type { ResponsesEvent, ResponsesItem } from '../../../wire/responses.ts';
 
 /** An open item of the output. */
-export interface TrackedItem {
+export class TrackedItem {
   /** Unique per call of a reply. */
   readonly key: number;
-  /** Type and id of the call, once they are known. */
-  type: string | undefined;
-  call: string | undefined;
   /** Of the item and its place, where the vendor names them. */
   readonly id: string | undefined;
   readonly index: number | undefined;
-  /** Name of a call, once it is known. */
+  /** Type, id and name of the call, once they are known. */
+  type: string | undefined;
+  call: string | undefined;
   name: string | undefined;
   /** Digest of the input of a call that is done. */
   input: string | undefined;
-  isListed: boolean;
+  isListed = false;
   /** The text so far of each part, by its kind and index. */
-  readonly parts: Map<string, CollectedText>;
+  readonly parts = new Map<string, CollectedText>();
   lastPart: string | undefined;
-  citations: number;
+  citations = 0;
   /** Its reasoning state has been passed on, or can no longer be. */
-  hasState: boolean;
+  hasState = false;
   /** True once the call has a name and can take its input. */
-  isNamed: boolean;
-  isDone: boolean;
+  isNamed = false;
+  isDone = false;
+
+  constructor(key: number, { id, index }: Names) {
+    this.key = key;
+    this.id = id;
+    this.index = index;
+  }
+
+  /** @param item as it ended */
+  end(item: ResponsesItem): void {
+    this.isDone = true;
+    this.name ??= filledText(item.name);
+    this.input = digestOfInput(item as JsonObject);
+  }
 }
 
 /**
@@ -52,7 +64,7 @@ export class ItemTracker {
   /** Begins an item, even at an index that was in use before. */
   open(event: ResponsesEvent): TrackedItem {
     const names = namesOf(event);
-    const item = newItem(this.#count++, names);
+    const item = new TrackedItem(this.#count++, names);
     this.#learn(names, item);
     return item;
   }
@@ -154,32 +166,6 @@ export class ItemTracker {
     const calls = this.#byCall.get(call) ?? [];
     if (!calls.includes(item)) this.#byCall.set(call, [...calls, item]);
   }
-}
-
-/** @param item as it ended */
-export function endItem(tracked: TrackedItem, item: ResponsesItem): void {
-  tracked.isDone = true;
-  tracked.name ??= filledText(item.name);
-  tracked.input = digestOfInput(item as JsonObject);
-}
-
-function newItem(key: number, { id, index }: Names): TrackedItem {
-  return {
-    key,
-    id,
-    index,
-    name: undefined,
-    input: undefined,
-    isListed: false,
-    type: undefined,
-    call: undefined,
-    parts: new Map(),
-    lastPart: undefined,
-    citations: 0,
-    hasState: false,
-    isNamed: false,
-    isDone: false,
-  };
 }
 
 interface Names {

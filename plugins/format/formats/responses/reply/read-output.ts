@@ -6,7 +6,7 @@ import { missingEnd } from '../../../canonical/missing-end.ts';
 import { droppedAudio, droppedPart, type Citation, type Fragment, perBlock } from '../../../canonical/reply.ts';
 import { asList, asText, member } from '../../../wire/members.ts';
 import { toolSearchName } from '../request/read-tools.ts';
-import { endItem, type ItemTracker, type TrackedItem } from './item-tracker.ts';
+import type { ItemTracker, TrackedItem } from './item-tracker.ts';
 import { type StreamedText, textPartOfEvent } from './text-parts.ts';
 import type { ResponsesAnnotation, ResponsesEvent, ResponsesItem, ResponsesPart } from '../../../wire/responses.ts';
 
@@ -61,7 +61,7 @@ export class ItemFragments {
 
   done(item: JsonValue | undefined, tracked: TrackedItem): Fragment[] {
     if (!isJsonObject(item) || tracked.isDone) return [];
-    endItem(tracked, item);
+    tracked.end(item);
     if (isCall(item)) return [...nameCall(item, tracked), { type: 'call_end', key: tracked.key, input: inputOf(item) }];
     const { type }: ResponsesItem = item;
     if (type === 'message') return [...readMessage(item, tracked), { type: 'break', isParagraph: true }];

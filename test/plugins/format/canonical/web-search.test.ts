@@ -39,6 +39,10 @@ it('a search of OpenAI’s formats keeps its domains and its place at Anthropic'
 
 it('a member of a search that is not known is noted', () => {
   const notes = new Notes();
-  noteSearchOptions(readWebSearch(new Placed({ type: 'web_search', depth: 3 }, 'tools[0]'), notes, ['type']), [], notes);
+  noteSearchOptions(
+    readWebSearch(new Placed({ type: 'web_search', depth: 3 }, 'tools[0]'), notes, ['type']),
+    [],
+    notes,
+  );
   expect(notes.entries).toEqual(['dropped depth of web_search']);
 });

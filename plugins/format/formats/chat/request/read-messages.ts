@@ -105,8 +105,7 @@ export class ChatHistoryReader {
     const id = call.text('id');
     const body = call.object<ChatCallBody>(type);
     const head = { type: 'tool_call', id, name: readName(body), namespace: undefined } as const;
-    if (type === 'function')
-      this.items.push({ ...head, form: 'function', input: body.maybeText('arguments') || '{}' });
+    if (type === 'function') this.items.push({ ...head, form: 'function', input: body.maybeText('arguments') || '{}' });
     else this.items.push({ ...head, form: 'freeform', input: body.maybeText('input') ?? '' });
   }
 

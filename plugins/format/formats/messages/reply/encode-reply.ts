@@ -137,7 +137,8 @@ function delta(index: number, content: MessagesDelta): string {
 
 function finish(reply: CompleteReply): string {
   return (
-    writeEvent('message_delta', { delta: writeEnding(reply), usage: writeUsage(reply.usage) }) + writeEvent('message_stop', {})
+    writeEvent('message_delta', { delta: writeEnding(reply), usage: writeUsage(reply.usage) }) +
+    writeEvent('message_stop', {})
   );
 }
 

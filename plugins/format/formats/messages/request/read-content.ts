@@ -85,8 +85,7 @@ function readSource(source: Placed<MessagesSource>): Source {
 function readDocument(block: PlacedBlock, notes: Notes): Part[] {
   const source = block.object<MessagesSource>('source');
   const title = block.maybeText('title') || undefined;
-  for (const name of ['context', 'citations'] as const)
-    if (!block.isMissing(name)) notes.drop(`${name} of a document`);
+  for (const name of ['context', 'citations'] as const) if (!block.isMissing(name)) notes.drop(`${name} of a document`);
   const { type } = source.value;
   if (type === 'text') return titled(title, source.text('data'));
   if (type === 'content') return [...titled(title, ''), ...readParts(source, 'content', notes)];

@@ -37,7 +37,9 @@ const ofItems: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 const itemTypes: ReadonlyMap<string, string | undefined> = new Map([
   ...ofNone.split(' ').map((type) => [type, undefined] as const),
   ...Object.entries(ofItems).flatMap(([item, events]) =>
-    Object.entries(events).flatMap(([name, all]) => all.split(' ').map((end) => [`response.${name}.${end}`, item] as const)),
+    Object.entries(events).flatMap(([name, all]) =>
+      all.split(' ').map((end) => [`response.${name}.${end}`, item] as const),
+    ),
   ),
 ]);
 

@@ -117,7 +117,9 @@ export class ResponsesEncoder implements ReplyEncoder {
     if (head.type === 'image') return '';
     if (head.type === 'tool_call')
       // Searches have an object as input, without deltas.
-      return head.form === 'tool_search' ? '' : this.#write(`${inputEvents[head.form]}.delta`, { ...this.#place, delta });
+      return head.form === 'tool_search'
+        ? ''
+        : this.#write(`${inputEvents[head.form]}.delta`, { ...this.#place, delta });
     const logprobs = head.type === 'text' ? { logprobs: writeLogprobs(tokens) } : {};
     const { events } = writtenParts[head.type];
     return this.#openPart(head.type) + this.#write(`${events}.delta`, { ...this.#place, delta, ...logprobs });

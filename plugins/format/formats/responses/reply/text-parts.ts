@@ -13,11 +13,7 @@ export interface StreamedText {
   readonly index: 'content_index' | 'summary_index';
 }
 
-function contentPart(
-  type: string,
-  says: StreamedText['says'],
-  member: StreamedText['member'] = 'text',
-): StreamedText {
+function contentPart(type: string, says: StreamedText['says'], member: StreamedText['member'] = 'text'): StreamedText {
   const place = { partEvents: 'response.content_part', list: 'content', index: 'content_index' } as const;
   return { type, says, events: `response.${type}`, member, ...place };
 }

@@ -137,8 +137,7 @@ export class ItemReader {
   /** An image that a model has made. Without its data, only the vendor that made it knows it. */
   #image(item: Placed<ResponsesItem>): void {
     const data = item.maybeText('result');
-    if (data === undefined || data === '')
-      return this.#notes.dropPart('input item image_generation_call', item.path);
+    if (data === undefined || data === '') return this.#notes.dropPart('input item image_generation_call', item.path);
     const mediaType = mediaTypeIn(data) ?? `image/${item.maybeText('output_format') ?? 'png'}`;
     const source = { type: 'base64', mediaType, data: standardBase64(data, item.at('result')) } as const;
     this.#say('assistant', placeParts([{ type: 'image', source, detail: undefined }], item.path));

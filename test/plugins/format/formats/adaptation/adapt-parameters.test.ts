@@ -332,3 +332,23 @@ describe('members that only OpenRouter knows', () => {
     expect(notes).toHaveLength(5);
   });
 });
+
+describe('stop sequences', () => {
+  const stops = ['a', 'b'];
+  const asked: Readonly<Record<string, readonly [TextFormat, JsonObject, (body: JsonObject) => JsonObject]>> = {
+    Chat: ['chat', { messages: [asks], stop: stops, temperature: 0.5 }, (body) => body],
+    Messages: ['messages', { messages: [asks], stop_sequences: stops, temperature: 0.5 }, (body) => body],
+    Gemini: [
+      'gemini',
+      { contents: [], generationConfig: { stopSequences: stops, temperature: 0.5 } },
+      ({ generationConfig }) => generationConfig as JsonObject,
+    ],
+  };
+
+  it.each(Object.entries(asked))('of %s keep their place where a route takes fewer', (_, [format, request, holder]) => {
+    const { body } = sent(format, request, { quirks: { stop: 1 } });
+    const { body: whole } = sent(format, request);
+    expect(Object.keys(holder(body))).toEqual(Object.keys(holder(whole)));
+    expect(JSON.stringify(holder(body))).toContain('["a"]');
+  });
+});

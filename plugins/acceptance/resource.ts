@@ -1,7 +1,7 @@
 import { text } from '#core/business/operator-actions/action-kind.ts';
 import { object } from '#core/platform/schema.ts';
 import { defineView } from '#core/web/resources/field.ts';
-import { defineResource } from '#core/web/resources/resource.ts';
+import { afterEntry, defineResource, readPage } from '#core/web/resources/resource.ts';
 import type { AcceptanceRecord } from './store.ts';
 
 /** Who accepted which version when. */
@@ -11,6 +11,7 @@ export const acceptances = defineResource({
   query: object({
     account: text('Id of the account that accepted.', 100),
     order: text('Number of the order.', 40),
+    after: afterEntry('acceptance'),
   }),
   view: defineView<AcceptanceRecord>()(
     {
@@ -29,6 +30,6 @@ export const acceptances = defineResource({
   none: 'No acceptance found.',
   async list({ database }, query, { limit }) {
     const { listAcceptances } = await import('./store.ts');
-    return { entries: await listAcceptances(database, query, limit) };
+    return readPage(limit, (most) => listAcceptances(database, query, most));
   },
 });

@@ -175,15 +175,25 @@ export type AcceptanceRecord = RecordOf<AcceptanceRow>;
 /** Acceptances, the newest first. @param by an account, or the code of an order */
 export async function listAcceptances(
   database: Queries,
-  by: { readonly account?: string | undefined; readonly order?: string | undefined },
+  {
+    account,
+    order,
+    after,
+  }: {
+    readonly account?: string | undefined;
+    readonly order?: string | undefined;
+    /** Id of the acceptance before the first one. */
+    readonly after?: string | undefined;
+  },
   limit: number,
 ): Promise<AcceptanceRecord[]> {
   const rows = await database.query<AcceptanceRow>(
     `select a.id, a.account_id, a.order_id, a.code, a.page, a.digest, a.version, a.language, t.address, ${epochs('a.accepted_at')}
      from acceptance a left join acceptance_text t on t.digest = a.digest
      where (?::text is null or a.account_id::text = ?) and (?::text is null or a.code = upper(?))
+       and (?::uuid is null or (a.accepted_at, a.id) < (select accepted_at, id from acceptance where id = ?::uuid))
      order by a.accepted_at desc, a.id desc limit ?`,
-    [by.account ?? null, by.account ?? null, by.order ?? null, by.order ?? null, limit],
+    [account, account, order, order, after, after, limit].map((value) => value ?? null),
   );
   return rows.map((row) => toRecord(row) as AcceptanceRecord);
 }

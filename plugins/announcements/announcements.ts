@@ -131,10 +131,16 @@ export async function listOpenAnnouncements(database: Queries): Promise<StoredAn
 }
 
 /** The newest first, whether they have ended or not. @param limit at most 500 */
-export async function listAnnouncements(database: Queries, limit: number): Promise<StoredAnnouncement[]> {
+export async function listAnnouncements(
+  database: Queries,
+  limit: number,
+  after?: string,
+): Promise<StoredAnnouncement[]> {
   const rows = await database.query<AnnouncementColumns>(
-    `select ${columns} from announcement order by announcement.created_at desc, id desc limit ?`,
-    [Math.min(limit, 500)],
+    `select ${columns} from announcement
+     where ?::uuid is null or (announcement.created_at, id) < (select a.created_at, a.id from announcement a where a.id = ?::uuid)
+     order by announcement.created_at desc, id desc limit ?`,
+    [after ?? null, after ?? null, limit],
   );
   return rows.map(toAnnouncement);
 }

@@ -1,6 +1,6 @@
 import { object } from '#core/platform/schema.ts';
 import { defineView } from '#core/web/resources/field.ts';
-import { defineResource } from '#core/web/resources/resource.ts';
+import { afterEntry, defineResource, readPage } from '#core/web/resources/resource.ts';
 import type { Announcement, StoredAnnouncement } from './announcements.ts';
 
 type Listed = StoredAnnouncement | Announcement;
@@ -14,7 +14,7 @@ const kinds = { planned: 'waiting', shown: 'ok', over: undefined, ended: undefin
 export const announcements = defineResource({
   name: 'announcement',
   summary: 'list announcements of operators, the newest first',
-  query: object({}),
+  query: object({ after: afterEntry('announcement') }),
   view: defineView<Listed>()(
     {
       announcement: { type: 'id', value: (one) => ('id' in one ? one.id : undefined) },
@@ -60,16 +60,17 @@ export const announcements = defineResource({
     ['announcement', 'kind', 'for', 'from', 'until', 'state', 'by', 'text'],
   ),
   none: 'No announcement found.',
-  async list({ database }, _query, { limit }) {
+  async list({ database }, { after }, { limit }) {
     const { listAnnouncements } = await import('./announcements.ts');
+    const { entries, next } = await readPage(limit, (most) => listAnnouncements(database, most, after));
     // Beside the members that have the same times as epoch ms, until 0.7.
-    const entries = (await listAnnouncements(database, limit)).map((one) => ({
+    const withTimes = entries.map((one) => ({
       ...one,
       startsAt: new Date(one.from),
       endsAt: new Date(one.until),
       endedEarlyAt: one.endedAt === undefined ? null : new Date(one.endedAt),
     }));
-    return { entries };
+    return { entries: withTimes, next };
   },
 });
 

@@ -2,7 +2,7 @@ import { text } from '#core/business/operator-actions/action-kind.ts';
 import { InvalidQuery, sentenceOf } from '#core/business/operator-actions/query.ts';
 import { object } from '#core/platform/schema.ts';
 import { defineView } from '#core/web/resources/field.ts';
-import { defineResource } from '#core/web/resources/resource.ts';
+import { afterEntry, defineResource, readPage } from '#core/web/resources/resource.ts';
 import { type Consent, declaredConsents } from './section.ts';
 import type { Reachable } from './store.ts';
 
@@ -12,10 +12,7 @@ export const consents = defineResource({
   summary: 'list accounts that have given a consent and can be written to, the newest first',
   query: object({
     name: text('Name of the consent in gateway.yaml.', 40),
-    after: {
-      ...text('The id of the last consent of the page before.'),
-      pattern: '^[\\da-fA-F]{8}(?:-[\\da-fA-F]{4}){3}-[\\da-fA-F]{12}$',
-    },
+    after: afterEntry('consent'),
   }),
   view: defineView<Reachable>()(
     {
@@ -33,9 +30,8 @@ export const consents = defineResource({
   none: 'No account has given it and can be written to.',
   async list(host, { name, after }, { limit }) {
     const { listReachable } = await import('./store.ts');
-    const found = await listReachable(host.database, choose(declaredConsents(host), name), after, limit + 1);
-    const entries = found.slice(0, limit);
-    return { entries, next: found.length > limit ? (entries.at(-1)?.id ?? null) : null };
+    const chosen = choose(declaredConsents(host), name);
+    return readPage(limit, (most) => listReachable(host.database, chosen, after, most));
   },
 });
 

@@ -8,7 +8,7 @@ import { FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pa
 import { withRows } from '#core/web/pages/table.ts';
 import { fieldTable } from '#core/web/resources/field.ts';
 import { answerAction, recordAction } from './actions.ts';
-import { type DataRequest, findRequest, isAhead, listAnswered, listOpen } from './requests.ts';
+import { type DataRequest, findRequest, isAhead, listRequests } from './requests.ts';
 import { dataRequests, requestsPath as path } from './resource.ts';
 import { dataRequestsSection } from './section.ts';
 
@@ -26,8 +26,8 @@ export const requestsPage: Page = {
   async show(request) {
     const { host, t, format, language } = request;
     const [open, answered, actions] = await Promise.all([
-      listOpen(host.database, listed),
-      listAnswered(host.database, listed),
+      listRequests(host.database, 'open', listed),
+      listRequests(host.database, 'answered', listed),
       listActions(host.database, { subject: 'data_requests', limit: listed }),
     ]);
     const ids = [...open, ...answered].map(({ accountId }) => accountId ?? null);

@@ -1,5 +1,5 @@
 import { type ProblemKind, type ProblemReader, readEmphasis } from '#core/web/problems/problem.ts';
-import { countOpen, type DataRequest, findRequest, listOpen } from './requests.ts';
+import { countOpen, type DataRequest, findRequest, listRequests } from './requests.ts';
 import { requestsPath } from './resource.ts';
 
 /** Requests that are listed. */
@@ -14,7 +14,7 @@ export const openRequests: ProblemKind = {
   order: 90,
   async find(reader) {
     const { host, t } = reader;
-    const [open, total] = await Promise.all([listOpen(host.database, listed), countOpen(host.database)]);
+    const [open, total] = await Promise.all([listRequests(host.database, 'open', listed), countOpen(host.database)]);
     const problems = open.map((one) => ({
       severity: severityOf(one, host.now()),
       title: t('data_requests.problem'),

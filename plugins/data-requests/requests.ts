@@ -211,19 +211,26 @@ export async function countOpen(database: Queries): Promise<number> {
   return open?.count ?? 0;
 }
 
-/** Those that wait for an answer, the most urgent first. */
-export async function listOpen(database: Queries, limit: number): Promise<DataRequest[]> {
-  const rows = await database.query<Columns>(
-    `${read} where answered_at is null order by data_request.due_at, id limit ?`,
-    [limit],
-  );
-  return rows.map(toRecord);
-}
+const conditions = { open: 'd.answered_at is null', answered: 'd.answered_at is not null', all: 'true' } as const;
 
-export async function listAnswered(database: Queries, limit: number): Promise<DataRequest[]> {
+/**
+ * Those that wait for an answer, the most urgent first, then the answered ones, the newest answer first.
+ *
+ * @param after id of the request before the first one: among open ones also where it was answered since
+ */
+export async function listRequests(
+  database: Queries,
+  state: 'open' | 'answered' | undefined,
+  limit: number,
+  after?: string,
+): Promise<DataRequest[]> {
+  const answeredAt = (one: string) => (state === 'open' ? 'null::timestamptz' : `${one}.answered_at`);
   const rows = await database.query<Columns>(
-    `${read} where answered_at is not null order by data_request.answered_at desc, id desc limit ?`,
-    [limit],
+    `${read} d where ${conditions[state ?? 'all']} and (?::uuid is null or exists (
+       select from data_request c where c.id = ?::uuid and (coalesce(${answeredAt('c')}, 'infinity'::timestamptz), d.due_at, d.id)
+         > (coalesce(${answeredAt('d')}, 'infinity'), c.due_at, c.id)))
+     order by ${answeredAt('d')} desc nulls first, d.due_at, d.id limit ?`,
+    [after ?? null, after ?? null, limit],
   );
   return rows.map(toRecord);
 }

@@ -1,6 +1,6 @@
 import { object } from '#core/platform/schema.ts';
 import { defineView } from '#core/web/resources/field.ts';
-import { defineResource } from '#core/web/resources/resource.ts';
+import { afterEntry, defineResource, readPage } from '#core/web/resources/resource.ts';
 import type { DataRequest } from './requests.ts';
 
 export const requestsPath = '/operator/data-requests';
@@ -9,7 +9,10 @@ export const requestsPath = '/operator/data-requests';
 export const dataRequests = defineResource({
   name: 'data_request',
   summary: 'list requests about data, those that wait for an answer first',
-  query: object({ state: { enum: ['open', 'answered'], description: 'Only those in this state.' } }),
+  query: object({
+    state: { enum: ['open', 'answered'], description: 'Only those in this state.' },
+    after: afterEntry('request'),
+  }),
   view: defineView<DataRequest>()(
     {
       request: { type: 'id', of: 'id' },
@@ -50,13 +53,12 @@ export const dataRequests = defineResource({
   ),
   perPage: 1_000,
   none: 'No request found.',
-  async list({ database }, { state }, { limit }) {
-    const { countRequests, listAnswered, listOpen } = await import('./requests.ts');
+  async list({ database }, { state, after }, { limit }) {
+    const { countRequests, listRequests } = await import('./requests.ts');
     const counts = await countRequests(database);
-    const open = state === 'answered' ? [] : await listOpen(database, limit);
-    const answered = state === 'open' ? [] : await listAnswered(database, limit - open.length);
     const total = state === undefined ? counts.open + counts.answered : counts[state];
-    return { entries: [...open, ...answered], total };
+    const { entries, next } = await readPage(limit, (most) => listRequests(database, state, most, after));
+    return { entries, total, next };
   },
 });
 

@@ -48,7 +48,8 @@ type OutageColumns = Row<
 
 const columns = `id, incident_id, model, is_confirmed, ${epochs('o.from_at', 'o.until_at', 'o.credited_at', 'o.declined_at')}`;
 
-const waiting = 'o.credited_at is null and o.declined_at is null';
+/** A condition in SQL on `outage o`. */
+export const waiting = 'o.credited_at is null and o.declined_at is null';
 /** Those that waited when the first one was approved keep waiting: no operator has looked at them. */
 const automatic = `(o.is_confirmed and coalesce(o.found_at > (select min(credited_at) from outage), false))`;
 
@@ -61,15 +62,18 @@ const conditions = {
   asked: `${waiting} and not ${automatic}`,
 } as const;
 
-/** The newest first. @param limit at most 500 */
+/** The newest first. @param after id of the outage before the first one */
 export async function listOutages(
   database: Queries,
   limit: number,
   which: keyof typeof conditions = 'all',
+  after?: string,
 ): Promise<ConfirmedOutage[]> {
   const rows = await database.query<OutageColumns>(
-    `select ${columns} from outage o where ${conditions[which]} order by o.from_at desc, id limit ?`,
-    [Math.min(limit, 500)],
+    `select ${columns} from outage o where ${conditions[which]} and (?::uuid is null or exists (
+       select from outage c where c.id = ?::uuid and (c.from_at, o.id) > (o.from_at, c.id)))
+     order by o.from_at desc, o.id limit ?`,
+    [after ?? null, after ?? null, limit],
   );
   return rows.map(toOutage);
 }

@@ -1,6 +1,6 @@
 import { object } from '#core/platform/schema.ts';
 import { defineView } from '#core/web/resources/field.ts';
-import { defineResource } from '#core/web/resources/resource.ts';
+import { afterEntry, defineResource, readPage } from '#core/web/resources/resource.ts';
 import type { ConfirmedOutage, CreditPreview } from './credit.ts';
 import type { OutageWitness } from './evidence.ts';
 
@@ -21,7 +21,7 @@ export const outages = defineResource({
   name: 'outage',
   summary:
     'list outages, the newest first, with what those would give that are neither given back nor declined, and the accounts whose requests failed in them',
-  query: object({}),
+  query: object({ after: afterEntry('outage') }),
   view: defineView<ListedOutage>()(
     {
       outage: { type: 'id', of: 'id' },
@@ -33,7 +33,7 @@ export const outages = defineResource({
     ['outage', 'model', 'from', 'lasted', 'state'],
   ),
   none: 'No outage found.',
-  async list(host, _query, { limit }) {
+  async list(host, { after }, { limit }) {
     const [{ isWaiting, listOutages, previewCredit }, { listWitnesses }] = await Promise.all([
       import('./credit.ts'),
       import('./evidence.ts'),
@@ -46,7 +46,8 @@ export const outages = defineResource({
             witnesses: await listWitnesses(host.database, outage, listedWitnesses),
           }
         : outage;
-    return { entries: await Promise.all((await listOutages(host.database, limit)).map(describe)) };
+    const { entries, next } = await readPage(limit, (most) => listOutages(host.database, most, 'all', after));
+    return { entries: await Promise.all(entries.map(describe)), next };
   },
 });
 

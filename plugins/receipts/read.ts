@@ -90,12 +90,14 @@ export async function listReceipts(database: Queries, orderId: string): Promise<
 interface ReceiptFilter {
   readonly words?: string | undefined;
   readonly waiting?: boolean | undefined;
+  /** Id of the receipt before the first one. */
+  readonly after?: string | undefined;
 }
 
 /** Receipts, the newest first. @param words an order's number, a part of a name, or a receipt's number */
 export async function findReceipts(
   database: Queries,
-  { words, waiting }: ReceiptFilter,
+  { words, waiting, after }: ReceiptFilter,
   limit: number,
 ): Promise<Receipt[]> {
   const text = words?.trim();
@@ -105,8 +107,9 @@ export async function findReceipts(
      where (?::text is null or r.code = upper(?) or r.number = ?::bigint
          or strpos(lower(concat_ws(' ', r.buyer, r.company, r.added_company)), lower(?)) > 0)
        and (not ?::boolean or (r.number is null and not r.is_test))
+       and (?::uuid is null or (r.made_at, r.id) < (select made_at, id from receipt where id = ?::uuid))
      order by r.made_at desc, r.id desc limit ?`,
-    [text ?? null, text ?? null, digits ?? null, text ?? null, waiting === true, limit],
+    [text, text, digits, text, waiting === true, after, after, limit].map((value) => value ?? null),
   );
   return rows.map((row) => toRecord(row) as Receipt);
 }

@@ -1,7 +1,7 @@
 import { text } from '#core/business/operator-actions/action-kind.ts';
 import { object } from '#core/platform/schema.ts';
 import { defineView } from '#core/web/resources/field.ts';
-import { defineResource } from '#core/web/resources/resource.ts';
+import { afterEntry, defineResource, readPage } from '#core/web/resources/resource.ts';
 import type { CountedBatch, ListedVoucher } from './voucher-batches.ts';
 
 /** Loaded when they are listed: MikroORM would slow all commands down. */
@@ -11,7 +11,7 @@ export const batches = defineResource({
   name: 'batch',
   plural: 'batches',
   summary: 'list batches with how many vouchers are open, redeemed and revoked, the newest first',
-  query: object({}),
+  query: object({ after: afterEntry('batch') }),
   view: defineView<CountedBatch>()(
     {
       batch: { type: 'id', of: 'id' },
@@ -28,9 +28,10 @@ export const batches = defineResource({
     ['batch', 'created', 'expires', 'days', 'source', 'for', 'open', 'redeemed', 'revoked', 'note'],
   ),
   none: 'No batch found.',
-  list: async ({ database }, _query, { limit }) => ({
-    entries: await (await operations()).listBatches(database, limit),
-  }),
+  async list({ database }, { after }, { limit }) {
+    const { listBatches } = await operations();
+    return readPage(limit, (most) => listBatches(database, most, after));
+  },
 });
 
 export const vouchers = defineResource({
@@ -39,7 +40,7 @@ export const vouchers = defineResource({
     'list vouchers in the order in which they were made, with who redeemed them; codes by their last four characters',
   query: object({
     batch: text('Only of this batch.'),
-    after: text('The id of the last voucher of the page before.'),
+    after: afterEntry('voucher'),
   }),
   view: defineView<ListedVoucher>()(
     {
@@ -57,8 +58,7 @@ export const vouchers = defineResource({
   ),
   none: 'No voucher found.',
   async list({ database }, query, { limit }) {
-    const found = await (await operations()).listVouchers(database, { ...query, limit: limit + 1 });
-    const entries = found.slice(0, limit);
-    return { entries, next: found.length > limit ? (entries.at(-1)?.id ?? null) : null };
+    const { listVouchers } = await operations();
+    return readPage(limit, (most) => listVouchers(database, { ...query, limit: most }));
   },
 });

@@ -22,15 +22,21 @@ type BatchRow = Row<
   readonly open: number;
 };
 
-/** The newest batches first. */
-export async function listBatches(database: Pick<Database, 'query'>, limit: number): Promise<CountedBatch[]> {
+/** The newest batches first. @param after id of the batch before the first one */
+export async function listBatches(
+  database: Pick<Database, 'query'>,
+  limit: number,
+  after?: string,
+): Promise<CountedBatch[]> {
   const rows = await database.query<BatchRow>(
     `select b.id, ${epochs('b.created_at', 'b.expires_at')}, b.days, b.source, b.is_for_new, b.note,
        count(v.redeemed_at)::int as redeemed, count(v.revoked_at)::int as revoked,
        (count(*) filter (where v.redeemed_at is null and v.revoked_at is null and b.expires_at > clock_timestamp()))::int as open
      from voucher_batch b join voucher v on v.batch_id = b.id
+     where ?::uuid is null or exists (
+       select from voucher_batch c where c.id = ?::uuid and (c.created_at, b.id) > (b.created_at, c.id))
      group by b.id order by b.created_at desc, b.id limit ?`,
-    [limit],
+    [after ?? null, after ?? null, limit],
   );
   return rows.map(toRecord);
 }

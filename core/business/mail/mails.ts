@@ -37,12 +37,14 @@ interface MailFilter {
   readonly isUndelivered?: boolean;
   readonly isAboutMoney?: boolean;
   readonly id?: string;
+  /** Id of the mail before the first one. */
+  readonly after?: string;
 }
 
 /** Mails to customers, the newest first. */
 export async function listMails(
   database: Queries,
-  { accountId, orderId, isUndelivered, isAboutMoney, id }: MailFilter,
+  { accountId, orderId, isUndelivered, isAboutMoney, id, after }: MailFilter,
   limit: number,
 ): Promise<CustomerMail[]> {
   const conditions: (readonly [string, ...unknown[]])[] = [
@@ -50,6 +52,7 @@ export async function listMails(
     ...(orderId === undefined ? [] : [[`e.payload ->> 'orderId' = ?`, orderId] as const]),
     ...(id === undefined ? [] : [['m.event_id = ?::bigint', id] as const]),
     ...(isUndelivered === true ? [[undelivered] as const] : []),
+    ...(after === undefined ? [] : [[following, after] as const]),
     ...(isAboutMoney === undefined ? [] : [[`(e.name in (?)) = ?::boolean`, moneyEvents, isAboutMoney] as const]),
   ];
   const rows = await database.query<MailRow>(
@@ -63,6 +66,9 @@ export async function listMails(
   return rows.map((row) => toRecord(row) as CustomerMail);
 }
 
+const following = `(m.created_at, m.event_id) < (
+  select created_at, event_id from mail_message where channel = 'customer' and event_id = ?::bigint)`;
+
 type MailRow = Row<typeof MailMessage, 'state' | 'tries' | 'error' | 'created_at' | 'next_at' | 'finished_at'> & {
   readonly id: string;
   readonly event: EventName;
@@ -72,6 +78,9 @@ type MailRow = Row<typeof MailMessage, 'state' | 'tries' | 'error' | 'created_at
 };
 
 const undelivered = `m.state in ('failed', 'uncertain') and m.finished_at > now() - make_interval(days => ${undeliveredDays})`;
+
+/** A condition in SQL: there are failed mails to customers in the last days. */
+export const hasUndelivered = `EXISTS (SELECT FROM mail_message m WHERE m.channel = 'customer' AND ${undelivered})`;
 
 /** Number of failed mails to customers in the last days, about money and others. */
 export async function countUndelivered(

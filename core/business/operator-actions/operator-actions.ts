@@ -85,15 +85,20 @@ async function finish(database: Pick<Database, 'query'>, id: string, error: stri
   ]);
 }
 
-/** The newest actions first, of one subject or of all. @param limit at most 500 */
+/** The newest actions first, of one subject or of all. @param after in the query: id of the action before the first one */
 export async function listActions(
   database: Pick<Database, 'query'>,
-  { subject, limit }: { readonly subject?: string | undefined; readonly limit: number },
+  {
+    subject,
+    after,
+    limit,
+  }: { readonly subject?: string | undefined; readonly after?: string | undefined; readonly limit: number },
 ): Promise<RecordedAction[]> {
   const rows = await database.query<Columns>(
-    `select ${selected} from operator_action a where ?::text is null or a.subject = ?
+    `select ${selected} from operator_action a where (?::text is null or a.subject = ?)
+       and (?::uuid is null or (a.created_at, a.id) < (select created_at, id from operator_action where id = ?::uuid))
      order by a.created_at desc, a.id desc limit ?`,
-    [subject ?? null, subject ?? null, Math.min(limit, 500)],
+    [subject, subject, after, after, limit].map((value) => value ?? null),
   );
   return rows.map(toAction);
 }

@@ -3,7 +3,7 @@ import type { RecordedAction } from '#core/business/operator-actions/operator-ac
 import type { TableCell, TableSection } from '../pages/table.ts';
 import { object } from '#core/platform/schema.ts';
 import { defineView, type FieldReader, fieldTable } from '../resources/field.ts';
-import { defineResource } from '../resources/resource.ts';
+import { afterEntry, defineResource, readPage } from '../resources/resource.ts';
 import { tellAction, tellDone } from './tell-action.ts';
 
 const outcomeKinds = { done: 'ok', failed: 'bad', unknown: 'waiting' } as const;
@@ -38,12 +38,13 @@ export const actions = defineResource({
   summary: 'list what operators have done, the newest first',
   query: object({
     subject: text('Only about this one: the id of an account, order or flag, a route, or configuration.'),
+    after: afterEntry('action'),
   }),
   view: recordedActions,
   none: 'No action found.',
-  async list({ database }, { subject }, { limit }) {
+  async list({ database }, query, { limit }) {
     const { listActions } = await import('#core/business/operator-actions/operator-actions.ts');
-    return { entries: await listActions(database, { subject, limit }) };
+    return readPage(limit, (most) => listActions(database, { ...query, limit: most }));
   },
 });
 

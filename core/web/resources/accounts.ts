@@ -4,7 +4,7 @@ import { object } from '#core/platform/schema.ts';
 import { nameOfAccount, nameOfPerson } from '../pages/account-name.ts';
 import { defineView } from './field.ts';
 import { toOperatorJson } from './operator-json.ts';
-import { defineResource } from './resource.ts';
+import { afterEntry, defineResource, readPage } from './resource.ts';
 
 /** Presentation of an account's state on pages. */
 export const accountKinds = { active: 'ok', inactive: undefined, blocked: 'bad', deleted: undefined } as const;
@@ -15,10 +15,7 @@ export const accounts = defineResource({
   query: object({
     words: text('A part of name or e-mail address, an id, or a key hint.'),
     state: { enum: accountStates, description: 'Only accounts in this state.' },
-    after: {
-      ...text('The id of the last account of the page before.'),
-      pattern: '^[\\da-fA-F]{8}(?:-[\\da-fA-F]{4}){3}-[\\da-fA-F]{12}$',
-    },
+    after: afterEntry('account'),
   }),
   view: defineView<AccountSummary>()(
     {
@@ -41,9 +38,7 @@ export const accounts = defineResource({
   none: 'No account found.',
   async list({ database }, query, { limit }) {
     const { listAccounts } = await import('#core/business/accounts/account-list.ts');
-    const found = await listAccounts(database, { ...query, limit: limit + 1 });
-    const entries = found.slice(0, limit);
-    return { entries, next: found.length > limit ? (entries.at(-1)?.id ?? null) : null };
+    return readPage(limit, (most) => listAccounts(database, { ...query, limit: most }));
   },
   write: ({ entries }) => entries.map((one) => ({ account: one.id, ...(toOperatorJson(one) as object) })),
 });

@@ -3,7 +3,7 @@ import { text } from '#core/business/operator-actions/action-kind.ts';
 import { accountSubject, orderSubject } from '#core/business/operator-actions/subjects.ts';
 import { boolean, object } from '#core/platform/schema.ts';
 import { defineView } from './field.ts';
-import { defineResource } from './resource.ts';
+import { afterEntry, defineResource, readPage } from './resource.ts';
 
 const kinds = {
   waiting: 'waiting',
@@ -22,6 +22,7 @@ export const mails = defineResource({
     account: text('Of this account: id, e-mail address, name, hint or key.'),
     order: text('About this order: code or id.'),
     undelivered: boolean('Only those of the last week that did not arrive, or perhaps did not.'),
+    after: afterEntry('mail', '^\\d{1,18}$'),
   }),
   view: defineView<CustomerMail>()(
     {
@@ -47,14 +48,15 @@ export const mails = defineResource({
     ['mail', 'created', 'about', 'receiver', 'state', 'tries', 'error'],
   ),
   none: 'No mail found.',
-  async list(host, { account, order, undelivered: isUndelivered = false }, { limit }) {
+  async list(host, { account, order, undelivered: isUndelivered = false, after }, { limit }) {
     const { listMails } = await import('#core/business/mail/mails.ts');
     const filter = {
       ...(account !== undefined && { accountId: (await accountSubject.find(host, account)).id }),
       ...(order !== undefined && { orderId: (await orderSubject.find(host, order)).id }),
       isUndelivered,
+      ...(after !== undefined && { after }),
     };
-    return { entries: await listMails(host.database, filter, limit) };
+    return readPage(limit, (most) => listMails(host.database, filter, most));
   },
   hasFormerNames: true,
 });

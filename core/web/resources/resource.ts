@@ -1,4 +1,4 @@
-import type { InputOf, InputSchema } from '#core/business/operator-actions/action-kind.ts';
+import { type InputOf, type InputSchema, text } from '#core/business/operator-actions/action-kind.ts';
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import { InvalidQuery } from '#core/business/operator-actions/query.ts';
 import { service } from '#core/config/sections/core-sections.ts';
@@ -14,6 +14,24 @@ export interface Found<Entry> {
   readonly next?: string | null;
   /** Of all, where the list has no pages. */
   readonly total?: number;
+}
+
+const uuid = '^[\\da-fA-F]{8}(?:-[\\da-fA-F]{4}){3}-[\\da-fA-F]{12}$';
+
+/** The `after` of a query. @param name of the resource @param pattern of its ids */
+export const afterEntry = (name: string, pattern = uuid) => ({
+  ...text(`The id of the last ${name} of the page before.`),
+  pattern,
+});
+
+/** Reads a page, and one entry more to see whether another page follows. */
+export async function readPage<Entry extends { readonly id: string }>(
+  size: number,
+  read: (limit: number) => Promise<readonly Entry[]>,
+): Promise<Found<Entry> & { readonly next: string | null }> {
+  const found = await read(size + 1);
+  const entries = found.slice(0, size);
+  return { entries, next: found.length > size ? (entries.at(-1)?.id ?? null) : null };
 }
 
 /** Size of a page, and time zone of days. */

@@ -8,7 +8,7 @@ import {
   answerRequest,
   findRequest,
   listOfAccount,
-  listOpen,
+  listRequests,
   recordRequest,
 } from '../../../plugins/data-requests/requests.ts';
 import { type ActionPage, describeActionPages } from '../../support/action-pages.ts';
@@ -108,7 +108,9 @@ it('a customer pauses the account: the key is refused, no mail is sent, nothing 
   const paused = await findAccount(gateway.database, id);
   expect([paused.blockedAt, paused.pausedAt]).toEqual([expect.any(Date), expect.any(Date)]);
   expect(await listOfAccount(gateway.database, id, 5)).toMatchObject([{ kind: 'limiting', outcome: 'done' }]);
-  expect(await listOpen(gateway.database, 100)).not.toContainEqual(expect.objectContaining({ accountId: id }));
+  expect(await listRequests(gateway.database, 'open', 100)).not.toContainEqual(
+    expect.objectContaining({ accountId: id }),
+  );
   // It can still sign in, read and download.
   const again = await signIn('pauses@example.com');
   expect(textOf((await again.get('/dashboard')).text)).toContain('Your account is paused since');

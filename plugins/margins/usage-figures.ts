@@ -23,10 +23,16 @@ const read: UsageFiguresReader['read'] = async (host, { since, accountId, model,
   );
   const groups = groupMargins(wanted, by);
   if (!hasCosts)
-    return { titles: [], legend: '', groups: groups.map(({ key, counts }) => ({ key, counts, cells: [], json: {} })) };
+    return {
+      titles: [],
+      legend: '',
+      json: {},
+      groups: groups.map(({ key, counts }) => ({ key, counts, cells: [], json: {} })),
+    };
   return {
     titles: ['earned', 'cost', 'margin'],
     legend: `cost: at the prices in gateway.yaml today${describeTaxes(taxes)}; earned: prices spread over the time of passes`,
+    json: { taxes },
     groups: groups.map((group) => ({
       key: group.key,
       counts: group.counts,

@@ -19,6 +19,8 @@ export interface UsageFigures {
   readonly titles: readonly string[];
   /** Explanation of the titles. */
   readonly legend: string;
+  /** Members for `--json`, of the whole. */
+  readonly json: object;
   /** All of them, also those that used nothing. */
   readonly groups: readonly FiguredUsage[];
 }

@@ -32,7 +32,7 @@ export interface UsageTable {
   readonly since: number;
   /** From when on usage is complete, epoch ms; undefined before the first request. */
   readonly reach: number | undefined;
-  readonly figures: Pick<UsageFigures, 'titles' | 'legend'> | undefined;
+  readonly figures: Pick<UsageFigures, 'titles' | 'legend' | 'json'> | undefined;
 }
 
 /** A column of the table. */

@@ -61,7 +61,11 @@ async function readCounted(
 /** Usage as commands and the API write it. */
 export async function readUsageJson(...asked: Parameters<typeof readCounted>): Promise<object> {
   const { table, unauthenticated } = await readCounted(...asked);
-  return { ...toJson(table), ...(unauthenticated && { unauthenticated: writeUnauthenticated(unauthenticated) }) };
+  return {
+    ...toJson(table),
+    ...(unauthenticated && { unauthenticated: writeUnauthenticated(unauthenticated) }),
+    ...table.figures?.json,
+  };
 }
 
 export async function printUsage(

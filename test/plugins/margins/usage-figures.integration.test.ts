@@ -37,7 +37,7 @@ it('has cost, revenue and margin where costs are declared, exactly in JSON', asy
   ]);
   const priced = { ...host, section: ((one: never) => declared.get(one) ?? section(one)) as typeof section };
   const { output } = await runCommand(command, priced, ['--by', 'route', '--since', '1h', '--json']);
-  const { usage } = JSON.parse(output) as { usage: object[] };
+  const { usage, taxes } = JSON.parse(output) as { usage: object[]; taxes: object[] };
   expect(usage).toContainEqual(
     expect.objectContaining({
       route: 'b/m',
@@ -49,6 +49,7 @@ it('has cost, revenue and margin where costs are declared, exactly in JSON', asy
     }),
   );
   expect(usage).toContainEqual(expect.objectContaining({ route: 'idle', requests: 0 }));
+  expect(taxes).toEqual([{ percent: 11, of: ['b'] }]);
   const table = (await runCommand(command, priced, ['--by', 'plan', '--since', '30d'])).output;
   expect(table).toMatch(/^plan +requests .* earned +cost +margin$/m);
   expect(table).toMatch(/^\(no plan\) +3 /m);

@@ -1,10 +1,11 @@
-import { findDoubledAddresses } from '#core/business/accounts/doubled-addresses.ts';
+import { findDoubledAddresses, mayBeDoubled } from '#core/business/accounts/doubled-addresses.ts';
 import type { ProblemKind } from '#core/web/problems/problem.ts';
 
 /** Accounts that share an address, which only an operator can resolve. */
 export const doubledAddresses: ProblemKind = {
   name: 'doubled_address',
   order: 100,
+  precondition: mayBeDoubled,
   async find({ host, t }) {
     const doubled = await findDoubledAddresses(host.database);
     return doubled.map(({ ids }) => ({

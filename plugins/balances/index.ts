@@ -4,12 +4,11 @@ import { gaugeBy } from '#core/gateway/health/gauge.ts';
 import type { JobDefinition } from '#core/gateway/host/host.ts';
 import { limitSamples, type ToldLimits } from '#core/gateway/model-call/told-limits.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
-import { askVendors } from './ask-vendors.ts';
 import { balancesPage } from './page.ts';
 import { balanceProblems } from './problems.ts';
 import { balances } from './resource.ts';
 import { balancesSection } from './section.ts';
-import { balanceNotes, leastDays, recentBalances } from './state.ts';
+import { balanceNotes, leastDays, recentBalances, renewBalances } from './state.ts';
 import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 
@@ -21,7 +20,7 @@ const askJob: JobDefinition = {
   description: 'Asks vendors what is left in the accounts of API keys, where they tell it.',
   schedule: { every: interval },
   attempts: 1,
-  run: (_data, host) => askVendors(host),
+  run: (_data, host) => renewBalances(host),
 };
 
 const daysGauge = gaugeBy(

@@ -1,7 +1,7 @@
 import { inBrackets, type ProblemKind, type ProblemReader, readEmphasis } from '#core/web/problems/problem.ts';
 import { type Balance, countActivePasses, isOver, lowBalances, readBalances } from './balances.ts';
 import { balancesPath } from './resource.ts';
-import { daysOf, describeDays } from './state.ts';
+import { daysOf, describeDays, recentBalances } from './state.ts';
 
 declare module '#core/gateway/events/events.ts' {
   interface EventTypes {
@@ -21,7 +21,7 @@ export const balanceProblems: ProblemKind = {
   runbook: 'balance-low',
   async find(reader) {
     const { host, t } = reader;
-    const low = lowBalances(host, await readBalances(host));
+    const low = lowBalances(host, await recentBalances(host));
     if (low.length === 0) return [];
     const passes = await countActivePasses(host.database);
     const problems = low.slice(0, listed).map((balance) => ({

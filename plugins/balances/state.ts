@@ -2,6 +2,7 @@ import type { Host } from '#core/gateway/host/host.ts';
 import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import type { NoteSource } from '#core/web/pages/plugin-notes.ts';
+import { askVendors } from './ask-vendors.ts';
 import { type Balance, isOver, lowBalances, readBalances } from './balances.ts';
 import { balancesPath } from './resource.ts';
 
@@ -18,6 +19,12 @@ export function recentBalances(host: Host): Promise<readonly Balance[]> {
   const reading = readings.get(host) ?? new FreshValue<readonly Balance[]>(options);
   readings.set(host, reading);
   return reading.get();
+}
+
+/** Asks the vendors; pages of this instance show at once what they say. */
+export async function renewBalances(host: Host): Promise<void> {
+  await askVendors(host);
+  readings.delete(host);
 }
 
 /** How long the accounts of routes last, where that is not long. */

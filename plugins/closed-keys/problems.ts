@@ -11,6 +11,7 @@ export const closedKeyProblems: ProblemKind = {
   name: 'closed_key',
   order: 15,
   runbook: 'key-closed',
+  precondition: 'EXISTS (SELECT FROM closed_key)',
   async find(reader) {
     const keys = await listClosedKeys(reader.host);
     const problems = keys.slice(0, listed).map((key) => ({

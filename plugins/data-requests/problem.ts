@@ -12,6 +12,7 @@ const parts = { warn: 2 / 3, bad: 1 / 6 };
 export const openRequests: ProblemKind = {
   name: 'data_request',
   order: 90,
+  precondition: 'EXISTS (SELECT FROM data_request WHERE answered_at IS NULL)',
   async find(reader) {
     const { host, t } = reader;
     const [open, total] = await Promise.all([listRequests(host.database, 'open', listed), countOpen(host.database)]);

@@ -40,7 +40,7 @@ const freshOf =
 
 /** The cached sources of the overview. Flags are not cached: they must disappear when they are resolved. */
 export const overviewReadings = perCatalog((host: Host) => {
-  const { database, jobs } = host;
+  const { database } = host;
   const fresh = freshOf(host);
   const timeZone = host.section(service).time_zone;
   const currency = host.section(currencySection);
@@ -56,7 +56,6 @@ export const overviewReadings = perCatalog((host: Host) => {
     ),
     traffic: fresh(ages.traffic, () => readMinuteTraffic(database, host.now(), rateMinutes)),
     routes: fresh(ages.traffic, () => readRouteTraffic(database, host.now())),
-    queue: fresh(ages.traffic, () => jobs.state()),
     checks: fresh<CheckCounts>(ages.traffic, () => countChecks(database)),
   };
 });

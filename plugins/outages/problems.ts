@@ -1,5 +1,5 @@
 import { type ProblemKind, readEmphasis } from '#core/web/problems/problem.ts';
-import { listOutages } from './credit.ts';
+import { listOutages, waiting } from './credit.ts';
 import { outagesSection } from './section.ts';
 
 /** Outages that are looked at. */
@@ -9,6 +9,7 @@ const listed = 5;
 export const waitingOutages: ProblemKind = {
   name: 'outage',
   order: 80,
+  precondition: `EXISTS (SELECT FROM outage o WHERE ${waiting})`,
   async find({ host, t }) {
     if (!host.section(outagesSection).credit) return [];
     const outages = await listOutages(host.database, listed, 'asked');

@@ -5,12 +5,13 @@ import { retirementsPath } from './resource.ts';
 import { readRetirements, type Retirement, servedSuccessor, shownDay } from './retirements.ts';
 
 /** Ms; lists are read once a day. */
-const maxAge = 300_000;
+const maxAge = 60_000;
 const deadline = 10_000;
 
 const readings = new WeakMap<Host, FreshValue<readonly Retirement[]>>();
 
-function recent(host: Host): Promise<readonly Retirement[]> {
+/** As they were a minute or two ago at most: pages that show them are updated every few seconds. */
+export function recentRetirements(host: Host): Promise<readonly Retirement[]> {
   const options = {
     maxAge,
     staleFor: maxAge,
@@ -25,7 +26,7 @@ function recent(host: Host): Promise<readonly Retirement[]> {
 
 /** On *Routes*: which models end. */
 export const retiringRoutes: NoteSource = async ({ host, t, format }) =>
-  (await recent(host)).map(({ route, state, endsOn }) => ({
+  (await recentRetirements(host)).map(({ route, state, endsOn }) => ({
     about: route,
     text: t(`retirements.note.${state}`, { day: shownDay(endsOn, format) }),
     kind: state === 'ending' ? 'warn' : 'bad',
@@ -34,7 +35,7 @@ export const retiringRoutes: NoteSource = async ({ host, t, format }) =>
 
 /** For customers: models that nothing serves after a day, the last of those of their routes. */
 export const retiringModels: NoteSource = async ({ host, t, format }) => {
-  const all = await recent(host);
+  const all = await recentRetirements(host);
   const lost = new Set(all.flatMap((one) => one.lost));
   return [...lost].flatMap((about) => {
     const own = all.filter((one) => one.lost.includes(about));

@@ -1,4 +1,5 @@
 import { type ProblemKind, type ProblemReader, readEmphasis } from '#core/web/problems/problem.ts';
+import { recentRetirements } from './notes.ts';
 import { retirementsPath } from './resource.ts';
 import { readRetirements, type Retirement, shownDay } from './retirements.ts';
 
@@ -10,7 +11,7 @@ export const retirementProblems: ProblemKind = {
   order: 35,
   runbook: 'model-retired',
   async find(reader) {
-    const all = await readRetirements(reader.host);
+    const all = await recentRetirements(reader.host);
     const problems = all.slice(0, listed).map((one) => ({
       severity: one.state !== 'ending' && one.lost.length > 0 ? ('bad' as const) : ('warn' as const),
       title: reader.t('retirements.problem'),

@@ -9,10 +9,13 @@ export interface DoubledAddress {
 
 const maxListed = 10;
 
-/** The unique index is missing only where there were some: otherwise no account is read. */
+/** A condition in SQL: the unique index is missing, which it is only where there were some. */
+export const mayBeDoubled = `to_regclass('account_email_ascii') IS NULL`;
+
+/** Reads no account where there can be none. */
 export const doubledAddresses = `
   SELECT json_agg(id ORDER BY created_at, id) AS ids FROM account
-  WHERE to_regclass('account_email_ascii') IS NULL AND email IS NOT NULL
+  WHERE ${mayBeDoubled} AND email IS NOT NULL
   GROUP BY lower(email COLLATE "C") HAVING count(*) > 1 ORDER BY min(created_at) LIMIT ${maxListed}`;
 
 export function findDoubledAddresses(database: Pick<Database, 'query'>): Promise<DoubledAddress[]> {

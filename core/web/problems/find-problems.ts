@@ -28,7 +28,8 @@ interface FoundProblems {
 /** All problems, the worst first, and of one severity by the order of their kinds. Never rejects, and takes some three seconds at most. */
 export async function findProblems({ problems }: ProblemKinds, reader: ProblemReader): Promise<FoundProblems> {
   const kinds = [...problems.values()].toSorted((one, other) => one.order - other.order);
-  const byKind = await Promise.all(kinds.map((kind) => findOfKind(kind, reader)));
+  const possible = readPossible(kinds, reader.host);
+  const byKind = await Promise.all(kinds.map((kind) => findOfKind(kind, reader, possible)));
   const found = byKind.flatMap((one) => one.found);
   const shown = found.some(isDatabase) ? joinUnread(found, reader) : found;
   return {
@@ -61,9 +62,25 @@ function rank({ severity }: Problem): number {
   return severities.indexOf(severity);
 }
 
-async function findOfKind(kind: ProblemKind, reader: ProblemReader): Promise<FoundProblems> {
+/** Tells whether the precondition of a kind holds: all are asked together. Where they cannot be read, every kind says so itself. */
+type IsPossible = (kind: ProblemKind) => Promise<boolean>;
+
+function readPossible(kinds: readonly ProblemKind[], { database }: Pick<Host, 'database'>): IsPossible {
+  const asked = kinds.flatMap(({ name, precondition }) => (precondition === undefined ? [] : [{ name, precondition }]));
+  const conditions = asked.map(({ precondition }, index) => `(${precondition}) AS "${index}"`).join(', ');
+  const reading =
+    asked.length === 0
+      ? undefined
+      : database.query<Record<string, boolean>>(`SELECT ${conditions}`).then(
+          ([holds]) => new Set(asked.flatMap(({ name }, index) => (holds?.[index] === false ? [name] : []))),
+          () => undefined,
+        );
+  return async ({ name }) => (await reading)?.has(name) !== true;
+}
+
+async function findOfKind(kind: ProblemKind, reader: ProblemReader, isPossible: IsPossible): Promise<FoundProblems> {
   try {
-    const finding = (async () => kind.find(reader))();
+    const finding = (async () => ((await isPossible(kind)) ? kind.find(reader) : []))();
     const problems = await withDeadline(finding, deadlineMs, 'no response in time');
     return { found: problems.map((problem) => ({ ...problem, kind })), total: problems.total ?? problems.length };
   } catch (error) {

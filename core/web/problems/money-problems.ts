@@ -11,6 +11,7 @@ const unconfirmed: ProblemKind = {
   order: 120,
   runbook: 'payments-unconfirmed',
   alert: unconfirmedAlert,
+  precondition: 'EXISTS (SELECT FROM payment_notification WHERE next_try_at IS NOT NULL)',
   async find({ host, t }) {
     const oldest = await readOldestUnconfirmed(host.database);
     if (oldest === undefined || host.now() - oldest <= longestUnconfirmed) return [];
@@ -32,6 +33,7 @@ const foreign: ProblemKind = {
   order: 130,
   runbook: 'flags-open',
   alert: foreignAlert,
+  precondition: 'EXISTS (SELECT FROM order_flag WHERE resolved_at IS NULL AND order_id IS NULL)',
   async find({ host, t }) {
     const { flags, total } = await listOpenFlags(host.database, 1, 'no order');
     return flags.map(({ createdAt }) => ({
@@ -53,6 +55,7 @@ const flagged: ProblemKind = {
   order: 140,
   runbook: 'flags-open',
   alert: flaggedAlert,
+  precondition: 'EXISTS (SELECT FROM order_flag WHERE resolved_at IS NULL AND order_id IS NOT NULL)',
   async find(reader) {
     const { flags, total } = await listOpenFlags(reader.host.database, maxListed, 'orders');
     const problems = flags.map((flag) => describeFlag(flag, reader));

@@ -52,6 +52,11 @@ export interface ProblemKind {
   readonly order: number;
   /** A page in docs/runbooks with meaning, effect on customers and remedy: `mail-failing`. */
   readonly runbook?: string;
+  /**
+   * A condition in SQL without which there is none of the kind; not the only one. A view of the overview asks those of all kinds in one
+   * statement, and `find` where they hold: on most days, nowhere.
+   */
+  readonly precondition?: string;
   /** Current problems, oldest first. Must be fast; an error becomes a problem `unread` in their place. */
   find(reader: ProblemReader): Problems | Promise<Problems>;
   /** Immediate alert to the operator. Problems without it are only in the daily report. */

@@ -2,6 +2,7 @@ import type { Rollback } from '#core/config/history/history.ts';
 import { readUnauthenticated, type UnauthenticatedBlock } from '#core/gateway/records/unauthenticated.ts';
 import { configLoadState } from '#core/extension/validation/load-state.ts';
 import type { Registry } from '#core/extension/registry.ts';
+import { queueState } from '#core/gateway/health/job-gauges.ts';
 import { readHealth } from '#core/gateway/health/read-health.ts';
 import { readWorkers, type WorkerStatus } from '#core/gateway/health/worker-status.ts';
 import { describeFailure } from '#core/platform/errors/connection-error.ts';
@@ -13,7 +14,6 @@ import { readModelStates } from '#core/business/model-health/model-health.ts';
 import { titleOfRollback } from '../configuration/list-page.ts';
 import { describeJobs, describeJournal, type FactsCard, listFacts } from '../overview/cards.ts';
 import { nameOfCheck } from '#core/web/problems/check-problems.ts';
-import { overviewReadings } from '../readings.ts';
 import { actionTable } from '#core/web/actions/action-table.ts';
 import { nameAccounts, readSubjects } from '#core/web/actions/tell-action.ts';
 import { withRows } from '#core/web/pages/table.ts';
@@ -38,9 +38,7 @@ export function healthPage(gateway: Pick<Registry, 'statusReports' | 'healthChec
       describeChecks(gateway, request),
       describeJobs(request),
       describeVersions(request),
-      overviewReadings(host)
-        .queue.get()
-        .catch(() => undefined),
+      queueState(host).catch(() => undefined),
       listActions(host.database, { limit: listed }),
       readUnauthenticated(host.database.records, host.now() - strangersSpan, listedBlocks),
     ]);

@@ -1,4 +1,5 @@
 import type { Registry } from '#core/extension/registry.ts';
+import { queueState } from '#core/gateway/health/job-gauges.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { QueueState } from '#core/platform/jobs/jobs.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
@@ -64,8 +65,11 @@ function journalState({ lost_records: lost }: JournalStatus, t: Reader['t']) {
 /** The queue of jobs, and the checks of payments that are due. */
 export async function describeJobs(request: PageRequest): Promise<FactsCard> {
   const { t, format } = request;
-  const readings = overviewReadings(request.host);
-  const [checks, queue] = await Promise.all([readings.checks.get(), readings.queue.get().catch(() => undefined)]);
+  const { host } = request;
+  const [checks, queue] = await Promise.all([
+    overviewReadings(host).checks.get(),
+    queueState(host).catch(() => undefined),
+  ]);
   const { attempts, refunds, notifications } = checks;
   const late = queue !== undefined && queue.longestWait > lateJob ? queue.waiting : 0;
   const unlessZero = (count: number) => (count === 0 ? undefined : format.number(count));

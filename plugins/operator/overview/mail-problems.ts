@@ -1,4 +1,4 @@
-import { type CustomerMail, countUndelivered, listMails } from '#core/business/mail/mails.ts';
+import { type CustomerMail, countUndelivered, hasUndelivered, listMails } from '#core/business/mail/mails.ts';
 import { tellChoice } from '#core/business/operator-actions/telling.ts';
 import { type Problem, type ProblemKind, type ProblemReader, readEmphasis } from '#core/web/problems/problem.ts';
 
@@ -10,6 +10,7 @@ export const undeliveredMails: ProblemKind = {
   name: 'mail',
   order: 110,
   runbook: 'mail-failing',
+  precondition: hasUndelivered,
   async find(reader) {
     const { host, t } = reader;
     const { money, others } = await countUndelivered(host.database);

@@ -5,11 +5,14 @@ import { nameAccounts, readSubjects, tellDone } from '#core/web/actions/tell-act
 /** Actions that are listed, and the ms for which they are: the next operator of a weekend sees them. */
 const listed = 5;
 const shownFor = 3 * 86_400_000;
+/** Days, with one for clocks that differ. */
+const looked = shownFor / 86_400_000 + 1;
 
 /** Actions during which a process ended, so that it is unknown whether they were done. */
 export const unfinishedActions: ProblemKind = {
   name: 'action_unfinished',
   order: 90,
+  precondition: `EXISTS (SELECT FROM operator_action WHERE finished_at IS NULL AND created_at > now() - interval '${looked} days')`,
   async find(reader) {
     const { host, t } = reader;
     const span = { from: host.now() - shownFor, until: host.now() - longestAction };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { askVendors } from '../../../plugins/balances/ask-vendors.ts';
 import { readBalances } from '../../../plugins/balances/balances.ts';
+import { renewBalances } from '../../../plugins/balances/state.ts';
 import { runCommand } from '../../support/command-line.ts';
 import { createUpstream, type FaultyUpstream, type Handler } from '../../support/faulty-upstream.ts';
 import { startGateway, type TestGateway, wholePipeline } from '../../support/gateway.ts';
@@ -54,7 +54,7 @@ const balance =
       balance_infos: [{ currency: 'USD', total_balance: amount, granted_balance: '0', topped_up_balance: amount }],
     });
 const host = () => gateway.gateway.host;
-const ask = () => askVendors(host());
+const ask = () => renewBalances(host());
 const deep = async () => (await readBalances(host())).find(({ upstreams }) => upstreams.includes('deep'));
 /** The readings so far are older by this. */
 const age = (ms: number) =>

@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createTestHost } from '#core/extension/testing/test-host.ts';
 import { checkProblems } from '#core/web/problems/check-problems.ts';
 import { findProblems, problemReader, tellProblem, tellProblems } from '#core/web/problems/find-problems.ts';
@@ -104,6 +104,47 @@ it('what a database that does not answer would have told of is one problem, besi
   } finally {
     vi.useRealTimers();
   }
+});
+
+const conditionalKinds = () => ({
+  mail: kind(
+    'mail',
+    10,
+    vi.fn(() => [problem('mail', 'warn')]),
+    { precondition: 'EXISTS (SELECT FROM mail)' },
+  ),
+  flag: kind(
+    'flag',
+    20,
+    vi.fn(() => [problem('flag', 'warn')]),
+    { precondition: 'EXISTS (SELECT FROM flag)' },
+  ),
+  model: kind('model', 30, () => [problem('model', 'warn')]),
+});
+
+async function findOf({ mail, flag, model }: ReturnType<typeof conditionalKinds>, query: () => Promise<object[]>) {
+  await using plain = createTestHost({ now });
+  const host = Object.assign(plain, { database: { query } }) as unknown as typeof plain;
+  const { found, total } = await findProblems(registered(mail, flag, model), problemReader(pageTexts, host, 'en'));
+  return { titles: found.map(({ title }) => title), total };
+}
+
+describe('kinds with preconditions', () => {
+  it('are asked in one statement, and read where theirs holds', async () => {
+    const query = vi.fn(() => Promise.resolve([{ 0: false, 1: true }]));
+    const some = conditionalKinds();
+    expect(await findOf(some, query)).toEqual({ titles: ['flag', 'model'], total: 2 });
+    expect(query.mock.calls).toEqual([
+      ['SELECT (EXISTS (SELECT FROM mail)) AS "0", (EXISTS (SELECT FROM flag)) AS "1"'],
+    ]);
+    expect(some.mail.find).not.toHaveBeenCalled();
+  });
+
+  it('are all read where the statement fails', async () => {
+    const some = conditionalKinds();
+    const { titles } = await findOf(some, () => Promise.reject(new Error('no such table')));
+    expect(titles).toEqual(['mail', 'flag', 'model']);
+  });
 });
 
 it('programs that ask within ten seconds share one reading, and pages read anew', async () => {

@@ -1,0 +1,166 @@
+/**
+ * `npm run bench:parts`: which part of a call's processor time some files take, by V8's sampling profiler in the serving process. Both come
+ * from the same samples, so that what else the machine does touches both alike: a part of a hundredth is seen where pairs of whole calls
+ * differ by five. Without names: the files that make and compare digests, sessions and names of models.
+ *
+ *     npm run bench:parts -- [--rounds 5] [FILE…]       parts of paths of the checkout
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type Load, loads, sendLoad } from './load.ts';
+import type { Ready } from './process-figures.ts';
+import { median } from './statistics.ts';
+
+const interval = 100; // µs between two samples
+const usual = [
+  'plugins/format/content/',
+  'plugins/upstream/routing/sessions.ts',
+  'plugins/upstream/routing/session-moves.ts',
+  'plugins/upstream/routing/same-model.ts',
+  'core/gateway/model-call/key-closures.ts',
+];
+/** Of no function: the loop waits, or nothing is known. */
+const idle = '(idle)';
+
+const { values: options, positionals } = parseArgs({
+  options: { rounds: { type: 'string', default: '5' } },
+  allowPositionals: true,
+});
+const files = positionals.length > 0 ? positionals : usual;
+/** With more than one route, so that a session is derived. */
+const measured = loads
+  .filter(({ name }) => name === 'small chat call' || name === 'stream of 200 events')
+  .map((load) => ({ ...load, body: load.body.replace('"bench"', '"bench-choice"') }));
+
+const upstream = await start('upstream.ts', []);
+const gateway = await start('gateway.ts', [`http://127.0.0.1:${upstream.port}`]);
+const profiler = await attach(gateway.inspector);
+try {
+  for (const load of measured) await measure(load, Number(options.rounds));
+} finally {
+  profiler.close();
+  for (const { child } of [gateway, upstream]) await stop(child);
+}
+
+async function measure(load: Load, rounds: number): Promise<void> {
+  const { requests } = load;
+  await sendLoad(gateway.port, gateway.key, load, requests);
+  const shares: number[] = [];
+  const costs: number[] = [];
+  const byFile = new Map<string, number>();
+  for (let round = 0; round < rounds; round++) {
+    await profiler.send('Profiler.start');
+    await sendLoad(gateway.port, gateway.key, load, requests);
+    const { profile } = await profiler.send<{ readonly profile: Profile }>('Profiler.stop');
+    const { busy, inFiles } = readProfile(profile);
+    const all = inFiles.values().reduce((sum, time) => sum + time, 0);
+    shares.push(all / busy);
+    costs.push(busy / requests / load.unitsPerRequest);
+    for (const [file, time] of inFiles)
+      byFile.set(file, (byFile.get(file) ?? 0) + time / requests / load.unitsPerRequest);
+  }
+  const unit = load.unitsPerRequest === 1 ? 'request' : 'event';
+  const share = median(shares);
+  console.log(
+    `${load.name}: ${(share * 100).toFixed(2)} % (${(Math.min(...shares) * 100).toFixed(2)} to ${(Math.max(...shares) * 100).toFixed(2)}) of ${median(costs).toFixed(1)} µs a ${unit}, 1 / (1 − share) = ${(1 / (1 - share)).toFixed(4)}; ${rounds} rounds of ${requests}`,
+  );
+  for (const [file, time] of byFile) console.log(`  ${file.padEnd(48)} ${(time / rounds).toFixed(2)} µs`);
+}
+
+interface Profile {
+  readonly nodes: readonly {
+    readonly id: number;
+    readonly callFrame: { readonly functionName: string; readonly url: string };
+    readonly children?: readonly number[];
+  }[];
+  readonly samples: readonly number[];
+  readonly timeDeltas: readonly number[]; // µs
+}
+
+/** Time of the main thread, and in the files and what they call, µs. The outermost of them counts. */
+function readProfile({ nodes, samples, timeDeltas }: Profile): { busy: number; inFiles: Map<string, number> } {
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const fileOf = new Map<number, string | undefined>();
+  const walk = (id: number, within: string | undefined) => {
+    const { callFrame, children = [] } = byId.get(id) as Profile['nodes'][number];
+    const file = within ?? files.find((one) => callFrame.url.includes(`/${one}`));
+    fileOf.set(id, file);
+    for (const child of children) walk(child, file);
+  };
+  walk((nodes[0] as Profile['nodes'][number]).id, undefined);
+  const inFiles = new Map<string, number>(files.map((file) => [file, 0]));
+  let busy = 0;
+  for (const [index, id] of samples.entries()) {
+    // A sample stands for the time until the next one.
+    const time = timeDeltas[index + 1] ?? 0;
+    if (byId.get(id)?.callFrame.functionName === idle) continue;
+    busy += time;
+    const file = fileOf.get(id);
+    if (file !== undefined) inFiles.set(file, (inFiles.get(file) ?? 0) + time);
+  }
+  return { busy, inFiles };
+}
+
+interface Answer {
+  readonly id?: number; // missing of events
+  readonly result?: unknown;
+  readonly error?: { readonly message: string };
+}
+
+interface Profiler {
+  send<T>(method: string, parameters?: object): Promise<T>;
+  close(): void;
+}
+
+/** Speaks to the inspector of a process. */
+async function attach(inspector: string): Promise<Profiler> {
+  const socket = new WebSocket(inspector);
+  const answers = new Map<number, (answer: Answer) => void>();
+  socket.addEventListener('message', ({ data }) => {
+    const answer = JSON.parse(String(data)) as Answer;
+    answers.get(answer.id ?? 0)?.(answer);
+  });
+  await once(socket, 'open', { signal: AbortSignal.timeout(10_000) });
+  let last = 0;
+  const send: Profiler['send'] = async <T>(method: string, parameters: object = {}) => {
+    const id = ++last;
+    const { promise, resolve: answered } = Promise.withResolvers<Answer>();
+    answers.set(id, answered);
+    socket.send(JSON.stringify({ id, method, params: parameters }));
+    const { result, error } = await promise;
+    answers.delete(id);
+    if (error !== undefined) throw new Error(`${method}: ${error.message}`);
+    return result as T;
+  };
+  await send('Profiler.enable');
+  await send('Profiler.setSamplingInterval', { interval });
+  return { send, close: () => socket.close() };
+}
+
+interface Started extends Ready {
+  readonly child: ChildProcess;
+  /** URL of its inspector. */
+  readonly inspector: string;
+}
+
+async function start(file: string, parameters: string[]): Promise<Started> {
+  const execArgv = ['--inspect=127.0.0.1:0', '--expose-gc'];
+  const child = fork(resolve(import.meta.dirname, file), parameters, { silent: true, execArgv });
+  let inspector = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    const [, url = inspector] = /Debugger listening on (ws:\S+)/.exec(chunk.toString()) ?? [];
+    inspector = url;
+  });
+  // It is named long before the process is ready.
+  const [ready] = (await once(child, 'message', { signal: AbortSignal.timeout(60_000) })) as [Ready];
+  return { ...ready, child, inspector };
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  await ended;
+}

@@ -15,7 +15,14 @@ export const orders = { paid: uuid(11), expired: uuid(12), pending: uuid(13), gi
 export const flag = uuid(51);
 export const outage = uuid(61);
 export const announcement = uuid(71);
-export const failedRequest = 'req_019aa000000070000000000000000002';
+
+const hour = 3_600_000; // ms
+
+/** The time of a request is in its id, by which its record is found. */
+const requestId = (number: number) =>
+  `req_${(now - number * hour).toString(16).padStart(12, '0')}7${String(number).padStart(19, '0')}`;
+
+export const failedRequest = requestId(2);
 
 /** The cookie of Rani's session. */
 export const session = 's'.padEnd(44, '-');
@@ -55,9 +62,9 @@ async function seedRequests(database: Database): Promise<void> {
   ];
   await book.write(
     ...requests.map((request, index) => ({
-      id: `req_019aa00000007000000000000000000${index + 1}`,
+      id: requestId(index + 1),
       account_id: index === 2 ? sari : rani,
-      started_at: now - (index + 1) * 3_600_000,
+      started_at: now - (index + 1) * hour,
       model: 'dp/gpt-6-sol',
       format: 'chat',
       is_stream: true,

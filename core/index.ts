@@ -235,5 +235,5 @@ export {
   type ProviderCall,
 } from '#core/business/payments/call-provider.ts';
 export { readRupiah } from '#core/business/payments/amount.ts';
-export { isSameSecret } from '#core/business/payments/secrets.ts';
+export { isSameSecret } from '#core/platform/same-secret.ts';
 export { type Qris, QrisError, type QrisField, readQris, writeQris } from '#core/business/payments/qris.ts';

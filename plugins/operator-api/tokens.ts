@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUIDv7 } from 'node:crypto';
+import { hash, randomBytes, randomUUIDv7 } from 'node:crypto';
 import type { Database } from '#core/platform/database/database.ts';
 import { epochs, type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { OperatorToken } from './entities.ts';
@@ -28,7 +28,7 @@ export async function createToken(
     `insert into operator_token (id, name, sha256, scope, expires_at)
      values (?, ?, decode(?, 'hex'), ?, clock_timestamp() + make_interval(days => ?))
      on conflict (name) do nothing returning 1`,
-    [randomUUIDv7(), name, digest(token), scope, days],
+    [randomUUIDv7(), name, hash('sha256', token), scope, days],
   );
   return created.length > 0 ? token : undefined;
 }
@@ -62,11 +62,7 @@ export async function useToken(
   const [row] = await database.query<Row<typeof OperatorToken, 'id' | 'name' | 'scope'>>(
     `update operator_token set last_used_at = clock_timestamp()
      where sha256 = decode(?, 'hex') and revoked_at is null and expires_at > clock_timestamp() returning id, name, scope`,
-    [digest(token)],
+    [hash('sha256', token)],
   );
   return row;
-}
-
-function digest(token: string): string {
-  return createHash('sha256').update(token).digest('hex');
 }

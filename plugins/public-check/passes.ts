@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { Host } from '#core/gateway/host/host.ts';
 import { GatewayError } from '#core/platform/errors/table.ts';
 import type { Exchange } from '#core/gateway/pipeline/exchange.ts';
@@ -32,13 +32,9 @@ export async function requirePass(
   const pass = form.exec(headers.authorization ?? '')?.[1];
   if (pass === undefined || (await shared.cache.get(keyOf(pass))) === undefined)
     throw new GatewayError('not_found', `Path "${path}" not found. GET /v1/models lists the models.`);
-  return digestOf(pass);
-}
-
-function digestOf(pass: string): string {
-  return createHash('sha256').update(pass).digest('hex');
+  return hash('sha256', pass);
 }
 
 function keyOf(pass: string): string {
-  return `public-check:${digestOf(pass)}`;
+  return `public-check:${hash('sha256', pass)}`;
 }

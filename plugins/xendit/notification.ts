@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isJsonObject, type JsonObject, parseObject } from '#core/platform/json.ts';
 import type { PaymentNotification, RawNotification } from '#core/business/payments/payment-provider.ts';
-import { isSameSecret } from '#core/business/payments/secrets.ts';
+import { isSameSecret } from '#core/platform/same-secret.ts';
 import { textOf } from './api.ts';
 import { requireSecret, type XenditSettings } from './section.ts';
 

@@ -1,6 +1,6 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isLoopback, plainAddress } from '#core/platform/names/loopback.ts';
+import { isSameSecret } from '#core/platform/same-secret.ts';
 
 interface OperatorAccess {
   readonly token?: string | undefined;
@@ -60,10 +60,5 @@ function isCrossSite({ host, origin, 'sec-fetch-site': site }: IncomingHttpHeade
 
 function hasToken(header: string | undefined, token: string): boolean {
   const sent = /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1];
-  return sent !== undefined && timingSafeEqual(digest(sent), digest(token));
-}
-
-/** `timingSafeEqual` requires equal lengths. */
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+  return sent !== undefined && isSameSecret(sent, token);
 }

@@ -7,7 +7,7 @@ import type {
   RawNotification,
   StatedRefund,
 } from '#core/business/payments/payment-provider.ts';
-import { isSameSecret } from '#core/business/payments/secrets.ts';
+import { isSameSecret } from '#core/platform/same-secret.ts';
 import type { SandboxCharge, SandboxRefund } from './charges.ts';
 
 /** Header of the signature: HMAC-SHA256 over the body, in hexadecimal. */

@@ -10,7 +10,7 @@ import {
   type PaymentState,
   type RawNotification,
 } from '#core/business/payments/payment-provider.ts';
-import { isSameSecret } from '#core/business/payments/secrets.ts';
+import { isSameSecret } from '#core/platform/same-secret.ts';
 
 /*
  * The contract carries providers that sign everything, something or nothing. What is tried here is how each of them reads

@@ -1,6 +1,5 @@
 import { type Announcement, listOpenAnnouncements } from './announcements.ts';
-import { type Host, perCatalog } from '#core/gateway/host/host.ts';
-import { FreshValue } from '#core/platform/timing/fresh-value.ts';
+import { type Host, sharedReading } from '#core/gateway/host/host.ts';
 import type { Notice, NoticeReaders, NoticeSource } from '#core/web/pages/notices.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { announcementsSection } from './section.ts';
@@ -8,19 +7,9 @@ import { announcementsSection } from './section.ts';
 /** Ms before maintenance from which on it is announced. */
 const notice = 7 * 86_400_000;
 /** Ms for which those of the database are kept, so that the public page does not ask for every visitor, and while it does not respond. */
-const ages = { stored: 2_000, deadline: 5_000, patience: 1_000, known: 3_600_000 };
+const ages = { maxAge: 2_000, deadline: 5_000, patience: 1_000, knownFor: 3_600_000 };
 
-const storedAnnouncements = perCatalog(
-  ({ database, monotonic }: Host) =>
-    new FreshValue({
-      maxAge: ages.stored,
-      deadline: ages.deadline,
-      patience: ages.patience,
-      knownFor: ages.known,
-      now: monotonic,
-      read: async () => listOpenAnnouncements(database),
-    }),
-);
+const storedAnnouncements = sharedReading(ages, ({ database }) => listOpenAnnouncements(database));
 
 /**
  * Notices to show now, the next first: of gateway.yaml and, while the database responds, of the operator's page. Does not

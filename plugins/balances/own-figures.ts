@@ -2,9 +2,8 @@ import { currencySection } from '#core/business/accounts/plans.ts';
 import type { Cost } from '#core/config/catalog/cost.ts';
 import { models, splitRoute } from '#core/config/sections/models-section.ts';
 import { upstreams } from '#core/config/sections/upstreams-section.ts';
-import { perCatalog, type Host } from '#core/gateway/host/host.ts';
+import { type Host, sharedReading } from '#core/gateway/host/host.ts';
 import { countUsage, startOfHour, type UsageCounts, usageHour } from '#core/gateway/records/usage.ts';
-import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import { week } from './forecast.ts';
 import { balancesSection } from './section.ts';
 
@@ -30,10 +29,7 @@ interface Settled {
   readonly usedInWeek: ReadonlyMap<string, number>;
 }
 
-const settled = perCatalog((host: Host) => {
-  const read = () => readSettled(host);
-  return new FreshValue({ maxAge: settledFor, staleFor: settledFor, deadline, now: () => host.monotonic(), read });
-});
+const settled = sharedReading({ maxAge: settledFor, staleFor: settledFor, deadline }, readSettled);
 
 /** Own figures less what was used since. Estimates: prices are not rounded as vendors do. */
 export async function readOwnFigures(host: Host): Promise<OwnFigure[]> {

@@ -1,7 +1,6 @@
 import type { Database } from '#core/platform/database/database.ts';
-import { perCatalog, type Host } from '#core/gateway/host/host.ts';
+import { sharedReading } from '#core/gateway/host/host.ts';
 import { countUsage, sharesOfCache, startOfHours, type UsageCounts, usageHour } from '#core/gateway/records/usage.ts';
-import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 
 /** Both periods need at least this much for a fall to be reported. */
 const least = { calls: 200, inputTokens: 2_000_000 };
@@ -121,7 +120,6 @@ const maxAge = 300_000; // ms
 const deadline = 10_000; // ms
 
 /** What has fallen, read every five minutes at most. */
-export const fallenReading = perCatalog((host: Host) => {
-  const read = () => readFallen(host.database.records, host.now());
-  return new FreshValue({ maxAge, staleFor: maxAge, deadline, now: () => host.monotonic(), read });
-});
+export const fallenReading = sharedReading({ maxAge, staleFor: maxAge, deadline }, ({ database, now }) =>
+  readFallen(database.records, now()),
+);

@@ -1,7 +1,6 @@
 import { type Gauge, gaugeBy } from '#core/gateway/health/gauge.ts';
-import { perCatalog, type Host } from '#core/gateway/host/host.ts';
+import { type Host, sharedReading } from '#core/gateway/host/host.ts';
 import { countUsage, sharesOfCache, startOfHours, type UsageCounts } from '#core/gateway/records/usage.ts';
-import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import { knownClient } from './known-clients.ts';
 
 /** Hours of a share. */
@@ -19,10 +18,9 @@ interface Line {
 }
 
 /** Shares of the last day, read once a minute at most: both metrics, and all scrapers, get the same. */
-const shares = perCatalog((host: Host) => {
-  const read = async () => (await Promise.all(dimensions.map((by) => readLines(host, by)))).flat();
-  return new FreshValue({ maxAge, staleFor: maxAge, deadline, now: () => host.monotonic(), read });
-});
+const shares = sharedReading({ maxAge, staleFor: maxAge, deadline }, async (host) =>
+  (await Promise.all(dimensions.map((by) => readLines(host, by)))).flat(),
+);
 
 async function readLines({ database, now, catalog }: Host, by: Line['by']): Promise<Line[]> {
   const rows = await countUsage(database.records, { since: startOfHours(now(), hours) }, [by]);

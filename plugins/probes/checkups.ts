@@ -1,21 +1,13 @@
 import type { ModelCheckup, ReadCheckups } from '#core/business/model-health/readings.ts';
-import { perCatalog } from '#core/gateway/host/host.ts';
-import { FreshValue } from '#core/platform/timing/fresh-value.ts';
+import { sharedReading } from '#core/gateway/host/host.ts';
 import { probesSection } from './section.ts';
 import { type ProbedRoute, readProbedRoutes } from './state.ts';
 
 /** Ms for which it is used: a route is probed once a day. */
 const checkupAge = 60_000;
 
-const checkupReading = perCatalog(
-  (host) =>
-    new FreshValue({
-      maxAge: checkupAge,
-      deadline: 2_000,
-      patience: 1_000,
-      now: () => host.monotonic(),
-      read: async () => checkupsOf(await readProbedRoutes(host)),
-    }),
+const checkupReading = sharedReading({ maxAge: checkupAge, deadline: 2_000, patience: 1_000 }, async (host) =>
+  checkupsOf(await readProbedRoutes(host)),
 );
 
 /** Checkups for the status page, if operators publish them. */

@@ -1,7 +1,6 @@
-import { perCatalog, type Host } from '#core/gateway/host/host.ts';
+import { type Host, sharedReading } from '#core/gateway/host/host.ts';
 import type { Database } from '#core/platform/database/database.ts';
 import { epoch } from '#core/platform/database/rows.ts';
-import { FreshValue } from '#core/platform/timing/fresh-value.ts';
 import { periodsInForce } from '#core/business/accounts/periods-in-force.ts';
 import { plansSection } from '#core/business/accounts/plans.ts';
 import type { SoldOut, SoldOutPlans } from '#core/business/payments/places.ts';
@@ -18,10 +17,7 @@ const patience = 1_000;
 /** Limits under which nothing is free: `all`, and plans by their days. */
 type FullLimits = ReadonlyMap<number | 'all', SoldOut>;
 
-const readings = perCatalog(
-  (host: Host) =>
-    new FreshValue({ maxAge, deadline, patience, now: () => host.monotonic(), read: () => readFull(host) }),
-);
+const readings = sharedReading({ maxAge, deadline, patience }, readFull);
 
 /** Plans sold out to an account, or to visitors, at most five seconds old. Reads nothing without limits. */
 export async function readSoldOut(host: Host, accountId: string | undefined): Promise<SoldOutPlans> {

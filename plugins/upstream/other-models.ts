@@ -1,6 +1,5 @@
 import { epoch } from '#core/platform/database/rows.ts';
-import { type Host, perCatalog } from '#core/gateway/host/host.ts';
-import { FreshValue } from '#core/platform/timing/fresh-value.ts';
+import { type Host, sharedReading } from '#core/gateway/host/host.ts';
 import { type ProblemKind, readEmphasis } from '#core/web/problems/problem.ts';
 
 /** Answers of one day by another model from which a route is said to keep answering so: one may be a mistake of the vendor. */
@@ -38,10 +37,7 @@ const maxAge = 60_000; // ms
 const deadline = 10_000; // ms
 
 /** For pages that are updated every few seconds. */
-const otherModelReading = perCatalog((host: Host) => {
-  const read = () => findOtherModels(host);
-  return new FreshValue({ maxAge, staleFor: maxAge, deadline, now: () => host.monotonic(), read });
-});
+const otherModelReading = sharedReading({ maxAge, staleFor: maxAge, deadline }, findOtherModels);
 
 /** The day as a value: PostgreSQL plans over the partitions of the day, not over all. */
 async function findOtherModels({ database, now }: Pick<Host, 'database' | 'now'>): Promise<OtherModel[]> {

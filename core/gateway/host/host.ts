@@ -1,3 +1,4 @@
+import { FreshValue, type FreshValueOptions } from '#core/platform/timing/fresh-value.ts';
 import type { Catalog } from '#core/config/catalog/catalog.ts';
 import { type FolderFile, noFiles } from '#core/platform/read-folder.ts';
 import type { Section, SectionValue, SectionValues } from '#core/config/section.ts';
@@ -127,6 +128,14 @@ export function serviceSlug(name: string, prefix: string): string {
 
 /** A job as plugins and core define it: it runs with the host. */
 export type JobDefinition<Data extends JsonObject = JsonObject> = Job<Host, Data>;
+
+/** A value per catalog that is read again once it is too old, once for all who ask for it at the same time. */
+export function sharedReading<T>(
+  options: Omit<FreshValueOptions<T>, 'read' | 'now'>,
+  read: (host: Host) => Promise<T>,
+): (host: Host) => FreshValue<T> {
+  return perCatalog((host) => new FreshValue({ ...options, now: () => host.monotonic(), read: () => read(host) }));
+}
 
 /** Memoizes `create` per catalog: a reload creates a new catalog, and the value is created again. */
 export function perCatalog<T extends object>(create: (host: Host) => T): (host: Host) => T {

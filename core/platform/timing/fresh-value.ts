@@ -1,6 +1,6 @@
 import { withDeadline } from './deadline.ts';
 
-interface FreshValueOptions<T> {
+export interface FreshValueOptions<T> {
   read(): Promise<T>;
   readonly maxAge: number; // ms until it is read again
   /** Further ms during which readers get the old value while it is read again; default 0. */

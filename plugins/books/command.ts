@@ -4,7 +4,7 @@ import { type CommandContext, CommandFailed, exampleText } from '#core/extension
 import { parseDay, parseMonth, zoneOf, type ZoneOptions, zoneOption } from '#core/extension/commands/days.ts';
 import { currencySection } from '#core/business/accounts/plans.ts';
 import { commandOperator, runAction } from '#core/business/operator-actions/actions.ts';
-import { explainErrors } from '#core/extension/commands/explain-errors.ts';
+import { exitCodesFor, explainErrors } from '#core/extension/commands/explain-errors.ts';
 import { addActionOptions, readActionInput } from '#core/extension/commands/action-options.ts';
 import type { Infer } from '#core/platform/schema.ts';
 import { toOperatorJson } from '#core/web/resources/operator-json.ts';
@@ -16,7 +16,7 @@ import { receiptsToCsv } from './receipt-lines.ts';
 import { monthToCsv, monthToHtml, readMonthDocument, taxTimeZone } from './month-document.ts';
 import type { Reconciliation } from './reconcile.ts';
 
-const exitCodes = '\n\nExit codes: 0 success, 1 failure, 2 invalid usage, 3 account or provider not found.';
+const exitCodes = exitCodesFor('account or provider');
 const examples = (line: string) => exampleText([line], exitCodes);
 
 /** `daypass orders export`, `reconcile` and `month`: what bookkeeping needs. */

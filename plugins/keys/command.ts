@@ -1,7 +1,7 @@
 import type { Command as Parser } from 'commander';
 import { maxDaysAhead } from '#core/business/accounts/plans.ts';
 import { type Command, type CommandContext, CommandFailed, exampleText } from '#core/extension/commands/command.ts';
-import { explainErrors } from '#core/extension/commands/explain-errors.ts';
+import { exitCodesFor, explainErrors } from '#core/extension/commands/explain-errors.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { parseEmail, parseLine, parseInteger } from '#core/extension/commands/arguments.ts';
 import { type LimitOptions, limitsFrom, type ShownAccount, showAccount, showFields } from './show.ts';
@@ -10,9 +10,7 @@ interface Output {
   readonly json?: true;
 }
 
-const exitCodes = `
-
-Exit codes: 0 success, 1 failure, 2 invalid usage, 3 account not found.`;
+const exitCodes = exitCodesFor('account');
 
 const examples = (lines: readonly string[]): string => exampleText(lines, exitCodes);
 

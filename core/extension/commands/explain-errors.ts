@@ -7,6 +7,10 @@ import { CommandFailed } from './command.ts';
 
 const exitCodes: Readonly<Record<string, number>> = { not_found: 3, invalid: 2, span: 2 };
 
+/** The end of a help text: what exit codes mean. @param missing what may not be found: `order or account` */
+export const exitCodesFor = (missing: string) =>
+  `\n\nExit codes: 0 success, 1 failure, 2 invalid usage, 3 ${missing} not found.`;
+
 /** Turns errors about accounts, orders, payments and actions into messages with an exit code. */
 export async function explainErrors<T>(work: Promise<T>): Promise<T> {
   try {

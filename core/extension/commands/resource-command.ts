@@ -1,28 +1,33 @@
 import type { ActionKind } from '#core/business/operator-actions/action-kind.ts';
 import type { OperatorResource } from '#core/web/resources/resource.ts';
-import { addActionCommand } from './action-command.ts';
+import { type ActionCommandWords, addActionCommand } from './action-command.ts';
 import { type Command, exampleText } from './command.ts';
 import { addListCommand } from './list-command.ts';
 
 interface ResourceWords {
   readonly description: string;
-  readonly actions?: readonly ActionKind[];
+  /** Each with its form, where that does not follow from its description. */
+  readonly actions?: readonly (ActionKind | readonly [action: ActionKind, wording: ActionCommandWords])[];
   /** Default: its list. */
   readonly examples?: readonly string[];
+  readonly exitCodes?: string;
 }
 
 /** `daypass NAME …`: the list of a resource, `find` if its query has words, and these actions. */
 export function resourceCommand<Entry>(
   resource: OperatorResource<Entry>,
-  { description, actions = [], examples = [`daypass ${resource.name} list`] }: ResourceWords,
+  { description, actions = [], examples = [`daypass ${resource.name} list`], exitCodes = '' }: ResourceWords,
 ): Command {
   return {
-    name: resource.name,
+    name: resource.name.replaceAll('_', '-'),
     define(parser, context) {
-      parser.description(description).addHelpText('after', exampleText(examples, ''));
-      addListCommand(parser, context, resource);
-      if ('words' in resource.query.properties) addListCommand(parser, context, resource, { verb: 'find' });
-      for (const action of actions) addActionCommand(parser, context, action);
+      parser.description(description).addHelpText('after', exampleText(examples, exitCodes));
+      addListCommand(parser, context, resource, { exitCodes });
+      if ('words' in resource.query.properties) addListCommand(parser, context, resource, { verb: 'find', exitCodes });
+      for (const one of actions) {
+        const [action, wording] = 'name' in one ? [one] : one;
+        addActionCommand(parser, context, action, wording);
+      }
     },
   };
 }

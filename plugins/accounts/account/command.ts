@@ -9,7 +9,7 @@ import { parseLine } from '#core/extension/commands/arguments.ts';
 import { type Command, type CommandContext, CommandFailed, exampleText } from '#core/extension/commands/command.ts';
 import { formatActions, formatEntries, formatEntry } from '#core/extension/commands/field-text.ts';
 import { formatSection } from '#core/extension/commands/table-text.ts';
-import { explainErrors } from '#core/extension/commands/explain-errors.ts';
+import { exitCodesFor, explainErrors } from '#core/extension/commands/explain-errors.ts';
 import { addListCommand } from '#core/extension/commands/list-command.ts';
 import { addShowCommand, type CommandSubject } from '#core/extension/commands/show-command.ts';
 import {
@@ -23,9 +23,7 @@ import { ledger } from '#core/web/resources/ledger.ts';
 import { toOperatorJson } from '#core/web/resources/operator-json.ts';
 import { integer, object } from '#core/platform/schema.ts';
 
-const exitCodes = `
-
-Exit codes: 0 success, 1 failure, 2 invalid usage, 3 account not found.`;
+const exitCodes = exitCodesFor('account');
 
 const account: CommandSubject<AccountDetails> = {
   argument: ['account', 'id, e-mail address, name, hint or key'],

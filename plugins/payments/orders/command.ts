@@ -1,3 +1,4 @@
+import { exitCodesFor } from '#core/extension/commands/explain-errors.ts';
 import { formatMoney } from '#core/business/accounts/money.ts';
 import { coreAction } from '#core/business/operator-actions/actions.ts';
 import { refundable } from '#core/business/payments/order-types.ts';
@@ -11,9 +12,7 @@ import { toOperatorJson } from '#core/web/resources/operator-json.ts';
 import { type OrderDetails, readOrderDetails } from '#core/web/resources/order-parts.ts';
 import { describeOrder } from './describe.ts';
 
-const exitCodes = `
-
-Exit codes: 0 success, 1 failure, 2 invalid usage, 3 order or account not found.`;
+const exitCodes = exitCodesFor('order or account');
 
 const operations = () => import('./operations.ts');
 

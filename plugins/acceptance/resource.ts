@@ -13,21 +13,16 @@ export const acceptances = defineResource({
     order: text('Number of the order.', 40),
     after: afterEntry('acceptance'),
   }),
-  view: defineView<AcceptanceRecord>()(
-    {
-      acceptance: { type: 'id', of: 'id' },
-      accepted: { type: 'time', of: 'acceptedAt' },
-      account: { type: 'person', of: 'accountId' },
-      order: { type: 'text', of: 'code' },
-      page: { type: 'text', of: 'page' },
-      version: { type: 'text', of: 'version' },
-      language: { type: 'text', of: 'language' },
-      address: { type: 'text', of: 'address' },
-      digest: { type: 'text', of: 'digest' },
-    },
-    ['accepted', 'account', 'order', 'page', 'version', 'language', 'digest', 'address'],
-  ),
-  none: 'No acceptance found.',
+  view: defineView<AcceptanceRecord>()({
+    accepted: { type: 'time', of: 'acceptedAt' },
+    account: { type: 'person', of: 'accountId' },
+    order: { type: 'text', of: 'code' },
+    page: { type: 'text', of: 'page' },
+    version: { type: 'text', of: 'version' },
+    language: { type: 'text', of: 'language' },
+    digest: { type: 'text', of: 'digest' },
+    address: { type: 'text', of: 'address' },
+  }),
   async list({ database }, query, { limit }) {
     const { listAcceptances } = await import('./store.ts');
     return readPage(limit, (most) => listAcceptances(database, query, most));

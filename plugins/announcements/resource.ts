@@ -59,7 +59,6 @@ export const announcements = defineResource({
     },
     ['announcement', 'kind', 'for', 'from', 'until', 'state', 'by', 'text'],
   ),
-  none: 'No announcement found.',
   async list({ database }, { after }, { limit }) {
     const { listAnnouncements } = await import('./announcements.ts');
     const { entries, next } = await readPage(limit, (most) => listAnnouncements(database, most, after));

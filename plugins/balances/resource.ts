@@ -1,4 +1,3 @@
-import { object } from '#core/platform/schema.ts';
 import { defineView, type FieldReader } from '#core/web/resources/field.ts';
 import { defineResource } from '#core/web/resources/resource.ts';
 import type { Balance } from './balances.ts';
@@ -18,57 +17,36 @@ function shownAmount(amount: number | undefined, currency: string | undefined, {
 export const balances = defineResource({
   name: 'balance',
   summary: 'list what is left in the accounts at vendors, and for how many days, the one that ends first first',
-  query: object({}),
-  view: defineView<Balance>()(
-    {
-      upstream: {
-        type: 'text',
-        label: 'balances.upstream',
-        fit: 'id',
-        at: 'title',
-        value: ({ upstreams }) => upstreams.join(', '),
-      },
-      amount: {
-        type: 'text',
-        label: 'balances.amount',
-        at: 'end',
-        value: ({ amount, currency }) => amountOf(amount, currency),
-        cell: ({ amount, currency }, reader) => shownAmount(amount, currency, reader),
-      },
-      'per-day': {
-        type: 'text',
-        label: 'balances.per_day',
-        heading: 'per day',
-        at: 'hide',
-        value: ({ perDay, currency }) => amountOf(perDay, currency),
-        cell: ({ perDay, currency }, reader) => shownAmount(perDay, currency, reader),
-      },
-      days: {
-        type: 'text',
-        label: 'balances.days',
-        at: 'note',
-        isNamed: true,
-        value: ({ days }) => (days === undefined ? '' : days.toFixed(1)),
-        cell: ({ days }, { format }) => (days === undefined ? '' : format.number(Math.floor(days * 10) / 10)),
-      },
-      loses: {
-        type: 'text',
-        label: 'balances.loses',
-        fit: 'text',
-        at: 'below',
-        value: ({ lost }) => lost.join(', '),
-      },
-      source: { type: 'state', label: 'balances.source', texts: 'balances.source', at: 'hide', of: 'source' },
-      read: {
-        type: 'time',
-        label: 'balances.read',
-        at: 'note-end',
-        value: ({ readAt }) => (readAt === undefined ? undefined : new Date(readAt)),
-      },
-      error: { type: 'text', label: 'balances.error', fit: 'text', at: 'hide', of: 'error' },
+  view: defineView<Balance>('balances')({
+    upstream: { type: 'text', fit: 'id', at: 'title', value: ({ upstreams }) => upstreams.join(', ') },
+    amount: {
+      type: 'text',
+      at: 'end',
+      value: ({ amount, currency }) => amountOf(amount, currency),
+      cell: ({ amount, currency }, reader) => shownAmount(amount, currency, reader),
     },
-    ['upstream', 'amount', 'per-day', 'days', 'loses', 'source', 'read', 'error'],
-  ),
+    per_day: {
+      type: 'text',
+      at: 'hide',
+      value: ({ perDay, currency }) => amountOf(perDay, currency),
+      cell: ({ perDay, currency }, reader) => shownAmount(perDay, currency, reader),
+    },
+    days: {
+      type: 'text',
+      at: 'note',
+      isNamed: true,
+      value: ({ days }) => (days === undefined ? '' : days.toFixed(1)),
+      cell: ({ days }, { format }) => (days === undefined ? '' : format.number(Math.floor(days * 10) / 10)),
+    },
+    loses: { type: 'text', fit: 'text', at: 'below', value: ({ lost }) => lost.join(', ') },
+    source: { type: 'state', at: 'hide', of: 'source' },
+    read: {
+      type: 'time',
+      at: 'note-end',
+      value: ({ readAt }) => (readAt === undefined ? undefined : new Date(readAt)),
+    },
+    error: { type: 'text', fit: 'text', at: 'hide', of: 'error' },
+  }),
   none: 'No balance is known. Vendors that tell it are asked every hour; give your own figures under balances.own.',
   async list(host, _query, { limit }) {
     const { readBalances } = await import('./balances.ts');

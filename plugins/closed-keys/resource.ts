@@ -1,4 +1,3 @@
-import { object } from '#core/platform/schema.ts';
 import { defineView } from '#core/web/resources/field.ts';
 import { defineResource } from '#core/web/resources/resource.ts';
 import type { ClosedKey } from './closed-keys.ts';
@@ -9,37 +8,22 @@ export const closedKeysPath = '/operator/closed-keys';
 export const closedKeys = defineResource({
   name: 'closure',
   summary: 'list API keys of upstreams that their vendors have closed, the oldest first',
-  query: object({}),
-  view: defineView<ClosedKey>()(
+  view: defineView<ClosedKey>('closed-keys')(
     {
       closure: { type: 'id', of: 'id' },
-      upstream: { type: 'text', label: 'closed-keys.upstream', fit: 'id', at: 'title', of: 'upstream' },
+      upstream: { type: 'text', fit: 'id', at: 'title', of: 'upstream' },
       key: {
         type: 'text',
-        label: 'closed-keys.key',
         at: 'note',
         value: ({ places }) => places.map(({ position, of }) => `${position} of ${of}`)[0],
         cell: ({ places }, { t }) =>
           places.map(({ upstream, ...place }) => t('closed-keys.place', { upstream, ...place })).join(', '),
       },
-      part: {
-        type: 'state',
-        label: 'closed-keys.part',
-        at: 'end',
-        texts: 'closed-keys.part',
-        kinds: { key: 'bad', account: 'bad' },
-        of: 'part',
-      },
-      words: { type: 'text', label: 'closed-keys.words', fit: 'text', at: 'below', of: 'words' },
-      closed: {
-        type: 'time',
-        label: 'closed-keys.closed',
-        at: 'note-end',
-        value: ({ closedAt }) => new Date(closedAt),
-      },
+      part: { type: 'state', at: 'end', kinds: { key: 'bad', account: 'bad' }, of: 'part' },
+      words: { type: 'text', fit: 'text', at: 'below', of: 'words' },
+      closed: { type: 'time', at: 'note-end', value: ({ closedAt }) => new Date(closedAt) },
       retry: {
         type: 'time',
-        label: 'closed-keys.retry',
         at: 'hide',
         value: ({ retryAt }) => new Date(retryAt),
         cell: ({ id }, { t }) => ({

@@ -14,18 +14,14 @@ export const consents = defineResource({
     name: text('Name of the consent in gateway.yaml.', 40),
     after: afterEntry('consent'),
   }),
-  view: defineView<Reachable>()(
-    {
-      consent: { type: 'id', of: 'id' },
-      name: { type: 'text', of: 'name' },
-      account: { type: 'person', of: 'accountId' },
-      email: { type: 'text', heading: 'e-mail', of: 'email' },
-      language: { type: 'text', of: 'language' },
-      given: { type: 'time', of: 'givenAt' },
-      place: { type: 'text', of: 'place' },
-    },
-    ['name', 'account', 'email', 'language', 'given', 'place'],
-  ),
+  view: defineView<Reachable>()({
+    name: { type: 'text', of: 'name' },
+    account: { type: 'person', of: 'accountId' },
+    email: { type: 'text', heading: 'e-mail', of: 'email' },
+    language: { type: 'text', of: 'language' },
+    given: { type: 'time', of: 'givenAt' },
+    place: { type: 'text', of: 'place' },
+  }),
   perPage: 1_000,
   none: 'No account has given it and can be written to.',
   async list(host, { name, after }, { limit }) {

@@ -13,13 +13,11 @@ export const dataRequests = defineResource({
     state: { enum: ['open', 'answered'], description: 'Only those in this state.' },
     after: afterEntry('request'),
   }),
-  view: defineView<DataRequest>()(
+  view: defineView<DataRequest>('data_requests')(
     {
       request: { type: 'id', of: 'id' },
       kind: {
         type: 'state',
-        label: 'data_requests.kind',
-        texts: 'data_requests.kind',
         at: 'title',
         of: 'kind',
         cell: (one, { t }) => ({
@@ -27,20 +25,13 @@ export const dataRequests = defineResource({
           path: `${requestsPath}/${one.id}${one.answeredAt === undefined ? '/answer' : ''}`,
         }),
       },
-      account: { type: 'person', label: 'data_requests.account', at: 'note', of: 'accountId' },
-      channel: {
-        type: 'state',
-        label: 'data_requests.channel',
-        texts: 'data_requests.channel',
-        at: 'hide',
-        of: 'channel',
-      },
-      received: { type: 'time', label: 'data_requests.received', at: 'hide', of: 'receivedAt' },
-      due: { type: 'time', label: 'data_requests.due', at: 'note-end', of: 'dueAt' },
-      answered: { type: 'time', label: 'data_requests.answered', at: 'hide', of: 'answeredAt' },
+      account: { type: 'person', at: 'note', of: 'accountId' },
+      channel: { type: 'state', at: 'hide', of: 'channel' },
+      received: { type: 'time', at: 'hide', of: 'receivedAt' },
+      due: { type: 'time', at: 'note-end', of: 'dueAt' },
+      answered: { type: 'time', at: 'hide', of: 'answeredAt' },
       state: {
         type: 'state',
-        label: 'data_requests.state',
         at: 'end',
         value: (one, now) => stateOf(one, now),
         cell(one, { t, host }) {
@@ -52,7 +43,6 @@ export const dataRequests = defineResource({
     ['request', 'kind', 'channel', 'account', 'received', 'due', 'state', 'answered'],
   ),
   perPage: 1_000,
-  none: 'No request found.',
   async list({ database }, { state, after }, { limit }) {
     const { countRequests, listRequests } = await import('./requests.ts');
     const counts = await countRequests(database);

@@ -1,4 +1,3 @@
-import { object } from '#core/platform/schema.ts';
 import { defineView } from '#core/web/resources/field.ts';
 import { defineResource } from '#core/web/resources/resource.ts';
 import type { TokenRecord } from './tokens.ts';
@@ -7,18 +6,14 @@ import type { TokenRecord } from './tokens.ts';
 export const apiTokens = defineResource({
   name: 'token',
   summary: 'list tokens, the newest first',
-  query: object({}),
-  view: defineView<TokenRecord>()(
-    {
-      name: { type: 'text', of: 'name' },
-      scope: { type: 'state', of: 'scope' },
-      created: { type: 'time', of: 'createdAt' },
-      expires: { type: 'time', of: 'expiresAt' },
-      last_used: { type: 'time', of: 'lastUsedAt' },
-      revoked: { type: 'time', of: 'revokedAt' },
-    },
-    ['name', 'scope', 'created', 'expires', 'last_used', 'revoked'],
-  ),
+  view: defineView<TokenRecord>()({
+    name: { type: 'text', of: 'name' },
+    scope: { type: 'state', of: 'scope' },
+    created: { type: 'time', of: 'createdAt' },
+    expires: { type: 'time', of: 'expiresAt' },
+    last_used: { type: 'time', of: 'lastUsedAt' },
+    revoked: { type: 'time', of: 'revokedAt' },
+  }),
   none: 'No token.',
   async list({ database }, _query, { limit }) {
     const { listTokens } = await import('./tokens.ts');

@@ -4,8 +4,7 @@ import { addActionCommand } from '#core/extension/commands/action-command.ts';
 import { parseLine } from '#core/extension/commands/arguments.ts';
 import { type CommandContext, CommandFailed } from '#core/extension/commands/command.ts';
 import { confirm } from '#core/extension/commands/confirm.ts';
-import { zoneOf } from '#core/extension/commands/days.ts';
-import { addListOptions, type ListOptions, printFound, readAsked } from '#core/extension/commands/list-command.ts';
+import { addListOptions, type ListOptions, printList, readAsked } from '#core/extension/commands/list-command.ts';
 import { formatTable } from '#core/extension/commands/table-text.ts';
 import { explainErrors } from '#core/extension/commands/explain-errors.ts';
 import type { Host } from '#core/gateway/host/host.ts';
@@ -54,11 +53,7 @@ export function defineOutageCredit(parser: Parser, context: CommandContext): voi
         if (id !== undefined) return decideOutage(context, host, id, options);
         if (options.decline !== undefined)
           throw new CommandFailed('Name the outage to decline. Without --decline, they are listed.', 2);
-        const found = await outages.list(host, await readAsked(host, outages, options), {
-          limit: options.limit,
-          timeZone: zoneOf(host, options),
-        });
-        await printFound(context, host, outages, found, options);
+        await printList(context, host, outages, await readAsked(host, outages, options), options);
       }),
     ),
   );

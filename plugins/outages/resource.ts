@@ -22,17 +22,13 @@ export const outages = defineResource({
   summary:
     'list outages, the newest first, with what those would give that are neither given back nor declined, and the accounts whose requests failed in them',
   query: object({ after: afterEntry('outage') }),
-  view: defineView<ListedOutage>()(
-    {
-      outage: { type: 'id', of: 'id' },
-      model: { type: 'text', of: 'model' },
-      from: { type: 'time', of: 'from' },
-      lasted: { type: 'text', value: ({ from, until }) => minutes(+until - +from) },
-      state: { type: 'text', value: stateOf },
-    },
-    ['outage', 'model', 'from', 'lasted', 'state'],
-  ),
-  none: 'No outage found.',
+  view: defineView<ListedOutage>()({
+    outage: { type: 'id', of: 'id' },
+    model: { type: 'text', of: 'model' },
+    from: { type: 'time', of: 'from' },
+    lasted: { type: 'text', value: ({ from, until }) => minutes(+until - +from) },
+    state: { type: 'text', value: stateOf },
+  }),
   async list(host, { after }, { limit }) {
     const [{ isWaiting, listOutages, previewCredit }, { listWitnesses }] = await Promise.all([
       import('./credit.ts'),

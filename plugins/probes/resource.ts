@@ -1,4 +1,3 @@
-import { object } from '#core/platform/schema.ts';
 import { defineView, type FieldReader } from '#core/web/resources/field.ts';
 import { toOperatorJson } from '#core/web/resources/operator-json.ts';
 import { defineResource } from '#core/web/resources/resource.ts';
@@ -42,12 +41,12 @@ function lastOf({ results }: ProbedRoute): Date | undefined {
 export const probes = defineResource({
   name: 'probe',
   summary: 'list routes with the last results of their checks',
-  query: object({}),
   perPage: Infinity,
-  view: defineView<ProbedRoute>()(
+  view: defineView<ProbedRoute>('probes')(
     {
       route: {
         type: 'link',
+        label: 'operator.route',
         fit: 'id',
         at: 'title',
         value: ({ route }) => ({
@@ -57,9 +56,7 @@ export const probes = defineResource({
       },
       state: {
         type: 'state',
-        label: 'probes.state',
         at: 'end',
-        texts: 'probes.state',
         kinds,
         value: stateOf,
         print: (probed) => (probed.results.length === 0 ? 'not tried' : stateOf(probed)),
@@ -79,16 +76,15 @@ export const probes = defineResource({
             .map(({ check }) => t(`probes.check.${check}`))
             .join(', '),
       },
-      first_token: { type: 'duration', at: 'hide', value: (probed) => resultOf(probed, 'streams')?.firstContentMs },
-      speed: {
-        type: 'count',
-        label: 'probes.speed',
-        at: 'note',
-        cell: (probed, reader) => speedOf(resultOf(probed, 'streams'), reader),
+      first_token: {
+        type: 'duration',
+        label: 'operator.first_token',
+        at: 'hide',
+        value: (probed) => resultOf(probed, 'streams')?.firstContentMs,
       },
+      speed: { type: 'count', at: 'note', cell: (probed, reader) => speedOf(resultOf(probed, 'streams'), reader) },
       score: {
         type: 'count',
-        label: 'probes.score',
         at: 'hide',
         cell(probed, { format }) {
           const score = resultOf(probed, 'fingerprint')?.score;
@@ -109,19 +105,18 @@ export const probes = defineResource({
 });
 
 /** Checks of one route. */
-export const checks = defineView<LastResult>()({
-  check: { type: 'state', label: 'probes.check', texts: 'probes.check', at: 'title', of: 'check' },
+export const checks = defineView<LastResult>('probes')({
+  check: { type: 'state', at: 'title', of: 'check' },
   state: {
     type: 'state',
-    label: 'probes.state',
     at: 'end',
     texts: 'probes.result',
     kinds: { ok: 'ok', failed: 'bad', unknown: 'waiting' },
     of: 'state',
   },
-  found: { type: 'text', label: 'probes.found', fit: 'text', at: 'below', cell: describeFound },
-  tokens: { type: 'count', label: 'probes.tokens', isNamed: true, at: 'note', of: 'tokens' },
-  last: { type: 'time', label: 'probes.last', at: 'note-end', of: 'startedAt' },
+  found: { type: 'text', fit: 'text', at: 'below', cell: describeFound },
+  tokens: { type: 'count', isNamed: true, at: 'note', of: 'tokens' },
+  last: { type: 'time', at: 'note-end', of: 'startedAt' },
 });
 
 function describeFound(result: LastResult, reader: FieldReader): string {

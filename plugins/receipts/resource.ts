@@ -25,7 +25,7 @@ export const receipts = defineResource({
         value: (one) => ({ text: formatNumber(one) ?? '–', path: operatorPath(one.id), isCode: true }),
       },
       id: { type: 'id', of: 'id' },
-      kind: { type: 'state', label: 'operator.receipt_kind', texts: 'operator.receipt_kind', at: 'hide', of: 'kind' },
+      kind: { type: 'state', label: 'operator.receipt_kind', at: 'hide', of: 'kind' },
       buyer: {
         type: 'text',
         label: 'operator.fact.buyer',
@@ -50,7 +50,6 @@ export const receipts = defineResource({
     },
     ['receipt', 'kind', 'date', 'order', 'buyer', 'npwp', 'amount', 'id'],
   ),
-  none: 'No receipt found.',
   async list({ database }, query, { limit }) {
     const { findReceipts } = await import('./read.ts');
     return readPage(limit, (most) => findReceipts(database, query, most));

@@ -1,4 +1,3 @@
-import { object } from '#core/platform/schema.ts';
 import { defineView } from '#core/web/resources/field.ts';
 import { defineResource } from '#core/web/resources/resource.ts';
 import type { Retirement } from './retirements.ts';
@@ -9,30 +8,21 @@ export const retirementsPath = '/operator/retirements';
 export const retirements = defineResource({
   name: 'retirement',
   summary: 'list routes whose vendor retires their model, the first end first',
-  query: object({}),
-  view: defineView<Retirement>()(
-    {
-      route: { type: 'text', fit: 'id', at: 'title', of: 'route' },
-      state: {
-        type: 'state',
-        at: 'end',
-        texts: 'retirements.state',
-        kinds: { ending: 'warn', ended: 'bad', missing: 'bad' },
-        of: 'state',
-      },
-      ends: { type: 'text', label: 'retirements.ends', at: 'note', isNamed: true, of: 'endsOn' },
-      models: {
-        type: 'text',
-        label: 'retirements.models',
-        fit: 'text',
-        at: 'below',
-        value: ({ models }) => models.join(', '),
-      },
-      lost: { type: 'text', label: 'retirements.lost', fit: 'text', at: 'hide', value: ({ lost }) => lost.join(', ') },
-      successor: { type: 'text', label: 'retirements.successor', fit: 'id', at: 'hide', of: 'successor' },
+  view: defineView<Retirement>('retirements')({
+    route: { type: 'text', label: 'operator.route', fit: 'id', at: 'title', of: 'route' },
+    state: {
+      type: 'state',
+      label: 'operator.state',
+      at: 'end',
+      texts: 'retirements.state',
+      kinds: { ending: 'warn', ended: 'bad', missing: 'bad' },
+      of: 'state',
     },
-    ['route', 'state', 'ends', 'models', 'lost', 'successor'],
-  ),
+    ends: { type: 'text', at: 'note', isNamed: true, of: 'endsOn' },
+    models: { type: 'text', fit: 'text', at: 'below', value: ({ models }) => models.join(', ') },
+    lost: { type: 'text', fit: 'text', at: 'hide', value: ({ lost }) => lost.join(', ') },
+    successor: { type: 'text', fit: 'id', at: 'hide', of: 'successor' },
+  }),
   none: 'No vendor has said that it retires a model of a route.',
   async list(host, _query, { limit }) {
     const { readRetirements } = await import('./retirements.ts');

@@ -12,22 +12,18 @@ export const batches = defineResource({
   plural: 'batches',
   summary: 'list batches with how many vouchers are open, redeemed and revoked, the newest first',
   query: object({ after: afterEntry('batch') }),
-  view: defineView<CountedBatch>()(
-    {
-      batch: { type: 'id', of: 'id' },
-      created: { type: 'text', print: ({ createdAt }, time) => time(createdAt).slice(0, 10) },
-      expires: { type: 'text', print: ({ expiresAt }, time) => time(expiresAt).slice(0, 10) },
-      days: { type: 'count', of: 'days' },
-      source: { type: 'state', of: 'source' },
-      for: { type: 'text', value: ({ isForNew }) => (isForNew ? 'new' : 'all') },
-      open: { type: 'count', of: 'open' },
-      redeemed: { type: 'count', of: 'redeemed' },
-      revoked: { type: 'count', of: 'revoked' },
-      note: { type: 'text', of: 'note' },
-    },
-    ['batch', 'created', 'expires', 'days', 'source', 'for', 'open', 'redeemed', 'revoked', 'note'],
-  ),
-  none: 'No batch found.',
+  view: defineView<CountedBatch>()({
+    batch: { type: 'id', of: 'id' },
+    created: { type: 'text', print: ({ createdAt }, { time }) => time(createdAt).slice(0, 10) },
+    expires: { type: 'text', print: ({ expiresAt }, { time }) => time(expiresAt).slice(0, 10) },
+    days: { type: 'count', of: 'days' },
+    source: { type: 'state', of: 'source' },
+    for: { type: 'text', value: ({ isForNew }) => (isForNew ? 'new' : 'all') },
+    open: { type: 'count', of: 'open' },
+    redeemed: { type: 'count', of: 'redeemed' },
+    revoked: { type: 'count', of: 'revoked' },
+    note: { type: 'text', of: 'note' },
+  }),
   async list({ database }, { after }, { limit }) {
     const { listBatches } = await operations();
     return readPage(limit, (most) => listBatches(database, most, after));
@@ -42,21 +38,17 @@ export const vouchers = defineResource({
     batch: text('Only of this batch.'),
     after: afterEntry('voucher'),
   }),
-  view: defineView<ListedVoucher>()(
-    {
-      code: { type: 'id', value: ({ hint }) => `…${hint}` },
-      batch: { type: 'id', of: 'batchId' },
-      days: { type: 'count', of: 'days' },
-      source: { type: 'state', of: 'source' },
-      state: { type: 'state', of: 'state' },
-      expires: { type: 'time', of: 'expiresAt' },
-      redeemed: { type: 'time', of: 'redeemedAt' },
-      account: { type: 'person', of: 'accountId' },
-      note: { type: 'text', of: 'note' },
-    },
-    ['code', 'batch', 'days', 'source', 'state', 'expires', 'redeemed', 'account', 'note'],
-  ),
-  none: 'No voucher found.',
+  view: defineView<ListedVoucher>()({
+    code: { type: 'id', value: ({ hint }) => `…${hint}` },
+    batch: { type: 'id', of: 'batchId' },
+    days: { type: 'count', of: 'days' },
+    source: { type: 'state', of: 'source' },
+    state: { type: 'state', of: 'state' },
+    expires: { type: 'time', of: 'expiresAt' },
+    redeemed: { type: 'time', of: 'redeemedAt' },
+    account: { type: 'person', of: 'accountId' },
+    note: { type: 'text', of: 'note' },
+  }),
   async list({ database }, query, { limit }) {
     const { listVouchers } = await operations();
     return readPage(limit, (most) => listVouchers(database, { ...query, limit: most }));

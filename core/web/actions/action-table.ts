@@ -41,7 +41,6 @@ export const actions = defineResource({
     after: afterEntry('action'),
   }),
   view: recordedActions,
-  none: 'No action found.',
   async list({ database }, query, { limit }) {
     const { listActions } = await import('#core/business/operator-actions/operator-actions.ts');
     return readPage(limit, (most) => listActions(database, { ...query, limit: most }));

@@ -5,14 +5,14 @@ import { type LedgerEntry, listLedger } from '#core/business/accounts/ledger-ent
 import { listActions, type RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { countUsage, startOfHours, type UsageCounts, type UsageKeys } from '#core/gateway/records/usage.ts';
-import type { Row } from '#core/platform/database/rows.ts';
+import { type Row, toRecord } from '#core/platform/database/rows.ts';
 import type { SessionRecord } from '../sessions/sessions.ts';
 import { sessionsOf } from '../sessions/sign-in.ts';
 import { recordedLabelIn } from '#core/business/accounts/plans.ts';
 import { signInName } from '#core/business/operator-actions/telling.ts';
 import { isOperatorAddress } from '#core/config/sections/operators-section.ts';
 import { nameOfPerson } from '../pages/account-name.ts';
-import { defineView, type FieldReader } from './field.ts';
+import { defineView, type FieldReader, type TextReader } from './field.ts';
 
 /** Actions of operators that are read, the newest. */
 const listedActions = 100;
@@ -46,76 +46,45 @@ export async function readAccountDetails(host: Host, record: AccountRecord): Pro
     countUsage(database, { accountId: id, since: startOfHours(host.now(), usageHours) }, ['model']),
     listActions(database, { subject: id, limit: listedActions }),
   ]);
-  const { blocked_reason: blockedReason, language } = row ?? {};
-  return {
-    record,
-    blockedReason: blockedReason ?? undefined,
-    language: language ?? undefined,
-    identities,
-    sessions,
-    ledger,
-    usage,
-    actions,
-  };
+  const { blockedReason, language } = row === undefined ? {} : toRecord(row);
+  return { record, blockedReason, language, identities, sessions, ledger, usage, actions };
 }
 
 /** Details of one account. */
-export const accountFacts = defineView<AccountDetails>()(
-  {
-    account: { type: 'id', label: 'operator.id', value: ({ record }) => record.id },
-    name: {
-      type: 'text',
-      value: ({ record: { name, email } }) => (email === undefined ? name : `${name} <${email}>`),
-      cell: ({ record }, { t }) => nameOfPerson(record.name, t),
-    },
-    language: { type: 'text', of: 'language' },
-    created: { type: 'time', value: ({ record }) => record.createdAt },
-    blocked: {
-      type: 'time',
-      label: 'operator.blocked_since',
-      value: ({ record }) => record.blockedAt,
-      print: ({ record: { blockedAt }, blockedReason = '' }, time) =>
-        blockedAt && `${time(blockedAt)}: ${blockedReason}`,
-    },
-    blocked_reason: {
-      type: 'text',
-      of: 'blockedReason',
-      cell: ({ record: { pausedAt }, blockedReason }, { t }) =>
-        pausedAt === undefined ? blockedReason : t('operator.paused_by_owner'),
-    },
-    deleted: { type: 'time', value: ({ record }) => record.deletedAt },
-    key: { type: 'id', value: ({ record }) => record.key?.hint, print: ({ record }) => record.key?.hint ?? 'none' },
-    limits: { type: 'text', value: ({ record: { key } }) => key?.limits && JSON.stringify(key.limits) },
-    plan: { type: 'text', label: 'operator.fact.plan', print: printPlan, cell: describePlan },
-    requests: { type: 'count', label: 'operator.requests_ever', value: ({ record }) => record.requestCount },
-    signs_in: {
-      type: 'text',
-      value: ({ identities }) =>
-        identities.map(({ provider, email, name }) => `${provider} (${email ?? name})`).join(', '),
-      cell: ({ identities }, { t }) =>
-        identities.map(({ provider, email, name }) => `${signInName(provider, t)} (${email ?? name})`).join(', '),
-    },
-    sessions: { type: 'count', value: ({ sessions }) => sessions.length },
-    role: {
-      type: 'text',
-      cell: ({ record }, { t, host }) => (isOperatorAddress(host, record.email) ? t('operator.role_operator') : ''),
-    },
+export const accountFacts = defineView<AccountDetails>()({
+  account: { type: 'id', label: 'operator.id', value: ({ record }) => record.id },
+  name: {
+    type: 'text',
+    value: ({ record: { name, email } }) => (email === undefined ? name : `${name} <${email}>`),
+    cell: ({ record }, { t }) => nameOfPerson(record.name, t),
   },
-  [
-    'account',
-    'name',
-    'language',
-    'created',
-    'blocked',
-    'deleted',
-    'key',
-    'limits',
-    'plan',
-    'requests',
-    'signs_in',
-    'sessions',
-  ],
-);
+  language: { type: 'text', of: 'language' },
+  created: { type: 'time', value: ({ record }) => record.createdAt },
+  blocked: { type: 'time', label: 'operator.blocked_since', value: ({ record }) => record.blockedAt },
+  blocked_reason: {
+    type: 'text',
+    of: 'blockedReason',
+    cell: ({ record: { pausedAt }, blockedReason }, { t }) =>
+      pausedAt === undefined ? blockedReason : t('operator.paused_by_owner'),
+  },
+  deleted: { type: 'time', value: ({ record }) => record.deletedAt },
+  key: { type: 'id', value: ({ record }) => record.key?.hint, print: ({ record }) => record.key?.hint ?? 'none' },
+  limits: { type: 'text', value: ({ record: { key } }) => key?.limits && JSON.stringify(key.limits) },
+  plan: { type: 'text', label: 'operator.fact.plan', print: printPlan, cell: describePlan },
+  requests: { type: 'count', label: 'operator.requests_ever', value: ({ record }) => record.requestCount },
+  signs_in: {
+    type: 'text',
+    value: ({ identities }) =>
+      identities.map(({ provider, email, name }) => `${provider} (${email ?? name})`).join(', '),
+    cell: ({ identities }, { t }) =>
+      identities.map(({ provider, email, name }) => `${signInName(provider, t)} (${email ?? name})`).join(', '),
+  },
+  sessions: { type: 'count', value: ({ sessions }) => sessions.length },
+  role: {
+    type: 'text',
+    cell: ({ record }, { t, host }) => (isOperatorAddress(host, record.email) ? t('operator.role_operator') : ''),
+  },
+});
 
 /** One account as commands and the API write it. */
 export function writeAccount({ record, ledger, ...details }: AccountDetails) {
@@ -150,7 +119,7 @@ function endOf({ periods }: AccountRecord): Date | undefined {
   return periods.at(-1)?.endsAt;
 }
 
-function printPlan({ record }: AccountDetails, time: (at: Date | undefined) => string): string {
+function printPlan({ record }: AccountDetails, { time }: TextReader): string {
   const [active, end] = [activePeriod(record, record.readAt), endOf(record)];
   if (active !== undefined) return `${active.label}, active until ${time(end)}`;
   if (end === undefined) return 'none yet';

@@ -17,25 +17,21 @@ export const accounts = defineResource({
     state: { enum: accountStates, description: 'Only accounts in this state.' },
     after: afterEntry('account'),
   }),
-  view: defineView<AccountSummary>()(
-    {
-      account: {
-        type: 'id',
-        fit: 'id',
-        at: 'title',
-        of: 'id',
-        cell: (account, { t }) => ({ text: nameOfAccount(account, t), path: `/operator/accounts/${account.id}` }),
-      },
-      name: { type: 'text', fit: 'id', at: 'hide', of: 'name', cell: ({ name }, { t }) => nameOfPerson(name, t) },
-      email: { type: 'text', heading: 'e-mail', of: 'email' },
-      key: { type: 'id', isSpare: true, at: 'note', of: 'hint' },
-      state: { type: 'state', at: 'end', texts: 'operator.account_state', kinds: accountKinds, of: 'state' },
-      plan_until: { type: 'time', at: 'note-end', of: 'endsAt' },
-      requests: { type: 'count', at: 'hide', of: 'requestCount' },
+  view: defineView<AccountSummary>()({
+    account: {
+      type: 'id',
+      fit: 'id',
+      at: 'title',
+      of: 'id',
+      cell: (account, { t }) => ({ text: nameOfAccount(account, t), path: `/operator/accounts/${account.id}` }),
     },
-    ['account', 'name', 'email', 'key', 'state', 'plan_until', 'requests'],
-  ),
-  none: 'No account found.',
+    name: { type: 'text', fit: 'id', at: 'hide', of: 'name', cell: ({ name }, { t }) => nameOfPerson(name, t) },
+    email: { type: 'text', heading: 'e-mail', of: 'email' },
+    key: { type: 'id', isSpare: true, at: 'note', of: 'hint' },
+    state: { type: 'state', at: 'end', texts: 'operator.account_state', kinds: accountKinds, of: 'state' },
+    plan_until: { type: 'time', at: 'note-end', of: 'endsAt' },
+    requests: { type: 'count', at: 'hide', of: 'requestCount' },
+  }),
   async list({ database }, query, { limit }) {
     const { listAccounts } = await import('#core/business/accounts/account-list.ts');
     return readPage(limit, (most) => listAccounts(database, { ...query, limit: most }));

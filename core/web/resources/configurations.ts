@@ -16,30 +16,27 @@ export const configurations = defineResource({
       description: 'The number of the last configuration of the page before.',
     },
   }),
-  view: defineView<Pick<Served, 'id' | 'servedAt' | 'broughtBy'>>()(
-    {
-      configuration: {
-        type: 'id',
-        heading: '',
-        at: 'title',
-        value: ({ id }) => String(id),
-        cell: ({ id }, { t }) => ({
-          text: t('operator.configuration_number', { number: id }),
-          path: `${configurationsPath}/${id}`,
-        }),
-      },
-      serves_since: { type: 'time', at: 'note', of: 'servedAt' },
-      brought_by: {
-        type: 'text',
-        heading: 'from',
-        fit: 'text',
-        at: 'note-end',
-        value: ({ broughtBy }) => nameFile(broughtBy) ?? `rolled back by ${broughtBy}`,
-        cell: ({ broughtBy }, { t }) => nameFile(broughtBy) ?? t('operator.brought_back_by', { operator: broughtBy }),
-      },
+  view: defineView<Pick<Served, 'id' | 'servedAt' | 'broughtBy'>>()({
+    configuration: {
+      type: 'id',
+      heading: '',
+      at: 'title',
+      value: ({ id }) => String(id),
+      cell: ({ id }, { t }) => ({
+        text: t('operator.configuration_number', { number: id }),
+        path: `${configurationsPath}/${id}`,
+      }),
     },
-    ['configuration', 'serves_since', 'brought_by'],
-  ),
+    serves_since: { type: 'time', at: 'note', of: 'servedAt' },
+    brought_by: {
+      type: 'text',
+      heading: 'from',
+      fit: 'text',
+      at: 'note-end',
+      value: ({ broughtBy }) => nameFile(broughtBy) ?? `rolled back by ${broughtBy}`,
+      cell: ({ broughtBy }, { t }) => nameFile(broughtBy) ?? t('operator.brought_back_by', { operator: broughtBy }),
+    },
+  }),
   none: 'No configuration has served yet.',
   async list({ database }, { after }, { limit }) {
     const found = await listServed(database, limit + 1, after === undefined ? undefined : Number(after));

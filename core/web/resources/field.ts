@@ -1,5 +1,6 @@
 import { tellChoice } from '#core/business/operator-actions/telling.ts';
 import type { PageRequest } from '../pages/page.ts';
+import type { Formatter } from '../texts/formatter.ts';
 import { type ColumnOf, describeTable, type TableCell, type TableColumn, type TableSection } from '../pages/table.ts';
 
 /** Values by the type of their field. Secrets have no type: what none of these can say is not shown. */
@@ -27,28 +28,39 @@ export type FieldReader = Pick<PageRequest, 't' | 'format' | 'language' | 'host'
   readonly names?: ReadonlyMap<string, string>;
 };
 
+/** What commands print values with, in English. */
+export interface TextReader {
+  readonly format: Formatter;
+  /** In the zone of the command; '' for none. */
+  time(at: Date | undefined, isExact?: boolean): string;
+}
+
 type PageValue = ReturnType<ColumnOf<unknown>['cell']>;
 
 /** Presentation of a field. */
 interface Showing<Entry> extends Partial<Pick<TableColumn, 'at' | 'fit' | 'isNamed' | 'isSpare'>> {
-  /** Key of its label on pages; default: `operator.NAME`. */
+  /** Key of its label on pages; default: that of its name, behind the prefix of the view. */
   readonly label?: string;
   /** In the output of commands; default: its name. */
   readonly heading?: string;
-  /** Of a state: pages show the text `TEXTS.STATE`, or the state where there is none, with the icon that its kind has. */
+  /** Of a state: pages show the text `TEXTS.STATE`, or the state where there is none, with the icon that its kind has. Default: its label. */
   readonly texts?: string;
   readonly kinds?: Readonly<Partial<Record<string, TableCell['kind']>>>;
+  /** Colour of what commands print, where it does not follow from the value. */
+  kind?(entry: Entry): TableCell['kind'];
+  /** True: commands print a time with its seconds. */
+  readonly isExact?: boolean;
   /** True: the gateway has written the text, and translates it. */
   readonly isSentence?: boolean;
   /** Cell on pages, if it differs from the output of commands. */
   cell?(entry: Entry, reader: FieldReader): PageValue;
-  /** Output of commands, if it differs. @param time prints a time in their zone; '' for none */
-  print?(entry: Entry, time: (at: Date | undefined) => string): string | undefined;
+  /** Output of commands, if it differs. */
+  print?(entry: Entry, reader: TextReader): string | undefined;
 }
 
 /** Names of the members whose values are of a type. */
 type MemberOf<Entry, Value> = {
-  [Name in keyof Entry & string]: Entry[Name] extends Value | undefined ? Name : never;
+  [Name in keyof Entry & string]: Entry[Name] extends Value | null | undefined ? Name : never;
 }[keyof Entry & string];
 
 interface FieldOf<Entry, Type extends keyof FieldValues> extends Showing<Entry> {
@@ -56,7 +68,7 @@ interface FieldOf<Entry, Type extends keyof FieldValues> extends Showing<Entry> 
   /** The member that has the value; default: `value`, or else the entry itself. */
   readonly of?: MemberOf<Entry, FieldValues[Type]>;
   /** @param now epoch ms @returns undefined for nothing */
-  value?(entry: Entry, now: number): FieldValues[Type] | undefined;
+  value?(entry: Entry, now: number): FieldValues[Type] | null | undefined;
 }
 
 /** One thing that operators see of an entry: in tables of pages if it has a place there (`at`), and in what commands print. */
@@ -65,6 +77,7 @@ type Field<Entry> = { [Type in keyof FieldValues]: FieldOf<Entry, Type> }[keyof 
 /** A field where it is shown. */
 export interface ShownField<Entry> extends Showing<Entry> {
   readonly name: string;
+  readonly label: string;
   readonly type: keyof FieldValues;
   value(entry: Entry, now: number): FieldValues[keyof FieldValues] | undefined;
 }
@@ -79,17 +92,24 @@ export interface EntryView<Entry, Name extends string = string> {
   pick(...names: readonly Name[]): ShownField<Entry>[];
 }
 
-/** Describes entries once: their fields in the order of pages, and the names of those that commands print in their order. */
-export function defineView<Entry>() {
+/**
+ * Describes entries once: their fields in the order of pages, and the names of those that commands print, unless these print all.
+ *
+ * @param prefix of the keys of labels: `operator.NAME`
+ */
+export function defineView<Entry>(prefix = 'operator') {
   return <const Name extends string>(
     fields: Readonly<Record<Name, Field<Entry>>>,
-    text: readonly NoInfer<Name>[] = [],
+    text?: readonly NoInfer<Name>[],
   ): EntryView<Entry, Name> => {
-    const shown = (name: Name): ShownField<Entry> => ({ ...fields[name], name, value: readerOf(fields[name]) });
+    const shown = (name: Name): ShownField<Entry> => {
+      const field = fields[name];
+      return { label: `${prefix}.${name}`, ...field, name, value: readerOf(field) };
+    };
     const names = Object.keys(fields) as Name[];
     return {
       page: names.filter((name) => fields[name].at !== undefined).map(shown),
-      text: text.map(shown),
+      text: (text ?? names).map(shown),
       pick: (...picked) => picked.map(shown),
     };
   };
@@ -97,11 +117,9 @@ export function defineView<Entry>() {
 
 function readerOf<Entry>(field: Field<Entry>): ShownField<Entry>['value'] {
   const { of: member } = field;
-  if (member !== undefined) return (entry) => entry[member] as FieldValues[keyof FieldValues] | undefined;
+  if (member !== undefined) return (entry) => (entry[member] as FieldValues[keyof FieldValues] | null) ?? undefined;
   return (entry, now) => field.value?.(entry, now) ?? undefined;
 }
-
-const labelOf = <Entry>({ label, name }: ShownField<Entry>) => label ?? `operator.${name}`;
 
 /** A table of a page with a row for each entry. @param title key of the texts */
 export function fieldTable<Entry>(
@@ -114,7 +132,7 @@ export function fieldTable<Entry>(
   const columns = fields.map((field): ColumnOf<Entry> => {
     const { at = 'hide', type } = field;
     const isNumber = type === 'count' || type === 'money' || type === 'duration';
-    return { ...field, at, isNumber, label: labelOf(field), cell: (entry) => cellOf(field, entry, reader) };
+    return { ...field, at, isNumber, cell: (entry) => cellOf(field, entry, reader) };
   });
   return describeTable(reader, id, title, entries, columns);
 }
@@ -135,7 +153,7 @@ export function describeFacts<Entry>(
 ): PageFact[] {
   const { t, format } = reader;
   return fields.flatMap((field): PageFact[] => {
-    const name = t(labelOf(field));
+    const name = t(field.label);
     const value = cellOf(field, entry, reader);
     if (value === undefined || value === '') return [];
     if (value instanceof Date) return [{ name, value: format.time(value).text }];
@@ -155,7 +173,7 @@ function cellOf<Entry>(field: ShownField<Entry>, entry: Entry, reader: FieldRead
     case 'id':
       return { text: value, isCode: true };
     case 'state':
-      return { text: tellChoice(`${field.texts}`, value, t), kind: field.kinds?.[value] };
+      return { text: tellChoice(field.texts ?? field.label, value, t), kind: field.kinds?.[value] };
     case 'person':
       return { text: names?.get(value) ?? value, path: `/operator/accounts/${value}` };
     default:

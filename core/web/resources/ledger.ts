@@ -4,28 +4,25 @@ import { tellDowntime } from '../pages/downtime.ts';
 import { defineView, type FieldReader } from './field.ts';
 
 /** Entries of the ledger of paid time. */
-export const ledger = defineView<LedgerEntry>()(
-  {
-    written: { type: 'time', at: 'hide', of: 'createdAt' },
-    reason: { type: 'state', at: 'title', texts: 'operator.ledger_reason', of: 'reason' },
-    days: { type: 'count', label: 'operator.days_column', at: 'end', isNamed: true, of: 'days' },
-    from: { type: 'time', at: 'note', of: 'startsAt' },
-    until: { type: 'time', at: 'note-end', of: 'endsAt' },
-    label: { type: 'text', of: 'label' },
-    note: { type: 'text', fit: 'text', at: 'hide', of: 'note', cell: ledgerNote },
-    in_force: {
-      type: 'text',
-      heading: '',
-      at: 'hide',
-      value: ({ isInForce }) => (isInForce ? undefined : 'replaced'),
-      cell({ isInForce, startsAt, endsAt }, { t }) {
-        if (!isInForce) return t('operator.replaced');
-        return startsAt < endsAt ? { text: t('operator.yes'), kind: 'ok' } : t('operator.no_time_left');
-      },
+export const ledger = defineView<LedgerEntry>()({
+  written: { type: 'time', at: 'hide', of: 'createdAt' },
+  reason: { type: 'state', at: 'title', texts: 'operator.ledger_reason', of: 'reason' },
+  days: { type: 'count', label: 'operator.days_column', at: 'end', isNamed: true, of: 'days' },
+  from: { type: 'time', at: 'note', of: 'startsAt' },
+  until: { type: 'time', at: 'note-end', of: 'endsAt' },
+  label: { type: 'text', of: 'label' },
+  note: { type: 'text', fit: 'text', at: 'hide', of: 'note', cell: ledgerNote },
+  in_force: {
+    type: 'text',
+    heading: '',
+    at: 'hide',
+    value: ({ isInForce }) => (isInForce ? undefined : 'replaced'),
+    cell({ isInForce, startsAt, endsAt }, { t }) {
+      if (!isInForce) return t('operator.replaced');
+      return startsAt < endsAt ? { text: t('operator.yes'), kind: 'ok' } : t('operator.no_time_left');
     },
   },
-  ['written', 'reason', 'days', 'from', 'until', 'label', 'note', 'in_force'],
-);
+});
 
 /** Reason for an entry, in the reader's language if the gateway wrote it. */
 export function ledgerNote(entry: LedgerEntry, reader: FieldReader): string | undefined {

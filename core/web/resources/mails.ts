@@ -24,30 +24,26 @@ export const mails = defineResource({
     undelivered: boolean('Only those of the last week that did not arrive, or perhaps did not.'),
     after: afterEntry('mail', '^\\d{1,18}$'),
   }),
-  view: defineView<CustomerMail>()(
-    {
-      mail: { type: 'id', of: 'id' },
-      created: { type: 'time', label: 'operator.time', at: 'note', of: 'createdAt' },
-      about: { type: 'state', label: 'operator.mail_about', at: 'title', texts: 'operator.mail', of: 'event' },
-      receiver: {
-        type: 'id',
-        label: 'operator.about',
-        heading: 'order or account',
-        fit: 'brief',
-        at: 'note-end',
-        value: ({ order, accountId }) => order ?? accountId,
-        cell: ({ order, accountId }, { t }) =>
-          order === undefined
-            ? { text: t('operator.account'), path: `/operator/accounts/${accountId}` }
-            : { text: order, path: `/operator/orders/${order}` },
-      },
-      state: { type: 'state', at: 'end', texts: 'operator.mail_state', kinds, of: 'state' },
-      tries: { type: 'count', at: 'hide', of: 'tries' },
-      error: { type: 'text', fit: 'text', at: 'below', isSentence: true, of: 'error' },
+  view: defineView<CustomerMail>()({
+    mail: { type: 'id', of: 'id' },
+    created: { type: 'time', label: 'operator.time', at: 'note', of: 'createdAt' },
+    about: { type: 'state', label: 'operator.mail_about', at: 'title', texts: 'operator.mail', of: 'event' },
+    receiver: {
+      type: 'id',
+      label: 'operator.about',
+      heading: 'order or account',
+      fit: 'brief',
+      at: 'note-end',
+      value: ({ order, accountId }) => order ?? accountId,
+      cell: ({ order, accountId }, { t }) =>
+        order === undefined
+          ? { text: t('operator.account'), path: `/operator/accounts/${accountId}` }
+          : { text: order, path: `/operator/orders/${order}` },
     },
-    ['mail', 'created', 'about', 'receiver', 'state', 'tries', 'error'],
-  ),
-  none: 'No mail found.',
+    state: { type: 'state', at: 'end', texts: 'operator.mail_state', kinds, of: 'state' },
+    tries: { type: 'count', at: 'hide', of: 'tries' },
+    error: { type: 'text', fit: 'text', at: 'below', isSentence: true, of: 'error' },
+  }),
   async list(host, { account, order, undelivered: isUndelivered = false, after }, { limit }) {
     const { listMails } = await import('#core/business/mail/mails.ts');
     const filter = {

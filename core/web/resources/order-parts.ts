@@ -141,14 +141,7 @@ export const attempts = defineView<AttemptTrail>()(
     reference: { type: 'id', fit: 'id', at: 'title', of: 'reference' },
     created: { type: 'time', at: 'note', of: 'createdAt' },
     charge: { type: 'state', texts: 'operator.stated', at: 'hide', of: 'charge' },
-    state: {
-      type: 'state',
-      label: 'operator.stated',
-      texts: 'operator.stated',
-      kinds: statedKinds,
-      at: 'end',
-      of: 'state',
-    },
+    state: { type: 'state', label: 'operator.stated', kinds: statedKinds, at: 'end', of: 'state' },
     checks: { type: 'count', at: 'hide', of: 'checks' },
     next_check: { type: 'time', at: 'hide', of: 'nextCheckAt' },
     error: { type: 'text', fit: 'text', at: 'hide', of: 'error' },
@@ -158,21 +151,18 @@ export const attempts = defineView<AttemptTrail>()(
 );
 
 /** A provider's notifications about an order. */
-export const notifications = defineView<NotificationTrail>()(
-  {
-    received: { type: 'time', at: 'note', of: 'receivedAt' },
-    reference: { type: 'id', fit: 'id', at: 'title', of: 'reference' },
-    tries: { type: 'count', at: 'note-end', isNamed: true, of: 'tries' },
-    outcome: {
-      type: 'state',
-      at: 'end',
-      value: ({ outcome = 'waiting' }) => outcome,
-      cell: ({ outcome }, { t }) =>
-        outcome === undefined ? { text: t('operator.waiting'), kind: 'waiting' } : t(`operator.stated.${outcome}`),
-    },
+export const notifications = defineView<NotificationTrail>()({
+  received: { type: 'time', at: 'note', of: 'receivedAt' },
+  reference: { type: 'id', fit: 'id', at: 'title', of: 'reference' },
+  tries: { type: 'count', at: 'note-end', isNamed: true, of: 'tries' },
+  outcome: {
+    type: 'state',
+    at: 'end',
+    value: ({ outcome = 'waiting' }) => outcome,
+    cell: ({ outcome }, { t }) =>
+      outcome === undefined ? { text: t('operator.waiting'), kind: 'waiting' } : t(`operator.stated.${outcome}`),
   },
-  ['received', 'reference', 'tries', 'outcome'],
-);
+});
 
 /** Actions of operators that are read, the newest. */
 const listedActions = 100;

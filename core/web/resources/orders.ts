@@ -128,7 +128,6 @@ export const orders = defineResource({
     after: text('The id of the last order of the page before.'),
   }),
   view: orderView,
-  none: 'No order found.',
   async list(host, { words, wrong_first: isWorstFirst, after, ...query }, { limit, timeZone }) {
     const { listOrders } = await import('#core/business/payments/order.ts');
     const filter = { ...(await readOrderFilter(host, query, timeZone)), words, isWorstFirst };
@@ -146,20 +145,16 @@ function describeMoney({ kind, amount, currency, statedAmount }: FlaggedMoney): 
 export const openFlags = defineResource({
   name: 'flag',
   summary: 'list open flags, also those of money without an order, the worst first',
-  query: object({}),
   perPage: 1_000,
-  view: defineView<OpenFlag>()(
-    {
-      flag: { type: 'id', of: 'id' },
-      since: { type: 'time', of: 'createdAt' },
-      kind: { type: 'state', of: 'kind' },
-      order: { type: 'id', value: ({ order }) => order?.code },
-      buyer: { type: 'text', value: ({ order }) => order?.buyer },
-      money: { type: 'text', value: ({ money }) => money && describeMoney(money) },
-      about: { type: 'id', of: 'subject' },
-    },
-    ['flag', 'since', 'kind', 'order', 'buyer', 'money', 'about'],
-  ),
+  view: defineView<OpenFlag>()({
+    flag: { type: 'id', of: 'id' },
+    since: { type: 'time', of: 'createdAt' },
+    kind: { type: 'state', of: 'kind' },
+    order: { type: 'id', value: ({ order }) => order?.code },
+    buyer: { type: 'text', value: ({ order }) => order?.buyer },
+    money: { type: 'text', value: ({ money }) => money && describeMoney(money) },
+    about: { type: 'id', of: 'subject' },
+  }),
   none: 'No flag is open.',
   async list({ database }, _query, { limit }) {
     const { listOpenFlags } = await import('#core/business/payments/flags.ts');

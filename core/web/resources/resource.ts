@@ -3,7 +3,7 @@ import type { OperatorReading } from '#core/business/operator-actions/operator-r
 import { InvalidQuery } from '#core/business/operator-actions/query.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import type { JsonSchema } from '#core/platform/schema.ts';
+import { type JsonSchema, object } from '#core/platform/schema.ts';
 import type { EntryView } from './field.ts';
 import { toOperatorJson } from './operator-json.ts';
 
@@ -63,11 +63,14 @@ export interface OperatorResource<Entry = unknown, Query extends object = object
   write?(found: Found<Entry>): unknown;
 }
 
-/** Ties a resource to the schema of its query. */
+/** Ties a resource to the schema of its query. Default: no query, and `No NAME found.` */
 export function defineResource<Entry, const S extends InputSchema>(
-  resource: OperatorResource<Entry, InputOf<S>> & { readonly query: S },
+  resource: Omit<OperatorResource<Entry, InputOf<S>>, 'query' | 'none'> & {
+    readonly query?: S;
+    readonly none?: string;
+  },
 ): OperatorResource<Entry, InputOf<S>> {
-  return resource;
+  return { query: object({}), none: `No ${resource.name.replaceAll('_', ' ')} found.`, ...resource };
 }
 
 export function pluralOf({ name, plural = `${name}s` }: Pick<OperatorResource, 'name' | 'plural'>): string {

@@ -1,6 +1,5 @@
 import type { StatusReports } from '#core/gateway/health/status-report.ts';
 import { readRouteStatus, type RouteStatus } from '#core/gateway/model-call/route-status.ts';
-import { object } from '#core/platform/schema.ts';
 import { defineView } from '#core/web/resources/field.ts';
 import { defineResource } from '#core/web/resources/resource.ts';
 
@@ -9,20 +8,16 @@ export const routesResource = (gateway: StatusReports) =>
   defineResource({
     name: 'route',
     summary: 'list routes with their breakers and the cooldowns of their keys, in the order of gateway.yaml',
-    query: object({}),
     perPage: Infinity,
-    view: defineView<ListedRoute>()(
-      {
-        route: { type: 'id', of: 'route' },
-        breaker: {
-          type: 'state',
-          kinds: { closed: 'ok', open: 'bad', half_open: 'waiting', no_model: 'waiting' },
-          of: 'state',
-        },
-        why: { type: 'text', heading: '', value: describeWhy },
+    view: defineView<ListedRoute>()({
+      route: { type: 'id', of: 'route' },
+      breaker: {
+        type: 'state',
+        kinds: { closed: 'ok', open: 'bad', half_open: 'waiting', no_model: 'waiting' },
+        of: 'state',
       },
-      ['route', 'breaker', 'why'],
-    ),
+      why: { type: 'text', heading: '', value: describeWhy },
+    }),
     none: 'No routes.',
     list: (host) => Promise.resolve({ entries: [...readRouteStatus(gateway, host).values()].map(writeStatus) }),
     // A list at the top, until 0.7.

@@ -1,6 +1,6 @@
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import { choiceOf } from '#core/business/operator-actions/query.ts';
-import { countUsage, sharesOfCache, startOfHours } from '#core/gateway/records/usage.ts';
+import { countUsage, startOfHours, writeShares } from '#core/gateway/records/usage.ts';
 
 const groups = ['route', 'model', 'client', 'account'] as const;
 /** Hours, by the name of a span. */
@@ -30,8 +30,7 @@ export const cachedInputReading: OperatorReading = {
         inputTokens: row.inputTokens,
         cacheReadTokens: row.cacheReadTokens,
         cacheWriteTokens: row.cacheWriteTokens,
-        cachedInputShare: sharesOfCache(row)?.read ?? null,
-        writtenInputShare: sharesOfCache(row)?.written ?? null,
+        ...writeShares(row),
       })),
     };
   },

@@ -5,7 +5,7 @@ import { readPrices } from './prices.ts';
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import { choiceOf, InvalidQuery } from '#core/business/operator-actions/query.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import { sharesOfCache } from '#core/gateway/records/usage.ts';
+import { writeShares } from '#core/gateway/records/usage.ts';
 
 /** Grouping of margins. */
 const marginGroups = ['plan', 'model', 'route', 'account', 'day'] as const;
@@ -52,8 +52,7 @@ async function readMarginGroups(host: Host, _handle: string, query: URLSearchPar
       outputTokens: counts.outputTokens,
       cacheReadTokens: counts.cacheReadTokens,
       cacheWriteTokens: counts.cacheWriteTokens,
-      cachedInputShare: sharesOfCache(counts)?.read ?? null,
-      writtenInputShare: sharesOfCache(counts)?.written ?? null,
+      ...writeShares(counts),
       images: counts.images,
       ...writeMargin(money, currency),
     })),

@@ -49,8 +49,8 @@ function describeTaxes(taxes: readonly AddedTax[]): string {
 }
 
 function cellsOf({ cost, earned }: MarginGroup, currency: string) {
-  const [earnedText = '', costText = '', margin = ''] = [earned, cost, earned - cost].map((money) =>
-    inText(toSmallest(money, currency), currency),
-  );
-  return [earnedText, costText, cost > earned ? ({ text: margin, style: 'red' } as const) : margin];
+  return [earned, cost, earned - cost].map((money) => {
+    const text = inText(toSmallest(money, currency), currency);
+    return money < 0 ? ({ text, kind: 'bad' } as const) : { text };
+  });
 }

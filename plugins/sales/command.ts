@@ -1,9 +1,8 @@
 import type { Command } from '#core/extension/commands/command.ts';
 import { type ZoneOptions, zoneOf, zoneOption } from '#core/extension/commands/days.ts';
-import { formatTable } from '#core/extension/commands/table-text.ts';
+import { formatTable, formatTime } from '#core/extension/commands/table-text.ts';
 import { toOperatorJson } from '#core/web/resources/operator-json.ts';
 import type { PlaceCount, SalesReport } from './sales-figures.ts';
-import { localTime } from '#core/platform/timing/time-zone.ts';
 
 interface Options extends ZoneOptions {
   readonly json?: true;
@@ -25,11 +24,7 @@ export const salesCommand: Command = {
           const report = await readSales(host);
           if (options.json === true) return context.print(JSON.stringify(toOperatorJson(report, true), null, 2));
           const zone = zoneOf(host, options);
-          const time = (at: Date) => {
-            const { day, clock } = localTime(at, zone);
-            return `${day} ${clock}`;
-          };
-          for (const line of describe(report, time)) context.print(line);
+          for (const line of describe(report, (at) => formatTime(at, zone, true))) context.print(line);
         }),
       );
   },

@@ -3,11 +3,13 @@ import type { Host } from '#core/gateway/host/host.ts';
 import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
 import { recordedActions } from '#core/web/actions/action-table.ts';
 import type { FieldValues, ShownField } from '#core/web/resources/field.ts';
+import { formatterFor } from '#core/web/texts/formatter.ts';
 import {
   formatFields,
   formatSection,
   formatTable,
   formatTime,
+  plain,
   type TableOptions,
   type TextCell,
   type TextStyle,
@@ -61,19 +63,23 @@ const styles: Readonly<Partial<Record<string, TextStyle>>> = {
   bad: 'red',
   warn: 'yellow',
   waiting: 'yellow',
+  info: 'dim',
 };
 
 function cellOf<Entry>(field: ShownField<Entry>, entry: Entry, text: FieldText): TextCell {
   const printed = printField(field, entry, text);
-  const style = styles[field.kinds?.[String(field.value(entry, text.now))] ?? ''];
+  const style = styles[field.kind?.(entry) ?? field.kinds?.[String(field.value(entry, text.now))] ?? ''];
   return style === undefined ? printed : { text: printed, style };
 }
 
 function printField<Entry>(field: ShownField<Entry>, entry: Entry, { timeZone, now, names }: FieldText): string {
-  if (field.print !== undefined) return field.print(entry, (at) => formatTime(at, timeZone)) ?? '';
+  const format = formatterFor('en', timeZone);
+  const time = (at: Date | undefined, isExact?: boolean) => formatTime(at, timeZone, isExact);
+  if (field.print !== undefined) return field.print(entry, { format, time }) ?? '';
   const value = field.value(entry, now);
   if (value === undefined) return '';
-  if (value instanceof Date) return formatTime(value, timeZone);
+  if (value instanceof Date) return formatTime(value, timeZone, field.isExact);
+  if (field.type === 'duration') return plain(format.duration(Number(value)).text);
   if (field.type === 'person') return names?.get(String(value)) ?? String(value);
   if (typeof value !== 'object') return String(value);
   return 'text' in value ? value.text : formatMoney(value.amount, value.currency);

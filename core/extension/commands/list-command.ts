@@ -42,9 +42,7 @@ export function addListCommand<Entry>(
         context.withHost(async (host) => {
           const options = command.opts<ListOptions>();
           const asked = { ...(await readAsked(host, resource, options)), ...(isSearch && { words: given[0] }) };
-          const { limit: most } = options;
-          const found = await resource.list(host, asked, { limit: most, timeZone: zoneOf(host, options) });
-          await printFound(context, host, resource, found, options);
+          await printList(context, host, resource, asked, options);
         }),
       ),
     );
@@ -74,7 +72,20 @@ function filtersOf({ query }: Pick<OperatorResource, 'query'>) {
   return { input: { ...query, properties } };
 }
 
-/** Prints what a resource has found, as JSON with `--json`. */
+/** Prints what a resource lists, as JSON with `--json`. */
+export async function printList<Entry, Query extends object>(
+  context: Pick<CommandContext, 'print'>,
+  host: Host,
+  resource: OperatorResource<Entry, Query>,
+  asked: Query,
+  output: ListOptions,
+  options: TableOptions = {},
+): Promise<void> {
+  const found = await resource.list(host, asked, { limit: output.limit, timeZone: zoneOf(host, output) });
+  await printFound(context, host, resource, found, output, options);
+}
+
+/** The same of entries that were read otherwise. */
 export async function printFound<Entry>(
   { print }: Pick<CommandContext, 'print'>,
   host: Host,

@@ -73,11 +73,16 @@ export function formatFields(fields: readonly (readonly [name: string, value: st
   return known.map(([name, value]) => `${name.padEnd(width)}  ${printable(value).replaceAll('\n', ' ')}`);
 }
 
-/** A time as operators read it: `2026-11-22 06:15`; '' for none. */
-export function formatTime(time: Date | undefined, timeZone: string): string {
+/** A time as operators read it: `2026-11-22 06:15`, and its seconds where `isExact`; '' for none. */
+export function formatTime(time: Date | undefined, timeZone: string, isExact = false): string {
   if (time === undefined) return '';
   const { day, clock } = localTime(time, timeZone);
-  return `${day} ${clock.slice(0, 5)}`;
+  return `${day} ${isExact ? clock : clock.slice(0, 5)}`;
+}
+
+/** A text of pages with plain spaces, so that it can be typed into a search. */
+export function plain(text: string): string {
+  return text.replaceAll('\u00A0', ' ');
 }
 
 function shorten(text: string, longest: number): string {

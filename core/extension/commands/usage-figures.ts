@@ -1,6 +1,6 @@
 import type { UsageCounts, UsageFilter } from '#core/gateway/records/usage.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import type { TextCell } from './table-text.ts';
+import type { TableCell } from '#core/web/pages/table.ts';
 
 /** Usage of one group, with additional columns. */
 export interface FiguredUsage {
@@ -8,7 +8,7 @@ export interface FiguredUsage {
   readonly key: string | null;
   readonly counts: UsageCounts;
   /** One for each title. */
-  readonly cells: readonly TextCell[];
+  readonly cells: readonly Pick<TableCell, 'text' | 'kind'>[];
   /** Members for `--json`. */
   readonly json: object;
 }

@@ -31,6 +31,17 @@ export interface Conditions {
 /** A part of a statement and its parameters. */
 export type Condition = [sql: string, ...parameters: unknown[]];
 
+/** Each request has exactly one of them. */
+export const outcomes = ['answered', 'refused', 'failed', 'aborted', 'interrupted'] as const;
+
+/** What a word selects: a status such as `429` or `5xx`, an outcome, or `error` for all that was refused or failed. */
+export function filterByStatus(word: string): Pick<RequestFilter, 'status' | 'outcome' | 'errors'> {
+  if (word === 'error') return { errors: true };
+  const outcome = outcomes.find((one) => one === word);
+  if (outcome !== undefined) return { outcome };
+  return { status: [Number(word.replaceAll(/x/gi, '0')), Number(word.replaceAll(/x/gi, '9'))] };
+}
+
 const servedModel = 'coalesce(alias_of, model)';
 
 /**

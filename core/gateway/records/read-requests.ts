@@ -16,7 +16,9 @@ export interface RequestPage {
 }
 
 /** The most records of a page. */
-export const maxPage = 500;
+const maxPage = 1_000;
+/** Records of a page of an export, of which many may run at once. */
+export const exportPage = 500;
 
 /** Times as epoch ms, and 64-bit integers as numbers: the driver would return texts. */
 export const recordColumns = Object.entries(columns)
@@ -126,13 +128,21 @@ function timeOfBefore(before: string | undefined): number | undefined {
 }
 
 /** All records, newest first, a page at a time: for exports. */
-export async function* readRequests(database: Queries, filter: RequestFilter): AsyncGenerator<RequestRecord> {
+export async function* readRequestPages(
+  database: Queries,
+  filter: RequestFilter,
+): AsyncGenerator<readonly RequestRecord[], undefined> {
   let before: string | undefined;
   do {
-    const page: RequestPage = await listRequests(database, filter, { limit: maxPage, before });
-    yield* page.records;
+    const page: RequestPage = await listRequests(database, filter, { limit: exportPage, before });
+    yield page.records;
     before = page.next;
   } while (before !== undefined);
+}
+
+/** The same one by one. */
+export async function* readRequests(database: Queries, filter: RequestFilter): AsyncGenerator<RequestRecord> {
+  for await (const records of readRequestPages(database, filter)) yield* records;
 }
 
 /** PostgreSQL prunes partitions by the first comparison, but not by the second. */

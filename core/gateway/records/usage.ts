@@ -1,6 +1,6 @@
 import { uuid } from '#core/platform/database/database.ts';
 import type { Database } from '#core/platform/database/database.ts';
-import { type Condition, type Conditions, equalText, joinConditions, timestamp } from './filter.ts';
+import { type Condition, type Conditions, equalText, joinConditions, outcomes, timestamp } from './filter.ts';
 import type { LatencyHistogram } from './latency-histogram.ts';
 import { epoch } from '#core/platform/database/rows.ts';
 
@@ -77,9 +77,6 @@ const expressions: Readonly<Record<UsageBy, string>> = {
   client: 'client',
 };
 
-/** Each request counts in exactly one of them. */
-const outcomes = ['answered', 'refused', 'failed', 'aborted', 'interrupted'] as const;
-
 /** Columns of counts that came later: instances of earlier versions write rows without them. */
 export const laterCounts = ['policy_refusals', 'cache_read_tokens', 'cache_write_tokens', 'images'] as const;
 
@@ -111,6 +108,12 @@ export function sharesOfCache(
   if (inputTokens <= 0) return undefined;
   // Some vendors have counted more cached tokens than input.
   return { read: Math.min(1, cacheReadTokens / inputTokens), written: Math.min(1, cacheWriteTokens / inputTokens) };
+}
+
+/** The same as the operator's API and commands write them: null without any input. */
+export function writeShares(counts: Parameters<typeof sharesOfCache>[0]) {
+  const { read = null, written = null } = sharesOfCache(counts) ?? {};
+  return { cachedInputShare: read, writtenInputShare: written };
 }
 
 /** The sums of all counts, for a statement that groups rows of usage. */

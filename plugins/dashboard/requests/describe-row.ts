@@ -80,7 +80,8 @@ export function labelAccount({ account_id: id }: RequestRecord, accounts: Accoun
   return id === null ? { text: '', path: '' } : { text: accounts.get(id) ?? id, path: `/operator/accounts/${id}` };
 }
 
-function describeRow(
+/** @param longest ms of the slowest request that is shown with it */
+export function describeRow(
   record: RequestRecord,
   { t, format }: Reader,
   routes: RouteNames,

@@ -4,9 +4,8 @@ import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { findRequest, isContentKept } from '#core/gateway/records/read-requests.ts';
 import { routeNamesFor } from '../route-names.ts';
 import { describeAttempts } from './describe-attempts.ts';
-import { describeFacts } from './describe-facts.ts';
-import { type AccountLabel, columnsOf, firstTokenOf, labelAccount, nameOf } from './describe-row.ts';
-import { describeStatus } from './describe-status.ts';
+import { describeFacts } from '#core/web/requests/describe-facts.ts';
+import { type AccountLabel, columnsOf, describeRow, labelAccount } from './describe-row.ts';
 import { readAccountNames } from '#core/web/pages/account-name.ts';
 import { operatorRequestsPath, requestsPath, type RequestsQuery } from './query.ts';
 
@@ -68,17 +67,15 @@ async function describeRequest(
 ) {
   const { format, host, t } = request;
   const routes = routeNamesFor(request);
-  const startedAt = new Date(record.started_at);
+  const { input, output, firstToken, total, ...row } = describeRow(record, request, routes, record.duration_ms ?? 0);
+  const figures = Object.entries({ in: input, out: output, first: firstToken, total });
   return {
-    id: record.id,
+    ...row,
     list,
     path: `${list}/${record.id}`,
-    name: nameOf(record),
     account,
-    time: format.clock(startedAt),
-    day: format.day(startedAt).text,
-    status: describeStatus(record, t),
-    figures: describeFigures(record, request),
+    day: format.day(new Date(record.started_at)).text,
+    figures: figures.map(([name, value]) => ({ label: t(`requests.column.${name}`), value })),
     columns: columnsOf(routes),
     attempts: describeAttempts(record, request, routes),
     without: t(`requests.without.${whyWithoutAttempts(record)}`),
@@ -88,17 +85,6 @@ async function describeRequest(
       areRoutesNamed: routes.areNamed,
     }),
   };
-}
-
-function describeFigures(record: RequestRecord, { t, format }: PageRequest) {
-  const first = firstTokenOf(record);
-  const figures: [name: string, value: string][] = [
-    ['in', record.input_tokens === null ? '—' : format.number(record.input_tokens)],
-    ['out', record.output_tokens === null ? '—' : format.number(record.output_tokens)],
-    ['first', first === undefined ? '—' : format.duration(first).text],
-    ['total', record.duration_ms === null ? '—' : format.duration(record.duration_ms).text],
-  ];
-  return figures.map(([name, value]) => ({ label: t(`requests.column.${name}`), value }));
 }
 
 /** Reason why no route was tried. */

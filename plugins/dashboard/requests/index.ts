@@ -1,5 +1,6 @@
 import type { Server } from '@hapi/hapi';
 import type { Page } from '#core/web/pages/page.ts';
+import { requestTexts } from '#core/web/requests/describe-facts.ts';
 import { defineTexts } from '#core/web/texts/texts.ts';
 import { detailPages } from './detail-page.ts';
 import { requestEndpoint } from './endpoint.ts';
@@ -14,6 +15,7 @@ const pages: readonly Page[] = [listPage, operatorListPage, ...detailPages, ...e
 export function register(server: Server): void {
   const { gateway } = server;
   gateway.endpoint(requestEndpoint(() => server.host()));
+  gateway.texts(requestTexts);
   gateway.texts(defineTexts({ en, id }));
   for (const page of pages) gateway.page(page);
 }

@@ -1,5 +1,5 @@
 import { timeOfRequestId } from '#core/gateway/records/request-id.ts';
-import type { RequestFilter } from '#core/gateway/records/filter.ts';
+import { filterByStatus, type RequestFilter } from '#core/gateway/records/filter.ts';
 import { type RangeName, startOfRange, timeRanges } from '../time-range.ts';
 
 export const requestsPath = '/dashboard/requests';
@@ -12,6 +12,9 @@ type Chip = (typeof chips)[number];
 
 /** Statuses that the form offers; an address may name any other one, such as 502. */
 export const statusChoices = ['2xx', '4xx', '429', '5xx', 'stopped'] as const;
+
+/** Words of the form for what has another name elsewhere. */
+const wordOf: Readonly<Record<string, string>> = { '2xx': 'answered', stopped: 'aborted' };
 
 /** Characters of a model's name on record, and of an account's name or address. */
 const longest = { model: 200, account: 320 };
@@ -86,19 +89,8 @@ export function filterOf(
     ...(show === 'errors' && { errors: true }),
     ...(show === 'failover' && { hasFailover: true }),
     ...(show === 'cached' && { isCached: true }),
-    ...statusFilter(status),
+    ...(status !== '' && filterByStatus(wordOf[status] ?? status)),
   };
-}
-
-function statusFilter(status: string): Pick<RequestFilter, 'status' | 'outcome'> {
-  if (status === '') return {};
-  if (status === 'stopped') return { outcome: 'aborted' };
-  if (status === '2xx') return { outcome: 'answered' };
-  if (status.endsWith('xx')) {
-    const lowest = Number(status.charAt(0)) * 100;
-    return { status: [lowest, lowest + 99] };
-  }
-  return { status: [Number(status), Number(status)] };
 }
 
 /** True when the list is narrowed to less than a period. */

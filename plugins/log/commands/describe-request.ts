@@ -1,96 +1,84 @@
-import { formatFields, formatSection, formatTable, paint } from '#core/extension/commands/table-text.ts';
-import { formatterFor } from '#core/web/texts/formatter.ts';
+import type { Account } from '#core/business/accounts/entities.ts';
+import { CheckoutError } from '#core/business/payments/checkout-error.ts';
+import {
+  formatFields,
+  formatSection,
+  formatTable,
+  formatTime,
+  paint,
+  plain,
+} from '#core/extension/commands/table-text.ts';
+import type { Host } from '#core/gateway/host/host.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
-import { duration, plain, statusOf, timeOf } from './describe-requests.ts';
+import { findRequest } from '#core/gateway/records/read-requests.ts';
+import type { Row } from '#core/platform/database/rows.ts';
+import { describeFacts, requestTexts } from '#core/web/requests/describe-facts.ts';
+import { formatterFor } from '#core/web/texts/formatter.ts';
+import { Translator } from '#core/web/texts/translator.ts';
+import { statusOf } from './requests.ts';
 
 /** Characters of the axis that attempts are drawn on. */
 const axisLength = 32;
 
-/** Describes a record for people. @param account its name, if any */
-export function describeRequest(record: RequestRecord, account: string | undefined, timeZone: string): string[] {
+/** A request, and how `requests show` prints it. */
+export interface FoundRequest {
+  readonly record: RequestRecord;
+  describe(timeZone: string): string[];
+}
+
+/** @throws CheckoutError `not_found` */
+export async function readRequest({ database }: Pick<Host, 'database'>, id: string): Promise<FoundRequest> {
+  const record = await findRequest(database, id);
+  if (record === undefined)
+    throw new CheckoutError(
+      'not_found',
+      `Request ${id} not found. Requests are recorded about a second after they are over, and kept for the days of log.keep_days.`,
+    );
+  const name = await nameOf(database, record.account_id);
+  return { record, describe: (timeZone) => describeRequest(record, name, timeZone) };
+}
+
+async function nameOf(database: Host['database'], accountId: string | null): Promise<string | undefined> {
+  const [row] = await database.query<Row<typeof Account, 'name' | 'email'>>(
+    'SELECT name, email FROM account WHERE id = ?',
+    [accountId],
+  );
+  return row && (row.email === null ? row.name : `${row.name} <${row.email}>`);
+}
+
+const english = new Translator([requestTexts]).in('en');
+
+/** @param account its name, if any */
+function describeRequest(record: RequestRecord, account: string | undefined, timeZone: string): string[] {
+  const format = formatterFor('en', timeZone);
+  const took = (ms: number | null | undefined) => (ms == null ? undefined : plain(format.duration(ms).text));
+  const time = formatTime(new Date(record.started_at), timeZone, true);
+  const facts = describeFacts(record, { t: english, format }, { isForOperator: true, areRoutesNamed: true });
   return [
-    ...formatFields([...requestFields(record, account, timeZone), ...answerFields(record, timeZone)]),
-    ...formatSection(paint('bold', 'attempts'), describeAttempts(record, timeZone)),
-    ...formatSection(paint('bold', 'notes: what the serving route got differently'), record.notes ?? []),
+    ...formatFields([
+      ['request', record.id],
+      ['time', `${time}.${String(record.started_at % 1000).padStart(3, '0')} ${timeZone}`],
+      ['account', record.account_id === null ? 'none' : [record.account_id, account].filter(Boolean).join(' ')],
+      ['endpoint', `${record.endpoint} (${record.method} ${record.path})`],
+      ['model', record.model],
+      ['metered', yesOrNo(record.is_metered)],
+      ['status', [statusOf(record), record.error_code].filter(Boolean).join(', ')],
+      ['route', record.cache === 'hit' ? 'none: from the cache' : record.route],
+      ['failover', yesOrNo(record.has_failover)],
+      ['first byte', took(record.first_byte_ms)],
+      ['first token', took(record.first_content_ms)],
+      ['total', took(record.duration_ms)],
+      ...facts.map(({ label, text, full = text }) => [label.toLowerCase(), plain(full)] as const),
+    ]),
+    ...formatSection(paint('bold', 'attempts'), describeAttempts(record, took)),
   ];
 }
 
-type Field = readonly [name: string, value: string | null | undefined];
-
-function requestFields(record: RequestRecord, account: string | undefined, timeZone: string): Field[] {
-  const { format } = readerOf(timeZone);
-  return [
-    ['request', record.id],
-    ['time', `${timeOf(record.started_at, timeZone)}.${String(record.started_at % 1000).padStart(3, '0')} ${timeZone}`],
-    ['account', record.account_id === null ? 'none' : [record.account_id, account].filter(Boolean).join(' ')],
-    ['key', record.key_hint],
-    ['endpoint', `${record.endpoint} (${record.method} ${record.path})`],
-    ['format', record.format],
-    ['model', record.alias_of === null ? record.model : `${record.model}, alias of ${record.alias_of}`],
-    ['streamed', yesOrNo(record.is_stream)],
-    ['metered', yesOrNo(record.is_metered)],
-    ['request size', record.bytes_in === null ? undefined : plain(format.bytes(record.bytes_in).text)],
-    ['client', record.user_agent],
-    ['canary', record.canary === null ? undefined : `${record.canary}`],
-    ['address', record.remote_address],
-  ];
-}
-
-function answerFields(record: RequestRecord, timeZone: string): Field[] {
-  const { format, took } = readerOf(timeZone);
-  const error = [record.error_code, record.error_message].filter((part) => part !== null);
-  return [
-    ['status', statusOf(record)],
-    ['error', error.length === 0 ? undefined : error.join(': ')],
-    ['route', record.cache === 'hit' ? 'none: from the cache' : record.route],
-    ['cache', record.cache],
-    ['failover', yesOrNo(record.has_failover)],
-    ['queue', record.queue_ms === null ? undefined : `waited ${took(record.queue_ms)} for a free slot`],
-    ['first byte', took(record.first_byte_ms)],
-    ['first token', took(record.first_content_ms)],
-    ['total', took(record.duration_ms)],
-    ['answered by', answeredBy(record)],
-    ['digest', record.digest_sent],
-    ...differentDigest(record),
-    ['answer size', record.bytes_out === null ? undefined : plain(format.bytes(record.bytes_out).text)],
-    ['tokens', describeTokens(record, timeZone)],
-  ];
-}
-
-function answeredBy({ answered_model: model, is_other_model: isOther }: RequestRecord): string | null {
-  return isOther === true ? `${model}, which is not the model that the route asks for` : model;
-}
-
-function differentDigest({
-  digest_received: received,
-  digest_sent: sent,
-  digest_changes: changes,
-}: RequestRecord): Field[] {
-  if (received === sent) return [];
-  return [
-    ['digest received', received],
-    ['changed', (changes ?? []).join(', ')],
-  ];
-}
-
-function describeTokens(record: RequestRecord, timeZone: string): string | undefined {
-  const { format } = readerOf(timeZone);
-  const counts = [
-    ['in', record.input_tokens],
-    ['out', record.output_tokens],
-    ['read from the prompt cache', record.cache_read_tokens],
-    ['written to the prompt cache', record.cache_write_tokens],
-    ['of reasoning', record.reasoning_tokens],
-  ] as const;
-  const known = counts.flatMap(([name, count]) => (count === null ? [] : [`${format.number(count)} ${name}`]));
-  if (known.length === 0) return undefined;
-  return `${known.join(', ')}${record.usage_estimated === true ? ' (estimated)' : ''}`;
-}
+type Took = (ms: number | null | undefined) => string | undefined;
 
 /** Attempts, each with its position on one time axis. */
-function describeAttempts({ attempts, duration_ms: total }: RequestRecord, timeZone: string): string[] {
+function describeAttempts({ attempts, duration_ms: total }: RequestRecord, took: Took): string[] {
   if (attempts === null || attempts.length === 0) return [];
-  const { took } = readerOf(timeZone);
   const ends = attempts.map(({ started_ms: start, duration_ms: length }) => (start ?? 0) + (length ?? 0));
   const end = Math.max(total ?? 0, ...ends, 1);
   return formatTable(
@@ -118,11 +106,6 @@ function barOf(start: number, length: number, end: number): string {
   const from = Math.min(axisLength - 1, Math.floor((start / end) * axisLength));
   const to = Math.max(from + 1, Math.min(axisLength, Math.round(((start + length) / end) * axisLength)));
   return `${'·'.repeat(from)}${'█'.repeat(to - from)}${'·'.repeat(axisLength - to)}`;
-}
-
-function readerOf(timeZone: string) {
-  const format = formatterFor('en', timeZone);
-  return { format, took: (ms: number | null | undefined) => duration(ms, format) || undefined };
 }
 
 function yesOrNo(value: boolean | null): string | undefined {

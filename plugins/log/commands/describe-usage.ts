@@ -1,15 +1,15 @@
-import { formatTable, type TextCell } from '#core/extension/commands/table-text.ts';
-import { type Formatter, formatterFor } from '#core/web/texts/formatter.ts';
+import { formatEntries } from '#core/extension/commands/field-text.ts';
+import { formatTime } from '#core/extension/commands/table-text.ts';
+import { defineView, type ShownField, type TextReader } from '#core/web/resources/field.ts';
 import type { RouteUsage } from '#core/gateway/records/route-usage.ts';
 import { sharesOfCache, startOfHour, type UsageBy, type UsageCounts } from '#core/gateway/records/usage.ts';
 import type { FiguredUsage, UsageFigures } from '#core/extension/commands/usage-figures.ts';
-import { duration, timeOf } from './describe-requests.ts';
 
 /** By what usage is counted: as it is kept, or by the plan in which it was used. */
 export type UsageGrouping = UsageBy | 'plan';
 
-/** Groupings without times to the first token. */
-export const untimed: readonly UsageGrouping[] = ['account', 'plan', 'client'];
+/** Groupings with times to the first token. */
+export const timed: readonly UsageGrouping[] = ['model', 'route', 'hour'];
 
 /** One line: what it counts, and the counts. */
 export interface UsageLine extends UsageCounts {
@@ -35,83 +35,82 @@ export interface UsageTable {
   readonly figures: Pick<UsageFigures, 'titles' | 'legend' | 'json'> | undefined;
 }
 
-/** A column of the table. */
-interface Column {
-  readonly title: string;
-  readonly isNumber?: boolean;
-  /** Groupings that show the column; all when omitted. */
-  readonly only?: readonly UsageGrouping[];
-  readonly except?: readonly UsageGrouping[];
-  cell(line: UsageLine, reader: Reader): TextCell;
-}
+const counted = (name: keyof UsageCounts) =>
+  ({ type: 'count', print: (line: UsageLine, { format }: TextReader) => format.number(line[name]) }) as const;
 
-interface Reader {
-  readonly format: Formatter;
-  readonly timeZone: string;
-}
+const shareOf = (name: 'read' | 'written') =>
+  ({
+    type: 'count',
+    print(line: UsageLine, { format }: TextReader) {
+      const shares = sharesOfCache(line);
+      return shares && format.percent(shares[name]);
+    },
+  }) as const;
 
-const counted = (title: string, read: (line: UsageLine) => number): Column => ({
-  title,
-  isNumber: true,
-  cell: (line, { format }) => format.number(read(line)),
+const columns = defineView<UsageLine>()({
+  name: { type: 'text', of: 'account' },
+  requests: counted('requests'),
+  errors: { type: 'count', print: printErrors, kind: ({ failed }) => (failed > 0 ? 'warn' : undefined) },
+  failed: counted('failed'),
+  for_policy: counted('policyRefusals'),
+  failovers: counted('failovers'),
+  cached: counted('cached'),
+  tokens_in: counted('inputTokens'),
+  from_cache: shareOf('read'),
+  to_cache: shareOf('written'),
+  tokens_out: counted('outputTokens'),
+  first_token: { type: 'duration', value: ({ firstContent }) => firstContent.median },
+  slow: { type: 'duration', heading: '95 % below', value: ({ firstContent }) => firstContent.slow },
+  tries: { type: 'count', print: ({ attempts }, { format }) => attempts && format.number(attempts.attempts) },
+  failed_tries: {
+    type: 'count',
+    print: ({ attempts }, { format }) => attempts && format.number(attempts.failed),
+    kind: ({ attempts }) => (attempts !== undefined && attempts.failed > 0 ? 'bad' : undefined),
+  },
+  last_fault: { type: 'text', print: printLastFault },
 });
 
-const columns: readonly Column[] = [
-  { title: 'name', only: ['account'], cell: ({ account = '' }) => account },
-  counted('requests', ({ requests }) => requests),
-  { title: 'errors', isNumber: true, cell: errorsCell },
-  counted('failed', ({ failed }) => failed),
-  { ...counted('for policy', ({ policyRefusals }) => policyRefusals), only: ['account', 'route'] },
-  counted('failovers', ({ failovers }) => failovers),
-  counted('cached', ({ cached }) => cached),
-  counted('tokens in', ({ inputTokens }) => inputTokens),
-  { title: 'from cache', isNumber: true, cell: (line, { format }) => percentOf(sharesOfCache(line)?.read, format) },
-  { title: 'to cache', isNumber: true, cell: (line, { format }) => percentOf(sharesOfCache(line)?.written, format) },
-  counted('tokens out', ({ outputTokens }) => outputTokens),
-  {
-    title: 'first token',
-    isNumber: true,
-    except: untimed,
-    cell: ({ firstContent }, { format }) => duration(firstContent.median, format),
-  },
-  {
-    title: '95 % below',
-    isNumber: true,
-    except: untimed,
-    cell: ({ firstContent }, { format }) => duration(firstContent.slow, format),
-  },
-  {
-    title: 'tries',
-    isNumber: true,
-    only: ['route'],
-    cell: ({ attempts }, { format }) => (attempts === undefined ? '' : format.number(attempts.attempts)),
-  },
-  { title: 'failed tries', isNumber: true, only: ['route'], cell: failedTriesCell },
-  { title: 'last fault', only: ['route'], cell: lastFaultCell },
-];
+/** Columns that only some groupings show. */
+const only: Readonly<Partial<Record<string, readonly UsageGrouping[]>>> = {
+  name: ['account'],
+  for_policy: ['account', 'route'],
+  first_token: timed,
+  slow: timed,
+  tries: ['route'],
+  failed_tries: ['route'],
+  last_fault: ['route'],
+};
 
-const figureColumn = (title: string, index: number): Column => ({
-  title,
-  isNumber: true,
-  cell: ({ figures }) => figures?.cells[index] ?? '',
-});
+function columnsOf({ by, figures }: UsageTable, timeZone: string): ShownField<UsageLine>[] {
+  const key = defineView<UsageLine>()({
+    [by]: {
+      type: 'id',
+      heading: by === 'hour' ? `hour (${timeZone})` : by,
+      print: (line) => keyOf(line, by, timeZone),
+    },
+  });
+  const more = (figures?.titles ?? []).map((title, index) => {
+    const cellOf = (line: UsageLine) => line.figures?.cells[index];
+    return [
+      title,
+      { type: 'count', print: (line: UsageLine) => cellOf(line)?.text, kind: (line: UsageLine) => cellOf(line)?.kind },
+    ] as const;
+  });
+  const shown = columns.text.filter(({ name }) => only[name]?.includes(by) ?? true);
+  return [...key.text, ...shown, ...defineView<UsageLine>()(Object.fromEntries(more)).text];
+}
 
 /** Usage as a table, with what it covers below. */
-export function describeUsage({ by, lines, since, reach, figures }: UsageTable, timeZone: string): string[] {
-  const reader = { format: formatterFor('en', timeZone), timeZone };
-  const first = timeOf(Math.max(startOfHour(since), reach ?? 0), timeZone);
+export function describeUsage(table: UsageTable, timeZone: string): string[] {
+  const { by, lines, since, reach, figures } = table;
+  const first = formatTime(new Date(Math.max(startOfHour(since), reach ?? 0)), timeZone, true);
   const covered = `since ${first} (${timeZone}), by whole hours in UTC`;
   if (lines.length === 0) return [`No requests ${covered}.`];
-  const { titles = [], legend = '' } = figures ?? {};
-  const all = [...columns, ...titles.map(figureColumn)];
-  const shown = all.filter(({ only, except }) => (only?.includes(by) ?? true) && except?.includes(by) !== true);
-  const title = by === 'hour' ? `hour (${timeZone})` : by;
+  const shown = columnsOf(table, timeZone);
+  const numbers = shown.flatMap(({ type }, index) => (type === 'count' || type === 'duration' ? [index] : []));
+  const { legend = '' } = figures ?? {};
   return [
-    ...formatTable(
-      [title, ...shown.map((column) => column.title)],
-      lines.map((line) => [keyOf(line, by, timeZone), ...shown.map(({ cell }) => cell(line, reader))]),
-      { numbers: shown.flatMap(({ isNumber }, index) => (isNumber === true ? [index + 1] : [])) },
-    ),
+    ...formatEntries(lines, shown, { timeZone, now: since }, { numbers }),
     '',
     reach !== undefined && reach > since ? `${covered}; there is no usage before` : covered,
     ...(by === 'account' || by === 'route'
@@ -127,27 +126,16 @@ export function describeUsage({ by, lines, since, reach, figures }: UsageTable, 
 function keyOf({ key }: UsageLine, by: UsageGrouping, timeZone: string): string {
   if (key === null) return `(no ${by})`;
   if (by === 'plan') return key === 'given' ? 'given' : key === '1' ? '1 day' : `${key} days`;
-  return by === 'hour' ? timeOf(key as number, timeZone).slice(0, 16) : String(key);
+  return by === 'hour' ? formatTime(new Date(key), timeZone) : String(key);
 }
 
-function percentOf(share: number | undefined, format: Formatter): string {
-  return share === undefined ? '' : format.percent(share);
+function printErrors({ errors, requests }: UsageLine, { format }: TextReader): string {
+  return requests === 0 ? '0' : `${format.number(errors)} (${format.percent(errors / requests)})`;
 }
 
-function errorsCell({ errors, requests, failed }: UsageLine, { format }: Reader): TextCell {
-  const text = requests === 0 ? '0' : `${format.number(errors)} (${format.percent(errors / requests)})`;
-  return failed > 0 ? { text, style: 'yellow' } : text;
-}
-
-function failedTriesCell({ attempts }: UsageLine, { format }: Reader): TextCell {
-  if (attempts === undefined) return '';
-  const text = format.number(attempts.failed);
-  return attempts.failed > 0 ? { text, style: 'red' } : text;
-}
-
-function lastFaultCell({ attempts }: UsageLine, { timeZone }: Reader): TextCell {
+function printLastFault({ attempts }: UsageLine, { time }: TextReader): string | undefined {
   const last = attempts?.lastFault;
-  if (last === undefined) return '';
+  if (last === undefined) return undefined;
   const error = last.error?.replace(`${last.fault}: `, ''); // a recorded error begins with its fault
-  return `${timeOf(last.at, timeZone)} ${last.fault}${error === undefined ? '' : `: ${error}`}`;
+  return `${time(new Date(last.at), true)} ${last.fault}${error === undefined ? '' : `: ${error}`}`;
 }

@@ -4,9 +4,13 @@ import type { RequestFilter } from '#core/gateway/records/filter.ts';
 import { NewRequests } from '#core/gateway/records/new-requests.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { Backoff } from '#core/platform/timing/backoff.ts';
-import { describeRequests, requestToJson } from './describe-requests.ts';
-import { listUpTo } from './print-requests.ts';
+import { formatEntries } from '#core/extension/commands/field-text.ts';
+import { listRequests } from '#core/gateway/records/read-requests.ts';
+import { requests as resource, tableOptions, writeRequest } from './requests.ts';
 import type { CommandOutput } from './selection.ts';
+
+/** Wide enough for most values, so that lines printed later stay aligned with the heading. */
+const leastWidths = [19, 11, 24, 28, 5, 11, 10, 7, 7, 13, 36];
 
 /** Ms between two queries. */
 const interval = 1_000;
@@ -30,7 +34,7 @@ export async function followRequests(host: Host, filter: RequestFilter, options:
   const output = new FollowedOutput(options);
   const requests = new NewRequests(host.database, filter, host.now);
   await requests.begin();
-  const { records } = await listUpTo(host.database, filter, options.limit);
+  const { records } = await listRequests(host.database, filter, { limit: options.limit });
   requests.skip(records.map(({ id }) => id));
   output.write(records.toReversed());
   const backoff = new Backoff(retries);
@@ -66,10 +70,11 @@ class FollowedOutput {
 
   write(records: readonly RequestRecord[]): void {
     const { print, isJson, timeZone } = this.#output;
-    const lines = isJson
-      ? records.map((record) => JSON.stringify(requestToJson(record)))
-      : describeRequests(records, timeZone, { isContinued: this.#isContinued, isFollowed: true });
-    for (const line of lines) print(line);
+    const written = records.map(writeRequest);
+    if (isJson) return written.forEach((one) => print(JSON.stringify(one)));
+    const options = { ...tableOptions, widths: leastWidths, isZoneNamed: true };
+    const lines = formatEntries(written, resource.view.text, { timeZone, now: Date.now() }, options);
+    for (const line of this.#isContinued ? lines.slice(1) : lines) print(line);
     this.#isContinued = true;
   }
 }

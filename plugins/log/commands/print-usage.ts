@@ -6,22 +6,18 @@ import {
   type CountsRow,
   countUsage,
   readUsage,
-  sharesOfCache,
   storedCounts,
   type TimedUsage,
   type UsageBy,
   type UsageCounts,
   type UsageFilter,
   usageReach,
+  writeShares,
 } from '#core/gateway/records/usage.ts';
-import {
-  readUnauthenticated,
-  type UnauthenticatedUsage,
-  writeUnauthenticated,
-} from '#core/gateway/records/unauthenticated.ts';
-import { describeUnauthenticated, includesUnauthenticated, namedBlocks } from './describe-unauthenticated.ts';
+import { readUnauthenticated, writeUnauthenticated } from '#core/gateway/records/unauthenticated.ts';
+import { describeUnauthenticated, includesUnauthenticated } from './describe-unauthenticated.ts';
 import type { FiguredUsage, UsageFiguresReader } from '#core/extension/commands/usage-figures.ts';
-import { describeUsage, untimed, type UsageGrouping, type UsageLine, type UsageTable } from './describe-usage.ts';
+import { describeUsage, timed, type UsageGrouping, type UsageLine, type UsageTable } from './describe-usage.ts';
 import type { CommandOutput } from './selection.ts';
 import { toOperatorJson } from '#core/web/resources/operator-json.ts';
 import type { Account } from '#core/business/accounts/entities.ts';
@@ -29,43 +25,33 @@ import type { Row } from '#core/platform/database/rows.ts';
 
 type UsageHost = Pick<Host, 'database' | 'section' | 'now'>;
 
-/** Usage by one grouping, and of no account. */
-interface CountedUsage {
-  readonly table: UsageTable;
-  /** Undefined where requests without an account cannot be among what is asked for. */
-  readonly unauthenticated: UnauthenticatedUsage | undefined;
-}
-
 /** Blocks of addresses in JSON. */
 const listedBlocks = 100;
 
-/** @param blocks of addresses, at most */
-async function readCounted(
+async function readTable(
   host: UsageHost,
   filter: UsageFilter,
   by: UsageGrouping,
   figuresReader: UsageFiguresReader | undefined,
-  blocks = listedBlocks,
-): Promise<CountedUsage> {
+): Promise<UsageTable> {
   const { database } = host;
-  const [lines, { since: reach }, figures, unauthenticated] = await Promise.all([
+  const [lines, { since: reach }, figures] = await Promise.all([
     by === 'plan' ? [] : readLines(database, filter, by),
     usageReach(database),
     by === 'hour' || by === 'client' ? undefined : figuresReader?.read(host, filter, by),
-    includesUnauthenticated(filter) ? readUnauthenticated(database, filter.since, blocks) : undefined,
   ]);
   const all = figures === undefined ? lines : addFigures(lines, figures.groups);
-  return { table: { by, lines: all, since: filter.since, reach, figures }, unauthenticated };
+  return { by, lines: all, since: filter.since, reach, figures };
 }
 
 /** Usage as commands and the API write it. */
-export async function readUsageJson(...asked: Parameters<typeof readCounted>): Promise<object> {
-  const { table, unauthenticated } = await readCounted(...asked);
-  return {
-    ...toJson(table),
-    ...(unauthenticated && { unauthenticated: writeUnauthenticated(unauthenticated) }),
-    ...table.figures?.json,
-  };
+export async function readUsageJson(...asked: Parameters<typeof readTable>): Promise<object> {
+  const [{ database }, filter] = asked;
+  const table = await readTable(...asked);
+  const unauthenticated = includesUnauthenticated(filter)
+    ? { unauthenticated: writeUnauthenticated(await readUnauthenticated(database, filter.since, listedBlocks)) }
+    : {};
+  return { ...toJson(table), ...unauthenticated, ...table.figures?.json };
 }
 
 export async function printUsage(
@@ -77,10 +63,8 @@ export async function printUsage(
 ): Promise<void> {
   if (isJson)
     return print(JSON.stringify(toOperatorJson(await readUsageJson(host, filter, by, figuresReader)), null, 2));
-  const { table, unauthenticated } = await readCounted(host, filter, by, figuresReader, namedBlocks);
-  for (const line of describeUsage(table, timeZone)) print(line);
-  if (unauthenticated === undefined) return;
-  for (const line of describeUnauthenticated(unauthenticated, filter.since, timeZone)) print(line);
+  for (const line of describeUsage(await readTable(host, filter, by, figuresReader), timeZone)) print(line);
+  for (const line of await describeUnauthenticated(host, filter, timeZone)) print(line);
 }
 
 async function readLines(database: Host['database'], filter: UsageFilter, by: UsageBy): Promise<UsageLine[]> {
@@ -156,18 +140,12 @@ function toJson({ by, lines, since, reach }: UsageTable): object {
       ...counts,
       ...figures?.json,
       ...writeShares(counts),
-      ...(!untimed.includes(by) && {
+      ...(timed.includes(by) && {
         firstTokenMs: { p50: rounded(firstContent.median), p95: rounded(firstContent.slow) },
       }),
       ...(by === 'route' && { attempts: attempts && writeAttempts(attempts) }),
     })),
   };
-}
-
-/** Parts of the input tokens, from 0 to 1. */
-function writeShares(counts: UsageCounts): object {
-  const shares = sharesOfCache(counts);
-  return { cachedInputShare: shares?.read ?? null, writtenInputShare: shares?.written ?? null };
 }
 
 function writeAttempts({ lastServedAt, lastFault, ...counts }: RouteUsage): object {

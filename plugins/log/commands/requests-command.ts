@@ -1,11 +1,15 @@
 import { type Command, CommandFailed } from '#core/extension/commands/command.ts';
 import { zoneOf } from '#core/extension/commands/days.ts';
 import { explainErrors } from '#core/extension/commands/explain-errors.ts';
-import { addListOptions, type ListOptions as Options, readAsked } from '#core/extension/commands/list-command.ts';
+import {
+  addListOptions,
+  type ListOptions as Options,
+  printList,
+  readAsked,
+} from '#core/extension/commands/list-command.ts';
 import { addShowCommand, type CommandSubject } from '#core/extension/commands/show-command.ts';
-import { writeFound } from '#core/web/resources/resource.ts';
-import type { FoundRequest } from './print-requests.ts';
-import { readRequestFilter, type RequestQuery, requests } from './requests.ts';
+import type { FoundRequest } from './describe-request.ts';
+import { readRequestFilter, type RequestQuery, requests, tableOptions, writeRequest } from './requests.ts';
 import { examples, exitCodes, parseRequestId } from './selection.ts';
 
 interface ListOptions extends Options {
@@ -20,8 +24,8 @@ const usuallyFollowed = 10;
 const request: CommandSubject<FoundRequest> = {
   argument: ['request', 'id, from the header X-Request-Id or a list', parseRequestId],
   exitCodes,
-  read: async ({ database }, id) => (await import('./print-requests.ts')).readRequest(database, id),
-  write: ({ json }) => json,
+  read: async (host, id) => (await import('./describe-request.ts')).readRequest(host, id),
+  write: ({ record }) => writeRequest(record),
   describe: ({ describe }, timeZone) => describe(timeZone),
 };
 
@@ -53,16 +57,17 @@ With --json and --follow, one object a line, after ${usuallyFollowed} earlier on
           context.withHost(async (host) => {
             const asked: RequestQuery = { ...(await readAsked(host, requests, options)), after };
             const [{ print }, timeZone, isJson] = [context, zoneOf(host, options), options.json === true];
-            if (isJson && !isFollowed)
-              return print(writeFound(requests, await requests.list(host, asked, { limit, timeZone })));
             const filter = await readRequestFilter(host, asked);
-            if (!isFollowed) {
-              const { printRequests } = await import('./print-requests.ts');
-              return printRequests(host, filter, { limit, after }, { print, timeZone });
+            if (isFollowed) {
+              const { followRequests } = await import('./follow.ts');
+              const isUsual = parser.getOptionValueSource('limit') === 'default';
+              const most = isUsual ? usuallyFollowed : limit;
+              return followRequests(host, filter, { print, isJson, timeZone, limit: most });
             }
-            const { followRequests } = await import('./follow.ts');
-            const isUsual = parser.getOptionValueSource('limit') === 'default';
-            await followRequests(host, filter, { print, isJson, timeZone, limit: isUsual ? usuallyFollowed : limit });
+            await printList(context, host, requests, asked, options, tableOptions);
+            if (isJson || after !== undefined) return;
+            const { describeUnauthenticated } = await import('./describe-unauthenticated.ts');
+            for (const line of await describeUnauthenticated(host, filter, timeZone)) print(line);
           }),
         );
       });

@@ -1,11 +1,12 @@
 import { text } from '#core/business/operator-actions/action-kind.ts';
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import type { RequestFilter } from '#core/gateway/records/filter.ts';
+import type { RequestRecord } from '#core/gateway/records/columns.ts';
+import { filterByStatus, type RequestFilter } from '#core/gateway/records/filter.ts';
 import { boolean, type Infer, object } from '#core/platform/schema.ts';
-import { defineView } from '#core/web/resources/field.ts';
+import { defineView, type TextReader } from '#core/web/resources/field.ts';
 import { defineResource } from '#core/web/resources/resource.ts';
-import { filterByStatus, readSelection, selection, status } from './selection.ts';
+import { readSelection, selection, status } from './selection.ts';
 
 const query = object({
   ...selection,
@@ -18,35 +19,73 @@ const query = object({
 
 export type RequestQuery = Infer<typeof query>;
 
+/** A record as commands and the API write it. */
+export type WrittenRequest = Omit<RequestRecord, 'started_at'> & { readonly started_at: Date };
+
+export function writeRequest(record: RequestRecord): WrittenRequest {
+  return { ...record, started_at: new Date(record.started_at) };
+}
+
+/** Columns of numbers. */
+export const tableOptions = { numbers: [4, 5, 6, 7, 8] };
+
 /** Requests as commands and the API list them; those of a day unless `since` says otherwise. */
 export const requests = defineResource({
   name: 'request',
   summary: 'list requests, the newest first; without since those of the last 24 hours',
   query,
-  // Commands draw their own table, which is continued while they follow.
-  view: defineView<object>()({}),
-  none: 'No request found.',
+  view: defineView<WrittenRequest>()({
+    time: { type: 'time', isExact: true, of: 'started_at' },
+    status: {
+      type: 'state',
+      kinds: { refused: 'warn', failed: 'bad', interrupted: 'bad', aborted: 'info' },
+      of: 'outcome',
+      print: statusOf,
+    },
+    model: { type: 'text', value: ({ model, endpoint }) => model ?? endpoint },
+    route: { type: 'text', value: ({ cache, route }) => (cache === 'hit' ? 'cache' : route) },
+    tries: {
+      type: 'count',
+      value: ({ attempts }) => attempts?.length,
+      kind: ({ has_failover: hasFailover }) => (hasFailover === true ? 'warn' : undefined),
+    },
+    first_token: { type: 'duration', of: 'first_content_ms' },
+    total: { type: 'duration', of: 'duration_ms' },
+    in: { type: 'count', print: (one, reader) => printTokens(one.input_tokens, one, reader) },
+    out: { type: 'count', print: (one, reader) => printTokens(one.output_tokens, one, reader) },
+    key: { type: 'id', of: 'key_hint' },
+    request: { type: 'id', of: 'id' },
+  }),
   async list(host, asked, { limit }) {
-    const [{ listUpTo }, { requestToJson }] = await Promise.all([
-      import('./print-requests.ts'),
-      import('./describe-requests.ts'),
-    ]);
-    const { records, next = null } = await listUpTo(
-      host.database,
-      await readRequestFilter(host, asked),
-      limit,
-      asked.after,
-    );
-    return { entries: records.map(requestToJson), next };
+    const { listRequests } = await import('#core/gateway/records/read-requests.ts');
+    const filter = await readRequestFilter(host, asked);
+    const { records, next = null } = await listRequests(host.database, filter, { limit, before: asked.after });
+    return { entries: records.map(writeRequest), next };
   },
 });
+
+/** `200`, `429 refused`. */
+export function statusOf({ status: code, outcome }: Pick<RequestRecord, 'status' | 'outcome'>): string {
+  const word = outcome === 'answered' ? [] : [outcome === 'aborted' ? 'client left' : outcome];
+  return [...(code === null ? [] : [code]), ...word].join(' ');
+}
+
+/** `~` marks counts that the gateway has estimated. */
+function printTokens(
+  count: number | null,
+  { usage_estimated: isEstimated }: WrittenRequest,
+  { format }: TextReader,
+): string {
+  return count === null ? '' : `${isEstimated === true ? '~' : ''}${format.number(count)}`;
+}
 
 /** @throws CheckoutError, AccountError */
 export async function readRequestFilter(
   host: Host,
   { status: wanted, failover: hasFailover, cached: isCached, ...selected }: RequestQuery,
 ): Promise<RequestFilter & { readonly since: number }> {
-  return { ...(await readSelection(host, selected)), ...filterByStatus(wanted), hasFailover, isCached };
+  const byStatus = wanted === undefined ? {} : filterByStatus(wanted);
+  return { ...(await readSelection(host, selected)), ...byStatus, hasFailover, isCached };
 }
 
 /** `GET /operator/api/requests/{handle}`. */
@@ -54,5 +93,5 @@ export const requestReading: OperatorReading = {
   path: '/requests/{handle}',
   summary: 'read a request with its attempts, times, tokens and notes',
   query: {},
-  read: async ({ database }, id) => (await (await import('./print-requests.ts')).readRequest(database, id)).json,
+  read: async (host, id) => writeRequest((await (await import('./describe-request.ts')).readRequest(host, id)).record),
 };

@@ -1,16 +1,15 @@
+import { exitCodesFor } from '#core/extension/commands/explain-errors.ts';
 import { InvalidArgumentError } from 'commander';
 import { text, time } from '#core/business/operator-actions/action-kind.ts';
 import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { exampleText } from '#core/extension/commands/command.ts';
 import type { Host } from '#core/gateway/host/host.ts';
-import type { RequestFilter } from '#core/gateway/records/filter.ts';
+import { outcomes } from '#core/gateway/records/filter.ts';
 import { findModelName } from '#core/gateway/records/model-names.ts';
 import { timeOfRequestId } from '#core/gateway/records/request-id.ts';
 
 /** Without `since`, ms. */
 const usualSpan = 86_400_000;
-
-const outcomes = ['answered', 'refused', 'failed', 'aborted', 'interrupted'] as const;
 
 /** Members of a query that select requests. */
 export const selection = {
@@ -53,15 +52,6 @@ async function publicNameOf(host: Host, name: string): Promise<string> {
   throw new CheckoutError('not_found', `Model "${name}" not found.${ask}`);
 }
 
-/** @param given one that `status` allows */
-export function filterByStatus(given: string | undefined): Pick<RequestFilter, 'status' | 'outcome' | 'errors'> {
-  if (given === undefined) return {};
-  if (given === 'error') return { errors: true };
-  const outcome = outcomes.find((one) => one === given);
-  if (outcome !== undefined) return { outcome };
-  return { status: [Number(given.replaceAll(/x/gi, '0')), Number(given.replaceAll(/x/gi, '9'))] };
-}
-
 export function parseRequestId(id: string): string {
   if (timeOfRequestId(id) !== undefined) return id;
   throw new InvalidArgumentError('It must be a request id: req_ and 32 hexadecimal digits.');
@@ -74,9 +64,7 @@ export interface CommandOutput {
   readonly timeZone: string;
 }
 
-export const exitCodes = `
-
-Exit codes: 0 success, 1 failure, 2 invalid usage, 3 request, account or model not found.`;
+export const exitCodes = exitCodesFor('request, account or model');
 
 /** The end of a help text. */
 export const examples = (lines: readonly string[]): string => exampleText(lines, exitCodes);

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { RequestFilter } from '#core/gateway/records/filter.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
-import { listRequests, maxPage, type RequestPage } from '#core/gateway/records/read-requests.ts';
+import { readRequestPages } from '#core/gateway/records/read-requests.ts';
 import { streamFile } from '#core/web/pages/stream-file.ts';
 
 /** Writes records as text. */
@@ -21,21 +21,13 @@ export interface RecordWriter {
 export async function exportStream(
   { database, log }: Pick<Host, 'database' | 'log'>,
   filter: RequestFilter,
-  writer: RecordWriter,
-): Promise<Readable> {
-  const first = await listRequests(database.records, filter, { limit: maxPage });
-  const read = (before: string) => listRequests(database.records, filter, { limit: maxPage, before });
-  return streamFile(log, 'an export of requests', writePages(first, read, writer));
-}
-
-async function* writePages(
-  first: RequestPage,
-  read: (before: string) => Promise<RequestPage>,
   { head, write }: RecordWriter,
-): AsyncGenerator<Buffer> {
-  if (head !== '') yield Buffer.from(head);
-  for (let page: RequestPage | undefined = first; page !== undefined;) {
-    if (page.records.length > 0) yield Buffer.from(page.records.map(write).join(''));
-    page = page.next === undefined ? undefined : await read(page.next);
+): Promise<Readable> {
+  const pages = readRequestPages(database.records, filter);
+  const { value: first = [] } = await pages.next();
+  async function* writeAll() {
+    yield head + first.map(write).join('');
+    for await (const records of pages) yield records.map(write).join('');
   }
+  return streamFile(log, 'an export of requests', writeAll());
 }

@@ -1,42 +1,20 @@
 import { defineTexts, type Language } from '#core/web/texts/texts.ts';
 import { formatterFor } from '#core/web/texts/formatter.ts';
 import { Translator } from '#core/web/texts/translator.ts';
-import { columns, type RequestRecord } from '#core/gateway/records/columns.ts';
+import { requestTexts } from '#core/web/requests/describe-facts.ts';
+import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { createRouteNames } from '../../../../plugins/dashboard/route-names.ts';
 import type { RouteVisibility } from '../../../../plugins/dashboard/section.ts';
 import en from '../../../../plugins/dashboard/requests/texts/en.json' with { type: 'json' };
 import id from '../../../../plugins/dashboard/requests/texts/id.json' with { type: 'json' };
 
-const translator = new Translator([defineTexts({ en, id })]);
+export { recordOf, startedAt } from '../../../core/web/requests/fixture.ts';
+
+const translator = new Translator([requestTexts, defineTexts({ en, id })]);
 
 /** A reader in Jakarta. */
 export function readerOf(language: Language = 'en') {
   return { t: translator.in(language), format: formatterFor(language, 'Asia/Jakarta') };
-}
-
-/** 21:32:07 in Jakarta. */
-export const startedAt = Date.UTC(2026, 10, 22, 14, 32, 7);
-
-const nothing = Object.fromEntries(Object.keys(columns).map((name) => [name, null]));
-
-/** A call of a model that was answered, with these differences. */
-export function recordOf(settings: Partial<RequestRecord> = {}): RequestRecord {
-  const record = {
-    ...nothing,
-    id: 'req_019aa0f04d5870008000000000000001',
-    started_at: startedAt,
-    method: 'POST',
-    path: '/v1/responses',
-    endpoint: 'responses',
-    format: 'responses',
-    is_stream: true,
-    model: 'dp/gpt-6-sol',
-    outcome: 'answered',
-    status: 200,
-    duration_ms: 4280,
-    ...settings,
-  };
-  return record as unknown as RequestRecord;
 }
 
 /** Two attempts, the second of which served. */

@@ -1,6 +1,11 @@
 import type { PageRequest } from '#core/web/pages/page.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
-import type { Translate } from '#core/web/texts/texts.ts';
+import { defineTexts, type Translate } from '#core/web/texts/texts.ts';
+import en from './texts/en.json' with { type: 'json' };
+import id from './texts/id.json' with { type: 'json' };
+
+/** Of pages, which register them, and of commands in English. */
+export const requestTexts = defineTexts({ en, id });
 
 interface RequestFact {
   readonly label: string;
@@ -16,7 +21,8 @@ type Reader = Pick<PageRequest, 't' | 'format'>;
 type Fact = [name: string, text: string | undefined, more?: Partial<RequestFact>];
 
 /**
- * Everything else that is on record, in the order in which people look for it. Empty facts are left out.
+ * What pages and commands say of a request beside its time, status and attempts, in the order in which people look for it. Empty facts
+ * are left out.
  *
  * @param isForOperator customers learn nothing of how the service is changed
  * @param areRoutesNamed whether the reader may know models of vendors

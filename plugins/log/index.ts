@@ -10,8 +10,8 @@ import en from './texts/en.json' with { type: 'json' };
 import id from './texts/id.json' with { type: 'json' };
 import { recordsCheck } from './records-check.ts';
 import { logStage } from './stage.ts';
-import { requestReading, requests } from './commands/requests.ts';
-import { requestsCommand } from './commands/requests-command.ts';
+import { requests } from './commands/requests.ts';
+import { requestReading, requestsCommand } from './commands/requests-command.ts';
 import { usageCommand, usageReading } from './commands/usage-command.ts';
 
 /** Readers add hours and deltas, so the interval affects how many rows they read, not their counts. */

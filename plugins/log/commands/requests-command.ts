@@ -1,3 +1,4 @@
+import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import { type Command, CommandFailed } from '#core/extension/commands/command.ts';
 import { zoneOf } from '#core/extension/commands/days.ts';
 import { explainErrors } from '#core/extension/commands/explain-errors.ts';
@@ -21,12 +22,20 @@ interface ListOptions extends Options {
 /** Earlier requests that `--follow` prints first, without `--limit`. */
 const usuallyFollowed = 10;
 
-const request: CommandSubject<FoundRequest> = {
+const request = {
   argument: ['request', 'id, from the header X-Request-Id or a list', parseRequestId],
   exitCodes,
   read: async (host, id) => (await import('./describe-request.ts')).readRequest(host, id),
   write: ({ record }) => writeRequest(record),
   describe: ({ describe }, timeZone) => describe(timeZone),
+} satisfies CommandSubject<FoundRequest>;
+
+/** `GET /operator/api/requests/{handle}`. */
+export const requestReading: OperatorReading = {
+  path: '/requests/{handle}',
+  summary: 'read a request with its attempts, times, tokens and notes',
+  query: {},
+  read: async (host, id) => request.write(await request.read(host, id)),
 };
 
 /** `daypass requests …`: for the operator. Works beside a running gateway. */

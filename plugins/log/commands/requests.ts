@@ -1,5 +1,4 @@
 import { text } from '#core/business/operator-actions/action-kind.ts';
-import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import type { RequestRecord } from '#core/gateway/records/columns.ts';
 import { filterByStatus, type RequestFilter } from '#core/gateway/records/filter.ts';
@@ -87,11 +86,3 @@ export async function readRequestFilter(
   const byStatus = wanted === undefined ? {} : filterByStatus(wanted);
   return { ...(await readSelection(host, selected)), ...byStatus, hasFailover, isCached };
 }
-
-/** `GET /operator/api/requests/{handle}`. */
-export const requestReading: OperatorReading = {
-  path: '/requests/{handle}',
-  summary: 'read a request with its attempts, times, tokens and notes',
-  query: {},
-  read: async (host, id) => writeRequest((await (await import('./describe-request.ts')).readRequest(host, id)).record),
-};

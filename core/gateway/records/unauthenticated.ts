@@ -23,7 +23,7 @@ export interface UnauthenticatedBlock {
 }
 
 /** Requests of no account since a time. */
-export interface UnauthenticatedUsage {
+interface UnauthenticatedUsage {
   readonly requests: number;
   /** Those with the most requests, the first with the most. */
   readonly blocks: readonly UnauthenticatedBlock[];

@@ -77,7 +77,6 @@ type Field<Entry> = { [Type in keyof FieldValues]: FieldOf<Entry, Type> }[keyof 
 /** A field where it is shown. */
 export interface ShownField<Entry> extends Showing<Entry> {
   readonly name: string;
-  readonly label: string;
   readonly type: keyof FieldValues;
   value(entry: Entry, now: number): FieldValues[keyof FieldValues] | undefined;
 }
@@ -121,6 +120,8 @@ function readerOf<Entry>(field: Field<Entry>): ShownField<Entry>['value'] {
   return (entry, now) => field.value?.(entry, now) ?? undefined;
 }
 
+const labelOf = <Entry>({ label, name }: ShownField<Entry>) => label ?? `operator.${name}`;
+
 /** A table of a page with a row for each entry. @param title key of the texts */
 export function fieldTable<Entry>(
   reader: FieldReader,
@@ -132,7 +133,7 @@ export function fieldTable<Entry>(
   const columns = fields.map((field): ColumnOf<Entry> => {
     const { at = 'hide', type } = field;
     const isNumber = type === 'count' || type === 'money' || type === 'duration';
-    return { ...field, at, isNumber, cell: (entry) => cellOf(field, entry, reader) };
+    return { ...field, at, isNumber, label: labelOf(field), cell: (entry) => cellOf(field, entry, reader) };
   });
   return describeTable(reader, id, title, entries, columns);
 }
@@ -153,7 +154,7 @@ export function describeFacts<Entry>(
 ): PageFact[] {
   const { t, format } = reader;
   return fields.flatMap((field): PageFact[] => {
-    const name = t(field.label);
+    const name = t(labelOf(field));
     const value = cellOf(field, entry, reader);
     if (value === undefined || value === '') return [];
     if (value instanceof Date) return [{ name, value: format.time(value).text }];
@@ -173,7 +174,7 @@ function cellOf<Entry>(field: ShownField<Entry>, entry: Entry, reader: FieldRead
     case 'id':
       return { text: value, isCode: true };
     case 'state':
-      return { text: tellChoice(field.texts ?? field.label, value, t), kind: field.kinds?.[value] };
+      return { text: tellChoice(field.texts ?? labelOf(field), value, t), kind: field.kinds?.[value] };
     case 'person':
       return { text: names?.get(value) ?? value, path: `/operator/accounts/${value}` };
     default:

@@ -109,7 +109,7 @@ export function describeRow(
 }
 
 /** The model; the name that was typed where none has it; else the path. */
-export function nameOf({ model, path, error_code: code, error_message: message }: RequestRecord): string {
+function nameOf({ model, path, error_code: code, error_message: message }: RequestRecord): string {
   const typed =
     code === 'model_not_found' ? /^Model "(.+?)" (?:not found|is out of service)/.exec(message ?? '')?.[1] : undefined;
   return model ?? typed ?? path;

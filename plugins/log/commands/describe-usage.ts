@@ -86,7 +86,7 @@ function columnsOf({ by, figures }: UsageTable, timeZone: string): ShownField<Us
     [by]: {
       type: 'id',
       heading: by === 'hour' ? `hour (${timeZone})` : by,
-      print: (line) => keyOf(line, by, timeZone),
+      print: (line: UsageLine) => keyOf(line, by, timeZone),
     },
   });
   const more = (figures?.titles ?? []).map((title, index) => {

@@ -19,7 +19,7 @@ const query = object({
 export type RequestQuery = Infer<typeof query>;
 
 /** A record as commands and the API write it. */
-export type WrittenRequest = Omit<RequestRecord, 'started_at'> & { readonly started_at: Date };
+type WrittenRequest = Omit<RequestRecord, 'started_at'> & { readonly started_at: Date };
 
 export function writeRequest(record: RequestRecord): WrittenRequest {
   return { ...record, started_at: new Date(record.started_at) };

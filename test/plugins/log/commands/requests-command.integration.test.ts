@@ -144,7 +144,8 @@ describe('daypass requests show', () => {
     });
     const { output } = await gateway('show', id);
     expect(output).toMatch(/^account +\S+ Ani <ani@example.com>$/m);
-    expect(output).toMatch(/^tokens +10 in, 4 of reasoning$/m);
+    expect(output).toMatch(/^tokens +10 in$/m);
+    expect(output).toMatch(/^of which +4 reasoning$/m);
     expect(output).toMatch(/1 +a\/m +failed +503 +route +0 ms +0\.50 s +█{16}·{16} +HTTP 503$/m);
     expect(output).toMatch(/2 +b\/m +served +0\.50 s +0\.50 s +·{16}█{16}$/m);
     expect(output).toContain('`seed` was left out');

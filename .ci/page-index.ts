@@ -34,15 +34,27 @@ export function indexPages(tree: SourceTree, sources: readonly string[], marked:
   };
 }
 
+/** Views whose labels have a prefix, and their fields: `defineView<Gift>('gifts')({ code: { type: 'id' } })`; states have texts behind theirs. */
+const prefixed = /defineView<\w+>\('([^'\s]+)(?='\))/g;
+const viewed = /(?<!\w)(\w+): \{\s+type: '(\w+)/g;
+
 /** A word of the index of keys. */
 export function formOf(form: KeyForm, key: string): string {
   return `${form} ${key}`;
 }
 
 function keysOf(text: string): string[] {
-  return Object.entries(forms).flatMap(([form, pattern]) =>
+  const named = Object.entries(forms).flatMap(([form, pattern]) =>
     [...text.matchAll(pattern)].map(([, key = '']) => formOf(form as KeyForm, key)),
   );
+  return [...named, ...text.matchAll(prefixed).flatMap(([, prefix = '']) => labelsOf(text, prefix))];
+}
+
+function labelsOf(text: string, prefix: string): string[] {
+  return [...text.matchAll(viewed)].flatMap(([, name = '', type]) => {
+    const key = `${prefix}.${name}`;
+    return type === 'state' ? [formOf('quoted', key), formOf('field', key)] : [formOf('quoted', key)];
+  });
 }
 
 /** With the quotation mark where a script completes it: `'tone-' +`. */

@@ -45,6 +45,20 @@ const mistakesIn = (changed: Readonly<Record<string, string>>, ...paths: readonl
 const gifts = ['plugins/gifts', 'views/gifts'];
 
 describe('a text', () => {
+  it('is used as the label of a field of a view, and as one of its states', () => {
+    const all = texts(['gift.title', 'pass.code', 'pass.state', 'pass.state.open', 'pass.code.open', 'pass.other']);
+    const view =
+      "defineView<Pass>('pass')({ code: { type: 'id', of: 'code' }, state: { type: 'state', of: 'state' } });";
+    const changed = {
+      'plugins/gifts/view.ts': view,
+      'plugins/gifts/texts/en.json': all,
+      'plugins/gifts/texts/id.json': all,
+    };
+    expect(mistakesIn(changed)).toEqual(
+      ['pass.code.open', 'pass.other'].map((key) => `plugins/gifts/texts/en.json: "${key}" is not used`),
+    );
+  });
+
   it('is used as it is written, as a title, after a prefix, as a choice, and as that of a field', () => {
     expect(mistakesIn({})).toEqual([]);
   });

@@ -18,7 +18,11 @@ import { asList } from '../../../wire/members.ts';
 /** The events between the start and the end of a reply. */
 export type BlockEvent = Exclude<ReplyEvent, { type: 'start' | 'finish' }>;
 
-const textMembers = { text: 'content', reasoning: 'reasoning_content', refusal: 'refusal' } as const;
+const textDeltas = {
+  text: (content: string): ChatMessage => ({ content }),
+  reasoning: (reasoning_content: string): ChatMessage => ({ reasoning_content }),
+  refusal: (refusal: string): ChatMessage => ({ refusal }),
+} as const;
 
 /**
  * Writes blocks as deltas of the format's one message: one text, one reasoning text, one refusal, and calls with
@@ -86,7 +90,7 @@ export class MessageDeltas {
     const piece = this.#separator + text;
     this.#separator = '';
     this.#said[head.type] += piece.length;
-    return [{ [textMembers[head.type]]: piece }];
+    return [textDeltas[head.type](piece)];
   }
 
   #input(isFreeform: boolean, text: string): ChatMessage[] {

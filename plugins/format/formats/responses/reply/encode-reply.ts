@@ -120,9 +120,9 @@ export class ResponsesEncoder implements ReplyEncoder {
       return head.form === 'tool_search'
         ? ''
         : this.#write(`${inputEvents[head.form]}.delta`, { ...this.#place, delta });
-    const logprobs = head.type === 'text' ? { logprobs: writeLogprobs(tokens) } : {};
+    const logprobs = head.type === 'text' ? writeLogprobs(tokens) : undefined;
     const { events } = writtenParts[head.type];
-    return this.#openPart(head.type) + this.#write(`${events}.delta`, { ...this.#place, delta, ...logprobs });
+    return this.#openPart(head.type) + this.#write(`${events}.delta`, { ...this.#place, delta, logprobs });
   }
 
   /** Opens the part of a text, once. Encrypted reasoning has no text, and so no part. */
@@ -200,8 +200,9 @@ export class ResponsesEncoder implements ReplyEncoder {
 
   /** One event. `event:` repeats the type, which some clients require. */
   #write(type: string, members: ResponsesEvent): string {
-    const data = { type, sequence_number: this.#sequence++, ...members };
-    return `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
+    // Without a copy of the members, which costs more than the rest of a delta.
+    const json = JSON.stringify(members).slice(1);
+    return `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#sequence++},${json}\n\n`;
   }
 }
 

@@ -38,12 +38,12 @@ export class ModelNamer {
     if (name !== undefined && this.#place.events?.has(name) === false) return raw;
     const head = this.#head;
     // Comparing slices is the fastest way.
-    if (head !== undefined && text.slice(0, head.given.length) === head.given) return framed(raw, head, 0);
+    if (head !== undefined && text.slice(0, head.given.length) === head.given) return withHead(raw, head);
     const tail = this.#tail;
     if (tail !== undefined && text.endsWith(tail.given)) {
       // Events that end alike do not begin alike: the text of the model stands before its name.
       this.#head = undefined;
-      return framed(raw, tail, raw.length - tail.given.length);
+      return withTail(raw, tail);
     }
     const found = this.#find(text);
     if (found === undefined || text.startsWith(this.#json, found.begin)) return raw;
@@ -52,10 +52,13 @@ export class ModelNamer {
       text.slice(found.nameBegin - 1),
       text.slice(found.nameBegin - 1, found.begin) + this.#json + text.slice(found.end),
     );
-    // Works on bytes: an event may be an image.
-    if (this.#head !== undefined) return framed(raw, this.#head, 0);
-    if (this.#tail !== undefined) return framed(raw, this.#tail, raw.length - this.#tail.given.length);
-    return Buffer.from(this.#written(text, found));
+    return this.#framed(raw) ?? Buffer.from(this.#written(text, found));
+  }
+
+  /** Works on bytes: an event may be an image. */
+  #framed(raw: Buffer): Buffer | undefined {
+    if (this.#head !== undefined) return withHead(raw, this.#head);
+    return this.#tail && withTail(raw, this.#tail);
   }
 
   /** The same for the text of any number of events. */
@@ -93,12 +96,18 @@ function wordOf(found: MemberSpan | undefined): MemberSpan | undefined {
   return found === undefined || found.begin === found.end ? undefined : found;
 }
 
-/** The event with the client's name in its frame. @param at where that begins */
-function framed(raw: Buffer, { given, named }: Frame, at: number): Buffer {
-  const bytes = Buffer.allocUnsafe(raw.length - given.length + named.length);
-  if (at > 0) raw.copy(bytes, 0, 0, at);
-  named.copy(bytes, at);
-  raw.copy(bytes, at + named.length, at + given.length);
+function withHead(raw: Buffer, { given, named }: Frame): Buffer {
+  const bytes = Buffer.allocUnsafe(named.length + raw.length - given.length);
+  named.copy(bytes);
+  raw.copy(bytes, named.length, given.length);
+  return bytes;
+}
+
+function withTail(raw: Buffer, { given, named }: Frame): Buffer {
+  const end = raw.length - given.length;
+  const bytes = Buffer.allocUnsafe(end + named.length);
+  raw.copy(bytes, 0, 0, end);
+  named.copy(bytes, end);
   return bytes;
 }
 

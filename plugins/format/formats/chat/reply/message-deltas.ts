@@ -18,12 +18,6 @@ import { asList } from '../../../wire/members.ts';
 /** The events between the start and the end of a reply. */
 export type BlockEvent = Exclude<ReplyEvent, { type: 'start' | 'finish' }>;
 
-const textDeltas = {
-  text: (content: string): ChatMessage => ({ content }),
-  reasoning: (reasoning_content: string): ChatMessage => ({ reasoning_content }),
-  refusal: (refusal: string): ChatMessage => ({ refusal }),
-} as const;
-
 /**
  * Writes blocks as deltas of the format's one message: one text, one reasoning text, one refusal, and calls with
  * indexes 0, 1, 2…
@@ -85,12 +79,23 @@ export class MessageDeltas {
   }
 
   #delta(head: BlockHead, text: string): ChatMessage[] {
-    if (head.type === 'image') return [];
-    if (head.type === 'tool_call') return this.#input(head.form === 'freeform', text);
     const piece = this.#separator + text;
     this.#separator = '';
-    this.#said[head.type] += piece.length;
-    return [textDeltas[head.type](piece)];
+    switch (head.type) {
+      case 'text':
+        this.#said.text += piece.length;
+        return [{ content: piece }];
+      case 'refusal':
+        this.#said.refusal += piece.length;
+        return [{ refusal: piece }];
+      case 'reasoning':
+        this.#said.reasoning += piece.length;
+        return [{ reasoning_content: piece }];
+      case 'tool_call':
+        return this.#input(head.form === 'freeform', text);
+      case 'image':
+        return [];
+    }
   }
 
   #input(isFreeform: boolean, text: string): ChatMessage[] {

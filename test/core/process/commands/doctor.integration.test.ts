@@ -306,6 +306,40 @@ describe('daypass doctor finds', () => {
     expect([invalid.state, invalid.text]).toEqual(['failed', expect.stringContaining('not a valid PostgreSQL URL')]);
   });
 
+  it('a user of the database whose password is another one', async () => {
+    const wrong = new URL(databaseUrl);
+    wrong.username = 'no_such_user';
+    const { state, text, advice } = await find('database', {}, { DATABASE_URL: wrong.href });
+    expect([state, text]).toEqual(['failed', 'authentication failed']);
+    expect(advice).toBe('Correct user and password in DATABASE_URL.');
+  });
+
+  it('migrations that another version has made, and a database without any', async () => {
+    await using gateway = await startGateway({ yaml: served });
+    await gateway.database.query(
+      `insert into migration (name, executed_at) values ('Migration20991231000000_future', now())`,
+    );
+    const empty = await createBareDatabase('template0');
+    const findingOn = async (DATABASE_URL: string) => {
+      const words = ['--config', gateway.file, 'doctor', '--json', '--only', 'migrations'];
+      const { checks } = JSON.parse((await runCommand(words, { DATABASE_URL })).out) as { checks: Line[] };
+      return checks.map(({ state, text }) => `${state}: ${text}`);
+    };
+    try {
+      expect(await findingOn(gateway.database.url)).toEqual([
+        'warning: the database has 1 that this version does not: Migration20991231000000_future',
+      ]);
+      expect(await findingOn(empty)).toEqual(['skipped: the first start creates the tables']);
+    } finally {
+      await dropDatabase(empty);
+    }
+  });
+
+  it('no database of its own before the first start', async () => {
+    const { state, text, subject } = await find('database', {}, { DATABASE_URL: '' });
+    expect([subject, state, text]).toEqual(['embedded', 'skipped', 'the first start creates it']);
+  });
+
   it('a Redis that is away', async () => {
     const { state, text, advice } = await find('redis', {}, { REDIS_URL: `redis://127.0.0.1:${await closedPort()}` });
     expect([state, text]).toEqual(['failed', 'connection refused']);
@@ -373,18 +407,38 @@ describe('daypass doctor finds', () => {
     },
   );
 
-  it('a clock that is wrong, by the upstreams', async () => {
-    const date = new Date(Date.now() - 3_600_000).toUTCString();
-    const server = createServer((_request, response) => response.writeHead(200, { date }).end());
+  it('a clock that is ahead or behind, by the upstreams, and tolerates half a minute', async () => {
+    let date = '';
+    const server = createServer((_request, response) => {
+      response.sendDate = false;
+      response.writeHead(200, { date }).end();
+    });
     await once(server.listen(0, '127.0.0.1'), 'listening');
+    const upstreamUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const findingAt = async (difference: number) => {
+      date = new Date(Date.now() + difference).toUTCString();
+      const { state, text } = await find('clock', { upstreamUrl });
+      return `${state}: ${text}`;
+    };
     try {
-      const { state, text } = await find('clock', {
-        upstreamUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      });
-      expect([state, text]).toEqual(['failed', expect.stringMatching(/^3\d{3} s ahead of the upstreams$/)]);
+      expect(await findingAt(-3_600_000)).toMatch(/^failed: 3\d{3} s ahead of the upstreams$/);
+      expect(await findingAt(3_600_000)).toMatch(/^failed: 3\d{3} s behind the upstreams$/);
+      expect(await findingAt(-15_000)).toMatch(/^ok: within \d+ s of the upstreams$/);
+      date = 'tomorrow';
+      expect((await find('clock', { upstreamUrl })).text).toBe('no upstream tells the time');
     } finally {
       server.close();
       await once(server, 'close');
     }
+  });
+
+  it('a public URL under which nothing listens, and says of one that leads to a gateway that it does', async () => {
+    const closed = `http://localhost:${await closedPort()}`;
+    const unreachable = await find('base_url', { service: `{ base_url: "${closed}" }` });
+    expect([unreachable.state, unreachable.text]).toEqual(['failed', `${closed}: connection refused`]);
+    expect(unreachable.advice).toContain('hairpin NAT');
+    await using gateway = await startGateway({ yaml: served });
+    const right = await find('base_url', { service: `{ base_url: "${gateway.url}" }` });
+    expect([right.state, right.text]).toEqual(['ok', `${gateway.url} leads to a gateway`]);
   });
 });

@@ -24,7 +24,7 @@ it.each<[string, Partial<ServerRow>, string | undefined, RegExp]>([
   ],
   ['the embedded one, by its database', { read_only: true }, undefined, /postgres\.json.* RESET default_transaction/],
   ['the embedded one, as a replica', { standby: true }, undefined, /^Remove standby\.signal/],
-])('advises what makes %s writable', (_, row, variable, advice) => {
+])('daypass doctor advises what makes %s writable', (_, row, variable, advice) => {
   expect(judgeServer({ ...healthy, ...row }, 0, variable)).toEqual({
     state: 'failed',
     text: 'PostgreSQL 18.1 is read-only',
@@ -32,7 +32,39 @@ it.each<[string, Partial<ServerRow>, string | undefined, RegExp]>([
   });
 });
 
-it('never sends the operator of an embedded server to a variable that is not set', () => {
+it('daypass doctor never sends the operator of an embedded server to a variable that is not set', () => {
   for (const row of [{ standby: true }, { read_only: true }, { read_only: true, read_only_file: 'x' }])
     expect(JSON.stringify(judgeServer({ ...healthy, ...row }, 0, undefined))).not.toContain('_URL');
+});
+
+it('daypass doctor passes a server that writes, whose clock is right, and that has connections left', () => {
+  expect(judgeServer({ ...healthy, used: 90 }, 5_499, 'DATABASE_URL')).toEqual({
+    state: 'ok',
+    text: 'PostgreSQL 18.1, 90 of 100 connections',
+  });
+});
+
+it('daypass doctor fails a server whose user may not create tables, and says who may allow it', () => {
+  expect(judgeServer({ ...healthy, creates: false }, 0, 'DATABASE_DIRECT_URL')).toEqual({
+    state: 'failed',
+    text: 'PostgreSQL 18.1: its user may not create tables',
+    advice: 'As its owner: GRANT CREATE ON SCHEMA public TO the user of DATABASE_DIRECT_URL.',
+  });
+});
+
+it.each([
+  ['ahead', 6_000],
+  ['behind', -6_000],
+])('daypass doctor warns of a clock of the database that is %s by more than five seconds', (_, at) => {
+  expect(judgeServer({ ...healthy, at }, 0, 'DATABASE_URL')).toMatchObject({
+    state: 'warning',
+    text: 'PostgreSQL 18.1: its clock differs by 6 s',
+  });
+});
+
+it('daypass doctor warns of a server that has used up nine tenths of its connections', () => {
+  expect(judgeServer({ ...healthy, used: 91 }, 0, 'DATABASE_URL')).toMatchObject({
+    state: 'warning',
+    text: 'PostgreSQL 18.1: 91 of 100 connections are in use',
+  });
 });

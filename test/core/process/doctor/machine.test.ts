@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { describeRunning } from '#core/process/doctor/machine.ts';
+import { describeRunning, nodeDiagnosis } from '#core/process/doctor/machine.ts';
+import { runAsNode } from '../../../support/as-node.ts';
 
 const passing = { name: 'disk', ok: true };
 const problem = (name: string, severity: string, text: string) => ({ problem: name, severity, title: 'Title', text });
@@ -32,4 +33,18 @@ it('a failing check of a running gateway is a failure, told once, before other p
 
 it('a gateway of an earlier version, which tells of no problems, is judged by its checks', () => {
   expect(describeRunning({ status: 'ok', checks: [passing] })).toEqual({ state: 'ok', text: 'runs, ok' });
+});
+
+it.each([
+  ['24.8.0', 'warning', /^serves no WebSockets/],
+  ['24.9.0', 'warning', /^lacks the security fixes/],
+  ['26.12.1', 'ok', /^has the known security fixes$/],
+])('Node.js %s is judged by what it lacks', async (version, state, text) => {
+  using _version = runAsNode(version);
+  const [check] = nodeDiagnosis.checks({} as never);
+  expect(await check?.run(new AbortController().signal)).toMatchObject({
+    state,
+    text: expect.stringMatching(text) as string,
+  });
+  expect(check?.subject).toBe(version);
 });

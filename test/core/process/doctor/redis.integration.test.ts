@@ -6,7 +6,7 @@ import { redisDiagnosis } from '#core/process/doctor/redis.ts';
 /** What Redis 8 answers from another machine, while its default user has no password, before it closes the connection. */
 const denied = '-DENIED Redis is running in protected mode because no password is set for the default user\r\n';
 
-it('says of a Redis in protected mode, which closes connections, that it wants a password', async () => {
+it('daypass doctor says of a Redis in protected mode, which closes connections, that it wants a password', async () => {
   // The client's words about it are for a log.
   vi.spyOn(console, 'warn').mockReturnValue();
   const server = createServer((socket) => socket.on('error', () => undefined).end(denied)).listen(0, '127.0.0.1');

@@ -27,6 +27,17 @@ describe('Valkey', () => {
     });
   });
 
+  it('that evicts keys is a warning where jobs are in it', () => {
+    expect(describeServer(valkey, 'REDIS_URL', 'allkeys-lru')).toMatchObject({
+      state: 'warning',
+      text: 'Valkey 9.1.2 evicts keys (maxmemory-policy allkeys-lru)',
+    });
+    // A replica takes no commands at all, which is worse.
+    expect(describeServer(valkey.replace('role:master', 'role:slave'), 'REDIS_URL', 'allkeys-lru').state).toBe(
+      'failed',
+    );
+  });
+
   it('is known as a node of a cluster, as Redis is', () => {
     expect([valkey, redis].map(isClusterNode)).toEqual([true, true]);
     const alone = 'cluster_enabled:0';

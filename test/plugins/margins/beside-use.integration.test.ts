@@ -135,10 +135,28 @@ it('a tax on top of declared prices is in the cost, and page and API name it', a
   });
 });
 
+it('Margins names what has no cost, and who costs more than they pay, with the largest loss first', async () => {
+  const { database } = gateway;
+  const { accountId } = await createAccount(database, 'dp', { name: 'Citra' });
+  const answer = { started_at: Date.now(), model: 'dp/test', output_tokens: 0 };
+  await new RecordBook(database).write(
+    { ...answer, account_id: accountId, route: 'one/shared', input_tokens: 100_000 },
+    { ...answer, account_id: accountId, route: 'gone/shared', input_tokens: 5 },
+  );
+  // With other costs, they are read anew.
+  await gateway.write(yaml(', cost: { input: 1000000, output: 1000000, tax: 10 }'));
+  await gateway.gateway.reload();
+  const client = await signIn('ops@example.com');
+  const text = await textOf(client, '/operator/orders/margins?by=plan&span=today');
+  expect(text).toContain('They count as free here: gone/shared.');
+  expect(text).toMatch(/Accounts that cost more than they pay.+Citra.+−Rp 110\.000.+Test.+−Rp 30\.066/);
+  expect(await textOf(client, '/operator/orders/margins?by=nothing&span=month')).toContain('100% of what was earned');
+});
+
 it('customers read nothing of them', async () => {
   const client = await signIn('ani@example.com');
   for (const path of ['/dashboard', '/dashboard/models', '/dashboard/requests', '/account', '/status'])
-    expect(await textOf(client, path)).not.toMatch(/27\.333|30\.340|7\.111|20\.222|[Mm]argin/);
+    expect(await textOf(client, path)).not.toMatch(/27\.333|30\.340|30\.066|7\.111|20\.222|[Mm]argin/);
   expect((await client.get('/operator')).status).toBe(403);
 });
 

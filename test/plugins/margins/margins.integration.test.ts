@@ -248,6 +248,28 @@ describe('margins', () => {
     expect(unpriced).toEqual([]);
   });
 
+  it('divides a flat price by requests where nothing has tokens, as of images', async () => {
+    const [from, until] = [Date.UTC(2031, 9, 31, 17), Date.UTC(2031, 10, 30, 17)]; // November in Jakarta
+    const used = { started_at: from + day, model: 'dp/one', route: 'b/x', images: 1 };
+    const [one, other] = [new RecordBook(database), new RecordBook(database)];
+    await one.write(used, used);
+    await other.write(used, { ...used, outcome: 'failed' }, { ...used, outcome: 'failed' });
+    const { lines } = await readMargins(hostOf(database), { from, until });
+    expect(groupMargins(lines, 'account').map(({ key, cost }) => [key, toDecimal(cost)])).toEqual([
+      [one.accountId, '740000'],
+      [other.accountId, '370000'],
+    ]);
+  });
+
+  it('have a line for what an account paid and did not use', async () => {
+    const accountId = await createBuyer(database);
+    const from = today + 80 * day;
+    await sell(database, { accountId, days: 1, price: 24_000, from, until: from + day });
+    const { lines } = await readMargins(hostOf(database), { from, until: from + day });
+    const own = lines.filter(({ account }) => account === accountId);
+    expect(own).toMatchObject([{ plan: '1', model: null, route: null, cost: 0n, earned: 24_000n * 10n ** 28n }]);
+  });
+
   it('names routes without a declared cost', async () => {
     const at = today + 60 * day;
     await new RecordBook(database).write({ started_at: at, route: 'c/x', input_tokens: 5 });

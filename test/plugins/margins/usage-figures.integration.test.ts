@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-it('has cost, revenue and margin where costs are declared, exactly in JSON', async () => {
+it('daypass usage has cost, revenue and margin where costs are declared, exactly in JSON', async () => {
   const host = createCommandHost(database, now);
   const { section } = host;
   const costs = { b: { cost: { input: 0.075, tax: 11, currency: 'USD' } }, idle: { cost: { monthly: 31 } } };

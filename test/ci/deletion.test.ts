@@ -68,7 +68,7 @@ it('a text that code asks for, and that only the deleted folder had, is lost', (
   ]);
 });
 
-it('takes the plugins from the drawing of the folders, not what it says of all of them', () => {
+it('a deletion takes the plugins from the drawing of the folders, not what it says of all of them', () => {
   const drawing = [
     '    plugins/              one folder per capability',
     '      auth rate-limit     two stages',

@@ -16,7 +16,7 @@ if (!promtool)
 
 const tests = ruleTests(await monitorJob());
 
-it('has a failure for each alert', async () => {
+it('the cases have a failure for each alert', async () => {
   expect(Object.keys(failures).toSorted()).toEqual((await readAlerts()).map(({ alert }) => alert).toSorted());
 });
 

@@ -41,7 +41,7 @@ it.runIf(isWhole)('alerts on metrics and labels that the gateway has', () => {
   expect(alerts.length).toBeGreaterThan(20);
 });
 
-it.runIf(isWhole)('shows metrics and labels on the dashboard that the gateway has', async () => {
+it.runIf(isWhole)('the dashboard shows metrics and labels that the gateway has', async () => {
   const text = await readFile(new URL('../../deploy/grafana/dashboard.json', import.meta.url), 'utf8');
   const { panels } = JSON.parse(text) as { panels: { title: string; targets?: { expr: string }[] }[] };
   const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
@@ -71,7 +71,7 @@ it('names only runbooks that exist for problems and health checks', async () => 
   expect(named.filter((name) => !files.has(`${name}.md`))).toEqual([]);
 });
 
-it.runIf(isWhole)('tells operators in runbooks only of commands, pages and metrics that exist', async () => {
+it.runIf(isWhole)('runbooks name only commands, pages and metrics that exist', async () => {
   const commands = new Set([
     ...registry.commands.keys(),
     'start',

@@ -1,17 +1,17 @@
 import { expect, it } from 'vitest';
 import { findMember, someNumber, unescaped } from '#core/platform/json-scan.ts';
 
-it('finds a member of the outermost object, not one inside of it or of a string', () => {
+it('a scan finds a member of the outermost object, not one inside of it or of a string', () => {
   const text = String.raw`{"a":"\"model\":\"x\"","b":{"model":"y"}, "model" : "z"}`;
   const found = findMember(text, 'model');
   expect(found && text.slice(found.begin, found.end)).toBe('"z"');
 });
 
-it.each(['[]', '{"a":1}', '"model"', ''])('finds no member in %s', (text) => {
+it.each(['[]', '{"a":1}', '"model"', ''])('a scan finds no member in %s', (text) => {
   expect(findMember(text, 'model')).toBeUndefined();
 });
 
-it('visits long numbers outside of strings only', () => {
+it('a scan visits long numbers outside of strings only', () => {
   const text = '{"a":"1234567890123456","b":[1234567890123456,12,-1.5e+100000000001,true]}';
   const numbers: string[] = [];
   someNumber(text, 16, (begin, end) => {
@@ -21,7 +21,7 @@ it('visits long numbers outside of strings only', () => {
   expect(numbers).toEqual(['1234567890123456', '-1.5e+100000000001']);
 });
 
-it('stops at the number that a visit accepts', () => {
+it('a scan stops at the number that a visit accepts', () => {
   const begins: number[] = [];
   expect(someNumber('[111,222]', 3, (begin) => begins.push(begin) > 0)).toBe(true);
   expect(begins).toEqual([1]);

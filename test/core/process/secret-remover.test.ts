@@ -16,7 +16,7 @@ it('secrets of a value are the texts that its schema calls secret', () => {
   expect(secretsIn({ name: 'shop' }, schema)).toEqual([]);
 });
 
-it('removes configured secrets, passwords in URLs and secret variables from what servers answer', () => {
+it('the secret remover takes configured secrets, passwords in URLs and secret variables from what servers answer', () => {
   const environment = {
     OPENAI_API_KEY: 'sk-env-12345',
     DATABASE_URL: 'postgres://u:db-p%40ss@host/d',

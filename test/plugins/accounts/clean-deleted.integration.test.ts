@@ -38,7 +38,7 @@ async function personalOf(accountId: string): Promise<{ contents: number; addres
   return row ?? { contents: -1, addresses: -1, records: -1 };
 }
 
-it('removes what records that arrive after the deletion say about the person, in batches, and nothing of others', async () => {
+it('the job of deleted accounts removes what later records say about the person, in batches, and nothing of others', async () => {
   const deleted = await createAccount(database, 'dp', { name: 'Ani' });
   const other = await createAccount(database, 'dp', { name: 'Budi' });
   await deleteAccount(database, deleted.accountId);

@@ -65,7 +65,7 @@ const mailed = async (id: string) =>
     )
   ).map(({ account }) => account);
 
-it('is read as it was written, with who has', async () => {
+it('an announcement is read as it was written, with who has', async () => {
   const { id } = await announce({ kind: 'maintenance', audience: 'customers', model: 'gpt-6-sol' });
   expect(await findAnnouncement(database, id)).toMatchObject({
     kind: 'maintenance',
@@ -79,7 +79,7 @@ it('is read as it was written, with who has', async () => {
   expect(await findAnnouncement(database, 'nonsense')).toBeUndefined();
 });
 
-it('is refused with a span that ends before it begins or has passed, or about an unknown model', async () => {
+it('an announcement is refused with a span that ends before it begins or has passed, or about an unknown model', async () => {
   const kinds = [
     { until: new Date(Date.now() - 2 * hour).toISOString() },
     { since: new Date(Date.now() - 3 * hour).toISOString(), until: new Date(Date.now() - hour).toISOString() },
@@ -94,7 +94,7 @@ it('is refused with a span that ends before it begins or has passed, or about an
   expect(await listAnnouncements(database, 10)).toEqual([]);
 });
 
-it('is refused with mail where no mail is set up, and says what to set', async () => {
+it('an announcement is refused with mail where no mail is set up, and says what to set', async () => {
   mail = { smtp: '' };
   await expect(announce({}, true)).rejects.toThrow('set mail.smtp in gateway.yaml');
   expect(await listAnnouncements(database, 10)).toEqual([]);
@@ -112,7 +112,7 @@ it('changes until it ends, which it does once', async () => {
   expect((await listAnnouncements(database, 10))[0]?.endedAt).toBeGreaterThan(Date.now() - hour);
 });
 
-it('is mailed once to each account with an address and paid time that is not blocked', async () => {
+it('an announcement is mailed once to each account with an address and paid time that is not blocked', async () => {
   const paying = await customer(7);
   await customer(undefined);
   const blocked = await customer(7);

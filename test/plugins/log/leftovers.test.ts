@@ -9,7 +9,7 @@ import { InlineDisk } from './inline-disk.ts';
 
 const disk = new InlineDisk();
 
-it('removes the lock of an instance that was killed after everything had been shipped, and no other', async () => {
+it('a start removes the lock of an instance that was killed after everything had been shipped, and no other', async () => {
   using folder = new TemporaryFolder();
   const events = { prepare: async () => undefined, onLost: () => undefined, onFailure: () => undefined };
   const parts = { disk, folder: folder.path, log: new MemoryLog(), events };
@@ -49,7 +49,7 @@ it('logs a folder that is named like a segment or a lock once, and finds the oth
   expect(leftovers.obstacle).toBeUndefined();
 });
 
-it('finds what a dead instance had written of a segment when it died, once, and leaves those of living ones', async () => {
+it('a start finds what a dead instance had written of a segment when it died, once, and leaves those of living ones', async () => {
   using folder = new TemporaryFolder();
   const events = { prepare: async () => undefined, onLost: () => undefined, onFailure: () => undefined };
   await using _ = new InstanceLock({ disk, folder: folder.path, log: new MemoryLog(), events, instance: 'alive' });
@@ -101,7 +101,7 @@ it('leaves an instance whose last segments cannot get their names for later, say
   expect(leftovers.obstacle).toBeUndefined();
 });
 
-it('finds nothing while the folder is gone', async () => {
+it('a start finds nothing while the folder is gone', async () => {
   using folder = new TemporaryFolder();
   expect(await new Leftovers(disk, join(folder.path, 'gone'), 'self', new MemoryLog()).find()).toEqual([]);
 });

@@ -6,7 +6,7 @@ const one = '019aa5f0-0000-7000-8000-000000000001';
 const two = '019aa5f0-0000-7000-8000-000000000002';
 const record = (id: string, more = '') => `{"at":"end","id":"r"${more},"account_id":"${id}","outcome":"answered"}`;
 
-it('announces the accounts of a batch once it is committed', async () => {
+it('the record store announces the accounts of a batch once it is committed', async () => {
   const announced: string[][] = [];
   const store = new PublishingStore(new MemoryStore(), (ids) => announced.push([...ids]));
   await store.insert('test', [record(one), record(two), record(one), '{"at":"end","id":"r","outcome":"refused"}']);
@@ -21,7 +21,7 @@ it('reads no account out of what clients send', async () => {
   expect(announced).toEqual([[one]]);
 });
 
-it('announces nothing of a batch that the database refuses', async () => {
+it('the record store announces nothing of a batch that the database refuses', async () => {
   const announced: string[][] = [];
   const refusing = Object.assign(new MemoryStore(), { insert: () => Promise.reject(new Error('refused')) });
   const store = new PublishingStore(refusing, (ids) => announced.push([...ids]));

@@ -19,7 +19,7 @@ function find(traffic: readonly Partial<RouteTraffic>[], coolingDown: Record<str
 
 const rejected = (at: number) => ({ fault: 'key', at, error: `at ${at}` });
 
-it('names each upstream once, with its latest rejection, the newest first', () => {
+it('the problem of rejected keys names each upstream once, with its latest rejection, the newest first', () => {
   const found = find([
     { route: 'openai/a', lastFault: rejected(10) },
     { route: 'openai/b/c', lastFault: rejected(30) },
@@ -33,19 +33,19 @@ it('names each upstream once, with its latest rejection, the newest first', () =
   ]);
 });
 
-it('is over once the route has served again', () => {
+it('the problem of rejected keys is over once the route has served again', () => {
   const [before, after] = [9, 11].map((lastServedAt) =>
     find([{ route: 'a/x', lastFault: rejected(10), lastServedAt }]),
   );
   expect([before?.length, after?.length]).toEqual([1, 0]);
 });
 
-it('stays while one of several keys is cooling down, though another serves', () => {
+it('the problem of rejected keys stays while one of several keys is cooling down, though another serves', () => {
   const traffic = [{ route: 'a/x', lastFault: rejected(10), lastServedAt: 11 }];
   expect(find(traffic, { 'a/x': 1 })).toHaveLength(1);
 });
 
-it('does not list routes that gateway.yaml no longer has', () => {
+it('the problem of rejected keys does not list routes that gateway.yaml no longer has', () => {
   const routes = new Map([['a/x', { route: 'a/x', lastFault: rejected(10) } as RouteTraffic]]);
   expect(findRejectedKeys(new Map(), { routes })).toEqual([]);
 });

@@ -6,7 +6,7 @@ const minute = 60_000;
 const day = 1_440 * minute;
 const always: CreditSpan[] = [[0, 10 * day]];
 
-it('gives each moment once, however many models were down in it', () => {
+it('credit gives each moment once, however many models were down in it', () => {
   const outages: CreditSpan[] = [
     [0, 10 * minute],
     [5 * minute, 20 * minute],
@@ -15,7 +15,7 @@ it('gives each moment once, however many models were down in it', () => {
   expect(creditedTime(outages, always, day, 'UTC')).toBe(21 * minute);
 });
 
-it('gives back only paid time, and at most so much of a day of the time zone', () => {
+it('credit gives back only paid time, and at most so much of a day of the time zone', () => {
   expect(creditedTime([[0, 60 * minute]], [[50 * minute, day]], day, 'UTC')).toBe(10 * minute);
   // 17:00 UTC is midnight in Jakarta.
   const around: CreditSpan = [16 * 60 * minute, 18 * 60 * minute];

@@ -18,7 +18,7 @@ function routeOf(model: string, results: readonly Result[]): ProbedRoute {
   };
 }
 
-it('says of a model what all of its routes do', () => {
+it('a checkup says of a model what all of its routes do', () => {
   const checkups = checkupsOf([
     routeOf('dp/a', [result('answers', 'ok', 1_000), result('fingerprint', 'ok', 3_000)]),
     routeOf('dp/a', [result('answers', 'ok', 2_000), result('tool', 'failed', 2_500)]),
@@ -32,6 +32,6 @@ it('says of a model what all of its routes do', () => {
   });
 });
 
-it('says nothing of a model of which nothing could be found out', () => {
+it('a checkup says nothing of a model of which nothing could be found out', () => {
   expect(checkupsOf([routeOf('dp/a', [result('answers', 'unknown', 1_000)]), routeOf('dp/b', [])]).size).toBe(0);
 });

@@ -236,7 +236,7 @@ describe('the signed address of a receipt', () => {
   });
 });
 
-it('prints on one sheet, with a name of 60 characters and two refunds', async () => {
+it('a receipt prints on one sheet, with a name of 60 characters and two refunds', async () => {
   const { host } = gateway.gateway;
   const order = await buy();
   await makeReal(order);

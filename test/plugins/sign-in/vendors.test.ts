@@ -309,7 +309,7 @@ async function signIn(name: string, config?: Record<string, string>, back = 'cod
     .result;
 }
 
-it('has a vendor for each provider that check accepts, besides GitHub, which has tests of its own', () => {
+it('there is a vendor for each provider that check accepts, besides GitHub, which has tests of its own', () => {
   const accepted = Object.keys(providerTitles).filter((name) => !Object.hasOwn(unusableProviders, name));
   expect([...Object.keys(vendors), 'github', 'twitter'].toSorted()).toEqual(accepted.toSorted());
 });

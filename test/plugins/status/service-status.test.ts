@@ -9,7 +9,7 @@ import { readServiceStatus } from '../../../plugins/status/service-status.ts';
 const gateway = { statusReports: new Map() } as never;
 const models = [{ publicName: 'dp/a', routes: [] }];
 
-it('shows incidents and days as they were while the database is frozen, and waits a second for it', async () => {
+it('the status shows incidents and days as they were while the database is frozen, and waits a second for it', async () => {
   let isFrozen = false;
   const answers: Readonly<Record<string, readonly object[]>> = {
     usage_hour: [{ model: 'a', day: '2031-05-11', answered: 9, failed: 1 }],
@@ -38,7 +38,7 @@ it('shows incidents and days as they were while the database is frozen, and wait
   expect(await readServiceStatus(gateway, host)).toMatchObject({ isComplete: false, hasHistory: false, incidents: [] });
 });
 
-it('shows what the plugin that checks routes has published, without it nothing', async () => {
+it('the status shows what the plugin that checks routes has published, without it nothing', async () => {
   const catalog = { models, upstreams: [], resolve: () => models[0] } as unknown as Catalog;
   const database = { query: async () => [], fork: () => ({ execute: async () => [] }) } as never;
   const host = createTestHost({ now: Date.parse('2031-05-12T12:00:00Z'), catalog, database });

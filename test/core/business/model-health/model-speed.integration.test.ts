@@ -32,12 +32,12 @@ async function speedOf(...records: Partial<RequestRecord>[]) {
   return before;
 }
 
-it('of a model is the tokens of its streams by the time after their first content', async () => {
+it('the speed of a model is the tokens of its streams by the time after their first content', async () => {
   const slow = { ...stream, duration_ms: 3500 };
   expect((await speedOf(stream, slow))?.tokensPerSecond).toBeCloseTo(200 / 4);
 });
 
-it('leaves out answers that are short, cached, unstreamed, failed, or older than a week', async () => {
+it('the speed of a model leaves out answers that are short, cached, unstreamed, failed, or older than a week', async () => {
   const fast = { ...stream, output_tokens: 9000 };
   const others = [
     { ...fast, output_tokens: 49 },
@@ -51,7 +51,7 @@ it('leaves out answers that are short, cached, unstreamed, failed, or older than
   expect(speed?.tokensPerSecond).toBeCloseTo(100);
 });
 
-it('has a median of the week for a single answer, without calling it usual', async () => {
+it('the speed of a model has a median of the week for a single answer, without calling it usual', async () => {
   const speed = await speedOf({ first_content_ms: 500, duration_ms: 600 });
   expect(speed?.weekMs).toBeGreaterThan(470);
   expect(speed).toMatchObject({ usualMs: undefined, tokensPerSecond: undefined });

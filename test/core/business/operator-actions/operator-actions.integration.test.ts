@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-it('removes actions over their age, whatever became of them', async () => {
+it('actions of operators are removed over their age, whatever became of them', async () => {
   const operator = { id: randomUUID(), name: 'op@example.com' };
   const act = (subject: string, work: () => Promise<void>) =>
     recordAction(database, { operator, action: 'order.refund', subject, words: { note: 'why' } }, work);
@@ -34,7 +34,7 @@ it('removes actions over their age, whatever became of them', async () => {
   expect((await listActions(database, { limit: 10 })).map(({ subject }) => subject)).toEqual(['young']);
 });
 
-it.each(['why', '{"days": 30}', ' {"days": 30}', ''])('keeps the note %j as it was written', async (note) => {
+it.each(['why', '{"days": 30}', ' {"days": 30}', ''])('an action keeps the note %j as it was written', async (note) => {
   const operator = { id: randomUUID(), name: 'op@example.com' };
   const subject = randomUUID();
   await recordAction(database, { operator, action: 'account.note', subject, words: { note } }, () => Promise.resolve());

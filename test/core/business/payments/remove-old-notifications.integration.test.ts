@@ -42,7 +42,7 @@ const flag = () =>
     order.id,
   ]);
 
-it('removes processed notifications over their age', async () => {
+it('processed notifications are removed over their age', async () => {
   await keep({ key: 'old', days: 401 });
   await keep({ key: 'young', days: 399 });
   await keep({ key: 'waiting', days: 401, isWaiting: true });
@@ -53,7 +53,7 @@ it('removes processed notifications over their age', async () => {
 it.each([
   ['ours', {}],
   ["the provider's reference", { reference: '' }],
-])('keeps those of a flagged order, found by %s, until it is resolved', async (_, named) => {
+])('notifications of a flagged order, found by %s, are kept until it is resolved', async (_, named) => {
   await keep({ days: 401, ...named });
   await flag();
   expect(await removeOldNotifications(database, 400)).toBe(0);
@@ -61,7 +61,7 @@ it.each([
   expect(await removeOldNotifications(database, 400)).toBe(1);
 });
 
-it('removes any number, in batches', async () => {
+it('any number of old notifications is removed, in batches', async () => {
   await database.query(
     `insert into payment_notification (provider, event_key, reference, body, received_at, next_try_at)
      select 'fake', n, 'ORD-OTHER.1', '{}', clock_timestamp() - interval '500 days', null from generate_series(1, 2500) n`,

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-it('ranks accounts by requests, tokens and failures of a span, folded or not', async () => {
+it('accounts are ranked by requests, tokens and failures of a span, folded or not', async () => {
   const [many, long, failing] = [new RecordBook(database), new RecordBook(database), new RecordBook(database)];
   await many.write({}, {}, {}, { started_at: today - day });
   await long.write({ input_tokens: 900, output_tokens: 100 });
@@ -25,7 +25,7 @@ it('ranks accounts by requests, tokens and failures of a span, folded or not', a
   expect(failed).toMatchObject([{ accountId: failing.accountId, failed: 2, requests: 2 }]);
 });
 
-it('ranks accounts by refusals for policy, and leaves out those without any', async () => {
+it('accounts are ranked by refusals for policy, without those that have none', async () => {
   const [one, two, none] = [new RecordBook(database), new RecordBook(database), new RecordBook(database)];
   const later = today + 30 * day;
   const refused = { started_at: later, is_policy_refusal: true, outcome: 'refused', status: 400 } as const;

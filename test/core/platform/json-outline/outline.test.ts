@@ -206,7 +206,7 @@ function isJson(text: string): boolean {
   }
 }
 
-it('is made by what its source says: `npm run build:scanner` compiles it', () => {
+it('the scanner is made by what its source says: `npm run build:scanner` compiles it', () => {
   const source = readFileSync(join(scannerFile, '../scanner.as'));
   expect(readFileSync(scannerFile).subarray(-32)).toEqual(createHash('sha256').update(source).digest());
 });

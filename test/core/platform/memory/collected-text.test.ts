@@ -11,7 +11,7 @@ const used = () => {
   return process.memoryUsage().heapUsed;
 };
 
-it('is its pieces, joined, whenever it is read', () => {
+it('a collected text is its pieces, joined, whenever it is read', () => {
   fc.assert(
     fc.property(fc.array(fc.string({ maxLength: 3_000 }), { maxLength: 12 }), fc.nat(12), (pieces, readAt) => {
       const collected = new CollectedText();
@@ -24,7 +24,7 @@ it('is its pieces, joined, whenever it is read', () => {
   );
 });
 
-it('takes the memory of its characters, however small its pieces were', () => {
+it('a collected text takes the memory of its characters, however small its pieces were', () => {
   const count = 200_000;
   const collected = new CollectedText();
   const before = used();

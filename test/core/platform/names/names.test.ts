@@ -225,7 +225,7 @@ describe('a known name', () => {
   });
 });
 
-it('keeps a bounded number of names, and forgets the oldest', async () => {
+it('the cache keeps a bounded number of names, and forgets the oldest', async () => {
   for (let index = 0; index <= bounds.names; index++) {
     const found = server.find(`${index}.example`);
     server.answer('192.0.2.1');

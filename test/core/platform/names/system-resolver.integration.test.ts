@@ -22,17 +22,17 @@ afterEach(() => {
   dns.lookup = real;
 });
 
-it('asks in this process while the system is fast', async () => {
+it('the resolver asks in this process while the system is fast', async () => {
   lookup.mockImplementation((_hostname, _options, callback) => callback(null, [{ address: '192.0.2.1', family: 4 }]));
   expect(await resolver.resolve(localhost)).toEqual([{ address: '192.0.2.1', family: 4 }]);
 });
 
-it('returns what the helper finds when the system is slow in this process', async () => {
+it('the resolver returns what the helper finds when the system is slow in this process', async () => {
   lookup.mockImplementation(() => undefined);
   expect(await resolver.resolve(localhost)).toEqual(loopback);
 });
 
-it('asks only the helper while a lookup in this process is overdue, and no longer', async () => {
+it('the resolver asks only the helper while a lookup in this process is overdue, and no longer', async () => {
   let end: (() => void) | undefined;
   lookup.mockImplementation((_hostname, _options, callback) => (end = () => callback(null, [])));
   await resolver.resolve(localhost);
@@ -43,7 +43,7 @@ it('asks only the helper while a lookup in this process is overdue, and no longe
   expect(await resolver.resolve(localhost)).toEqual([]);
 });
 
-it('reports the error of the helper with its code', async () => {
+it('the resolver reports the error of the helper with its code', async () => {
   lookup.mockImplementation(() => undefined);
   // Longer than a label may be: no name server is asked.
   await expect(resolver.resolve({ ...localhost, hostname: 'a'.repeat(64) })).rejects.toMatchObject({

@@ -113,7 +113,7 @@ it('an account counts as changed once it is followed, and hears of it until the 
   expect(bus.hears('a')).toBe(false);
 });
 
-it('sends at most one message a second and channel, with everything that changed meanwhile', async () => {
+it('the live bus sends at most one message a second and channel, with everything that changed meanwhile', async () => {
   const followed = Array.from({ length: 10 }, (_, index) => `account-${index}`);
   const [one, two] = [await open('one'), await open('two', ...followed)];
   for (let count = 0; count < 200; count++) {
@@ -138,7 +138,7 @@ it('names no more than 500 accounts: then all have news', async () => {
   expect(named(two.heard)).toEqual([['requests', 'all']]);
 });
 
-it('sends what could not be sent once the store is back', async () => {
+it('the live bus sends what could not be sent once the store is back', async () => {
   const [one, two] = [await open('one'), await open('two', 'a', 'b')];
   wire.isDown = true;
   one.bus.publish('orders', ['a']);
@@ -152,7 +152,7 @@ it('sends what could not be sent once the store is back', async () => {
   ]);
 });
 
-it('says whether it hears of other instances', async () => {
+it('the live bus says whether it hears of other instances', async () => {
   const { bus } = await open('one');
   expect(bus.isConnected).toBe(true);
   wire.isDown = true;
@@ -174,7 +174,7 @@ it('counts everything as changed after a gap', async () => {
   ]);
 });
 
-it('sends nothing over a store that no other instance has', async () => {
+it('the live bus sends nothing over a store that no other instance has', async () => {
   const bus = new LiveBus({ instance: 'one', log: silentLog, shared: { kind: 'memory', events: wire } as never });
   buses.push(bus);
   bus.publish('requests', ['a']);

@@ -346,7 +346,7 @@ it('ends streams and refuses new ones when the gateway stops', async () => {
   expect(() => openTab(hub, counting())).toThrow(PageError);
 });
 
-it('sends a comment every 15 seconds', async () => {
+it('an idle stream gets a comment every 15 seconds', async () => {
   const tab = openTab(hub, counting());
   let comments = 0;
   tab.stream.body.on('data', (chunk: Buffer) => {

@@ -14,7 +14,7 @@ describe('the rate of renderings is', () => {
   });
 });
 
-it('is kept, however many views there are', async () => {
+it('the render queue is kept, however many views there are', async () => {
   vi.useFakeTimers();
   try {
     const queue = new RenderQueue({ spacing: 100, begin: () => undefined }, silentLog);
@@ -31,7 +31,7 @@ it('is kept, however many views there are', async () => {
   }
 });
 
-it('runs two renderings at a time, in their order, each once', async () => {
+it('the render queue runs two renderings at a time, in their order, each once', async () => {
   const queue = new RenderQueue({ spacing: 0, begin: () => undefined }, silentLog);
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
@@ -50,7 +50,7 @@ it('runs two renderings at a time, in their order, each once', async () => {
   for (const end of ends.values()) end();
 });
 
-it('runs routine renderings after those that show news, and none twice', async () => {
+it('the render queue runs routine renderings after those that show news, and none twice', async () => {
   vi.useFakeTimers();
   try {
     const queue = new RenderQueue({ spacing: 10, begin: () => undefined }, silentLog);
@@ -69,7 +69,7 @@ it('runs routine renderings after those that show news, and none twice', async (
   }
 });
 
-it('renders routine work in the end, however much is urgent', async () => {
+it('the render queue renders routine work in the end, however much is urgent', async () => {
   vi.useFakeTimers();
   try {
     const queue = new RenderQueue({ spacing: 10, begin: () => undefined }, silentLog);

@@ -22,6 +22,6 @@ it.each([
   ],
   ['open " only', [['', 'open " only']]],
   ['', []],
-])('finds comments and strings in %j', (text, expected) => {
+])('a sample of code has comments and strings marked: %j', (text, expected) => {
   expect(codePieces(text).map(({ kind, text: piece }) => [kind, piece])).toEqual(expected);
 });

@@ -92,6 +92,6 @@ it.each([
   expect(contactText(contact)).toBe(text);
 });
 
-it('draws nothing for an icon that does not exist', () => {
+it('the navigation draws nothing for an icon that does not exist', () => {
   expect([iconSvg('ok').startsWith('<svg class="icon"'), iconSvg('toString')]).toEqual([true, '']);
 });

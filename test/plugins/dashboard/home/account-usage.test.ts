@@ -48,7 +48,7 @@ afterEach(() => {
 
 const read = (id = account) => readAccountUsage(host, id, '24h');
 
-it('asks the database once for all who look at an account, until it has new records', async () => {
+it('the usage of an account asks the database once for all who look at an account, until it has new records', async () => {
   const [first, second] = await Promise.all([read(), read()]);
   expect(second).toBe(first);
   const asked = queries;
@@ -60,7 +60,7 @@ it('asks the database once for all who look at an account, until it has new reco
   expect(await read()).not.toBe(first);
 });
 
-it('asks only for the recent hours when there are new records', async () => {
+it('the usage of an account asks only for the recent hours when there are new records', async () => {
   await read();
   const first = queries;
   publishLive(host, 'requests', [account]);
@@ -68,7 +68,7 @@ it('asks only for the recent hours when there are new records', async () => {
   expect(queries - first).toBe(first - 2);
 });
 
-it('asks for everything when the hour changes', async () => {
+it('the usage of an account asks for everything when the hour changes', async () => {
   await read();
   const first = queries;
   now += hour;
@@ -76,7 +76,7 @@ it('asks for everything when the hour changes', async () => {
   expect(queries).toBe(2 * first);
 });
 
-it('keeps nothing while it could not hear of new records', async () => {
+it('the usage of an account is not kept while no new records could be heard of', async () => {
   await read();
   const asked = queries;
   isConnected = false;
@@ -84,7 +84,7 @@ it('keeps nothing while it could not hear of new records', async () => {
   expect(queries).toBeGreaterThan(asked);
 });
 
-it('keeps nothing while it could not hear of other instances', async () => {
+it('the usage of an account is not kept while other instances could not be heard', async () => {
   shareHost();
   await read();
   await liveBus(host).ready();
@@ -97,7 +97,7 @@ it('keeps nothing while it could not hear of other instances', async () => {
   expect(queries).toBeGreaterThan(asked);
 });
 
-it('asks again after a failure', async () => {
+it('the usage of an account is asked for again after a failure', async () => {
   isAway = true;
   await expect(read()).rejects.toThrow('no database');
   isAway = false;

@@ -112,7 +112,7 @@ describe('the rate limit', () => {
   });
 });
 
-it('ranks models by their requests in the range, those without a model included, so that they add up', () => {
+it('the tiles rank models by their requests in the range, those without a model included, so that they add up', () => {
   const rows = [
     row(0, { requests: 5, model: 'dp/two' }),
     row(1, { requests: 4 }),

@@ -162,7 +162,7 @@ it.each<[string, JsonObject]>([
   ['in front of long texts', { model: 'tést', messages, n: 1 }],
   ['behind long texts', { messages, tools: [], model: 'tést', n: 1 }],
   ['between long texts', { messages, model: 'tést', tools: messages }],
-])('has the name of the model changed %s, wherever the body is cut', (_where, body) => {
+])('an outlined request has the name of the model changed %s, wherever the body is cut', (_where, body) => {
   const text = JSON.stringify(body);
   const bytes = Buffer.from(text);
   const at = bytes.indexOf('tést');

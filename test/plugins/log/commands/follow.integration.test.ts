@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-it('prints the last requests, then new ones, over a failure of the database, until it is ended', async () => {
+it('daypass requests --follow prints the last requests, then new ones, over a failure of the database, until it is ended', async () => {
   const book = new RecordBook(database);
   const log = new MemoryLog();
   const down = Promise.withResolvers<void>();

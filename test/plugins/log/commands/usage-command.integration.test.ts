@@ -71,7 +71,7 @@ it('names accounts, the most used first, and says that usage begins later', asyn
   expect(table).toContain('since 2031-05-10 13:00:00 (UTC), by whole hours in UTC; there is no usage before');
 });
 
-it('shows tries and the last fault of routes, those that served nothing included', async () => {
+it('daypass usage shows tries and the last fault of routes, those that served nothing included', async () => {
   const table = await tableOf('--by', 'route', '--since', '7d');
   expect(table).toContainEqual(expect.stringMatching(/^b\/m\|2\|.*\|2\|0$/));
   expect(table).toContainEqual(expect.stringMatching(/^a\/m\|0\|.*\|2\|2\|2031-05-12 13:00:00 route: HTTP 503$/));
@@ -139,7 +139,7 @@ it('names who sends requests without an account, unless those cannot be meant', 
   });
 });
 
-it('says so when there is nothing', async () => {
+it('daypass usage says so when there is nothing', async () => {
   expect((await gateway('--route', 'no/where')).output).toBe(
     'No requests since 2031-05-11 13:00:00 (UTC), by whole hours in UTC.',
   );

@@ -49,7 +49,7 @@ function existingFiles({ path, format }: ToolFile): (string | null)[] {
   return [null, '', ...filesByFormat[format], ...own];
 }
 
-it('has configurations for every file that other programs write too', () => {
+it('the table has configurations for every file that other programs write too', () => {
   const unused = Object.keys(filesByPath).filter((end) => !toolFiles.some(({ path }) => path.endsWith(end)));
   expect(unused).toEqual([]);
 });

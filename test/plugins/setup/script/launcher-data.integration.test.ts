@@ -134,7 +134,7 @@ each_tool
 `;
 
 describeInShells('the data of setup.sh', ({ name, command }) => {
-  it('prints every text as it is and runs nothing of it', async () => {
+  it('the launcher prints every text as it is and runs nothing of it', async () => {
     const place = await mkdtemp(join(folder, 'run-'));
     const samples = fc.sample(someData, { numRuns: 60, seed: 13 });
     const parts = samples.map((data) => `(\n${writeTables(data)}\n${probe})\nprintf '\\0\\0\\n'`);

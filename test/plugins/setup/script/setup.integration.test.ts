@@ -25,7 +25,7 @@ async function open(shell: Shell, options: Partial<SandboxOptions> = {}): Promis
 }
 
 describeInShells('setup.sh', (shell) => {
-  it('sets tools up, is idempotent, brings a new key up to date, and takes everything back byte for byte', async () => {
+  it('the script sets tools up, is idempotent, brings a new key up to date, and takes all back byte for byte', async () => {
     const { run, write, read, snapshot, modeOf, url } = await open(shell);
     await write('.merger/config.toml', config, 0o640);
     await write('.bashrc', 'export A=1', 0o644);

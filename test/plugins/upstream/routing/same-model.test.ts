@@ -65,7 +65,7 @@ it.each([
   ['@cf/meta/llama-3.1-8b-instruct', 'meta-llama/Meta-Llama-3.1-8B-Instruct'],
   ['accounts/fireworks/models/kimi-k2#accounts/acme/deployments/d1', 'accounts/fireworks/models/kimi-k2'],
   ['ep-20250101120000-abcde', 'doubao-1-5-pro-32k-250115'],
-])('takes %s and %s for one model', (asked, answered) => {
+])('routing takes %s and %s for one model', (asked, answered) => {
   expect(isSame(asked, answered)).toBe(true);
 });
 
@@ -106,10 +106,13 @@ it.each([
   ['qwen3:32b', 'qwen3:8b'],
   ['deepseek-v3.2', 'deepseek-v3.1'],
   ['llama-3.3-70b-instruct', 'llama-3.1-70b-instruct'],
-])('tells %s and %s apart', (asked, answered) => {
+])('routing tells %s and %s apart', (asked, answered) => {
   expect(isSame(asked, answered)).toBe(false);
 });
 
-it.each(['azure-openai', 'ollama', 'vllm'])('does not judge names that operators choose themselves at %s', (vendor) => {
-  expect(isSame('my-deployment', 'gpt-4o-2024-08-06', vendor)).toBe(true);
-});
+it.each(['azure-openai', 'ollama', 'vllm'])(
+  'routing does not judge names that operators choose themselves at %s',
+  (vendor) => {
+    expect(isSame('my-deployment', 'gpt-4o-2024-08-06', vendor)).toBe(true);
+  },
+);

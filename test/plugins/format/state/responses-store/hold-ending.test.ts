@@ -8,7 +8,7 @@ import { holdEnding } from '../../../../../plugins/format/state/responses-store/
 const answer: JsonObject = { id: 'resp_1' };
 const newSource = () => new ReplyStream({ read: () => undefined, close: () => undefined });
 
-it('delivers the end of an answer only once it is stored', async () => {
+it('the store delivers the end of an answer only once it is stored', async () => {
   const stored = Promise.withResolvers<void>();
   const source = newSource();
   let finished: JsonObject | undefined;
@@ -30,7 +30,7 @@ it('delivers the end of an answer only once it is stored', async () => {
   expect((await chunks.next()).done).toBe(true);
 });
 
-it('stores an answer once, whatever follows its end', async () => {
+it('the store keeps an answer once, whatever follows its end', async () => {
   const stored: JsonObject[] = [];
   const store = async (given: JsonObject) => void stored.push(given);
   const source = Readable.from([Buffer.from('a'), Buffer.from('b'), Buffer.from('c')], { objectMode: false });

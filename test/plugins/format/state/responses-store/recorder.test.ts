@@ -35,7 +35,7 @@ it('one answer waits for a database that does not respond, the next ones do not'
   expect(query).toHaveBeenCalledOnce();
 });
 
-it('tries a database that has failed again after its cooldown', async () => {
+it('the recorder tries a database that has failed again after its cooldown', async () => {
   query.mockRejectedValueOnce(new Error('away')).mockResolvedValue([]);
   await save(1);
   await vi.advanceTimersByTimeAsync(5_000);
@@ -43,7 +43,7 @@ it('tries a database that has failed again after its cooldown', async () => {
   expect(query).toHaveBeenCalledTimes(2);
 });
 
-it('notes an answer that the database did not store', async () => {
+it('the recorder notes an answer that the database did not store', async () => {
   query.mockRejectedValueOnce(new Error('away')).mockResolvedValue([]);
   expect([await save(1), await save(2)]).toEqual(Array(2).fill('not stored: the database failed'));
 });

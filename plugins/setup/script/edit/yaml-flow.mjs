@@ -60,7 +60,9 @@ export class FlowReader extends YamlReader {
     if (keys !== undefined && keys.has(key)) this.refuse('The key is there twice.', start);
     if (keys !== undefined && key !== '?') keys.add(key);
     this.flowGap(parent, start);
+    const isOneLine = !/[\r\n]/.test(this.text.slice(start, this.pos));
     if (!this.has(':')) return keys !== undefined && key !== '?' ? `${key}:null` : key;
+    if (keys === undefined && !isOneLine) this.refuse('A key and its colon are not in one line.', start);
     this.flowGap(parent, start);
     const value = /[,\]}]/.test(this.text[this.pos]) ? 'null' : this.flowNode(parent, depth);
     return keys !== undefined && key !== '?' && value !== '?' ? `${key}:${value}` : '?';

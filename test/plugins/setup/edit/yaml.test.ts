@@ -114,6 +114,7 @@ describe('refusing what cannot be read exactly or changed safely', () => {
     ['a directive', '%YAML 1.1\n---\na: 1\n', 'line 1, column 1: Directives'],
     ['a string without an end', 'a: "b\nc: 1\n', 'line 2, column 1: The line is not indented enough'],
     ['a bracket without an end', 'a: [b\n', 'line 1, column 5: A bracket is not closed'],
+    ['a key in brackets whose colon is in the next line', 'a: [b\n  : c]\n', 'line 1, column 5: A key and its colon'],
     ['a line that fits nowhere', 'a:\n    b: 1\n  c: 1\n', 'line 3, column 3: The line does not fit'],
     ['two keys in a line', 'a: b: c\n', 'line 1, column 5: A second key'],
     ['a control character', 'a: \0\n', 'line 1, column 4: This character'],

@@ -1,0 +1,12 @@
+import { enableCompileCache } from 'node:module';
+import { join } from 'node:path';
+import { resolveOwnModules } from '../../core/own-modules.mjs';
+
+/*
+ * Loaded before all else by every process and thread of tests: modules are loaded as for the gateway itself, and their compiled code is
+ * shared with the gateways that tests start.
+ */
+enableCompileCache(join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'daypass'));
+resolveOwnModules();
+const { resolveSelfReference } = await import('../../core/extension/self-reference.ts');
+resolveSelfReference();

@@ -24,8 +24,9 @@ export type BlockEvent = Exclude<ReplyEvent, { type: 'start' | 'finish' }>;
  */
 export class MessageDeltas {
   readonly #isOld: boolean;
-  /** Characters of each text so far. */
-  readonly #said = { text: 0, reasoning: 0, refusal: 0 };
+  #text = 0;
+  #thoughts = 0;
+  #refusal = 0;
   #calls = 0;
   #images = 0;
   readonly #states: ChatReasoningDetail[] = [];
@@ -40,7 +41,7 @@ export class MessageDeltas {
 
   /** True while there is neither a text nor anything that needs none. */
   get isSilent(): boolean {
-    return this.#said.text === 0 && this.#said.refusal === 0 && this.#calls === 0;
+    return this.#text === 0 && this.#refusal === 0 && this.#calls === 0;
   }
 
   take(event: BlockEvent): ChatMessage[] {
@@ -67,10 +68,8 @@ export class MessageDeltas {
   }
 
   #open(head: BlockHead): ChatMessage[] {
-    const { text, reasoning, refusal } = this.#said;
-    const before = { hasText: text > 0, hasReasoning: reasoning > 0, hasRefusal: refusal > 0 };
-    this.#separator = separatorBefore(head, before);
-    if (head.type === 'text') this.#before = text + this.#separator.length;
+    this.#separator = this.#separatorFor(head);
+    if (head.type === 'text') this.#before = this.#text + this.#separator.length;
     if (head.type !== 'tool_call') return [];
     const index = this.#calls++;
     const call = writeCall(head, '');
@@ -78,18 +77,26 @@ export class MessageDeltas {
     return index === 0 ? [{ function_call: call.function }] : [];
   }
 
+  #separatorFor(head: BlockHead): string {
+    return separatorBefore(head, {
+      hasText: this.#text > 0,
+      hasReasoning: this.#thoughts > 0,
+      hasRefusal: this.#refusal > 0,
+    });
+  }
+
   #delta(head: BlockHead, text: string): ChatMessage[] {
     const piece = this.#separator + text;
     this.#separator = '';
     switch (head.type) {
       case 'text':
-        this.#said.text += piece.length;
+        this.#text += piece.length;
         return [{ content: piece }];
       case 'refusal':
-        this.#said.refusal += piece.length;
+        this.#refusal += piece.length;
         return [{ refusal: piece }];
       case 'reasoning':
-        this.#said.reasoning += piece.length;
+        this.#thoughts += piece.length;
         return [{ reasoning_content: piece }];
       case 'tool_call':
         return this.#input(head.form === 'freeform', text);

@@ -76,7 +76,6 @@ export const operatorReceiptPage: Page = {
   ...sheet,
   path: '/operator/receipts/{id}',
   role: 'operator',
-  within: '/operator/orders',
   async show(request) {
     const found = await readPaymentReceipt(request.host.database, request.params['id'] ?? '');
     if (found === undefined) throw unknown();

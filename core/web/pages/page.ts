@@ -37,9 +37,12 @@ export interface Page {
   readonly description?: string;
   /** Key of a short text in the header of the layout `plain`, with placeholders as in the title: an order number. */
   readonly note?: string;
-  /** Its entry in the layout: the key of a text, or more. Omitted for pages that are not listed. */
+  /** Its entry in the layout: the key of a text, or more. Omitted for pages that are not listed, and for a path with a placeholder. */
   readonly navigation?: string | Navigation | readonly Navigation[];
-  /** Path of a listed page, such as `/operator/health`, that links to this one and is marked in the navigation while it is shown. */
+  /**
+   * Path of a listed page, such as `/operator/health`, that links to this one and is marked in the navigation while it or a page below it
+   * is shown. Omitted for a path with a placeholder, to which nothing can link.
+   */
   readonly within?: string;
   /** False while its layout does not list it. Asked for every page that is shown; listed when left out. */
   isListed?(host: Host): boolean;

@@ -133,6 +133,8 @@ export async function checkPage(page: Page, translator: Translator, assets: Asse
   if (reserved.test(page.path)) throw refuse('pages cannot be below /v1, /v1beta, /v2, /anthropic, /openai or /assets');
   if (!roles.includes(page.role)) throw refuse(`role is "${String(page.role)}"; ${suggest(page.role, roles)}`);
   const entries = navigationOf(page);
+  if (page.path.includes('{') && (page.within !== undefined || entries.length > 0))
+    throw refuse('its path has a placeholder, so no page can link to it; omit `within` and `navigation`');
   for (const { icon } of entries)
     if (icon !== undefined && iconSvg(icon) === '') throw refuse(`icon "${icon}" not found`);
   const labels = entries.map(({ label }) => label);

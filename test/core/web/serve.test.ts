@@ -387,6 +387,11 @@ describe('a page that cannot work is refused at the start', () => {
     ['a script that does not exist', pageAt('/x', { scripts: ['no.js'] }), 'page "/x": asset "no.js" not found'],
     ['a template that does not exist', pageAt('/x', { template: '/no.eta' }), 'page "/x": template /no.eta not found'],
     ['a path of model calls', pageAt('/v1/x'), 'page "/v1/x": pages cannot be below /v1'],
+    [
+      'a path with a placeholder that a listed page would link to',
+      pageAt('/x/{id}', { within: '/fine' }),
+      'page "/x/{id}": its path has a placeholder, so no page can link to it; omit `within` and `navigation`',
+    ],
     ['a path that another page has', pageAt('/fine'), 'page "/fine" is registered twice'],
   ])('for %s', async (_why, page, message) => {
     await expect(serve({ pages: [page] })).rejects.toThrow(message);

@@ -1,6 +1,6 @@
 /**
  * The rules of pages. Texts: the same keys and placeholders in every language, each used somewhere, and none used that does
- * not exist, and no word that docs/glossary.md rules out. Templates: nothing inline that the policy would block, nothing printed unescaped outside of the layout, and each
+ * not exist, also as the label that a field has without naming one, and no word that docs/glossary.md rules out. Templates: nothing inline that the policy would block, nothing printed unescaped outside of the layout, and each
  * in the folder of its plugin. Templates and style sheets that are named are there. Style sheets have only classes that something has, and only
  * what the oldest supported browsers know.
  */
@@ -55,6 +55,7 @@ export function checkPages(tree: SourceTree, index: PageIndex) {
     ...templates.flatMap((file) => checkTemplate(pages, file)),
     ...templates.flatMap((file) => checkPlace(pages, file)),
     ...[...templates, ...tree.find('{core,plugins}/**/*.ts')].flatMap((file) => checkFiles(pages, file)),
+    ...(pages.isWhole ? checkLabels(pages) : []),
     ...tree.find('views/**/*.css').flatMap((file) => checkStyle(pages, file)),
   ];
   return { mistakes, texts: pages.allKeys.size, templates: templates.length };
@@ -178,6 +179,51 @@ function checkPlace({ owners }: Pages, file: string): string[] {
 function checkFiles({ tree, views }: Pages, file: string): string[] {
   const lost = tree.derive(file, viewsOf).filter((path) => !views.has(path));
   return lost.map((path) => `${file}: ${path} does not exist`);
+}
+
+const fieldType = 'id|time|money|count|duration|state|text|person|link';
+const field = new RegExp(`(\\w+): \\{\\s*type: '(?:${fieldType})'`, 'g');
+
+/** Texts that code asks for by their whole key, and labels of fields that pages show (core/web/resources/field.ts). */
+function checkLabels({ tree, allKeys }: Pages): string[] {
+  const files = tree.find('{core,plugins}/**/*.ts');
+  const picked = new Set(files.flatMap((file) => tree.derive(file, pickedIn)));
+  const areas = new Set([...allKeys].map((key) => key.split('.')[0]));
+  return files.flatMap((file) => {
+    const fields = tree.derive(file, fieldsIn).filter(({ name, isColumn }) => isColumn || picked.has(name));
+    // `label: 'gateway.yaml'` is the name of a file.
+    const named = tree.derive(file, labelsIn).filter((key) => areas.has(key.split('.')[0]));
+    const keys = [...named, ...fields.map(({ key }) => key)];
+    return [...new Set(keys)].filter((key) => !allKeys.has(key)).map((key) => `${file}: text "${key}" does not exist`);
+  });
+}
+
+function labelsIn(text: string): string[] {
+  return [...text.matchAll(/(?:\bt\(|\b(?:label|title): )'([a-z_]+\.[\w.]+)'/g)].map(([, key = '']) => key);
+}
+
+/** Names of fields that pages list one by one. */
+function pickedIn(text: string): string[] {
+  return [...text.matchAll(/\.pick\(([^)]*)\)/g)].flatMap(([, names = '']) => names.match(/\w+/g) ?? []);
+}
+
+function fieldsIn(text: string) {
+  return [...text.matchAll(field)].map(({ 0: head, 1: name = '', index }) => {
+    const body = blockAt(text, index + head.indexOf('{'));
+    const label = /\blabel: '([^']+)'/.exec(body)?.[1];
+    return { name, key: label ?? `operator.${name}`, isColumn: /\bat: '/.test(body) };
+  });
+}
+
+/** From a brace to the one that closes it. */
+function blockAt(text: string, start: number): string {
+  let depth = 0;
+  for (let end = start; end < text.length; end += 1) {
+    if (text[end] === '{') depth += 1;
+    else if (text[end] === '}') depth -= 1;
+    if (depth === 0) return text.slice(start, end + 1);
+  }
+  return text.slice(start);
 }
 
 function viewsOf(text: string, file: string): string[] {

@@ -77,24 +77,24 @@ describe('a text', () => {
   });
 });
 
-describe('the label of a field', () => {
-  const fieldsOf = (fields: string) => mistakesIn({ 'plugins/shop/fields.ts': `defineView()({ ${fields} });` });
+const mistakesOfFields = (fields: string) => mistakesIn({ 'plugins/shop/fields.ts': `defineView()({ ${fields} });` });
 
+describe('the label of a field', () => {
   it('that it has by its name is reported where no plugin defines it', () => {
-    expect(fieldsOf("reason: { type: 'text', at: 'below' }, secret: { type: 'text' }")).toEqual([
+    expect(mistakesOfFields("reason: { type: 'text', at: 'below' }, secret: { type: 'text' }")).toEqual([
       'plugins/shop/fields.ts: text "operator.reason" does not exist',
     ]);
-    expect(fieldsOf("reason: { type: 'text', label: 'plain.key', at: 'below', cell: () => ({}) }")).toEqual([]);
+    expect(mistakesOfFields("reason: { type: 'text', label: 'plain.key', at: 'below', cell: () => ({}) }")).toEqual([]);
   });
 
   it('that it has once a page lists it alone is reported too', () => {
-    expect(fieldsOf("paid: { type: 'time' } }); view.pick('paid'); ({")).toEqual([
+    expect(mistakesOfFields("paid: { type: 'time' } }); view.pick('paid'); ({")).toEqual([
       'plugins/shop/fields.ts: text "operator.paid" does not exist',
     ]);
   });
 
   it('that code names is reported where no plugin defines it', () => {
-    expect(fieldsOf("reason: { type: 'text', label: 'shop.none', at: 'end' }, more: t('shop.more')")).toEqual([
+    expect(mistakesOfFields("reason: { type: 'text', label: 'shop.none', at: 'end' }, more: t('shop.more')")).toEqual([
       'plugins/shop/fields.ts: text "shop.none" does not exist',
       'plugins/shop/fields.ts: text "shop.more" does not exist',
     ]);

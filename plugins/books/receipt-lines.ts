@@ -36,17 +36,31 @@ export async function readMonthReceipts(
 }
 
 function negative(line: ReceiptLine): ReceiptLine {
-  return { ...line, gross: -line.gross, base: -line.base, tax: -line.tax };
+  const { gross, withoutTax, tax, taxBase } = line;
+  return { ...line, gross: -gross, withoutTax: -withoutTax, tax: -tax, taxBase: taxBase && -taxBase };
 }
 
 /**
  * Lines of CSV: each receipt, then what has none, then the sum, whose gross is the net of the month by day. Of money without a receipt no
- * tax is known, so base and tax are those of receipts.
+ * tax is known, so the other amounts are those of receipts.
  */
 export function receiptsToCsv({ lines, unnumbered }: MonthReceipts, timeZone: string, currency: string): string[] {
-  const { gross, base, tax } = sumOf(lines);
+  const { gross, withoutTax, tax, taxBase } = sumOf(lines);
   return [
-    csvLine(['date', 'number', 'code', 'buyer', 'npwp', 'gross', 'base', 'tax', 'refund_of', 'seller', 'currency']),
+    csvLine([
+      'date',
+      'number',
+      'code',
+      'buyer',
+      'npwp',
+      'gross',
+      'without_tax',
+      'tax',
+      'refund_of',
+      'seller',
+      'currency',
+      'tax_base',
+    ]),
     ...lines.map((line) =>
       csvLine([
         localTime(line.at, timeZone).day,
@@ -55,17 +69,18 @@ export function receiptsToCsv({ lines, unnumbered }: MonthReceipts, timeZone: st
         line.buyer,
         line.npwp,
         line.gross,
-        line.base,
+        line.withoutTax,
         line.tax,
         line.refundOf,
         line.seller,
         currency,
+        line.taxBase,
       ]),
     ),
     ...(unnumbered.count === 0
       ? []
-      : [csvLine(['without receipt', '', '', '', '', unnumbered.gross, '', '', '', '', currency])]),
-    csvLine(['total', '', '', '', '', gross + unnumbered.gross, base, tax, '', '', currency]),
+      : [csvLine(['without receipt', '', '', '', '', unnumbered.gross, '', '', '', '', currency, ''])]),
+    csvLine(['total', '', '', '', '', gross + unnumbered.gross, withoutTax, tax, '', '', currency, taxBase]),
   ];
 }
 
@@ -84,7 +99,7 @@ export function printReceipts(
   currency: string,
 ): PrintedReceipts {
   const money = (amount: number) => formatMoney(amount, currency);
-  const { gross, base, tax } = sumOf(lines);
+  const { gross, withoutTax, tax, taxBase } = sumOf(lines);
   // A shop that states no tax shows none.
   const hasTax = lines.some((line) => line.tax !== 0);
   const amounts = (one: number, ...parts: readonly string[]) => [money(one), ...(hasTax ? parts : [])];
@@ -98,7 +113,7 @@ export function printReceipts(
       'Pembeli',
       'NPWP',
       'Bruto',
-      ...(hasTax ? ['Dasar', 'Pajak'] : []),
+      ...(hasTax ? ['Harga tanpa pajak', 'Dasar pengenaan', 'Pajak'] : []),
       'Refund dari',
     ],
     rows: [
@@ -108,18 +123,38 @@ export function printReceipts(
         line.code,
         line.buyer,
         line.npwp ?? '',
-        ...amounts(line.gross, money(line.base), money(line.tax)),
+        ...amounts(
+          line.gross,
+          money(line.withoutTax),
+          line.taxBase === undefined ? '–' : money(line.taxBase),
+          money(line.tax),
+        ),
         line.refundOf ?? '',
       ]),
-      ...(unnumbered.count === 0 ? [] : [['Tanpa bukti', '', '', '', '', ...amounts(unnumbered.gross, '–', '–'), '']]),
+      ...(unnumbered.count === 0
+        ? []
+        : [['Tanpa bukti', '', '', '', '', ...amounts(unnumbered.gross, '–', '–', '–'), '']]),
     ],
-    total: ['Jumlah', '', '', '', '', ...amounts(gross + unnumbered.gross, money(base), money(tax)), ''],
+    total: [
+      'Jumlah',
+      '',
+      '',
+      '',
+      '',
+      ...amounts(gross + unnumbered.gross, money(withoutTax), money(taxBase), money(tax)),
+      '',
+    ],
   };
 }
 
 function sumOf(lines: readonly ReceiptLine[]) {
   return lines.reduce(
-    (sum, one) => ({ gross: sum.gross + one.gross, base: sum.base + one.base, tax: sum.tax + one.tax }),
-    { gross: 0, base: 0, tax: 0 },
+    (sum, one) => ({
+      gross: sum.gross + one.gross,
+      withoutTax: sum.withoutTax + one.withoutTax,
+      tax: sum.tax + one.tax,
+      taxBase: sum.taxBase + (one.taxBase ?? 0),
+    }),
+    { gross: 0, withoutTax: 0, tax: 0, taxBase: 0 },
   );
 }

@@ -93,7 +93,6 @@ export const answeredPage: Page = {
   path: `${path}/{id}`,
   role: 'operator',
   title: 'data_requests.answered',
-  within: path,
   template: 'data-requests/answered.eta',
   styles: ['operator.css'],
   async show(request) {

@@ -5,6 +5,8 @@ export interface ReceiptContent {
   readonly seller: ReceiptSeller;
   /** Undefined where the seller stated no tax. */
   readonly tax?: ReceiptTax | undefined;
+  /** Amount of which the tax is `rate` percent, where that is a part of the price without tax. */
+  readonly taxBase?: number | undefined;
   /** Zone of the dates. */
   readonly timeZone: string;
   /** What was bought. */
@@ -36,6 +38,9 @@ export interface ReceiptSeller {
   readonly contact?: string | undefined;
   readonly registrations?: readonly string[] | undefined;
 }
+
+/** `base` of a tax of which the rate applies to the whole price without tax. */
+export const wholePrice = '1';
 
 export interface ReceiptTax {
   readonly name: string;

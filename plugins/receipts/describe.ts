@@ -2,6 +2,7 @@ import { issuerTitle } from '#core/business/payments/issuer-title.ts';
 import { describeOrderLine } from '#core/business/payments/order-lines.ts';
 import { formatterFor } from '#core/web/texts/formatter.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
+import { wholePrice } from './content.ts';
 import { maskNpwp } from './company.ts';
 import { buyerOf, formatNumber, type PaymentReceipt, type Receipt } from './read.ts';
 
@@ -56,7 +57,11 @@ export function describeReceipt(
     method: ['QRIS', issuer && issuerTitle(issuer)].filter((part) => part !== undefined).join(', '),
     reference,
     lines: lines.map((line) => describeOrderLine(line, language)),
-    base: tax === undefined ? '' : money(amount - (receipt.tax ?? 0)),
+    withoutTax: tax === undefined ? '' : money(amount - (receipt.tax ?? 0)),
+    taxBase:
+      tax === undefined || content.taxBase === undefined
+        ? undefined
+        : { name: t('receipts.tax_base', { part: tax.base }), amount: money(content.taxBase) },
     tax: tax === undefined ? undefined : { name: taxName(tax, language), amount: money(receipt.tax ?? 0) },
     total: money(amount),
     refunds: refunds.map((one) => ({
@@ -83,5 +88,5 @@ function taxName(
   const percent = new Intl.NumberFormat(language === 'id' ? 'id-ID' : 'en-GB', { maximumFractionDigits: 4 }).format(
     rate,
   );
-  return `${name} ${percent}%${base === '1' ? '' : ` × ${base}`}`;
+  return `${name} ${percent}%${base === wholePrice ? '' : ` × ${base}`}`;
 }

@@ -1,14 +1,18 @@
 import type { ReceiptLine, ReceiptReference } from '#core/business/payments/receipts.ts';
 import { type Database, uuid } from '#core/platform/database/database.ts';
-import { epochs, type RecordOf, type Row, toRecord } from '#core/platform/database/rows.ts';
-import type { ReceiptContent } from './content.ts';
+import { epoch, epochs, type RecordOf, type Row, toRecord } from '#core/platform/database/rows.ts';
+import { type ReceiptContent, wholePrice } from './content.ts';
 import type { Receipt as ReceiptEntity } from './entities.ts';
 
 type Queries = Pick<Database, 'query'>;
 
 const columns = `r.id, r.kind, r.payment_id, r.refund_key, r.order_id, r.account_id, r.code, r.currency, r.amount::float8 as amount,
-  r.tax::float8 as tax, r.buyer, r.company, r.npwp, r.content, r.added_company, r.added_npwp, r.is_test, r.number::float8 as number,
-  ${epochs('r.made_at', 'r.added_at')}`;
+  r.tax::float8 as tax, r.buyer, r.company, r.npwp, r.content, p.number::float8 as of_number, coalesce(r.added_company, p.added_company) as added_company,
+  coalesce(r.added_npwp, p.added_npwp) as added_npwp, ${epoch('coalesce(r.added_at, p.added_at)')} as added_at,
+  r.is_test, r.number::float8 as number, ${epochs('r.made_at')}`;
+
+/** Each with the receipt `p` that it refunds: a company added to that one is the buyer of both. */
+const receipts = `receipt r left join receipt p on r.kind = 'refund' and p.kind = 'payment' and p.payment_id = r.payment_id`;
 
 type ReceiptRow = Row<
   typeof ReceiptEntity,
@@ -31,7 +35,11 @@ type ReceiptRow = Row<
   | 'number'
   | 'made_at'
   | 'added_at'
-> & { readonly content: ReceiptContent };
+> & {
+  readonly content: ReceiptContent;
+  /** Number of the payment that a refund is of. */
+  readonly of_number: number | null;
+};
 
 /** A stored receipt. */
 export type Receipt = RecordOf<ReceiptRow>;
@@ -47,7 +55,7 @@ export async function readPaymentReceipt(database: Queries, id: string): Promise
   if (!uuid.test(id)) return undefined;
   const rows = await database.query<ReceiptRow>(
     // By the order, which has an index for refunds too.
-    `select ${columns} from receipt r join receipt one on one.order_id = r.order_id and one.payment_id = r.payment_id
+    `select ${columns} from ${receipts} join receipt one on one.order_id = r.order_id and one.payment_id = r.payment_id
      where one.id = ? order by r.kind, r.made_at, r.created_at, r.id`,
     [id],
   );
@@ -76,7 +84,7 @@ export function formatNumber({ kind, number }: Pick<Receipt, 'kind' | 'number'>)
 /** Receipts of an order: the one of the payment that activated it first. */
 export async function listReceipts(database: Queries, orderId: string): Promise<ReceiptReference[]> {
   const rows = await database.query<ReceiptRow>(
-    `select ${columns} from receipt r where r.order_id = ?
+    `select ${columns} from ${receipts} where r.order_id = ?
      order by r.kind, r.content ->> 'outcome' <> 'activated', r.made_at, r.created_at, r.id`,
     [orderId],
   );
@@ -103,9 +111,9 @@ export async function findReceipts(
   const text = words?.trim();
   const digits = text === undefined ? undefined : /^(?:R-)?0*(\d{1,15})$/i.exec(text)?.[1];
   const rows = await database.query<ReceiptRow>(
-    `select ${columns} from receipt r
+    `select ${columns} from ${receipts}
      where (?::text is null or r.code = upper(?) or r.number = ?::bigint
-         or strpos(lower(concat_ws(' ', r.buyer, r.company, r.added_company)), lower(?)) > 0)
+         or strpos(lower(concat_ws(' ', r.buyer, r.company, r.added_company, p.added_company)), lower(?)) > 0)
        and (not ?::boolean or (r.number is null and not r.is_test))
        and (?::uuid is null or (r.made_at, r.id) < (select made_at, id from receipt where id = ?::uuid))
      order by r.made_at desc, r.id desc limit ?`,
@@ -121,19 +129,18 @@ export async function listLines(
 ): Promise<ReceiptLine[] | undefined> {
   const [any] = await database.query('select 1 from receipt limit 1');
   if (any === undefined) return undefined;
-  const rows = await database.query<ReceiptRow & { readonly of_number: number | null }>(
-    `select ${columns}, p.number::float8 as of_number
-     from receipt r left join receipt p on r.kind = 'refund' and p.kind = 'payment' and p.payment_id = r.payment_id
+  const rows = await database.query<ReceiptRow>(
+    `select ${columns} from ${receipts}
      where r.made_at >= to_timestamp(?::float8 / 1000) and r.made_at < to_timestamp(?::float8 / 1000) and r.currency = ?
      order by r.kind, r.number nulls last, r.made_at, r.id`,
     [since.getTime(), until.getTime(), currency],
   );
   return rows.map((row) => {
-    const receipt = toRecord(row) as Receipt & { readonly ofNumber: number | undefined };
-    const { kind, madeAt: at, code, amount, tax = 0, ofNumber } = receipt;
+    const receipt = toRecord(row) as Receipt;
+    const { kind, madeAt: at, code, amount, tax = 0, content, ofNumber } = receipt;
     const { name: buyer, npwp } = buyerOf(receipt);
     return {
-      seller: receipt.content.seller.name,
+      seller: content.seller.name,
       kind,
       at,
       number: formatNumber(receipt),
@@ -141,14 +148,15 @@ export async function listLines(
       buyer,
       npwp,
       gross: amount,
-      base: amount - tax,
+      withoutTax: amount - tax,
       tax,
+      taxBase: content.tax?.base === wholePrice ? amount - tax : content.taxBase,
       refundOf: formatNumber({ kind: 'payment', number: ofNumber }),
     };
   });
 }
 
-/** The buyer: the company that was named last, otherwise the person. */
+/** The buyer: the company that was named last, of a refund on the receipt of its payment, otherwise the person. */
 export function buyerOf(
   { buyer, company, npwp, addedAt, addedCompany, addedNpwp }: Receipt,
   isAsIssued = false,

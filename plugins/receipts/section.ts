@@ -2,10 +2,8 @@ import { currencySection } from '#core/business/accounts/plans.ts';
 import { defineSection, type Report, type SectionValue, type YamlPath } from '#core/config/section.ts';
 import { array, boolean, type Infer, integer, number, object, string } from '#core/platform/schema.ts';
 import { isDay } from '#core/platform/timing/time-zone.ts';
-import type { ReceiptTax } from './content.ts';
+import { type ReceiptTax, wholePrice } from './content.ts';
 import { readNpwp } from './company.ts';
-
-const wholePrice = '1';
 
 const tax = object(['name', 'rate'], 'A tax that prices contain.', {
   name: string({ minLength: 1, maxLength: 40 }, 'As receipts name it, such as PPN.'),

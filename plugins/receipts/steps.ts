@@ -18,7 +18,11 @@ export function keepYears({ section }: Pick<Host, 'section'>): number | undefine
 }
 
 /** Numbers waiting receipts itself, as the job would, so that the mail need not wait for the job. */
-export async function readMailed(host: Host, paymentId: string): Promise<MailedReceipt | undefined> {
+export async function readMailed(
+  host: Host,
+  paymentId: string,
+  refundKey?: string,
+): Promise<MailedReceipt | undefined> {
   const { database, log } = host;
   const id = await findOfPayment(database, paymentId);
   if (id === undefined) return undefined;
@@ -27,10 +31,12 @@ export async function readMailed(host: Host, paymentId: string): Promise<MailedR
   });
   const found = await readPaymentReceipt(database, id);
   if (found === undefined) return undefined;
-  const { receipt } = found;
+  const { receipt, refunds } = found;
+  const refund = refunds.find((one) => one.refundKey === refundKey);
   return {
     seller: receipt.content.seller.name,
     number: formatNumber(receipt),
+    refundNumber: refund && formatNumber(refund),
     isWaiting: !receipt.isTest && receipt.number === undefined,
     url: await signedUrl(host, id),
   };

@@ -10,7 +10,7 @@ import { localTime } from '#core/platform/timing/time-zone.ts';
 import type { ReceiptContent, ReceiptSeller } from './content.ts';
 import type { ReceiptCompany } from './entities.ts';
 import { type Seller, sellerSection, taxOn } from './section.ts';
-import { taxWithin } from './tax.ts';
+import { taxBaseWithin, taxWithin } from './tax.ts';
 
 /*
  * Stores what receipts say, in the transactions in which core records a payment or finishes a refund: one statement that reads and one
@@ -82,6 +82,7 @@ function describeSale(host: StoringHost, seller: Seller, sold: Sold): ReceiptCon
   return {
     seller: describeSeller(host, seller, tax !== undefined),
     tax,
+    taxBase: tax && taxBaseWithin(sold.amount, tax),
     timeZone,
     plan: {
       days: sold.days,
@@ -111,7 +112,7 @@ interface Returned {
   readonly content: ReceiptContent;
 }
 
-/** The tax of all refunds together is that of their sum, so that a payment that went back in parts leaves none. */
+/** Tax and base of all refunds together are those of their sum, so that a payment that went back in parts leaves none. */
 export async function storeRefund(transaction: EntityManager, refundKey: string): Promise<void> {
   const [returned] = await transaction.execute<Returned[]>(
     `select r.key, r.amount::float8 as amount, p.content,
@@ -123,13 +124,20 @@ export async function storeRefund(transaction: EntityManager, refundKey: string)
   if (returned === undefined) return;
   const { amount, before, content } = returned;
   const tax = content.tax && taxWithin(before + amount, content.tax) - taxWithin(before, content.tax);
+  const taxBase = taxBaseBetween(before, before + amount, content);
   await transaction.execute(
     `insert into receipt (id, kind, payment_id, refund_key, order_id, account_id, code, made_at, currency, amount, tax, buyer, company, npwp,
        content, is_test)
      select ?, 'refund', r.payment_id, r.key, p.order_id, p.account_id, p.code, r.finished_at, r.currency, r.amount, ?::bigint, p.buyer,
-       coalesce(p.added_company, p.company), case when p.added_at is null then p.npwp else p.added_npwp end, p.content, p.is_test
+       coalesce(p.added_company, p.company), case when p.added_at is null then p.npwp else p.added_npwp end, p.content || ?::jsonb, p.is_test
      from refund r join receipt p on p.payment_id = r.payment_id and p.kind = 'payment' where r.key = ?
      on conflict (refund_key) do nothing`,
-    [randomUUIDv7(), tax ?? null, refundKey],
+    [randomUUIDv7(), tax ?? null, JSON.stringify({ taxBase }), refundKey],
   );
+}
+
+/** Undefined where the receipt of the payment states none. */
+function taxBaseBetween(before: number, after: number, { tax, taxBase }: ReceiptContent): number | undefined {
+  if (tax === undefined || taxBase === undefined) return undefined;
+  return (taxBaseWithin(after, tax) ?? 0) - (taxBaseWithin(before, tax) ?? 0);
 }

@@ -127,10 +127,10 @@ async function receipts(month: Month): Promise<Compared[]> {
   for (const one of months(month)) {
     const settings = { month: one, timeZone: 'Asia/Jakarta', currency: 'IDR' };
     const found = await readMonthReceipts(database, await readMonth(database, settings), settings);
-    for (const { at, code, gross, base, tax, number } of found?.lines ?? []) {
+    for (const { at, code, gross, withoutTax, tax, number } of found?.lines ?? []) {
       const isTaxed = tax !== 0;
       seen.push(
-        `${dayOf(BigInt(at.getTime()) * 1_000n)} ${code} ${gross} ${base + tax} ${isTaxed} ${number !== undefined}`,
+        `${dayOf(BigInt(at.getTime()) * 1_000n)} ${code} ${gross} ${withoutTax + tax} ${isTaxed} ${number !== undefined}`,
       );
     }
     seen.push(`without receipt: ${JSON.stringify(found?.unnumbered)}`);

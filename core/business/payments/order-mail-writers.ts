@@ -60,11 +60,12 @@ function lineFact({ label, text, path }: ReturnType<typeof describeOrderLine>): 
   ];
 }
 
-/** The seller and the number of a stored receipt. */
+/** The seller and the number of a stored receipt, of a refund first its own. */
 function receiptFacts(stored: MailedReceipt | undefined, { t }: Pick<MailContext, 't'>): [string, string][] {
   if (stored === undefined) return [];
   return [
     [t('mail.receipt.seller'), oneLine(stored.seller)],
+    ...(stored.refundNumber === undefined ? [] : [[t('mail.refund.number'), stored.refundNumber] as [string, string]]),
     ...(stored.number === undefined ? [] : [[t('mail.receipt.number'), stored.number] as [string, string]]),
   ];
 }
@@ -116,7 +117,7 @@ export const refunded: MailWriter<'payment.refunded'> = {
     const payment = order.payments.find(({ id }) => id === refund.paymentId);
     const days = payment?.outcome === 'activated' ? refund.days : 'none';
     const amount = format.money(refund.amount, refund.currency);
-    const stored = payment && (await receipts?.readMailed(host, payment.id));
+    const stored = payment && (await receipts?.readMailed(host, payment.id, refund.key));
     return {
       subject: t('mail.refund.subject', { amount }),
       paragraphs: [

@@ -29,6 +29,8 @@ export interface MailedReceipt {
   readonly seller: string;
   /** Undefined for a payment that moved no money. */
   readonly number: string | undefined;
+  /** Of the refund that the mail is about, if it has one. */
+  readonly refundNumber: string | undefined;
   /** It will have a number, and has none yet. */
   readonly isWaiting: boolean;
   /** Opens it without signing in, for a time. */
@@ -47,9 +49,11 @@ export interface ReceiptLine {
   readonly buyer: string;
   readonly npwp: string | undefined;
   readonly gross: number;
-  /** Without tax; equal to `gross` where no tax is stated. */
-  readonly base: number;
+  /** Equal to `gross` where no tax is stated. */
+  readonly withoutTax: number;
   readonly tax: number;
+  /** Amount of which the tax is a percentage; undefined where no tax is stated, and where the receipt does not say it. */
+  readonly taxBase: number | undefined;
   /** Number of the payment that a refund is of. */
   readonly refundOf: string | undefined;
 }
@@ -71,8 +75,12 @@ interface ReceiptSteps {
   storeRefund(transaction: EntityManager, refundKey: string): Promise<void>;
   /** Receipts of an order, the first payment first. */
   listReceipts(database: Queries, orderId: string): Promise<ReceiptReference[]>;
-  /** The receipt of a payment, which is numbered first if it waits. Undefined where none was stored. */
-  readMailed(host: Host, paymentId: string): Promise<MailedReceipt | undefined>;
+  /**
+   * The receipt of a payment, which is numbered first if it waits. Undefined where none was stored.
+   *
+   * @param refundKey of the refund that is mailed about
+   */
+  readMailed(host: Host, paymentId: string, refundKey?: string): Promise<MailedReceipt | undefined>;
   /** Receipts of payments and refunds of a time range in one currency, by time; undefined where this shop has never had any. */
   listLines(
     database: Queries,

@@ -47,8 +47,9 @@ describe('the document of a month', () => {
       kind: 'payment' as const,
       number: '000007',
       gross: 289_000,
-      base: 260_360,
+      withoutTax: 260_360,
       tax: 28_640,
+      taxBase: 238_663,
       refundOf: undefined,
     };
     const refund = {
@@ -56,25 +57,27 @@ describe('the document of a month', () => {
       kind: 'refund' as const,
       number: 'R-000001',
       gross: -89_000,
-      base: -80_180,
+      withoutTax: -80_180,
       tax: -8_820,
+      taxBase: -73_498,
       refundOf: '000007',
     };
     const receipts = { lines: [payment, refund], unnumbered: { count: 1, gross: 95_000 } };
     expect(receiptsToCsv(receipts, 'Asia/Jakarta', 'IDR')).toEqual([
-      'date,number,code,buyer,npwp,gross,base,tax,refund_of,seller,currency',
-      "2026-02-26,'000007,ORD-1,Ani,,289000,260360,28640,,PT A,IDR",
-      "2026-02-26,R-000001,ORD-1,Ani,,-89000,-80180,-8820,'000007,PT A,IDR",
-      'without receipt,,,,,95000,,,,,IDR',
-      'total,,,,,295000,180180,19820,,,IDR',
+      'date,number,code,buyer,npwp,gross,without_tax,tax,refund_of,seller,currency,tax_base',
+      "2026-02-26,'000007,ORD-1,Ani,,289000,260360,28640,,PT A,IDR,238663",
+      "2026-02-26,R-000001,ORD-1,Ani,,-89000,-80180,-8820,'000007,PT A,IDR,-73498",
+      'without receipt,,,,,95000,,,,,IDR,',
+      'total,,,,,295000,180180,19820,,,IDR,165165',
     ]);
     expect(monthToHtml({ ...documentOf('2026-03-01T00:00:00Z'), receipts })).toContain('<td>R-000001</td>');
-    expect(printReceipts(receipts, 'Asia/Jakarta', 'IDR').rows.at(-1)?.slice(-4, -1)).toEqual([
+    expect(printReceipts(receipts, 'Asia/Jakarta', 'IDR').rows.at(-1)?.slice(-5, -1)).toEqual([
       'Rp\u00A095.000',
       '–',
       '–',
+      '–',
     ]);
-    const untaxed = { ...receipts, lines: [{ ...payment, base: 289_000, tax: 0 }] };
+    const untaxed = { ...receipts, lines: [{ ...payment, withoutTax: 289_000, tax: 0, taxBase: undefined }] };
     const { columns, rows, total } = printReceipts(untaxed, 'Asia/Jakarta', 'IDR');
     expect([columns.length, ...rows.map((row) => row.length), total.length]).toEqual([7, 7, 7, 7]);
   });

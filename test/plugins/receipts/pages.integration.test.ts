@@ -86,6 +86,7 @@ describe('the receipt of a buyer', () => {
     expect(textOf(text)).toContain(longName);
     expect(textOf(text)).toContain('Jakarta 10110');
     expect(textOf(text)).toContain('PPN 12% × 11/12');
+    expect(textOf(text)).toMatch(/Tax base \(11\/12 of it\) Rp\s78\.454/);
     expect(textOf(text)).toContain('This is not a receipt.');
   });
 

@@ -10,7 +10,8 @@ import type { Database } from '#core/platform/database/database.ts';
 import { openDatabase } from '#core/platform/database/open.ts';
 import { coreEntities } from '#core/process/entities.ts';
 import { numberReceipts } from '../../../plugins/receipts/numbers.ts';
-import { listLines, readPaymentReceipt } from '../../../plugins/receipts/read.ts';
+import { buyerOf, findReceipts, listLines, readPaymentReceipt } from '../../../plugins/receipts/read.ts';
+import { readMailed } from '../../../plugins/receipts/steps.ts';
 import type { Seller } from '../../../plugins/receipts/section.ts';
 import { FakeProvider } from '../../core/business/payments/fake-provider.ts';
 import { createBuyer, createPaymentHost, type PaymentHost, referenceOf } from '../../core/business/payments/fixture.ts';
@@ -140,6 +141,8 @@ describe('a receipt', () => {
     const found = await receiptOf(order);
     expect(found?.refunds.map(({ amount }) => amount)).toEqual([100_000, 189_000]);
     expect(found?.refunds.reduce((sum, { tax = 0 }) => sum + tax, 0)).toBe(28_640);
+    expect(found?.receipt.content.taxBase).toBe(238_663);
+    expect(found?.refunds.reduce((sum, { content }) => sum + (content.taxBase ?? 0), 0)).toBe(238_663);
   });
 });
 
@@ -167,6 +170,12 @@ describe('numbers', () => {
     expect(await numberOf(others[0])).toBeLessThan(await numberOf(others[1]));
     expect(await numberOf(others[1])).toBeLessThan(await numberOf(late));
     expect((await receiptOf(late as Order))?.refunds[0]?.number).toBeGreaterThan(0);
+    const mailed = await readMailed(host, late?.payments[0]?.id ?? '', `${late?.code}-R1`);
+    const { receipt, refunds } = (await receiptOf(late as Order)) ?? {};
+    expect(mailed).toMatchObject({
+      number: String(receipt?.number).padStart(6, '0'),
+      refundNumber: `R-${String(refunds?.[0]?.number).padStart(6, '0')}`,
+    });
     expect(await numbersOf('payment')).toEqual(running((await numbersOf('payment')).length));
     expect(await numbersOf('refund')).toEqual(running((await numbersOf('refund')).length));
   });
@@ -223,7 +232,36 @@ it('lines of the books are numbered, and add up to payments and refunds', async 
   await numberReceipts(database);
   const lines = (await listLines(database, { since, until: new Date(Date.now() + 1_000), currency: 'IDR' })) ?? [];
   expect(lines.filter(({ code }) => code === order.code)).toMatchObject([
-    { kind: 'payment', gross: 289_000, base: 260_360, tax: 28_640, refundOf: undefined, buyer: 'Ani' },
+    {
+      kind: 'payment',
+      gross: 289_000,
+      withoutTax: 260_360,
+      tax: 28_640,
+      taxBase: 238_663,
+      refundOf: undefined,
+      buyer: 'Ani',
+    },
     { kind: 'refund', gross: 89_000, refundOf: lines.find(({ code }) => code === order.code)?.number },
+  ]);
+});
+
+it('a company that is added after a refund is the buyer of both, in the books and for operators', async () => {
+  const host = shopOf(seller);
+  const since = new Date();
+  const order = await buy(host);
+  await refundOrder(host, order.id, { reason: 'sorry', isManual: true });
+  await database.query(
+    `update receipt set added_company = 'PT Pembeli', added_npwp = '0012345678901000', added_at = clock_timestamp()
+     where order_id = ? and kind = 'payment'`,
+    [order.id],
+  );
+  const lines = (await listLines(database, { since, until: new Date(Date.now() + 1_000), currency: 'IDR' })) ?? [];
+  const buyersOf = (kind: string) =>
+    lines.filter((line) => line.code === order.code && line.kind === kind).map(({ buyer: name, npwp }) => [name, npwp]);
+  expect(buyersOf('refund')).toEqual([['PT Pembeli', '0012345678901000']]);
+  expect(buyersOf('payment')).toEqual(buyersOf('refund'));
+  expect((await findReceipts(database, { words: order.code }, 10)).map((one) => buyerOf(one).name)).toEqual([
+    'PT Pembeli',
+    'PT Pembeli',
   ]);
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { maskNpwp, readCompany, readNpwp } from '../../../plugins/receipts/company.ts';
 import { taxOn } from '../../../plugins/receipts/section.ts';
-import { taxWithin } from '../../../plugins/receipts/tax.ts';
+import { taxBaseWithin, taxWithin } from '../../../plugins/receipts/tax.ts';
 
 const ppn = { rate: 12, base: '11/12', rounding: 'nearest' } as const;
 
@@ -10,6 +10,13 @@ describe('the tax within a price', () => {
   it('is that of PMK 131/2024 for Rp 289.000', () => {
     expect(taxWithin(289_000, ppn)).toBe(28_640);
     expect(289_000 - taxWithin(289_000, ppn)).toBe(260_360);
+  });
+
+  it('is the rate of its base, which is said where that is a part of the price without tax', () => {
+    expect(18_000 - taxWithin(18_000, ppn)).toBe(16_216);
+    expect(taxBaseWithin(18_000, ppn)).toBe(14_865);
+    expect(Math.round(14_865 * 0.12)).toBe(taxWithin(18_000, ppn));
+    expect(taxBaseWithin(18_000, { ...ppn, rate: 11, base: '1' })).toBeUndefined();
   });
 
   it('is the same for 12 % of 11/12 as for 11 %, and takes rates with decimals', () => {

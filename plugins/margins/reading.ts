@@ -3,38 +3,38 @@ import { marginReadings, marginSpans } from './margin-readings.ts';
 import { groupMargins, writeMargin } from './margins.ts';
 import { readPrices } from './prices.ts';
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
-import { choiceOf, InvalidQuery } from '#core/business/operator-actions/query.ts';
+import { text } from '#core/business/operator-actions/action-kind.ts';
+import { InvalidQuery } from '#core/business/operator-actions/query.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { writeShares } from '#core/gateway/records/usage.ts';
+import { object } from '#core/platform/schema.ts';
+import { describeQuery, readQuery } from '#core/web/resources/resource.ts';
 
-/** Grouping of margins. */
-const marginGroups = ['plan', 'model', 'route', 'account', 'day'] as const;
+const marginQuery = object({
+  span: { enum: marginSpans, description: 'month is the last whole one. Default: 30d.' },
+  by: { enum: ['plan', 'model', 'route', 'account', 'day'], description: 'Default: plan.' },
+  account: text('Of this account alone: id, e-mail address, name, key hint or key. Not by day.'),
+});
 /** Groups that are listed. */
 const largestList = 1_000;
 
 export const marginsReading: OperatorReading = {
   path: '/margins',
   summary: 'read what was used, what it cost and what it earned; nothing without declared costs',
-  query: {
-    span: `One of ${marginSpans.join(', ')}; month is the last whole one. Default: 30d.`,
-    by: `One of ${marginGroups.join(', ')}. Default: plan.`,
-    account: 'Of this account alone: id, e-mail address, name, key hint or key. Not by day.',
-  },
+  query: describeQuery(marginQuery),
   read: readMarginGroups,
 };
 
 /** From the readings that the operator's pages share: a call costs no more than they do. */
 async function readMarginGroups(host: Host, _handle: string, query: URLSearchParams): Promise<object> {
-  const account = query.get('account');
-  const span = choiceOf(query, 'span', marginSpans) ?? '30d';
-  const group = choiceOf(query, 'by', marginGroups) ?? 'plan';
-  if (account !== null && group === 'day')
+  const { span = '30d', by: group = 'plan', account } = await readQuery(marginQuery, query);
+  if (account !== undefined && group === 'day')
     throw new InvalidQuery('One account has no margins by day; leave out "account", or use another "by".');
   const { isDeclared, taxes } = readPrices(host);
   if (!isDeclared) return { isDeclared, margins: [] };
   const margins = await marginReadings(host)[span].get();
   const { currency, days, unpriced } = margins;
-  const id = account === null ? undefined : (await findAccountByHandle(host, account)).id;
+  const id = account === undefined ? undefined : (await findAccountByHandle(host, account)).id;
   const lines = id === undefined ? margins.lines : margins.lines.filter((line) => line.account === id);
   const groups = group === 'day' ? days.map(({ day, ...one }) => ({ key: day, ...one })) : groupMargins(lines, group);
   return {

@@ -3,7 +3,6 @@ import { coreAction } from '#core/business/operator-actions/actions.ts';
 import { integer, object } from '#core/platform/schema.ts';
 import { text, time } from '#core/business/operator-actions/action-kind.ts';
 import { describeMistakes } from '#core/business/operator-actions/input-mistakes.ts';
-import { choiceOf, InvalidQuery } from '#core/business/operator-actions/query.ts';
 
 const refund = coreAction('order.refund').input;
 const publish = object(['audience'], { audience: { enum: ['all', 'customers'] } });
@@ -70,21 +69,5 @@ describe('the input of an action', () => {
     const message = describeMistakes(object({ days: integer({}, 'Days.') }), input) ?? '';
     expect(message.length).toBeLessThan(1_000);
     expect(message).toMatch(/ 495 more mistakes in the input\.$/);
-  });
-});
-
-const choose = (query: string) => choiceOf(new URLSearchParams(query), 'state', ['pending', 'paid']);
-
-describe('a parameter with a few values', () => {
-  it('is read, or left out', () => {
-    expect([choose('state=paid'), choose('')]).toEqual(['paid', undefined]);
-  });
-
-  it.each([
-    ['state=payed', '"state" is "payed"; did you mean "paid"? Allowed: pending, paid.'],
-    ['state=', '"state" is ""; use one of: pending, paid.'],
-    ['state=open', '"state" is "open"; use one of: pending, paid.'],
-  ])('as %s is refused with the values that it may have', (query, message) => {
-    expect(() => choose(query)).toThrow(new InvalidQuery(message));
   });
 });

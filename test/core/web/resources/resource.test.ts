@@ -50,6 +50,7 @@ it('the API lists a resource at the plural of its name, and describes its parame
 
 it.each([
   ['state=los', '"state" is "los"; did you mean "lost"? Allowed: sent, lost.'],
+  ['state=', '"state" is ""; use one of: sent, lost.'],
   ['late=1', '"late" is "1"; must be true or false.'],
   ['day=2026-02-30', '"day" is "2026-02-30"; expected: Of this day, such as 2026-11-22.'],
 ])('the API refuses %s with a sentence', async (query, message) => {

@@ -1,9 +1,7 @@
 import { findAccountByHandle } from '#core/business/accounts/account-list.ts';
 import { currencySection, plansSection } from '#core/business/accounts/plans.ts';
-import { orderSubject } from '#core/business/operator-actions/subjects.ts';
+import { findOrder } from '#core/business/operator-actions/subjects.ts';
 import type { OperatorReading } from '#core/business/operator-actions/operator-reading.ts';
-import { CheckoutError } from '#core/business/payments/checkout-error.ts';
-import { readOrder } from '#core/business/payments/order.ts';
 import type { Host } from '#core/gateway/host/host.ts';
 import { readUnauthenticated, writeUnauthenticated } from '#core/gateway/records/unauthenticated.ts';
 import { actions } from '#core/web/actions/action-table.ts';
@@ -26,12 +24,7 @@ export const readings: readonly OperatorReading[] = [
     path: '/orders/{handle}',
     summary: 'read an order with its payments, refunds and flags',
     query: {},
-    async read(host, handle) {
-      const { id } = await orderSubject.find(host, handle);
-      const order = await readOrder(host.database, { id });
-      if (order === undefined) throw new CheckoutError('not_found', `Order ${handle} not found.`);
-      return readOrderDetails(host.database, order);
-    },
+    read: async (host, handle) => readOrderDetails(host.database, await findOrder(host, handle)),
   },
   {
     path: '/unauthenticated',

@@ -73,9 +73,10 @@ function at(id: string): ActionSubject {
   return { id, recordedAt: id };
 }
 
-async function findOrder({ database }: Host, handle: string) {
+/** @param handle its code or id @param hint what to do if there is none @throws CheckoutError `not_found` */
+export async function findOrder({ database }: Host, handle: string, hint = '') {
   const { readOrder } = await import('../payments/order.ts');
   const order = await readOrder(database, uuid.test(handle) ? { id: handle } : { code: handle });
-  if (order === undefined) throw new CheckoutError('not_found', `Order ${handle} not found.`);
+  if (order === undefined) throw new CheckoutError('not_found', `Order ${handle} not found.${hint}`);
   return order;
 }

@@ -1,6 +1,8 @@
 import { exitCodesFor } from '#core/extension/commands/explain-errors.ts';
 import { formatMoney } from '#core/business/accounts/money.ts';
 import { coreAction } from '#core/business/operator-actions/actions.ts';
+import { findOrder } from '#core/business/operator-actions/subjects.ts';
+import { CheckoutError } from '#core/business/payments/checkout-error.ts';
 import { refundable } from '#core/business/payments/order-types.ts';
 import { type ActionCommandWords, addActionCommand } from '#core/extension/commands/action-command.ts';
 import { type Command, CommandFailed } from '#core/extension/commands/command.ts';
@@ -14,15 +16,10 @@ import { describeOrder } from './describe.ts';
 
 const exitCodes = exitCodesFor('order or account');
 
-const operations = () => import('./operations.ts');
-
 const order: CommandSubject<OrderDetails> = {
   argument: ['order', 'code or id of the order'],
   exitCodes,
-  async read(host, handle) {
-    const { findOrder } = await operations();
-    return readOrderDetails(host.database, await findOrder(host, handle));
-  },
+  read: async (host, handle) => readOrderDetails(host.database, await findListed(host, handle)),
   write: (details) => toOperatorJson(details, true) as object,
   describe: describeOrder,
 };
@@ -32,10 +29,12 @@ const orderOfFlag: CommandSubject<OrderDetails> = {
   ...order,
   read: (host, handle) =>
     Promise.resolve(order.read(host, handle)).catch((error: unknown) => {
-      if (error instanceof CommandFailed) return undefined;
+      if (error instanceof CheckoutError) return undefined;
       throw error;
     }),
 };
+
+const findListed = (host: Host, handle: string) => findOrder(host, handle, ' List orders with: daypass orders list');
 
 /** Command names of the actions. `asks: false`: without confirmation, as ever. */
 const actions = [
@@ -76,11 +75,19 @@ const actions = [
   ],
 ] as const satisfies readonly (readonly [Parameters<typeof coreAction>[0], ActionCommandWords])[];
 
-/** The payment may also be given by its id at the provider. */
+/** The payment may also be given by its id at the provider; without one, it is the only one of the order. */
 async function askRefund(host: Host, handle: string, input: { readonly [member: string]: unknown }) {
-  const { paymentToPayBack } = await operations();
   const { payment: id, ...rest } = input as { payment?: string; amount?: number; manual?: true };
-  const { order: paid, payment } = await paymentToPayBack(host, handle, id);
+  if (id === undefined && handle === '') throw new CommandFailed('Name an order, or --payment ID.', 2);
+  // MikroORM would slow all other commands down.
+  const { findOrderOfPayment, paymentToRefund } = await import('#core/business/payments/refunds.ts');
+  const paid = handle === '' ? await findOrderOfPayment(host.database, `${id}`) : await findListed(host, handle);
+  if (paid === undefined) throw new CommandFailed(`Payment ${id} not found.`, 3);
+  const payment =
+    id === undefined
+      ? paymentToRefund(paid)
+      : paid.payments.find((one) => one.id === id.toLowerCase() || one.paymentId === id);
+  if (payment === undefined) throw new CommandFailed(`Order ${paid.code} has no payment ${id}.`, 3);
   const money = formatMoney(rest.amount ?? refundable(paid, payment), payment.currency);
   const how = rest.manual === true ? 'as paid back by you' : `by ${paid.provider}`;
   return {
@@ -104,7 +111,7 @@ export const ordersCommand: Command = {
       verb: 'find',
       examples: ['daypass orders find ani@', 'daypass orders find "95.000 20:14"'],
     });
-    addListCommand(parser, context, openFlags, { exitCodes, verb: 'flags', examples: ['daypass orders flags'] });
+    addListCommand(parser, context, openFlags, { verb: 'flags', examples: ['daypass orders flags'] });
     addShowCommand(parser, context, order, {
       summary: 'show an order with its attempts, payments, notifications, flags, refunds, ledger and actions',
       examples: ['daypass orders show ORD-7F3K2MQX'],

@@ -1,4 +1,3 @@
-import type { AccountRecord } from '#core/business/accounts/account-record.ts';
 import { isProlonged, type LedgerEntry } from '#core/business/accounts/ledger-entries.ts';
 import type { RecordedAction } from '#core/business/operator-actions/operator-actions.ts';
 import { severityOf } from '#core/business/payments/flags.ts';
@@ -7,10 +6,10 @@ import { createRequestId } from '#core/gateway/records/request-id.ts';
 import { type UsageCounts, usageHour, type UsageKeys } from '#core/gateway/records/usage.ts';
 import type { StoryEntry } from '#core/web/pages/account-story.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
+import type { AccountDetails } from '#core/web/resources/account-details.ts';
 import { ledgerNote } from '#core/web/resources/ledger.ts';
 import { tellAction, tellDone as tellThatDone } from '#core/web/actions/tell-action.ts';
 import { describeDevice } from '#core/web/sessions/device.ts';
-import type { SessionRecord } from '#core/web/sessions/sessions.ts';
 import { joinParts } from '#core/web/texts/formatter.ts';
 
 /** Filters of the story. */
@@ -24,16 +23,12 @@ const notableErrors = 20;
 const firstKey = 60_000;
 
 /** An account's data from the tables that have it. */
-export interface StorySources {
-  readonly record: AccountRecord;
+export type StorySources = Pick<AccountDetails, 'record' | 'ledger' | 'actions' | 'sessions'> & {
   readonly orders: readonly Order[];
-  readonly ledger: readonly LedgerEntry[];
-  readonly actions: readonly RecordedAction[];
   /** Entries of plugins. */
   readonly others: readonly StoryEntry[];
-  readonly sessions: readonly SessionRecord[];
   readonly hours: readonly (UsageCounts & Pick<UsageKeys, 'hour'>)[];
-}
+};
 
 type Words = Pick<PageRequest, 't' | 'format' | 'language' | 'host'> & {
   /** Of accounts that actions name, by id. */
@@ -66,30 +61,44 @@ export function describeStory(sources: StorySources, words: Words & Pick<PageReq
   };
 }
 
+const entryOf =
+  (topic: StoryEntry['topic']) =>
+  (at: Date, icon: StoryEntry['icon'], title: string, text = '', link?: StoryEntry['link']): StoryEntry => ({
+    topic,
+    at,
+    icon,
+    title,
+    text,
+    ...(link !== undefined && { link }),
+  });
+const ofMoney = entryOf('money');
+const ofAccess = entryOf('access');
+
 function tellOrder(order: Order, words: Words): StoryEntry[] {
   const { t, format } = words;
-  const { code, state, days, price, currency, payments, refunds, flags, expiresAt } = order;
+  const { code, state, days, price, currency, payments, refunds, flags, expiresAt, createdAt } = order;
   const open = flags.filter(({ resolvedAt }) => resolvedAt === undefined);
   const money = new Set([...payments.map(({ id }) => id), ...refunds.map(({ key }) => key)]);
+  const ordered = t('operator.story.ordered', { days: t('operator.days', { count: days }) });
+  const outcome =
+    state === 'cancelled' || state === 'failed'
+      ? t(`operator.order_state.${state}`).toLowerCase()
+      : t('operator.story.pay_until', { time: format.shortTime(expiresAt).text });
   const link = { path: `/operator/orders/${code}`, label: code };
   return [
-    {
-      topic: 'money',
-      at: order.createdAt,
-      icon: 'info',
-      title: t('operator.story.ordered', { days: t('operator.days', { count: days }) }),
-      text: joinParts(
-        format.money(price, currency),
-        state === 'cancelled' || state === 'failed'
-          ? t(`operator.order_state.${state}`).toLowerCase()
-          : t('operator.story.pay_until', { time: format.shortTime(expiresAt).text }),
-      ),
-      link,
-    },
+    ofMoney(createdAt, 'info', ordered, joinParts(format.money(price, currency), outcome), link),
     ...payments.map((payment) => tellPayment(payment, order, open, words)),
     ...refunds.map((refund) => tellRefund(refund, order, open, words)),
-    ...open.filter(({ subject }) => !money.has(subject)).map((flag) => tellFlag(flag, order, words)),
-    ...flags.flatMap((flag) => tellResolution(flag, order, words)),
+    ...open
+      .filter(({ subject }) => !money.has(subject))
+      .map((flag) =>
+        ofMoney(flag.createdAt, severityOf(flag.kind), t(`operator.flag.${flag.kind}`), code, resolveLink(flag, t)),
+      ),
+    ...flags.flatMap(({ kind, resolvedAt, resolution }) => {
+      if (resolvedAt === undefined) return [];
+      const title = t('operator.story.resolved', { flag: t(`operator.flag.${kind}`) });
+      return ofMoney(resolvedAt, 'ok', title, joinParts(code, resolution && t(resolution)));
+    }),
   ];
 }
 
@@ -98,53 +107,25 @@ function tellPayment(payment: Payment, order: Order, open: readonly OrderFlag[],
   const paid = format.money(amount, currency);
   const isPart = outcome === 'wrong_amount' || outcome === 'wrong_currency';
   const flag = open.find(({ subject }) => subject === id);
+  const title = isPart
+    ? t('operator.story.paid_part', { paid, price: format.money(order.price, order.currency) })
+    : t('operator.story.paid', { paid });
   const text =
     outcome === 'activated'
       ? t('operator.story.activated', { order: order.code, days: t('operator.days', { count: order.days }) })
       : t('operator.story.not_activated', { order: order.code, outcome: t(`operator.payment_outcome.${outcome}`) });
-  return {
-    topic: 'money',
-    at: paidAt,
-    icon:
-      outcome === 'activated' ? 'ok' : flag === undefined ? 'info' : severityOf(flag.kind) === 'bad' ? 'bad' : 'warn',
-    title: isPart
-      ? t('operator.story.paid_part', { paid, price: format.money(order.price, order.currency) })
-      : t('operator.story.paid', { paid }),
-    text,
-    ...(flag !== undefined && { link: resolveLink(flag, t) }),
-  };
+  const icon = outcome === 'activated' ? 'ok' : flag === undefined ? 'info' : severityOf(flag.kind);
+  return ofMoney(paidAt, icon, title, text, flag && resolveLink(flag, t));
 }
 
 const refundIcons = { asked: 'waiting', sent: 'waiting', done: 'ok', failed: 'bad' } as const;
 
 function tellRefund(refund: OrderRefund, order: Order, open: readonly OrderFlag[], { t, format }: Words): StoryEntry {
-  const flag = open.find(({ subject }) => subject === refund.key);
-  return {
-    topic: 'money',
-    at: refund.createdAt,
-    icon: refundIcons[refund.state],
-    title: t('operator.story.refund', { amount: format.money(refund.amount, refund.currency) }),
-    text: joinParts(`${order.code}, ${t(`operator.refund_state.${refund.state}`).toLowerCase()}`, t(refund.reason)),
-    ...(flag !== undefined && { link: resolveLink(flag, t) }),
-  };
-}
-
-function tellFlag(flag: OrderFlag, { code }: Order, { t }: Words): StoryEntry {
-  return {
-    topic: 'money',
-    at: flag.createdAt,
-    icon: severityOf(flag.kind) === 'bad' ? 'bad' : 'warn',
-    title: t(`operator.flag.${flag.kind}`),
-    text: code,
-    link: resolveLink(flag, t),
-  };
-}
-
-function tellResolution({ kind, resolvedAt, resolution }: OrderFlag, { code }: Order, { t }: Words): StoryEntry[] {
-  if (resolvedAt === undefined) return [];
-  const title = t('operator.story.resolved', { flag: t(`operator.flag.${kind}`) });
-  const text = joinParts(code, resolution && t(resolution));
-  return [{ topic: 'money', at: resolvedAt, icon: 'ok', title, text }];
+  const { key, amount, currency, createdAt, state, reason } = refund;
+  const flag = open.find(({ subject }) => subject === key);
+  const title = t('operator.story.refund', { amount: format.money(amount, currency) });
+  const text = joinParts(`${order.code}, ${t(`operator.refund_state.${state}`).toLowerCase()}`, t(reason));
+  return ofMoney(createdAt, refundIcons[state], title, text, flag && resolveLink(flag, t));
 }
 
 function resolveLink({ id }: OrderFlag, t: Words['t']) {
@@ -159,19 +140,10 @@ function isTold({ reason }: LedgerEntry): boolean {
 function tellEntry(entry: LedgerEntry, words: Words): StoryEntry {
   const { reason, days, createdAt, endsAt } = entry;
   const { t, format, host } = words;
-  return {
-    topic: 'access',
-    at: createdAt,
-    icon: reason === 'revoke' ? 'info' : 'ok',
-    title: [
-      t(`operator.ledger_reason.${reason}`),
-      ...(isProlonged(entry) ? [] : [t('operator.days', { count: days })]),
-    ].join(': '),
-    text: joinParts(
-      ledgerNote(entry, words),
-      t('operator.pass_ends', { time: format.dayTime(endsAt, new Date(host.now())).text }),
-    ),
-  };
+  const name = t(`operator.ledger_reason.${reason}`);
+  const title = isProlonged(entry) ? name : `${name}: ${t('operator.days', { count: days })}`;
+  const ends = t('operator.pass_ends', { time: format.dayTime(endsAt, new Date(host.now())).text });
+  return ofAccess(createdAt, reason === 'revoke' ? 'info' : 'ok', title, joinParts(ledgerNote(entry, words), ends));
 }
 
 /** Orders, notes and granted days are shown elsewhere. */
@@ -183,33 +155,20 @@ const actionIcons = { done: 'info', failed: 'bad', unknown: 'waiting' } as const
 
 function tellDone(done: RecordedAction, words: Words): StoryEntry {
   const { action, createdAt, operator, outcome } = done;
-  return {
-    topic: 'access',
-    at: createdAt,
-    icon: actionIcons[outcome],
-    title: tellThatDone(action, words.t),
-    text: joinParts(tellAction(done, words, words.names), operator),
-  };
+  const text = joinParts(tellAction(done, words, words.names), operator);
+  return ofAccess(createdAt, actionIcons[outcome], tellThatDone(action, words.t), text);
 }
 
 /** Sessions that have ended are not on record any more. */
 function tellAccess({ record, sessions }: StorySources, { t }: Words): StoryEntry[] {
   const { key, createdAt } = record;
   const keyAt = key?.rotatedAt ?? key?.createdAt;
-  const entry = (at: Date, title: string, text = ''): StoryEntry => ({
-    topic: 'access',
-    at,
-    icon: 'info',
-    title: t(title),
-    text,
-  });
+  const isFirst = keyAt === undefined || keyAt.getTime() - createdAt.getTime() < firstKey;
   return [
-    entry(createdAt, 'operator.story.created'),
-    ...(key === undefined || keyAt === undefined || keyAt.getTime() - createdAt.getTime() < firstKey
-      ? []
-      : [entry(keyAt, 'operator.story.new_key', key.hint)]),
+    ofAccess(createdAt, 'info', t('operator.story.created')),
+    ...(isFirst ? [] : [ofAccess(keyAt, 'info', t('operator.story.new_key'), key?.hint)]),
     ...sessions.map((session) =>
-      entry(session.createdAt, 'operator.story.signed_in', describeDevice(session.userAgent)),
+      ofAccess(session.createdAt, 'info', t('operator.story.signed_in'), describeDevice(session.userAgent)),
     ),
   ];
 }

@@ -10,30 +10,8 @@ import type { RouteTraffic, ServedModel } from '../route-traffic.ts';
 
 type Reader = Pick<PageRequest, 't' | 'format' | 'host'>;
 
-/** A route of one model, ready to be printed. */
-export interface RouteRow {
-  /** Public name; '' for the second route of a model and those after it. */
-  readonly model: string;
-  readonly modelName: string;
-  readonly route: string;
-  readonly status: { readonly kind: string; readonly text: string };
-  readonly keys: string;
-  readonly requests: string;
-  /** Requests of this model that it served, where the attempts are for several models. */
-  readonly requestsOf: string;
-  readonly failed: string;
-  readonly isFailing: boolean;
-  readonly firstToken: string;
-  /** Parts of the input that the vendor's cache read, and wrote; '' without any. */
-  readonly fromCache: string;
-  readonly toCache: string;
-  readonly fault: string;
-  readonly faultAt: string;
-  /** Of 30 days; '' where it is not known. */
-  readonly cost: string;
-  readonly canReset: boolean;
-  readonly resetPath: string;
-}
+/** A route of one model, ready to be printed; '' for what is not known. */
+export type RouteRow = ReturnType<typeof describeRoutes>[number];
 
 /** Shares of failed attempts from which on a route has trouble, and much of it. */
 const notable = 0.01;
@@ -53,7 +31,7 @@ export function describeRoutes(
   least: number,
   isTroubled = false,
   costOf: (model: string, route: string) => string = () => '',
-): RouteRow[] {
+) {
   const states = new Map(health.map(({ id, state }) => [id, state]));
   const troubleOf = (model: Model) => [
     severityOf(states.get(model.publicName) ?? 'working'),
@@ -67,6 +45,7 @@ export function describeRoutes(
     const inTrouble = model.routes.filter(({ id }) => rankOf(statuses.get(id), routes.get(id)) < ranks.closed);
     const shown = isTroubled && inTrouble.length > 0 ? inTrouble : model.routes;
     return shown.map(({ id }, index) => ({
+      // Once for all of its routes.
       model: index === 0 ? model.publicName : '',
       modelName: model.publicName,
       cost: costOf(model.publicName, id),
@@ -130,7 +109,7 @@ function describeRoute(
   model: string,
   isShared: boolean,
   reader: Reader,
-): Omit<RouteRow, 'model' | 'modelName' | 'cost'> {
+) {
   const { t, format } = reader;
   const share = failedShare(traffic);
   const served = traffic?.models.get(model);
@@ -140,6 +119,7 @@ function describeRoute(
     status: describeBreaker(status, reader),
     keys: describeKeys(cooling, status?.keys_closed ?? 0, t),
     requests: traffic === undefined ? '' : format.number(traffic.attempts),
+    // Those of this model, where the attempts are for several.
     requestsOf:
       traffic !== undefined && isShared
         ? t('operator.served_of_model', { served: format.number(served?.requests ?? 0) })

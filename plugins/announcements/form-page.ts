@@ -1,6 +1,6 @@
 import { sendsMail } from '#core/business/mail/section.ts';
 import { plainPage, type PageSubject } from '#core/web/actions/plain-page.ts';
-import { PageError } from '#core/web/pages/page-error.ts';
+import { notFound } from '#core/web/pages/page-error.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { changeAction, createAction, endAction } from './actions.ts';
 import { type Announcement, findAnnouncement, isOpen, type StoredAnnouncement } from './announcements.ts';
@@ -59,9 +59,7 @@ export const endPage: Page = plainPage(endAction, {
 async function requireAnnouncement({ host, params }: PageRequest): Promise<StoredAnnouncement> {
   const announcement = await findAnnouncement(host.database, params['id'] ?? '');
   if (announcement !== undefined && isOpen(announcement, host.now())) return announcement;
-  throw new PageError(404, 'operator.announcement_unknown', {
-    action: { path, label: 'operator.announcements' },
-  });
+  return notFound('operator.announcement_unknown', { path, label: 'operator.announcements' });
 }
 
 function describe(

@@ -9,7 +9,7 @@ import { firstOrTimeout, timedOut } from '#core/platform/timing/deadline.ts';
 import { isDay, localTime } from '#core/platform/timing/time-zone.ts';
 import { defineForm, FieldErrors, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
 import { describeTable, type TableSection, withRows } from '#core/web/pages/table.ts';
-import { act, describeDone } from '#core/web/actions/action-page.ts';
+import { act } from '#core/web/actions/action-page.ts';
 import { actionTable } from '#core/web/actions/action-table.ts';
 import { reconcileAction } from './actions.ts';
 import type { Reconciliation } from './reconcile.ts';
@@ -54,7 +54,6 @@ export const booksPage: Page = {
   title: 'operator.books',
   within: '/operator/orders',
   template: 'books/books.eta',
-  styles: ['operator.css', 'tables.css'],
   async show(request) {
     const { host, t } = request;
     const { database } = host;
@@ -77,7 +76,7 @@ export const booksPage: Page = {
       day,
       today,
       month: day.slice(0, 7),
-      done: request.query['done'] === nothing ? t('operator.books_nothing') : describeDone(request),
+      ...(request.query['done'] === nothing && { done: t('operator.books_nothing') }),
       running: isRunning ? describeRunning(day, t) : undefined,
       sums: sumTable(sums, request),
       differences: differenceTable(differences, request),

@@ -23,7 +23,6 @@ export const canaryPage = (registry: Registry): Page => ({
   role: 'operator',
   title: 'operator.canary',
   template: 'canary/page.eta',
-  styles: ['operator.css', 'tables.css'],
   async show(request) {
     const canary = await readShown(registry, request);
     if (canary === undefined) return { canary };

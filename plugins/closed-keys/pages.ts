@@ -1,7 +1,7 @@
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { actionTable } from '#core/web/actions/action-table.ts';
 import { plainPage } from '#core/web/actions/plain-page.ts';
-import { PageError } from '#core/web/pages/page-error.ts';
+import { notFound } from '#core/web/pages/page-error.ts';
 import { fieldTable } from '#core/web/resources/field.ts';
 import { tablesPage } from '#core/web/actions/tables-page.ts';
 import { retryAction } from './actions.ts';
@@ -37,10 +37,8 @@ export const closedKeysPage = tablesPage({
 export const retryPage = plainPage(retryAction, {
   path: `${closedKeysPath}/{id}`,
   async find({ host, params }) {
-    const key = (await listClosedKeys(host)).find(({ id }) => id === params['id']);
-    if (key !== undefined) return { id: key.id, name: key.upstream, path: closedKeysPath };
-    throw new PageError(404, 'closed-keys.unknown', {
-      action: { path: closedKeysPath, label: 'closed-keys.title' },
-    });
+    const found = (await listClosedKeys(host)).find(({ id }) => id === params['id']);
+    const key = found ?? notFound('closed-keys.unknown', { path: closedKeysPath, label: 'closed-keys.title' });
+    return { id: key.id, name: key.upstream, path: closedKeysPath };
   },
 });

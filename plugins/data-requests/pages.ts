@@ -1,5 +1,4 @@
 import { plainPage } from '#core/web/actions/plain-page.ts';
-import { describeDone } from '#core/web/actions/action-page.ts';
 import { actionTable } from '#core/web/actions/action-table.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { readAccountNames } from '#core/web/pages/account-name.ts';
@@ -22,7 +21,6 @@ export const requestsPage: Page = {
   title: 'data_requests.title',
   within: '/operator/accounts',
   template: 'data-requests/list.eta',
-  styles: ['operator.css', 'tables.css'],
   async show(request) {
     const { host, t, format, language } = request;
     const [open, answered, actions] = await Promise.all([
@@ -35,7 +33,6 @@ export const requestsPage: Page = {
     const table = (title: string, entries: readonly DataRequest[]) =>
       fieldTable({ host, t, format, language, names }, 'data-requests', title, entries, dataRequests.view.page);
     return {
-      done: describeDone(request),
       isOff: !host.section(dataRequestsSection).enabled,
       isEmpty: open.length + answered.length === 0,
       sections: withRows([

@@ -27,7 +27,6 @@ export const marginsPage: Page = {
   title: 'margins.title',
   within: '/operator/orders',
   template: 'margins/margins.eta',
-  styles: ['operator.css', 'tables.css'],
   async show(request) {
     const { host, t, query } = request;
     const span = marginSpans.find((one) => one === query['span']) ?? '30d';

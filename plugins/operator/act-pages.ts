@@ -7,9 +7,9 @@ import { findOrderOfRefund } from '#core/business/payments/refunds.ts';
 import { nameOfAccount } from '#core/web/pages/account-name.ts';
 import { plainPage, type PageSubject, type SubjectPage } from '#core/web/actions/plain-page.ts';
 import { FieldErrors, type Page, type PageRequest } from '#core/web/pages/page.ts';
-import { PageError } from '#core/web/pages/page-error.ts';
+import { notFound } from '#core/web/pages/page-error.ts';
 import { requireAccount } from './accounts/account-page.ts';
-import { requireOrder } from './orders/order-page.ts';
+import { listOfOrders, requireOrder } from './orders/order-page.ts';
 
 async function accountSubject(request: PageRequest): Promise<PageSubject> {
   const account = await requireAccount(request);
@@ -23,26 +23,20 @@ async function orderSubject(request: PageRequest): Promise<PageSubject> {
 
 async function refundSubject({ host, params }: PageRequest): Promise<PageSubject> {
   const key = params['key'] ?? '';
-  const orderId = await findOrderOfRefund(host.database, key);
-  const order = orderId === undefined ? undefined : await readOrder(host.database, { id: orderId });
-  if (order !== undefined) return { id: key, name: key, path: `/operator/orders/${order.code}` };
-  throw new PageError(404, 'operator.order_unknown', {
-    action: { path: '/operator/orders', label: 'operator.orders' },
-  });
+  const id = await findOrderOfRefund(host.database, key);
+  const found = id === undefined ? id : await readOrder(host.database, { id });
+  const { code } = found ?? notFound('operator.order_unknown', listOfOrders);
+  return { id: key, name: key, path: `/operator/orders/${code}` };
 }
 
 async function mailSubject({ host, params, t }: PageRequest): Promise<PageSubject> {
   const id = params['id'] ?? '';
-  const [mail] = /^\d{1,18}$/.test(id) ? await listMails(host.database, { id }, 1) : [];
-  if (mail === undefined)
-    throw new PageError(404, 'operator.mail_unknown', { action: { path: '/operator/mails', label: 'operator.mails' } });
-  const { order, accountId, event } = mail;
-  const about = tellChoice('operator.mail', event, t);
-  return {
-    id,
-    name: order === undefined ? about : `${about} (${order})`,
-    path: order === undefined ? `/operator/accounts/${accountId}` : `/operator/orders/${order}`,
-  };
+  const [found] = /^\d{1,18}$/.test(id) ? await listMails(host.database, { id }, 1) : [];
+  const about = found ?? notFound('operator.mail_unknown', { path: '/operator/mails', label: 'operator.mails' });
+  const name = tellChoice('operator.mail', about.event, t);
+  return about.order === undefined
+    ? { id, name, path: `/operator/accounts/${about.accountId}` }
+    : { id, name: `${name} (${about.order})`, path: `/operator/orders/${about.order}` };
 }
 
 const account: SubjectPage = { path: '/operator/accounts/{id}', find: accountSubject };
@@ -56,10 +50,7 @@ async function accountWithSignIns(request: PageRequest): Promise<PageSubject> {
   const { host, t } = request;
   const subject = await accountSubject(request);
   const signIns = await listIdentities(host.database, subject.id);
-  if (signIns.length === 0)
-    throw new PageError(404, 'operator.act.error.not_found', {
-      action: { path: subject.path, label: 'operator.account' },
-    });
+  if (signIns.length === 0) notFound('operator.act.error.not_found', { path: subject.path, label: 'operator.account' });
   const options = signIns.map(({ provider, email, name: who }) => ({
     value: provider,
     label: `${signInName(provider, t)} (${email ?? who})`,

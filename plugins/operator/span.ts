@@ -9,10 +9,10 @@ export function spanOf({ query }: Pick<PageRequest, 'query'>): Span {
   return Object.keys(spans).find((name): name is Span => name === query['span']) ?? 'today';
 }
 
-/** The links between the spans, ready to be printed. */
-export function describeSpans(current: Span, { t }: Pick<PageRequest, 't'>) {
+/** The links between the spans of a page, ready to be printed. */
+export function describeSpans(current: Span, { t }: Pick<PageRequest, 't'>, pathOf: (span: Span) => string) {
   return (Object.keys(spans) as Span[]).map((span) => ({
-    path: span === 'today' ? '/operator' : `/operator?span=${span}`,
+    path: pathOf(span),
     label: t(`operator.span.${span}`),
     isCurrent: span === current,
   }));

@@ -4,7 +4,7 @@ import { tellDowntime } from '#core/web/pages/downtime.ts';
 import { FieldErrors, type Page, type PageRequest } from '#core/web/pages/page.ts';
 import { PageError } from '#core/web/pages/page-error.ts';
 import { describeFields } from '#core/web/actions/action-fields.ts';
-import { actionForm, describeDone, errorText } from '#core/web/actions/action-page.ts';
+import { actionForm, errorText } from '#core/web/actions/action-page.ts';
 import { plainPage } from '#core/web/actions/plain-page.ts';
 import { localTime, spanOf } from '#core/web/pages/local-time.ts';
 import { describeTable, type TableSection } from '#core/web/pages/table.ts';
@@ -124,14 +124,13 @@ export const outagePage: Page = {
       table: accounts === undefined || accounts.length === 0 ? undefined : tableOf(accounts.slice(0, listed), request),
       rows: describeFields(request, grantAction, { since: false, until: false, model: false, days: { value: 1 } }),
       more: accounts !== undefined && accounts.length > listed ? accounts.length - listed : 0,
-      done:
-        query['granted'] === undefined
-          ? describeDone(request)
-          : t('operator.outage.done', {
-              granted: query['granted'],
-              skipped: query['skipped'] ?? '0',
-              failed: query['failed'] ?? '0',
-            }),
+      ...(query['granted'] !== undefined && {
+        done: t('operator.outage.done', {
+          granted: query['granted'],
+          skipped: query['skipped'] ?? '0',
+          failed: query['failed'] ?? '0',
+        }),
+      }),
     };
   },
   forms: [form, creditForm],

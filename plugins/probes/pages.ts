@@ -38,7 +38,6 @@ export const probedRoutePage: Page = {
   role: 'operator',
   title: 'probes.route_title',
   template: 'probes/route.eta',
-  styles: ['operator.css', 'tables.css'],
   async show(request) {
     const { host, query } = request;
     const known = (await readProbedRoutes(host)).find(({ route }) => route === query['route']);

@@ -17,7 +17,6 @@ export const trendPage: Page = {
   role: 'operator',
   title: 'route-trends.title',
   template: 'route-trends/route.eta',
-  styles: ['operator.css', 'tables.css'],
   async show(request) {
     const { host, query } = request;
     const route = query['route'] ?? '';

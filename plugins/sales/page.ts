@@ -11,7 +11,6 @@ export const salesPage: Page = {
   title: 'operator.sales',
   within: '/operator/orders',
   template: 'sales/page.eta',
-  styles: ['operator.css', 'tables.css'],
   async show(request) {
     const { places, waiting, days } = await readSales(request.host);
     return {

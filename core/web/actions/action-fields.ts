@@ -23,17 +23,7 @@ export type FieldWishes = Readonly<Record<string, FieldWish | false>>;
 type Control = 'check' | 'choice' | 'date' | 'line' | 'lines' | 'money' | 'number' | 'time';
 
 /** A field for `parts/fields.eta`. */
-interface FormField extends FieldWish {
-  readonly name: string;
-  readonly control: Control;
-  readonly label: string;
-  readonly hint: string;
-  readonly value: string;
-  readonly isRequired: boolean;
-  readonly schema: JsonSchema;
-  /** Of a text in one of the languages: `text_en`. */
-  readonly language: string | undefined;
-}
+type FormField = ReturnType<typeof describeField>;
 
 /** Fields of these kinds stand side by side where two follow each other. */
 const narrow: ReadonlySet<Control> = new Set(['choice', 'date', 'time']);
@@ -44,44 +34,56 @@ const narrow: ReadonlySet<Control> = new Set(['choice', 'date', 'time']);
  * that the record of the action tells them with, or of the label and `.VALUE`, with `.unset` for none of them.
  */
 export function describeFields(
-  { t, form, format }: Pick<PageRequest, 't' | 'form' | 'format'>,
-  { name: action, input, tells }: Pick<ActionKind, 'name' | 'input' | 'tells'>,
+  request: Pick<PageRequest, 't' | 'form' | 'format'>,
+  action: Pick<ActionKind, 'name' | 'input' | 'tells'>,
   wishes: FieldWishes = {},
 ): FormField[][] {
   const rows: FormField[][] = [];
-  for (const [name, schema] of Object.entries(input.properties)) {
+  for (const [name, schema] of Object.entries(action.input.properties)) {
     const wish = wishes[name] ?? {};
     if (wish === false) continue;
-    const text = (ending: string) =>
-      firstText(t, [
-        `operator.act.${action}.${name}${ending}`,
-        `operator.field.${partsOf(action).subject}.${name}${ending}`,
-        `operator.field.${name}${ending}`,
-      ]);
-    const labelOf = (value: string) => text(`.${value}`) ?? tellChoice(textsOf(tells?.[name]), value, t);
-    const choices = schema.enum?.map((value) => ({ value: String(value), label: labelOf(String(value)) }));
-    const unset = { value: '', label: text('.unset') ?? t('operator.choose') };
-    const options = wish.options ?? (wish.value === undefined && choices ? [unset, ...choices] : choices);
-    const control = controlOf(schema, options !== undefined);
-    const initial =
-      control === 'time' && wish.value !== undefined ? localOf({ format }, Date.parse(String(wish.value))) : wish.value;
-    const field: FormField = {
-      ...wish,
-      ...(options !== undefined && { options }),
-      name,
-      control,
-      schema,
-      label: text('') ?? name,
-      hint: wish.hint ?? text('_hint') ?? '',
-      value: form.values[name] ?? String(initial ?? ''),
-      isRequired: wish.isRequired ?? (control === 'money' || input.required?.includes(name) === true),
-      language: /_(en|id)$/.exec(name)?.[1],
-    };
+    const field = describeField(request, action, name, schema, wish);
     const [last] = rows.at(-1) ?? [];
-    if (rows.at(-1)?.length === 1 && last?.control === control && narrow.has(control)) rows.at(-1)?.push(field);
+    if (rows.at(-1)?.length === 1 && last?.control === field.control && narrow.has(field.control))
+      rows.at(-1)?.push(field);
     else rows.push([field]);
   }
   return rows;
+}
+
+function describeField(
+  { t, form, format }: Pick<PageRequest, 't' | 'form' | 'format'>,
+  { name: action, input, tells }: Pick<ActionKind, 'name' | 'input' | 'tells'>,
+  name: string,
+  schema: JsonSchema,
+  wish: FieldWish,
+) {
+  const text = (ending: string) =>
+    firstText(t, [
+      `operator.act.${action}.${name}${ending}`,
+      `operator.field.${partsOf(action).subject}.${name}${ending}`,
+      `operator.field.${name}${ending}`,
+    ]);
+  const labelOf = (value: string) => text(`.${value}`) ?? tellChoice(textsOf(tells?.[name]), value, t);
+  const choices = schema.enum?.map((value) => ({ value: String(value), label: labelOf(String(value)) }));
+  const unset = { value: '', label: text('.unset') ?? t('operator.choose') };
+  const options = wish.options ?? (wish.value === undefined && choices ? [unset, ...choices] : choices);
+  const control = controlOf(schema, options !== undefined);
+  const initial =
+    control === 'time' && wish.value !== undefined ? localOf({ format }, Date.parse(String(wish.value))) : wish.value;
+  return {
+    ...wish,
+    options,
+    name,
+    control,
+    schema,
+    label: text('') ?? name,
+    hint: wish.hint ?? text('_hint') ?? '',
+    value: form.values[name] ?? String(initial ?? ''),
+    isRequired: wish.isRequired ?? (control === 'money' || input.required?.includes(name) === true),
+    // Of a text in one of the languages: `text_en`.
+    language: /_(en|id)$/.exec(name)?.[1],
+  };
 }
 
 /** Where the texts of a choice are. */
@@ -129,21 +131,24 @@ function sentAs(schema: JsonSchema): JsonSchema {
   return schema.format === 'date-time' ? localTimeField : schema;
 }
 
-/** What a browser sends, without the members that the form does not offer. */
-export function offeredFields(fields: ActionWords, wishes: FieldWishes = {}): ActionWords {
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => wishes[name] !== false));
-}
-
-/** The input of an action, out of the fields of its form. @throws FieldErrors for invalid amounts, and zero, and days that no month has */
+/**
+ * The input of an action, out of the fields of its form.
+ *
+ * @param wishes what the form shows: a member that it does not offer is not taken, whatever a browser sends
+ * @throws FieldErrors for invalid amounts, and zero, days that no month has, and what only these wishes need
+ */
 export async function readInput(
   { properties }: InputSchema,
   fields: Readonly<Record<string, unknown>>,
   request: PageRequest,
+  wishes: FieldWishes = {},
 ): Promise<ActionWords> {
   const members: Record<string, unknown> = {};
   for (const [name, { isMoney, format }] of Object.entries(properties)) {
-    const value = fields[name];
-    if (value === undefined) continue;
+    const [value, wish = {}] = [fields[name], wishes[name]];
+    if (wish !== false && wish.isRequired === true && value === undefined)
+      throw new FieldErrors({ [name]: 'form.required' });
+    if (wish === false || value === undefined) continue;
     if (isMoney === true) members[name] = readAmount(name, String(value));
     else members[name] = format === 'date-time' ? await instantOf(request, String(value), name) : value;
   }

@@ -2,16 +2,17 @@ import { type ActionKind, partsOf } from '#core/business/operator-actions/action
 import { isActionError, runAction } from '#core/business/operator-actions/actions.ts';
 import type { ActionWords } from '#core/business/operator-actions/operator-actions.ts';
 import { accountOf, FieldErrors, type PageForm, type PageRequest, Redirect } from '../pages/page.ts';
-import { type FieldWishes, fieldSchema, offeredFields, readInput } from './action-fields.ts';
-import { tellDone } from './tell-action.ts';
+import { type FieldWishes, fieldSchema, readInput } from './action-fields.ts';
 
 /** What a browser has sent, by field. */
 export type SentFields = Readonly<Record<string, string | undefined>>;
 
-interface FormSubject {
+/** What an action is about, and where that is told of. */
+export interface FormSubject {
+  /** '' for an action without a subject. */
   readonly id: string;
+  /** Of its page: the next one, and the target of "Cancel". */
   readonly path: string;
-  /** What its form shows: a member that it does not offer is not taken, whatever a browser sends. */
   readonly fields?: FieldWishes;
 }
 
@@ -25,36 +26,29 @@ export interface ActionForm {
   readonly sent?: readonly string[];
   /** Fields beside which an error of this kind is shown; others are shown at the top. */
   readonly errors?: Readonly<Record<string, string>>;
-  /** The handle of its subject, and the page of it, which is next; default: none. @throws PageError, FieldErrors */
-  subject?(request: PageRequest, sent: SentFields): Promise<FormSubject>;
+  /** Default: none. @param sent what the form or the address says, by name @throws PageError */
+  find?(request: PageRequest, sent: SentFields): FormSubject | Promise<FormSubject>;
   /** Refuses an input by what its schema does not say. @throws FieldErrors */
   check?(input: ActionWords, request: PageRequest): void;
   /** Next page after success, where that is not the subject's. */
   next?(result: ActionWords, sent: SentFields): string;
 }
 
-/** Confirmation on the page that follows an action; '' without one. */
-export function describeDone({ query, t }: Pick<PageRequest, 'query' | 't'>): string {
-  const action = query['done'] ?? '';
-  const text = tellDone(action, t);
-  return text === action ? '' : t('operator.done_now', { action: text });
-}
-
 /** The form of an action, which records who has done it. What it asks is described by `describeFields`. */
 export function actionForm(action: ActionKind, form: ActionForm): PageForm {
-  const { path, known = [], sent = [], errors, subject, check, next } = form;
+  const { path, known = [], sent = [], errors, find, check, next } = form;
   return {
     ...(path !== undefined && { path }),
     fields: fieldSchema(action.input, known, sent),
     once: true,
     async submit(fields, request) {
-      const about = await subject?.(request, fields as SentFields);
+      const subject = await find?.(request, fields as SentFields);
       const given = Object.fromEntries(known.map((name) => [name, request.params[name]]));
-      const offered = offeredFields(fields as ActionWords, about?.fields);
-      const input = await readInput(action.input, { ...offered, ...given }, request);
+      const sentOrGiven = { ...(fields as ActionWords), ...given };
+      const input = await readInput(action.input, sentOrGiven, request, subject?.fields);
       check?.(input, request);
-      const result = await act(request, action, about?.id ?? '', input, errors);
-      return new Redirect(next?.(result, fields as SentFields) ?? `${about?.path}?done=${action.name}`);
+      const result = await act(request, action, subject?.id ?? '', input, errors);
+      return new Redirect(next?.(result, fields as SentFields) ?? `${subject?.path}?done=${action.name}`);
     },
   };
 }

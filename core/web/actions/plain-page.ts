@@ -1,21 +1,17 @@
 import { type ActionKind, partsOf } from '#core/business/operator-actions/action-kind.ts';
-import { FieldErrors, type Page, type PageRequest } from '../pages/page.ts';
-import { describeFields, type FieldWishes } from './action-fields.ts';
-import { type ActionForm, actionForm, type SentFields } from './action-page.ts';
+import type { Page, PageRequest } from '../pages/page.ts';
+import type { PageFact } from '../resources/field.ts';
+import { describeFields } from './action-fields.ts';
+import { type ActionForm, actionForm, type FormSubject, type SentFields } from './action-page.ts';
 
 /** The subject's data for the page of an action. Texts are ready to be printed. */
-export interface PageSubject {
-  /** '' for an action without a subject. */
-  readonly id: string;
+export interface PageSubject extends FormSubject {
   readonly name: string;
-  /** Of its page: the next one, and the target of "Cancel". */
-  readonly path: string;
   /** Facts about it. */
-  readonly facts?: readonly { readonly name: string; readonly value: string; readonly path?: string }[];
+  readonly facts?: readonly PageFact[];
   /** The heading, and below it the effects of the action; default: the texts of its name. */
   readonly question?: string;
   readonly text?: string;
-  readonly fields?: FieldWishes;
   /** Link to the page of another action on the same thing. */
   readonly other?: { readonly path: string; readonly label: string };
 }
@@ -51,41 +47,22 @@ export function plainPage(action: ActionKind, { path: below, find }: SubjectPage
     role: 'operator',
     title,
     template: 'parts/action.eta',
-    styles: ['operator.css', 'tables.css'],
     async show(request) {
       const { t, query, form: rejected } = request;
       const said = { ...query, ...rejected.values };
       const subject = await find(request, said);
       return {
-        question: subject.question ?? t(`${key}.question`, { subject: subject.name }),
-        text: subject.text ?? t(`${key}.text`),
-        facts: subject.facts ?? [],
+        question: t(`${key}.question`, { subject: subject.name }),
+        text: t(`${key}.text`),
+        facts: [],
+        ...subject,
         label: t(key),
         isDanger: action.isDanger === true,
         back: subject.path,
-        other: subject.other,
         sent: sent.map((name) => ({ name, value: said[name] ?? '' })),
         rows: describeFields(request, action, { ...notAsked, ...subject.fields }),
       };
     },
-    forms: [
-      actionForm(action, {
-        ...form,
-        known,
-        sent,
-        async subject(request, fields) {
-          const subject = await find(request, fields);
-          requireFields(subject.fields ?? {}, fields);
-          return subject;
-        },
-      }),
-    ],
+    forms: [actionForm(action, { ...form, known, sent, find })],
   };
-}
-
-/** @throws FieldErrors for a field that only this subject needs */
-function requireFields(wishes: FieldWishes, fields: SentFields): void {
-  for (const [name, wish] of Object.entries(wishes))
-    if (wish !== false && wish.isRequired === true && fields[name] === undefined)
-      throw new FieldErrors({ [name]: 'form.required' });
 }

@@ -1,6 +1,11 @@
 import type { Page, PageRequest } from '../pages/page.ts';
 import { type TableSection, withRows } from '../pages/table.ts';
-import { describeDone } from './action-page.ts';
+
+/** Links between views of a page. */
+interface Segments {
+  readonly label: string;
+  readonly links: readonly { readonly path: string; readonly label: string; readonly isCurrent: boolean }[];
+}
 
 /** What a page of tables shows. */
 interface Shown {
@@ -9,6 +14,10 @@ interface Shown {
   readonly notes?: readonly string[];
   /** Those without rows are left out. A table with the title of the page needs no heading. */
   readonly sections: readonly TableSection[];
+  /** Ways to group or narrow what is shown, beside the heading. */
+  readonly segments?: readonly Segments[];
+  /** A sentence below the tables, where there are any. */
+  readonly below?: string;
   /** Default: the first table has no rows. */
   readonly isEmpty?: boolean;
 }
@@ -28,17 +37,18 @@ export function tablesPage({ back, none, action, read, ...page }: TablesPage): P
     ...page,
     role: 'operator',
     template: 'parts/tables.eta',
-    styles: ['operator.css', 'tables.css'],
     async show(request) {
       const { t } = request;
-      const { lead = '', notes = [], sections, isEmpty = sections[0]?.rows.length === 0 } = await read(request);
+      const { below = '', sections, isEmpty = sections[0]?.rows.length === 0, ...shown } = await read(request);
       return {
+        lead: '',
+        notes: [],
+        segments: [],
+        ...shown,
         back: { path: back.path, label: t(back.label) },
         heading: t(page.title),
         action: action && { path: action.path, label: t(action.label) },
-        lead,
-        notes,
-        done: describeDone(request),
+        below: isEmpty ? '' : below,
         none: isEmpty ? { title: t(none[0]), text: t(none[1]) } : undefined,
         sections: withRows(sections),
       };

@@ -85,7 +85,7 @@ function answer(
     accountId: account?.id,
     sessionId,
     address,
-    source: sourceOf(visit, live, renderer),
+    source: sourceOf(visit, page, live, renderer),
   });
   const { res } = request.raw;
   if (res.destroyed) stream.close();
@@ -93,12 +93,12 @@ function answer(
   return response;
 }
 
-function sourceOf(createVisit: () => LiveVisit, live: LiveParts, renderer: Renderer): LiveSource {
+function sourceOf(createVisit: () => LiveVisit, page: Page, live: LiveParts, renderer: Renderer): LiveSource {
   let visit: LiveVisit | undefined;
   return {
     async values() {
       visit = createVisit();
-      return live.values(visit);
+      return live.values === undefined ? page.show(visit) : live.values(visit);
     },
     render: (templates, values) => renderer.renderParts((visit ??= createVisit()), templates, values),
   };

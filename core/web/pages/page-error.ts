@@ -14,6 +14,11 @@ export class PageError extends Error {
   }
 }
 
+/** In place of what an address names: `found ?? notFound(…)`. @param action the way to what there is @throws PageError 404 */
+export function notFound(text: string, action?: PageErrorDetails['action']): never {
+  throw new PageError(404, text, action && { action });
+}
+
 /** Details of an error page in addition to its text. */
 export interface PageErrorDetails {
   /** For the placeholders of the text. */

@@ -50,11 +50,11 @@ export interface Page {
   readonly isConfidential?: boolean;
   /**
    * Absolute path of an eta template; a relative one is of the gateway's own `views/`. It gets what `show` returns as `it`, besides
-   * `it.t`, `it.icon`, `it.asset` and `it.formToken`.
+   * `it.t`, `it.icon`, `it.asset` and `it.formToken`; on operators' pages `it.done` confirms the action that led to it.
    * Omit it if `show` only returns a Redirect, a Download or nothing.
    */
   readonly template?: string;
-  /** Names of assets that the page loads as style sheets, after the gateway's own. */
+  /** Names of assets that the page loads as style sheets, after the gateway's own; those of operators' pages by role when left out. */
   readonly styles?: readonly string[];
   /** Names of assets that the page loads as scripts: `htmx.js`. */
   readonly scripts?: readonly string[];
@@ -88,12 +88,12 @@ export interface LiveParts {
   /** Paths of templates by part, as of `template`. A part is sent when its HTML has changed. */
   readonly parts: Readonly<Record<string, string>>;
   /**
-   * The values that `show` passes to these templates. Tabs of one session with the same address share them.
+   * The values that `show` passes to these templates; default: all of them. Tabs of one session with the same address share them.
    *
    * @returns a Redirect to show another page instead
    * @throws PageError below 500 when there is nothing left to show; after any other error it is called again
    */
-  values(request: PageRequest): Awaitable<Redirect | object>;
+  values?(request: PageRequest): Awaitable<Redirect | object>;
 }
 
 /**

@@ -38,7 +38,6 @@ export function listPage(resource: OperatorResource, { path, title, choices, tex
     title,
     navigation: { label: title, ...navigation },
     template: 'parts/list.eta',
-    styles: ['operator.css', 'tables.css'],
     async show({ host, query, t, format, language }) {
       const words = (query['q'] ?? '').trim().slice(0, longestWords);
       const state = choices.find((choice) => choice === query['state']) ?? '';

@@ -16,6 +16,11 @@ export function defaultLayout(role: Role): NonNullable<Page['layout']> {
   return role === 'public' ? 'site' : role;
 }
 
+/** The styles of pages that name none. */
+export function defaultStyles(role: Role): readonly string[] {
+  return role === 'operator' ? ['operator.css', 'tables.css'] : [];
+}
+
 /** Links of the layout to other pages: navigation, menu, well-known pages. */
 export function describeShell(pages: readonly Page[], visit: Visit, layout: NonNullable<Page['layout']>) {
   const { t, path, account } = visit;

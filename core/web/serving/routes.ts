@@ -5,7 +5,7 @@ import { livePath, ownPath } from '../pages/paths.ts';
 import { formLifetime, formTokenField, readFormToken, requireSameOrigin } from '../sessions/form-token.ts';
 import { parseFields, readFields } from './form-input.ts';
 import { Download, FieldErrors, type Page, type PageForm, Redirect } from '../pages/page.ts';
-import { defaultLayout } from './layout.ts';
+import { defaultLayout, defaultStyles } from './layout.ts';
 import { PageError } from '../pages/page-error.ts';
 import type { Renderer } from './renderer.ts';
 import type { Translator } from '../texts/translator.ts';
@@ -82,7 +82,11 @@ export class PageRoutes {
     if (shown instanceof Redirect) return visit.isHtmx ? reload(h, shown.path) : redirect(h, shown.path);
     if (shown instanceof Download) return send(h, shown);
     if (page.template === undefined) return h.response('').header('cache-control', 'no-store');
-    const values = { ...shown, ...more };
+    const values: Readonly<Record<string, unknown>> = {
+      ...(page.role === 'operator' && { done: describeDone(visit) }),
+      ...shown,
+      ...more,
+    };
     const texts = values as Record<string, string | number>;
     const html = this.#renderer.render(visit, {
       title: visit.t(page.title, texts),
@@ -90,12 +94,10 @@ export class PageRoutes {
       ...(page.note !== undefined && { note: visit.t(page.note, texts) }),
       layout: page.layout ?? defaultLayout(page.role),
       template: page.template,
-      styles: page.styles,
+      styles: page.styles ?? defaultStyles(page.role),
       scripts: page.scripts,
       live:
-        page.live === undefined || values['isLive' as keyof typeof values] === false
-          ? ''
-          : livePath(addressOf(page, visit)) + visit.search,
+        page.live === undefined || values['isLive'] === false ? '' : livePath(addressOf(page, visit)) + visit.search,
       values,
     });
     const isStorable = page.role === 'public' && page.isConfidential !== true;
@@ -149,6 +151,13 @@ export class PageRoutes {
   #explain({ fields, values }: FieldErrors, visit: Visit): Record<string, string> {
     return Object.fromEntries(Object.entries(fields).map(([name, key]) => [name, visit.t(key, values)]));
   }
+}
+
+/** Confirmation on the page that follows an action of an operator; '' without one. */
+function describeDone({ query, t }: Pick<Visit, 'query' | 't'>): string {
+  const key = `operator.did.${query['done'] ?? ''}`;
+  const text = t(key);
+  return text === key ? '' : t('operator.done_now', { action: text });
 }
 
 /** URL of the page, even if the form was submitted to another path. */

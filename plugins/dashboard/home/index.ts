@@ -34,7 +34,6 @@ function homePage(gateway: Registry): Page {
         models: part('models'),
         latest: part('latest'),
       },
-      values: (request) => describeHome(request, gateway),
     },
   };
 }

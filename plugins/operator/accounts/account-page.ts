@@ -1,12 +1,9 @@
 import type { Registry } from '#core/extension/registry.ts';
-import { AccountError } from '#core/business/accounts/account-error.ts';
 import type { AccountState } from '#core/business/accounts/account-list.ts';
-import type { AccountRecord } from '#core/business/accounts/account-record.ts';
-import { uuid } from '#core/platform/database/database.ts';
-import { findAccount } from '#core/business/accounts/accounts.ts';
+import { type AccountRecord, readAccounts } from '#core/business/accounts/account-record.ts';
 import { listMails } from '#core/business/mail/mails.ts';
 import { nameOfAccount, nameOfPerson } from '#core/web/pages/account-name.ts';
-import { PageError } from '#core/web/pages/page-error.ts';
+import { notFound } from '#core/web/pages/page-error.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { listOrders } from '#core/business/payments/order.ts';
 import {
@@ -22,14 +19,13 @@ import { nameAccounts } from '#core/web/actions/tell-action.ts';
 import { actionTable } from '#core/web/actions/action-table.ts';
 import { mailTable } from '../mail-table.ts';
 import { type TableSection, withRows } from '#core/web/pages/table.ts';
-import { describeDone } from '#core/web/actions/action-page.ts';
 import { accountFacts, readAccountDetails } from '#core/web/resources/account-details.ts';
+import { accountKinds } from '#core/web/resources/accounts.ts';
 import { defineView, describeFacts, fieldTable } from '#core/web/resources/field.ts';
 import { ledger as ledgerView } from '#core/web/resources/ledger.ts';
 import { ordersOfOne } from '#core/web/resources/orders.ts';
 import { accountLinks } from './account-links.ts';
 import { describeAccountTiles } from './account-tiles.ts';
-import { accountStateCell } from './list-page.ts';
 import { describeStory } from './story.ts';
 import { quantile } from '#core/gateway/records/latency-histogram.ts';
 import { joinParts } from '#core/web/texts/formatter.ts';
@@ -39,21 +35,8 @@ const listed = { orders: 20, models: 8, mails: 20 };
 /** Hours of usage by model, and those whose times to the first token are read: for each hour that takes twenty times as long. */
 const usageHours = { counts: 30 * 24, firstToken: 2 };
 
-/** Facts on the page, in this order. */
-const facts = [
-  'account',
-  'name',
-  'created',
-  'blocked',
-  'blocked_reason',
-  'key',
-  'limits',
-  'plan',
-  'requests',
-  'signs_in',
-  'sessions',
-  'role',
-] as const;
+/** Facts that commands alone print. */
+const printed = ['language', 'deleted'];
 
 /** `/operator/accounts/{id}`: an account with its key hint, periods, usage and orders. */
 export const accountPage = (gateway: Pick<Registry, 'costsReader' | 'storySources'>): Page => ({
@@ -77,20 +60,19 @@ export const accountPage = (gateway: Pick<Registry, 'costsReader' | 'storySource
       gateway.costsReader?.beside(request, '30d'),
       listMails(database, { accountId: id }, listed.mails),
     ]);
-    const { identities, sessions, ledger, usage, actions } = details;
+    const { identities, ledger, usage, actions } = details;
     const names = await nameAccounts(request, actions);
     const tiles = await describeAccountTiles(record, usage, costs?.ofAccount(id), request);
-    const { text, kind } = accountStateCell(stateOf(record), t);
+    const state = stateOf(record);
     const byRequests = usage.toSorted((one, other) => other.requests - one.requests);
     return {
       account: nameOfAccount(record, t),
       heading: record.name === '' ? nameOfAccount(record, t) : nameOfPerson(record.name, t),
       about: aboutOf(record, identities, request),
-      done: describeDone(request),
-      status: { kind: kind ?? '', text },
+      status: { kind: accountKinds[state] ?? '', text: t(`operator.account_state.${state}`) },
       tiles,
       story: describeStory(
-        { record, orders, ledger, actions, others: others.flat(), sessions, hours },
+        { ...details, orders, others: others.flat(), hours },
         { t, format, host, language, query, names },
       ),
       models: describeModels(byRequests, request),
@@ -103,7 +85,11 @@ export const accountPage = (gateway: Pick<Registry, 'costsReader' | 'storySource
           time: format.dayTime(createdAt, new Date(host.now())),
         })),
       notePath: record.deletedAt === undefined ? `/operator/accounts/${id}/note` : undefined,
-      facts: describeFacts(request, details, accountFacts.pick(...facts)),
+      facts: describeFacts(
+        request,
+        details,
+        accountFacts.text.filter(({ name }) => !printed.includes(name)),
+      ),
       actions: accountLinks(record, identities.length > 0, request),
       sections: withRows([
         usageTable(byRequests, timed, costs && ((model) => costs.ofModel(id, model)), request),
@@ -118,15 +104,8 @@ export const accountPage = (gateway: Pick<Registry, 'costsReader' | 'storySource
 
 /** @throws PageError 404 */
 export async function requireAccount({ host, params }: PageRequest): Promise<AccountRecord> {
-  const id = params['id'] ?? '';
-  try {
-    if (uuid.test(id)) return await findAccount(host.database, id);
-  } catch (error) {
-    if (!(error instanceof AccountError)) throw error;
-  }
-  throw new PageError(404, 'operator.account_unknown', {
-    action: { path: '/operator/accounts', label: 'operator.accounts' },
-  });
+  const [account] = await readAccounts(host.database, 'id', [params['id'] ?? '']);
+  return account ?? notFound('operator.account_unknown', { path: '/operator/accounts', label: 'operator.accounts' });
 }
 
 function stateOf({ deletedAt, blockedAt, periods, readAt }: AccountRecord): AccountState {

@@ -1,9 +1,8 @@
-import { accountStates, type AccountState } from '#core/business/accounts/account-list.ts';
+import { accountStates } from '#core/business/accounts/account-list.ts';
 import type { Registry } from '#core/extension/registry.ts';
 import { linksWithin } from '#core/web/pages/list-navigation.ts';
-import type { Page, PageRequest } from '#core/web/pages/page.ts';
-import type { TableCell } from '#core/web/pages/table.ts';
-import { accountKinds, accounts } from '#core/web/resources/accounts.ts';
+import type { Page } from '#core/web/pages/page.ts';
+import { accounts } from '#core/web/resources/accounts.ts';
 import { listPage } from '#core/web/resources/list-page.ts';
 
 const path = '/operator/accounts';
@@ -20,7 +19,3 @@ export const accountsPage = (gateway: Pick<Registry, 'pages'>): Page =>
     none: ['operator.nothing', 'operator.nothing_more'],
     links: (t) => [{ path: `${path}/heaviest`, label: t('operator.heaviest') }, ...linksWithin(gateway, path, t)],
   });
-
-export function accountStateCell(state: AccountState, t: PageRequest['t']): TableCell {
-  return { text: t(`operator.account_state.${state}`), kind: accountKinds[state] };
-}

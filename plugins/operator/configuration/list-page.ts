@@ -19,7 +19,6 @@ export const configurationsPage = (gateway: Pick<Registry, 'variantSource'>): Pa
   role: 'operator',
   title: 'operator.configurations',
   template: 'operator/configurations.eta',
-  styles: ['operator.css', 'tables.css'],
   async show(request) {
     const { host, query, t } = request;
     const before = numberOf(query['before']);

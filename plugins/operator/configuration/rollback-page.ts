@@ -6,7 +6,7 @@ import { type ConfigChanges, configLoadState } from '#core/extension/validation/
 import { describeFields } from '#core/web/actions/action-fields.ts';
 import { act } from '#core/web/actions/action-page.ts';
 import { defineForm, type Page, type PageRequest, Redirect } from '#core/web/pages/page.ts';
-import { PageError } from '#core/web/pages/page-error.ts';
+import { notFound } from '#core/web/pages/page-error.ts';
 import { configurationsPath } from '#core/web/resources/configurations.ts';
 import { numberOf, readServing, requireChanges } from './list-page.ts';
 import { object } from '#core/platform/schema.ts';
@@ -61,10 +61,9 @@ function isFile({ digest }: Served, { host }: PageRequest): boolean {
 async function requireServed({ documents: { history } }: ConfigChanges, { params }: PageRequest): Promise<Served> {
   const id = numberOf(params['number']);
   const served = id === undefined ? undefined : await history.find(id);
-  if (served !== undefined) return served;
-  throw new PageError(404, 'operator.configuration_unknown', {
-    action: { path: configurationsPath, label: 'operator.configurations' },
-  });
+  return (
+    served ?? notFound('operator.configuration_unknown', { path: configurationsPath, label: 'operator.configurations' })
+  );
 }
 
 const kindOfSign: Readonly<Record<string, string>> = { '+': 'added', '-': 'removed' };

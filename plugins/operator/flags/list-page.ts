@@ -12,7 +12,6 @@ export const flagsPage: Page = {
   role: 'operator',
   title: 'operator.flags_open',
   template: 'operator/flags.eta',
-  styles: ['operator.css', 'tables.css'],
   async show(request) {
     const { database } = request.host;
     const [{ flags, total }, foreign] = await Promise.all([

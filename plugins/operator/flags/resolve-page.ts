@@ -1,5 +1,5 @@
 import { nameOfPerson } from '#core/web/pages/account-name.ts';
-import { PageError } from '#core/web/pages/page-error.ts';
+import { notFound } from '#core/web/pages/page-error.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { findOpenFlag, isDecisionPromised, type OpenFlag } from '#core/business/payments/flags.ts';
 import { plainPage, type PageSubject } from '#core/web/actions/plain-page.ts';
@@ -15,9 +15,9 @@ export const resolvePage: Page = plainPage(
 /** @throws PageError when another operator was faster */
 async function readFlag(request: PageRequest): Promise<PageSubject> {
   const { host, params, t } = request;
-  const flag = await findOpenFlag(host.database, params['id'] ?? '');
-  if (flag === undefined)
-    throw new PageError(404, 'operator.flag_gone', { action: { path: '/operator', label: 'operator.overview' } });
+  const flag =
+    (await findOpenFlag(host.database, params['id'] ?? '')) ??
+    notFound('operator.flag_gone', { path: '/operator', label: 'operator.overview' });
   const { id, kind, order } = flag;
   const name = t(`operator.flag.${kind}`);
   return {

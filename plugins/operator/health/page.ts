@@ -10,6 +10,7 @@ import type { FailedJob } from '#core/platform/jobs/jobs.ts';
 import { listActions } from '#core/business/operator-actions/operator-actions.ts';
 import { linksWithin } from '#core/web/pages/list-navigation.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
+import { tellChoice } from '#core/business/operator-actions/telling.ts';
 import { readModelStates } from '#core/business/model-health/model-health.ts';
 import { titleOfRollback } from '../configuration/list-page.ts';
 import { describeJobs, describeJournal, type FactsCard, listFacts } from '../overview/cards.ts';
@@ -19,7 +20,6 @@ import { nameAccounts, readSubjects } from '#core/web/actions/tell-action.ts';
 import { withRows } from '#core/web/pages/table.ts';
 import { defineView, fieldTable } from '#core/web/resources/field.ts';
 import { version } from '#core/platform/version.ts';
-import type { Database } from '#core/platform/database/database.ts';
 
 const path = '/operator/health';
 /** Seconds between two updates of the state. */
@@ -31,9 +31,14 @@ const listedBlocks = 10;
 const strangersSpan = 86_400_000;
 
 /** `/operator/health`: health checks, journal, jobs, configuration, versions, and what operators have done. */
-export function healthPage(gateway: Pick<Registry, 'statusReports' | 'healthChecks' | 'pages'>): Page {
-  const values = async (request: PageRequest) => {
-    const { host, format } = request;
+export const healthPage = (gateway: Pick<Registry, 'statusReports' | 'healthChecks' | 'pages'>): Page => ({
+  path,
+  role: 'operator',
+  title: 'operator.health',
+  navigation: { label: 'operator.health', icon: 'pulse', order: 50, covers: ['/operator/configuration'] },
+  template: 'operator/health.eta',
+  async show(request) {
+    const { host, t, format } = request;
     const [checks, jobs, versions, queue, actions, { blocks }] = await Promise.all([
       describeChecks(gateway, request),
       describeJobs(request),
@@ -51,41 +56,24 @@ export function healthPage(gateway: Pick<Registry, 'statusReports' | 'healthChec
         fieldTable(request, 'strangers', 'operator.unauthenticated', blocks, strangers.page),
         actionTable(actions, request, names, await readSubjects(request, actions, names)),
       ]),
-      links: linksWithin(gateway, path, request.t),
+      links: linksWithin(gateway, path, t),
       refusal: configLoadState(host).refusal?.reason ?? '',
       asOf: format.clock(new Date(host.now())),
     };
-  };
-  return {
-    path,
-    role: 'operator',
-    title: 'operator.health',
-    navigation: {
-      label: 'operator.health',
-      icon: 'pulse',
-      order: 50,
-      covers: ['/operator/configuration'],
-    },
-    template: 'operator/health.eta',
-    styles: ['operator.css', 'tables.css'],
-    show: values,
-    live: {
-      topics: ['health'],
-      everySeconds: interval,
-      parts: {
-        'operator-cards': 'operator/cards.eta',
-        'operator-health': 'operator/health-tables.eta',
-      },
-      values,
-    },
-  };
-}
+  },
+  live: {
+    topics: ['health'],
+    everySeconds: interval,
+    parts: { 'operator-cards': 'operator/cards.eta', 'operator-health': 'operator/health-tables.eta' },
+  },
+});
 
 async function describeChecks(
   gateway: Pick<Registry, 'statusReports' | 'healthChecks'>,
   { host, t, format }: PageRequest,
 ): Promise<FactsCard> {
   const [checks, states] = await Promise.all([readHealth(gateway, host), readModelStates(gateway, host)]);
+  const lag = host.database.records.replica?.lag;
   const down = [...states.values()].filter((state) => state === 'down').length;
   // Models that are down fail no check: the gateway itself is ready.
   const passing =
@@ -100,22 +88,16 @@ async function describeChecks(
         name: nameOfCheck(checked.name, t),
         value: checked.ok ? describePassing(checked.kind, t) : t(checked.reason),
       })),
-      ...replicaLag(host.database.records.replica?.lag, { t, format }),
+      ...(lag === undefined ? [] : [{ name: t('operator.replica_lag'), value: format.duration(lag).text }]),
       { name: t('operator.models_down'), value: format.number(down), path: '/operator/routes' },
     ],
   };
 }
 
-function replicaLag(lag: number | undefined, { t, format }: Pick<PageRequest, 't' | 'format'>) {
-  return lag === undefined ? [] : [{ name: t('operator.replica_lag'), value: format.duration(lag).text }];
-}
-
 /** @param kind how a dependency is run: `embedded`, `external`, `memory`, `redis` */
 function describePassing(kind: string | undefined, t: PageRequest['t']): string {
   if (kind === undefined) return t('operator.check_passes');
-  const key = `operator.check_kind.${kind}`;
-  const text = t(key);
-  return t('operator.check_passes_with', { kind: text === key ? kind : text });
+  return t('operator.check_passes_with', { kind: tellChoice('operator.check_kind', kind, t) });
 }
 
 function describeConfiguration({ host, t, format }: PageRequest): FactsCard {
@@ -144,14 +126,14 @@ function describeConfiguration({ host, t, format }: PageRequest): FactsCard {
 }
 
 async function describeVersions({ host, t, format }: PageRequest): Promise<FactsCard> {
-  const versions = await readVersions(host.database);
+  const [row] = await host.database.query<{ server_version: string }>('show server_version');
   return {
     title: t('operator.versions'),
     status: undefined,
     facts: [
-      { name: t('operator.gateway'), value: versions.gateway },
-      { name: 'Node.js', value: versions.node },
-      { name: 'PostgreSQL', value: versions.postgres },
+      { name: t('operator.gateway'), value: version },
+      { name: 'Node.js', value: process.versions.node },
+      { name: 'PostgreSQL', value: row?.server_version ?? '' },
       { name: t('operator.instance'), value: host.instance },
       { name: t('operator.uptime'), value: format.duration(process.uptime() * 1_000).text },
       { name: t('operator.memory'), value: format.bytes(process.memoryUsage.rss()).text },
@@ -209,9 +191,3 @@ const strangers = defineView<UnauthenticatedBlock>()({
   },
   last_minute: { type: 'time', at: 'note-end', value: ({ lastMinute }) => new Date(lastMinute) },
 });
-
-/** What runs here. */
-async function readVersions(database: Pick<Database, 'query'>) {
-  const [row] = await database.query<{ server_version: string }>('show server_version');
-  return { gateway: version, node: process.versions.node, postgres: row?.server_version ?? '' };
-}

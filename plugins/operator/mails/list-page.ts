@@ -1,6 +1,5 @@
 import { countUndelivered, listMails, undeliveredDays } from '#core/business/mail/mails.ts';
 import type { Page } from '#core/web/pages/page.ts';
-import { describeDone } from '#core/web/actions/action-page.ts';
 import { mailTable } from '../mail-table.ts';
 
 /** Mails on the page; when some are sent again, others follow. */
@@ -12,7 +11,6 @@ export const mailsPage: Page = {
   role: 'operator',
   title: 'operator.mails_undelivered',
   template: 'operator/mails.eta',
-  styles: ['operator.css', 'tables.css'],
   async show(request) {
     const { host, t } = request;
     const [mails, { money, others }] = await Promise.all([
@@ -20,7 +18,6 @@ export const mailsPage: Page = {
       countUndelivered(host.database),
     ]);
     return {
-      done: describeDone(request),
       text: t('operator.mails_text', { count: undeliveredDays }),
       total: mails.length === 0 ? '' : t('operator.mails_total', { count: money + others }),
       table: mailTable(mails, request, true),

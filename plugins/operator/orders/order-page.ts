@@ -1,16 +1,13 @@
-import type { AccountRecord } from '#core/business/accounts/account-record.ts';
-import { findAccount } from '#core/business/accounts/accounts.ts';
 import { listMails } from '#core/business/mail/mails.ts';
-import { nameOfAccount } from '#core/web/pages/account-name.ts';
-import { PageError } from '#core/web/pages/page-error.ts';
+import { readAccountNames } from '#core/web/pages/account-name.ts';
+import { notFound } from '#core/web/pages/page-error.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
 import { severityOf } from '#core/business/payments/flags.ts';
 import { type Order, readOrder, refundable } from '#core/business/payments/order.ts';
 import { describeOrderLine, type OrderLine, readOrderLines } from '#core/business/payments/order-lines.ts';
-import { type ReceiptReference, receiptsOf } from '#core/business/payments/receipts.ts';
-import { describeCode, redeemerOf, timeOf } from '#core/business/payments/order-codes.ts';
+import { receiptsOf } from '#core/business/payments/receipts.ts';
+import { redeemerOf } from '#core/business/payments/order-codes.ts';
 import { isUnderWay } from '#core/business/payments/order-types.ts';
-import { describeDone } from '#core/web/actions/action-page.ts';
 import { actionTable } from '#core/web/actions/action-table.ts';
 import { mailTable } from '../mail-table.ts';
 import { withRows } from '#core/web/pages/table.ts';
@@ -24,9 +21,10 @@ import {
   readOrderDetails,
   refundsOf,
 } from '#core/web/resources/order-parts.ts';
-import { orderView, stateCell } from '#core/web/resources/orders.ts';
+import { orderFacts, orderView, stateCell } from '#core/web/resources/orders.ts';
 
 const listedMails = 50;
+export const listOfOrders = { path: '/operator/orders', label: 'operator.orders' } as const;
 
 /** `/operator/orders/{code}`: an order with all that has happened to it. */
 export const orderPage: Page = {
@@ -34,131 +32,91 @@ export const orderPage: Page = {
   role: 'operator',
   title: 'operator.order_title',
   template: 'parts/detail.eta',
-  styles: ['operator.css', 'tables.css'],
   async show(request) {
-    const { host, t, format } = request;
+    const { host, t, format, language } = request;
     const order = await requireOrder(request);
     const { database } = host;
-    const redeemedBy = redeemerOf(order);
-    const [details, account, redeemer, mails, receipts, lines] = await Promise.all([
+    const { id, accountId, flags, payments, refunds } = order;
+    const [details, names, mails, receipts = [], lines] = await Promise.all([
       readOrderDetails(database, order),
-      findAccount(database, order.accountId),
-      redeemedBy === undefined ? undefined : findAccount(database, redeemedBy),
-      listMails(database, { accountId: order.accountId, orderId: order.id }, listedMails),
-      receiptsOf(database).then((steps) => steps?.listReceipts(database, order.id)),
-      readOrderLines(database, order.id),
+      readAccountNames(database, [accountId, redeemerOf(order) ?? null], t),
+      listMails(database, { accountId, orderId: id }, listedMails),
+      receiptsOf(database).then((steps) => steps?.listReceipts(database, id)),
+      readOrderLines(database, id),
     ]);
+    const reader = { host, t, format, language, names };
     const { text, kind } = stateCell(order, t);
-    const table = <Entry>(id: string, entries: readonly Entry[], { page }: Pick<EntryView<Entry>, 'page'>) =>
-      fieldTable(request, id, `operator.${id}`, entries, page);
+    const table = <Entry>(name: string, entries: readonly Entry[], { page }: Pick<EntryView<Entry>, 'page'>) =>
+      fieldTable(reader, name, `operator.${name}`, entries, page);
     return {
       order: order.code,
       heading: t('operator.order_heading', { order: order.code }),
       status: { kind: kind ?? '', text },
-      done: describeDone(request),
-      back: { path: '/operator/orders', label: t('operator.orders') },
+      back: { path: listOfOrders.path, label: t(listOfOrders.label) },
       facts: [
-        accountFact('operator.fact.buyer', account, t),
-        ...factsOf(order, redeemer, request),
-        ...receiptFacts(receipts, t),
-        ...lines.map((line) => lineFact(line, request)),
+        ...describeFacts(reader, order, orderView.pick('account', ...orderFacts, 'gift', 'redeemed_by', 'period')),
+        ...receipts.map(({ kind: of, number, operatorPath }) => ({
+          name: t(`operator.fact.receipt_${of}`),
+          value: number ?? t('operator.fact.receipt_unnumbered'),
+          path: operatorPath,
+        })),
+        ...lines.map((line) => describeLine(line, language)),
       ],
       actions: actionsOf(order, request),
       sections: withRows([
-        table('flags', order.flags, flagsOf(order)),
-        table('payments', order.payments, paymentsOf(order)),
-        table('refunds', order.refunds, refundsOf(order)),
+        table('flags', flags, flagsOf(order)),
+        table('payments', payments, paymentsOf(order)),
+        table('refunds', refunds, refundsOf(order)),
         table('attempts', details.attempts, attempts),
         table('notifications', details.notifications, notifications),
         mailTable(mails, request),
         table('ledger', details.ledger, ledger),
         actionTable(details.actions, request),
       ]),
-      asOf: format.time(order.readAt),
     };
   },
 };
 
 /** @throws PageError 404 */
 export async function requireOrder({ host, params }: PageRequest): Promise<Order> {
-  const order = await readOrder(host.database, { code: params['code'] ?? '' });
-  if (order !== undefined) return order;
-  throw new PageError(404, 'operator.order_unknown', {
-    action: { path: '/operator/orders', label: 'operator.orders' },
-  });
-}
-
-function accountFact(name: string, account: AccountRecord, t: PageRequest['t']) {
-  return { name: t(name), value: nameOfAccount(account, t), path: `/operator/accounts/${account.id}` };
+  return (
+    (await readOrder(host.database, { code: params['code'] ?? '' })) ?? notFound('operator.order_unknown', listOfOrders)
+  );
 }
 
 /** What plugins said about the order when it was placed. */
-function lineFact(line: OrderLine, { language }: PageRequest): PageFact {
+function describeLine(line: OrderLine, language: PageRequest['language']): PageFact {
   const { label, text, path } = describeOrderLine(line, language);
   return { name: label, value: text, ...(path !== '' && { path }) };
 }
 
-/** Links to the stored receipts of an order. */
-function receiptFacts(receipts: readonly ReceiptReference[] = [], t: PageRequest['t']): PageFact[] {
-  return receipts.map(({ kind, number, operatorPath }) => ({
-    name: t(`operator.fact.receipt_${kind}`),
-    value: number ?? t('operator.fact.receipt_unnumbered'),
-    path: operatorPath,
-  }));
-}
+const link = (path: string, label: string, isDanger = false) => ({ path, label, isDanger });
 
-/** @param redeemer the account that has redeemed the code of the order */
-function factsOf(order: Order, redeemer: AccountRecord | undefined, request: PageRequest): PageFact[] {
-  const { t, format } = request;
-  const [code, period] = [describeCode(order, request), timeOf(order)];
-  const time = (value: Date) => format.time(value).text;
-  return [
-    ...describeFacts(request, order, orderView.pick('plan', 'price', 'provider', 'created', 'pay_until', 'paid')),
-    ...(code === undefined ? [] : [{ name: t('operator.fact.code'), value: code }]),
-    ...(redeemer === undefined ? [] : [accountFact('operator.fact.redeemed_by', redeemer, t)]),
-    ...(period === undefined
-      ? []
-      : [{ name: t('operator.fact.period'), value: `${time(period.startsAt)} – ${time(period.endsAt)}` }]),
-  ];
-}
-
-/** Actions on an order, the most pressing first. */
+/** Actions on an order, the most pressing first. While a refund of a payment is under way, another one would be refused. */
 function actionsOf(order: Order, { t, format }: PageRequest) {
-  const { code, state, flags, refunds } = order;
+  const { code, state, flags, refunds, payments } = order;
+  const path = `/operator/orders/${code}`;
   const open = flags.filter(({ resolvedAt }) => resolvedAt === undefined);
   const worstFirst = open.toSorted((one, other) => severityOf(one.kind).localeCompare(severityOf(other.kind)));
+  const closable = refunds.filter((refund) => refund.state === 'asked' || refund.state === 'sent');
+  const payable = payments.filter((payment) => refundable(order, payment) > 0 && !isUnderWay(order, payment));
   return [
-    ...worstFirst.map(({ id, kind }) => ({
-      path: `/operator/flags/${id}`,
-      label: t('operator.resolve_flag', { flag: t(`operator.flag.${kind}`) }),
-      isDanger: false,
-    })),
-    { path: `/operator/orders/${code}/check`, label: t('operator.act.order.check'), isDanger: false },
-    ...refunds
-      .filter((refund) => refund.state === 'asked' || refund.state === 'sent')
-      .map(({ key, amount, currency }) => ({
-        path: `/operator/refunds/${key}/close`,
-        label: t('operator.close_refund', { amount: format.money(amount, currency) }),
-        isDanger: false,
-      })),
+    ...worstFirst.map(({ id, kind }) =>
+      link(`/operator/flags/${id}`, t('operator.resolve_flag', { flag: t(`operator.flag.${kind}`) })),
+    ),
+    link(`${path}/check`, t('operator.act.order.check')),
+    ...closable.map(({ key, amount, currency }) =>
+      link(`/operator/refunds/${key}/close`, t('operator.close_refund', { amount: format.money(amount, currency) })),
+    ),
     ...(state === 'created' || state === 'pending'
-      ? [{ path: `/operator/orders/${code}/cancel`, label: t('operator.act.order.cancel'), isDanger: true }]
+      ? [link(`${path}/cancel`, t('operator.act.order.cancel'), true)]
       : []),
-    ...refundLinks(order, { t, format }),
+    // Of several payments, each says which one it is.
+    ...payable.map((payment) => {
+      const amount = format.money(refundable(order, payment), payment.currency);
+      const words = { amount, outcome: t(`operator.payment_outcome.${payment.outcome}`) };
+      const label = t(payable.length > 1 ? 'operator.refund_one' : 'operator.refund_payment', words);
+      return link(`${path}/refund/${payment.id}`, label, true);
+    }),
   ];
-}
-
-/** Of several payments, each says which one it is. While a refund of one is under way, another one would be refused. */
-function refundLinks(order: Order, { t, format }: Pick<PageRequest, 't' | 'format'>) {
-  const open = order.payments
-    .map((payment) => ({ payment, left: refundable(order, payment) }))
-    .filter(({ payment, left }) => left > 0 && !isUnderWay(order, payment));
-  return open.map(({ payment: { id, currency, outcome }, left }) => {
-    const words = { amount: format.money(left, currency), outcome: t(`operator.payment_outcome.${outcome}`) };
-    return {
-      path: `/operator/orders/${order.code}/refund/${id}`,
-      label: t(open.length > 1 ? 'operator.refund_one' : 'operator.refund_payment', words),
-      isDanger: true,
-    };
-  });
 }

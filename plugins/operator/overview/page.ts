@@ -1,7 +1,6 @@
 import type { Registry } from '#core/extension/registry.ts';
 import { service } from '#core/config/sections/core-sections.ts';
 import type { Page, PageRequest } from '#core/web/pages/page.ts';
-import { describeDone } from '#core/web/actions/action-page.ts';
 import { countRoutes, describeRoutes } from '../routes/route-rows.ts';
 import type { RunningRequests } from '../running-requests.ts';
 import { describeJobs, describeJournal } from './cards.ts';
@@ -16,49 +15,43 @@ const listedRoutes = 6;
 const interval = 5;
 
 /** `/operator`: figures of today, 7 or 30 days, what needs the operator, routes, journal and jobs. */
-export function overviewPage(
+export const overviewPage = (
   gateway: NeedsSource & Pick<Registry, 'statusReports' | 'healthChecks' | 'costsReader'>,
   running: RunningRequests,
-): Page {
-  const values = async (request: PageRequest) => {
-    const sources = await readSources(gateway, request.host);
+): Page => ({
+  path: '/operator',
+  role: 'operator',
+  title: 'operator.overview',
+  navigation: { label: 'operator.overview', icon: 'home', order: 10 },
+  template: 'operator/overview.eta',
+  async show(request) {
+    const { host, t, format } = request;
+    const sources = await readSources(gateway, host);
     const span = spanOf(request);
-    const zone = request.host.section(service).time_zone;
+    const zone = host.section(service).time_zone;
     return {
-      done: describeDone(request),
-      heading: request.t(`operator.span_heading.${span}`),
+      heading: t(`operator.span_heading.${span}`),
       // Days are those of the service, times those of the reader.
-      daysZone:
-        zone === request.format.timeZone ? '' : request.t('operator.days_zone', { zone: zone.replaceAll('_', ' ') }),
-      spans: describeSpans(span, request),
+      daysZone: zone === format.timeZone ? '' : t('operator.days_zone', { zone: zone.replaceAll('_', ' ') }),
+      spans: describeSpans(span, request, (one) => (one === 'today' ? '/operator' : `/operator?span=${one}`)),
       tiles: await describeTiles(gateway, request, running, span),
       ...(await describeNeeds(gateway, request)),
       ...describeOverviewRoutes(sources, request),
       cards: [describeJournal(gateway, request), await describeJobs(request)],
-      asOf: request.format.clock(new Date(request.host.now())),
+      asOf: format.clock(new Date(host.now())),
     };
-  };
-  return {
-    path: '/operator',
-    role: 'operator',
-    title: 'operator.overview',
-    navigation: { label: 'operator.overview', icon: 'home', order: 10 },
-    template: 'operator/overview.eta',
-    styles: ['operator.css', 'tables.css'],
-    show: values,
-    live: {
-      topics: ['requests', 'orders', 'health'],
-      everySeconds: interval,
-      parts: {
-        'operator-tiles': 'parts/tiles.eta',
-        'operator-needs': 'operator/needs.eta',
-        'operator-routes': 'operator/overview-routes.eta',
-        'operator-cards': 'operator/cards.eta',
-      },
-      values,
+  },
+  live: {
+    topics: ['requests', 'orders', 'health'],
+    everySeconds: interval,
+    parts: {
+      'operator-tiles': 'parts/tiles.eta',
+      'operator-needs': 'operator/needs.eta',
+      'operator-routes': 'operator/overview-routes.eta',
+      'operator-cards': 'operator/cards.eta',
     },
-  };
-}
+  },
+});
 
 /** Only routes in trouble, where there are any. */
 function describeOverviewRoutes(sources: OverviewSources, request: PageRequest) {

@@ -1,13 +1,12 @@
 import type { Registry } from '#core/extension/registry.ts';
-import type { Page, PageRequest } from '#core/web/pages/page.ts';
+import type { Page } from '#core/web/pages/page.ts';
 import { readSources } from '../sources.ts';
 import { readNotes } from '#core/web/pages/plugin-notes.ts';
 import { canReset, countRoutes, describeRoutes } from './route-rows.ts';
 import { readRouteStatus } from '#core/gateway/model-call/route-status.ts';
 import { routeIdsOf } from '#core/gateway/model-call/route-reset.ts';
-import { PageError } from '#core/web/pages/page-error.ts';
+import { notFound, PageError } from '#core/web/pages/page-error.ts';
 import { coreAction } from '#core/business/operator-actions/actions.ts';
-import { describeDone } from '#core/web/actions/action-page.ts';
 import { plainPage } from '#core/web/actions/plain-page.ts';
 
 /** Routes on the page, those of models with trouble first; `daypass routes` lists all. */
@@ -16,8 +15,13 @@ const listedRoutes = 300;
 const interval = 5;
 
 /** `/operator/routes`: routes with their breakers, and the way to reset one. */
-export function routesPage(gateway: Pick<Registry, 'statusReports' | 'costsReader' | 'routeNoteSources'>): Page {
-  const values = async (request: PageRequest) => {
+export const routesPage = (gateway: Pick<Registry, 'statusReports' | 'costsReader' | 'routeNoteSources'>): Page => ({
+  path: '/operator/routes',
+  role: 'operator',
+  title: 'operator.routes',
+  navigation: { label: 'operator.routes', icon: 'routes', order: 40, covers: ['/operator/probes'] },
+  template: 'operator/routes.eta',
+  async show(request) {
     const { host, t, format } = request;
     const [sources, costs, notes] = await Promise.all([
       readSources(gateway, host),
@@ -34,28 +38,17 @@ export function routesPage(gateway: Pick<Registry, 'statusReports' | 'costsReade
       routes,
       listed: routes.length < all ? t('operator.routes_listed', { shown: routes.length, count: all }) : '',
       routesSince: t('operator.requests_since', { time: format.shortTime(new Date(sources.recent.since)).text }),
-      done: describeDone(request),
       hasCosts: costs !== undefined,
       canReset: true,
       asOf: format.clock(new Date(host.now())),
     };
-  };
-  return {
-    path: '/operator/routes',
-    role: 'operator',
-    title: 'operator.routes',
-    navigation: { label: 'operator.routes', icon: 'routes', order: 40, covers: ['/operator/probes'] },
-    template: 'operator/routes.eta',
-    styles: ['operator.css', 'tables.css'],
-    show: values,
-    live: {
-      topics: ['requests', 'health'],
-      everySeconds: interval,
-      parts: { 'operator-routes': 'operator/routes-table.eta' },
-      values,
-    },
-  };
-}
+  },
+  live: {
+    topics: ['requests', 'health'],
+    everySeconds: interval,
+    parts: { 'operator-routes': 'operator/routes-table.eta' },
+  },
+});
 
 /** `/operator/routes/reset?route=…`: closes the breaker of a route, and ends the cooldowns of its keys. */
 export const resetPage = (gateway: Pick<Registry, 'statusReports'>): Page =>
@@ -64,8 +57,8 @@ export const resetPage = (gateway: Pick<Registry, 'statusReports'>): Page =>
     {
       path: '/operator/routes',
       find({ host }, { route = '' }) {
-        const action = { path: '/operator/routes', label: 'operator.routes' } as const;
-        if (!routeIdsOf(host).includes(route)) throw new PageError(404, 'operator.route_unknown', { action });
+        const action = { path: '/operator/routes', label: 'operator.routes' };
+        if (!routeIdsOf(host).includes(route)) notFound('operator.route_unknown', action);
         if (!canReset(readRouteStatus(gateway, host).get(route)))
           throw new PageError(409, 'operator.nothing_to_reset', { action });
         return { id: route, name: route, path: action.path };

@@ -111,7 +111,7 @@ export const ordersCommand: Command = {
       verb: 'find',
       examples: ['daypass orders find ani@', 'daypass orders find "95.000 20:14"'],
     });
-    addListCommand(parser, context, openFlags, { verb: 'flags', examples: ['daypass orders flags'] });
+    addListCommand(parser, context, openFlags, { exitCodes, verb: 'flags', examples: ['daypass orders flags'] });
     addShowCommand(parser, context, order, {
       summary: 'show an order with its attempts, payments, notifications, flags, refunds, ledger and actions',
       examples: ['daypass orders show ORD-7F3K2MQX'],

@@ -1,5 +1,5 @@
 import { formatActions, formatEntries, formatEntry } from '#core/extension/commands/field-text.ts';
-import { formatSection, formatTime } from '#core/extension/commands/table-text.ts';
+import { formatSection } from '#core/extension/commands/table-text.ts';
 import type { Order } from '#core/business/payments/order-types.ts';
 import type { EntryView } from '#core/web/resources/field.ts';
 import { ledger } from '#core/web/resources/ledger.ts';
@@ -11,7 +11,7 @@ import {
   paymentsOf,
   refundsOf,
 } from '#core/web/resources/order-parts.ts';
-import { orderView } from '#core/web/resources/orders.ts';
+import { orderFacts, orderView } from '#core/web/resources/orders.ts';
 
 function describeOwner({ accountId }: Order, owner: OrderDetails['owner']): string {
   if (owner === undefined) return accountId;
@@ -22,7 +22,6 @@ export function describeOrder(
   { order, owner, attempts: tried, notifications: sent, ledger: entries, actions }: OrderDetails,
   timeZone: string,
 ): string[] {
-  const time = (value: Date | undefined) => formatTime(value, timeZone);
   const text = {
     timeZone,
     now: order.readAt.getTime(),
@@ -30,24 +29,9 @@ export function describeOrder(
   };
   const section = <Entry>(title: string, rows: readonly Entry[], { text: fields }: Pick<EntryView<Entry>, 'text'>) =>
     formatSection(title, formatEntries(rows, fields, text));
-  const facts = [
-    'order',
-    'id',
-    'account',
-    'state',
-    'plan',
-    'price',
-    'provider',
-    'created',
-    'pay_until',
-    'paid',
-  ] as const;
+  const facts = orderView.pick('order', 'id', 'account', 'state', ...orderFacts, 'period', 'gift');
   return [
-    ...formatEntry(order, orderView.pick(...facts), text, [
-      ['period', order.period && `${time(order.period.startsAt)} to ${time(order.period.endsAt)}`],
-      ['gift', describeGift(order, time)],
-      ['times', timeZone],
-    ]),
+    ...formatEntry(order, facts, text, [['times', timeZone]]),
     ...section('attempts', tried, attempts),
     ...section('payments', order.payments, paymentsOf(order)),
     ...section('notifications', sent, notifications),
@@ -56,16 +40,4 @@ export function describeOrder(
     ...section('ledger', entries, { text: ledger.pick('written', 'reason', 'days', 'from', 'until', 'in_force') }),
     ...formatActions(actions, text),
   ];
-}
-
-/** What has become of a gift, and who has its days. */
-function describeGift({ isGift, gift, paidAt }: Order, time: (value: Date) => string): string | undefined {
-  if (!isGift) return undefined;
-  if (gift === undefined) return paidAt === undefined ? 'not paid yet' : 'no code: its days went to the buyer';
-  const { state, hint, expiresAt, redeemedAt, revokedAt, redeemedBy, period } = gift;
-  const code = `…${hint}`;
-  if (state === 'open') return `${code}, to be redeemed by ${time(expiresAt)}`;
-  if (redeemedAt === undefined) return `${code}, ${state} ${time(revokedAt ?? expiresAt)}`;
-  const days = period === undefined ? '' : `, ${time(period.startsAt)} to ${time(period.endsAt)}`;
-  return `${code}, redeemed ${time(redeemedAt)} by ${redeemedBy}${days}`;
 }

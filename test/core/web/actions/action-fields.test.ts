@@ -3,13 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { amount, defineAction, lines, text, time } from '#core/business/operator-actions/action-kind.ts';
 import { choice } from '#core/business/operator-actions/telling.ts';
 import { boolean, integer, object, string } from '#core/platform/schema.ts';
-import {
-  describeFields,
-  fieldSchema,
-  type FieldWishes,
-  offeredFields,
-  readInput,
-} from '#core/web/actions/action-fields.ts';
+import { describeFields, fieldSchema, type FieldWishes, readInput } from '#core/web/actions/action-fields.ts';
 import type { PageRequest } from '#core/web/pages/page.ts';
 import { viewsFolder } from '#core/web/pages/views.ts';
 import { parseFields } from '#core/web/serving/form-input.ts';
@@ -160,8 +154,15 @@ describe('what a browser sends', () => {
 describe('what a browser sends', () => {
   const sent = { side: 'left', count: 3, label: 'x' };
 
-  it('counts only where the form offers it', () => {
-    expect(offeredFields(sent, { count: false, label: {} })).toEqual({ side: 'left', label: 'x' });
-    expect(offeredFields(sent)).toEqual(sent);
+  it('counts only where the form offers it', async () => {
+    const input = await readInput(action.input, sent, request(), { count: false, label: {} });
+    expect(input).toEqual({ side: 'left', label: 'x' });
+    expect(await readInput(action.input, sent, request())).toEqual(sent);
+  });
+
+  it('is refused beside a field that only this subject needs', async () => {
+    await expect(readInput(action.input, sent, request(), { words_id: { isRequired: true } })).rejects.toMatchObject({
+      fields: { words_id: 'form.required' },
+    });
   });
 });

@@ -50,33 +50,30 @@ export async function describeTiles(
   ];
 }
 
-function describeRevenue(days: readonly DailyRevenue[], span: Span, left: string, { t, format, host }: Reader) {
-  const currency = host.section(currencySection);
-  const { now, before } = splitDays(days, span);
-  const drawn = days.slice(-Math.max(leastDays, spans[span]));
+/** @param notes what is known besides @param drawn values of its line */
+function tileOf(label: string, value: string, notes: readonly string[], drawn: readonly number[]) {
   return {
-    label: t('operator.revenue'),
-    value: format.money(sum(now, 'amount'), currency),
-    note: joinParts(
-      t('operator.revenue_note', { count: sum(now, 'orders') }),
-      beforeOf(span, format.money(sum(before, 'amount'), currency), t),
-      left,
-    ),
-    spark: drawSpark(drawn.map(({ amount }) => amount)),
+    label,
+    value,
+    note: joinParts(...notes),
+    spark: { ...sparkPath(drawn, spark.width, spark.height), width: spark.width },
   };
 }
 
+function describeRevenue(days: readonly DailyRevenue[], span: Span, left: string, { t, format, host }: Reader) {
+  const currency = host.section(currencySection);
+  const { now, before } = splitDays(days, span);
+  const drawn = days.slice(-Math.max(leastDays, spans[span])).map(({ amount }) => amount);
+  const orders = t('operator.revenue_note', { count: sum(now, 'orders') });
+  const earlier = beforeOf(span, format.money(sum(before, 'amount'), currency), t);
+  return tileOf(t('operator.revenue'), format.money(sum(now, 'amount'), currency), [orders, earlier, left], drawn);
+}
+
 function describePasses({ active, ending, history }: PassCounts, span: Span, { t, format }: Reader) {
-  const before = history.at(-1 - spans[span]) ?? 0;
-  return {
-    label: t('operator.passes'),
-    value: format.number(active),
-    note: joinParts(
-      t('operator.passes_note', { count: ending }),
-      t(`operator.ago.${span}`, { value: format.number(before) }),
-    ),
-    spark: drawSpark(history.slice(-Math.max(leastDays, spans[span]))),
-  };
+  const before = format.number(history.at(-1 - spans[span]) ?? 0);
+  const notes = [t('operator.passes_note', { count: ending }), t(`operator.ago.${span}`, { value: before })];
+  const drawn = history.slice(-Math.max(leastDays, spans[span]));
+  return tileOf(t('operator.passes'), format.number(active), notes, drawn);
 }
 
 function describeRequests(
@@ -87,12 +84,10 @@ function describeRequests(
   { t, format }: Reader,
 ) {
   const { now, before } = splitDays(days, span);
-  return {
-    label: t('operator.requests'),
-    value: format.number(sum(now, 'requests')),
-    note: joinParts(span === 'today' ? rate : '', beforeOf(span, format.number(sum(before, 'requests')), t), cost),
-    spark: drawSpark(points.map(({ requests }) => requests)),
-  };
+  const earlier = beforeOf(span, format.number(sum(before, 'requests')), t);
+  const notes = [span === 'today' ? rate : '', earlier, cost];
+  const drawn = points.map(({ requests }) => requests);
+  return tileOf(t('operator.requests'), format.number(sum(now, 'requests')), notes, drawn);
 }
 
 /** The last minute alone would lack the requests that are still running. */
@@ -115,21 +110,16 @@ function describeFailures(
 ) {
   const { now, before } = splitDays(days, span);
   const failed = sum(now, 'failed');
-  const finished = failed + sum(now, 'answered');
-  const failovers = sum(now, 'failovers');
-  const shareBefore = shareOf(before);
-  return {
-    label: t('operator.failed'),
-    value: finished === 0 ? '—' : format.percent(failed / finished),
-    note: joinParts(
-      finished === 0
-        ? ''
-        : t('operator.failed_note', { failed: format.number(failed), finished: format.number(finished) }),
-      shareBefore === undefined ? '' : beforeOf(span, format.percent(shareBefore), t),
-      failovers === 0 ? '' : t('operator.failover_note', { share: format.percent(failovers / sum(now, 'requests')) }),
-    ),
-    spark: { ...drawSpark(points.map((point) => point.failed)), isBad: failed > 0 },
-  };
+  const [share, shareBefore] = [shareOf(now), shareOf(before)];
+  const [failovers, finished] = [sum(now, 'failovers'), format.number(failed + sum(now, 'answered'))];
+  const notes = [
+    share === undefined ? '' : t('operator.failed_note', { failed: format.number(failed), finished }),
+    shareBefore === undefined ? '' : beforeOf(span, format.percent(shareBefore), t),
+    failovers === 0 ? '' : t('operator.failover_note', { share: format.percent(failovers / sum(now, 'requests')) }),
+  ];
+  const drawn = points.map((point) => point.failed);
+  const tile = tileOf(t('operator.failed'), share === undefined ? '—' : format.percent(share), notes, drawn);
+  return { ...tile, spark: { ...tile.spark, isBad: failed > 0 } };
 }
 
 /** Undefined where nothing was answered and nothing failed. */
@@ -152,10 +142,6 @@ function hoursOf(usage: readonly (UsageCounts & Pick<UsageKeys, 'hour'>)[], now:
     const { requests = 0, failed = 0 } = byHour.get(first + index * usageHour) ?? {};
     return { requests, failed };
   });
-}
-
-function drawSpark(values: readonly number[]) {
-  return { ...sparkPath(values, spark.width, spark.height), width: spark.width };
 }
 
 function sum<Name extends string>(rows: readonly Readonly<Record<Name, number>>[], name: Name): number {

@@ -26,6 +26,21 @@ export function describeCode({ isGift, gift, paidAt }: Order, { t, format }: Rea
   return t(`operator.gift.${state}`, { hint, time: format.time(redeemedAt ?? revokedAt ?? expiresAt).text });
 }
 
+/** In the output of commands. */
+export const codeHeading = 'gift';
+
+/** For commands: what has become of an order's code, and who has its days. */
+export function printCode({ isGift, gift, paidAt }: Order, time: (at: Date | undefined) => string): string | undefined {
+  if (!isGift) return undefined;
+  if (gift === undefined) return paidAt === undefined ? 'not paid yet' : 'no code: its days went to the buyer';
+  const { state, hint, expiresAt, redeemedAt, revokedAt, redeemedBy, period } = gift;
+  const code = `…${hint}`;
+  if (state === 'open') return `${code}, to be redeemed by ${time(expiresAt)}`;
+  if (redeemedAt === undefined) return `${code}, ${state} ${time(revokedAt ?? expiresAt)}`;
+  const days = period === undefined ? '' : `, ${time(period.startsAt)} to ${time(period.endsAt)}`;
+  return `${code}, redeemed ${time(redeemedAt)} by ${redeemedBy}${days}`;
+}
+
 /** The account that has redeemed the code of an order. */
 export const redeemerOf = ({ gift }: Order): string | undefined => gift?.redeemedBy;
 

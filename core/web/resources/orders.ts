@@ -3,7 +3,15 @@ import { recordedLabelIn } from '#core/business/accounts/plans.ts';
 import { text } from '#core/business/operator-actions/action-kind.ts';
 import { accountSubject } from '#core/business/operator-actions/subjects.ts';
 import { type FlaggedMoney, type OpenFlag, severityOf } from '#core/business/payments/flags.ts';
-import { describeCode, describePlan, printDays, redeemerOf, timeOf } from '#core/business/payments/order-codes.ts';
+import {
+  codeHeading,
+  describeCode,
+  describePlan,
+  printCode,
+  printDays,
+  redeemerOf,
+  timeOf,
+} from '#core/business/payments/order-codes.ts';
 import type { OrderFilter } from '#core/business/payments/order.ts';
 import { type Order, type OrderState, orderStates } from '#core/business/payments/order-types.ts';
 import type { Host } from '#core/gateway/host/host.ts';
@@ -75,7 +83,7 @@ export const orderView = defineView<Order>()(
     state: { type: 'state', at: 'end', value: stateOf, cell: (order, { t }) => stateCell(order, t) },
     pay_until: { type: 'time', label: 'operator.fact.pay_until', of: 'expiresAt' },
     paid: { type: 'time', label: 'operator.fact.paid', of: 'paidAt' },
-    gift: { type: 'text', label: 'operator.fact.code', print: printGift, cell: describeCode },
+    code: { type: 'text', label: 'operator.fact.code', heading: codeHeading, print: printCode, cell: describeCode },
     redeemed_by: { type: 'person', label: 'operator.fact.redeemed_by', value: redeemerOf },
     period: {
       type: 'text',
@@ -94,18 +102,6 @@ export const orderView = defineView<Order>()(
   },
   ['order', 'created', 'state', 'days', 'price', 'provider', 'account', 'flags'],
 );
-
-/** What has become of a gift, and who has its days. */
-function printGift({ isGift, gift, paidAt }: Order, time: (at: Date | undefined) => string): string | undefined {
-  if (!isGift) return undefined;
-  if (gift === undefined) return paidAt === undefined ? 'not paid yet' : 'no code: its days went to the buyer';
-  const { state, hint, expiresAt, redeemedAt, revokedAt, redeemedBy, period } = gift;
-  const code = `…${hint}`;
-  if (state === 'open') return `${code}, to be redeemed by ${time(expiresAt)}`;
-  if (redeemedAt === undefined) return `${code}, ${state} ${time(revokedAt ?? expiresAt)}`;
-  const days = period === undefined ? '' : `, ${time(period.startsAt)} to ${time(period.endsAt)}`;
-  return `${code}, redeemed ${time(redeemedAt)} by ${redeemedBy}${days}`;
-}
 
 /** What is said of one order, in this order. */
 export const orderFacts = ['plan', 'price', 'provider', 'created', 'pay_until', 'paid'] as const;

@@ -54,7 +54,7 @@ export const orderPage: Page = {
       status: { kind: kind ?? '', text },
       back: { path: listOfOrders.path, label: t(listOfOrders.label) },
       facts: [
-        ...describeFacts(reader, order, orderView.pick('account', ...orderFacts, 'gift', 'redeemed_by', 'period')),
+        ...describeFacts(reader, order, orderView.pick('account', ...orderFacts, 'code', 'redeemed_by', 'period')),
         ...receipts.map(({ kind: of, number, operatorPath }) => ({
           name: t(`operator.fact.receipt_${of}`),
           value: number ?? t('operator.fact.receipt_unnumbered'),

@@ -29,7 +29,7 @@ export function describeOrder(
   };
   const section = <Entry>(title: string, rows: readonly Entry[], { text: fields }: Pick<EntryView<Entry>, 'text'>) =>
     formatSection(title, formatEntries(rows, fields, text));
-  const facts = orderView.pick('order', 'id', 'account', 'state', ...orderFacts, 'period', 'gift');
+  const facts = orderView.pick('order', 'id', 'account', 'state', ...orderFacts, 'period', 'code');
   return [
     ...formatEntry(order, facts, text, [['times', timeZone]]),
     ...section('attempts', tried, attempts),

@@ -30,7 +30,10 @@ export function describeCode({ isGift, gift, paidAt }: Order, { t, format }: Rea
 export const codeHeading = 'gift';
 
 /** For commands: what has become of an order's code, and who has its days. */
-export function printCode({ isGift, gift, paidAt }: Order, time: (at: Date | undefined) => string): string | undefined {
+export function printCode(
+  { isGift, gift, paidAt }: Order,
+  { time }: { time(at: Date | undefined): string },
+): string | undefined {
   if (!isGift) return undefined;
   if (gift === undefined) return paidAt === undefined ? 'not paid yet' : 'no code: its days went to the buyer';
   const { state, hint, expiresAt, redeemedAt, revokedAt, redeemedBy, period } = gift;

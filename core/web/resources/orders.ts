@@ -88,7 +88,7 @@ export const orderView = defineView<Order>()(
     period: {
       type: 'text',
       label: 'operator.fact.period',
-      print: ({ period }, time) => period && `${time(period.startsAt)} to ${time(period.endsAt)}`,
+      print: ({ period }, { time }) => period && `${time(period.startsAt)} to ${time(period.endsAt)}`,
       cell(order, { format }) {
         const period = timeOf(order);
         return period && `${format.time(period.startsAt).text} – ${format.time(period.endsAt).text}`;

@@ -36,7 +36,7 @@ const listed = { orders: 20, models: 8, mails: 20 };
 const usageHours = { counts: 30 * 24, firstToken: 2 };
 
 /** Facts that commands alone print. */
-const printed = ['language', 'deleted'];
+const printed = new Set(['language', 'deleted']);
 
 /** `/operator/accounts/{id}`: an account with its key hint, periods, usage and orders. */
 export const accountPage = (gateway: Pick<Registry, 'costsReader' | 'storySources'>): Page => ({
@@ -88,7 +88,7 @@ export const accountPage = (gateway: Pick<Registry, 'costsReader' | 'storySource
       facts: describeFacts(
         request,
         details,
-        accountFacts.text.filter(({ name }) => !printed.includes(name)),
+        accountFacts.text.filter(({ name }) => !printed.has(name)),
       ),
       actions: accountLinks(record, identities.length > 0, request),
       sections: withRows([
